@@ -10,7 +10,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# The extension module is linked by maturin, not by the test harness.
+# The extension module is linked by maturin, not by the test harness. Every test names these packages, also if it needs one:
+# of fewer packages the features are others, and the engine would be built again.
 RUST_TESTED := --workspace --exclude lightlag-python
 
 RUST_SOURCES   := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -path 'crates/*/Cargo.toml')
@@ -18,17 +19,16 @@ PAPERS_SOURCES := $(shell find papers -type f ! -name '*.pyc')
 PYTHON_SOURCES := $(shell find python -path '*/studio/page' -prune -o \( -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.js' -o -name '*.json' -o -name '*.css' -o -name '*.html' \) -print)
 STUDIO_SOURCES := $(shell find studio scenarios python/lightlag/report -path studio/node_modules -prune -o -path studio/public -prune -o -type f -print)
 BENCH          := $(TARGET)/release/lightlag-bench
+CRATES         := core net control transport tcp traffic wire host mobility orbit wifi routing scenario sim
 BENCH_SOURCES  := $(shell find benchmarks -name '*.rs' -o -name 'Cargo.toml')
-PEER_NS3       := target/peers/ns3-dumbbell
-PEER_NS3_FLOW  := target/peers/ns3-one-flow
-PEERS_AIR      := $(addprefix target/peers/ns3-air-,saturation chain swarm)
+NS3_PROGRAM    := target/simulators/ns3-dumbbell
+NS3_FLOW       := target/simulators/ns3-one-flow
+SIMULATORS_AIR := $(addprefix target/simulators/ns3-air-,saturation chain swarm)
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 WHEEL_PYTHONS  ?= $(PYTHON)
 WHEEL_TARGETS  ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 MANYLINUX      ?= 2_28
-DENY_VERSION   := 0.20.2
-DENY           := $(TARGET)/tools/cargo-deny-$(DENY_VERSION)
 FUZZ_SECONDS   ?= 60
 FUZZ_RUNS      ?=
 FUZZ_RUST      := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
@@ -44,9 +44,11 @@ PAGE           := python/lightlag/studio/page
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: studio page player test-studio docs gallery presets pages-keep help demo man test check soak bench peers peers-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
-.PHONY: emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
+.PHONY: studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: crates emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
+# cargo and pytest use all cores, and two calls of pip must not meet.
+.NOTPARALLEL:
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -71,55 +73,75 @@ test: check test-rust test-short ## run the checks and tests that must pass befo
 # The page comes first, so that the wheel is built once, with it.
 test-all: page check test-rust test-instructions wheel-test test-python test-studio docs dependencies
 
-check: check-rust check-python
+check: $(BIN)/.engine $(BIN)/.dev
+	@$(call meanwhile,check-python,$(AGAIN) check-rust)
 
 # The interpreter of .venv: another one would build the Python binding twice.
-check-rust: $(BIN)/.runtime
+check-rust: $(BIN)/.build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	cargo package $(CRATES:%=-p lightlag-%) --no-verify --allow-dirty --offline --quiet
 
-check-python: $(BIN)/.dev $(BIN)/.engine
+# Also builds every packed crate from its package alone.
+crates: $(BIN)/.build
+	cargo package $(CRATES:%=-p lightlag-%) --allow-dirty --offline --quiet
+
+check-python: $(BIN)/.engine $(BIN)/.dev
 	$(BIN)/ruff format --check --quiet docs/conf.py python papers scripts tests fuzz/python
 	$(BIN)/ruff check --quiet docs/conf.py python papers scripts tests fuzz/python
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lightlag._engine
 
-dependencies: $(DENY)
-	$(DENY)/bin/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
+dependencies: $(BIN)/.dev
+	$(BIN)/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 
-test-rust: $(BIN)/.runtime
-	cargo test $(RUST_TESTED) --quiet
+# Those that take long are marked as ignored.
+test-all: LONG := -- --include-ignored
+test-rust: $(BIN)/.build
+	cargo test $(RUST_TESTED) --quiet $(LONG)
 
-# The kept count is that of x86-64. CI always counts; elsewhere it takes valgrind to be there.
+# The stored count was measured on x86-64. CI always counts; elsewhere the test needs valgrind.
 test-instructions: $(BENCH)
 	@if [ -z "$${CI:-}" ] && ! { command -v valgrind > /dev/null && [ "$$(uname -m)" = x86_64 ]; }; then \
 	  echo "instructions are not counted: that takes valgrind on x86-64"; else $(BENCH) instructions; fi
 
 # The tests of a file stay in one process, because they share networks and runs.
-test-python: $(BIN)/.dev $(BIN)/.engine | chromium
+test-python: $(BIN)/.engine $(BIN)/.dev | chromium
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
 # Those that take seconds are marked as long.
-test-short: $(BIN)/.dev $(BIN)/.engine
+test-short: $(BIN)/.engine $(BIN)/.dev
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m "not long"
 
 presets: $(BIN)/.engine
 	PYTHONPATH=scripts $(BIN)/python -m manual.presets
 
-figures: $(BIN)/.dev $(BIN)/.engine
+# Dataclasses of scenarios, and types of results in the studio. They are committed; a test compares them with the engine.
+mirrors: $(BIN)/.engine $(BIN)/.dev
+	PYTHONPATH=scripts $(BIN)/python -m manual.mirrors
+
+figures: $(BIN)/.engine $(BIN)/.dev
 	PYTHONPATH=tests $(BIN)/python -W error -m gallery
+
+# Counts the phrases of scripts/words.toml; lists hits with WHERE="RULE DIRECTORY".
+words:
+	@PYTHONPATH=scripts $(PYTHON) -m words $(if $(WHERE),--where $(WHERE))
+
+# Stores lower counts.
+words-keep:
+	@PYTHONPATH=scripts $(PYTHON) -m words --keep
 
 # The profile of the tests keeps the assertions of debug builds, and its build is the faster one.
 soak: | tools
-	SOAK_COUNT=$(SOAK_COUNT) SOAK_FIRST=$(SOAK_FIRST) cargo test -p lightlag-sim --test soak --quiet -- --nocapture
+	SOAK_COUNT=$(SOAK_COUNT) SOAK_FIRST=$(SOAK_FIRST) cargo test $(RUST_TESTED) --test soak --quiet -- --nocapture
 
 # --- measure ----------------------------------------------------------------------------------------------------------
 
-bench: $(BENCH) $(BIN)/.dev $(BIN)/.engine | valgrind ## measure the cost of a packet-hop and of a study, beside floors in the same run
+bench: $(BENCH) $(BIN)/.engine $(BIN)/.dev | valgrind ## measure the cost of a packet-hop and of a study, compared with floors in the same run
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
-	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/own && $(BIN)/python benchmarks/gym && exit $$engine
+	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/custom && $(BIN)/python benchmarks/gym && exit $$engine
 
 instructions: $(BENCH) | valgrind
 	$(BENCH) instructions
@@ -127,16 +149,16 @@ instructions: $(BENCH) | valgrind
 instructions-keep: $(BENCH) | valgrind
 	$(BENCH) instructions --keep
 
-peers: $(PEER_NS3) $(PEER_NS3_FLOW) $(BIN)/.engine | ns2
-	nice $(BIN)/python benchmarks/peers/compare
+simulators: $(NS3_PROGRAM) $(NS3_FLOW) $(BIN)/.engine | ns2
+	nice $(BIN)/python benchmarks/simulators/compare
 
-peers-air: $(PEERS_AIR) $(BIN)/.engine
-	nice $(BIN)/python benchmarks/peers/air $(if $(SECTION),links page $(SECTION:%=--section %))
+simulators-air: $(SIMULATORS_AIR) $(BIN)/.engine
+	nice $(BIN)/python benchmarks/simulators/air $(if $(SECTION),links page $(SECTION:%=--section %))
 
 packetdrill: $(BIN)/.engine
 	@test -n "$(TOOL)" || { echo "TOOL is missing: build packetdrill and name its folder, make packetdrill TOOL=..." >&2; exit 1; }
 	cargo build --release -p lightlag-packetdrill -p lightlag-preload --quiet
-	$(BIN)/python benchmarks/peers/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)") \
+	$(BIN)/python benchmarks/simulators/packetdrill "$(TOOL)" --libraries $(TARGET)/release $(PAGES:%=--out %) $(if $(SELFTESTS),--selftests "$(SELFTESTS)") \
 	    $(if $(FREEBSD),--freebsd "$(FREEBSD)") $(if $(GVISOR),--gvisor "$(GVISOR)")
 
 emulate-bench: $(BIN)/.engine | iperf3 ping
@@ -148,31 +170,25 @@ interop: $(BIN)/.engine
 interop-short: $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -m interop --short
 
+# With the features that the extension module has, so that both take the same build of the engine.
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
-	cargo build --release -p lightlag-benchmarks --quiet
+	cargo build --release -p lightlag-benchmarks -p lightlag-python --bin lightlag-bench --quiet
 	@touch $@
 
-# Built without optimising across crates: it runs for half a second.
-$(DENY): | tools
-	@echo "building cargo-deny $(DENY_VERSION): some minutes, once"
-	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
-	  cargo install cargo-deny --version $(DENY_VERSION) --locked --no-default-features --quiet --root $@.part
-	mv $@.part $@
+target/simulators/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
+target/simulators/ns3-mobility: NS3_LIBRARIES := mobility network core
+$(SIMULATORS_AIR): benchmarks/simulators/ns3/air.h
+target/simulators/ns3-air-saturation: benchmarks/simulators/ns3/air-window.h
 
-target/peers/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
-target/peers/ns3-mobility: NS3_LIBRARIES := mobility network core
-$(PEERS_AIR): benchmarks/peers/ns3/air.h
-target/peers/ns3-air-saturation: benchmarks/peers/ns3/air-window.h
+target/simulators/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility network core
 
-target/peers/ns3-wifi-phy: NS3_LIBRARIES := wifi spectrum propagation mobility network core
-
-target/peers/ns3-%: benchmarks/peers/ns3/%.cc | ns3
+target/simulators/ns3-%: benchmarks/simulators/ns3/%.cc | ns3
 	@mkdir -p $(@D)
 	$(or $(CXX),g++) -std=c++17 -O2 $< -o $@ $(addprefix -lns3-,$(NS3_LIBRARIES))
 
 # --- the page ---------------------------------------------------------------------------------------------------------
 
-studio: page ## build the web page with the whole simulator, and open it
+studio: page ## build the studio, which contains the complete simulator, and open it
 	@echo "dist/studio: static files for any server. Here they are served until Ctrl-C:"
 	$(BIN)/lightlag studio
 
@@ -189,7 +205,7 @@ dist/studio/index.html: studio/public/engine.wasm studio/public/schema.json stud
 player: studio/node_modules/.package-lock.json
 	cd studio && npm run --silent player
 
-# First the functions that nobody calls go, then what can be said in fewer bytes.
+# First the functions without callers are removed, then the code is optimised for size.
 studio/public/engine.wasm: $(WEB_MODULE) studio/node_modules/.package-lock.json
 	studio/node_modules/.bin/wasm-opt -O2 --strip-debug --strip-producers --strip-target-features $(WEB_FEATURES:%=--enable-%) $< -o $@
 
@@ -208,9 +224,9 @@ studio/node_modules/.package-lock.json: studio/package.json studio/package-lock.
 	@touch $@
 
 # The random scenarios come from the tests of the engine, with the hashes of the native build.
-$(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.runtime
+$(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.build
 	@mkdir -p $(@D)
-	SOAK_WRITE=$(abspath $@) cargo test -p lightlag-sim --test soak --quiet -- are_written > /dev/null
+	SOAK_WRITE=$(abspath $@) cargo test $(RUST_TESTED) --test soak --quiet -- are_written > /dev/null
 
 test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
 	cd studio && npm run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) npm run --silent same && npm run --silent e2e
@@ -218,14 +234,14 @@ test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
 # --- documentation ----------------------------------------------------------------------------------------------------
 
 # Broken links between pages, and to headings, are warnings, and with -W errors.
-docs: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html ## build the documentation as a site: dist/docs
+docs: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html ## build the documentation as a site: dist/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
 	@echo "dist/docs/index.html"
 
-gallery: $(BIN)/.dev $(BIN)/.engine
+gallery: $(BIN)/.engine $(BIN)/.dev
 	PYTHONPATH=scripts $(BIN)/python -m manual.gallery $(QUESTION)
 
-pages-keep: $(BIN)/.dev $(BIN)/.engine
+pages-keep: $(BIN)/.engine $(BIN)/.dev
 	LIGHTLAG_UPDATE_PAGES=1 $(BIN)/python -m pytest -q tests/test_pages.py tests/test_notebooks.py
 
 # --- package ----------------------------------------------------------------------------------------------------------
@@ -240,7 +256,7 @@ $(BIN)/.wheel: $(BIN)/.engine $(wildcard $(PAGE)/index.html) $(PYTHON_SOURCES) R
 	@touch $@
 
 # The papers, which need no compiler: the package for every machine.
-$(BIN)/.papers-wheel: $(BIN)/.runtime $(PAPERS_SOURCES) LICENSE
+$(BIN)/.papers-wheel: $(BIN)/.build $(PAPERS_SOURCES) LICENSE
 	rm -f $(WHEELS)/lightlag_papers-*.whl
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(WHEELS) ./papers
 	@touch $@
@@ -255,8 +271,8 @@ wheel-test: $(BIN)/.wheel $(BIN)/.papers-wheel $(BIN)/.dev
 	  $(TARGET)/wheel-test/bin/lightlag list papers > /dev/null || exit 1; \
 	done
 
-# zig brings the symbols of an older glibc, and those of another processor; Rust's targets come from rustup.
-wheels: $(BIN)/.dev $(BIN)/.engine $(PAGE)/index.html
+# zig provides the symbols of an older glibc and of another processor; Rust's targets come from rustup.
+wheels: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html
 	$(BIN)/pip install --quiet "ziglang>=0.16,<0.18"
 	@for target in $(WHEEL_TARGETS); do \
 	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
@@ -278,7 +294,7 @@ sdist: $(BIN)/.engine $(PAGE)/index.html
 	cd papers && $(CURDIR)/$(BIN)/python -c 'import sys; from flit_core.buildapi import build_sdist; build_sdist(sys.argv[1])' $(abspath $(TARGET)/sdist)
 	@ls $(TARGET)/sdist/*.tar.gz $(TARGET)/sdist/*.whl
 
-# For each chosen target: those of fuzz_targets are programs, the others functions in fuzz/python.
+# For each chosen target: targets of fuzz_targets are programs, the others functions in fuzz/python.
 define fuzz_each
 names="$(or $(FUZZ_TARGET),$(FUZZ_RUST) $$(PYTHONPATH=python $(BIN)/python fuzz/python/targets.py))"; \
 	for target in $$names; do \
@@ -313,11 +329,17 @@ fuzz-keep:
 
 # --- environment ------------------------------------------------------------------------------------------------------
 
-# The packages that lightlag needs, and those that build it and its papers, as listed in pyproject.toml.
-$(BIN)/.runtime: pyproject.toml | tools
-	@echo "installing what the package needs in $(VENV)"
+# An environment with the packages that build lightlag and its papers, in the versions of pyproject.toml.
+$(BIN)/.build: pyproject.toml | tools
+	@echo "making $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(call pip_install,p["dependencies"] + [d for d in p["optional-dependencies"]["dev"] if d.startswith(("maturin"$(comma) "flit-core"))])
+	@$(call pip_install,[d for d in p["optional-dependencies"]["dev"] if d.startswith(("maturin"$(comma) "flit-core"))])
+	@touch $@
+
+# The packages that lightlag needs to run.
+$(BIN)/.runtime: $(BIN)/.build
+	@echo "installing what the package needs"
+	@$(call pip_install,p["dependencies"])
 	@touch $@
 
 # The packages that checks and tests need.
@@ -326,17 +348,25 @@ $(BIN)/.dev: $(BIN)/.runtime
 	@$(call pip_install,p["optional-dependencies"]["dev"])
 	@touch $@
 
-# The package itself, editable, with its engine in release mode, and the papers.
-$(BIN)/.engine: $(RUST_SOURCES) papers/pyproject.toml $(BIN)/.runtime
+# The package itself, editable, with its engine in release mode, and the papers. pip installs packages while cargo builds:
+# the runtime dependencies, or the test dependencies as well. The second call of maturin finds all of them installed.
+$(BIN)/.engine: $(RUST_SOURCES) papers/pyproject.toml $(BIN)/.build
 	@echo "building the engine: some minutes the first time"
+	@$(call meanwhile,$(BIN)/$(if $(filter $(BIN)/.dev check check-python test test-% docs,$(MAKECMDGOALS)),.dev,.runtime),$(BIN)/maturin develop --release --skip-install)
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable papers
 	@touch $@
 
 define pip_install
 $(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*($(1)), sep="\n")' \
-	  > $(VENV)/requirements.txt
-	@$(BIN)/pip install --quiet -r $(VENV)/requirements.txt
+	  | $(BIN)/pip install --quiet -r /dev/stdin
+endef
+
+AGAIN := $(MAKE) --no-print-directory
+
+# Makes $(1) while the command $(2) runs; both must succeed.
+define meanwhile
+$(AGAIN) $(1) & other=$$!; trap 'kill $$other 2> /dev/null || true' EXIT; $(2); wait $$other
 endef
 
 .PHONY: tools node valgrind chromium ns2 ns3 iperf3 ping

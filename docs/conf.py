@@ -65,12 +65,12 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
-# A colon in the sentence about an attribute is no type in front of it.
+# The text before a colon in the description of an attribute is not its type.
 NumpyDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
 
 
 def setup(app: Sphinx) -> None:
-    """Writes the generated pages before Sphinx looks for pages; brings the page of the simulator along."""
+    """Writes the generated pages before Sphinx searches for pages, and adds the page of the simulator to the build."""
     pages.write(Path(__file__).parent)
     app.connect("source-read", live.add)
     app.connect("build-finished", live.bring)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tries an installed lightlag as a new user would: try-package.sh BIN, the folder of its commands. Works in an empty folder.
+# Tries an installed lightlag as a new user would: try-package.sh BIN, the directory of its commands. Works in an empty
+# directory.
 set -euo pipefail
 bin="$(cd "$1" && pwd)"
 work="$(mktemp -d)"

@@ -39,7 +39,7 @@ for namespace in "$LEFT" "$RIGHT"; do
   ip netns exec "$namespace" sysctl -qw net.ipv4.tcp_no_metrics_save=1
 done
 
-# The devices come and go with the emulation; their addresses bring the routes. TUN devices have no offloads of their own:
+# The devices exist as long as the emulation; their addresses bring the routes. TUN devices have no offloads of their own:
 # what the kernel's TCP sends is cut into packets before we see it.
 # shellcheck disable=SC2086  # several options
 $LIGHTLAG emulate "$SCENARIO" --between "ns:$LEFT" "ns:$RIGHT" ${EMULATE:-} &

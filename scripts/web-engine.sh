@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the engine of the page into the folder $1. It takes a Rust compiler with the sources of its standard library:
-# the one on the path, to which rustup adds them, or that of Debian's rustc-web.
+# Builds the engine of the page into the directory $1. It takes a Rust compiler with the sources of its standard library:
+# the one on the path after `rustup component add rust-src`, or the compiler of Debian's rustc-web.
 set -euo pipefail
 
 sources() { [ -d "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; }
@@ -32,5 +32,5 @@ echo "building the engine of the page: some minutes the first time"
 exec env -u CARGO RUSTC="$rustc" RUSTC_BOOTSTRAP=1 \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker" CARGO_TARGET_DIR="$1" \
     RUSTFLAGS="-Ctarget-feature=+bulk-memory,+simd128 -Zunstable-options -Cpanic=immediate-abort" \
-    "$bin/cargo" build --quiet --locked --profile web -p lightlag-web --target wasm32-unknown-unknown \
+    "$bin/cargo" rustc --quiet --locked --profile web -p lightlag-web --crate-type cdylib --target wasm32-unknown-unknown \
     -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size

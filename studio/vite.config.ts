@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { offline } from "./src/offline/build.ts";
 
 export default defineConfig({
-  // The page works in any folder, so every address in it is relative.
+  // The page works in any directory, so every address in it is relative.
   base: "./",
   build: {
     outDir: "../dist/studio",
@@ -18,7 +18,7 @@ export default defineConfig({
   },
   plugins: [offline()],
   worker: { format: "es" },
-  // The presets lie beside the page's folder.
+  // The presets are stored next to the studio's directory.
   server: { fs: { allow: [".."] } },
   test: {
     include: ["src/**/*.test.ts", "tests/unit/**/*.test.ts"],

@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 import { single } from "./src/embed/single.ts";
 
-/** The template of the players that runs write: one file, which the Python package has beside its sources. */
+/** The template of the players that runs write: one file, which is stored with the sources of the Python package. */
 export default defineConfig({
   base: "./",
   publicDir: false,

@@ -67,7 +67,7 @@ Lightlag = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def lightlag(tmp_path: Path) -> Lightlag:
-    """The command line in a process of its own, in an empty folder."""
+    """The command line in a process of its own, in an empty directory."""
 
     def command(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

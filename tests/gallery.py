@@ -1,6 +1,6 @@
-"""The gallery of figures: every kind, with the code that draws it. ``python -m gallery`` writes docs/figures.md anew.
+"""The gallery of figures: every kind, with the code that draws it. ``python -m gallery`` writes docs/figures.md.
 
-The pictures of the page are those with which tests compare each figure.
+Tests compare each figure with its image on the page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """Figures of the same runs."""
+    """A section of the gallery: figures that are drawn from the same runs."""
 
     title: str
     text: str
@@ -63,13 +63,13 @@ shared = ll.run("dumbbell", duration="20 s", seed=1)
     (
         Shown(
             "cwnd",
-            "The congestion window of one flow, with ssthresh and, of CUBIC, Wmax; triangles are fast recoveries.",
+            "The congestion window, with ssthresh and CUBIC's Wmax; triangles are fast recoveries.",
             "figure = ll.plot.cwnd(leo)",
             "lightlag plot results/leo -m cwnd",
         ),
         Shown(
             "goodput",
-            "Goodput, with the rate of the slowest link as a dotted line.",
+            "Goodput; the dotted line is the rate of the slowest link.",
             "figure = ll.plot.goodput(leo)",
             "lightlag plot results/leo -m goodput",
         ),
@@ -81,7 +81,7 @@ shared = ll.run("dumbbell", duration="20 s", seed=1)
         ),
         Shown(
             "queue",
-            "Packets that wait, at the link directions where many do.",
+            "Waiting packets, at the link directions with the longest queues.",
             "figure = ll.plot.queue(leo)",
             "lightlag plot results/leo -m queue",
         ),
@@ -93,7 +93,7 @@ shared = ll.run("dumbbell", duration="20 s", seed=1)
         ),
         Shown(
             "flows",
-            "Several flows of one run: a line each, and their sum.",
+            "Several flows of one run, and their sum.",
             "figure = ll.plot.goodput(shared)",
             "lightlag plot results/shared -m goodput",
         ),
@@ -121,8 +121,7 @@ both = {"CUBIC": cubic, "Hybla": hybla}
     (
         Shown(
             "several",
-            "A line for each run and flow, named after the folders. Hybla's window is that far above the other for so "
-            "long that the axis is logarithmic.",
+            "A line for each run and flow, named after the directories.",
             "figure = ll.plot.cwnd(both)",
             "lightlag plot results/CUBIC results/Hybla -m cwnd",
         ),
@@ -135,18 +134,18 @@ both = {"CUBIC": cubic, "Hybla": hybla}
         Shown(
             "several-apart",
             "A panel for each run, with the same scales.",
-            'figure = ll.plot.facets(both, ["sequence", "goodput"], apart=True)',
-            "lightlag plot results/CUBIC results/Hybla -m sequence,goodput --apart",
+            'figure = ll.plot.facets(both, ["sequence", "goodput"], separate=True)',
+            "lightlag plot results/CUBIC results/Hybla -m sequence,goodput --separate",
         ),
     ),
 )
 
 PAPERS = Section(
     "For papers and slides",
-    "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles, which "
-    "belong into the caption. `--width`, `--height`, `--font` and `--titles` change a part of a style. `--format pgf` "
-    "writes commands of LaTeX, whose texts are in the fonts of the paper; it needs no LaTeX. `inspect`, "
-    "`compare-capture`, `replay` and `orbit` take the same options as `plot`.",
+    "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles. "
+    "`--width`, `--height`, `--font` and `--titles` change parts of a style. `--format pgf` writes commands of LaTeX, "
+    "for the fonts of the paper; it needs no LaTeX. `inspect`, `compare-capture`, `replay` and `orbit` take the same "
+    "options as `plot`.",
     "",
     (),
     (
@@ -179,7 +178,7 @@ with ll.plot.using("slide"):
         ),
         Shown(
             "narrow",
-            "A width and a font of one's own.",
+            "A custom width and a custom font.",
             """\
 with ll.plot.using(width="3.5in", font="serif"):
     figure = ll.plot.cwnd(leo)
@@ -188,7 +187,7 @@ with ll.plot.using(width="3.5in", font="serif"):
         ),
         Shown(
             "own-axes",
-            "Every function draws into axes of your own, with the settings that these have.",
+            "Every function accepts your own axes and uses their settings.",
             """\
 figure = Figure(figsize=(7.2, 3.2), layout="constrained")
 left, right = figure.subplots(1, 2)
@@ -207,14 +206,14 @@ COMPARED = Section(
 compared = ll.compare("geo", ["cubic", "bbr"], replications=4)
 lossy = ll.compare("geo", ["cubic", "bbr"], replications=4, sets={"links.1.loss": 1e-3})
 losses = ll.compare("geo", ["cubic", "bbr"], vary={"links.1.loss": ["1e-5", "1e-4", "1e-3"]}, replications=3)
-rivals = ll.compare("dumbbell", ["cubic/bbr", "cubic/hybla"], duration="20 s", replications=3)
+mixed = ll.compare("dumbbell", ["cubic/bbr", "cubic/hybla"], duration="20 s", replications=3)
 distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", replications=4)
 """,
     (
         "lightlag compare geo -c cubic,bbr -n 4 --out results/compared",
         "lightlag compare geo -c cubic,bbr -n 4 --set links.1.loss=1e-3 --out results/lossy",
         "lightlag compare geo -c cubic,bbr --vary links.1.loss=1e-5,1e-4,1e-3 -n 3 --out results/losses",
-        "lightlag compare dumbbell -c cubic/bbr,cubic/hybla -n 3 --set duration=20s --out results/rivals",
+        "lightlag compare dumbbell -c cubic/bbr,cubic/hybla -n 3 --set duration=20s --out results/mixed",
         "lightlag compare heterogeneous -c newreno,hybla -n 4 --set duration=20s --out results/distances",
     ),
     (
@@ -226,7 +225,7 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
         ),
         Shown(
             "compared-goodput",
-            "Goodput over time: means of the runs, with 95 % intervals as bands that end at the rate of the link.",
+            "Goodput over time: means of the runs, with 95 % intervals as bands.",
             'figure = compared.plot("goodput")',
             "lightlag plot results/compared -m goodput",
         ),
@@ -238,27 +237,27 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
         ),
         Shown(
             "completion",
-            "The share of the flows that had finished.",
+            "The fraction of flows that had finished.",
             'figure = compared.plot("completion")',
             "lightlag plot results/compared -m completion",
         ),
         Shown(
             "goodput-vs-loss",
-            "A measure against what varies. An interval that reaches far beyond the means is cut off, with a note.",
+            "A metric over the variable. Intervals far beyond the means are cut off, with a note.",
             'figure = losses.plot("goodput-vs-loss")',
             "lightlag plot results/losses -m goodput-vs-loss",
         ),
         Shown(
             "queueing-vs-loss",
-            "Queueing delay against what varies: mean and 95th percentile.",
+            "Queueing delay over the variable: mean and 95th percentile.",
             'figure = losses.plot("queueing-vs-loss")',
             "lightlag plot results/losses -m queueing-vs-loss",
         ),
         Shown(
             "shares",
-            "What each algorithm gets where several compete.",
-            'figure = rivals.plot("shares")',
-            "lightlag plot results/rivals -m shares",
+            "Goodput of each algorithm where several compete.",
+            'figure = mixed.plot("shares")',
+            "lightlag plot results/mixed -m shares",
         ),
         Shown(
             "goodput-by-rtt",
@@ -274,22 +273,22 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
         ),
         Shown(
             "compared-facets",
-            "Several figures of a comparison as panels, with one legend. A figure of several panels keeps all of them.",
+            "Several figures of a comparison as panels, with one legend.",
             'figure = ll.plot.facets(compared, ["goodput", "completion", "cwnd"])',
             "lightlag plot results/compared -m goodput,completion,cwnd",
         ),
         Shown(
             "comparisons-apart",
             "A panel for each comparison, with the same scales.",
-            'figure = ll.plot.facets({"compared": compared, "lossy": lossy}, ["goodput", "completion"], apart=True)',
-            "lightlag plot results/compared results/lossy -m goodput,completion --apart",
+            'figure = ll.plot.facets({"compared": compared, "lossy": lossy}, ["goodput", "completion"], separate=True)',
+            "lightlag plot results/compared results/lossy -m goodput,completion --separate",
         ),
     ),
 )
 
 SWARM = Section(
     "A swarm",
-    "Drones on one radio channel, whose flows find their ways over each other.",
+    "Drones on one radio channel, which forward each other's packets.",
     """\
 swarm = ll.run("swarm", duration="6 s", seed=1)
 """,
@@ -297,13 +296,13 @@ swarm = ll.run("swarm", duration="6 s", seed=1)
     (
         Shown(
             "swarm",
-            "Nodes from above, links by SNR, and the ways of flows.",
+            "Nodes from above, links by SNR, and the paths of flows.",
             'with ll.plot.using(width="4in"):\n    figure = ll.plot.swarm(swarm)',
             "lightlag plot results/swarm -m swarm --width 4in",
         ),
         Shown(
             "airtime",
-            "How long each radio sent, by what it sent.",
+            "Airtime of each radio, by type of frame.",
             "figure = ll.plot.airtime(swarm)",
             "lightlag plot results/swarm -m airtime",
         ),
@@ -327,13 +326,13 @@ starlink = ll.run("starlink-550", duration="20 s", seed=1)
     (
         Shown(
             "globe",
-            "Satellites, the links between them, and the ways of flows.",
+            "Satellites, the links between them, and the paths of flows.",
             'with ll.plot.using(width="3.5in"):\n    figure = ll.plot.globe(starlink)',
             "lightlag plot results/starlink -m globe --width 3.5in",
         ),
         Shown(
             "handovers",
-            "Window and round trips of a flow, above the satellites at both ends of its way.",
+            "Window and round trips of a flow, above the satellites at both ends of its path.",
             "figure = ll.plot.handovers(starlink)",
             "lightlag plot results/starlink -m handovers",
         ),
@@ -381,17 +380,17 @@ beside = CaptureComparison(Side.of_capture(capture.largest()), replayed)
 )
 
 JUDGED = Section(
-    "A judgement of a congestion control",
-    "The figures of `lightlag validate congestion`, which also names the sources of the forms.",
+    "A check of a congestion control",
+    "The figures of `lightlag validate congestion`.",
     """\
-judged = judge.congestion("newreno", replications=2, sections=("response", "cubic", "queue"))
-drawn = judge_figures(judged)
+assessed = validation.congestion("newreno", replications=2, sections=("response", "cubic", "queue"))
+drawn = validation_figures(assessed)
 """,
     ("lightlag validate congestion newreno --out results/newreno",),
     (
-        Shown("judge-response", "The mean window against the probability of loss.", 'figure = drawn["response"]'),
-        Shown("judge-share", "The share of the goodput beside CUBIC.", 'figure = drawn["cubic"]'),
-        Shown("judge-delay", "The wait at the bottleneck against its queue.", 'figure = drawn["queue"]'),
+        Shown("validation-response", "The mean window against the probability of loss.", 'figure = drawn["response"]'),
+        Shown("validation-share", "Its fraction of the goodput in competition with CUBIC.", 'figure = drawn["cubic"]'),
+        Shown("validation-delay", "The wait at the bottleneck against its queue.", 'figure = drawn["queue"]'),
     ),
 )
 
@@ -405,7 +404,7 @@ def names() -> list[str]:
 
 @dataclass
 class Gallery:
-    """Draws figures, and makes the runs of a section when its first figure is drawn."""
+    """Renders figures; the runs of a section are computed before its first figure."""
 
     results: Path
     names: dict[str, Any] = field(default_factory=dict)
@@ -420,24 +419,26 @@ class Gallery:
             "from lightlag.captures.comparison import CaptureComparison\nfrom lightlag.captures.sides import Side\n"
         )
         setting += "from lightlag.captures.repetition import repeat\n"
-        setting += "from lightlag import judge\nfrom lightlag.judge.figures import figures as judge_figures\n"
+        setting += (
+            "from lightlag import validation\nfrom lightlag.validation.figures import figures as validation_figures\n"
+        )
         exec(setting, self.names)
         self.names |= {"CAPTURE": CAPTURE, "RESULTS": self.results}
 
     @staticmethod
     def code(name: str) -> str:
-        """The code that draws a figure."""
+        """Returns the code of a figure."""
         return next(one.code for each in SECTIONS for one in each.figures if one.name == name)
 
     def draw(self, name: str) -> Figure:
-        """The figure of this name, drawn once in each look."""
+        """Returns the figure of this name, which is drawn only once per look."""
         key = name, looks.current()
         if key not in self.figures:
             self.figures[key] = self.drawn_anew(name)
         return self.figures[key]
 
     def drawn_anew(self, name: str) -> Figure:
-        """The figure of this name, which nobody else has."""
+        """Returns a new figure of this name."""
         section, shown = next((each, one) for each in SECTIONS for one in each.figures if one.name == name)
         for needed in (*section.needs, section):
             if needed.title not in self.made:
@@ -450,12 +451,12 @@ class Gallery:
 
 
 def drawn_by() -> str:
-    """The minor version of matplotlib, on which the places of texts depend."""
+    """Returns the minor version of matplotlib, which determines the positions of texts."""
     return "matplotlib " + ".".join(matplotlib.__version__.split(".")[:2])
 
 
 def picture(figure: Figure) -> bytes:
-    """A figure as PNG of few colours, which is small."""
+    """Returns a figure as PNG with few colours, which keeps the file small."""
     drawing = io.BytesIO()
     with matplotlib.rc_context(style.rc(figure.look if isinstance(figure, Chart) else PLAIN)):
         figure.savefig(drawing, format="png", dpi=DPI)
@@ -471,18 +472,15 @@ def picture(figure: Figure) -> bytes:
 _HEAD = """\
 # Figures
 
-Every figure that lightlag draws, with the code and the command that made it. `make figures` writes
-this page, and tests compare each figure with its picture here.
+Every figure that lightlag draws, with its code and command. `make figures` writes this page, and tests compare
+each figure with its image here. Figures of papers are in [Validation](validation.md).
 
-- `--out FILE` names the file, whose suffix decides the format: `.pdf`, `.svg`, `.png` or `.pgf`. Without it, `--format`
-  does, and the figure stands in the results folder.
-- Colours are those of Okabe and Ito, and each line has a dash pattern of its own, so that figures can be read in grey.
-- A dotted line in a figure of goodput is the rate of the slowest link.
-- A short peak far above the rest is cut off, with a mark that says how high it is. Where values are that high for long,
-  the axis is logarithmic and says so.
-
-In Python, `import lightlag as ll` comes first; `figure.save("name.pdf")` writes a figure. Figures of papers that
-`lightlag reproduce` draws are in [Validation](validation.md).
+- `--out FILE` names the file, whose suffix sets the format: `.pdf`, `.svg`, `.png` or `.pgf`. Without it, `--format`
+  sets the format, and the figure is written to the results directory.
+- In Python, `import lightlag as ll` comes first; `figure.save("name.pdf")` writes a figure.
+- Lines have the palette of Okabe and Ito and different dash patterns, so that figures are readable in grey.
+- A short peak far above the rest is cut off, with a mark that shows its value. Where values are that high for long, the
+  axis is logarithmic, and its label states that.
 """
 
 
@@ -500,7 +498,7 @@ def page() -> str:
             parts.append(f"```python\n{_readable(shown.code).rstrip()}\n```\n")
             if shown.command:
                 parts.append(f"```sh\n{shown.command}\n```\n")
-            parts.append(f"![{shown.text}](images/figures/{shown.name}.png)\n")
+            parts.append(f"![`{shown.name}`](images/figures/{shown.name}.png)\n")
     return "\n".join(parts)
 
 
@@ -509,7 +507,7 @@ def _readable(code: str) -> str:
 
 
 def main() -> None:
-    """Writes the page and its pictures."""
+    """Writes the page and its images."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     wanted = sys.argv[1:] or names()
     with tempfile.TemporaryDirectory() as folder:

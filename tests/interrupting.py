@@ -1,11 +1,11 @@
-"""The command line, which gets a signal at a moment of its progress: at an event that Python reports, or at a call.
+"""Runs the command line, and sends it a signal at a given point: at an event that Python reports, or at a call.
 
     python interrupting.py SIGNAL WHAT NUMBER ARGUMENTS...
 
 WHAT is the name of an audit event (``import``, ``open``, ``os.rename``), ``*`` for any, ``call:NAME`` for a call of a
 function of lightlag, or ``EVENT:PART`` for events whose first argument contains a text. NUMBER counts from 1; 0 sends
-nothing and prints the number of events on the last line of stdout. Events count from the first line of lightlag on; the
-line before that names the modules that were imported until signals had their handler.
+nothing and prints the number of events on the last line of stdout. Events are counted from the first line of lightlag's
+code. The line before the last one names the modules that were imported before the signal handlers were installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The command line with three small papers, which gets a signal as in `interrupting.py`; it has the same arguments.
+"""Runs the command line with three small papers, and sends it a signal as `interrupting.py` does, with the same
+arguments.
 
 Each paper adds its name to the file ``worked`` when it is run.
 """
@@ -24,7 +25,7 @@ def paper(name: str) -> Paper:
         effort.progress("drawing")
         figure, axes = style.chart()
         axes.plot([0, 1], [0, len(name)])
-        row = Row("Fig. 1", "K, s", "4.71", "", "4.69", Verdict.REPRODUCED, "4 % (set beforehand)")
+        row = Row("Fig. 1", "K, s", "4.71", "", "4.69", Verdict.REPRODUCED, "4 % (set in advance)")
         reproduction.add([row], [Picture("fig1", figure, "Fig. 1.")], ["A note."])
         reproduction.layouts.append(Layout("table1", "Table 1", ("K, s", "ours"), (("4.71", "4.69"),)))
 

@@ -1,18 +1,18 @@
 """The code blocks of the documentation, and how they run.
 
-A page runs in a folder of its own, from its first block to its last, so that a block finds what those before it wrote.
-The folder has the scenarios and examples of the repository, and `real.pcapng`, a capture of real hosts.
+A page runs in a directory of its own, from its first block to its last, so that a block finds the files of earlier
+blocks. The directory has the scenarios and examples of the repository, and `real.pcapng`, a capture of real hosts.
 A block
 
-- of `python` runs in the names that the blocks before it left;
+- of `python` runs with the variables of earlier blocks;
 - of `sh`, and an indented one that starts with a command, runs in a shell;
-- of `console` has commands behind `$`, and below each its output; `...` stands for any text;
-- of `toml` is read as a scenario or a study, behind `<!-- part of: PRESET -->` as a change to that preset, and behind
+- of `console` has commands after `$`, and below each its output; `...` stands for any text;
+- of `toml` is read as a scenario or a study, after `<!-- part of: PRESET -->` as a change to that preset, and after
   `<!-- part of: a medium of PRESET -->` as keys of its radio medium;
-- of text behind `<!-- output -->` is what the block of Python before it prints;
+- of text after `<!-- output -->` is the output of the block of Python before it;
 - whose first line is a comment with the name of a file is that file for the commands of the page.
 
-`<!-- not run: REASON -->` before a block says why it does not run. Its commands are still looked up.
+`<!-- not run: REASON -->` before a block gives the reason. Its commands are still looked up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from lightlag.scenario import read_scenario
 
 ROOT = Path(__file__).parents[1]
 UPDATE = "LIGHTLAG_UPDATE_PAGES"
-"""Set, it makes a run write the output of commands into the page."""
+"""Environment variable. If it is set, a run writes the output of commands into the page."""
 
 MEDIUM = "a medium of "
 COMMANDS = ("lightlag", "make", "cargo", "pip", "python", "source", "git")
@@ -55,15 +55,15 @@ class Block:
     language: str
     text: str
     line: int
-    """Number of its first line, from 1 on."""
+    """Line number of its first line, starting at 1."""
     not_run: str | None = None
     part_of: str | None = None
     output: bool = False
-    """Whether it is what the block of Python before it prints."""
+    """Whether the block is the output of the Python block before it."""
 
     @property
     def file(self) -> str | None:
-        """The name of the file that the block is."""
+        """The name of the file that the block contains."""
         found = FILE.match(self.text.split("\n", 1)[0])
         return found[1] if found and self.language in ("python", "toml", "csv") else None
 
@@ -95,7 +95,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def _raw(lines: list[str]) -> Iterator[tuple[int, str, str]]:
-    """Line, language and text of each block; the line is that of the fence, or the first one that is indented."""
+    """Yields the line number, language and text of each block; the line is the fence, or the first indented line."""
     number = 0
     while number < len(lines):
         start, line = number, lines[number]
@@ -120,22 +120,22 @@ class Ran:
     """A page that has run."""
 
     names: dict[str, Any] = field(default_factory=dict)
-    """Names that the blocks of Python left."""
+    """Variables that the Python blocks have set."""
     printed: str = ""
-    """Output of the blocks of Python."""
+    """Output of the Python blocks."""
     last: str = ""
-    """Output of the last one."""
+    """Output of the last Python block."""
     results: list[Any] = field(default_factory=list)
-    """The values of `result` that the blocks of Python left, each once."""
+    """The values of `result` that the Python blocks have set, each listed once."""
 
 
 def run(page: Path, folder: Path) -> Ran:
-    """Runs the blocks of a page in a folder.
+    """Runs the blocks of a page in a directory.
 
     Raises
     ------
     AssertionError
-        If a command fails or has another output; with the line of its block.
+        If a command fails or its output differs; the message has the line of the block.
     """
     for shared in ("scenarios", "examples"):
         if not (folder / shared).exists():
@@ -164,7 +164,7 @@ def run(page: Path, folder: Path) -> Ran:
 
 
 def _keep_images(page: Path) -> None:
-    """Copies what the page drew: `cwnd.png` to `images/PAGE-cwnd.png`, if the page shows that."""
+    """Copies the figures that the page has drawn: `cwnd.png` to `images/PAGE-cwnd.png`, if the page shows that."""
     for image in re.findall(rf"\]\((images/{page.stem}-[\w-]+\.png)\)", page.read_text("utf-8")):
         drawn = Path(Path(image).name.removeprefix(f"{page.stem}-"))
         if drawn.exists():
@@ -216,7 +216,7 @@ def check_table(block: Block) -> None:
 
 
 def _merged(whole: Any, change: Any) -> Any:
-    """A table with the values of another one; of lists the first elements."""
+    """Returns a table updated with the values of another one; in lists, the first elements are updated."""
     if isinstance(whole, dict) and isinstance(change, dict):
         return whole | {key: _merged(whole.get(key), value) for key, value in change.items()}
     if isinstance(whole, list) and isinstance(change, list) and change and isinstance(change[0], dict):
@@ -286,7 +286,9 @@ def _tidy(output: str) -> list[str]:
 
 
 def _for_page(output: list[str], expected: list[str]) -> list[str]:
-    """The output for a page; one that is cut short by `...` stays so, and the time of the machine is left out."""
+    """Returns the output as the page shows it: cut short by `...` where the page does so, and without times of this
+    machine.
+    """
     lines = [re.sub(r"simulated in [\d.e-]+ s", "simulated in ... s", line) for line in output]
     if expected and expected[-1] == "...":
         return [*lines[: len(expected) - 1], "..."]

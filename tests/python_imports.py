@@ -1,4 +1,4 @@
-"""The imports between modules of a Python package, wherever in a module they stand."""
+"""The imports between modules of a Python package, anywhere in a module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["circle", "imports", "of_units"]
 
 Graph = dict[str, set[str]]
-"""The modules that each module imports; a package stands for its ``__init__``."""
+"""The modules that each module imports; a package is represented by its ``__init__``."""
 
 
 @cache
@@ -19,8 +19,9 @@ def imports(folder: Path) -> Graph:
     """The imports of all modules of the package in `folder`.
 
     Imports inside functions count, and so do modules that a text names, as ``"package.module"`` or
-    ``"package.module:name"``. Those under ``TYPE_CHECKING`` do not. A name that a package passes on counts as an import
-    of the module that defines it, and an import from a package runs its ``__init__``, unless the importer is inside.
+    ``"package.module:name"``. Those under ``TYPE_CHECKING`` do not. A name that a package re-exports counts as an
+    import of the module that defines it, and an import from a package runs its ``__init__``, unless the importer is
+    inside.
     """
     files = {_name(folder, file): file for kind in ("*.py", "*.pyi") for file in sorted(folder.rglob(kind))}
     trees = {name: ast.parse(file.read_text("utf-8")) for name, file in files.items()}
@@ -35,7 +36,7 @@ def imports(folder: Path) -> Graph:
 
 
 def circle(graph: Graph) -> list[str]:
-    """A circle of imports, from a module back to itself; empty if there is none."""
+    """Returns an import cycle, from a module back to itself; empty if there is none."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
@@ -44,7 +45,9 @@ def circle(graph: Graph) -> list[str]:
 
 
 def of_units(graph: Graph, units: Iterable[str]) -> Graph:
-    """The imports between units: packages, or modules that are units of their own; the longest name holds a module."""
+    """Returns the imports between units, which are packages or single modules. A module belongs to the unit with the
+    longest name that contains it.
+    """
     by_length = sorted(units, key=len, reverse=True)
 
     def unit(name: str) -> str:
@@ -62,7 +65,7 @@ def _name(folder: Path, file: Path) -> str:
 
 
 def _packages(module: str) -> Iterator[str]:
-    """The packages around a module, but the outermost, which every import runs."""
+    """Returns the packages that contain a module, except the outermost one, which every import runs."""
     parts = module.split(".")
     return (".".join(parts[:count]) for count in range(2, len(parts)))
 
@@ -81,7 +84,7 @@ def _targets(tree: ast.Module, modules: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree but those under ``TYPE_CHECKING``."""
+    """Yields the nodes of a tree, except those under ``TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and _is_for_types(node):
             children: list[ast.AST] = list(node.orelse)
@@ -97,14 +100,14 @@ def _is_for_types(node: ast.If) -> bool:
 
 
 def _passed(tree: ast.Module, modules: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
-    """The names that an ``__init__`` passes on, with where they come from."""
+    """Returns the names that an ``__init__`` re-exports, and where they come from."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in modules:
             yield from ((alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def _defining(target: str, passed: Mapping[str, Mapping[str, str]], modules: Mapping[str, Path]) -> str:
-    """The module of a target: itself, or the one that defines a name."""
+    """Returns the module of an import target: the target itself, or the module that defines the name."""
     seen = set()
     while target not in seen:
         seen.add(target)

@@ -1,4 +1,4 @@
-"""Parameters of functions that identify a part of a network by a bare number, read from the text of a crate."""
+"""Finds parameters of functions that identify a part of a network by a plain integer, in the source text of a crate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from rust_imports import NOISE, TESTS
 
 _FUNCTION = re.compile(r"\bfn\s+(\w+)")
-_BARE = re.compile(r"\b(link|node|station|interface):\s*&?(?:usize|u32)\b")
+_BARE = re.compile(r"\b(flow|link|node|station|interface):\s*&?(?:usize|u32)\b")
 _TEST_MODULE = re.compile(r"#\[cfg\(test\)\]\s*(?:pub\(crate\) )?mod (\w+);")
 
 

@@ -1,8 +1,9 @@
 """The imports between the files of a crate, read from its text.
 
-A module is the tuple of its names from the root of the crate on; the root is the empty tuple. A path is followed to the
-file that defines its item: through every `pub use`, which by itself is no import. Imports by a module of its ancestors
-are left out, because a file sees the private items of those by design; those by a parent of its children count.
+A module is the tuple of its names starting at the root of the crate; the root is the empty tuple. A path is followed to
+the file that defines its item: through every `pub use`, which by itself is not an import. Imports of a module's
+ancestors are left out, because Rust lets a file use the private items of its ancestors. Imports of a module's children
+count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CHILD = re.compile(r"\bmod\s+(\w+)\s*;")
 _PATH = re.compile(r"(?<![\w:])(\$?\w+(?:::\w+)+)")
 
 _DEEPEST = 12
-"""A name is followed through at most so many re-exports: two that name each other would have no end."""
+"""Maximum number of re-exports through which a name is followed; two that refer to each other would never end."""
 
 
 @dataclass
@@ -33,13 +34,15 @@ class _File:
     public: dict[str, list[str]] = field(default_factory=dict)
     """Re-exported names, each with its path."""
     names: dict[str, list[str]] = field(default_factory=dict)
-    """All names that `use` brings, each with its path."""
+    """All names that `use` brings into scope, each with its path."""
     paths: list[list[str]] = field(default_factory=list)
     """Paths that count as imports."""
 
 
 def imports(source: Path) -> Graph:
-    """Returns the modules of a crate, whose files are in `source`, each with those that it imports."""
+    """Returns the modules of a crate, each with the modules that it imports. `source` is the directory of the crate's
+    files.
+    """
     files = {module: _read(text) for module, text in _texts(source)}
     graph: Graph = {}
     for module, one in files.items():
@@ -49,13 +52,15 @@ def imports(source: Path) -> Graph:
 
 
 def naming(source: Path, crate: str) -> set[Module]:
-    """Returns the modules of a crate, whose files are in `source`, that name another crate outside of tests."""
+    """Returns the modules of a crate that name another crate outside of tests. `source` is the directory of the crate's
+    files.
+    """
     name = re.compile(rf"\b{crate}\b")
     return {module for module, text in _texts(source) if name.search(TESTS.sub("", NOISE.sub(" ", text)))}
 
 
 def of_rooms(graph: Mapping[Module, set[Module]]) -> Graph:
-    """Returns the imports between the top modules of a crate; its root, which names them all, is none."""
+    """Returns the imports between the top-level modules of a crate. Its root, which names them all, is left out."""
     rooms: Graph = {}
     for module, found in graph.items():
         if module:
@@ -64,7 +69,7 @@ def of_rooms(graph: Mapping[Module, set[Module]]) -> Graph:
 
 
 def circles(graph: Mapping[Module, set[Module]]) -> Iterator[set[Module]]:
-    """Yields the sets of modules that reach each other."""
+    """Yields the sets of modules that import one another, directly or indirectly."""
     reached = {module: _reach(graph, module) for module in graph}
     seen: set[Module] = set()
     for module in graph:
@@ -75,7 +80,7 @@ def circles(graph: Mapping[Module, set[Module]]) -> Iterator[set[Module]]:
 
 
 def _texts(source: Path) -> Iterator[tuple[Module, str]]:
-    """Yields the modules below a folder, except tests, with their texts."""
+    """Yields the modules below a directory, except tests, with their texts."""
     for file in sorted(source.rglob("*.rs")):
         parts = file.relative_to(source).with_suffix("").parts
         if "tests" not in parts:
@@ -151,7 +156,7 @@ def _places(files: Mapping[Module, _File], module: Module, path: list[str], dept
 
 
 def _reach(graph: Mapping[Module, set[Module]], start: Module) -> set[Module]:
-    """Returns the modules to which imports lead from one."""
+    """Returns the modules that are reachable from one by imports."""
     found: set[Module] = set()
     waiting = [start]
     while waiting:

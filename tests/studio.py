@@ -1,4 +1,4 @@
-"""The server of the studio as tests use it: with a stand-in for the page and for the engine."""
+"""The studio's server for tests, with replacements for the page and for the engine."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ drops = false
 """
 )
 WRITES = "from pathlib import Path\nPath(__file__).with_name('was-run').touch()\n"
-"""Code that leaves a file when it is run."""
+"""Python code that creates a file when it is run."""
 
 
 class Echo:
-    """Stands in for the engine: it answers with the request."""
+    """Replaces the engine: it replies with the request."""
 
     def ask(self, request: str) -> bytes:
         head = json.dumps({"asked": json.loads(request)}).encode()
@@ -118,7 +118,7 @@ def failure(found: list[dict[str, Any]]) -> str:
 
 
 def unpacked(answer: bytes) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """The head of an answer, and its tables."""
+    """Returns the head of a reply, and its tables."""
     (length,) = struct.unpack_from("<I", answer)
     head = json.loads(answer[4 : 4 + length])
     start = (4 + length + 7) // 8 * 8
@@ -139,7 +139,7 @@ def unpacked(answer: bytes) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
 
 
 class Server:
-    """The server in a process of its own."""
+    """The server in a separate process."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class Server:
 
     @property
     def workers(self) -> list[int]:
-        """Processes of tasks that have not ended; the server takes a moment to notice that one has."""
+        """Returns the processes of unfinished tasks. The server needs a moment to notice that a process has ended."""
         number = self.process.pid
         all_of_them = Path(f"/proc/{number}/task/{number}/children").read_text().split()
         return [int(one) for one in all_of_them if runs(int(one))]
@@ -189,7 +189,7 @@ class Server:
         return found
 
     def close(self) -> str:
-        """Ends it at once; gives what it wrote as errors."""
+        """Kills the server; returns its error output."""
         self.process.kill()
         return self.process.communicate()[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ pytestmark = [
 ]
 
 WARNING = 6_291_456
-"""Severity of an expert message from which on it says that something is wrong."""
+"""Minimum severity of an expert message that reports a fault."""
 
 CHECKS = [
     option
@@ -54,14 +55,19 @@ def air(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if CARGO is None:
         pytest.skip("cargo is missing, which builds the example: https://rustup.rs")
     capture = tmp_path_factory.mktemp("air") / "air.pcapng"
-    command = [CARGO, "run", "--quiet", "--package", "lightlag-wire", "--example", "on_the_air", "--", str(capture)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    # With the features of all packages, as `make test-rust` built it.
+    build = [CARGO, "build", "--quiet", "--workspace", "--exclude", "lightlag-python", "--example", "on_the_air"]
+    example = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/examples/on_the_air"
+    for command in (build, [str(example), str(capture)]):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
     return capture
 
 
 def fields(capture: Path, *columns: str, only: str = "frame", options: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Fields of the frames that a filter keeps. Port 269 belongs to MANET packets (RFC 5498), which DSDV's are not."""
+    """Returns fields of the frames that pass a filter. Port 269 is for MANET packets (RFC 5498), but DSDV's have
+    another format.
+    """
     assert TSHARK
     command = [TSHARK, "-r", str(capture), *CHECKS, *options, "-d", "udp.port==269,data", "-Y", only, "-T", "fields"]
     command += [part for column in columns for part in ("-e", column)]
@@ -97,7 +103,7 @@ def test_the_radio_is_described(air: Path) -> None:
     assert list(fields(air, *vht, only="radiotap.present.vht == 1")) == [["8", "1", "1", "1", "8"]]
 
 
-def test_addresses_numbers_and_reservations_are_those_of_the_frames(air: Path) -> None:
+def test_addresses_numbers_and_reservations_match_the_frames(air: Path) -> None:
     columns = ("wlan.ra", "wlan.ta", "wlan.bssid", "wlan.duration", "wlan.seq", "wlan.fc.retry")
     here, there, network = ("02:00:00:00:00:01", "02:00:00:00:00:02", "06:00:00:00:00:00")
     syn = list(fields(air, *columns, only="tcp.flags == 0x02"))
@@ -156,7 +162,7 @@ def test_inspect_takes_a_retransmission_of_the_mac_for_no_retransmission_of_tcp(
 
 
 def flight(**medium: Any) -> ll.Network:
-    """A row of four nodes, whose ends are out of each other's reach, with a connection from end to end."""
+    """A row of four nodes with a connection between the two ends, which are out of each other's range."""
     net = ll.Network(
         "flight", media=[ll.Medium(rate="24 Mbit/s", broadcast_rate="24 Mbit/s", detection="-101 dBm", **medium)]
     )
@@ -166,7 +172,9 @@ def flight(**medium: Any) -> ll.Network:
 
 
 NAMES = {"aodv": "aodv", "olsr": "olsr", "dsdv": "data", "gpsr": "data"}
-"""Protocols whose messages tshark dissects, and those that it takes for datagrams with any contents."""
+"""Protocols whose messages tshark dissects, and protocols whose messages it treats as datagrams with arbitrary
+contents.
+"""
 
 
 @pytest.mark.parametrize("protocol", [*NAMES, "static"])
@@ -177,13 +185,13 @@ def test_the_frames_of_a_run_are_dissected_without_a_complaint(protocol: str, st
     assert list(result.captures) == ["n1@air"]
     columns = ("wlan.fc.type_subtype", "frame.protocols", "wlan.fcs.status", "_ws.malformed", "_ws.expert.severity")
     sums = ("ip.checksum.status", "udp.checksum.status", "tcp.checksum.status")
-    # A frame that was heard twice is no second segment, which tshark's analysis of sequence numbers does not know.
+    # A frame that was received twice is not a second segment, but it is one in tshark's analysis of sequence numbers.
     plain = ("-o", "tcp.analyze_sequence_numbers:FALSE")
     kinds = set()
     for row in fields(result.captures["n1@air"], *columns, *sums, "_ws.expert.message", options=plain):
         subtype, protocols, fcs, malformed, severities, *states, messages = row
         assert (fcs, malformed) == ("1", ""), messages
-        # A receiver that got a segment twice says so by D-SACK, which tshark marks as a warning.
+        # A receiver that got a segment twice reports it by D-SACK, which tshark marks as a warning.
         complaints = any(int(severity) >= WARNING for severity in severities.split(",") if severity)
         assert not complaints or messages == "D-SACK Sequence", messages
         assert all(state in ("1", "") for state in states), row
@@ -192,7 +200,7 @@ def test_the_frames_of_a_run_are_dissected_without_a_complaint(protocol: str, st
     data = DATA if standard == "802.11a" else QOS
     expected = {(data, "arp"), (RTS, ""), (CTS, ""), (ACK, "")}
     expected |= {(data, NAMES[protocol])} if protocol in NAMES else set()
-    # The header of GPSR stands in front of packets with data, which tshark does not look behind.
+    # tshark does not read past the GPSR header that precedes packets with data.
     expected |= set() if protocol == "gpsr" else {(data, "tcp")}
     assert expected <= kinds
 
@@ -208,8 +216,8 @@ def test_a_node_has_its_packets_in_one_file_and_its_frames_in_another(lightlag: 
         assert done.returncode == 0, done.stderr
         [connection] = json.loads(done.stdout)["connections"]
         found[file] = connection["forward"]
-    # A packet that its relay passes on is no retransmission. Captures go on behind the last byte, at times with a tail
-    # probe; results do not.
+    # A packet that its relay forwards is not a retransmission. Captures continue after the last byte, at times with a
+    # tail probe; results do not.
     counts = ("packets", "unique_bytes", "retransmitted_segments", "out_of_order", "duplicate_acks")
     assert [found[packets][name] for name in counts] == [found[frames][name] for name in counts]
     assert found[packets]["unique_bytes"] == flow["delivered_bytes"] == 200_000

@@ -43,7 +43,8 @@ def test_static_routes_lead_over_links_above_the_delivery_ratio_that_is_set() ->
 
 
 def test_a_full_queue_breaks_no_link_whatever_the_link_layer_reports() -> None:
-    # 50 packets wait for 35 ms at most, far from the lifetime of 500 ms, and most of what is asked for finds no room.
+    # 50 packets wait for up to 35 ms, far from the lifetime of 500 ms, and most of the offered load overflows the
+    # queue.
     requests = {}
     for reports in ("retry", "any"):
         result = _chain(1, 20, rate="40 Mbit/s", queue=50, routing={"protocol": "aodv", "link_break_on": reports})
@@ -83,8 +84,10 @@ def test_packets_leave_when_a_hello_brings_the_route_or_when_the_ring_ends(
     assert earliest < result.summary["flows"][0]["datagrams"]["mean_delay_s"] < latest
 
 
-def test_negotiated_block_acknowledgements_cost_most_where_frames_are_given_up() -> None:
-    """ns-3.37 carries 17.05 and 17.04 Mbit/s over one hop, and 1.20 and 3.21 over three where relays are hidden."""
+def test_negotiated_block_acknowledgements_cost_most_where_frames_are_dropped() -> None:
+    """With negotiated block acknowledgements and without, ns-3.37 carries 17.05 and 17.04 Mbit/s over one hop, and 1.20
+    and 3.21 Mbit/s over three hops with hidden relays.
+    """
     goodput = {
         (hops, agreement): _megabits(
             _chain(hops, 40, rate="20 Mbit/s", duration="10 s", routing="static", block_ack_agreement=agreement)

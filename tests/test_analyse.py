@@ -7,15 +7,15 @@ import math
 import polars as pl
 import pytest
 
-from lightlag import analyse
-from lightlag.outcomes.design import MEASURES, decimals
+from lightlag import _engine, analyse
+from lightlag.outcomes.design import MEASURES
 
 
 @pytest.mark.parametrize(
     ("freedom", "t"),
     [(1, 12.7062), (2, 4.3027), (3, 3.1824), (4, 2.7764), (9, 2.2622), (10, 2.2281), (29, 2.0452), (120, 1.9799)],
 )
-def test_student_t_is_that_of_the_tables(freedom: int, t: float) -> None:
+def test_student_t_matches_the_tables(freedom: int, t: float) -> None:
     assert analyse.student_t(0.95, freedom) == pytest.approx(t, abs=5e-5)
 
 
@@ -24,7 +24,7 @@ def test_student_t_for_99_percent() -> None:
 
 
 @pytest.mark.parametrize(("confidence", "freedom"), [(0.0, 3), (1.0, 3), (0.95, 0)])
-def test_student_t_refuses_what_has_no_answer(confidence: float, freedom: int) -> None:
+def test_student_t_rejects_invalid_arguments(confidence: float, freedom: int) -> None:
     with pytest.raises(ValueError, match="no interval"):
         analyse.student_t(confidence, freedom)
 
@@ -60,7 +60,7 @@ def test_goodput_counts_what_arrived_within_each_interval() -> None:
     )
     goodput = analyse.goodput(trace, 1.0)
     assert goodput["time_s"].to_list() == [1, 2, 3, 1, 2, 3]
-    # Between the rows of b, 10 bytes at 0.5 s and 20 at 2.5 s, payload grows by 5 bytes a second.
+    # Between the rows of b, 10 bytes at 0.5 s and 20 at 2.5 s, payload grows by 5 bytes per second.
     assert goodput["goodput_bps"].to_list() == [800, 1600, 800, 100, 40, 20]
 
 
@@ -87,7 +87,7 @@ def test_intervals_are_printed_with_two_digits_of_their_half_width() -> None:
     assert again.show(analyse.Interval(0.0123, 0.0012, 10)) == "1.23 ± 0.12%"
     assert goodput.show(analyse.Interval(5e5, math.nan, 1)) == "500.0 kbit/s"
     assert completion.show(analyse.mean_interval([])) == "–"
-    assert decimals(0.0, 0.0) == 0
+    assert _engine.decimals(0.0, 0.0) == 0
 
 
 @pytest.mark.parametrize(("seconds", "width"), [(0.5, 0.1), (10, 0.1), (120, 1.0), (300, 5.0), (3600, 50.0)])

@@ -1,4 +1,4 @@
-"""The tree keeps the imports that `docs/architecture.md` shows: between crates, and without circles of files."""
+"""The imports between crates are those in `docs/architecture.md`, and there are no import cycles between files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ CRATES = {
     **{folder.name.removeprefix("lightlag-"): folder for folder in sorted((ROOT / "crates").iterdir())},
     **{folder.name: folder for folder in sorted((ROOT / "tools").iterdir())},
 }
-"""The folder of each crate; those of tools are no part of the package."""
+"""The directory of each crate; the crates of tools are not part of the package."""
 
 IMPORTS: dict[str, set[str]] = {
     "core": set(),
     "net": {"core"},
     "control": {"core"},
     "plugin": set(),
-    "own": {"core", "net", "control", "plugin", "scenario"},
+    "traffic": {"core"},
+    "custom": {"core", "net", "control", "plugin", "scenario", "traffic"},
     "transport": {"core", "control"},
     "tcp": {"core", "control", "transport"},
     "mobility": {"core", "net"},
@@ -31,9 +32,10 @@ IMPORTS: dict[str, set[str]] = {
     "routing": {"core", "mobility", "net"},
     "wire": {"core", "net", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
-    "scenario": {"core", "net", "control", "tcp", "mobility", "orbit", "wifi", "routing", "wire"},
+    "scenario": {"core", "net", "control", "tcp", "mobility", "orbit", "wifi", "routing", "traffic", "wire"},
     "sim": {
-        *("core", "net", "control", "transport", "tcp", "mobility", "orbit", "wifi", "routing", "wire", "scenario"),
+        *("core", "net", "control", "transport", "tcp", "mobility", "orbit", "wifi", "routing", "traffic", "wire"),
+        "scenario",
     },
     "gym": {"core", "scenario", "sim"},
     "analysis": set(),
@@ -42,8 +44,8 @@ IMPORTS: dict[str, set[str]] = {
     "preload": set(),
     "web": {"analysis", "core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
-        *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "wire", "host"),
-        *("scenario", "sim", "gym", "live", "own", "plugin", "web", "analysis"),
+        *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "traffic", "wire", "host"),
+        *("scenario", "sim", "gym", "live", "custom", "plugin", "web", "analysis"),
     },
 }
 """The crates, each with those that it may import."""
@@ -53,12 +55,13 @@ CIRCLES = [
     {"mobility::models::group", "mobility::models::motion", "mobility::models::registry"},
     {"net::queue::drop_tail", "net::queue::registry"},
 ]
-"""Files that may import each other: a registry, and a kind of it that builds upon another one."""
+"""Files that may import each other: a registry, and an entry of it that is based on another entry."""
 
 TCP_IN_SIM = {"body", "builder", "hosts::tcp", "results::holes", "tap::capture"}
-"""The modules of `sim` that name `lightlag_tcp`: its table and what TCP alone has, the form of its packets, how its
-endpoints are built, and what captures and results tell about TCP alone. All others speak to the traits of
-`lightlag_transport`."""
+"""The modules of `sim` that may name `lightlag_tcp`. They contain its registration and what only TCP has, the form of
+its packets, the construction of its endpoints, and captures and results of TCP alone. All others use the traits of
+`lightlag_transport`.
+"""
 
 CROSSING = {
     "siblings": {
@@ -93,7 +96,7 @@ CROSSING = {
         "b.rs": "use crate::a::A; pub struct B;",
     },
 }
-"""Crates in which `a` and `b` import each other, in each way in which that may be written."""
+"""Crates in which `a` and `b` import each other, one for each way to write the imports."""
 
 PLAIN = {
     "a re-export alone": {
@@ -101,7 +104,7 @@ PLAIN = {
         "a.rs": "pub use crate::b::B; pub struct A;",
         "b.rs": "use crate::a::A; pub struct B;",
     },
-    "a child that knows its parent": {
+    "a child that imports its parent": {
         "lib.rs": "mod a;",
         "a.rs": "mod inner; use inner::I; pub struct A;",
         "a/inner.rs": "use super::A; pub struct I;",
@@ -113,14 +116,14 @@ PLAIN = {
     },
     "words in comments and texts": {
         "lib.rs": "mod a; mod b;",
-        "a.rs": '//! Beside [`crate::b::B`].\nconst T: &str = "crate::b::B"; pub struct A;',
+        "a.rs": '//! Like [`crate::b::B`].\nconst T: &str = "crate::b::B"; pub struct A;',
         "b.rs": "use crate::a::A; pub struct B;",
     },
 }
-"""Crates without a circle."""
+"""Crates without an import cycle."""
 
 
-def test_crates_import_only_what_the_picture_shows() -> None:
+def test_crates_import_only_what_the_diagram_shows() -> None:
     found = {}
     for crate, folder in CRATES.items():
         manifest = tomllib.loads((folder / "Cargo.toml").read_text())
@@ -166,11 +169,11 @@ def test_the_simulator_names_the_kind_of_a_medium_only_where_kinds_differ() -> N
     naming = {
         str(file.relative_to(source)) for file in source.rglob("*.rs") if "lightlag_wifi" in file.read_text("utf-8")
     }
-    assert naming == {"media/any.rs", "media/capture.rs", "results/interfaces.rs"}
+    assert naming == {"media/any.rs", "media/capture/wifi.rs", "results/interfaces/wifi.rs"}
 
 
 @pytest.mark.parametrize("crate", ["net", "wifi", "routing", "sim"])
-def test_no_bare_number_identifies_a_link_a_node_a_station_or_an_interface(crate: str) -> None:
+def test_no_bare_number_identifies_a_flow_a_link_a_node_a_station_or_an_interface(crate: str) -> None:
     assert list(rust_identifiers.bare_parameters(CRATES[crate] / "src")) == []
 
 
@@ -195,12 +198,12 @@ def test_each_kind_of_circle_is_seen(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_what_is_no_circle_is_not_seen(kind: str, tmp_path: Path) -> None:
+def test_acyclic_imports_are_not_reported(kind: str, tmp_path: Path) -> None:
     assert list(rust_imports.circles(rust_imports.imports(written(tmp_path, PLAIN[kind])))) == []
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:
-    """Writes the files of a crate, and returns its folder of sources."""
+    """Writes the files of a crate, and returns its source directory."""
     for name, text in files.items():
         file = folder / name
         file.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Bad input: one clear message with place, value and remedy, never a traceback; nothing is run and nothing written."""
+"""Bad input: one clear message with place, value and fix, never a traceback; nothing is run and nothing written."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import lightlag as ll
 from bad_inputs import (
     captures,
+    custom,
     folders,
     injection,
     keys,
@@ -24,7 +25,6 @@ from bad_inputs import (
     movements,
     omm,
     options,
-    own,
     probes,
     python,
     rates,
@@ -47,11 +47,12 @@ MOST_LINES = 51
 REMEDY = re.compile(
     r"; |: give|name a file|: say|: name|: unpack|one of|there are|did you mean|such as|from \S+ to|"
     r"between|at least|should be|"
-    r"twice|is not|is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|is negative|is missing|"
+    r"duplicated|does not exist|is not|there is no |instead of|not JSON|not TOML|not a capture|damaged at|holds no|"
+    r"is negative|is missing|"
     r"has no key|where the header has|more than|farther than|above|below|less than|too |cannot be|exists already|"
     r"neither|already|Error: |SystemExit: |Missing|No such|Got unexpected"
 )
-"""Words with which a message names a remedy or a reason."""
+"""Phrases by which a message names a fix or a reason."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def message(case: Case, runner: CliRunner) -> str:
-    """The message of a refusal, or the fault of that refusal."""
+    """Returns the error message of a case; fails if there is none, or if its form is wrong."""
     if case.call is not None:
         try:
             found = case.call()
@@ -98,12 +99,12 @@ def check(case: Case, runner: CliRunner, kept: Path | None) -> None:
     before = everything()
     said = message(case, runner)
     assert said.strip()
-    for word in ("Traceback", "panicked", "defect of lightlag", "RuntimeError", "lightlag_", ".rs:"):
+    for word in ("Traceback", "panicked", "internal error", "RuntimeError", "lightlag_", ".rs:"):
         assert word not in said, said
-    assert REMEDY.search(said), f"no remedy: {said}"
+    assert REMEDY.search(said), f"no fix: {said}"
     for part in case.parts:
         assert part in said, f"{part!r} is not in: {said}"
-    assert everything() == before, "something was written"
+    assert everything() == before, "a file was written"
 
 
 def everything() -> list[str]:
@@ -111,10 +112,11 @@ def everything() -> list[str]:
 
 
 MOST_FAILURES = 40
-"""Cases listed in a failure."""
+"""Maximum number of cases that a failure lists."""
 LEAST_MISTAKES = 4000
-"""Distinct mistakes beside those of the schema, whose number follows from it. One kind in one place counts once. The
-number is asserted so that no subject and no class gets lost; it never was to fall below 1500."""
+"""Minimum number of distinct bad inputs, not counting those that follow from the schema. Errors of one kind at one
+place count once. The test checks the number so that no subject and no class of errors is lost unnoticed.
+"""
 Make = Callable[[pytest.FixtureRequest], Iterable[Case]]
 SUBJECTS: dict[str, Make] = {
     "text": lambda _: text.texts(),
@@ -133,7 +135,7 @@ SUBJECTS: dict[str, Make] = {
     "rates": lambda _: rates.rates(),
     "movements": lambda _: movements.movements(),
     "studies": lambda _: studies.studies(),
-    "algorithms": lambda _: own.algorithms(),
+    "algorithms": lambda _: custom.algorithms(),
     "studio": lambda request: studio.requests(results(request)[0]),
     "learning": lambda _: learning.environments(),
     "captures": lambda _: captures.captures(),
@@ -146,7 +148,7 @@ SUBJECTS: dict[str, Make] = {
 }
 """The bad inputs of each subject."""
 WITH_RESULTS = ("writing", "figures")
-"""Subjects whose cases find results in the folder ``kept``."""
+"""Subjects whose cases find results in the directory ``kept``."""
 
 
 def results(request: pytest.FixtureRequest) -> tuple[Path, Path]:
@@ -154,10 +156,10 @@ def results(request: pytest.FixtureRequest) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_bad_inputs_are_refused_clearly(
+def test_bad_inputs_are_rejected_clearly(
     name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Each call would make all commands anew.
+    # Each call would build all commands again.
     monkeypatch.setattr("typer.testing._get_command", functools.cache(get_command), raising=False)
     runner = CliRunner()
     kept = request.getfixturevalue("kept") if name in WITH_RESULTS else None
@@ -183,7 +185,7 @@ def test_no_subject_of_bad_inputs_gets_lost(request: pytest.FixtureRequest) -> N
     assert sum(counts.values()) - counts["schema"] >= LEAST_MISTAKES, counts
 
 
-def test_all_errors_are_reported_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_errors_are_reported_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("wrong.toml").write_text(
         PAIR.replace("5 Mbit/s", "5").replace("20 ms", "20").replace("1e-3", "3").replace("2 MB", "2")
@@ -195,10 +197,10 @@ def test_all_errors_are_reported_at_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_at_most_fifty_errors_are_listed_with_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("wrong.toml").write_text(PAIR + '[[flows]]\nfrom = "client"\nto = "nobody"\n' * 400)
+    Path("wrong.toml").write_text(PAIR + '[[flows]]\nfrom = "client"\nto = "nowhere"\n' * 400)
     lines = CliRunner().invoke(app, ["check", "wrong.toml"]).stderr.splitlines()
     assert len(lines) == 51
-    assert lines[-1] == "error: wrong.toml: in all: 400 mistakes; these are the first 50"
+    assert lines[-1] == "error: wrong.toml: in total: 400 errors; these are the first 50"
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -29,7 +29,7 @@ LOSSY = {**LINE, "loss": 0.02}
 BURSTS = {**LINE, "queue": "200 packets", "loss": {"at": ["300 ms", "301 ms", "302 ms", "305 ms", "700 ms"]}}
 SLOW = {"receive_buffer": "16 kB"}
 CLOSING = {"receive_buffer": "14480 B"}
-"""Ten segments, so that nothing is left of the window."""
+"""A receive buffer of ten segments, which the data fills exactly, so that the window closes completely."""
 
 
 @dataclass(frozen=True)
@@ -124,20 +124,20 @@ MEANT = {
     "TCP window specified by the receiver is now completely full",
     # Names of tshark for a retransmission within 3 ms, or a round trip, of the segment before it.
     "This frame is a (suspected) out-of-order segment",
-    # Data came twice, and the receiver says so (RFC 2883).
+    # Data arrived twice, and the receiver reports it (RFC 2883).
     "D-SACK Sequence",
 }
-"""Warnings of tshark about what TCP is meant to do."""
+"""Warnings of tshark about intended behaviour of TCP."""
 SNACK = 21
-"""The kind of option of which tshark 4.0 shows offset and size right, and which it then calls malformed: it looks for
-two bytes more than the six that it asks for itself. What stands behind such an option it does not show."""
+"""The kind of option whose offset and size tshark 4.0 shows correctly before it calls the option malformed: it expects
+two bytes more than the six that it requires itself, and does not show the bytes after such an option."""
 WARNING = 6_291_456
-"""Severity of an expert message from which on it says that something is wrong."""
+"""Minimum severity of an expert message that reports a fault."""
 
 
 @dataclass
 class Packet:
-    """A packet as tshark sees it."""
+    """A packet as decoded by tshark."""
 
     source: str
     length: int
@@ -148,7 +148,7 @@ class Packet:
     severity: int
     messages: str
     options: bytes
-    """As they stand in the header."""
+    """Length of the header in bytes."""
 
     @property
     def has_snack(self) -> bool:
@@ -199,7 +199,7 @@ def packets(capture: Path) -> Iterator[Packet]:
         packet = Packet(v4 or v6, int(length), low, seen, (ip, tcp), severity, messages, bytes.fromhex(options))
         if malformed:
             # tshark 4.0 reads an acknowledgement number from the bytes 8 to 11 of a SNACK option, which has 6: the
-            # place of the number in the whole header, to which its offset was once relative.
+            # position of the number in the full header, where its offset once started.
             assert packet.has_snack, messages
             assert messages == "Malformed Packet (Exception occurred)"
             packet.severity = 0
@@ -229,7 +229,7 @@ def scenario(version: str) -> dict[str, Any]:
 
 @dataclass
 class Judged:
-    """One run, and what tshark says about its captures."""
+    """One run, and the messages of tshark about its captures."""
 
     flows: dict[str, dict[str, Any]]
     packets: dict[str, list[Packet]]
@@ -245,7 +245,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     merged = folder / "all.pcapng"
     files = [str(result.captures[f"s{number}"]) for number in range(len(CASES))]
     subprocess.run(["mergecap", "-w", str(merged), *files], check=True)
-    # The nodes are numbered as they are named: each sender in front of its receiver.
+    # The nodes are numbered as they are named: each sender before its receiver.
     address = "10.0.0.{}" if request.param == "v4" else "fd00::{:x}"
     ends = {address.format(2 * number + end + 1): name for number, name in enumerate(CASES) for end in (0, 1)}
     found: dict[str, list[Packet]] = {name: [] for name in CASES}
@@ -270,7 +270,7 @@ def test_tshark_finds_nothing_wrong(judged: Judged, name: str) -> None:
     if CASES[name].reader is not None:
         expected.add("TCP Zero Window segment")
     if name == "SCPS with bit vectors":
-        # tshark 4.0 takes every SNACK option for one of 6 bytes, and zero bytes and padding behind it for more NOPs.
+        # tshark 4.0 takes every SNACK option for one of 6 bytes, and zero bytes and padding after it for more NOPs.
         expected.add("4 NOP in a row - a router may have removed some options")
     assert judged.flows[name]["finish_s"] is not None
     for packet in judged.packets[name]:
@@ -286,7 +286,7 @@ def test_tshark_finds_nothing_wrong(judged: Judged, name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_tshark_counts_our_retransmissions(judged: Judged, name: str) -> None:
     sent = [p for p in judged.packets[name] if p.source == judged.sender[name] and p.length > 0]
-    # The byte of a probe is sent to be refused; neither side calls it data.
+    # The byte of a probe is sent to be rejected; neither side calls it data.
     sent = [packet for packet in sent if "zero_window_probe" not in packet.labels and not packet.low]
     assert len(sent) == judged.flows[name]["sent_segments"]
     again = [packet for packet in sent if packet.labels & SENT_AGAIN]
@@ -311,7 +311,7 @@ def test_tshark_counts_our_duplicate_acks_and_closed_windows(judged: Judged, nam
 
 @needs_tshark
 @pytest.mark.parametrize("name", ["profile scps", "SCPS", "SCPS with bit vectors"])
-def test_options_of_scps_are_counted_as_they_stand_there(judged: Judged, name: str) -> None:
+def test_options_of_scps_are_counted_as_captured(judged: Judged, name: str) -> None:
     counts: Counter[int] = Counter()
     for packet in judged.packets[name]:
         if packet.source != judged.sender[name]:
@@ -348,7 +348,7 @@ def test_tshark_names_the_options_of_scps() -> None:
         "TCP Option - SCPS corruption experienced",
     ):
         assert text in shown, text
-    # Offset and size as our own reader has them: every first SNACK begins at the ACK.
+    # Offset and size as our own reader has them: every first SNACK starts at the ACK.
     columns = ["-T", "fields", "-e", "tcp.options.snack.offset", "-e", "tcp.options.snack.size", "-e", "tcp.options"]
     rows = subprocess.run([TSHARK, "-r", str(capture), *columns], capture_output=True, text=True, check=True).stdout
     for row in rows.splitlines():
@@ -364,8 +364,8 @@ COMPRESSED = 105
 
 @needs_tshark
 @pytest.mark.parametrize("version", ["v4", "v6"])
-def test_compressed_headers_are_whole_packets_of_their_protocol(version: str) -> None:
-    # tshark sees only their IP header; our own reader sees the rest.
+def test_compressed_headers_are_complete_packets_of_their_protocol(version: str) -> None:
+    # tshark decodes only their IP header; our own reader decodes the rest.
     assert TSHARK
     network = ll.Network("compressed", record=ll.Record(trace="off", queue="off"))
     network.link("a", "b", **{**LINE, "loss": 0.04})
@@ -411,7 +411,7 @@ def test_compressed_headers_are_whole_packets_of_their_protocol(version: str) ->
 
 
 @needs_tshark
-def test_there_is_something_to_count(judged: Judged) -> None:
+def test_the_captures_have_every_label(judged: Judged) -> None:
     labels = Counter(label for packets in judged.packets.values() for packet in packets for label in packet.labels)
     seen = {"retransmission", "fast_retransmission", "out_of_order", "duplicate_ack", "window_full", "window_update"}
     # A probe without data looks like a keep-alive: it has the number before the next, as Linux sends it.
@@ -434,10 +434,10 @@ def test_pcap_alone_captures_both_ends_of_every_flow(lightlag: Lightlag, pair_fi
     folder = pair_file.parent / "results/pair"
     assert sorted(path.name for path in (folder / "captures").iterdir()) == ["client.pcapng", "server.pcapng"]
     assert list(ll.load(folder).captures) == ["client", "server"]
-    assert not list(folder.parent.glob(".*")), "nothing is left beside the results"
+    assert not list(folder.parent.glob(".*")), "nothing is left next to the results"
 
 
-def test_places_are_nodes_and_link_directions(lightlag: Lightlag, pair_file: Path) -> None:
+def test_capture_points_are_nodes_and_link_directions(lightlag: Lightlag, pair_file: Path) -> None:
     done = lightlag("run", pair_file, "--pcap", "client,client->server", "--pcap", "server->client", *SMALL)
     assert done.returncode == 0, done.stderr
     folder = pair_file.parent / "results/pair/captures"
@@ -449,10 +449,10 @@ def test_places_are_nodes_and_link_directions(lightlag: Lightlag, pair_file: Pat
 
 
 @needs_tshark
-def test_links_of_a_constellation_are_places(tmp_path: Path) -> None:
+def test_links_of_a_constellation_are_capture_points(tmp_path: Path) -> None:
     scenario = {"duration": "3 s", "flows": [{"from": "London", "to": "New York", "transfer": "300 kB"}]}
     asked = ll.presets.starlink_550(pairs=[("London", "New York")]).to_dict() | scenario
-    nodes = ll.sky(asked).courses("London", "New York", 0.0)[0][1]
+    nodes = ll.sky(asked).path_changes("London", "New York", 0.0)[0][1]
     way = [ll.sky(asked).name(node) for node in nodes]
     beam, laser, down = "London->sky", f"{way[1]}->{way[2]}", f"{way[-2]}->ground"
     result = ll.run(asked | {"record": {"pcap": {"at": [beam, laser, down, way[1]]}}})
@@ -481,7 +481,7 @@ def test_only_the_flows_that_are_named(lightlag: Lightlag, pair_file: Path) -> N
 
 
 @needs_tshark
-def test_comments_tell_state_and_drops(lightlag: Lightlag, pair_file: Path) -> None:
+def test_comments_have_state_and_drops(lightlag: Lightlag, pair_file: Path) -> None:
     done = lightlag("run", pair_file, "--pcap", "--pcap-comments", *SMALL, "--set", "links.0.queue=5 packets")
     assert done.returncode == 0, done.stderr
     assert TSHARK
@@ -533,11 +533,11 @@ def test_a_comparison_writes_no_captures() -> None:
         (["--pcap", "clint"], 'record.pcap.at[0]: "clint" is not a node of the network; did you mean "client"?'),
         (["--pcap", "client->moon"], 'record.pcap.at[0]: "moon" is not a node of the network'),
         (["--pcap", "--pcap-flow", "third"], 'record.pcap.flows[0]: "third" is not a flow'),
-        (["--pcap-comments"], "--pcap-flow and --pcap-comments say more about --pcap; add it"),
-        (["--pcap", "--json"], "captures are written to a results folder; name one with --out"),
+        (["--pcap-comments"], "--pcap-flow and --pcap-comments need --pcap; add it"),
+        (["--pcap", "--json"], "captures are written to a results directory; name one with --out"),
     ],
 )
-def test_what_cannot_be_captured_is_refused(
+def test_invalid_capture_options_are_rejected(
     lightlag: Lightlag, pair_file: Path, options: list[str], message: str
 ) -> None:
     done = lightlag("run", pair_file, *options)
@@ -547,7 +547,7 @@ def test_what_cannot_be_captured_is_refused(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_leaves_results_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_results_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "spool"
     folder.mkdir()
     (folder / "client.pcapng").symlink_to("/dev/full")

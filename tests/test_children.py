@@ -31,7 +31,7 @@ def descendants(process: int) -> list[int]:
 
 
 def killed(parent: subprocess.Popen[str], is_at_work: Callable[[], bool]) -> list[int]:
-    """Kills a process once it is at work, and gives those that it had started."""
+    """Kills a process as soon as it is working, and returns the processes that it has started."""
     while not is_at_work():
         assert parent.poll() is None, parent.returncode
     found = descendants(parent.pid)
@@ -95,7 +95,7 @@ def test_a_worker_whose_native_code_holds_the_lock_of_python_ends_with_its_paren
 def test_a_tied_process_whose_parent_has_ended_does_not_start() -> None:
     from lightlag.machine.children import tied
 
-    # The number of another process stands for a parent that ended before the kernel was asked.
+    # The number of another process: the parent has already ended when the kernel is called.
     command = tied([sys.executable, "-c", "print('runs')"])
     command[5] = "1"
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""

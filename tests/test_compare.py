@@ -84,7 +84,7 @@ def test_scenarios_vary_like_a_key(net: ll.Network) -> None:
         (["record.runs", "duration"], ["record runs", "duration"]),
     ],
 )
-def test_labels_are_short_and_tell_variables_apart(keys: list[str], labels: list[str]) -> None:
+def test_labels_are_short_and_distinguish_variables(keys: list[str], labels: list[str]) -> None:
     assert [one.label for one in variables({key: [1] for key in keys})] == labels
 
 
@@ -109,7 +109,7 @@ def test_values_may_be_tables() -> None:
         (("linux", "rfc"), "equal", "", (0, 1)),
     ],
 )
-def test_values_stand_on_an_axis(values: tuple[str, ...], scale: str, unit: str, places: tuple[float, ...]) -> None:
+def test_values_are_on_an_axis(values: tuple[str, ...], scale: str, unit: str, places: tuple[float, ...]) -> None:
     axis = Variable("x", ("x",), values).axis
     assert (axis.scale, axis.unit) == (scale, unit)
     assert axis.is_ordered == (values not in (("1 bdp", "100 packets"), ("linux", "rfc")))
@@ -132,7 +132,7 @@ def test_values_stand_on_an_axis(values: tuple[str, ...], scale: str, unit: str,
         (["links.0.loss=0", "x: links.0.loss=1e-3"], "varies twice"),
     ],
 )
-def test_what_cannot_vary_is_refused_before_anything_runs(net: ll.Network, vary: object, message: str) -> None:
+def test_keys_that_cannot_vary_are_rejected_before_anything_runs(net: ll.Network, vary: object, message: str) -> None:
     def progress(done: int, total: int) -> None:
         raise AssertionError("nothing runs")
 
@@ -140,7 +140,7 @@ def test_what_cannot_vary_is_refused_before_anything_runs(net: ll.Network, vary:
         ll.compare(net, ["cubic"], vary=vary, progress=progress, **SHORT)  # type: ignore[arg-type]
 
 
-def test_two_scenarios_of_one_name_are_refused(net: ll.Network) -> None:
+def test_two_scenarios_of_one_name_are_rejected(net: ll.Network) -> None:
     with pytest.raises(ll.InputError, match='two scenarios are called "pair"'):
         ll.compare([net, net], ["cubic"], **SHORT)  # type: ignore[arg-type]
 
@@ -208,7 +208,7 @@ def test_a_competitor_replaces_algorithms_that_take_turns(net: ll.Network) -> No
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
-def test_queueing_is_that_of_the_bottleneck() -> None:
+def test_queueing_covers_the_bottleneck() -> None:
     net = ll.Network("fat-queue")
     net.link("client", "gateway", rate="1 Gbit/s", delay="1 ms")
     net.link("gateway", "server", rate="8 Mbit/s", delay="49 ms", queue="50 kB")
@@ -235,7 +235,7 @@ def test_queueing_agrees_with_samples_of_the_queue() -> None:
     assert "mean_wait_s" in result.links.columns
 
 
-def test_intervals_are_those_of_student(net: ll.Network) -> None:
+def test_intervals_match_student(net: ll.Network) -> None:
     comparison = ll.compare(net, ["cubic"], duration="60 s", replications=4)
     rows = {row["measure"]: row for row in comparison.summary.to_dicts()}
     assert list(rows) == [measure.column for measure in MEASURES]
@@ -261,7 +261,7 @@ def test_figures_against_a_variable_show_means_and_bands(net: ll.Network) -> Non
     assert comparison.figures[:5] == [
         "goodput-vs-loss",
         "completion-vs-loss",
-        "resent-vs-loss",
+        "retransmitted-vs-loss",
         "queueing-vs-loss",
         "goodput-vs-delay",
     ]
@@ -378,7 +378,7 @@ def test_a_journal_saves_repeating_runs(net: ll.Network, tmp_path: Path) -> None
     assert len(journal.read(path)) == 8
 
 
-def test_a_journal_tells_runs_apart(net: ll.Network, tmp_path: Path) -> None:
+def test_a_journal_distinguishes_runs(net: ll.Network, tmp_path: Path) -> None:
     trace = tmp_path / "rate.csv"
     trace.write_text("time_s,rate_bps\n0,1e6\n")
     sets = [("links.0.trace", str(trace))]
@@ -400,6 +400,6 @@ def test_all_runs_of_a_large_plan_are_there() -> None:
     assert comparison.design.run_count == 300
 
 
-def test_the_engine_knows_how_far_models_follow_their_sources() -> None:
+def test_the_engine_reports_how_far_models_follow_their_sources() -> None:
     entries = json.loads(_engine.catalog())["congestion"]
     assert {entry["provenance"] for entry in entries} <= {"established", "reconstructed"}

@@ -1,4 +1,4 @@
-"""The report of a comparison: one file that needs nothing else, with every figure and what it takes to repeat it."""
+"""The report of a comparison: one self-contained file, with every figure and all that is needed to repeat it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def text(comparison: ll.Comparison) -> str:
     return comparison_report.report(comparison, "lightlag compare pair --vary 'links.0.loss=0,1e-2'")
 
 
-def test_a_report_asks_no_network_for_anything(text: str) -> None:
+def test_a_report_uses_no_network(text: str) -> None:
     page = Page(text)
     assert page.open == []
     loading = {"src", "srcset", "href", "xlink:href", "data", "action", "poster", "background", "cite", "manifest"}
@@ -95,7 +95,7 @@ def test_every_reference_of_a_figure_leads_to_its_own_part(text: str) -> None:
     assert meant
 
 
-def test_a_report_says_everything(comparison: ll.Comparison, text: str) -> None:
+def test_a_report_is_complete(comparison: ll.Comparison, text: str) -> None:
     page = Page(text)
     assert "pair <& friends>" in page.text
     assert "3 algorithms × 2 values of loss × 2 seeds: 12 runs." in page.text
@@ -114,7 +114,7 @@ def test_a_report_says_everything(comparison: ll.Comparison, text: str) -> None:
     assert '"rate": "5 Mbit/s"' in page.text
 
 
-def test_colours_are_those_of_the_page(text: str) -> None:
+def test_colours_match_the_page(text: str) -> None:
     (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
     assert not re.findall(r"#[0-9a-fA-F]{6}", script), "a colour that stays as it is on a dark screen"
     assert "var(--c${" in script
@@ -144,7 +144,7 @@ def test_the_same_comparison_gives_the_same_bytes(comparison: ll.Comparison, tmp
     assert {"report.html", "goodput-vs-loss.pdf", "goodput-vs-loss.svg", "summary.parquet"} <= set(names)
 
 
-def test_an_interrupted_comparison_says_so(comparison: ll.Comparison) -> None:
+def test_an_interrupted_comparison_reports_it(comparison: ll.Comparison) -> None:
     part = ll.Comparison(comparison.design, comparison.outcomes[:5])
     assert "interrupted after 5 of 12 runs" in Page(comparison_report.report(part)).text
 
@@ -178,12 +178,12 @@ def test_a_constellation_plays_in_the_report(comparison: ll.Comparison, text: st
     page = comparison_report.report(sky)
     Page(page)
     assert page.count('<iframe class="player"') == 1
-    assert "66 satellites for 5 s from 2026-01-01T00:00:00Z on." in page
+    assert "66 satellites for 5 s, starting at 2026-01-01T00:00:00Z." in page
     data = _recording(page)
     assert (data["kind"], data["until"], [way["name"] for way in data["ways"]]) == ("sky", 5.0, ["Anchorage – Oslo"])
     assert not re.search(r"(src|href)=.?https?://", page)
     sky.scenario["constellation"] = {"file": str(tmp_path / "gone.tle")}
-    assert "The sky cannot be drawn: " in comparison_report.report(sky)
+    assert "The constellation cannot be rendered: " in comparison_report.report(sky)
 
 
 def test_a_swarm_plays_in_the_report(comparison: ll.Comparison, text: str) -> None:
@@ -193,10 +193,10 @@ def test_a_swarm_plays_in_the_report(comparison: ll.Comparison, text: str) -> No
     Page(page)
     assert page.count('<iframe class="player"') == 1
     assert "The first 2 s of the scenario with its own algorithms, seed 1, run again for this report." in page
-    # The pictures of the start, in the middle of the way through the chain, and of the end.
+    # The frames at the start, halfway along the chain, and at the end.
     data = _recording(page)
     assert (data["times"][0], data["times"][-1], len(data["nodes"])) == (0.0, 2.0, 5)
     assert [way["courses"][-1][1] for way in data["ways"]] == [[0, 1, 2, 3, 4]]
     assert not re.search(r"(src|href)=.?https?://", page)
     flying.scenario["topology"] = {"kind": "swarm", "nodes": 501}
-    assert "reports play 500 at most" in comparison_report.report(flying)
+    assert "reports animate a maximum of 500" in comparison_report.report(flying)

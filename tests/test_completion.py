@@ -1,6 +1,6 @@
-"""The words that shells offer, and how they ask for them."""
+"""The completions that shells offer, and how shells request them."""
 
-# Lines of files are clearer whole.
+# Lines of files are clearer unbroken.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def offered(line: str) -> list[str]:
 
 def test_commands_and_options() -> None:
     assert offered("lightlag r") == ["run", "report", "reproduce", "replay"]
-    assert offered("lightlag study re") == ["resume", "repeat"]
+    assert offered("lightlag study re") == ["resume", "rerun"]
     assert offered("lightlag run geo --th") == ["--threads"]
     assert "--force" not in offered("lightlag run --force geo --f")
 
@@ -82,7 +82,7 @@ def test_every_algorithm_is_offered() -> None:
     assert offered("lightlag run geo -c ") == congestion_names()
 
 
-def test_a_word_that_cannot_be_completed_is_no_error() -> None:
+def test_a_word_that_cannot_be_completed_is_not_an_error() -> None:
     for line in (
         "lightlag nonsense ",
         "lightlag run nowhere.toml -s links.",
@@ -116,12 +116,12 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def test_bash_gets_what_follows_its_last_break(tmp_path: Path) -> None:
     assert run_in_bash(tmp_path, "lightlag run ge") == ["geo", "geo-leo"]
     assert run_in_bash(tmp_path, "lightlag run geo -s flows.0.transport=u") == ["udp"]
-    # In quotes the word is whole.
+    # In quotes the entire value is completed.
     assert run_in_bash(tmp_path, 'lightlag run geo -s "flows.0.transport=u') == ["flows.0.transport=udp"]
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
-def test_fish_shows_what_a_candidate_stands_for(tmp_path: Path) -> None:
+def test_fish_shows_the_meaning_of_a_candidate(tmp_path: Path) -> None:
     text = shells.script("fish") + "complete -C 'lightlag reproduce scps'"
     environment = with_program(tmp_path) | {"HOME": str(tmp_path)}
     done = subprocess.run(["fish", "-c", text], env=environment, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The sky of a scenario: looks, passes, ways, figures and the command."""
+"""The constellation of a scenario: snapshots, passes, paths, figures and the command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def starlink() -> Sky:
     return ll.sky("starlink-550")
 
 
-def test_a_sky_has_satellites_at_their_height(starlink: Sky) -> None:
+def test_a_constellation_has_satellites_at_their_height(starlink: Sky) -> None:
     radius = np.linalg.norm(starlink.positions(0.0), axis=1) / 1e3
     # SGP4 lets a circular orbit of 550 km rise and fall by some kilometres.
     assert radius.min() > 6378.135 + 535
@@ -42,36 +42,36 @@ def test_a_sky_has_satellites_at_their_height(starlink: Sky) -> None:
 
 def test_looks_agree_with_passes(starlink: Sky) -> None:
     passes = starlink.passes("London", 300.0)
-    now = starlink.looks("London", 150.0)
+    now = starlink.visible("London", 150.0)
     during = passes.filter((passes["rise_s"] <= 150.0) & (passes["set_s"] >= 150.0))
     assert set(now["satellite"]) == set(during["satellite"])
     assert now["elevation"].min() >= 25.0  # type: ignore[operator]
 
 
-def test_a_way_is_that_of_the_run(starlink: Sky) -> None:
+def test_a_path_matches_the_run(starlink: Sky) -> None:
     result = ll.run("starlink-550", duration="30 s")
     rows = result.paths.filter(flow="London->New York")
     run = [(float(time[0]), part["node"].to_list()) for time, part in rows.group_by("time_s", maintain_order=True)]
     courses = [
         (since, [starlink.name(node) for node in nodes])
-        for since, nodes in starlink.courses("London", "New York", 30.0)
+        for since, nodes in starlink.path_changes("London", "New York", 30.0)
     ]
     assert [nodes for _, nodes in run] == [nodes for _, nodes in courses]
     # Routes change before the packets of their nanosecond.
     assert all(abs(a - b) < 1e-8 for (a, _), (b, _) in zip(run, courses, strict=True))
 
 
-def test_round_trips_are_no_shorter_than_light_and_no_way_is_null() -> None:
-    way = ll.sky(presets.iridium(pairs=[("Anchorage", "Oslo")])).way("Anchorage", "Oslo", 120.0, 10.0)
+def test_round_trips_are_no_shorter_than_light_and_a_missing_path_is_null() -> None:
+    way = ll.sky(presets.iridium(pairs=[("Anchorage", "Oslo")])).path("Anchorage", "Oslo", 120.0, 10.0)
     # 6,150 km of great circle and twice 780 km of height: above 45 ms there and back.
     assert way["rtt_ms"].min() > 45.0  # type: ignore[operator]
-    apart = ll.sky(presets.oneweb(pairs=[("Dublin", "Tokyo")])).way("Dublin", "Tokyo", 60.0, 10.0)
+    apart = ll.sky(presets.oneweb(pairs=[("Dublin", "Tokyo")])).path("Dublin", "Tokyo", 60.0, 10.0)
     assert apart["rtt_ms"].null_count() == apart.height
     assert set(apart["hops"]) == {0}
 
 
 def test_geostationary_satellites_fill_the_gaps_of_a_thin_shell() -> None:
-    way = ll.sky("geo-leo").way("Madrid", "Lagos", 3600.0, 10.0)
+    way = ll.sky("geo-leo").path("Madrid", "Lagos", 3600.0, 10.0)
     high = way.filter(way["up"].str.starts_with("geo-"))
     assert way["rtt_ms"].null_count() == 0
     assert 20 < high.height < way.height - 20
@@ -91,15 +91,15 @@ def test_a_ground_track_follows_the_inclination(starlink: Sky) -> None:
     assert -53.6 < track["latitude"].min() < -52.5  # type: ignore[operator]
 
 
-def test_wrong_questions_are_refused(starlink: Sky) -> None:
+def test_invalid_questions_are_rejected(starlink: Sky) -> None:
     with pytest.raises(ll.InputError, match="'Atlantis' is not a station; there are London"):
         starlink.passes("Atlantis", 60.0)
     with pytest.raises(ll.InputError, match="is not a satellite"):
         starlink.track("sputnik", 60.0)
     with pytest.raises(ll.InputError, match="is not a time of the run"):
         starlink.positions(-1.0)
-    with pytest.raises(ll.InputError, match="0 is not a step"):
-        starlink.way("London", "New York", 60.0, 0)
+    with pytest.raises(ll.InputError, match="0 is not a valid time step"):
+        starlink.path("London", "New York", 60.0, 0)
     with pytest.raises(ll.InputError, match="no constellation"):
         ll.sky("geo")
     with pytest.raises(ll.InputError, match="before they start"):
@@ -107,16 +107,17 @@ def test_wrong_questions_are_refused(starlink: Sky) -> None:
 
 
 def test_figures_show_what_they_say(starlink: Sky) -> None:
-    globe = constellation_plot.globe(starlink, ways=[("London", "New York")])
+    globe = constellation_plot.globe(starlink, paths=[("London", "New York")])
     assert [text.get_text() for text in globe.axes[0].get_legend().get_texts()] == ["London – New York"]  # type: ignore[union-attr]
-    assert "19 satellites that it may use" in str(constellation_plot.sky_view(starlink, "London").get_suptitle())
+    assert "19 usable satellites" in str(constellation_plot.sky_view(starlink, "London").get_suptitle())
     timeline = constellation_plot.timeline(starlink, "London", "New York", 60.0).axes[0]
     assert timeline.get_title(loc="left") == "London – New York"
-    assert "the way changes" in timeline.get_title(loc="right")
+    assert "the path changes" in timeline.get_title(loc="right")
     assert constellation_plot.map_of(starlink).axes[0].get_xlim() == (-180, 180)
 
 
-def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_films_have_a_frame_for_each_step_and_repeat(tmp_path: Path) -> None:
     sky = ll.sky("iridium")
     paths = [constellation_plot.film(sky, tmp_path / f"{name}.gif", until_s=60.0, every_s=20.0) for name in "ab"]
     assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -129,10 +130,10 @@ def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
     ("options", "part"),
     [
         ({"path": "x.avi"}, '".avi" is not a format of films'),
-        ({"every_s": 0.0}, "every_s: 0 s between two pictures"),
-        ({"every_s": 1e-3}, "5000 at most"),
+        ({"every_s": 0.0}, "every_s: 0 s between two images"),
+        ({"every_s": 1e-3}, "maximum of 5000"),
         ({"until_s": -1.0}, "-1.0 is not a time of the run"),
-        ({"ways": [("London", "Atlantis")]}, "'Atlantis' is not a station"),
+        ({"paths": [("London", "Atlantis")]}, "'Atlantis' is not a station"),
     ],
 )
 def test_films_refuse_what_they_cannot_show(starlink: Sky, options: dict[str, Any], part: str) -> None:
@@ -142,17 +143,17 @@ def test_films_refuse_what_they_cannot_show(starlink: Sky, options: dict[str, An
 
 @pytest.fixture(scope="module")
 def oneweb() -> ll.Result:
-    """A pair with so high a mask that there is no way at first, and again from 109 s to 127 s."""
+    """Two stations with an elevation mask so high that there is no path at first, nor from 109 s to 127 s."""
     scenario = presets.oneweb(duration="140 s")
     assert scenario.constellation is not None
     return ll.run(replace(scenario, constellation=replace(scenario.constellation, elevation="45 deg")))
 
 
-def test_handovers_stand_below_window_and_round_trips(oneweb: ll.Result, tmp_path: Path) -> None:
+def test_handovers_are_below_window_and_round_trips(oneweb: ll.Result, tmp_path: Path) -> None:
     figure = constellation_plot.handovers(oneweb)
     window, delay, below = figure.axes
     assert window.get_title(loc="left") == "Handovers of Dublin->Munich"
-    assert window.get_title(loc="right") == "3 changes of the way, 25.5 s without · seed 1"
+    assert window.get_title(loc="right") == "3 path changes, 25.5 s of outage · seed 1"
     assert (window.get_ylabel(), delay.get_ylabel()) == ("cwnd (segments)", "Round trip (ms)")
     assert [text.get_text() for text in below.get_yticklabels()] == ["at Dublin", "at Munich"]
     assert {axes.get_xlim() for axes in figure.axes} == {(0.0, 140.0)}
@@ -180,10 +181,10 @@ def test_handovers_stand_below_window_and_round_trips(oneweb: ll.Result, tmp_pat
     assert (tmp_path / "run" / "handovers.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_handovers_are_those_of_a_flow_through_a_sky(oneweb: ll.Result, result: ll.Result) -> None:
+def test_handovers_match_a_flow_over_a_constellation(oneweb: ll.Result, result: ll.Result) -> None:
     with pytest.raises(ll.InputError, match='no flow "Dublin->Rome"; there are Dublin->Munich'):
         oneweb.plot("handovers", flow="Dublin->Rome")
-    with pytest.raises(ll.InputError, match="no constellation; handovers are those"):
+    with pytest.raises(ll.InputError, match="no constellation; a plot of handovers needs one"):
         result.plot("handovers")
     untraced = ll.run("iridium", duration="1 s", sets={"record.trace": "off"})
     with pytest.raises(ll.InputError, match="no trace was recorded"):
@@ -198,8 +199,8 @@ def _data(page: str) -> dict[str, Any]:
     return data
 
 
-def test_a_player_holds_positions_links_and_ways(starlink: Sky, tmp_path: Path) -> None:
-    path = starlink.player(tmp_path / "globe.html", title="<Starlink>")
+def test_a_player_holds_positions_links_and_paths(starlink: Sky, tmp_path: Path) -> None:
+    path = starlink.animation(tmp_path / "globe.html", title="<Starlink>")
     text = path.read_text("utf-8")
     assert len(text) < 1_500_000
     assert "<title>&lt;Starlink&gt;</title>" in text
@@ -214,16 +215,17 @@ def test_a_player_holds_positions_links_and_ways(starlink: Sky, tmp_path: Path) 
     assert {(a, b) for a, b, *_ in links.tolist()} == set(starlink.isls(0.0))
     assert (links[:, 2:] == [0, 7]).all()
     assert [way["name"] for way in data["ways"]] == ["London – New York", "London – Singapore"]
-    courses = starlink.courses("London", "New York", 60.0)
+    courses = starlink.path_changes("London", "New York", 60.0)
     assert [nodes for _, nodes in data["ways"][0]["courses"]] == [nodes for _, nodes in courses]
     assert data["ways"][0]["ends"] == [starlink.stations.index(name) for name in ("London", "New York")]
     (chart,) = data["charts"]
     assert [one["way"] for one in chart["series"]] == [0, 1]
     assert len(chart["series"][0]["values"]) == 601
-    assert chart["series"][0]["values"][:2] == starlink.way("London", "New York", 0.1, 0.1)["rtt_ms"].round(3).to_list()
+    first = starlink.path("London", "New York", 0.1, 0.1)["rtt_ms"]
+    assert chart["series"][0]["values"][:2] == first.round(3).to_list()
 
 
-def test_a_player_knows_links_that_go_and_ways_that_are_not_there() -> None:
+def test_a_player_handles_missing_links_and_paths() -> None:
     sky = ll.sky("iridium")
     data = _data(constellation_player.page(sky, until_s=300.0, step_s=30.0))
     links = np.asarray(data["links"]).reshape(-1, 4)
@@ -256,12 +258,12 @@ def test_a_player_in_a_longer_page_is_the_same_page_in_a_frame() -> None:
     ("ask", "part"),
     [
         (lambda sky: constellation_player.page(sky, pairs=[("London", "Atlantis")]), "'Atlantis' is not a station"),
-        (lambda sky: constellation_player.page(sky, until_s=0.0), "until_s: 0 s is no time to play"),
+        (lambda sky: constellation_player.page(sky, until_s=0.0), "until_s: 0 s is not a valid duration"),
         (lambda sky: constellation_player.page(sky, until_s=float("nan")), "nan is not a time of the run"),
         (lambda sky: constellation_player.page(sky, step_s=0.0), "step_s: 0 s between two positions"),
         (lambda sky: constellation_player.page(sky, step_s=600.0), "at most 120"),
-        (lambda sky: constellation_player.page(sky, until_s=6000.0, step_s=1.0), "take a longer step_s"),
-        (lambda sky: sky.player("globe.pdf"), '".pdf" is not a format of players'),
+        (lambda sky: constellation_player.page(sky, until_s=6000.0, step_s=1.0), "choose a longer step_s"),
+        (lambda sky: sky.animation("globe.pdf"), '".pdf" is not a format of animations'),
     ],
 )
 def test_players_refuse_what_they_cannot_show(starlink: Sky, ask: Callable[[Sky], object], part: str) -> None:
@@ -269,14 +271,14 @@ def test_players_refuse_what_they_cannot_show(starlink: Sky, ask: Callable[[Sky]
         ask(starlink)
 
 
-def test_land_behind_the_horizon_follows_it() -> None:
+def test_land_beyond_the_horizon_follows_it() -> None:
     flat = constellation_plot._outline(np.asarray([[0.5, 0, 0.8], [0.6, 0.1, -0.8], [-0.1, 0.6, -0.8], [0, 0.5, 0.8]]))
     assert flat[[0, -1]].tolist() == [[0.5, 0], [0, 0.5]]
     assert np.hypot(*flat[1:-1].T) == pytest.approx(1.0)
     assert np.hypot(*np.diff(flat[1:-1], axis=0).T).max() < 0.1
 
 
-def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
+def test_the_command_prints_a_path_and_writes_figures(tmp_path: Path) -> None:
     call = CliRunner()
     done = call.invoke(app, ["orbit", "starlink-550", "--seconds", "60", "--json"])
     assert done.exit_code == 0
@@ -287,8 +289,9 @@ def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
     done = call.invoke(app, ["orbit", "starlink-550", "--seconds", "60", "--station", "London", "-o", str(folder)])
     assert done.exit_code == 0
     assert "London: " in done.stdout
+    tables = {"passes.parquet", "path.parquet"}
     written = {path.name for path in folder.iterdir()}
-    assert written == {"globe.html", "globe.pdf", "map.pdf", "passes.parquet", "sky.pdf", "timeline.pdf", "way.parquet"}
+    assert written == tables | {"globe.html", "globe.pdf", "map.pdf", "sky.pdf", "timeline.pdf"}
 
 
 @pytest.mark.parametrize(
@@ -301,7 +304,7 @@ def test_the_command_prints_a_way_and_writes_figures(tmp_path: Path) -> None:
         (["nowhere.toml"], "no such file"),
     ],
 )
-def test_the_command_refuses_what_is_not_there(arguments: list[str], part: str) -> None:
+def test_the_command_rejects_unknown_names(arguments: list[str], part: str) -> None:
     done = CliRunner().invoke(app, ["orbit", *arguments])
     assert done.exit_code != 0
     assert part in done.output
@@ -341,19 +344,19 @@ def test_a_run_without_records_has_a_globe_with_light_alone(tmp_path: Path) -> N
     assert len(chart["series"]) == 2
 
 
-def test_a_run_prints_changes_of_ways_and_outages(oneweb: ll.Result, tmp_path: Path) -> None:
+def test_a_run_prints_path_changes_and_outages(oneweb: ll.Result, tmp_path: Path) -> None:
     (row,) = way_rows(oneweb)
     changes = sorted(set(oneweb.paths["time_s"]))[1:]
     assert (row["changes"], row["links"]) == (str(len(changes)), "2")
     # At the start, and between the second change and the third.
-    assert row["without a way"] == f"{changes[0] + changes[2] - changes[1]:.4g} s"
-    assert row["least RTT"] == f"{oneweb.flows['min_rtt_s'][0] * 1e3:.4g} ms"
-    # A packet waited for the way.
-    assert row["greatest RTT"] == f"{oneweb.trace()['rtt_s'].drop_nans().max():.4g} s"  # type: ignore[str-bytes-safe]
+    assert row["without a path"] == f"{changes[0] + changes[2] - changes[1]:.4g} s"
+    assert row["min RTT"] == f"{oneweb.flows['min_rtt_s'][0] * 1e3:.4g} ms"
+    # A packet waited for a path.
+    assert row["max RTT"] == f"{oneweb.trace()['rtt_s'].drop_nans().max():.4g} s"  # type: ignore[str-bytes-safe]
     (untraced,) = way_rows(ll.run("iridium", duration="1 s", sets={"record.trace": "off"}))
-    assert (untraced["least RTT"][-3:], untraced["greatest RTT"]) == (" ms", "–")
+    assert (untraced["min RTT"][-3:], untraced["max RTT"]) == (" ms", "–")
     printed = CliRunner().invoke(app, ["run", "iridium", "--set", "duration=1 s", "-o", str(tmp_path / "run")])
-    assert "without a way" in printed.stdout
+    assert "without a path" in printed.stdout
 
 
 def test_the_globe_of_a_long_run_ends_where_it_would_grow_too_large(
@@ -364,9 +367,9 @@ def test_the_globe_of_a_long_run_ends_where_it_would_grow_too_large(
     text = constellation_player.page(ll.sky(oneweb.scenario), result=oneweb)
     data = _data(text)
     assert (data["until"], data["knots"]) == (120.0, 2)
-    assert "The page has room for the first 120 s of 140 s." in text
+    assert "The page shows only the first 120 s of 140 s." in text
     assert all(len(one["values"]) == 601 for chart in data["charts"] for one in chart["series"])
-    with pytest.raises(ll.InputError, match="take a longer step_s"):
+    with pytest.raises(ll.InputError, match="choose a longer step_s"):
         constellation_player.page(ll.sky(oneweb.scenario), result=oneweb, step_s=10.0)
 
 
@@ -384,7 +387,7 @@ def test_results_are_kept_where_the_file_of_orbits_no_longer_is(tmp_path: Path) 
     assert (tmp_path / "there" / "globe.html").exists()
     result.save(tmp_path / "plain")
     elements.unlink()
-    # The run knows its sky; a folder has only the name of the file.
+    # The run has its constellation; a directory has only the name of the file.
     result.save(tmp_path / "later", pages=True)
     assert (tmp_path / "later" / "globe.html").exists()
     ll.load(tmp_path / "plain").save(tmp_path / "gone", pages=True)
@@ -392,6 +395,7 @@ def test_results_are_kept_where_the_file_of_orbits_no_longer_is(tmp_path: Path) 
     assert not (tmp_path / "gone" / "globe.html").exists()
 
 
+@pytest.mark.long
 def test_films_and_pages_of_runs(tmp_path: Path) -> None:
     result = ll.run("iridium", duration="1 s")
     result.save(tmp_path / "run")
@@ -417,14 +421,14 @@ def test_films_and_pages_of_runs(tmp_path: Path) -> None:
         moving.write(ll.run("geo", duration="1 s"), "globe", tmp_path / "x.gif")
 
 
-def test_queues_and_links_of_an_idle_sky_are_not_recorded() -> None:
+def test_queues_and_links_of_an_idle_constellation_are_not_recorded() -> None:
     result = ll.run("starlink-550", duration="5 s", sets={"record.queue": "sampled"})
     busy = set(result.links["name"])
     assert 10 < len(busy) < 60
     assert set(result.queue["link"].cast(str)) == busy
 
 
-def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
+def test_the_grid_of_a_file_is_printed_by_check_and_orbit(tmp_path: Path) -> None:
     shell = ((plane, slot) for plane in range(6) for slot in range(11))
     lines = []
     for number, (plane, slot) in enumerate(shell, 1):
@@ -444,12 +448,15 @@ def test_the_grid_of_a_file_is_told_by_check_and_orbit(tmp_path: Path) -> None:
     done = call.invoke(app, ["orbit", str(scenario), "--seconds", "5", "--json"])
     assert json.loads(done.output)["links"] == 121
     done = call.invoke(app, ["run", str(scenario), "--duration", "1 s", "-o", str(tmp_path / "out")])
-    assert "\nThe sky: 66 satellites with 121 links between them; found 6 planes" in done.output
-    assert "# Its sky: 66 satellites with 121 links between them\n" in call.invoke(app, ["explain", "iridium"]).output
+    assert "\nConstellation: 66 satellites with 121 links between them; found 6 planes" in done.output
+    assert (
+        "# Its constellation: 66 satellites with 121 links between them\n"
+        in call.invoke(app, ["explain", "iridium"]).output
+    )
     assert ll.run(scenario).flows["goodput_bps"][0] > 0
 
 
-def test_tables_that_need_much_memory_are_warned_of_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_need_much_memory_cause_a_warning_or_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from lightlag.machine import memory
     from lightlag.scenario import read_scenario
 

@@ -1,4 +1,4 @@
-"""The examples of ``docs/constellations.md`` run as they stand there."""
+"""The examples of ``docs/constellations.md`` run as they are printed there."""
 
 from __future__ import annotations
 

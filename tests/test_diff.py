@@ -47,7 +47,7 @@ def test_values_without_a_partner_are_counted() -> None:
 
 
 def test_equal_differences_have_no_spread() -> None:
-    # 0.1 + 0.2 and its like are no spread either.
+    # Rounding errors as in 0.1 + 0.2 are not a spread either.
     a = runs(dict.fromkeys(range(10), 0.1))
     (row,) = paired(a, runs(dict.fromkeys(range(10), 0.3)), ["congestion"], ["goodput_bps"]).to_dicts()
     assert row["difference"] == pytest.approx(0.2)
@@ -88,7 +88,7 @@ def test_keys_are_those_that_set_takes() -> None:
     assert (found.frame, found.hashes, found.rows()) == (None, None, [])
 
 
-def test_a_default_that_is_written_out_is_no_difference(tmp_path: Path) -> None:
+def test_an_explicit_default_is_not_a_difference(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(PAIR)
     (tmp_path / "b.toml").write_text(PAIR.replace('"20 ms"', '"0.02 s"') + 'start = "0 s"\n')
     found = ll.diff(tmp_path / "a.toml", tmp_path / "b.toml")
@@ -115,7 +115,7 @@ def test_entries_of_lists_belong_together_by_name() -> None:
     ]
 
 
-def test_entries_without_names_belong_together_by_place() -> None:
+def test_entries_without_names_are_matched_by_index() -> None:
     two = {"flows": [{"from": "a", "to": "b", "start": "0 s"}] * 2}
     other = {"flows": [{"from": "a", "to": "b", "start": "0 s"}, {"from": "a", "to": "b", "start": "1 s"}]}
     assert [change.key for change in changes(two, other)] == ["flows.1.start"]
@@ -131,7 +131,7 @@ def test_true_is_not_one() -> None:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs a, b, same; comparisons ca, cb, cv; studies sa, sb."""
+    """A directory with the runs a, b and same; the comparisons ca, cb and cv; and the studies sa and sb."""
     folder = tmp_path_factory.mktemp("folders")
     loss: dict[str, Any] = {"links.0.loss": 0.01}
     short: dict[str, Any] = {"duration": "30 s"}
@@ -234,7 +234,7 @@ def test_comparisons_are_paired_by_algorithm_point_and_seed(folders: Path) -> No
 def test_a_comparison_equals_itself(folders: Path) -> None:
     found = ll.diff(folders / "cv", ll.load_comparison(folders / "cv"))
     assert found.is_equal
-    assert found.notes()[-1] == "4 runs of A and B belong together, 4 with equal results"
+    assert found.notes()[-1] == "4 runs of A and B form pairs, 4 with equal results"
     assert found.rows()[0]["delay"] == "20 ms"
     assert "jain fairness" not in {row["measure"] for row in found.rows()}
 
@@ -299,7 +299,7 @@ def test_diff_prints_tables_or_one_json_object(call: CliRunner, a: str, b: str, 
     assert ("measures" in plain) == (kind != "scenario")
 
 
-def test_the_exit_code_is_that_of_git_diff(call: CliRunner) -> None:
+def test_the_exit_code_matches_git_diff(call: CliRunner) -> None:
     assert call.invoke(app, ["diff", "a", "b", "--exit-code"]).exit_code == 1
     assert call.invoke(app, ["diff", "a", "same", "--exit-code"]).exit_code == 0
     assert call.invoke(app, ["diff", "geo", "geo", "--exit-code"]).exit_code == 0
@@ -308,12 +308,12 @@ def test_the_exit_code_is_that_of_git_diff(call: CliRunner) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "parts"),
     [
-        ("a", "ca", ("a is a run", "ca a comparison", "two results folders")),
+        ("a", "ca", ("a is a run", "ca a comparison", "two results directories")),
         ("ca", "sa", ("ca is a comparison", "sa a study")),
         ("ca", "geo", ("ca is a comparison", "geo a scenario")),
         ("geo", "a", ("geo is a scenario", "a a run")),
         ("a", "nowhere", ("nowhere: no such file",)),
-        ("a", ".", (".: is not a results folder",)),
+        ("a", ".", (".: is not a results directory",)),
         ("geo", "b/flows.parquet", ("flows.parquet",)),
         ("geo", "x" * 300, ("xxx",)),
     ],

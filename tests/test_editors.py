@@ -1,4 +1,4 @@
-"""The schema as editors read it: Even Better TOML checks with taplo; VS Code knows JSON Schema."""
+"""The schema as editors read it: Even Better TOML checks with taplo; VS Code supports JSON Schema."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_schema_is_one() -> None:
 @pytest.mark.parametrize(
     "draft", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator], ids=["2020-12", "draft-07"]
 )
-def test_scenarios_obey_it_also_in_the_draft_that_vs_code_knows_best(draft: Any) -> None:
+def test_scenarios_obey_it_also_in_the_draft_that_vs_code_supports_best(draft: Any) -> None:
     check = draft(schema())
     for path in SCENARIOS:
         errors = [error.message for error in check.iter_errors(tomllib.loads(path.read_text("utf-8")))]

@@ -1,4 +1,4 @@
-"""Real packets between two network namespaces. What needs root says so where it is skipped."""
+"""Real packets between two network namespaces. A skipped test that needs root gives this reason."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ to = "server"
 """
 
 QUIET = {"net.ipv6.conf.all.disable_ipv6": 1, "net.ipv6.conf.default.disable_ipv6": 1}
-"""Without IPv6 the kernel sends nothing by itself."""
+"""Settings without IPv6, because the kernel sends IPv6 packets by itself."""
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ for n in range({count}):
 
 
 def on_their_way(statistics: dict[str, Any]) -> int:
-    """Packets that a device took, and that have neither left at the other one nor been dropped."""
+    """Returns how many packets entered at a device and have neither left at the other one nor been dropped."""
     ended = ("delivered_packets", "dropped_refused", "dropped_not_ip", "dropped_truncated")
     count = sum(one["taken_packets"] - sum(one[name] for name in ended) for one in statistics["directions"])
     dropped = ("dropped_queue", "dropped_aqm", "dropped_error")
@@ -110,7 +110,7 @@ def on_their_way(statistics: dict[str, Any]) -> int:
 
 
 def settled(emulation: Emulation, *, taken_packets: int) -> dict[str, Any]:
-    """Waits until so many packets have entered at the first device and none is on its way, and returns the counts."""
+    """Waits until this many packets have entered at the first device and none is in transit, and returns the counts."""
     while True:
         assert emulation.is_running
         statistics = emulation.statistics()
@@ -138,7 +138,7 @@ def test_a_round_trip_takes_the_delay_of_the_path(path_file: Path, pair: list[st
     with emulate(path_file, ends(pair)) as emulation:
         times = ping(pair[0], "10.77.0.2", count=20)
         statistics = settled(emulation, taken_packets=20)
-    # 2 · 25 ms of propagation, and 4 · 84 B at 50 or 100 Mbit/s; never less, and hardly more when nobody disturbs.
+    # 2 · 25 ms of propagation, and 4 · 84 B at 50 or 100 Mbit/s; never less, and hardly more on an idle machine.
     assert min(times) >= 50.0
     assert min(times) < 60.0, times
     there, back = statistics["directions"]
@@ -159,7 +159,7 @@ def test_ipv6_crosses_too(path_file: Path) -> None:
 
 
 @needs_root
-def test_losses_are_those_of_the_scenario_and_nothing_else_is_lost(path_file: Path, pair: list[str]) -> None:
+def test_losses_match_the_scenario_and_nothing_else_is_lost(path_file: Path, pair: list[str]) -> None:
     # As many as the queue holds.
     sender = """
 import socket
@@ -180,7 +180,7 @@ for n in range(100):
 
 
 @needs_root
-def test_what_is_no_ip_packet_is_counted_and_dropped(path_file: Path, pair: list[str]) -> None:
+def test_a_packet_other_than_ip_is_counted_and_dropped(path_file: Path, pair: list[str]) -> None:
     whole = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, b"\n\x4d\x00\x01", b"\n\x4d\x00\x02") + bytes(8)
     junk = [b"\x15" * 40, b"\x45" * 19, whole[:24], b"\x60" + bytes(38), b"\x45"]
     with emulate(path_file, ends(pair)) as emulation:
@@ -237,7 +237,7 @@ def test_what_is_deleted_ends_the_emulation(path_file: Path, pair: list[str], go
     with emulate(path_file, ends(pair)) as one:
         subprocess.run(["ip", *delete], check=True)
         assert one.wait(60)
-        with pytest.raises(OSError, match=r"lightlag0 in namespace .*: the device has vanished"):
+        with pytest.raises(OSError, match=r"lightlag0 in namespace .*: the device no longer exists"):
             one.stop()
 
 
@@ -253,7 +253,7 @@ def test_a_device_that_was_there_is_left_there(path_file: Path, pair: list[str])
 
 
 @needs_root
-def test_a_name_in_use_is_refused_and_nothing_is_left(path_file: Path, pair: list[str]) -> None:
+def test_a_name_in_use_is_rejected_and_nothing_is_left(path_file: Path, pair: list[str]) -> None:
     a, b = ends(pair)
     # No TUN device; and one that is taken.
     with pytest.raises(OSError, match="the name is in use"), emulate(path_file, (a, Device("lo", pair[1]))):
@@ -311,7 +311,7 @@ WRONG = {
     "one device twice": (["geo", "--between", "tun7", "tun7"], 'both devices are "tun7"; name two'),
     "a namespace without a name": (["geo", "--between", "ns:", "b"], "names no namespace"),
     "no such namespace": (["geo", "--between", "ns:llt-nowhere", "ns:llt-nothing"], "there is no network namespace"),
-    "a name too long": (["geo", "--between", "a-name-of-16-char", "b"], "is no name for a network device"),
+    "a name too long": (["geo", "--between", "a-name-of-16-char", "b"], "is not a valid name for a network device"),
     "an unknown node": (["geo", "--between", "a", "b", "--at", "client", "moon"], 'there is no node "moon"'),
     "one node twice": (["geo", "--between", "a", "b", "--at", "client", "client"], "name two nodes"),
     "a wrong address": (
@@ -321,7 +321,10 @@ WRONG = {
     "no address": (["geo", "--between", "a", "b", "--address", "x/8", "10.0.0.2/8"], "is not ADDRESS/PREFIX"),
     "a prefix too long": (["geo", "--between", "a", "b", "--address", "10.0.0.1/33", "10.0.0.2/8"], "at most 32 bits"),
     "a wrong duration": (["geo", "--between", "a", "b", "--duration", "soon"], "--duration"),
-    "a wrong priority": (["geo", "--between", "a", "b", "--priority", "best"], "is not fifo, nice or normal"),
+    "a wrong priority": (
+        ["geo", "--between", "a", "b", "--priority", "best"],
+        "is not a valid priority; use fifo, nice or normal",
+    ),
 }
 
 
@@ -334,7 +337,7 @@ def test_what_is_wrong_gets_one_line(lightlag: Lightlag, arguments: list[str], m
 
 
 @needs_root
-def test_without_privileges_it_says_what_is_missing() -> None:
+def test_without_privileges_it_reports_what_is_missing() -> None:
     code = f"""
 import os, tomllib
 from lightlag.emulation import Device, emulate
@@ -357,6 +360,6 @@ def test_devices_are_named_by_text() -> None:
         device("ns:")
 
 
-def test_the_engine_says_what_it_was_given_is_no_scenario() -> None:
+def test_the_engine_reports_that_its_input_is_not_a_scenario() -> None:
     with pytest.raises(_engine.ScenarioError):
         _engine.emulate('{"devices": [{"name": "a"}, {"name": "b"}], "scenario": "{}", "seed": 1}')

@@ -70,7 +70,7 @@ def ends(pair: list[str]) -> tuple[Device, Device]:
 
 @contextmanager
 def iperf3_server(namespace: str, port: int) -> Iterator[subprocess.Popen[str]]:
-    """A server of one test that listens; killed at the end if it still runs."""
+    """An iperf3 server that accepts one test; killed at the end if it still runs."""
     line = command(namespace, ["iperf3", "--server", "--one-off", "--forceflush", "--port", str(port)])
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -88,14 +88,14 @@ def iperf3(namespace: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def received(process: subprocess.Popen[str]) -> int:
-    """Bytes at the receiver of a test that is over or soon will be."""
+    """Returns the number of bytes that the receiver of a test got, when the test has ended."""
     report = json.loads(process.communicate()[0])
     assert "error" not in report, report["error"]
     return int(report["end"]["sum_received"]["bytes"])
 
 
 def closed(emulation: Emulation, count: int) -> list[dict[str, Any]]:
-    """Reports of the next connections of hosts that end."""
+    """Returns the reports of the next connections of simulated hosts that end."""
     reports: list[dict[str, Any]] = []
     while len(reports) < count:
         assert not emulation.wait(0.05)
@@ -226,7 +226,7 @@ def test_the_command_prints_the_events_of_hosts_and_their_counters(
 
 
 def text_of(host: dict[str, Any]) -> str:
-    """A host as the text of a file."""
+    """Returns a host as text for a scenario file."""
     return "[[hosts]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in host.items())
 
 
@@ -234,13 +234,13 @@ WRONG = {
     "a node that is not there": ({"node": "x"}, 'hosts[1].node: there is no node "x" in the scenario; there are left'),
     "the node of the first device": ({"node": "left"}, 'hosts[1].node: "left" is the node of a device'),
     "the node of the second device": ({"node": "right"}, 'hosts[1].node: "right" is the node of a device'),
-    "the node of another host": ({"node": "client"}, 'hosts[1].node: "client" has a host already'),
+    "the node of another host": ({"node": "client"}, 'hosts[1].node: "client" already has a host'),
     "the address of another host": (
         {"address": "10.77.0.3"},
         "hosts[1].address 10.77.0.3: another host has it",
     ),
     "the address of a device": ({"address": "10.77.0.2"}, "hosts[1].address is the same address"),
-    "an address in no network": ({"address": "10.8.0.2"}, "hosts[1].address 10.8.0.2 lies outside those networks"),
+    "an address in no network": ({"address": "10.8.0.2"}, "hosts[1].address 10.8.0.2 is outside those networks"),
     "no address": ({"address": "here"}, 'hosts[1].address "here": is not an IP address'),
     "port 0": ({"port": 0}, "hosts[1].port: 0 is not a port; give 1 to 65535"),
     "a port too large": ({"port": 65536}, "hosts[1].port: 65536 is not a port; give 1 to 65535"),

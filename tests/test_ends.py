@@ -15,7 +15,7 @@ RATE = 20e6
 
 
 def net(flow: dict[str, Any]) -> ll.Network:
-    """A flow over 20 Mbit/s and 200 ms, whose product is 500 kB."""
+    """A flow over 20 Mbit/s and 200 ms, a bandwidth-delay product of 500 kB."""
     network = ll.Network("ends", tcp={"profile": "rfc", "receive_buffer": "4 MB"})
     network.link("a", "b", rate="20 Mbit/s", delay="100 ms", queue="400 packets")
     network.flow("a", "b", **flow)
@@ -46,7 +46,7 @@ def test_one_end_without_window_scaling_leaves_64_kb() -> None:
         assert rate({end: {"window_scaling": False}}) == pytest.approx(8 * 65_535 / RTT_S, rel=0.06)
 
 
-def test_an_end_that_is_not_named_is_that_of_tcp() -> None:
+def test_an_endpoint_without_settings_uses_the_tcp_of_the_flow() -> None:
     both = {"sack": False, "receive_buffer": "300 kB"}
     flows: list[dict[str, Any]] = [
         {"tcp": both},
@@ -57,7 +57,7 @@ def test_an_end_that_is_not_named_is_that_of_tcp() -> None:
     assert len({run(flow, loss=0.001).result_hash for flow in flows}) == 1
 
 
-def test_the_client_of_a_dialogue_is_the_end_that_asks() -> None:
+def test_the_client_of_a_dialogue_is_the_requesting_endpoint() -> None:
     traffic = {"kind": "requests", "response": "4 MB", "think": "100 ms"}
     small = {"receive_buffer": "30 kB"}
 
@@ -92,7 +92,7 @@ SWITCHES: dict[str, Any] = {
 
 @pytest.mark.parametrize("end", ["client", "server"])
 @pytest.mark.parametrize("key", SWITCHES)
-def test_a_transfer_arrives_whole_whatever_one_end_has(key: str, end: str) -> None:
+def test_a_transfer_arrives_completely_whatever_one_end_has(key: str, end: str) -> None:
     flows = run({"transfer": "300 kB", end: {key: SWITCHES[key]}}, duration="10 min", loss=0.005).flows
     assert flows["finish_s"][0] is not None
     assert flows["delivered_bytes"][0] == 300_000
@@ -110,7 +110,7 @@ def test_a_transfer_arrives_whole_whatever_one_end_has(key: str, end: str) -> No
         ({"tcp": {"sack": False}, "client": {"prr": True}}, "flows[0].client.prr"),
         (
             {"transport": "udp", "traffic": {"kind": "constant", "rate": "1 Mbit/s"}, "server": {"sack": False}},
-            'flows[0].server: stands beside transport = "udp"',
+            'flows[0].server: cannot be combined with transport = "udp"',
         ),
     ],
 )

@@ -1,6 +1,6 @@
-"""Every word of every choice in the schema of scenarios, in a run that writes a folder with all its tables and pages.
+"""Every value of every choice in the schema of scenarios, in a run that writes all its tables and pages.
 
-The words come from the schema, so a new one is tested without a new line here. `COMPANIONS` has keys that words need.
+The values come from the schema, so a new one is tested without a new line here. `COMPANIONS` has keys they require.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ SECTIONS = {
     "topology": GENERATED,
     **dict.fromkeys(("name", "duration", "seed", "ip", "record", "routing"), WIRED),
 }
-"""The scenario in which the words of each section are tried; definitions that several share, in the first."""
+"""The scenario in which the keywords of each section are tested. Definitions that several sections share are tested in
+the first.
+"""
 COMPANIONS: dict[str, Json] = {
     "media.0.standard=802.11g": {"media": [{"frequency": "2.412 GHz"}]},
     "media.0.width=80 MHz": {"media": [{"standard": "802.11ac"}]},
@@ -129,7 +131,7 @@ COMPANIONS: dict[str, Json] = {
     "defaults.tcp.rate_control.release=": {"defaults": {"tcp": {"rate_control": {"rate": "2 Mbit/s"}}}},
     "defaults.tcp.recovery=snack": {"defaults": {"tcp": {"scps": True}}},
 }
-"""Keys that words need beside them, by the beginning of the choice."""
+"""Keys that must be set together with a value, by the beginning of the choice's path."""
 FILES = {
     "track.csv": "time,node,x,y,z\n0,n0,0,0,10\n1,n0,10,0,10\n",
     "track.bonnmotion": "0 0 0 1 10 0\n",
@@ -150,13 +152,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Choice:
-    """A word, and the steps that lead to it."""
+    """A value, and the steps that lead to it."""
 
     steps: tuple[Step, ...]
     word: str
 
     def __str__(self) -> str:
-        """The keys that lead to the word, and the chosen forms of tables: ``media.0.routing(aodv).hello=off``."""
+        """Returns the keys that lead to the keyword, with the selected variants of tables:
+        ``media.0.routing(aodv).hello=off``.
+        """
         text = ""
         for step in self.steps:
             form = ",".join(map(str, _fixed(step.form).values()))
@@ -176,7 +180,7 @@ def _name(schema: Json) -> str:
 
 
 def _fixed(form: Json) -> Json:
-    """The keys of a form that choose it."""
+    """Returns the keys with a constant value, which select this variant of a table."""
     return {key: value["const"] for key, value in form.get("properties", {}).items() if "const" in value}
 
 
@@ -208,7 +212,7 @@ def _table(form: Json) -> Json:
 
 
 def _choices() -> list[Choice]:
-    """The words of the schema, each definition at the shortest way that leads to it."""
+    """Returns the keywords of the schema, each definition at its shortest path."""
     found, visited = [], set()
     sections = sorted(SCHEMA["properties"], key=list(SECTIONS).index)
     waiting: deque[tuple[Json, tuple[Step, ...]]] = deque(
@@ -231,7 +235,7 @@ def _choices() -> list[Choice]:
 
 
 def _put(value: Any, steps: tuple[Step, ...], word: str) -> Any:
-    """A value with a word at the end of some steps; tables on the way that are not there get what they require."""
+    """Returns a value with the keyword at the end of some steps; missing tables get the keys that they require."""
     if not steps:
         return word
     step, rest = steps[0], steps[1:]
@@ -245,7 +249,9 @@ def _put(value: Any, steps: tuple[Step, ...], word: str) -> Any:
 
 
 def _beside(value: Any, other: Any) -> Any:
-    """A value with the keys of another, without those that are none there; lists item by item."""
+    """Returns a value updated with the keys of another one. Keys that are None there are removed; lists are updated
+    item by item.
+    """
     if isinstance(value, dict) and isinstance(other, dict):
         merged = value | {key: _beside(value.get(key), item) for key, item in other.items()}
         return {key: item for key, item in merged.items() if item is not None}

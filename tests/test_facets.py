@@ -57,7 +57,7 @@ def test_figures_of_a_comparison_are_panels_with_one_legend(compared: ll.Compari
     labels = [(axes.get_xlabel(), axes.get_ylabel().split(" (")[0]) for axes in figure.axes]
     assert labels == [
         ("Time (s)", "Goodput"),
-        ("Completion time (s)", "Share of flows"),
+        ("Completion time (s)", "Fraction of flows"),
         ("Time (s)", "cwnd"),
         ("Time (s)", "cwnd"),
     ]
@@ -72,7 +72,7 @@ def test_names_may_be_one_text(compared: ll.Comparison, result: ll.Result) -> No
     assert len(plot.facets(result, "cwnd").axes) == 1
 
 
-def test_a_column_of_a_paper_has_one_panel_beside_another(compared: ll.Comparison) -> None:
+def test_a_column_of_a_paper_has_one_panel_next_to_another(compared: ll.Comparison) -> None:
     with plot.using("ieee"):
         figure = plot.facets(compared, ["goodput", "completion", "cwnd"])
     assert rows(figure) == [0, 1, 2, 3]
@@ -94,7 +94,7 @@ def test_panels_are_as_many_as_in_the_figure_alone(which: str, request: pytest.F
 
 
 def test_each_comparison_has_a_panel_with_the_same_scales(compared: ll.Comparison, lossy: ll.Comparison) -> None:
-    figure = plot.facets({"few": compared, "many": lossy}, ["goodput", "completion"], apart=True)
+    figure = plot.facets({"few": compared, "many": lossy}, ["goodput", "completion"], separate=True)
     assert titles(figure.axes) == ["few", "many", "few", "many"]
     assert rows(figure) == [0, 0, 1, 1]
     for left, right in (figure.axes[:2], figure.axes[2:]):
@@ -102,8 +102,8 @@ def test_each_comparison_has_a_panel_with_the_same_scales(compared: ll.Compariso
     assert names(figure.legends[0]) == ["cubic", "newreno", "link"]
 
 
-def test_bars_of_two_comparisons_stand_side_by_side(compared: ll.Comparison, lossy: ll.Comparison) -> None:
-    figure = plot.facets({"few": compared, "many": lossy}, ["bars"], apart=True)
+def test_bars_of_two_comparisons_are_side_by_side(compared: ll.Comparison, lossy: ll.Comparison) -> None:
+    figure = plot.facets({"few": compared, "many": lossy}, ["bars"], separate=True)
     assert rows(figure) == [row for row in range(len(compared.measures)) for _ in ("few", "many")]
     assert titles(figure.axes) == ["few", "many"] * len(compared.measures)
     for left, right in zip(figure.axes[::2], figure.axes[1::2], strict=True):
@@ -111,7 +111,7 @@ def test_bars_of_two_comparisons_stand_side_by_side(compared: ll.Comparison, los
     assert not figure.legends
 
 
-def test_comparisons_together_are_lines_beside_each_other(compared: ll.Comparison, lossy: ll.Comparison) -> None:
+def test_several_comparisons_are_lines_next_to_each_other(compared: ll.Comparison, lossy: ll.Comparison) -> None:
     figure = plot.facets({"few": compared, "many": lossy}, ["goodput", "completion"])
     assert len(figure.axes) == 2
     assert set(names(figure.legends[0])) == {"few: cubic", "many: cubic", "few: newreno", "many: newreno", "link"}
@@ -126,14 +126,14 @@ def test_a_legend_that_would_be_ambiguous_stays_at_its_panel(rivals: ll.Comparis
     ]
     assert not figure.legends
     other = ll.compare(pair(), ["newreno", "cubic"], replications=2, duration="5 s")
-    figure = plot.facets({"a": compared, "b": other}, ["completion"], apart=True)
+    figure = plot.facets({"a": compared, "b": other}, ["completion"], separate=True)
     assert [names(axes.get_legend()) for axes in figure.axes] == [["cubic", "newreno"], ["newreno", "cubic"]]
     assert titles(figure.axes) == ["a", "b"]
 
 
-def test_runs_apart_have_panels_with_the_same_scales(result: ll.Result) -> None:
+def test_separate_runs_have_panels_with_the_same_scales(result: ll.Result) -> None:
     short = ll.run(pair(), duration="2 s", seed=3)
-    figure = plot.facets({"long": result, "short": short}, ["sequence", "goodput"], apart=True)
+    figure = plot.facets({"long": result, "short": short}, ["sequence", "goodput"], separate=True)
     assert titles(figure.axes) == ["long", "short", "long", "short"]
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
     assert names(figure.axes[0].get_legend()) == ["acknowledged", "sent"]
@@ -151,20 +151,20 @@ def test_panels_go_into_axes_of_ones_own(compared: ll.Comparison) -> None:
 @pytest.mark.parametrize(
     ("kinds", "part"),
     [
-        (["goodput", "rtt"], 'no figure "rtt" among those of comparisons; there are bars, goodput, cwnd, completion'),
-        (["cwnd", "cwnd"], '"cwnd" is there twice'),
-        ([], "no figure; name some of bars, goodput"),
+        (["goodput", "rtt"], '"rtt" is not a plot of comparisons; there are bars, goodput, cwnd, completion'),
+        (["cwnd", "cwnd"], '"cwnd" is duplicated'),
+        ([], "no plot; name some of bars, goodput"),
     ],
 )
-def test_what_is_no_panel_is_one_error(compared: ll.Comparison, kinds: list[str], part: str) -> None:
+def test_an_invalid_panel_is_one_error(compared: ll.Comparison, kinds: list[str], part: str) -> None:
     with pytest.raises(ll.InputError, match=re.escape(part)):
         plot.facets(compared, kinds)
 
 
-def test_a_figure_longer_than_two_pages_is_refused(compared: ll.Comparison) -> None:
+def test_a_figure_longer_than_two_pages_is_rejected(compared: ll.Comparison) -> None:
     many = {f"c{at}": compared for at in range(7)}
     with pytest.raises(ll.InputError, match="35 panels are too many for one figure"):
-        plot.facets(many, ["bars"], apart=True)
+        plot.facets(many, ["bars"], separate=True)
 
 
 def test_runs_and_comparisons_are_not_mixed(compared: ll.Comparison, result: ll.Result) -> None:
@@ -179,7 +179,7 @@ def test_the_command_draws_panels(compared: ll.Comparison, lossy: ll.Comparison,
     folders = [str(tmp_path / "few"), str(tmp_path / "many")]
     for arguments, figure in (
         ([folders[0], "-m", "goodput,completion,cwnd"], tmp_path / "few" / f"goodput-completion-cwnd.{format}"),
-        ([*folders, "--apart", "-o", str(tmp_path / "apart")], tmp_path / f"apart.{format}"),
+        ([*folders, "--separate", "-o", str(tmp_path / "apart")], tmp_path / f"apart.{format}"),
     ):
         done = CliRunner().invoke(app, ["plot", *arguments, "--style", "acm", "--format", format])
         assert (done.exit_code, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""CUBIC and BBR in swarms, 2021: metrics, the judging of claims, the model of connectivity, ns-3's recorded runs."""
+"""CUBIC and BBR in swarms, 2021: metrics, the assessment of claims, the model of connectivity, ns-3's recorded runs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import pytest
 
 from lightlag_papers import fanet
 from lightlag_papers.fanet import (
+    assessment,
     causes,
     claims,
     exchanged,
     figures,
     hop,
-    judging,
     measures,
     model,
     readings,
     runs,
     sweeps,
 )
+from lightlag_papers.fanet.assessment import Assessment
 from lightlag_papers.fanet.claims import CLAIMS
-from lightlag_papers.fanet.judging import Judgement
 from lightlag_papers.fanet.outcome import Air, Flow, Outcome
 from lightlag_papers.fanet.readings import GROUNDS, READINGS, Curve, Evidence, Fairness, Ground, Reading, Throughput
 from lightlag_papers.fanet.setting import (
@@ -45,7 +45,7 @@ from lightlag_papers.fanet.setting import (
     TABLE,
     TEXT,
     Access,
-    Contender,
+    Candidate,
     Routing,
     Setting,
 )
@@ -59,7 +59,7 @@ AIR = Air(sent=100, retries=20, dropped=50, broken=40, routing_bytes=1000)
 
 
 def run(*kbps: float, air: Air = AIR) -> Outcome:
-    """A run of 100 s in which each flow has a throughput, all of it in 10 s."""
+    """A run of 100 s whose flows have these throughputs, and deliver all of their data within 10 s."""
     flows = [Flow(round(rate * 1250), 10.0 if rate else 0.0, 0.1, 2, 1.5) for rate in kbps]
     return Outcome(flows, air, seconds=100)
 
@@ -125,7 +125,7 @@ INDEX = {
 
 
 def curve(means: list[float], spread: float = 0.0, seeds: int = 6) -> Curve:
-    """A curve whose swarms alternate around the means, by a fraction of these."""
+    """A curve whose swarms alternate above and below the means, by a fraction of the mean."""
     return Curve(SPEEDS, tuple(tuple(mean * (1 + spread * (-1) ** seed) for seed in range(seeds)) for mean in means))
 
 
@@ -149,7 +149,7 @@ def evidence(varies: str, spread: float = 0.0, **changed: Sequence[float]) -> Ev
 
 def failing(varies: str, seen: Evidence) -> set[str]:
     """The keys of the claims of an experiment that the evidence does not reproduce."""
-    return {claim.key for claim in CLAIMS if claim.varies == varies and not claim.judge(seen).holds}
+    return {claim.key for claim in CLAIMS if claim.varies == varies and not claim.evaluate(seen).holds}
 
 
 def test_each_claim_of_the_paper_is_counted_once() -> None:
@@ -194,13 +194,13 @@ def test_an_index_of_0_30_does_not_reproduce_0_66_to_0_87() -> None:
 
 def test_a_value_whose_interval_is_as_wide_as_its_band_reproduces_nothing() -> None:
     # Six swarms alternate by 0.8 of the mean, at five points: 2.06 * 0.876 / sqrt(6) = 0.74 of it on each side, where
-    # the band has 0.83 of it in all.
+    # the band is 0.83 of it wide.
     assert {"3d", "3e", "3f", "3g"} <= failing("nodes", evidence("nodes", spread=0.8))
     assert failing("nodes", evidence("nodes", spread=0.02)) == set()
 
 
 def test_all_points_of_a_curve_share_the_estimate_of_its_spread() -> None:
-    # Deviations of 0.1 of the mean, ten in all, five means: sqrt(10 * 0.01 / 5) = 0.1414; t of 5 degrees is 2.571.
+    # Deviations of 0.1 of the mean, ten deviations, five means: sqrt(10 * 0.01 / 5) = 0.1414; t of 5 degrees is 2.571.
     two = Curve(SPEEDS, tuple((0.9 * mean, 1.1 * mean) for mean in (100.0, 80.0, 60.0, 40.0, 20.0)))
     assert [one.mean for one in two.intervals] == pytest.approx([100, 80, 60, 40, 20])
     assert two.intervals[0].half_width == pytest.approx(2.571 * 0.1414 * 100 / math.sqrt(2), rel=1e-3)
@@ -216,7 +216,7 @@ def test_one_swarm_decides_no_value_and_no_order() -> None:
     seen = evidence("nodes")
     one = Evidence({"CUBIC": single, "BBR": seen.throughput["BBR"]}, seen.jain, seen.broken)
     by_key = {claim.key: claim for claim in CLAIMS}
-    assert not by_key["3d"].judge(one).holds
+    assert not by_key["3d"].evaluate(one).holds
 
 
 def test_mobility_breaks_routes_only_if_more_break_at_higher_speeds() -> None:
@@ -225,7 +225,7 @@ def test_mobility_breaks_routes_only_if_more_break_at_higher_speeds() -> None:
 
 
 def swarm_of(reading: Reading, varies: str, at: int, algorithm: str) -> Outcome:
-    """A run of two flows whose mean is the paper's, and whose Jain's index is the paper's, under any reading."""
+    """A run of two flows with the paper's mean and the paper's Jain's index, under any reading."""
     mean, index = PRINTED[varies, algorithm][at], INDEX[varies, algorithm][at]
     # Shares s and 1-s have the index 1 / (2 (s² + (1-s)²)): s = (1 + sqrt(1/index - 1)) / 2.
     share = (1 + math.sqrt(1 / index - 1)) / 2
@@ -235,15 +235,17 @@ def swarm_of(reading: Reading, varies: str, at: int, algorithm: str) -> Outcome:
 
 
 def fitting(*fits: tuple[Ground, str]) -> dict[Setting, list[Outcome]]:
-    """Outcomes of all settings: the paper's numbers where a ground fits in an experiment, else nearly nothing."""
+    """Returns outcomes of all settings: the paper's numbers for the grounds and experiments in ``fits``, otherwise
+    nearly zero.
+    """
     outcomes: dict[Setting, list[Outcome]] = {}
     order = sorted(GROUNDS, key=lambda ground: any(ground == one for one, _ in fits))
     for ground in order:
         for varies in ("nodes", "speed"):
-            for contender in causes.CONTENDERS:
-                for at, setting in enumerate(ground.settings(varies, contender)):
+            for candidate in causes.CANDIDATES:
+                for at, setting in enumerate(ground.settings(varies, candidate)):
                     if (ground, varies) in fits:
-                        outcomes[setting] = [swarm_of(READINGS[0], varies, at, contender.algorithm)] * 6
+                        outcomes[setting] = [swarm_of(READINGS[0], varies, at, candidate.algorithm)] * 6
                     else:
                         outcomes.setdefault(setting, [run(1.0, 0.0)] * 6)
     return outcomes
@@ -252,36 +254,36 @@ def fitting(*fits: tuple[Ground, str]) -> dict[Setting, list[Outcome]]:
 GROUND, OTHER = Ground(TABLE, MEDIUM), Ground(TEXT, CONNECTED)
 
 
-def test_all_claims_of_a_reading_are_judged_on_the_same_swarms_and_metrics() -> None:
-    # One ground fits the figures over the density, another one those over the speed. A judge who chose the reading by
-    # the claim would find every claim reproduced.
-    judgements = judging.judge_all(fitting((GROUND, "nodes"), (OTHER, "speed")))
+def test_all_claims_of_a_reading_are_checked_on_the_same_swarms_and_metrics() -> None:
+    # One ground fits the figures over the density, another one the figures over the speed. If the reading were chosen
+    # per claim, every claim would be reproduced.
+    assessments = assessment.assess_all(fitting((GROUND, "nodes"), (OTHER, "speed")))
     of_density, of_speed = ({claim.key for claim in CLAIMS if claim.varies == varies} for varies in ("nodes", "speed"))
     everything = set()
-    for one in judgements:
+    for one in assessments:
         held = {key for key, finding in one.findings.items() if finding.holds}
         everything |= held
         assert not held >= of_density | of_speed
     assert everything >= of_density | of_speed
-    assert judgements[0].reproduced < len(CLAIMS)
-    rows = {row.quantity.split(":")[0]: row for row in judging.rows(judgements)}
+    assert assessments[0].reproduced < len(CLAIMS)
+    rows = {row.quantity.split(":")[0]: row for row in assessment.rows(assessments)}
     verdicts = {key: row.verdict is Verdict.REPRODUCED for key, row in rows.items()}
-    assert verdicts == {key: finding.holds for key, finding in judgements[0].findings.items()}
+    assert verdicts == {key: finding.holds for key, finding in assessments[0].findings.items()}
 
 
 def test_the_best_reading_is_the_one_with_the_most_claims_and_the_first_of_equals() -> None:
-    def judgement(at: int, held: int) -> Judgement:
+    def assessed_as(at: int, held: int) -> Assessment:
         findings = {claim.key: claims.Finding("", number < held) for number, claim in enumerate(CLAIMS)}
-        return Judgement(READINGS[at], findings)
+        return Assessment(READINGS[at], findings)
 
-    judged = [judgement(0, 3), judgement(1, 9), judgement(2, 9), judgement(3, 1)]
-    summary = judging.summary(sorted(judged, key=lambda one: -one.reproduced), 6)
-    assert summary.startswith(f"**The reading that fits best** reproduces 9 of {len(CLAIMS)} claims")
+    assessed = [assessed_as(0, 3), assessed_as(1, 9), assessed_as(2, 9), assessed_as(3, 1)]
+    summary = assessment.summary(sorted(assessed, key=lambda one: -one.reproduced), 6)
+    assert summary.startswith(f"**The best reading** reproduces 9 of {len(CLAIMS)} claims")
     assert "(1 more reproduce as many). Each point is the mean of 6 swarms." in summary
     assert "The reading is the best of 4, of which the median reproduces 9 and the worst 1" in summary
     # The first nine claims hold somewhere; all others are named.
-    assert all(f" {claim.key} " in summary.split("No reading reproduces")[1] for claim in CLAIMS[9:])
-    assert not any(f" {claim.key} " in summary.split("No reading reproduces")[1] for claim in CLAIMS[:9])
+    never = summary.partition("**No reading reproduces** ")[2].rstrip(".").split(", ")
+    assert never == [claim.key for claim in CLAIMS[9:]]
 
 
 def test_readings_are_every_combination_of_the_answers() -> None:
@@ -303,10 +305,10 @@ def test_readings_that_differ_in_metrics_share_their_runs() -> None:
     assert len(set(wanted)) == len(GROUNDS) * 9 * 3
 
 
-def test_one_hop_is_judged_by_ns3s_medians() -> None:
-    def starving(contender: Contender, seed: int, seconds: int) -> float:
-        each = "each segment" in contender.label
-        if "as ns-3" not in contender.label:
+def test_one_hop_is_compared_with_the_medians_of_ns3() -> None:
+    def starving(candidate: Candidate, seed: int, seconds: int) -> float:
+        each = "each segment" in candidate.label
+        if "as ns-3" not in candidate.label:
             return 14.8
         return hop.NS3["each" if each else "every second", seconds] * (1.02 if each else 1.0 + seed)
 
@@ -351,7 +353,7 @@ def test_connectivity_of_uniform_nodes_is_the_derived_one() -> None:
         assert found.connected == pytest.approx(connected, rel=0.1)
 
 
-def test_changes_of_links_are_those_of_a_second() -> None:
+def test_changes_of_links_are_counted_per_second() -> None:
     # Two nodes part by 10 m in each of five steps of 2 s: in 10 s their link goes once.
     places = np.array([[[0.0, 0.0, 0.0], [10.0 * at, 0.0, 0.0]] for at in range(6)])
     found = model.connectivity(places, 25.0, 2.0)
@@ -377,18 +379,20 @@ def test_figures_show_both_algorithms_and_the_paper() -> None:
 
 
 def fading(setting: Setting, seed: int) -> Outcome:
-    """A runner for the report: throughput falls with nodes and speed, BBR has half, the radio's range decides."""
-    scale = 2.0 if setting.contender.algorithm == "CUBIC" else 1.0
+    """A runner for the report with made-up throughputs: they fall with nodes and speed, BBR has half of CUBIC's, and
+    the radio's range decides.
+    """
+    scale = 2.0 if setting.candidate.algorithm == "CUBIC" else 1.0
     scale *= 1.0 if setting.radio is CONNECTED else 0.1
     rate = scale * 200 * 60 / setting.nodes * 15 / (5 + setting.speed) * (1 + seed / 100)
-    share = 0.6 if setting.contender.algorithm == "CUBIC" else 0.8
+    share = 0.6 if setting.candidate.algorithm == "CUBIC" else 0.8
     return run(2 * rate * share, 2 * rate * (1 - share))
 
 
-def reproduced(effort: Effort, contenders: list[Contender]) -> Reproduction:
+def reproduced(effort: Effort, candidates: list[Candidate]) -> Reproduction:
     """A report from the runner above."""
     report = Reproduction(Paper("fanet", "title", "reference", (), lambda *_: None))
-    fanet.fill(report, effort, fading, contenders)
+    fanet.fill(report, effort, fading, candidates)
     return report
 
 
@@ -397,7 +401,7 @@ def test_a_report_has_every_item_table_and_figure(tmp_path: Path, monkeypatch: p
     steps: list[str] = []
     report = reproduced(Effort(seeds=3, progress=steps.append), [CUBIC, BBR_LINUX])
     assert {row.item for row in report.rows} >= {"Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6", "abstract", "connectivity"}
-    assert [picture.name for picture in report.pictures] == ["fig3", "fig4", "fig5", "fig6", "ranges"]
+    assert [picture.name for picture in report.figures] == ["fig3", "fig4", "fig5", "fig6", "ranges"]
     tables = {layout.name: layout for layout in report.layouts}
     assert set(tables) == {
         "answers", "claims", "throughput", "causes", "exchanged", "connectivity", "algorithms", "access",
@@ -413,19 +417,19 @@ def test_a_report_has_every_item_table_and_figure(tmp_path: Path, monkeypatch: p
     assert (folder / "fig3.png").stat().st_size > 5000
     text = (folder / "report.md").read_text("utf-8")
     assert " nan" not in text
-    assert text.index("**The reading that fits best**") < text.index("| item |")
+    assert text.index("**The best reading**") < text.index("| item |")
 
 
 def test_each_line_of_the_readings_has_a_sign_for_each_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    judgements = judging.judge_all(fitting((GROUND, "nodes")))
-    layout = judging.table(judgements)
-    for line, one in zip(layout.lines, judgements, strict=True):
+    assessments = assessment.assess_all(fitting((GROUND, "nodes")))
+    layout = assessment.table(assessments)
+    for line, one in zip(layout.lines, assessments, strict=True):
         signs = "".join(line[-4:])
         assert len(signs) == len(CLAIMS)
-        assert signs.count(judging.HOLDS) == one.reproduced
+        assert signs.count(assessment.HOLDS) == one.reproduced
         assert line[5] == f"{one.reproduced} of {len(CLAIMS)}"
-    # Both kinds of throughput are the same where flows are active for the whole run, and all flows are served.
-    best = [one.reading for one in judgements if one.reproduced == judgements[0].reproduced]
+    # Both kinds of throughput are the same where flows are active for the entire run, and all flows are served.
+    best = [one.reading for one in assessments if one.reproduced == assessments[0].reproduced]
     assert {reading.ground for reading in best} == {GROUND}
 
 
@@ -433,7 +437,7 @@ def test_both_algorithms_meet_the_same_swarms() -> None:
     asked: list[tuple[str, int, float, int, int]] = []
 
     def note(setting: Setting, seed: int) -> Outcome:
-        asked.append((setting.contender.label, setting.nodes, setting.speed, setting.flows, seed))
+        asked.append((setting.candidate.label, setting.nodes, setting.speed, setting.flows, seed))
         return fading(setting, seed)
 
     sweeps.Swarms(Effort(seeds=2), note).run(sweeps.settings_of(GROUND))
@@ -451,10 +455,10 @@ def test_no_swarm_is_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         return fading(setting, seed)
 
     report = Reproduction(Paper("fanet", "title", "reference", (), lambda *_: None))
-    fanet.fill(report, Effort(), note, fanet.contenders())
+    fanet.fill(report, Effort(), note, fanet.candidates())
     assert len(set(asked)) == len(asked)
     (algorithms,) = (one for one in report.layouts if one.name == "algorithms")
-    # Those of the figures have all of their seeds here, too.
+    # The algorithms of the figures also have all of their seeds here.
     seeds = {line[0]: line[1] for line in algorithms.lines}
     assert (seeds["CUBIC"], seeds["cubic, Linux"]) == (str(SEEDS), "2")
     (sizes,) = (one for one in report.layouts if one.name == "sizes")
@@ -513,7 +517,7 @@ def test_seeds_are_added_to_those_that_a_setting_has() -> None:
 
     swarms = sweeps.Swarms(Effort(), note)
     swarms.run([Setting(CUBIC)], 2)
-    found = swarms.run([replace(Setting(CUBIC), contender=replace(CUBIC, label="another name"))], 3)
+    found = swarms.run([replace(Setting(CUBIC), candidate=replace(CUBIC, label="another name"))], 3)
     assert asked == [1, 2, 3]
     assert [readings.mean_kbps(one, Throughput.ACTIVE) for one in found[Setting(CUBIC)]] == [1, 2, 3]
 
@@ -524,7 +528,7 @@ def test_every_setting_beyond_the_paper_is_another_one() -> None:
 
 
 def test_throughput_and_delay_come_from_the_samples_of_a_sender() -> None:
-    # Segments of 100 B at 1, 2, 3 and 4 s, each delivered a second later; the run goes on without data until 10 s.
+    # Segments of 100 B at 1, 2, 3 and 4 s, each delivered a second later; the run continues without data until 10 s.
     times = [float(at) for at in range(11)]
     trace = pl.DataFrame(
         {
@@ -567,7 +571,7 @@ def test_scenarios_differ_where_settings_do() -> None:
     usual = runs.scenario(Setting(CUBIC))
     assert usual["topology"]["medium"]["power"] == "32.0206 dBm"
     assert runs.scenario(Setting(CUBIC, DEFAULT))["topology"]["medium"]["power"] == "16.0206 dBm"
-    assert runs.scenario(Setting(CUBIC, speed=5))["topology"]["mobility"]["speed_most"] == "5 m/s"
+    assert runs.scenario(Setting(CUBIC, speed=5))["topology"]["mobility"]["speed_max"] == "5 m/s"
     assert runs.scenario(Setting(BBR_LINUX))["defaults"]["tcp"]["congestion"] == {"algorithm": "bbr"}
     assert runs.scenario(Setting(BBR_LINUX, routing="olsr"))["topology"]["medium"]["routing"] == "olsr"
     assert runs.scenario(Setting(CUBIC, flows=5))["topology"]["flows"] == 5
@@ -595,7 +599,7 @@ def test_an_outcome_without_data_is_json_without_nan() -> None:
 
 def test_the_kept_swarms_are_json() -> None:
     def refused(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     json.loads(exchanged.FILE.read_text("utf-8"), parse_constant=refused)
 
@@ -615,14 +619,14 @@ def test_exchanged_swarms_are_compared_swarm_by_swarm() -> None:
     # Within a tenth, although each swarm differs by the same amount.
     close = row((100, 109), (200, 209), (300, 309))
     assert close.verdict is Verdict.HOLDS
-    # 1250 bytes a kbit/s: means of 0.25 and 0.26 MB. One of two flows is served, a fifth of the frames are sent again.
+    # 1250 bytes per kbit/s: means of 0.25 and 0.26 MB. One of two flows is served, a fifth of the frames are retries.
     assert (close.theory, close.ours) == ("0.25; 1.0; 20; 1.50 (ns-3.37)", "0.26; 1.0; 20; 1.50")
     # About 80 kbit/s more in each swarm do not happen by chance; a difference whose sign changes may.
     assert row((100, 180), (200, 285), (300, 378)).verdict is Verdict.FAILS
     assert row((100, 300), (300, 120), (200, 250)).verdict is Verdict.HOLDS
 
 
-def test_exchanged_swarms_agree_only_if_each_of_the_judged_metrics_does() -> None:
+def test_exchanged_swarms_agree_only_if_each_of_the_checked_metrics_does() -> None:
     def both(**changed: int) -> list[tuple[Outcome, Outcome]]:
         other = replace(AIR, **changed)
         return [(run(rate, 0), run(rate, 0, air=other)) for rate in (100, 200, 300)]

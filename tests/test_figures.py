@@ -1,4 +1,4 @@
-"""Every kind of figure: beside the picture that is kept of it, with all its texts inside and none on another."""
+"""Every kind of figure: compared with its stored image, with all its texts inside and none overlapping another."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ pytestmark = pytest.mark.long
 NARROW = [
     name
     for name in gallery.names()
-    if "using(" not in gallery.Gallery.code(name) and not name.startswith(("own-axes", "judge-"))
+    if "using(" not in gallery.Gallery.code(name) and not name.startswith(("own-axes", "validation-"))
 ]
-"""Figures that are also drawn in the column of a paper."""
+"""Figures that are also drawn in the width of a paper's column."""
 
 BLOCK = 3
-"""Pixels that are compared together."""
+"""Side of the square blocks that are compared, in pixels."""
 SHIFT = 2
-"""Blocks by which something may stand elsewhere: another version of matplotlib or FreeType measures texts anew."""
+"""Shift in blocks that is accepted: another version of matplotlib or FreeType measures texts differently."""
 FAR = 60
-"""A block whose colour is this far off, of 255, is another one."""
+"""Maximum difference in colour, out of 255, between blocks that count as equal."""
 OTHERS, OTHERS_OF_ANOTHER_VERSION = 0.0015, 0.03
-"""The part of the blocks that may be other ones, with the version of matplotlib that drew a picture or another."""
+"""Accepted fraction of different blocks, with the version of matplotlib that made the stored image or another."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def blocks(picture: bytes | Path) -> np.ndarray:
 
 
 def others(one: np.ndarray, other: np.ndarray) -> float:
-    """The part of the blocks of each of two pictures that are nowhere near in the other; 1 for other sizes."""
+    """The fraction of blocks of one image with no similar block nearby in the other; 1 for images of other sizes."""
     rows, columns = (abs(a - b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
     return 1.0 if max(rows, columns) > SHIFT else max(missing(one, other), missing(other, one))
 
@@ -69,7 +69,7 @@ def missing(one: np.ndarray, other: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", gallery.names())
-def test_a_figure_is_that_of_its_picture(drawn: gallery.Gallery, name: str, tmp_path: Path) -> None:
+def test_a_figure_matches_its_stored_image(drawn: gallery.Gallery, name: str, tmp_path: Path) -> None:
     picture = gallery.picture(drawn.draw(name))
     kept = gallery.PICTURES / f"{name}.png"
     with Image.open(kept) as file:
@@ -80,7 +80,7 @@ def test_a_figure_is_that_of_its_picture(drawn: gallery.Gallery, name: str, tmp_
     assert apart <= most, f"compare {kept} with {tmp_path / kept.name}; make figures keeps the new one"
 
 
-def test_a_missing_line_is_another_picture(drawn: gallery.Gallery) -> None:
+def test_a_missing_line_changes_the_image(drawn: gallery.Gallery) -> None:
     figure = drawn.drawn_anew("several")
     before = blocks(gallery.picture(figure))
     figure.axes[0].lines[1].remove()
@@ -94,7 +94,7 @@ def test_the_page_shows_every_figure() -> None:
 
 
 @pytest.mark.parametrize("name", gallery.names())
-def test_nothing_is_cut_and_no_text_stands_on_another(drawn: gallery.Gallery, name: str) -> None:
+def test_nothing_is_cut_and_no_text_overlaps_another(drawn: gallery.Gallery, name: str) -> None:
     check(drawn.draw(name))
 
 
@@ -108,14 +108,14 @@ def test_nor_in_the_column_of_a_paper(drawn: gallery.Gallery, name: str, style: 
 
 
 def check(figure: Figure) -> None:
-    """Texts and legends are inside the figure, beside the data, and beside each other; a legend names what is drawn."""
+    """Texts and legends are inside the figure, and overlap neither data nor each other; a legend names its lines."""
     figure.savefig(io.BytesIO(), format="png")
     whole = figure.bbox.padded(1.0)
     boxes = dict(texts(figure))
     for text, box in boxes.items():
         assert inside(box, whole), f"{text.get_text()!r} is cut"
     for one, other in itertools.combinations(boxes, 2):
-        assert not overlap(boxes[one], boxes[other]), f"{one.get_text()!r} stands on {other.get_text()!r}"
+        assert not overlap(boxes[one], boxes[other]), f"{one.get_text()!r} overlaps {other.get_text()!r}"
     for axes in figure.axes:
         if (legend := axes.get_legend()) is not None:
             box = legend.get_window_extent()
@@ -158,7 +158,7 @@ def inside(box: Bbox, whole: Bbox) -> bool:
 
 
 def overlap(one: Bbox, other: Bbox) -> bool:
-    """Whether boxes overlap by more than a pixel, which the room around letters takes."""
+    """Whether boxes overlap by more than a pixel; less is only the margin around letters."""
     width = min(one.x1, other.x1) - max(one.x0, other.x0)
     height = min(one.y1, other.y1) - max(one.y0, other.y0)
     return bool(width > 1.5 and height > 1.5)

@@ -1,4 +1,6 @@
-"""One connection in every framing of captures: each gives what bare IP packets give, and what tshark counts."""
+"""The same connection in every framing of captures: the results equal the results for bare IP packets, and tshark's
+counts.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ MSS = b"\x02\x04\x05\xb4\x03\x03\x07\x00"
 
 
 def dialogue(version: int = 4) -> list[tuple[float, bytes]]:
-    """Times and IP packets: a handshake, three segments of which one is sent again, a reply, both FINs."""
+    """Times and IP packets: a handshake, three segments, a retransmission of one, a reply, both FINs."""
     data = bytes(range(250)) * 2
     steps: list[tuple[float, bool, bytes]] = [
         (0.0, True, segment(True, 99, 0, SYN, options=MSS)),
@@ -172,7 +174,7 @@ FRAMINGS: dict[str, tuple[int, Wrap]] = {
     "PPPoE": (ETHERNET, lambda ip: ethernet(0x8864, pppoe(ip))),
     "PPPoE over QinQ": (ETHERNET, lambda ip: ethernet(0x88A8, b"\0\x05\x81\0\0\x06\x88\x64" + pppoe(ip))),
     "MPLS": (ETHERNET, lambda ip: ethernet(0x8847, labels(ip))),
-    "MPLS multicast behind a tag": (ETHERNET, lambda ip: ethernet(0x8100, b"\0\x05\x88\x48" + labels(ip))),
+    "MPLS multicast after a tag": (ETHERNET, lambda ip: ethernet(0x8100, b"\0\x05\x88\x48" + labels(ip))),
     "MPLS over PPP": (9, lambda ip: b"\x02\x81" + labels(ip)),
     "provider backbone": (ETHERNET, lambda ip: ethernet(0x88E7, bytes(4) + bare_ethernet(ip))),
     "PPP": (9, ppp),
@@ -246,7 +248,7 @@ UNKNOWN_TO_TSHARK = {
     "SLIP",
     "SLIP without a header",
 }
-"""tshark reads NFLOG in the byte order of its own host, and not the other link types at all."""
+"""Link types that tshark cannot check: it reads NFLOG only in its host's byte order, and the others not at all."""
 
 
 def framed(name: str, version: int) -> bytes:
@@ -261,7 +263,7 @@ def found(data: bytes, folder: Path) -> Any:
 
 
 def counts(capture: Any) -> list[dict[str, Any]]:
-    """The connections without what depends on headers in front of the packets."""
+    """The connections without the values that depend on link-layer headers."""
     return [dict(connection.summary) for connection in capture.connections]
 
 
@@ -290,7 +292,7 @@ def judged_inside(capture: Path) -> list[Any]:
 
 
 def segmented_later(zero: bool) -> list[tuple[float, bytes]]:
-    """The dialogue with a segment of 70,000 bytes, whose length IP cannot hold, or holds as zero."""
+    """The connection with a segment of 70,000 bytes: its length does not fit into the IP header, or is zero there."""
     packets = []
     for at, packet in dialogue():
         if len(packet) > 500 and at > 0.1015:
@@ -300,7 +302,7 @@ def segmented_later(zero: bool) -> list[tuple[float, bytes]]:
 
 
 @needs_tshark
-def test_a_length_of_zero_is_that_of_the_frame(tmp_path: Path) -> None:
+def test_a_length_of_zero_means_the_length_of_the_frame(tmp_path: Path) -> None:
     capture = tmp_path / "tso.pcap"
     capture.write_bytes(pcap(RAW, segmented_later(True)))
     whole = tmp_path / "whole.pcap"
@@ -311,7 +313,7 @@ def test_a_length_of_zero_is_that_of_the_frame(tmp_path: Path) -> None:
         assert zero.summary["forward"][key] == plain.summary["forward"][key], key
 
 
-def test_data_beyond_64_kib_counts_whole(tmp_path: Path) -> None:
+def test_data_beyond_64_kib_counts_completely(tmp_path: Path) -> None:
     frames, wire = [], []
     for at, packet in dialogue():
         is_first = len(packet) > 500 and at == 0.101
@@ -337,7 +339,7 @@ def test_packets_cut_within_their_options_count_as_in_tshark(snap: int, tmp_path
     assert sum(counts["packets"] for counts in judged_by_tshark(capture).values()) == 12
 
 
-def test_a_cut_handshake_says_how_to_record_it(tmp_path: Path, lightlag: Lightlag) -> None:
+def test_a_cut_handshake_explains_how_to_record_it(tmp_path: Path, lightlag: Lightlag) -> None:
     capture = tmp_path / "cut.pcap"
     capture.write_bytes(pcap(ETHERNET, [(at, ethernet(0x0800, ip)) for at, ip in dialogue()], 54))
     refused = lightlag("replay", str(capture))
@@ -376,7 +378,7 @@ def test_a_packed_capture_is_read_everywhere(tmp_path: Path, lightlag: Lightlag)
 
 
 @pytest.mark.parametrize("name", ["snoop", "GMBU", "zip"])
-def test_another_form_says_what_makes_a_capture_of_it(name: str, tmp_path: Path, lightlag: Lightlag) -> None:
+def test_another_form_names_the_tool_that_converts_it(name: str, tmp_path: Path, lightlag: Lightlag) -> None:
     start, fix = {"snoop": (b"snoop\0\0\0", "editcap"), "GMBU": (b"GMBU", "editcap"), "zip": (b"PK\3\4", "unzip")}[name]
     capture = tmp_path / "other"
     capture.write_bytes(start + bytes(100))
@@ -386,7 +388,9 @@ def test_another_form_says_what_makes_a_capture_of_it(name: str, tmp_path: Path,
         assert fix in refused.stderr
 
 
-def test_a_link_type_without_ip_is_refused_with_advice_that_can_be_followed(tmp_path: Path, lightlag: Lightlag) -> None:
+def test_a_link_type_without_ip_is_rejected_with_advice_that_can_be_followed(
+    tmp_path: Path, lightlag: Lightlag
+) -> None:
     capture = tmp_path / "usb.pcap"
     capture.write_bytes(pcap(189, [(0.0, bytes(64))]))
     refused = lightlag("inspect", str(capture))

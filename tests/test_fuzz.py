@@ -1,4 +1,4 @@
-"""Every reader of foreign files in Python has a fuzz target, and what fuzzing has found holds."""
+"""Every Python reader of foreign files has a fuzz target, and inputs found by fuzzing stay fixed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_importer_has_a_target_with_seeds(targets: Mapping[str, Target]) -
     assert [name for name in targets if not list((FUZZ / "seeds" / name).iterdir())] == []
 
 
-def test_every_seed_of_a_target_in_python_is_read_or_refused(targets: Mapping[str, Target], tmp_path: Path) -> None:
+def test_every_seed_of_a_target_in_python_is_read_or_rejected(targets: Mapping[str, Target], tmp_path: Path) -> None:
     for name, exercise in targets.items():
         folder = tmp_path / name
         folder.mkdir()
@@ -45,7 +45,7 @@ def test_every_seed_of_a_target_in_python_is_read_or_refused(targets: Mapping[st
                 raise
 
 
-def test_a_damaged_table_on_which_polars_panics_is_refused(targets: Mapping[str, Target], tmp_path: Path) -> None:
+def test_a_damaged_table_on_which_polars_panics_is_rejected(targets: Mapping[str, Target], tmp_path: Path) -> None:
     targets["read_run"]((FUZZ / "seeds" / "read_run" / "panic-of-polars").read_bytes(), tmp_path)
     with pytest.raises(InputError, match=r"links\.parquet: cannot be read: its contents are damaged"):
         repr(ll.load(tmp_path))

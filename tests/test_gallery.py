@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 QUESTIONS = gallery.questions()
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TOLERANCE = 0.05
-"""Of a number, beside half of its last digit."""
+"""Relative tolerance of a number, in addition to half of its last digit."""
 
 
 def test_there_are_fifteen_questions_and_no_file_without_one() -> None:
@@ -24,7 +24,7 @@ def test_there_are_fifteen_questions_and_no_file_without_one() -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
-def test_an_answer_is_that_of_a_run(question: gallery.Question, tmp_path: Path) -> None:
+def test_an_answer_matches_a_run(question: gallery.Question, tmp_path: Path) -> None:
     values = gallery.measured(question, tmp_path)
     assert not question.broken(values)
     kept = (gallery.GALLERY / f"{question.name}.md").read_text("utf-8")
@@ -37,7 +37,7 @@ def test_an_answer_is_that_of_a_run(question: gallery.Question, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
-def test_a_question_has_a_figure_and_stands_in_the_index(question: gallery.Question) -> None:
+def test_a_question_has_a_figure_and_is_in_the_index(question: gallery.Question) -> None:
     assert (gallery.GALLERY / "images" / f"{question.name}.png").stat().st_size > 5_000
     kept = (gallery.GALLERY / f"{question.name}.md").read_text("utf-8")
     index = (gallery.GALLERY / "index.md").read_text("utf-8")

@@ -85,7 +85,7 @@ def test_an_environment_in_a_vector_is_the_same_as_alone() -> None:
     actions = np.array([[0.5], [-0.3], [0.2]] * 10, dtype=np.float32)
     alone = []
     for seed in (7, 8, 9):
-        # As a vector does: each environment has its own stream of episodes, and starts anew at once.
+        # As a vector does: each environment has its own stream of episodes, and restarts immediately.
         env = gym.VectorEnv(1, threads=1, **options)
         env.reset(seed=seed)
         alone.append([[part[0] for part in env.step(action[None])[:4]] for action in actions])
@@ -99,7 +99,7 @@ def test_an_environment_in_a_vector_is_the_same_as_alone() -> None:
                     np.testing.assert_array_equal(array[env_at], one)
 
 
-def test_an_ended_episode_starts_anew_with_the_next_step() -> None:
+def test_an_ended_episode_restarts_with_the_next_step() -> None:
     envs = gym.VectorEnv(2, steps=4)
     first, _ = envs.reset(seed=1)
     still = np.zeros((2, 1), np.float32)
@@ -127,7 +127,7 @@ def test_a_transfer_that_arrives_terminates() -> None:
     assert env.result().summary["flows"][0]["delivered_bytes"] == 200_000
 
 
-def test_a_result_is_that_of_the_run_so_far() -> None:
+def test_a_result_covers_the_run_so_far() -> None:
     env = gym.Env(gym.links.lossy)
     steps(env, [[0.5]] * 10)
     time = env.interval()["time"]
@@ -194,7 +194,7 @@ def test_agents_that_share_a_link_have_their_names_and_their_ends() -> None:
     assert ends == {"agent": (False, True), "short": (True, False)}
 
 
-def test_pictures_are_drawn() -> None:
+def test_diagrams_are_rendered() -> None:
     env = gym.Env(render_mode="rgb_array")
     steps(env, [[0.5]] * 20)
     picture = env.render()
@@ -211,15 +211,15 @@ def test_pictures_are_drawn() -> None:
     [
         ({"action": "speed"}, "action: 'speed' is not one of rate, window"),
         ({"observe": ["delivery", "speed"]}, "observe: 'speed' is not one of rtt_gradient"),
-        ({"observe": []}, "observe: is no list of features"),
+        ({"observe": []}, "observe: is not a list of features"),
         ({"reward": "money"}, "reward: 'money' is not one of aurora, orca, utility"),
         ({"interval": "soon"}, "interval: "),
         ({"interval": "0 rtt"}, "interval: 0.0 is not a number above 0"),
         ({"interval": "0 ms"}, "interval: 0.0 is not a number above 0"),
-        ({"history": 0}, "history: 0 is not a whole number from 1"),
-        ({"steps": 2.5}, "steps: 2.5 is not a whole number"),
+        ({"history": 0}, "history: 0 is not an integer from 1"),
+        ({"steps": 2.5}, "steps: 2.5 is not an integer"),
         ({"gain": float("nan")}, "gain: nan is not a number above 0"),
-        ({"factors": ()}, "factors: has none"),
+        ({"factors": ()}, "factors: is empty"),
         ({"factors": (1, 0)}, "factors: 0 is not a number above 0"),
         ({"vary": {"links.0.loss": [0.1, 0.0]}}, "vary.links.0.loss: 0.1 is not below 0"),
         ({"vary": {"links.0.loss": ()}}, "vary.links.0.loss: has no value"),
@@ -244,19 +244,19 @@ def test_wrong_scenarios_and_actions_are_named() -> None:
     discrete = gym.Env(factors=(0.5, 1.0))
     discrete.reset(seed=1)
     for wrong in (2, -1, 0.5):
-        with pytest.raises(InputError, match="is not a whole number from 0 to 1"):
+        with pytest.raises(InputError, match="is not an integer from 0 to 1"):
             discrete.step(wrong)
     envs = gym.VectorEnv(2, factors=(0.5, 1.0))
     with pytest.raises(InputError, match="call reset first"):
         envs.step(np.array([0, 1]))
     envs.reset(seed=1)
-    with pytest.raises(InputError, match="is not a whole number from 0 to 1"):
+    with pytest.raises(InputError, match="is not an integer from 0 to 1"):
         envs.step(np.array([0, 2]))
     with pytest.raises(InputError, match="3 seeds for 2 environments"):
         envs.reset(seed=[1, 2, 3])
     late = gym.links.link().scenario().to_dict()
     late["flows"][0]["start"] = "2 s"
-    with pytest.raises(InputError, match="before a flow that is steered starts to send"):
+    with pytest.raises(InputError, match="before a steered flow starts to send"):
         gym.Env(late | {"duration": "1 s"}).reset(seed=1)
 
 
@@ -266,6 +266,7 @@ def test_without_gymnasium_the_remedy_is_named() -> None:
     assert "pip install 'lightlag[gym]'" in done.stderr
 
 
+@pytest.mark.long
 def test_learned_policies_beat_cubic_where_packets_are_lost_at_random() -> None:
     sys.path.insert(0, str(EXAMPLES))
     try:

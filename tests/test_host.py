@@ -157,7 +157,7 @@ def test_curl_gets_a_file_and_nothing_else(inside: str) -> None:
 
 
 @real
-def test_an_echo_comes_back_whole(inside: str) -> None:
+def test_an_echo_is_complete(inside: str) -> None:
     needs("nc")
     data = os.urandom(300_000)
     with server(inside, "--echo", "--connections", "1") as process:
@@ -211,7 +211,7 @@ def test_our_host_measures_with_a_real_iperf3_server(inside: str, way: list[str]
 
 @contextmanager
 def iperf3_server(namespace: str, port: int) -> Iterator[subprocess.Popen[str]]:
-    """iperf3's server of one test that listens in the namespace; killed at the end if it still runs."""
+    """An iperf3 server in the namespace that accepts one test; killed at the end if it still runs."""
     command = ["iperf3", "--server", "--one-off", "--forceflush", "--port", str(port)]
     enter = ["ip", "netns", "exec", namespace]
     with subprocess.Popen([*enter, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -328,10 +328,10 @@ def test_hosts_of_one_network_reach_each_other_and_the_kernel_in_both_directions
             'node = "x"',
             'hosts[1].node: there is no node "x" in the scenario; there are client, router',
         ),
-        ('node = "server"', 'node = "client"', 'hosts[1].node: "client" has a host already'),
+        ('node = "server"', 'node = "client"', 'hosts[1].node: "client" already has a host'),
         ('node = "server"', 'node = "external"', 'hosts[1].node: "external" is the node of a device'),
         ('address = "10.9.0.2"', 'address = "10.9.0.3"', "hosts[1].address 10.9.0.3: another host has it already"),
-        ('address = "10.9.0.2"', 'address = "10.8.0.2"', "hosts[1].address 10.8.0.2 lies outside that network"),
+        ('address = "10.9.0.2"', 'address = "10.8.0.2"', "hosts[1].address 10.8.0.2 is outside that network"),
         ('address = "10.9.0.2"', "", "hosts[1].address: is missing"),
         ("port = 5201", 'prot = "80"', "hosts[1].prot: unknown field `prot`"),
         ("port = 5201", "port = 0", "hosts[1].port: 0 is not a port; give 1 to 65535"),
@@ -360,7 +360,7 @@ def test_a_wrong_host_is_named_in_one_line(tmp_path: Path, old: str, new: str, e
     ("arguments", "expected"),
     [
         (["--hosts", "hosts.toml"], "--path"),
-        (["--hosts", "hosts.toml", "--path", "star.toml", "--port", "80"], "leave out --address, --port"),
+        (["--hosts", "hosts.toml", "--path", "star.toml", "--port", "80"], "remove --address, --port"),
         (["--path", "star.toml", "--port", "80"], "--address: is missing"),
         (["--address", "10.9.0.2"], "--port: is missing"),
         (["--address", "10.9.0.2", "--port", "80", "--path", "star.toml", "--at", "x"], '--at: there is no node "x"'),
@@ -477,7 +477,7 @@ def test_a_device_that_vanishes_ends_the_host_with_one_line(inside: str) -> None
         _, errors = process.communicate()
     assert process.returncode == 1
     assert errors.startswith("error: ho-tun in namespace")
-    assert "vanished" in errors
+    assert "the device no longer exists" in errors
 
 
 @real
@@ -496,8 +496,8 @@ def test_a_device_in_use_and_a_port_without_listener_are_named(inside: str) -> N
     ("arguments", "expected"),
     [
         (["--address", "10.9.0"], '--address "10.9.0": is not an IP address'),
-        (["--address", "10.9.0.2", "--peer", "10.8.0.1/24"], "lies outside that network"),
-        (["--address", "10.9.0.2", "--sink", "--echo"], "take one of them"),
+        (["--address", "10.9.0.2", "--peer", "10.8.0.1/24"], "is outside that network"),
+        (["--address", "10.9.0.2", "--sink", "--echo"], "use one of them"),
         (["--address", "10.9.0.2", "--set", "sack"], "is not KEY=VALUE"),
         (["--address", "10.9.0.2", "--set", "mss=1 B"], "--set mss"),
         (["--address", "10.9.0.2", "-c", "nonsense"], "nonsense"),
@@ -506,9 +506,9 @@ def test_a_device_in_use_and_a_port_without_listener_are_named(inside: str) -> N
         (["--address", "10.9.0.2", "--loss", "2"], "loss"),
         (["--address", "10.9.0.2", "--max-memory", "1 MB"], "--max-memory 1 MB: is below 16 MB"),
         (["--address", "10.9.0.2", "--stall-timeout", "0 s"], "--stall-timeout 0 s: is not above 0 s"),
-        (["--address", "10.9.0.2", "--priority", "high"], "is not fifo, nice or normal"),
-        (["--address", "10.9.0.2", "--path", "geo", "--loss", "0.1"], "leave those options out"),
-        (["--address", "10.9.0.2", "--tun", "a/b"], "is no name for a network device"),
+        (["--address", "10.9.0.2", "--priority", "high"], "is not a valid priority; use fifo, nice or normal"),
+        (["--address", "10.9.0.2", "--path", "geo", "--loss", "0.1"], "remove those options"),
+        (["--address", "10.9.0.2", "--tun", "a/b"], "is not a valid name for a network device"),
     ],
 )
 def test_bad_input_gets_one_line(arguments: list[str], expected: str) -> None:

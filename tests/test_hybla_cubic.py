@@ -1,4 +1,4 @@
-"""Hybla beside CUBIC, 2010, run again: growth functions, and the checks that the paper's card asks for."""
+"""Hybla and CUBIC, 2010, run again: growth functions, and the checks that the paper's card lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from lightlag.analyse import Interval
 from lightlag.drawing import style
 from lightlag_papers import PAPERS, Verdict, drawing
-from lightlag_papers.hybla_cubic import comparison, equations, growth, peer, sweeps, unstated
+from lightlag_papers.hybla_cubic import comparison, equations, growth, simulators, sweeps, unstated
 from lightlag_papers.hybla_cubic.comparison import Setting
 from lightlag_papers.paper import Effort
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 def test_bic_turns_from_additive_increase_to_search_to_probing() -> None:
     bic = equations.Bic(1750.0, 2000.0)
-    # 250 below: 186 at 32 a round, then the way shrinks as exp(-t/2) from 64 to 0.02, then 0.02 at 0.01 a round.
+    # 250 below: 186 at 32 a round, then the distance shrinks as exp(-t/2) from 64 to 0.02, then 0.02 at 0.01 a round.
     assert bic.linear_ends == pytest.approx(186 / 32)
     assert bic.search_ends - bic.linear_ends == pytest.approx(2 * math.log(64 / 0.02))
     assert bic.arrives - bic.search_ends == 2
@@ -52,7 +52,7 @@ def test_simulated_epochs_follow_the_growth_functions() -> None:
     assert not any(row.verdict.failed for row in judged), judged
 
 
-def test_the_round_trip_time_is_that_of_the_setting() -> None:
+def test_the_round_trip_time_matches_the_setting() -> None:
     for rtt_s in (0.025, 0.6):
         (flow,) = Setting("NewReno", rtt_s=rtt_s, seconds=5).run(1, record="off").summary["flows"]
         assert flow["min_rtt_s"] == pytest.approx(rtt_s, abs=0.001)
@@ -79,7 +79,7 @@ def failing(found: comparison.Comparison) -> list[tuple[str, str]]:
     return [(row.item, row.paper) for row in comparison.claims(found) if row.verdict.failed]
 
 
-def test_with_a_maximum_window_of_1000_packets_cubic_leads_as_the_paper_says(middle: comparison.Comparison) -> None:
+def test_with_a_maximum_window_of_1000_packets_cubic_leads_as_in_the_paper(middle: comparison.Comparison) -> None:
     assert len(comparison.claims(middle)) == 8
     assert failing(middle) == []
 
@@ -91,7 +91,7 @@ def test_with_5000_packets_hybla_leads_for_two_minutes(found: comparison.Compari
         statistics.fmean(one.goodput_bps(comparison.SECONDS) for one in samples) / 1e6
         for samples in (found.hybla, found.cubic)
     )
-    # ns-2 with TCP-Linux on this path, eight seeds: docs/peers-satellite.md.
+    # ns-2 with TCP-Linux on this path, eight seeds: docs/simulators-satellite.md.
     assert hybla == pytest.approx(4.45, rel=0.1)
     assert cubic > hybla
 
@@ -103,16 +103,18 @@ def test_the_congestion_window_ends_at_the_maximum() -> None:
 
 
 def test_ns2_with_this_maximum_window_and_these_losses_delivers_as_much() -> None:
-    theirs = {run.max_window: run.goodput_mbps for run in peer.runs() if (run.algorithm, run.seed) == ("Hybla", 1)}
+    theirs = {
+        run.max_window: run.goodput_mbps for run in simulators.runs() if (run.algorithm, run.seed) == ("Hybla", 1)
+    }
     setting = Setting("Hybla", max_window=1000, thresholds="maximum")
-    assert peer.same_losses(setting, 1) == pytest.approx(theirs[1000], rel=0.1)
-    # A receive buffer of a size is another thing: what arrives behind a hole fills it.
+    assert simulators.same_losses(setting, 1) == pytest.approx(theirs[1000], rel=0.1)
+    # A limited receive buffer differs: the data received above a hole fills it.
     buffer = dataclasses.replace(setting, max_window=400, bound="buffer")
-    assert peer.same_losses(buffer, 1) < 0.6 * theirs[400]
+    assert simulators.same_losses(buffer, 1) < 0.6 * theirs[400]
 
 
-def test_the_window_varies_as_much_as_that_of_ns2(found: comparison.Comparison) -> None:
-    theirs = [run.variation for run in peer.runs() if (run.algorithm, run.max_window) == ("Hybla", 5000)]
+def test_the_window_varies_as_much_as_in_ns2(found: comparison.Comparison) -> None:
+    theirs = [run.variation for run in simulators.runs() if (run.algorithm, run.max_window) == ("Hybla", 5000)]
     ours = statistics.fmean(one.variation for one in found.hybla)
     assert ours == pytest.approx(statistics.fmean(theirs), rel=0.15)
 
@@ -124,7 +126,7 @@ def test_readings_differ_and_are_named() -> None:
         assert readings[f"receive buffer of {window} packets"]["bound"] == "buffer"
 
 
-def test_a_sweep_judges_each_reading_by_all_claims() -> None:
+def test_a_sweep_checks_each_reading_by_all_claims() -> None:
     names = ("congestion window of 1000 packets", "receive buffer of 200 packets")
     wanted = {name: unstated.settings()[name] for name in names}
     sweep = unstated.Sweep(Effort(seeds=2, jobs=2), wanted)
@@ -134,7 +136,7 @@ def test_a_sweep_judges_each_reading_by_all_claims() -> None:
 
 
 def test_acks_and_payload_agree(found: comparison.Comparison) -> None:
-    # An ACK for every packet that arrives, less those that are lost (1e-4 a hop) or still on their way.
+    # An ACK for every packet that arrives, less those that are lost (1e-4 a hop) or still in transit.
     for one in (*found.cubic, *found.hybla):
         packets = one.payload[-1] / comparison.PAYLOAD_BYTES
         assert packets * 0.98 <= one.acks[-1] <= packets * 1.15

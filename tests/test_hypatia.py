@@ -15,14 +15,14 @@ def test_the_series_of_hypatias_own_test_is_reproduced() -> None:
     assert {row.verdict for row in ways.stored_rows()} == {Verdict.REPRODUCED}
 
 
-def test_every_pair_over_every_constellation_is_that_of_the_second_program() -> None:
+def test_every_pair_over_every_constellation_matches_the_second_program() -> None:
     rows, found = ways.pair_rows()
     assert [row.ours for row in rows if row.verdict is not Verdict.HOLDS] == []
     assert len(rows) == 6 * len(setting.PAIRS)
     assert found["Kuiper", True][0].out_s == 10
 
 
-def test_all_pairs_are_as_far_apart_as_the_second_program_says() -> None:
+def test_all_pairs_are_as_far_apart_as_in_the_second_program() -> None:
     spread = ways.Spread.of(setting.FLEETS[2], slant=True)
     expected = ways.ALL_PAIRS["Telesat", True]
     assert len(spread.greatest) == 4950

@@ -1,6 +1,6 @@
 """Measurements become scenarios that run, and a bad file one clear error."""
 
-# Lines of files are clearer whole.
+# Lines of files are clearer unbroken.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lightlag.imports.page import Page
 
 
 def iperf(**changes: Any) -> str:
-    """A test by iperf3 of two seconds."""
+    """An iperf3 test of two seconds."""
 
     def interval(start: int, rate: float) -> dict[str, Any]:
         return {
@@ -111,9 +111,9 @@ def test_iperf3_gives_rates_the_round_trip_and_the_algorithm(tmp_path: Path) -> 
     assert link["delay"] == "20 ms"
     assert "trace" not in link, "the goodput of the first second still grew"
     assert flow["congestion"] == "bbr"
-    assert "half of the least RTT, 40 ms" in page.text
+    assert "half of the minimum RTT, 40 ms" in page.text
     assert "3 segments were retransmitted" in page.text
-    assert "Nothing shows that the path was full" in page.text
+    assert "No sign that the path was full" in page.text
 
 
 def test_ping_gives_delays_and_losses(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_ping_gives_delays_and_losses(tmp_path: Path) -> None:
     assert scenario["links"][0]["loss"] == pytest.approx(1 - (2 / 3) ** 0.5)
 
 
-def test_irtt_tells_the_directions_apart(tmp_path: Path) -> None:
+def test_irtt_distinguishes_the_directions(tmp_path: Path) -> None:
     page, scenario = made(tmp_path, "irtt.json", IRTT, rate="20 Mbit/s")
     assert scenario["links"][0]["loss"] == {"forward": 0.1}
     assert page.files["irtt-trace.csv"] == "time_s,delay_s\n0,0.015\n1,0.025\n"
@@ -238,16 +238,16 @@ BAD = {
     "no such column": ("x.csv", "time,a_mbps\n0,1\n", {"columns": ("rate=b:Mbit/s",)}, 'has no column "b"; there are time, a_mbps'),
     "no such unit": ("x.csv", "time,a\n0,1\n", {"columns": ("rate=a:parsec",)}, "'parsec' is not a unit of rate"),
     "no such key": ("x.csv", "time,a\n0,1\n", {"columns": ("speed=a",)}, '"speed" is not one of time, rate'),
-    "no delay": ("x.csv", "time,rate_mbps\n0,1\n", {}, 'has no delay; give that of the link, as --delay "20 ms"'),
-    "no rate": ("p.txt", PING, {}, 'has no rate; give that of the link, as --rate "20 Mbit/s"'),
-    "no answer": ("p.txt", "PING a\nRequest timeout for icmp_seq 0\n", {}, "none of 1 probes was answered"),
+    "no delay": ("x.csv", "time,rate_mbps\n0,1\n", {}, 'has no delay; give the delay of the link, as --delay "20 ms"'),
+    "no rate": ("p.txt", PING, {}, 'has no rate; give the rate of the link, as --rate "20 Mbit/s"'),
+    "no answer": ("p.txt", "PING a\nRequest timeout for icmp_seq 0\n", {}, "none of 1 probes received a reply"),
     "a failed test": ("i.json", '{"intervals": [], "error": "unable to connect"}', {}, "the test failed: unable to connect"),
     "half a test": ("i.json", iperf()[:200], {}, "line 1: not JSON"),
     "no interval": ("i.json", '{"intervals": []}', {}, "has no intervals"),
     "going back": ("c.up", "5\n3\n", {}, "line 2: the time goes back from 5 to 3"),
     "all at zero": ("c.up", "0\n0\n", {}, "the last time is 0"),
-    "a path alone": ("networkx_path_1_to_2.txt", "0,1-7-2\n", {}, "put the file of its round trips beside it"),
-    "other Tcl": ("m.tcl", NS2 + "$node_(1) set X_ [expr 2]\n", {}, 'line 6: "$node_(1) set X_ [expr 2]" is no line'),
+    "a path alone": ("networkx_path_1_to_2.txt", "0,1-7-2\n", {}, "put the file of its round trips into the same directory"),
+    "other Tcl": ("m.tcl", NS2 + "$node_(1) set X_ [expr 2]\n", {}, 'line 6: "$node_(1) set X_ [expr 2]" is not a valid line'),
     "bytes": ("x.csv", b"time,rate\n\x00\xff\n", {}, "is not text: byte 10 is 0"),
     "a cut capture": ("x.pcap", bytes.fromhex("d4c3b2a1") + b"\0" * 8, {}, "x.pcap"),
     "columns of no table": ("c.up", "1\n2\n", {"columns": ("rate=a",)}, "--column names the columns of a table"),
@@ -265,10 +265,10 @@ def test_a_bad_file_is_one_clear_error(
 
 
 def test_what_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder")):
+    for path, message in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory")):
         with pytest.raises(InputError, match=message):
             kind_of(path)
-    with pytest.raises(InputError, match='no kind "excel"'):
+    with pytest.raises(InputError, match='"excel" is not a valid file format'):
         read(tmp_path / "none", "excel")
 
 

@@ -1,6 +1,6 @@
-"""Tests by iperf3 and iperf 2 in every form of their output become the path that they measured."""
+"""The output of iperf3 and iperf 2 tests, in every form, becomes the path that they measured."""
 
-# Lines of files are clearer whole.
+# Lines of files are clearer unbroken.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def total(start: float, bps: float, **more: Any) -> dict[str, Any]:
 
 
 def iperf(rates: list[float], rtts: list[float] | None = None, **changes: Any) -> dict[str, Any]:
-    """A test by iperf3 of one second for each rate, with RTTs in ms of the sender."""
+    """An iperf3 test with one second for each rate, and the sender's RTTs in ms."""
     streams = [[] if rtts is None else [{"rtt": int(rtt * 1000)}] for rtt in rtts or rates]
     rows = zip(range(len(rates)), rates, streams, strict=True)
     return {
@@ -113,7 +113,7 @@ def test_every_form_of_a_test_is_the_same_link(tmp_path: Path, text: str | bytes
     assert "outage" not in page.text
 
 
-def test_a_test_that_stopped_says_so(tmp_path: Path) -> None:
+def test_a_stopped_test_is_reported(tmp_path: Path) -> None:
     for form in ("stopped", "text of a test that was stopped"):
         assert "The test ended early (interrupt" in made(tmp_path, FORMS[form])[0].text
     assert "has 2 tests" in made(tmp_path, FORMS["text of two tests"])[0].text
@@ -155,7 +155,7 @@ def test_both_directions_of_a_test_have_their_rates_and_flows(tmp_path: Path, te
     assert [flow["from"] for flow in scenario["flows"]] == ["client", "server"]
 
 
-def test_slow_start_is_no_part_of_the_link(tmp_path: Path) -> None:
+def test_slow_start_is_not_part_of_the_link(tmp_path: Path) -> None:
     rates = [0.2e6, 1e6, 4e6, 15e6, 38e6, *[41.6e6] * 10]
     _, scenario = made(tmp_path, json.dumps(iperf(rates)))
     assert mbps(scenario["links"][0]["rate"]) == pytest.approx(41.6 * OVERHEAD, rel=0.001)
@@ -167,7 +167,7 @@ def test_a_queue_in_the_rtts_shows_that_the_path_was_full(tmp_path: Path) -> Non
     assert "The path was full: the RTT shows a queue in 3 of 4 intervals" in full.text
     assert "may be faster" not in full.text
     limited, _ = made(tmp_path, json.dumps(iperf([10e6] * 4, [40, 40, 41, 40])))
-    assert "Nothing shows that the path was full (no RTT shows a queue)" in limited.text
+    assert "No sign that the path was full (no RTT shows a queue)" in limited.text
     unknown, _ = made(tmp_path, json.dumps(iperf([10e6] * 4)))
     assert "(the file has no RTTs that would show a queue)" in unknown.text
 
@@ -181,7 +181,7 @@ def test_a_given_rate_replaces_what_arrived(tmp_path: Path) -> None:
     assert not page.files
 
 
-def test_a_stalled_sender_is_no_outage_of_the_link(tmp_path: Path) -> None:
+def test_a_stalled_sender_is_not_an_outage_of_the_link(tmp_path: Path) -> None:
     page, _ = made(tmp_path, json.dumps(iperf([1e6, 20e6, 12e6, 0, 0.1e6, 25e6, 14e6, 22e6, 18e6])))
     (trace,) = page.files.values()
     rates = [float(row.split(",")[1]) for row in trace.splitlines()[1:]]
@@ -189,7 +189,7 @@ def test_a_stalled_sender_is_no_outage_of_the_link(tmp_path: Path) -> None:
 
 
 def udp(lost_percent: float, bps: float, *, is_reverse: bool, server: bool = False) -> str:
-    """One Gbit/s of datagrams, of which some arrived: at the client of a sender, or at a receiver."""
+    """A test with 1 Gbit/s of datagrams, some of which arrived, as a sending client or a receiver reports it."""
     arrived = bps * (1 - lost_percent / 100)
     setup = {"protocol": "UDP", "reverse": int(is_reverse), "blksize": 1448, "target_bitrate": int(bps)}
     if is_reverse:
@@ -271,7 +271,7 @@ def test_a_bad_test_is_one_clear_error(tmp_path: Path, text: str, message: str) 
     assert message in str(error.value)
 
 
-def test_forms_are_told_apart(tmp_path: Path) -> None:
+def test_forms_are_distinguished(tmp_path: Path) -> None:
     path = tmp_path / "unknown"
     path.write_text(TEXT)
     with pytest.raises(InputError, match=r"has no JSON; .* with --from iperf"):

@@ -32,7 +32,7 @@ def made(tmp_path: Path, name: str, text: str) -> tuple[Page, dict[str, Any]]:
     return page, tomllib.loads(page.text)
 
 
-def test_the_duration_is_that_of_the_way_and_not_of_the_distance_from_the_origin(tmp_path: Path) -> None:
+def test_the_duration_follows_the_path_and_not_the_distance_from_the_origin(tmp_path: Path) -> None:
     script = PLACES.replace("10", "5010") + '$ns_ at 0.0 "$node_(0) setdest 5011 5010 0.5"\n'
     _, scenario = made(tmp_path, "far.tcl", script)
     assert scenario["duration"] == "2 s"
@@ -54,7 +54,7 @@ def test_a_script_may_name_its_simulator_as_it_likes(tmp_path: Path) -> None:
     assert [node["name"] for node in scenario["nodes"]] == ["node0", "node1"]
 
 
-def test_a_movement_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_a_movement_that_cannot_be_read_is_rejected_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ll.InputError, match=r"loop.tcl: line 6: .* is in a block of Tcl"):
         made(tmp_path, "loop.tcl", f"{PLACES}for {{set i 0}} {{$i < 2}} {{incr i}} {{\n$node_(1) set Z_ 1\n}}\n")
 
@@ -91,12 +91,12 @@ SLOTS += [(18, 3), (18, 4), *((19, slot) for slot in range(1, 5)), *((20, slot) 
 
 
 def summed(line: str) -> str:
-    """A line of elements with its checksum."""
+    """Returns a line of a two-line element set with its checksum."""
     return line + str(sum(int(char) if char.isdigit() else char == "-" for char in line) % 10)
 
 
 def hypatia(folder: Path) -> Path:
-    """A part of Hypatia's Kuiper network, as it writes it (34 planes of 34, odd ones half a slot ahead)."""
+    """A part of Hypatia's Kuiper network in Hypatia's format (34 planes of 34, odd ones half a slot ahead)."""
     rows = [f"1 {len(SLOTS)}"]
     for at, (plane, slot) in enumerate(SLOTS):
         number, along = 34 * plane + slot + 1, 360 / 34 * (slot + plane % 2 / 2) % 360
@@ -130,25 +130,25 @@ def test_a_network_of_hypatia_has_its_round_trips(tmp_path: Path, lightlag: Ligh
     sky = ll.sky(tmp_path / "hypatia.toml")
     assert (len(sky.satellites), sky.link_count) == (17, 20)
     # Hypatia's stored series of its test: 2000 samples at 100 ms.
-    rtt = sky.way("Manila", "Dalian", 199.9, 0.1)["rtt_ms"]
+    rtt = sky.path("Manila", "Dalian", 199.9, 0.1)["rtt_ms"]
     found = (rtt[0], rtt.min(), rtt.mean(), rtt.max())
     assert found == pytest.approx((29.4231, 25.2298, 40.1438, 48.1651), abs=5e-4)
-    changes = [round(since, 1) for since, _ in sky.courses("Manila", "Dalian", 200.0)]
+    changes = [round(since, 1) for since, _ in sky.path_changes("Manila", "Dalian", 200.0)]
     assert changes == [0.0, 18.0, 27.6, 74.3, 125.9, 128.7]
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("isls.txt", "0 4\n", "0 40\n", "isls.txt: line 2: 40 is not the number of a satellite"),
-        ("isls.txt", "0 4\n", "0 x\n", "isls.txt: line 2: '0 x' is not two numbers"),
+        ("isls.txt", "0 4\n", "0 40\n", "isls.txt: line 2: 40 is not the ID of a satellite"),
+        ("isls.txt", "0 4\n", "0 x\n", "isls.txt: line 2: '0 x' is not a pair of satellite IDs"),
         ("ground_stations.txt", "14.604200", "114.6", "ground_stations.txt: line 1: 114.6, 120.982 is not a latitude"),
         ("ground_stations.txt", "1,Dalian,38.913811,121.602322,0.0\n", "", "has one station; a flow needs two"),
         ("tles.txt", "1 17\n", "34 34\n", "announces 34 orbits of 34 satellites, and 17 sets follow"),
         ("tles.txt", "51.9000", "59.9000", "its checksum in column 69"),
     ],
 )
-def test_a_wrong_row_of_hypatia_is_refused(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
+def test_a_wrong_row_of_hypatia_is_rejected(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
     folder = hypatia(tmp_path / "state")
     text = (folder / file).read_text()
     assert old in text
@@ -165,7 +165,7 @@ def vehicles(*ids: str) -> str:
     return f"<fcd-export>{steps}</fcd-export>"
 
 
-def test_vehicles_whose_ids_differ_in_blanks_stay_apart(tmp_path: Path) -> None:
+def test_vehicles_whose_ids_differ_in_blanks_stay_separate(tmp_path: Path) -> None:
     path = tmp_path / "fcd.xml"
     path.write_text(vehicles('id="a b"', 'id="a_b"', 'id="a/b"'))
     names = [node["name"] for node in tomllib.loads(to_scenario(path).text)["nodes"]]
@@ -173,21 +173,21 @@ def test_vehicles_whose_ids_differ_in_blanks_stay_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("id_", ["", 'id=""'])
-def test_a_vehicle_without_an_id_is_refused(tmp_path: Path, id_: str) -> None:
+def test_a_vehicle_without_an_id_is_rejected(tmp_path: Path, id_: str) -> None:
     path = tmp_path / "fcd.xml"
     path.write_text(vehicles('id="a"', id_))
     with pytest.raises(ll.InputError, match=r"fcd\.xml: timestep 1 has a vehicle without an id"):
         to_scenario(path)
 
 
-def test_too_many_vehicles_are_refused_by_their_number(tmp_path: Path) -> None:
+def test_too_many_vehicles_are_rejected_with_their_count(tmp_path: Path) -> None:
     path = tmp_path / "fcd.xml"
     path.write_text(vehicles(*(f'id="{number}"' for number in range(1001))))
     with pytest.raises(ll.InputError, match="more than 1000 vehicles; cut the file"):
         to_scenario(path)
 
 
-def test_a_refusal_by_the_check_names_the_file_and_is_one_line(tmp_path: Path) -> None:
+def test_an_error_of_the_check_names_the_file_and_is_one_line(tmp_path: Path) -> None:
     folder = hypatia(tmp_path / "state")
     text = (folder / "tles.txt").read_text()
     (folder / "tles.txt").write_text(text.replace("51.9000", "59.9000", 1))

@@ -1,6 +1,6 @@
 """The output of ping and fping in many languages, code pages and forms becomes a delay over time and a loss."""
 
-# Lines of files are clearer whole.
+# Lines of files are clearer unbroken.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -75,63 +75,63 @@ WINDOWS: dict[str, tuple[str, list[str]]] = {
         ["cp852"],
     ),
 }
-"""Three probes of which the second was lost, by Windows; the code pages in which they may be stored."""
+"""Output of Windows for three probes, the second one lost, and the code pages that may store it."""
 UNIX: dict[str, tuple[str, str]] = {
     "iputils6": (
         "PING 2001:db8::1(2001:db8::1) 56 data bytes\n64 bytes from 2001:db8::1: icmp_seq=2 ttl=55 time=40.1 ms\n64 bytes from 2001:db8::1: icmp_seq=3 ttl=55 time=41 ms\n\n--- 2001:db8::1 ping statistics ---\n3 packets transmitted, 2 received, 33.3333% packet loss, time 402ms\nrtt min/avg/max/mdev = 40.1/40.5/41/0.4 ms\n",
-        "2 answers to 3",
+        "2 replies to 3",
     ),
     "from": (
         "PING 192.0.2.1 (192.0.2.1) from 10.0.0.2 eth0: 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=55 time=40.1 ms\n",
-        "1 answers to 1",
+        "1 replies to 1",
     ),
     "quiet": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\n--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 90 received, 10% packet loss, time 19839ms\nrtt min/avg/max/mdev = 40.134/41.2/55.3/0.4 ms, pipe 2\n",
-        "90 answers to 100",
+        "90 replies to 100",
     ),
     "flood": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n.....\n--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 95 received, 5% packet loss, time 1984ms\nrtt min/avg/max/mdev = 40.134/41.2/55.3/0.4 ms, ipg/ewma 20.0/41.1 ms\n",
-        "95 answers to 100",
+        "95 replies to 100",
     ),
     "dup": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=55 time=40.1 ms\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=55 time=45.1 ms (DUP!)\nFrom 10.0.0.1 icmp_seq=2 Destination Host Unreachable\n64 bytes from 192.0.2.1: icmp_seq=3 ttl=55 time=1.5e+03 ms\nno answer yet for icmp_seq=4\n64 bytes from 192.0.2.1: icmp_seq=4 ttl=55 time=1204 ms\n\n--- 192.0.2.1 ping statistics ---\n4 packets transmitted, 3 received, +1 duplicates, +1 errors, 25% packet loss, time 604ms\n",
-        "3 answers to 4",
+        "3 replies to 4",
     ),
     "macos6": (
         "PING6(56=40+8+8 bytes) 2001:db8::2 --> 2001:db8::1\n16 bytes from 2001:db8::1, icmp_seq=0 hlim=57 time=40.123 ms\n16 bytes from 2001:db8::1, icmp_seq=1 hlim=57 time=41.123 ms\n\n--- 2001:db8::1 ping6 statistics ---\n3 packets transmitted, 2 packets received, 33.3% packet loss\nround-trip min/avg/max/std-dev = 40.1/41/42/0.4 ms\n",
-        "2 answers to 3",
+        "2 replies to 3",
     ),
     "busybox": (
         "PING 192.0.2.1 (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: seq=0 ttl=64 time=40.123 ms\n64 bytes from 192.0.2.1: seq=2 ttl=64 time=41.123 ms\n\n--- 192.0.2.1 ping statistics ---\n3 packets transmitted, 2 packets received, 33% packet loss\nround-trip min/avg/max = 40.123/41/42 ms\n",
-        "2 answers to 3",
+        "2 replies to 3",
     ),
     "zh-iputils": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) 字节的数据。\n64 字节，来自 192.0.2.1: icmp_seq=1 ttl=52 时间=40.4 毫秒\n64 字节，来自 192.0.2.1: icmp_seq=3 ttl=52 时间=41.4 毫秒\n\n--- 192.0.2.1 ping 统计 ---\n已发送 3 个包， 已接收 2 个包, 33% packet loss, time 401ms\nrtt min/avg/max/mdev = 40.4/41/41.4/0.2 ms\n",
-        "2 answers to 3",
+        "2 replies to 3",
     ),
     "ja-iputils": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) バイトのデータ\n64 バイト応答 送信元 192.0.2.1: icmp_seq=1 ttl=52 時間=40.4ミリ秒\n\n--- 192.0.2.1 ping 統計 ---\n送信パケット数 2, 受信パケット数 1, 50% packet loss, time 200ms\n",
-        "1 answers to 2",
+        "1 replies to 2",
     ),
     "hping": (
         "HPING 192.0.2.1 (eth0 192.0.2.1): S set, 40 headers + 0 data bytes\nlen=46 ip=192.0.2.1 ttl=57 id=0 sport=80 flags=SA seq=0 win=29200 rtt=40.3 ms\nlen=46 ip=192.0.2.1 ttl=57 id=0 sport=80 flags=SA seq=2 win=29200 rtt=41.3 ms\n\n--- 192.0.2.1 hping statistic ---\n3 packets transmitted, 2 packets received, 34% packet loss\nround-trip min/avg/max = 40.3/41.0/41.3 ms\n",
-        "2 answers to 3",
+        "2 replies to 3",
     ),
     "win6": (
         "\r\nPinging 2001:db8::1 with 32 bytes of data:\r\nReply from 2001:db8::1: time=40ms \r\nReply from 2001:db8::1: time=41ms \r\n\r\nPing statistics for 2001:db8::1:\r\n    Packets: Sent = 2, Received = 2, Lost = 0 (0% loss),\r\n",
-        "2 answers to 2",
+        "2 replies to 2",
     ),
     "win unreachable": (
         "\r\nPinging 192.0.2.1 with 32 bytes of data:\r\nReply from 192.0.2.1: bytes=32 time=40ms TTL=55\r\nReply from 192.168.0.9: Destination host unreachable.\r\n\r\nPing statistics for 192.0.2.1:\r\n    Packets: Sent = 2, Received = 2, Lost = 0 (0% loss),\r\n",
-        "1 answers to 2",
+        "1 replies to 2",
     ),
     "macos unreachable": (
         "PING 192.0.2.1 (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: icmp_seq=0 ttl=55 time=40 ms\nRequest timeout for icmp_seq 1\n92 bytes from 10.0.0.1: Destination Host Unreachable\nVr HL TOS  Len   ID Flg  off TTL Pro  cks      Src      Dst\n 4  5  00 5400 1234   0 0000  40  01 1234 10.0.0.2  192.0.2.1 \n\nRequest timeout for icmp_seq 2\n64 bytes from 192.0.2.1: icmp_seq=3 ttl=55 time=40 ms\n--- 192.0.2.1 ping statistics ---\n4 packets transmitted, 2 packets received, 50.0% packet loss\n",
-        "2 answers to 4",
+        "2 replies to 4",
     ),
     "comma": (
         "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=55 time=23,4 ms\n\n--- 192.0.2.1 ping statistics ---\n2 packets transmitted, 1 received, 50% packet loss, time 1001ms\nrtt min/avg/max/mdev = 23,4/23,4/23,4/0,000 ms\n",
-        "1 answers to 2",
+        "1 replies to 2",
     ),
     "all lost win": (
         "\r\nPinging 192.0.2.1 with 32 bytes of data:\r\nRequest timed out.\r\nRequest timed out.\r\n\r\nPing statistics for 192.0.2.1:\r\n    Packets: Sent = 2, Received = 0, Lost = 2 (100% loss),\r\n",
@@ -161,11 +161,11 @@ def found(tmp_path: Path, text: str | bytes, **options: Any) -> Found:
 )
 def test_windows_speaks_any_language_in_any_code_page(tmp_path: Path, text: str, encoding: str) -> None:
     once = found(tmp_path, text.encode(encoding, "replace"))
-    assert once.title == "2 answers to 3 probes of ping."
+    assert once.title == "2 replies to 3 probes of ping."
     assert [row.time_s for row in once.rows] == [0.0, 2.0]
     assert once.rows[0].delay_s == pytest.approx(0.02)
     twice = found(tmp_path, (text + text).encode(encoding, "replace"))
-    assert twice.title == "4 answers to 6 probes of ping."
+    assert twice.title == "4 replies to 6 probes of ping."
 
 
 @pytest.mark.parametrize(("text", "title"), UNIX.values(), ids=UNIX)
@@ -194,7 +194,7 @@ def test_sequence_numbers_wrap(tmp_path: Path, has_stamps: bool) -> None:
         if at % 1000 or at == 140_000
     )
     facts = found(tmp_path, text, interval_s=0.01)
-    assert facts.title == "139861 answers to 140000 probes of ping."
+    assert facts.title == "139861 replies to 140000 probes of ping."
     assert facts.loss["forward"].value == pytest.approx(1 - (1 - 139 / 140_000) ** 0.5)
     assert facts.duration_s == pytest.approx(1400, abs=1.1)
     assert facts.rows[-1].delay_s == pytest.approx(0.035)
@@ -202,18 +202,18 @@ def test_sequence_numbers_wrap(tmp_path: Path, has_stamps: bool) -> None:
 
 def test_a_log_that_starts_in_the_middle_has_lost_nothing_before(tmp_path: Path) -> None:
     facts = found(tmp_path, "".join(line(number, 40.0) for number in range(5000, 5020)))
-    assert facts.title == "20 answers to 20 probes of ping."
+    assert facts.title == "20 replies to 20 probes of ping."
     assert facts.duration_s == 20
 
 
 def test_the_first_and_the_last_probes_may_be_lost(tmp_path: Path) -> None:
     summary = "\n--- 192.0.2.1 ping statistics ---\n10 packets transmitted, 6 received, 40% packet loss, time 1802ms\n"
     facts = found(tmp_path, HEADER + "".join(line(number, 40.0) for number in range(3, 9)) + summary)
-    assert facts.title == "6 answers to 10 probes of ping."
-    assert facts.rows[0].time_s == pytest.approx(0.4), "the summary tells the interval, ping -i 0.2"
+    assert facts.title == "6 replies to 10 probes of ping."
+    assert facts.rows[0].time_s == pytest.approx(0.4), "the summary contains the interval, ping -i 0.2"
 
 
-def test_pings_of_several_hosts_are_refused(tmp_path: Path) -> None:
+def test_pings_of_several_hosts_are_rejected(tmp_path: Path) -> None:
     text = HEADER + line(1, 40) + HEADER.replace("192.0.2.1", "192.0.2.9") + line(1, 50)
     with pytest.raises(InputError, match=r"pings of 2 hosts, 192\.0\.2\.1 and 192\.0\.2\.9"):
         found(tmp_path, text)
@@ -249,16 +249,16 @@ FPING = {
 @pytest.mark.parametrize("text", FPING.values(), ids=FPING)
 def test_fping_is_read(tmp_path: Path, text: str) -> None:
     facts = found(tmp_path, text)
-    assert facts.title == "2 answers to 3 probes of fping."
+    assert facts.title == "2 replies to 3 probes of fping."
     assert facts.delay is not None
     assert facts.delay.value == pytest.approx(0.02005)
     assert facts.loss["backward"].value == pytest.approx(1 - (2 / 3) ** 0.5)
 
 
-def test_fping_of_several_hosts_or_without_answers_is_refused(tmp_path: Path) -> None:
+def test_fping_of_several_hosts_or_without_replies_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="probes of 2 hosts, a and b"):
         found(tmp_path, "a : 1.0 2.0\nb : 1.0 2.0\n")
-    with pytest.raises(InputError, match="none of 2 probes was answered"):
+    with pytest.raises(InputError, match="none of 2 probes received a reply"):
         found(
             tmp_path,
             "192.0.2.1 : [0], timed out (NaN avg, 100% loss)\n192.0.2.1 : [1], timed out (NaN avg, 100% loss)\n",
@@ -285,7 +285,7 @@ def test_fping_of_several_hosts_or_without_answers_is_refused(tmp_path: Path) ->
         ),
     ],
 )
-def test_probes_over_more_than_480_hours_are_refused_by_their_file(tmp_path: Path, name: str, text: str) -> None:
+def test_probes_over_more_than_480_hours_are_rejected_with_their_file(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / f"{name}.txt"
     path.write_text(text)
     assert kind_of(path) == name
@@ -293,17 +293,17 @@ def test_probes_over_more_than_480_hours_are_refused_by_their_file(tmp_path: Pat
         to_scenario(path, options=Options(rate="10 Mbit/s"))
 
 
-def test_a_round_trip_that_is_too_long_for_a_scenario_is_refused(tmp_path: Path) -> None:
+def test_a_round_trip_that_is_too_long_for_a_scenario_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "fping.txt"
     path.write_text("192.0.2.1 : [0], 64 bytes, 4e12 ms (1 avg, 0% loss)\n")
     with pytest.raises(InputError, match=r"the round trip: 4e\+09 s is above 480 h; remove it, or correct its unit"):
         to_scenario(path, options=Options(rate="10 Mbit/s"))
 
 
-def test_a_long_line_of_dashes_or_digits_is_read_at_once(tmp_path: Path) -> None:
+def test_a_long_line_of_dashes_or_digits_is_read_quickly(tmp_path: Path) -> None:
     # One such line once took seconds, with a time that grows with the cube of its length.
     path = tmp_path / "ping.txt"
     answer = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=40 ms\n"
     rest = ("-" * 990 + "x\n") * 200 + "--- 192.0.2.1 ping statistics ---\n" + ("[1] " + "1" * 990 + "\n") * 2000
     path.write_text(f"PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n{answer}{rest}")
-    assert read(path).title == "1 answers to 1 probes of ping."
+    assert read(path).title == "1 replies to 1 probes of ping."

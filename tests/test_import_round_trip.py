@@ -26,7 +26,7 @@ def measured(
 
 
 def as_json(result: ll.Result, *, has_rtt: bool, is_backward: bool = False) -> str:
-    """A run as iperf3 --json of the sender, or of a receiver, which has no RTTs."""
+    """The report of a run in the form of iperf3 --json: from the sender, or from a receiver, which has no RTTs."""
     goodput = result.goodput(1.0)
     rtts = result.trace("rtt").drop_nulls("srtt_s")
     intervals = []
@@ -94,7 +94,7 @@ def test_an_imported_test_by_iperf_runs_at_its_goodput(tmp_path: Path, path: dic
 
 @pytest.mark.parametrize("sent", ["5 Mbit/s", "40 Mbit/s"])
 def test_imported_datagrams_arrive_once_more(tmp_path: Path, sent: str) -> None:
-    """Of 5 Mbit/s over a link of 20 Mbit/s some are lost at random, of 40 Mbit/s half by the full queue."""
+    """A link of 20 Mbit/s loses some of a load of 5 Mbit/s at random, and half of 40 Mbit/s by queue overflow."""
     net = ll.Network("measured")
     net.link("client", "server", rate="20 Mbit/s", delay="40 ms", loss=0.02)
     net.flow("client", "server", transport="udp", traffic={"kind": "constant", "rate": sent, "size": f"{MSS} B"})

@@ -1,6 +1,6 @@
 """Tables of measurements: times, missing values, losses and directions, and files that no reader recognises."""
 
-# Lines of files are clearer whole.
+# Lines of files are clearer unbroken.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def test_times_have_many_forms(tmp_path: Path, times: tuple[str, str]) -> None:
     assert scenario["duration"] == "3 s"
 
 
-def test_a_date_that_may_start_with_day_or_month_is_asked_about(tmp_path: Path) -> None:
+def test_an_ambiguous_order_of_day_and_month_is_an_error(tmp_path: Path) -> None:
     text = "date,rtt_ms\n01/02/2026 12:00,40\n01/02/2026 12:01,41\n"
     with pytest.raises(
         InputError,
@@ -77,7 +77,7 @@ def test_a_date_that_may_start_with_day_or_month_is_asked_about(tmp_path: Path) 
     assert made(tmp_path, text + "13/02/2026 12:00,41\n")[1]["duration"] == f"{12 * 86_400 + 1} s"
 
 
-def test_seconds_that_can_only_be_milliseconds_are_refused(tmp_path: Path) -> None:
+def test_seconds_that_can_only_be_milliseconds_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="for milliseconds write --column time=t:ms"):
         made(tmp_path, "t,rtt_ms\n1706700000000,40\n1706700001000,41\n", columns=("time=t:s",))
 
@@ -90,14 +90,14 @@ def test_a_round_trip_below_zero_or_none_is_a_lost_probe(tmp_path: Path, code: s
     assert scenario["links"][0]["delay"] == "20 ms"
 
 
-def test_a_round_trip_of_zero_among_others_is_asked_about(tmp_path: Path) -> None:
+def test_a_round_trip_of_zero_among_others_is_an_error(tmp_path: Path) -> None:
     text = "time_s,rtt_ms\n0.00,0.00\n0.01,120\n0.02,110\n"
-    with pytest.raises(InputError, match=r"line 2: rtt_ms: 0 is no round trip among others.*--missing 0"):
+    with pytest.raises(InputError, match=r"line 2: rtt_ms: 0 is not a valid round trip.*--missing 0"):
         made(tmp_path, text)
     assert made(tmp_path, text, missing=("0",))[1]["links"][0]["loss"] == pytest.approx(1 - (2 / 3) ** 0.5)
 
 
-def test_a_rate_below_zero_is_asked_about(tmp_path: Path) -> None:
+def test_a_rate_below_zero_is_an_error(tmp_path: Path) -> None:
     text = "time_s,rate_mbps\n0,40\n1,-1\n2,42\n"
     with pytest.raises(
         InputError, match="line 3: rate_mbps: -1 is below 0; if it stands for no value, write --missing -1"
@@ -107,7 +107,7 @@ def test_a_rate_below_zero_is_asked_about(tmp_path: Path) -> None:
     assert [row[1] for row in rows(page)] == ["40000000", "40000000", "42000000"]
 
 
-def test_loss_next_to_a_round_trip_is_that_of_the_round_trip(tmp_path: Path) -> None:
+def test_loss_next_to_a_round_trip_is_measured_over_the_round_trip(tmp_path: Path) -> None:
     page, _ = made(tmp_path, "time_s,rtt_ms,loss_pct\n0,40,19\n1,41,0\n")
     assert [float(row[2]) for row in rows(page)] == pytest.approx([0.1, 0.0])
     page, _ = made(tmp_path, "time_s,delay_ms,loss_pct\n0,40,19\n1,41,0\n")
@@ -127,7 +127,7 @@ def test_both_directions_have_a_rate_and_a_trace(tmp_path: Path, columns: tuple[
     assert flow["from"] == "server", "a download"
 
 
-def test_one_rate_for_both_directions_is_said(tmp_path: Path) -> None:
+def test_one_rate_for_both_directions_is_reported(tmp_path: Path) -> None:
     page, _ = made(tmp_path, DISH, columns=("rate=dl_mbps:Mbit/s",), rate=None)
     assert "Both directions have this rate" in page.text
 
@@ -170,7 +170,7 @@ def test_compressed_files_are_read(tmp_path: Path, pack: Any) -> None:
         made(tmp_path, packed[:-10], "cut.csv.gz")
 
 
-def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_unpacks_to_too_much_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lightlag.imports.texts.MOST_BYTES", 1 << 20)
     data = DISH.encode() + b"2,152,12,42\n" * 100_000
     for pack in (gzip.compress, zipped):
@@ -199,7 +199,7 @@ OTHERS: dict[str, tuple[str | bytes, str]] = {
     "a compressed scenario": (gzip.compress(SCENARIO.encode()), "is a scenario already"),
     "a study": ('scenario = "x.toml"\n[vary]\n"links.0.loss" = [0, 0.1]\n', "is a study"),
     "a letter": (
-        "Dear reader,\n\nthis is a letter, with commas.\nIt is no table,\nnor anything else.\n",
+        "Dear reader,\n\nthis is a letter, with commas.\nIt is not a table,\nnor anything else.\n",
         "is not recognised",
     ),
     "words": ("a,b,c\nfoo,bar,baz\nfoo,bar,baz\n", "is not recognised"),
@@ -243,7 +243,7 @@ def test_what_no_reader_recognises_is_named(tmp_path: Path, data: str | bytes, m
             assert known in str(error.value)
 
 
-def test_a_device_or_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_device_or_a_pipe_is_rejected_immediately(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(InputError, match=r"is a device or a pipe|is not a regular file"):
@@ -291,7 +291,7 @@ def test_the_warnings_of_check_are_shown(tmp_path: Path, monkeypatch: pytest.Mon
     assert [text for text in done.stderr.splitlines() if text.startswith("warning: ")] == warnings
 
 
-def test_a_refused_option_shows_control_characters_as_escapes(tmp_path: Path) -> None:
+def test_a_rejected_option_shows_control_characters_as_escapes(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         made(tmp_path, "time,rate_mbps\n0,1\n1,2\n", columns=("t\x1ame=1:s",))
     assert "\x1a" not in str(refused.value)
@@ -329,13 +329,13 @@ LONG = "x" * 50_000
          f"<timestep time='1'><vehicle id='{LONG}' x='1' y='0'/></timestep>\n</fcd-export>", ()),
     ],
 )  # fmt: skip
-def test_a_refusal_quotes_a_part_of_what_is_long(tmp_path: Path, name: str, text: str, columns: tuple[str]) -> None:
+def test_an_error_quotes_a_part_of_a_long_value(tmp_path: Path, name: str, text: str, columns: tuple[str]) -> None:
     with pytest.raises(InputError) as refused:
         made(tmp_path, text, name, columns=columns)
     assert len(str(refused.value)) < 1500
 
 
-def test_a_long_cell_that_is_no_date_is_refused(tmp_path: Path) -> None:
+def test_a_long_cell_that_is_not_a_date_is_rejected(tmp_path: Path) -> None:
     # Blanks in a cell once took a time that grows with the square of their number.
     with pytest.raises(InputError, match="is neither a number nor a date"):
         made(tmp_path, f"time,rate_mbps\n1{' ' * 100_000}x,3\n2,3\n")

@@ -1,4 +1,4 @@
-"""Reschka et al. 2010, run again: the model, and the checks that the paper's card asks for."""
+"""Reschka et al. 2010, run again: the model, and the checks that the paper's card lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOSSLESS = model.Link(SEGMENT_S, 0.0, 45)
 @pytest.mark.parametrize("sack", [False, True])
 def test_the_model_fills_a_lossless_link(sack: bool) -> None:
     run = model.simulate(LOSSLESS, seconds=12, sack=sack, seed=1)
-    # One segment each 1.2 ms from the first moment on.
+    # One segment every 1.2 ms, starting immediately.
     assert run.delivered == pytest.approx(10_000, abs=1)
     assert run.timeouts == 0
 
@@ -29,7 +29,7 @@ def test_the_model_fills_a_lossless_link(sack: bool) -> None:
 def test_the_model_delivers_in_order_whatever_is_lost(sack: bool) -> None:
     for seed in range(1, 4):
         lossy = model.simulate(model.Link(SEGMENT_S, 0.05, 45), seconds=60, sack=sack, seed=seed)
-        # PFTK with a timeout of 1 s and no round-trip time: 1 / (0.41 · 0.05 · 1.08) = 45 segments a second, 2700.
+        # PFTK with a timeout of 1 s and no round-trip time: 1 / (0.41 · 0.05 · 1.08) = 45 segments per second, 2700.
         assert 1800 < lossy.delivered < 7000
         assert 40 < lossy.timeouts < 60
 
@@ -46,7 +46,7 @@ def test_the_model_repairs_a_single_loss_without_a_timeout() -> None:
                 continue
             receiver.take(segment)
             queue += sender.acknowledged(now, receiver.expected, receiver.above)
-        # Half of the 45 outstanding, and congestion avoidance from there on.
+        # Half of the 45 outstanding, followed by congestion avoidance.
         assert sender.timeouts == 0
         assert 22.5 <= sender.ssthresh <= 23
         assert sender.cwnd > sender.ssthresh
@@ -67,7 +67,7 @@ def test_a_receiver_without_sack_reports_nothing() -> None:
     assert [(number, options) for number, _, options in answers] == [(1000, b""), (1000, b"")]
 
 
-def test_a_receiver_reports_the_newest_block_first_beside_timestamps() -> None:
+def test_a_receiver_reports_the_newest_block_first_with_timestamps() -> None:
     tcp = json.dumps({"profile": "linux"})
     *_, (number, _, options) = _engine.answers(tcp, [(0, 100), (200, 100), (400, 100)])
     assert number == 100
@@ -75,14 +75,14 @@ def test_a_receiver_reports_the_newest_block_first_beside_timestamps() -> None:
     assert options[12:] == sack_option.option((400, 500), (200, 300))
 
 
-def test_answers_refuse_what_is_no_tcp() -> None:
+def test_replies_reject_packets_other_than_tcp() -> None:
     with pytest.raises(ValueError, match="sacks"):
         _engine.answers('{"sacks": true}', [])
     with pytest.raises(ValueError, match="mss"):
         _engine.answers('{"mss": "1 B"}', [])
 
 
-def test_a_full_frame_is_lost_as_often_as_the_reference_says() -> None:
+def test_a_full_frame_is_lost_as_often_as_in_the_reference() -> None:
     for ber, per in ((1e-7, 0.00120), (6e-7, 0.00717), (1e-6, 0.01193), (2e-6, 0.02371), (4e-6, 0.0469)):
         assert bit_errors.packet_error_rate(ber) == pytest.approx(per, rel=5e-3)
 
@@ -123,7 +123,7 @@ def test_the_paper_is_listed() -> None:
     assert PAPERS["inet-tcp"].command == "lightlag reproduce inet-tcp"
 
 
-def test_a_slow_reader_never_sees_a_silly_window_or_a_deadlock() -> None:
+def test_a_slow_reader_never_causes_a_silly_window_or_a_deadlock() -> None:
     judged = [row for row in slow_reader.rows() if row.verdict.decided]
     assert len(judged) == 3
     assert all(row.verdict is Verdict.REPRODUCED for row in judged), judged
@@ -137,6 +137,6 @@ def test_a_closed_window_opens_by_whole_segments() -> None:
     assert min(windows.offers) >= slow_reader.MSS
 
 
-def test_answers_want_a_read_for_each_arrival() -> None:
+def test_replies_require_a_read_for_each_arrival() -> None:
     with pytest.raises(ValueError, match="one number for each arrival"):
         _engine.answers('{"profile": "inet"}', [(0, 100)], [])

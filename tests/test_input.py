@@ -1,4 +1,4 @@
-"""Files that are read: pipes without writers, devices without ends, and files in place of others."""
+"""Files that are read: pipes without writers, endless devices, and files of another kind than expected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_a_pipe_without_writer_and_an_endless_device_are_refused(
+def test_a_pipe_without_writer_and_an_endless_device_are_rejected(
     lightlag: Lightlag, tmp_path: Path, reader: str, kind: str
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -43,11 +43,11 @@ def test_a_pipe_without_writer_and_an_endless_device_are_refused(
     done = lightlag(*READERS[reader], name)
     assert done.returncode == 2, done.stdout
     assert f"{name}: " in done.stderr
-    assert "defect" not in done.stderr
+    assert "internal error" not in done.stderr
 
 
 @pytest.mark.parametrize("command", [("report",), ("plot",), ("diff", "geo"), ("run",), ("compare",)])
-def test_a_pipe_in_place_of_run_json_is_refused(lightlag: Lightlag, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_pipe_instead_of_run_json_is_rejected(lightlag: Lightlag, tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "one").mkdir()
     os.mkfifo(tmp_path / "one" / "run.json")
     done = lightlag(*command, "one")
@@ -55,7 +55,7 @@ def test_a_pipe_in_place_of_run_json_is_refused(lightlag: Lightlag, tmp_path: Pa
     assert "one/run.json: cannot be read: it is not a regular file" in done.stderr
 
 
-def test_a_table_that_is_a_pipe_is_refused(lightlag: Lightlag, pair_file: Path) -> None:
+def test_a_table_that_is_a_pipe_is_rejected(lightlag: Lightlag, pair_file: Path) -> None:
     assert lightlag("run", "pair.toml", "-q", "-o", "one").returncode == 0
     table = pair_file.with_name("one") / "trace.parquet"
     table.unlink()

@@ -1,4 +1,4 @@
-"""Captures read by ``lightlag inspect`` and laid beside each other by ``lightlag compare-capture``."""
+"""Captures read by ``lightlag inspect`` and compared by ``lightlag compare-capture``."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ SAME = {
     "keep_alive": "keep_alives",
     "zero_window_probe": "window_probes",
 }
-"""Labels of tshark, and our counts of the same."""
+"""Labels of tshark, and the names of our counts of the same events."""
 
 
 def judged_by_tshark(capture: Path) -> dict[tuple[int, str], Counter[str]]:
-    """Labels of each direction, by number of the connection and source."""
+    """Labels of each direction, by connection index and source."""
     assert TSHARK
     columns = ["tcp.stream", "ip.src", "ipv6.src", "tcp.srcport", *(f"tcp.analysis.{name}" for name in (*AGAIN, *SAME))]
     command = [TSHARK, "-r", str(capture), "-Y", "tcp", "-T", "fields"]
@@ -57,7 +57,7 @@ def judged_by_tshark(capture: Path) -> dict[tuple[int, str], Counter[str]]:
 
 
 def ours(capture: Path) -> dict[tuple[int, str], Counter[str]]:
-    """The same from our analysis."""
+    """Returns the same labels from our analysis."""
     found: dict[tuple[int, str], Counter[str]] = {}
     for connection in ll.inspect(capture).connections:
         for end, direction in ((connection.client, "forward"), (connection.server, "backward")):
@@ -71,7 +71,7 @@ def ours(capture: Path) -> dict[tuple[int, str], Counter[str]]:
 
 @needs_tshark
 @pytest.mark.parametrize("name", FILES)
-def test_counts_of_real_captures_are_those_of_tshark(name: str) -> None:
+def test_counts_of_real_captures_match_tshark(name: str) -> None:
     assert ours(REAL / f"{name}.pcap") == judged_by_tshark(REAL / f"{name}.pcap")
 
 
@@ -85,7 +85,7 @@ def reports_holes(case: Case) -> bool:
 
 
 @needs_tshark
-def test_counts_of_runs_are_those_of_tshark_and_of_the_run(cases: ll.Result, tmp_path: Path) -> None:
+def test_counts_of_runs_match_tshark_and_the_run(cases: ll.Result, tmp_path: Path) -> None:
     merged = tmp_path / "all.pcapng"
     # After a SNACK of six bytes tshark 4.0 shows nothing more of the packet, not even that it is a duplicate ACK.
     whole = [number for number, case in enumerate(CASES.values()) if not reports_holes(case)]
@@ -111,12 +111,12 @@ def test_runs_and_their_captures_agree(cases: ll.Result) -> None:
         assert (found["out_of_order"], found["gaps"], found["checksum_errors"]) == (0, 0, 0), name
         assert found["timeout_retransmissions"] == 0 or flow["timeouts"], name
         if flow["retransmitted_segments"] == 0:
-            # The run measures its SYN too, and the capture goes on until the connection ends.
+            # The run also measures its SYN, and the capture continues until the connection ends.
             assert found["rtt"]["mean_s"] == pytest.approx(flow["mean_rtt_s"], rel=0.05), name
 
 
 def random_capture(path: Path, seed: int) -> None:
-    """Segments with random numbers that lie close together: overlaps, holes, repeats, closed windows, probes."""
+    """Segments with random sequence numbers close together: overlaps, holes, repeats, closed windows, probes."""
     draw = random.Random(seed)
     ends = {0: ("10.0.0.1", 4000), 1: ("10.0.0.2", 80)}
     numbers, at = [1000, 5000], 0
@@ -152,28 +152,28 @@ def random_capture(path: Path, seed: int) -> None:
 
 @needs_tshark
 @pytest.mark.parametrize("seed", range(12))
-def test_counts_of_random_segments_are_those_of_tshark(tmp_path: Path, seed: int) -> None:
+def test_counts_of_random_segments_match_tshark(tmp_path: Path, seed: int) -> None:
     random_capture(tmp_path / "random.pcap", seed)
     assert ours(tmp_path / "random.pcap") == judged_by_tshark(tmp_path / "random.pcap")
 
 
-def test_both_ends_of_a_real_connection_tell_one_story() -> None:
+def test_both_ends_of_a_real_connection_agree() -> None:
     sender, receiver = (ll.inspect(REAL / f"loss-{end}.pcap").connections[0] for end in ("sender", "receiver"))
     sent, received = sender.data, receiver.data
     assert sent["unique_bytes"] == received["unique_bytes"] == 150_000
-    # Segments lost before the receiver's capture were sent again; one of those was lost again.
+    # Segments lost before the receiver's capture were retransmitted; one of those was lost again.
     assert received["lost_before"] == received["retransmitted_segments"] <= sent["retransmitted_segments"]
     assert (sent["lost_before"], received["repeated_bytes"]) == (0, 0)
     lost = sent["data_segments"] - received["data_segments"]
     assert lost == sent["retransmitted_segments"] - received["spurious_retransmissions"]
-    # 20 ms each way: seen whole at the sender, not at all at the receiver.
+    # 20 ms each way: the complete delay at the sender, none of it at the receiver.
     assert 0.04 <= sent["rtt"]["min_s"] < 0.05
     assert received["rtt"]["min_s"] < 0.001
     assert 0.04 <= sender.summary["initial_rtt_s"] < 0.07
 
 
 @pytest.mark.parametrize("name", ["loss", "linux-cubic"])
-def test_the_round_trip_is_that_of_the_path_wherever_a_capture_was_taken(name: str) -> None:
+def test_the_round_trip_matches_the_path_wherever_a_capture_was_taken(name: str) -> None:
     found = {}
     for end in ("sender", "receiver"):
         (connection,) = ll.inspect(REAL / f"{name}-{end}.pcap").connections
@@ -186,10 +186,10 @@ def test_the_round_trip_is_that_of_the_path_wherever_a_capture_was_taken(name: s
 
 
 @pytest.mark.parametrize("command", ["report", "plot"])
-def test_a_capture_is_no_results_folder(command: str, lightlag: Lightlag) -> None:
+def test_a_capture_is_not_a_results_directory(command: str, lightlag: Lightlag) -> None:
     refused = lightlag(command, REAL / "loss-sender.pcap")
     assert refused.returncode == 2
-    assert "loss-sender.pcap: is a capture, not a results folder; lightlag inspect" in refused.stderr
+    assert "loss-sender.pcap: is a capture, not a results directory; lightlag inspect" in refused.stderr
 
 
 def test_the_kinds_of_retransmissions_of_a_real_sender() -> None:
@@ -220,7 +220,7 @@ def test_a_table_has_a_row_for_each_direction() -> None:
     assert {"handshake_mss", "rtt_p95_s", "goodput_bps", "ce_packets"} <= set(table.columns)
 
 
-def test_packets_of_a_connection_are_those_of_its_summary() -> None:
+def test_packets_of_a_connection_match_its_summary() -> None:
     connection = ll.inspect(REAL / "loss-sender.pcap").connections[0]
     packets = connection.packets()
     own = packets.filter(pl.col("side").cast(str) == "client")
@@ -283,7 +283,9 @@ def unknown_link(content: bytes) -> bytes:
         (unknown_link, "link type 147"),
     ],
 )
-def test_what_is_no_capture_is_one_error(lightlag: Lightlag, tmp_path: Path, change: Any, message: str) -> None:
+def test_a_file_that_is_not_a_capture_is_one_error(
+    lightlag: Lightlag, tmp_path: Path, change: Any, message: str
+) -> None:
     (tmp_path / "bad.pcap").write_bytes(change((REAL / "loss-sender.pcap").read_bytes()))
     done = lightlag("inspect", "bad.pcap")
     assert (done.returncode, done.stdout) == (2, "")
@@ -293,7 +295,7 @@ def test_what_is_no_capture_is_one_error(lightlag: Lightlag, tmp_path: Path, cha
 
 
 def test_files_that_cannot_be_read_are_one_error(lightlag: Lightlag, tmp_path: Path) -> None:
-    for path, message in ((tmp_path, "is a folder; name a capture"), (tmp_path / "none", "there is no such file")):
+    for path, message in ((tmp_path, "is a directory; name a capture"), (tmp_path / "none", "there is no such file")):
         done = lightlag("inspect", path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(f"error: {path}: {message}")
@@ -304,7 +306,7 @@ def test_a_file_without_permission_is_one_error(lightlag: Lightlag, tmp_path: Pa
     path = tmp_path / "secret.pcap"
     path.write_bytes((REAL / "loss-sender.pcap").read_bytes())
     path.chmod(0)
-    assert "may not be read: no permission" in lightlag("inspect", path).stderr
+    assert "cannot be read: permission denied" in lightlag("inspect", path).stderr
 
 
 def test_a_cut_capture_is_read_up_to_there(lightlag: Lightlag, tmp_path: Path) -> None:
@@ -312,14 +314,14 @@ def test_a_cut_capture_is_read_up_to_there(lightlag: Lightlag, tmp_path: Path) -
     done = lightlag("inspect", "cut.pcap")
     assert done.returncode == 0
     assert "10.77.0.2:5001" in done.stdout
-    assert "note: cut.pcap: the file is cut: what begins at byte" in done.stderr
+    assert "note: cut.pcap: the file is cut: the packet or block at byte" in done.stderr
     whole, part = ll.inspect(REAL / "loss-sender.pcap"), ll.inspect(tmp_path / "cut.pcap")
     assert 0 < part.summary["packets"] < whole.summary["packets"]
     assert part.note is not None
     assert whole.note is None
 
 
-def test_a_capture_without_tcp_says_so(lightlag: Lightlag, tmp_path: Path) -> None:
+def test_a_capture_without_tcp_is_reported(lightlag: Lightlag, tmp_path: Path) -> None:
     path = tmp_path / "udp.pcap"
     udp = bytes([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17]) + bytes(18)
     record = struct.pack("<IIII", 1, 0, len(udp), len(udp)) + udp
@@ -357,17 +359,16 @@ def test_ctrl_c_gives_what_was_read(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
     )
     content = (REAL / "loss-sender.pcap").read_bytes()
-    with pipe.open("wb") as file:
+    # Without a buffer, which would be written once more when the file is closed.
+    with pipe.open("wb", buffering=0) as file:
         file.write(content)
         for _ in range(200):
             file.write(content[24:])
-        file.flush()
         # The pipe holds less than this, so the reader is at work once all of it is written.
         reader.send_signal(signal.SIGINT)
         try:
             while reader.poll() is None:
                 file.write(content[24:])
-                file.flush()
         except BrokenPipeError:
             pass
     out, errors = reader.communicate()
@@ -385,18 +386,18 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_real_capture_stands_beside_a_folder_and_beside_a_capture(
+def test_a_real_capture_is_compared_with_a_directory_and_with_a_capture(
     lightlag: Lightlag, simulated: Path, tmp_path: Path
 ) -> None:
     for other, figure in ((simulated, "folder.pdf"), (simulated / "captures/client.pcapng", "capture.svg")):
         done = lightlag("compare-capture", REAL / "loss-sender.pcap", other, "-o", figure)
         assert done.returncode == 0, done.stderr
         assert (tmp_path / figure).stat().st_size > 1000
-        for title in ("goodput", "retransmitted segments", "least RTT", "most in flight", "ratio"):
+        for title in ("goodput", "retransmitted segments", "least RTT", "maximum in flight", "ratio"):
             assert title in done.stdout, title
 
 
-def test_a_run_is_the_same_by_its_capture_and_by_its_folder(lightlag: Lightlag, simulated: Path) -> None:
+def test_a_run_is_the_same_by_its_capture_and_by_its_directory(lightlag: Lightlag, simulated: Path) -> None:
     capture = simulated / "captures/client.pcapng"
     done = lightlag("compare-capture", capture, simulated, "--json")
     found = json.loads(done.stdout)
@@ -405,15 +406,15 @@ def test_a_run_is_the_same_by_its_capture_and_by_its_folder(lightlag: Lightlag, 
     # The folder's goodput counts the handshake and the closing.
     assert found["goodput_bps"]["ratio"] == pytest.approx(1.0, abs=0.05)
     assert found["min_rtt_s"]["ratio"] == pytest.approx(1.0, abs=0.001)
-    # The capture goes on until the connection ends.
+    # The capture continues until the connection ends.
     assert found["mean_rtt_s"]["ratio"] == pytest.approx(1.0, abs=0.005)
     assert found["max_in_flight_bytes"]["ratio"] == pytest.approx(1.0, abs=0.1)
 
 
-def test_what_cannot_be_compared_is_refused(lightlag: Lightlag, simulated: Path, tmp_path: Path) -> None:
+def test_incomparable_inputs_are_rejected(lightlag: Lightlag, simulated: Path, tmp_path: Path) -> None:
     real = REAL / "loss-sender.pcap"
     for arguments, message in (
-        ((real, tmp_path), "is not a results folder"),
+        ((real, tmp_path), "is not a results directory"),
         ((real, simulated, "--simulated-flow", "x"), 'no flow "x"; there are client->server'),
         ((real, simulated, "--flow", "9"), 'no connection "9"'),
         ((real, simulated, "-o", "figure.gif"), "is not a format of figures"),

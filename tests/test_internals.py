@@ -59,7 +59,7 @@ def test_the_trace_shows_rho_of_hybla() -> None:
     assert all(rows[column].is_null().all() for column in COLUMNS[:-1])
 
 
-def test_values_that_an_algorithm_lacks_are_null_beside_one_that_has_them(tmp_path: Path) -> None:
+def test_values_that_an_algorithm_lacks_are_null_next_to_one_that_has_them(tmp_path: Path) -> None:
     result = ll.run(network("cubic", "bbr"), duration="3 s", sets=RECORDED)
     rows = ll.load(result.save(tmp_path / "run")).trace()
     assert rows.equals(result.trace())

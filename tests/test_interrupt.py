@@ -1,4 +1,4 @@
-"""Signals that end a program, at moments told by its progress."""
+"""Signals that end a program, at moments chosen by its progress."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.long
 def interrupted(
     what: str, at: int, arguments: list[str], folder: Path, number: str = "SIGINT", program: str = "interrupting.py"
 ) -> subprocess.CompletedProcess[str]:
-    """A command that gets a signal at the so manieth event of a kind; see `interrupting.py`."""
+    """Runs a command that gets a signal at the n-th event of a kind; see `interrupting.py`."""
     command = [sys.executable, str(Path(__file__).parent / program), number, what, str(at), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def says_so(done: subprocess.CompletedProcess[str], code: int = 130) -> None:
-    """One message, and no more."""
+    """Checks that the output is a single message."""
     assert done.returncode == code, done.stderr
     assert done.stderr.startswith("error: interrupted"), done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
@@ -74,7 +74,7 @@ def test_tables_that_are_made_are_not_interrupted(tmp_path: Path) -> None:
 
 
 def moments(what: str, arguments: list[str], folder: Path, count: int, program: str = "interrupting.py") -> list[int]:
-    """Moments spread over all that the command does."""
+    """Returns points that are spread over the entire execution of the command."""
     done = interrupted(what, 0, arguments, folder, program=program)
     assert done.returncode == 0, done.stderr
     last = int(done.stdout.splitlines()[-1])
@@ -110,7 +110,7 @@ def test_ctrl_c_at_any_moment_of_a_run_gives_one_message(tmp_path: Path) -> None
     for at in moments("*", command, tmp_path, 8):
         shutil.rmtree(tmp_path / "results", ignore_errors=True)
         says_so(interrupted("*", at, command, tmp_path))
-        # Everything or nothing, and nothing beside it.
+        # All results or none, and no other file.
         if (tmp_path / "results").exists():
             assert [path.name for path in (tmp_path / "results").iterdir()] == ["pair"]
             assert ll.load(tmp_path / "results" / "pair").summary["flows"]
@@ -140,7 +140,7 @@ def test_ctrl_c_at_any_moment_of_a_comparison_loses_no_run(tmp_path: Path) -> No
     assert len(ll.load_comparison(folder).outcomes) == 6
 
 
-def test_ctrl_c_while_figures_are_drawn_leaves_a_whole_report(tmp_path: Path) -> None:
+def test_ctrl_c_during_rendering_leaves_a_complete_report(tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(PAIR)
     command = ["compare", "pair.toml", "-c", "cubic", "-n", "2", "--quiet", "--jobs", "2", "--figures", "svg"]
     folder = tmp_path / "results" / "pair-compare"
@@ -168,7 +168,7 @@ def test_commands_that_write_nothing_say_so(tmp_path: Path) -> None:
             assert done.stderr == "error: interrupted; nothing was written\n"
 
 
-def test_an_interrupted_comparison_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_an_interrupted_comparison_continues_where_it_ended(tmp_path: Path) -> None:
     arguments = ["compare", "dumbbell", "-c", "cubic,newreno", "-n", "8", "--figures", "none", "--jobs", "1"]
     arguments += ["--set", "duration=100 s"]
     done = interrupted("call:add", 5, [*arguments, "--quiet"], tmp_path)
@@ -218,7 +218,7 @@ def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -
     process.kill()
     process.wait(timeout=60)
     kept = journal.read_text().splitlines()
-    # Nobody would believe such a run: it is there at the end only if it was not repeated.
+    # An impossible value: it is in the result only if the run was not repeated.
     entry = json.loads(kept[0])
     entry["outcome"]["goodput_bps"] = 1.0
     journal.write_text("\n".join([json.dumps(entry), *kept[1:]]))
@@ -232,12 +232,12 @@ def test_what_a_killed_comparison_had_finished_is_not_repeated(tmp_path: Path) -
 def test_ctrl_c_ends_a_comparison_in_threads(tmp_path: Path) -> None:
     done = interrupted("call:is_over", 4, ["compare", "dumbbell", "--quiet", "--jobs", "2", *LONG], tmp_path)
     says_so(done)
-    assert "nothing was kept" in done.stderr
+    assert "nothing was stored" in done.stderr
     assert not (tmp_path / "results").exists()
 
 
 def test_the_second_signal_ends_whatever_is_done(tmp_path: Path) -> None:
-    # Nobody looks at the flag here: the function that does is replaced.
+    # The flag is not read here: the function that reads it is replaced.
     program = (
         "import os, signal, sys; sys.argv = ['lightlag']; signal.signal(2, signal.default_int_handler)\n"
         "from lightlag import _signals\n"
@@ -247,7 +247,7 @@ def test_the_second_signal_ends_whatever_is_done(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     says_so(done)
-    assert "ended at once" in done.stderr
+    assert "ended immediately" in done.stderr
 
 
 def test_a_program_that_imports_lightlag_keeps_its_handlers() -> None:
@@ -301,7 +301,7 @@ REPRODUCE = ["reproduce", "all", "--quiet", "--jobs", "1"]
 
 
 def finished_papers(folder: Path) -> list[str]:
-    """The papers that were kept beside the folder of all."""
+    """Returns the papers stored next to the results directory."""
     return sorted(path.stem for path in (folder / "results" / ".papers.unfinished").glob("*.json"))
 
 
@@ -311,7 +311,7 @@ def test_an_interrupted_paper_leaves_those_before_it(tmp_path: Path) -> None:
     says_so(done)
     kept = Path("results") / ".papers.unfinished"
     assert done.stderr == (
-        f"error: interrupted; 2 of 3 papers had finished and are kept in {kept} (first, second); the same command "
+        f"error: interrupted; 2 of 3 papers had finished and are stored in {kept} (first, second); the same command "
         "continues with the others\n"
     )
     assert finished_papers(tmp_path) == ["first", "second"]
@@ -319,7 +319,7 @@ def test_an_interrupted_paper_leaves_those_before_it(tmp_path: Path) -> None:
         *("run.json", "table.csv", "table1.csv", "report.md", "fig1.png", "fig1.pdf")
     }
     assert [path.name for path in (tmp_path / "results").iterdir()] == [kept.name]
-    # With as many seeds they go on, with others they begin anew.
+    # With the same number of seeds they continue, with another one they start again.
     other = interrupted("call:_prefixed", 1, [*REPRODUCE, "--seeds", "2"], tmp_path, program=PAPERS)
     assert other.stderr == "error: interrupted; no paper had finished, nothing was written\n"
     assert interrupted("call:_prefixed", 0, REPRODUCE, tmp_path, program=PAPERS).returncode == 0

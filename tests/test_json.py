@@ -17,8 +17,8 @@ from lightlag.outcomes.design import Design
 from lightlag.scenario import congestion_names
 from lightlag_papers import PAPERS, validation
 from lightlag_papers.validation import response
+from lightlag_papers.validation.checks import Check
 from lightlag_papers.validation.findings import Findings
-from lightlag_papers.validation.judge import Judgement
 from lightlag_papers.validation.kernel.criteria import Cell, Compared
 from lightlag_papers.validation.kernel.points import short_points
 from lightlag_papers.validation.kernel.runs import Observed
@@ -26,13 +26,13 @@ from lightlag_papers.validation.kernel.runs import Observed
 
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
-    """The command line in this process, in an empty folder with pair.toml."""
+    """The command line in this process, in an empty directory with pair.toml."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pair.toml").write_text(PAIR)
     return CliRunner()
 
 
-def test_compare_prints_design_numbers_and_folder(call: CliRunner, tmp_path: Path) -> None:
+def test_compare_prints_design_numbers_and_directory(call: CliRunner, tmp_path: Path) -> None:
     arguments = ["compare", "pair.toml", "-c", "cubic,newreno", "-n", "2", "-v", "links.0.delay=20 ms,50 ms"]
     done = call.invoke(app, [*arguments, "--figures", "none", "--json"])
     assert done.exit_code == 0, done.stderr
@@ -86,7 +86,7 @@ def test_check_prints_warnings_and_routes(call: CliRunner) -> None:
     assert all({"start_s", "flow", "nodes"} == route.keys() for route in routes)
 
 
-def test_check_prints_errors_in_both_places(call: CliRunner) -> None:
+def test_check_prints_errors_to_both_outputs(call: CliRunner) -> None:
     done = call.invoke(app, ["check", "pair.toml", "--json", "-s", "links.0.rate=fast", "-s", "seed=-1"])
     found = json.loads(done.stdout)
     assert (done.exit_code, found["valid"]) == (2, False)
@@ -117,14 +117,14 @@ def test_a_wrong_name_prints_no_object(call: CliRunner) -> None:
 
 
 def findings() -> Findings:
-    good = Judgement("growth", "20 ms", "lightlag run", "1 s", "1 s", "+0.00%", True, "±1%")
-    bad = Judgement("timeouts", "20 ms", "lightlag run", "2 s", "1 s", "+100%", False, "±1%")
+    good = Check("growth", "20 ms", "lightlag run", "1 s", "1 s", "+0.00%", True, "±1%")
+    bad = Check("timeouts", "20 ms", "lightlag run", "2 s", "1 s", "+100%", False, "±1%")
     algorithm = response.ALGORITHMS[0]
     window = response.Cell(algorithm, 1e-3, 0.1, 30.0, None, 31.0, 1000, 0.0)
     return Findings(closed_forms=[good, bad], cells=[window])
 
 
-def test_validate_prints_every_judgement(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validate_prints_every_verdict(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
     def validate(out: Path, **options: Any) -> Findings:
@@ -138,7 +138,7 @@ def test_validate_prints_every_judgement(call: CliRunner, monkeypatch: pytest.Mo
     assert (done.exit_code, found["holds"], found["failures"]) == (1, False, ["timeouts, 20 ms: +100%"])
     assert [one["holds"] for one in found["closed_forms"]] == [True, False]
     assert (found["windows"][0]["formula"], found["windows"][0]["ours"]) == (None, 30.0)
-    assert done.stderr.startswith("error: 1 judgements do not hold")
+    assert done.stderr.startswith("error: 1 checks do not hold")
 
 
 def test_validate_kernel_prints_criteria_and_cells(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:

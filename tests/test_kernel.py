@@ -1,4 +1,4 @@
-"""The comparison with the kernel's TCP: its cells, what is kept of the kernel's runs, verdicts, and a few real runs."""
+"""The comparison with the kernel's TCP: its cells, the stored results of the kernel, verdicts, and a few real runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def family(name: str, algorithm: str, rtt_ms: int) -> Point:
 
 
 def test_our_small_buffer_is_the_window_that_the_kernels_offers() -> None:
-    # 5/8 of 65,536 less 1,440 are 39,520 bytes. After the handshake, 131 ms, 10, 20 and then 27.3 segments leave in
+    # 5/8 of 65,536 less 1,440 are 39,520 bytes. After the handshake, 131 ms, 10, 20 and then 27.3 segments are sent in
     # each round of 132 ms: 300 need 12 rounds, and the last 25 segments 30 ms.
     point = family("receive buffer of 64 KiB", "cubic", 130)
     assert dict(point.path)["defaults.tcp.receive_buffer"] == "{ auto = { initial = '39520 B', max = '39520 B' } }"
@@ -71,7 +71,7 @@ def test_a_syn_that_is_lost_costs_a_timeout_and_an_application_that_writes_waits
     assert 15 * size > 600 * points.PAYLOAD > 14 * size
 
 
-def test_a_family_is_judged_by_its_time_and_by_the_counts_of_any_run() -> None:
+def test_a_family_is_checked_by_its_time_and_by_the_counts_of_any_run() -> None:
     point = family("outage of 4 s", "cubic", 130)
     kernel = (observed(70, 3, 9.0), observed(71, 3, 9.05))
 
@@ -92,11 +92,11 @@ def test_a_family_is_judged_by_its_time_and_by_the_counts_of_any_run() -> None:
     assert Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.06),)).is_outside
     assert not Cell(flow, (observed(1, 0, 1.0),), (observed(9, 0, 1.04),)).is_outside
     text = page.kernel_page([cell(72, 3, 9.1), Cell(flow, (observed(1, 0),), (observed(9, 0),))]).text()
-    assert "| outage of 4 s | cubic | **9025 (+75) 72/3 : 70/3, 71/3** |" in text
-    assert "| thin return link | cubic | 1.000 (1.16) 9/0 : 1/0 |" in text
+    assert "| outage of 4 s | cubic | 130 ms | 9025 (+75) 72/3 : 70/3, 71/3 |" in text
+    assert "1 of 2 cells are inside: goodput 1.000 to 1.000 of the kernel's." in text
 
 
-def test_a_simulated_transfer_loses_what_its_pattern_says() -> None:
+def test_a_simulated_transfer_loses_the_segments_of_its_pattern() -> None:
     assert runs.simulated(transfer("single")).retransmissions == 1
     assert runs.simulated(transfer("sparse")).retransmissions == 9
     lost = runs.simulated(transfer("repair lost"))
@@ -148,7 +148,7 @@ def test_a_pattern_is_simulated_at_every_phase_of_the_ticks() -> None:
     assert 0.02 < max(times_s) - min(times_s) < 0.04
 
 
-def test_the_completion_time_is_that_of_the_runs_that_were_disturbed_least() -> None:
+def test_the_completion_time_covers_the_runs_that_were_disturbed_least() -> None:
     kernel = tuple(dataclasses.replace(observed(0, 0, s), late=late) for s, late in ((2.4, 3), (2.3, 0), (2.5, 6)))
     assert Cell(transfer("first"), kernel, (observed(0, 0),)).kernel_s == 2.3
     assert Cell(transfer("first"), (*kernel, observed(0, 0, 2.1)), (observed(0, 0),)).kernel_s == pytest.approx(2.2)
@@ -171,7 +171,7 @@ def test_every_criterion_has_its_verdict() -> None:
     assert [verdict.holds for verdict in criteria.verdicts(found)] == [False, False]
 
 
-def test_a_mean_over_seeds_is_judged_by_its_standard_error() -> None:
+def test_a_mean_over_seeds_is_compared_by_its_standard_error() -> None:
     (first, *rest) = [
         point for point in points.bulk(("bbr",), (20,), 2) if point.name == "loss 0.001" and not point.sack
     ]
@@ -219,7 +219,7 @@ def test_the_page_names_what_differs() -> None:
     assert "| tail 1 | cubic | 20 ms | no | 1/0, 2/0 | 1/1 |" in text
     assert "| tail 1 | cubic | 20 ms | no | 1000–1300 | 1500 |" in text
     assert text.count("1 of 2, 50.0% | **does not hold** |") == 2
-    assert "In 1 of 2 cells the kernel repeats its own" in text
+    assert "In 1 of 2 cells all runs of the kernel agree" in text
     assert written.result == "0 of 2 criteria hold."
 
 

@@ -1,4 +1,4 @@
-"""The packages that lightlag needs have licences that suit its own, as `deny.toml` asks of the Rust crates."""
+"""The packages that lightlag needs have licences compatible with its own, as in `deny.toml` for the Rust crates."""
 
 from __future__ import annotations
 
@@ -67,17 +67,22 @@ def needed(names: list[str]) -> dict[str, metadata.Distribution]:
     return found
 
 
+def parts(expression: str) -> set[str]:
+    """Return the licences that an SPDX expression names."""
+    return set(re.split(r" (?:AND|OR) ", expression.replace("(", "").replace(")", "")))
+
+
 def licences(distribution: metadata.Distribution) -> set[str]:
     """Return the licences of a distribution: by its SPDX expression, its classifiers or a short name."""
     about = distribution.metadata
     if distribution.name in BY_FILE:
         return BY_FILE[distribution.name]
     if expressions := about.get_all("License-Expression"):
-        return set(re.split(r" (?:AND|OR) ", expressions[0].replace("(", "").replace(")", "")))
+        return parts(expressions[0])
     classifiers = [name for name in about.get_all("Classifier") or [] if name.startswith("License :: OSI Approved")]
     if classifiers:
         return {name.rpartition(" :: ")[2] for name in classifiers}
-    return set(about.get_all("License") or ["none"])
+    return parts((about.get_all("License") or ["none"])[0])
 
 
 def project() -> dict[str, list[str]]:

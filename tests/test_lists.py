@@ -1,4 +1,4 @@
-"""Lists of a summary that stay in the engine until somebody reads them."""
+"""Lists of a summary that stay in the engine until they are read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def result() -> ll.Result:
     return ll.run(net, duration="5 s")
 
 
-def test_parts_of_a_summary_hold_what_the_whole_holds(result: ll.Result) -> None:
+def test_parts_of_a_summary_hold_all_its_values(result: ll.Result) -> None:
     assert isinstance(result.parts["flows"], Entries)
     assert isinstance(result.parts["scenario"]["links"], Entries)
     assert whole(result.parts) == result.summary
@@ -37,7 +37,7 @@ def test_parts_of_a_summary_hold_what_the_whole_holds(result: ll.Result) -> None
     assert [len(result.scenario[name]) for name in ("flows", "links")] == [5, 3]
 
 
-def test_a_summary_is_written_in_pieces_with_the_bytes_of_the_whole(result: ll.Result) -> None:
+def test_a_summary_is_written_in_parts_with_the_same_bytes(result: ll.Result) -> None:
     pieces = list(texts(result.parts))
     assert "".join(pieces) == json.dumps(result.summary)
     assert len(pieces) > len(result.summary)
@@ -70,7 +70,7 @@ def test_words_are_found_across_the_blocks_of_a_file(tmp_path: Path) -> None:
     assert not mentions(file, b'"code"')
 
 
-def test_a_result_knows_its_sky(tmp_path: Path) -> None:
+def test_a_result_has_its_constellation(tmp_path: Path) -> None:
     sets = {"links": [], "flows": [{"from": "Madrid", "to": "Frankfurt", "transfer": "1 kB"}]}
     live = ll.run("leo-iot", duration="1 s", sets=sets)
     kept = ll.load(live.save(tmp_path / "run"))
@@ -84,7 +84,7 @@ def test_a_command_needs_little_memory_for_many_listed_flows(tmp_path: Path) -> 
     (tmp_path / "iot.json").write_text(json.dumps(sky_presets.leo_iot().to_dict()))
 
     def peak(*arguments: str) -> int:
-        """The most memory of a command in kilobytes."""
+        """Returns the peak memory of a command in kilobytes."""
         command = subprocess.Popen(
             [sys.executable, "-m", "lightlag", "run", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL
         )

@@ -1,4 +1,4 @@
-"""Looks of figures, axes of one's own, panels, and axes that show everything."""
+"""Looks of figures, custom axes, panels, and axes that show everything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def texts(figure: Figure) -> list[str]:
 
 @pytest.fixture(scope="module")
 def peaked() -> dict[str, ll.Result]:
-    """CUBIC, and Hybla with a window that is far above what the path holds for seconds."""
+    """CUBIC, and Hybla with a window that far exceeds the capacity of the path for several seconds."""
     hybla = ll.run("geo", seed=1, sets={"flows.0.congestion": "hybla"})
     return {"cubic": ll.run("geo", seed=1), "hybla": hybla}
 
@@ -56,7 +56,7 @@ def test_lengths_have_units(length: str | float, inches: float) -> None:
         ({"font": "DejaVu Sanz"}, 'no font family "DejaVu Sanz" is installed (did you mean "DejaVu Sans"?)'),
     ],
 )
-def test_what_is_no_look_is_one_error(options: dict[str, Any], part: str) -> None:
+def test_an_invalid_look_is_one_error(options: dict[str, Any], part: str) -> None:
     with pytest.raises(ll.InputError, match=re.escape(part)):
         looks.of(**options)
 
@@ -130,7 +130,7 @@ def test_latex_sets_pgf(peaked: dict[str, ll.Result], tmp_path: Path) -> None:
     assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
 
 
-# --- axes of one's own ------------------------------------------------------------------------------------------------
+# --- custom axes ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", plot.OVER_TIME)
@@ -153,7 +153,7 @@ def test_figures_with_panels_take_as_many_axes(result: ll.Result, net: ll.Networ
         plot.facets(result, ax=grid[0])
     with pytest.raises(ll.InputError, match="ax: 2 axes, and this figure has 1 panel;"):
         plot.cwnd(result, ax=grid[0])
-    with pytest.raises(ll.InputError, match="ax: str is not matplotlib's Axes"):
+    with pytest.raises(ll.InputError, match="ax: str is not an Axes of matplotlib"):
         plot.cwnd(result, ax="left")  # type: ignore[arg-type]
     compared = ll.compare(net, ["newreno", "cubic"], replications=2, duration="20 s")
     for kind in compared.figures:
@@ -162,7 +162,7 @@ def test_figures_with_panels_take_as_many_axes(result: ll.Result, net: ll.Networ
         assert panels.flat[0].figure.get_suptitle() == ""
 
 
-def test_a_sky_needs_polar_axes() -> None:
+def test_a_sky_plot_needs_polar_axes() -> None:
     sky = ll.sky("iridium")
     station = sky.stations[0]
     assert constellation_plot.sky_view(sky, station, ax=Figure().add_subplot(projection="polar")).axes
@@ -189,7 +189,7 @@ def test_panels_share_the_time_and_a_legend(peaked: dict[str, ll.Result]) -> Non
     assert len({axes.get_subplotspec().rowspan.start for axes in narrow.axes}) == 4  # type: ignore[union-attr]
 
 
-def test_a_panel_without_data_says_why() -> None:
+def test_a_panel_without_data_gives_a_reason() -> None:
     result = ll.run(pair(), duration="5 s", sets={"record.queue": "off"})
     figure = plot.facets(result)
     (said,) = (text.get_text().replace("\n", " ") for text in figure.axes[3].texts)
@@ -201,8 +201,8 @@ def test_a_panel_without_data_says_why() -> None:
 @pytest.mark.parametrize(
     ("metrics", "part"),
     [
-        (["cwnd", "globe"], '"globe" is no figure over time'),
-        (["cwnd", "cwnd"], '"cwnd" is there twice'),
+        (["cwnd", "globe"], '"globe" is not a plot over time'),
+        (["cwnd", "cwnd"], '"cwnd" is duplicated'),
         ([], "no metric; name some of cwnd, goodput"),
     ],
 )
@@ -263,7 +263,7 @@ def test_ticks_are_written_as_scenarios_write_them() -> None:
     assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["10⁻⁴", "10⁻³", "10⁻²"]
 
 
-def test_a_comparison_without_traces_says_so_in_its_panel(net: ll.Network) -> None:
+def test_a_comparison_without_traces_reports_it_in_its_panel(net: ll.Network) -> None:
     compared = ll.compare(net, ["newreno"], replications=2, duration="1 s")
     figure = compared.plot("goodput")
     assert figure.axes[0].lines
@@ -272,7 +272,7 @@ def test_a_comparison_without_traces_says_so_in_its_panel(net: ll.Network) -> No
     assert [text.get_text() for text in first.texts] == ["no flow finished"]
 
 
-def test_names_are_no_formulas(tmp_path: Path) -> None:
+def test_names_are_not_formulas(tmp_path: Path) -> None:
     net = ll.Network("p$q_$")
     net.link("a$_", "b${", rate="5 Mbit/s", delay="20 ms")
     net.flow("a$_", "b${", transfer="100 kB")
@@ -316,15 +316,15 @@ def test_metrics_may_be_named_one_by_one(folder: Path, tmp_path: Path) -> None:
     [
         (("run", "--format", "gif"), '--format: "gif" is not a format of figures; there are pdf, svg, png, pgf'),
         (("run", "--format", "svg", "-o", "x.pdf"), "--format svg: x.pdf ends in .pdf; leave one of them out"),
-        (("run", "-o", "mine"), "mine: has no suffix that says the format; end the name in .pdf, .svg, .png, .pgf"),
+        (("run", "-o", "mine"), "mine: has no suffix for the format; end the name in .pdf, .svg, .png, .pgf"),
         (("run", "--style", "ieeee"), 'no style "ieeee" (did you mean "ieee"?)'),
         (("run", "--width", "3.5"), "width: 3.5 is not a length"),
         (("run", "--font", "Nothing"), 'no font family "Nothing"'),
-        (("run", "-m", "cwnd,bars"), '"bars" is no figure over time'),
-        (("run", "-m", "cwnd,"), '"" is no figure over time'),
+        (("run", "-m", "cwnd,bars"), '"bars" is not a plot over time'),
+        (("run", "-m", "cwnd,"), '"" is not a plot over time'),
         (
             ("compared", "-m", "goodput,rtt"),
-            'no figure "rtt" among those of comparisons; there are bars, goodput, cwnd',
+            '"rtt" is not a plot of comparisons; there are bars, goodput, cwnd',
         ),
     ],
 )
@@ -371,10 +371,10 @@ def test_every_command_that_draws_takes_a_look(
 
 
 @pytest.mark.parametrize("command", [("inspect", str(CAPTURE)), ("compare-capture", "a", "b")])
-def test_a_figure_of_no_format_is_told_before_a_capture_is_read(command: tuple[str, ...]) -> None:
+def test_an_unknown_figure_format_is_reported_before_a_capture_is_read(command: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, [*command, "-o", "mine"])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: mine: has no suffix that says the format")
+    assert done.stderr.startswith("error: mine: has no suffix for the format")
 
 
 @pytest.mark.parametrize("command", [("inspect", str(CAPTURE)), ("compare-capture", "a", "b"), ("orbit", "iridium")])
@@ -382,7 +382,9 @@ def test_a_look_without_a_figure_is_an_error(command: tuple[str, ...]) -> None:
     for options in (("--style", "acm"), ("--format", "svg"), ("--no-titles",)):
         done = CliRunner().invoke(app, [*command, *options])
         assert done.exit_code == 2
-        assert done.stderr.startswith("error: --style, --width, --height, --font, --titles and --format are those of")
+        assert done.stderr.startswith(
+            "error: --style, --width, --height, --font, --titles and --format need a figure; add --out"
+        )
 
 
 @pytest.mark.parametrize("command", ["plot", "inspect", "compare-capture", "replay", "orbit"])

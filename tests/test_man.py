@@ -17,7 +17,7 @@ from lightlag.cli.completion import complete
 
 
 def every_command(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """All commands, with the words that call them."""
+    """Yields all commands, each with the words that call it."""
     yield path, found
     for name in getattr(found, "commands", {}):
         yield from every_command(found.commands[name], (*path, name))

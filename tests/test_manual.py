@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,25 @@ from typing import Any
 import pytest
 
 import lightlag as ll
+import pages as code
 from conftest import Lightlag
 from lightlag import _engine
 from lightlag.commands import listing
-from lightlag.judge.judgement import Judgement
-from lightlag.judge.section import Section
 from lightlag.study.tables import DICTIONARY
+from lightlag.validation.assessment import Assessment
+from lightlag.validation.section import Section
+from lightlag.words import explain
 from lightlag_papers import PAPERS
 from lightlag_papers.collection import Collection
 from lightlag_papers.paper import Reproduction
 from lightlag_papers.table import COLUMNS
 from lightlag_papers.validation import response
+from lightlag_papers.validation.checks import Check
 from lightlag_papers.validation.findings import Findings
-from lightlag_papers.validation.judge import Judgement as Judged
 from lightlag_papers.validation.kernel.criteria import Cell, Compared, Verdict
 from lightlag_papers.validation.kernel.points import short_points
 from lightlag_papers.validation.kernel.runs import Observed
-from manual import keys, objects, pages
+from manual import algorithms, keys, objects, pages
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +121,7 @@ def test_every_key_of_an_object_is_on_its_page(lightlag: Lightlag, pair_file: Pa
 
 
 def long_ones() -> dict[str, dict[str, Any]]:
-    """The objects of commands that run for minutes, made of what they measure."""
+    """The JSON objects of commands that would run for minutes, made from small results."""
     point = next(point for point in short_points() if point.group == "pattern")
     seen = Observed(144_800, 1.0, 1, 0)
     paper = Reproduction(PAPERS["cubic-inet"])
@@ -127,7 +130,7 @@ def long_ones() -> dict[str, dict[str, Any]]:
         "lightlag reproduce all --json": Collection([paper]).record(),
         "lightlag validate tcp --json": Findings(closed_forms=[], cells=[]).record(),
         "lightlag validate kernel --json": Compared([Cell(point, (seen,), (seen,))]).record(),
-        "lightlag validate congestion --json": Judgement("newreno", 3, 1, 1.0).record(),
+        "lightlag validate congestion --json": Assessment("newreno", 3, 1, 1.0).record(),
     }
 
 
@@ -137,7 +140,7 @@ def test_entries_of_long_objects_are_on_their_page() -> None:
     seen = Observed(144_800, 1.0, 1, 0)
     window = response.Cell(response.ALGORITHMS[0], 1e-3, 0.1, 30.0, None, 31.0, 1000, 0.0)
     entries: list[set[str]] = [
-        {one.name for one in dataclasses.fields(Judged)},
+        {one.name for one in dataclasses.fields(Check)},
         set(window.record()),
         set(Cell(point, (seen,), (seen,)).record()),
         {one.name for one in dataclasses.fields(Verdict)},
@@ -161,8 +164,63 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {
         *pages.COPIES.values(),
-        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "glossary", "json")),
+        "glossary.md",
+        *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "json")),
+        *(f"reference/algorithms/{algorithms.file_name(name)}.md" for name in explain.algorithms()),
+        "reference/algorithms/overview.txt",
     }
+    assert (tmp_path / "glossary.md").read_text("utf-8") == (pages.ROOT / "docs" / "glossary.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("entry", algorithms.catalog(), ids=lambda entry: str(entry["name"]))
+def test_an_algorithm_has_a_page_with_its_source_and_its_deviations(entry: dict[str, Any]) -> None:
+    page = algorithms.page(entry)
+    assert page.startswith(f"# {entry['name']}\n")
+    assert f"\n| source | {entry['source'].split('=')[0]}" in page
+    assert f"\n| year | {entry['year']} |\n" in page
+    assert all(f"\n{line}\n" in page for line in entry["equations"])
+    assert all(f"\n| `{one['name']}` | " in page for one in entry["parameters"])
+    assert all(f' = "{value}"`\n' in page for value, _ in entry["variants"])
+    rows = [f" | {one['source']} | {one['here']} | {one['reason']} |\n" for one in entry["deviations"]]
+    assert all(row in page for row in rows)
+    assert ("\n## Deviations\n\nNo other deviation from the source is known." in page) == (not rows)
+    assert entry["provenance"] == "established" or rows
+    assert "\n## Not modelled\n\n" in page
+
+
+def test_the_page_of_congestion_control_includes_every_algorithm(lightlag: Lightlag) -> None:
+    names = [one["name"] for one in printed(lightlag, "list", "congestion")["congestion"]]
+    page = (pages.ROOT / "docs" / "models" / "congestion-control.md").read_text("utf-8")
+    assert "```{include} ../reference/algorithms/overview.txt\n```" in page
+    overview = algorithms.overview(algorithms.catalog())
+    for name in names:
+        target = f"../reference/algorithms/{algorithms.file_name(name)}"
+        assert f"| [{name}]({target}.md) | " in overview
+        assert f"\n{target}\n" in overview
+
+
+def test_links_of_the_pages_of_algorithms_lead_somewhere() -> None:
+    folder = pages.ROOT / "docs" / "reference" / "algorithms"
+    for entry in algorithms.catalog():
+        for target, heading in re.findall(r"\]\(([\w./-]+\.md)(?:#([\w-]+))?\)", algorithms.page(entry)):
+            found = (folder / target).resolve()
+            assert found.exists(), f"{entry['name']}: {target}"
+            headings = {
+                keys.anchor(line.lstrip("# ")) for line in found.read_text("utf-8").splitlines() if line[:1] == "#"
+            }
+            assert not heading or heading in headings, f"{entry['name']}: {heading}"
+
+
+def test_tables_on_the_pages_of_algorithms_are_valid(tmp_path: Path) -> None:
+    found = 0
+    for entry in algorithms.catalog():
+        path = tmp_path / "page.md"
+        path.write_text(algorithms.page(entry), "utf-8")
+        for block in code.blocks(path):
+            if block.language == "toml":
+                code.check_table(block)
+                found += 1
+    assert found
 
 
 def test_the_citation_names_the_version() -> None:

@@ -28,7 +28,7 @@ WIDEST = 120
 
 
 def pictured(text: str) -> ET.Element:
-    """The picture in a page, which is well-formed."""
+    """Returns the diagram in a page, after a check that it is well-formed XML."""
     (vector,) = re.findall(r"<svg.*</svg>", text, flags=re.DOTALL)
     return ET.fromstring(vector)
 
@@ -60,7 +60,7 @@ def test_a_network_fits_a_line_and_shows_its_topology() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(presets.PRESETS))
-def test_every_preset_has_a_picture_or_is_too_large(name: str) -> None:
+def test_every_preset_has_a_diagram_or_is_too_large(name: str) -> None:
     scenario = presets.PRESETS[name]()
     assert len(repr(scenario)) <= WIDEST
     assert "\n" not in repr(scenario)
@@ -77,10 +77,10 @@ def test_every_preset_has_a_picture_or_is_too_large(name: str) -> None:
     for one in drawn.iter():
         for key in ("x", "x1", "x2"):
             assert 0 <= float(one.attrib.get(key, 0)) <= width, (name, one.attrib)
-    assert page == presets.PRESETS[name]()._repr_html_(), "the same picture each time"
+    assert page == presets.PRESETS[name]()._repr_html_(), "the same diagram each time"
 
 
-def test_nodes_of_a_generator_stand_together() -> None:
+def test_nodes_of_a_generator_are_grouped() -> None:
     net = ll.Network("shared", topology=Dumbbell(pairs=40, rate="10 Mbit/s", delay="50 ms"))
     net.flow("client7", "server7", congestion="bbr")
     shown = texts(net._repr_html_())
@@ -121,7 +121,7 @@ def test_a_scenario_that_is_wrong_still_shows_itself(wrong: dict[str, Any]) -> N
     assert repr(net).startswith("<Network 'wrong': ")
 
 
-def test_parts_without_links_are_drawn_beside_each_other() -> None:
+def test_parts_without_links_are_drawn_next_to_each_other() -> None:
     line = {"rate": "1 Mbit/s", "delay": "1 ms"}
     drawn = picture({"links": [line | {"between": [f"a{at}", f"b{at}"]} for at in range(4)]})
     places = {(one.attrib["x"], one.attrib["y"]) for one in ET.fromstring(drawn).iter() if one.tag.endswith("}rect")}
@@ -179,7 +179,7 @@ def test_scenarios_survive_a_pickle() -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["in memory", "in a folder"])
-def test_a_result_survives_a_pickle_whole(kept: bool, tmp_path: Path) -> None:
+def test_a_result_survives_a_pickle_completely(kept: bool, tmp_path: Path) -> None:
     net = pair()
     net.record = ll.Record(acks=True, pcap=ll.Pcap(at=("client",)))
     result = run_of(net)
@@ -190,7 +190,7 @@ def test_a_result_survives_a_pickle_whole(kept: bool, tmp_path: Path) -> None:
     for name in names:
         assert other.table(name).equals(result.table(name)), name
     assert other.summary == result.summary
-    assert (repr(other), other.result_hash, other.folder) == (repr(result), result.result_hash, None)
+    assert (repr(other), other.result_hash, other.directory) == (repr(result), result.result_hash, None)
     assert other.origin == result.origin
     contents = {name: path.read_bytes() for name, path in other.captures.items()}
     assert contents == {name: path.read_bytes() for name, path in result.captures.items()}
@@ -228,7 +228,7 @@ def test_other_processes_take_networks_and_return_results(way: str) -> None:
 # --- pandas -----------------------------------------------------------------------------------------------------------
 
 
-def test_tables_become_those_of_pandas(result: ll.Result, tmp_path: Path) -> None:
+def test_tables_become_pandas_tables(result: ll.Result, tmp_path: Path) -> None:
     flows = result.to_pandas()
     assert flows["delivered_bytes"].tolist() == [2_000_000]
     assert list(result.to_pandas("trace").columns) == result.trace().columns
@@ -298,7 +298,7 @@ def test_work_in_a_notebook_has_a_bar_that_goes(cell: Cell, tmp_path: Path) -> N
         assert any('value="1.0000"' in text for text in cell.shown)
 
 
-def test_a_bar_can_be_left_out_and_asked_for(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_can_be_left_out_and_requested(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
     ll.run(pair(), duration="30 s", interval_s=0.0, progress=False)
     ll.compare(pair(), ["cubic"], replications=1, duration="1 s", progress=False)
     assert cell.shown == []

@@ -31,7 +31,7 @@ def printed(notebook: Any) -> list[str]:
     return [output.text for output in outputs if output.output_type == "stream" and output.name == "stdout"]
 
 
-@pytest.mark.filterwarnings("default")  # of the packages that talk to a kernel
+@pytest.mark.filterwarnings("default")  # warnings of the packages that talk to a kernel
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]))

@@ -1,4 +1,4 @@
-"""Open questions of the papers: closed forms, the list of algorithms, and what has to come out."""
+"""Open questions of the papers: closed forms, the list of algorithms, and expected results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from lightlag.scenario import congestion_names as known
 from lightlag_papers import PAPERS, Verdict
-from lightlag_papers.open_questions import contenders, fairness, losses, sizes, start_up
-from lightlag_papers.open_questions.contenders import Algorithm, algorithms, named, queue_for
+from lightlag_papers.open_questions import candidates, fairness, losses, sizes, start_up
+from lightlag_papers.open_questions.candidates import Algorithm, algorithms, named, queue_for
 from lightlag_papers.open_questions.paths import GEO, LEO
 from lightlag_papers.paper import Effort
 
@@ -21,30 +21,30 @@ FEW = ("newreno", "cubic", "hybla", "hybla, paced", "bbr")
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the algorithms that rows are judged by."""
+    """Limits the algorithms to those in the rows that are checked."""
     chosen = tuple(named(label) for label in FEW)
     for module, name in ((losses, "alone"), (sizes, "alone"), (start_up, "alone"), (fairness, "algorithms")):
         monkeypatch.setattr(module, name, lambda: chosen)
 
 
-def test_every_algorithm_of_the_list_exists_and_hybla_is_there_twice() -> None:
+def test_every_algorithm_of_the_list_exists_and_hybla_has_two_entries() -> None:
     every = algorithms()
-    assert {one.name for one in every} == {name for name in contenders.WANTED if name in known()}
+    assert {one.name for one in every} == {name for name in candidates.WANTED if name in known()}
     assert [one.label for one in every if one.name == "hybla"] == ["hybla", "hybla, paced"]
     assert len({one.label for one in every}) == len(every)
 
 
-def test_a_change_names_its_place() -> None:
+def test_a_change_names_its_key() -> None:
     paced = Algorithm("hybla, paced", "hybla", {"pacing": "true"})
     assert paced.changes(9, "flows.1.tcp") == {"flows.1.tcp.congestion": '"hybla"', "flows.1.tcp.pacing": "true"}
-    peach = Algorithm("peach", "peach", queue=contenders.PRIORITY, probes=True)
+    peach = Algorithm("peach", "peach", queue=candidates.PRIORITY, probes=True)
     assert peach.changes(9) == {"defaults.tcp.congestion": '{ algorithm = "peach", sudden_window = 9 }'}
     assert queue_for("1 bdp", paced, peach) == '{ discipline = "priority", limit = "1 bdp" }'
     assert queue_for("1 bdp", paced) == '"1 bdp"'
 
 
 def test_slow_start_alone_counts_the_handshake_and_doublings() -> None:
-    # 100 kB are 70 segments: 10 + 20 + 40. Two whole rounds, 40 segments of 1.2 ms, and half a round trip.
+    # 100 kB are 70 segments: 10 + 20 + 40. Two full rounds, 40 segments of 1.2 ms, and half a round trip.
     assert GEO.slow_start_s(100_000) == pytest.approx(0.6 + 2 * 0.6 + 40 * 0.0012 + 0.3)
     assert GEO.fills_after(1) == 9
     assert GEO.fills_after() == 6
@@ -69,7 +69,7 @@ def test_a_link_is_full_when_a_round_trip_was() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_starts_take_the_doublings_that_the_closed_form_says() -> None:
+def test_starts_take_the_doublings_of_the_closed_form() -> None:
     effort = Effort(jobs=2)
     found = start_up.starts(effort)
     assert tuple(found) == FEW

@@ -27,14 +27,14 @@ def about(folder: Path) -> dict[str, Any]:
 
 
 def repeated(folder: Path, lightlag: Lightlag) -> subprocess.CompletedProcess[str]:
-    """The command that a folder of results names, typed in it."""
+    """Runs the command stored in a results directory, in that directory."""
     program, *arguments = shlex.split(about(folder)["repeat"])
     assert program == "lightlag"
     return lightlag(*arguments, cwd=folder)
 
 
 class Additive(ll.CongestionControl):
-    """A class that only this program knows."""
+    """A class that is defined only in this program."""
 
     def on_ack(self, ack: Any) -> None:
         self.cwnd += ack.growth / self.cwnd
@@ -46,19 +46,19 @@ class Additive(ll.CongestionControl):
 # --- what is recorded -------------------------------------------------------------------------------------------------
 
 
-def test_a_run_says_what_computed_it(lightlag: Lightlag, pair_file: Path) -> None:
-    assert lightlag("run", pair_file, "--seed", "7", "-o", "out folder").returncode == 0
-    origin = about(pair_file.parent / "out folder")["origin"]
+def test_a_run_records_what_computed_it(lightlag: Lightlag, pair_file: Path) -> None:
+    assert lightlag("run", pair_file, "--seed", "7", "-o", "out dir").returncode == 0
+    origin = about(pair_file.parent / "out dir")["origin"]
     assert origin.keys() == _origin.KEYS.keys()
     assert origin["version"] == ll.__version__
     assert origin["engine"] == _engine.__build__
     assert origin["python"] == ".".join(map(str, sys.version_info[:3]))
     assert origin["platform"]
-    assert origin["command"] == f"lightlag run {pair_file} --seed 7 -o 'out folder'"
-    assert ll.load(pair_file.parent / "out folder").origin == origin
+    assert origin["command"] == f"lightlag run {pair_file} --seed 7 -o 'out dir'"
+    assert ll.load(pair_file.parent / "out dir").origin == origin
 
 
-def test_the_commit_is_that_of_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_matches_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(r"([0-9a-f]{40}(\+modified)?)?", _engine.__commit__)
     for known, commit, modified in (
         ("", None, None),
@@ -76,7 +76,7 @@ def test_a_program_is_named_and_a_prompt_is_not(monkeypatch: pytest.MonkeyPatch)
     assert _origin.origin()["command"] is None
 
 
-def test_no_hash_and_no_key_knows_the_origin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_hash_and_no_key_covers_the_origin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def hashes(place: str) -> tuple[object, ...]:
         run = ll.run(pair(), duration="2 s")
         runs = ll.compare(pair(), ["cubic"], replications=1, duration="2 s", journal=tmp_path / place)
@@ -113,11 +113,11 @@ def test_results_of_an_older_version_have_none(result: ll.Result, tmp_path: Path
 # --- once more --------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_is_repeated_from_its_folder(lightlag: Lightlag, pair_file: Path) -> None:
+def test_a_run_is_repeated_from_its_directory(lightlag: Lightlag, pair_file: Path) -> None:
     first = lightlag("run", pair_file, "--seed", "9", "-s", "links.0.loss=1e-2", "-c", "hybla", "-o", "out/one")
     assert "repeat it with: lightlag run out/one\n" in first.stdout
     folder = pair_file.parent / "out" / "one"
-    # The scenario of the folder counts, not the file, which may have changed.
+    # The scenario in the directory counts, not the file, which may have changed.
     pair_file.unlink()
     done = repeated(folder, lightlag)
     assert done.returncode == 0, done.stderr
@@ -149,7 +149,7 @@ def test_another_result_is_an_error_that_names_both_engines(lightlag: Lightlag, 
     assert f"0.0.9+0123456789abcdef made it, this is {_engine.__build__}" in done.stderr
 
 
-def test_a_comparison_is_repeated_from_its_folder(lightlag: Lightlag, pair_file: Path) -> None:
+def test_a_comparison_is_repeated_from_its_directory(lightlag: Lightlag, pair_file: Path) -> None:
     other = pair_file.with_name("other.toml")
     other.write_text(pair_file.read_text().replace('"pair"', '"other"').replace("20 ms", "40 ms"))
     arguments = ("-c", "cubic,{ algorithm = 'cubic', beta = 0.8 }/hybla", "-n", "2", "--vary", "links.0.loss=0,1e-2")
@@ -163,7 +163,9 @@ def test_a_comparison_is_repeated_from_its_folder(lightlag: Lightlag, pair_file:
     assert one.runs.equals(two.runs)
     done = lightlag("compare", "out", "-c", "cubic", "-o", "new")
     assert done.returncode == 2
-    assert "out: is a comparison, which is repeated as it was; leave out the other scenarios and options" in done.stderr
+    assert (
+        "out: is a comparison, which is repeated without changes; remove the other scenarios and options" in done.stderr
+    )
 
 
 def test_a_class_of_a_program_cannot_be_repeated_by_a_command(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_a_class_of_a_program_cannot_be_repeated_by_a_command(tmp_path: Path) ->
     assert ll.compare(net, ["cubic"], replications=1, duration="1 s").repeat == "lightlag compare ."
 
 
-def test_a_class_in_a_file_is_found_from_every_folder(lightlag: Lightlag, pair_file: Path) -> None:
+def test_a_class_in_a_file_is_found_from_every_directory(lightlag: Lightlag, pair_file: Path) -> None:
     done = lightlag("new", "congestion", "mine")
     assert done.returncode == 0, done.stderr
     (file,) = pair_file.parent.glob("**/mine.py")
@@ -186,7 +188,7 @@ def test_a_class_in_a_file_is_found_from_every_folder(lightlag: Lightlag, pair_f
     assert "1 runs with the same hash" in repeated(pair_file.parent / "out", lightlag).stdout
 
 
-def test_a_study_is_repeated_from_its_folder(lightlag: Lightlag, tmp_path: Path) -> None:
+def test_a_study_is_repeated_from_its_directory(lightlag: Lightlag, tmp_path: Path) -> None:
     folder = tmp_path / "first"
     small().run(folder, store=tmp_path / "store", progress=False)
     assert about(folder)["repeat"].startswith("lightlag study run study.toml ")
@@ -196,7 +198,7 @@ def test_a_study_is_repeated_from_its_folder(lightlag: Lightlag, tmp_path: Path)
 
 
 def test_scenarios_of_a_study_are_found_from_its_results(pair_file: Path, tmp_path: Path, lightlag: Lightlag) -> None:
-    study = ll.Study(pair_file.name, congestion=["cubic"], replications=1, set={"duration": "1 s"}, folder=tmp_path)
+    study = ll.Study(pair_file.name, congestion=["cubic"], replications=1, set={"duration": "1 s"}, directory=tmp_path)
     folder = tmp_path / "results" / "first"
     study.run(folder, store=tmp_path / "store", progress=False)
     done = repeated(folder, lightlag)
@@ -206,7 +208,7 @@ def test_scenarios_of_a_study_are_found_from_its_results(pair_file: Path, tmp_pa
     assert [name for name in one if one[name] != two[name]] == ["run.json"]
 
 
-def test_a_preset_is_not_mistaken_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preset_is_not_taken_for_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ll.run(pair(), duration="1 s").save("geo")
     assert json.loads(read_scenario("geo").json())["name"] == "geo"
@@ -214,8 +216,8 @@ def test_a_preset_is_not_mistaken_for_a_folder(tmp_path: Path, monkeypatch: pyte
     assert _origin.again("run", Path("geo")) == "lightlag run ./geo"
 
 
-def test_a_folder_beside_a_study_does_not_hide_a_preset(pair_file: Path, tmp_path: Path) -> None:
+def test_a_directory_next_to_a_study_does_not_hide_a_preset(pair_file: Path, tmp_path: Path) -> None:
     for name in ("geo", "kept"):
         ll.run(pair_file, duration="1 s").save(tmp_path / name)
-    study = ll.Study(["geo", "kept"], congestion=["cubic"], replications=1, set={"duration": "1 s"}, folder=tmp_path)
+    study = ll.Study(["geo", "kept"], congestion=["cubic"], replications=1, set={"duration": "1 s"}, directory=tmp_path)
     assert list(study.plan().design.scenarios) == ["geo", "pair"]

@@ -22,7 +22,7 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    """A line of bash in a folder with pair.toml, where $LL is the command."""
+    """A line of bash in a directory with pair.toml, where $LL is the command."""
     (tmp_path / "pair.toml").write_text(PAIR)
 
     def line(text: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -198,10 +198,10 @@ def test_a_figure_goes_to_standard_output(lightlag: Lightlag, results: Path) -> 
     assert done.stdout.endswith("</html>\n")
 
 
-def test_the_current_folder_is_not_replaced(lightlag: Lightlag, results: Path) -> None:
+def test_the_current_directory_is_not_replaced(lightlag: Lightlag, results: Path) -> None:
     done = lightlag("run", "../pair.toml", "-q", "-f", "-o", "../one", cwd=results)
     assert done.returncode == 2
-    assert "is the folder that you are in" in done.stderr
+    assert "is the current directory" in done.stderr
 
 
 def test_standard_output_and_error_stay_in_order_in_one_pipe(shell: Shell) -> None:

@@ -1,4 +1,4 @@
-"""Several results in one figure: lines and bars named after folders, and errors where that cannot be."""
+"""Several results in one figure: lines and bars named after directories, and errors where that cannot be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def texts(figure: Figure) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs a, b, geo; comparisons ca, cb, cv, cw."""
+    """A directory with the runs a, b and geo, and the comparisons ca, cb, cv and cw."""
     folder = tmp_path_factory.mktemp("folders")
     short: dict[str, Any] = {"duration": "30 s"}
     ll.run(pair(), seed=3, **short).save(folder / "a")
@@ -59,13 +59,13 @@ def test_figures_over_time_show_several_results(runs: list[ll.Result], metric: s
     assert axes.get_xlim()[1] == max(run.simulated_s for run in runs)
 
 
-def test_a_figure_of_one_result_in_a_list_is_that_of_the_result(runs: list[ll.Result]) -> None:
+def test_a_figure_of_one_result_in_a_list_matches_the_result(runs: list[ll.Result]) -> None:
     for metric, draw in plot.OVER_TIME.items():
         assert texts(draw(runs[:1])) == texts(draw(runs[0])), metric
     assert texts(plot.cwnd(runs[:1]))[0] == "cwnd"
 
 
-def test_names_are_those_of_scenarios_where_these_differ(runs: list[ll.Result], folders: Path, tmp_path: Path) -> None:
+def test_names_are_scenarios_where_these_differ(runs: list[ll.Result], folders: Path, tmp_path: Path) -> None:
     geo = ll.load(folders / "geo")
     assert list(overlay.named([runs[0], geo], ll.Result)) == ["pair", "geo"]
     assert list(overlay.named([*runs, geo], ll.Result)) == ["a", "b", "geo"]
@@ -86,7 +86,7 @@ def test_more_flows_than_lines_are_a_median_for_each_result(four_flows: ll.Resul
     assert len(texts(plot.rtt({"x": four_flows, "y": four_flows}))) == 8
 
 
-def test_sums_are_those_of_the_flows(four_flows: ll.Result, runs: list[ll.Result]) -> None:
+def test_sums_match_the_flows(four_flows: ll.Result, runs: list[ll.Result]) -> None:
     drawn = plot.goodput({"x": four_flows, "y": four_flows, "z": runs[0]}, interval_s=1.0).axes[0]
     (alone,) = (
         line for line in plot.goodput(four_flows, interval_s=1.0).axes[0].lines if line.get_label() == "all flows"
@@ -108,7 +108,7 @@ def test_other_figures_show_one_result(runs: list[ll.Result], metric: str) -> No
         plot.FIGURES[metric](runs)
 
 
-def test_algorithms_of_several_comparisons_stand_side_by_side(folders: Path) -> None:
+def test_algorithms_of_several_comparisons_are_side_by_side(folders: Path) -> None:
     both = [ll.load_comparison(folders / name) for name in ("ca", "cb")]
     figure = plot.comparisons(both)
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
@@ -139,7 +139,7 @@ def test_comparisons_vary_the_same_keys(folders: Path) -> None:
         plot.comparisons(given)
 
 
-def test_results_of_two_kinds_are_refused(runs: list[ll.Result], folders: Path) -> None:
+def test_results_of_two_kinds_are_rejected(runs: list[ll.Result], folders: Path) -> None:
     compared = ll.load_comparison(folders / "ca")
     with pytest.raises(ll.InputError, match="ca is a comparison, and the others are runs"):
         plot.cwnd([*runs, compared])  # type: ignore[list-item]
@@ -157,7 +157,7 @@ def call(folders: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     return CliRunner()
 
 
-def test_plot_takes_several_folders(call: CliRunner, tmp_path: Path) -> None:
+def test_plot_takes_several_directories(call: CliRunner, tmp_path: Path) -> None:
     out = tmp_path / "both.svg"
     done = call.invoke(app, ["plot", "a", "b", "-m", "rtt", "-o", str(out)])
     assert (done.exit_code, done.stdout.replace("\n", "")) == (0, str(out))
@@ -166,7 +166,7 @@ def test_plot_takes_several_folders(call: CliRunner, tmp_path: Path) -> None:
     assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_figure_of_several_stands_in_no_folder(call: CliRunner, tmp_path: Path, folders: Path) -> None:
+def test_the_figure_of_several_is_in_no_directory(call: CliRunner, tmp_path: Path, folders: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).symlink_to(folders / name)
     with pytest.MonkeyPatch.context() as moved:
@@ -181,14 +181,14 @@ def test_the_figure_of_several_stands_in_no_folder(call: CliRunner, tmp_path: Pa
         (("a", "ca"), ("ca is a comparison, and the others are runs",)),
         (("ca", "a"), ("a is a run, and the others are comparisons",)),
         (("a", "b", "-m", "globe"), ('"globe" shows one result',)),
-        (("a", "b", "-m", "swarm", "-o", "x.gif"), ("x.gif: films and pages show one result",)),
+        (("a", "b", "-m", "swarm", "-o", "x.gif"), ("x.gif: animations show one result",)),
         (("a", "b", "-m", "bars"), ('no figure of "bars"; there are cwnd',)),
         (("ca", "cb", "-m", "rtt"), ('no comparison figure "rtt"; there are bars',)),
         (("ca", "cv"), ("ca varies nothing, and cv links.0.delay",)),
-        (("a", "a"), ("a: is there twice",)),
-        (("a", "./a/"), ("a: is there twice",)),
-        (("ca", "cb", "ca"), ("ca: is there twice",)),
-        (("a", "nowhere"), ("nowhere: is not a results folder",)),
+        (("a", "a"), ("a: is duplicated",)),
+        (("a", "./a/"), ("a: is duplicated",)),
+        (("ca", "cb", "ca"), ("ca: is duplicated",)),
+        (("a", "nowhere"), ("nowhere: is not a results directory",)),
         (("a", "b", "-o", "x.docx"), (".pdf, .svg, .png",)),
     ],
 )

@@ -57,7 +57,7 @@ def test_the_package_is_typed_and_has_its_version() -> None:
     assert importlib.metadata.version("lightlag") == ll.__version__ == _engine.__version__
 
 
-def test_the_metadata_says_what_people_look_for() -> None:
+def test_the_metadata_has_the_search_terms() -> None:
     metadata = importlib.metadata.metadata("lightlag")
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
@@ -67,7 +67,7 @@ def test_the_metadata_says_what_people_look_for() -> None:
     assert script.value == "lightlag._start:main"
 
 
-def test_errors_are_told_apart_by_type() -> None:
+def test_errors_are_distinguished_by_type() -> None:
     assert issubclass(ll.ScenarioError, ValueError)
     assert issubclass(ll.InputError, ValueError)
     assert issubclass(ll.Interrupted, KeyboardInterrupt)

@@ -1,4 +1,4 @@
-"""Every code block of the documentation runs, and what it names is there."""
+"""Every code block of the documentation runs, and everything that it names exists."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ EVERY = [
     ROOT / "CONTRIBUTING.md",
     *(path for path in DOCS if path.name not in GENERATED and "reference" not in path.parts),
 ]
-ELSEWHERE = ("README.md", "constellations.md", "figures.md", "swarms.md")
-"""Pages that run in a test of their own, which looks at their results, too."""
+ELSEWHERE = ("README.md", "tour.md", "constellations.md", "figures.md", "swarms.md")
+"""Pages with a test of their own, which also checks their results."""
 LANGUAGES = {
     *("", "bash", "c", "console", "cpp", "csv", "ini", "json", "none", "python", "rust", "sh", "text", "toml"),
-    *("{eval-rst}", "{toctree}"),
+    *("{eval-rst}", "{include}", "{toctree}"),
 }
 MOST_NOT_RUN = 32
-EXAMPLES = {"own-algorithm.md": (7, "aimd.pdf"), "learning.md": (3, "learned.pdf")}
-"""Results that the examples of a page leave, and a figure."""
+EXAMPLES = {"custom-algorithms.md": (7, "aimd.pdf"), "learning.md": (3, "learned.pdf")}
+"""Number of results that the examples of a page create, and a figure that they draw."""
 PAGES = [path for path in EVERY if path.name not in ELSEWHERE and pages.blocks(path)]
 BLOCKS = [(path, block) for path in EVERY for block in pages.blocks(path)]
 
@@ -89,7 +89,7 @@ def test_commands_are_there_with_their_options(command: str, page: str) -> None:
     while hasattr(found, "commands"):
         assert words[0] in found.commands, command
         found = found.commands[words.pop(0)]
-    known = {option for parameter in found.params for option in parameter.opts}
+    known = {"--help", *(option for parameter in found.params for option in parameter.opts)}
     used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= known, f"{page}: {command}: {used - known}"
     if called == "run":
@@ -117,7 +117,7 @@ def test_each_target_of_make_is_described() -> None:
         for row in re.findall(r"^\| (`[^|]*) \|", listed[1], re.MULTILINE)
         for name in re.findall(r"`([a-z-]+)`", row)
     }
-    # Those behind "environment" only look for programs of the machine.
+    # The targets after "environment" only look for programs of the machine.
     public = text.partition("\n.PHONY: tools ")[0]
     targets = {name for line in re.findall(r"^\.PHONY: (.*)$", public, re.MULTILINE) for name in line.split()}
     assert described == targets - helped - {"help"}

@@ -1,4 +1,4 @@
-"""The distribution lightlag-papers: what it says of itself, how commands find it, and what they say without it."""
+"""The distribution lightlag-papers: its metadata, how commands find it, and their messages without it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_commands_find_what_the_papers_declare() -> None:
     ],
     ids=" ".join,
 )
-def test_without_the_papers_a_command_says_what_to_install(alone: CliRunner, arguments: list[str]) -> None:
+def test_without_the_papers_a_command_names_what_to_install(alone: CliRunner, arguments: list[str]) -> None:
     done = alone.invoke(app, arguments)
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", MISSING)
 

@@ -1,4 +1,4 @@
-"""Players in a browser: they ask no network for anything, play, step and seek, and axe finds no barrier."""
+"""Players in a browser: they make no network requests, play, step and seek, and axe finds no violations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"
 NAME = "</script><script>alert(1)</script>"
 KINDS = ["globe", "swarm"]
 WAIT_MS = 300_000
-"""Longer than any machine takes to draw."""
+"""A timeout that is longer than any machine takes to draw."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def browser(launch: Callable[[list[str]], Any]) -> Iterator[Any]:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("players")
     oneweb = ll.run("oneweb", duration="20 s")
-    globe = ll.sky(oneweb.scenario).player(folder / "globe.html", result=oneweb, title=NAME)
+    globe = ll.sky(oneweb.scenario).animation(folder / "globe.html", result=oneweb, title=NAME)
     swarm = ll.run("search-and-rescue", duration="10 s").save(folder / "swarm", pages=True) / "swarm.html"
     frame = constellation_player.player(ll.sky("iridium"), until_s=20.0)
     report = folder / "report.html"
@@ -62,7 +62,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def opened(browser: Any, path: Path, *, width: int = 1200, scheme: str = "light") -> Any:
-    """A player that has drawn its first picture, has asked for nothing but itself, and has no error."""
+    """Returns a player that has rendered its first frame, after a check that it has requested no other file and has no
+    error.
+    """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(WAIT_MS)
     page = context.new_page()
@@ -79,7 +81,7 @@ def opened(browser: Any, path: Path, *, width: int = 1200, scheme: str = "light"
 
 
 def time_of(page: Any) -> float:
-    """The time of the slider, in s, to a thousandth of the whole."""
+    """Returns the time of the slider in s, to a thousandth of its range."""
     return float(page.locator("input[type=range]").input_value())
 
 
@@ -134,12 +136,12 @@ def test_a_globe_has_coast_names_paths_and_charts_with_units(browser: Any, pages
     assert "Dublin → oneweb-" in page.locator("td.path").text_content()
     alts = [chart.get_attribute("alt") for chart in page.locator(".chart img").all()]
     assert [alt.split(" over time")[0] for alt in alts] == [
-        "round trip: SRTT, and thin that of light in ms",
+        "round trip: SRTT; thin line: at the speed of light in ms",
         "goodput in Mbit/s",
         "cwnd in segments",
     ]
     page.keyboard.press("End")
-    numbers = page.get_by_role("table", name="Numbers at the time that is shown").locator("td").all_text_contents()
+    numbers = page.get_by_role("table", name="Values at the time that is shown").locator("td").all_text_contents()
     assert len(numbers) == 4
     assert all(re.fullmatch(r"[\d,.]+", number) for number in numbers)
     page.context.close()
@@ -155,7 +157,7 @@ def test_a_swarm_has_lengths_at_its_area_names_links_and_paths(browser: Any, pag
     names = {tag.text_content() for tag in page.locator(".stage .tag:visible").all()}
     assert "gateway" in names
     assert re.search(
-        r"21 nodes with radios, \d+ pairs of them hear each other", page.locator(".space-list").inner_text()
+        r"21 nodes with radios, \d+ pairs of them can exchange data", page.locator(".space-list").inner_text()
     )
     page.get_by_label("Radio links").uncheck()
     assert page.get_by_label("Radio links").is_checked() is False
@@ -180,7 +182,7 @@ def test_a_frame_in_a_longer_page_is_as_high_as_its_player(browser: Any, pages: 
     context.close()
 
 
-def test_without_three_dimensions_a_player_says_so_and_keeps_its_charts(
+def test_without_three_dimensions_a_player_reports_it_and_keeps_its_charts(
     launch: Callable[[list[str]], Any], pages: dict[str, Path]
 ) -> None:
     flat = launch(["--disable-3d-apis"])

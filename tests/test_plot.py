@@ -1,4 +1,4 @@
-"""Figures: there, labelled with units, and written in the format of the suffix."""
+"""Figures are created, labelled with units, and written in the format of the suffix."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_suffix_decides_the_format_and_the_bytes_repeat(result: ll.Result, t
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_an_unknown_suffix_is_refused(result: ll.Result, tmp_path: Path) -> None:
+def test_an_unknown_suffix_is_rejected(result: ll.Result, tmp_path: Path) -> None:
     with pytest.raises(ll.InputError, match=r"\.pdf, \.svg, \.png"):
         result.plot("cwnd", tmp_path / "cwnd.docx")
     with pytest.raises(ll.InputError, match="no figure of"):
@@ -65,8 +65,8 @@ def test_the_window_of_one_flow_comes_with_its_threshold_and_plateau(result: ll.
 def test_one_of_several_flows_can_be_drawn(four_flows: ll.Result) -> None:
     name = four_flows.flows["name"][2]
     assert name in plot.cwnd(four_flows, flow=name).axes[0].get_title(loc="left")
-    with pytest.raises(ll.InputError, match='no flow "nobody"'):
-        plot.cwnd(four_flows, flow="nobody")
+    with pytest.raises(ll.InputError, match='no flow "missing"'):
+        plot.cwnd(four_flows, flow="missing")
     with pytest.raises(ll.InputError, match='no link direction "nowhere"'):
         plot.queue(four_flows, link="nowhere")
 
@@ -91,7 +91,7 @@ def test_what_was_not_recorded_cannot_be_drawn(net: ll.Network) -> None:
             result.plot(metric)  # type: ignore[arg-type]
 
 
-def test_thinned_curves_keep_their_extremes() -> None:
+def test_decimated_curves_keep_their_extremes() -> None:
     import numpy as np
 
     times = np.linspace(0, 1, 100_000)
@@ -114,7 +114,7 @@ def test_comparisons_are_drawn_and_written(net: ll.Network, tmp_path: Path) -> N
     assert labels == [
         "Goodput (Mbit/s)",
         "Completion time (s)",
-        "Resent (%)",
+        "Retransmitted (%)",
         "Queueing (ms)",
         "Queueing p95 (ms)",
     ]
@@ -122,13 +122,13 @@ def test_comparisons_are_drawn_and_written(net: ll.Network, tmp_path: Path) -> N
         comparison.plot("pie")
 
 
-def test_notebooks_get_a_picture(result: ll.Result) -> None:
+def test_notebooks_get_a_diagram(result: ll.Result) -> None:
     figure = result.plot("cwnd")
     assert isinstance(figure, style.Chart)
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
-def test_means_over_time_are_those_of_the_runs_still_going() -> None:
+def test_means_over_time_cover_the_runs_still_going() -> None:
     import numpy as np
 
     def run(end: float, rate: float) -> tuple[curves.Numbers, curves.Numbers]:

@@ -1,4 +1,4 @@
-"""The Python packages keep the imports that `docs/architecture.md` shows: in one direction, and without circles."""
+"""The imports between Python packages are those in `docs/architecture.md`, in one direction and without cycles."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAPERS = ROOT / "papers" / "lightlag_papers"
 MODULES = {"analyse", "libm", "plot", "presets"}
 """The modules that are public objects of ``lightlag`` themselves."""
 
-BASE = {"_engine", "_signals", "errors", "text"}
-"""What every Python module may import: the engine, signals, errors, and text for people."""
+BASE = {"_engine", "_renamed", "_signals", "errors", "text"}
+"""Modules that every Python module may import: the engine, renamed names, signals, errors, and text for people."""
 
 LAYERS: dict[str, set[str]] = {
     "_engine": set(),
+    "_renamed": set(),
     "_signals": set(),
     "text": {"_engine"},
-    "validation": set(),
     "_compiled": {"text"},
     "errors": {"_compiled", "_engine", "text"},
     "libm": BASE,
@@ -30,8 +30,8 @@ LAYERS: dict[str, set[str]] = {
     "machine": BASE,
     "records": BASE | {"files"},
     "analyse": BASE | {"records"},
-    "own": BASE | {"_compiled", "files", "libm"},
-    "scenario": BASE | {"own"},
+    "custom": BASE | {"_compiled", "files", "libm"},
+    "scenario": BASE | {"custom"},
     "presets": BASE | {"scenario"},
     "scenario.presets": {"presets"},
     "scenario.reading": BASE | {"files", "records", "scenario", "scenario.presets"},
@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "plot": BASE | {"analyse", "constellation", "drawing", "files", "outcomes", "records", "swarm"},
     "report": BASE | {"analyse", "constellation", "files", "outcomes", "records", "swarm", "words"},
     "results": BASE | {"analyse", "constellation", "plot", "records", "report", "swarm"},
-    "running": BASE | {"files", "machine", "outcomes", "own", "records", "results", "scenario", "scenario.reading"},
+    "running": BASE | {"files", "machine", "outcomes", "custom", "records", "results", "scenario", "scenario.reading"},
     "captures": BASE | {"analyse", "drawing", "files", "outcomes", "results", "running", "scenario"},
     "comparison": BASE | {"drawing", "files", "machine", "outcomes", "plot", "records", "report", "running"},
     "study": BASE
@@ -55,8 +55,8 @@ LAYERS: dict[str, set[str]] = {
     | {"scenario", "scenario.presets", "scenario.reading"},
     "loading": BASE | {"comparison", "results", "study"},
     "imports": BASE | {"captures", "files", "outcomes", "scenario", "scenario.reading"},
-    "judge": BASE
-    | {"analyse", "drawing", "files", "machine", "outcomes", "records", "results", "running", "validation"}
+    "validation": BASE
+    | {"analyse", "drawing", "files", "machine", "outcomes", "records", "results", "running"}
     | {"scenario", "scenario.reading"},
     "gym": BASE | {"outcomes", "records", "results", "scenario", "scenario.reading", "study"},
     "studio": BASE
@@ -64,7 +64,7 @@ LAYERS: dict[str, set[str]] = {
     | {"scenario", "scenario.reading"},
     "commands": BASE
     | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "files", "imports"}
-    | {"judge", "machine", "outcomes", "own", "plot", "records", "results", "running", "scenario"}
+    | {"machine", "outcomes", "custom", "plot", "records", "results", "running", "scenario", "validation"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE
     | {"analyse", "commands", "comparison", "drawing", "files", "machine", "outcomes", "records"}
@@ -73,7 +73,7 @@ LAYERS: dict[str, set[str]] = {
     "__main__": {"_start"},
 }
 """The packages and modules of ``lightlag``, lowest first, each with those that it may import. The two modules of
-``scenario`` that know names of presets and folders of results are above its classes."""
+``scenario`` with names of presets and results directories are above its classes."""
 
 CROSSING = {
     "two modules": {"a.py": "from p.b import B\nA = 1", "b.py": "import p.a\nB = 1"},
@@ -102,7 +102,7 @@ CROSSING = {
     },
     "a module by its name in a text": {"a.py": "COMMANDS = ['p.b:f']", "b.py": "from p import a"},
 }
-"""Packages with a circle, in each way in which Python may write one."""
+"""Packages with an import cycle, one for each way to write the imports in Python."""
 
 PLAIN = {
     "an import for types alone": {
@@ -114,9 +114,9 @@ PLAIN = {
         "a/upper.py": "from p.a.lower import B\nA = 1",
         "a/lower.py": "B = 1",
     },
-    "a text that is no module": {"a.py": "ABOUT = 'p.b is above'", "b.py": "from p import a"},
+    "a text that is not a module": {"a.py": "ABOUT = 'p.b is above'", "b.py": "from p import a"},
 }
-"""Packages without one."""
+"""Packages without an import cycle."""
 
 
 @pytest.mark.parametrize("folder", [PYTHON, PAPERS], ids=lambda folder: folder.name)
@@ -124,7 +124,7 @@ def test_python_modules_do_not_import_each_other_in_a_circle(folder: Path) -> No
     assert python_imports.circle(python_imports.imports(folder)) == []
 
 
-def test_the_package_does_not_know_the_papers() -> None:
+def test_the_package_does_not_import_the_papers() -> None:
     assert not [file for file in PYTHON.rglob("*.py") if "lightlag_papers" in file.read_text("utf-8")]
 
 
@@ -142,7 +142,7 @@ def test_python_packages_import_only_what_the_table_shows() -> None:
 def test_the_table_of_packages_has_a_direction() -> None:
     below: set[str] = set()
     for name, names in LAYERS.items():
-        assert names - {name} <= below | BASE, f"{name} may import what stands after it: {names - below - BASE}"
+        assert names - {name} <= below | BASE, f"{name} may import what is above it: {names - below - BASE}"
         below.add(name)
 
 
@@ -157,12 +157,12 @@ def test_each_kind_of_circle_in_python_is_seen(kind: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_what_is_no_circle_in_python_is_not_seen(kind: str, tmp_path: Path) -> None:
+def test_acyclic_python_imports_are_not_reported(kind: str, tmp_path: Path) -> None:
     assert python_imports.circle(python_imports.imports(package(tmp_path, PLAIN[kind]))) == []
 
 
 def package(folder: Path, files: dict[str, str]) -> Path:
-    """Writes the modules of a package ``p``, and returns its folder."""
+    """Writes the modules of a package ``p``, and returns its directory."""
     for name, text in {"__init__.py": "", **files}.items():
         file = folder / "p" / name
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Commands that are refused change nothing, and no input reaches "a defect of lightlag"."""
+"""Commands that are rejected change nothing, and no input causes an internal error."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_an_addition_that_cannot_be_run_leaves_the_study_as_it_was(
         (STUDY, ("--out", "pair.toml/deep")),
     ],
 )
-def test_a_refused_study_leaves_nothing(
+def test_a_rejected_study_leaves_nothing(
     lightlag: Lightlag, pair_file: Path, study: str, options: tuple[str, ...]
 ) -> None:
     file = pair_file.with_name("study.toml")
     file.write_text(study)
     done = lightlag("study", "run", "study.toml", *options)
     assert done.returncode == 2, done.stdout
-    assert "defect" not in done.stderr
+    assert "internal error" not in done.stderr
     assert sorted(path.name for path in file.parent.iterdir()) == ["pair.toml", "study.toml"]
 
 
@@ -87,7 +87,7 @@ def test_results_that_cannot_get_their_name_back_are_named(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", refused)
-    with pytest.raises(OSError, match="the earlier results could not get their name back") as raised:
+    with pytest.raises(OSError, match="the earlier results could not be renamed back") as raised:
         result.save(folder, force=True)
     (old,) = tmp_path.glob(".one.*.old")
     assert str(old) in str(raised.value)
@@ -97,7 +97,9 @@ def test_results_that_cannot_get_their_name_back_are_named(
 @pytest.mark.parametrize(
     "variable", ["MPLBACKEND=nonsense", "SOURCE_DATE_EPOCH=abc", "POLARS_MAX_THREADS=0", "COLUMNS=abc", "TMPDIR=/none"]
 )
-def test_a_wrong_variable_is_refused_clearly_or_has_no_effect(result: ll.Result, tmp_path: Path, variable: str) -> None:
+def test_a_wrong_variable_is_rejected_clearly_or_has_no_effect(
+    result: ll.Result, tmp_path: Path, variable: str
+) -> None:
     result.save(tmp_path / "one")
     name, _, value = variable.partition("=")
     done = subprocess.run(
@@ -108,11 +110,11 @@ def test_a_wrong_variable_is_refused_clearly_or_has_no_effect(result: ll.Result,
         env={**os.environ, name: value},
         check=False,
     )
-    assert "defect" not in done.stderr
+    assert "internal error" not in done.stderr
     assert done.returncode == 0 or done.stderr.startswith(f"error: {name}: ")
 
 
-def test_a_mapping_that_contains_itself_is_refused() -> None:
+def test_a_mapping_that_contains_itself_is_rejected() -> None:
     circular: dict[str, Any] = {"name": "circle"}
     circular["links"] = [circular]
     for call in (ll.run, lambda it: ll.compare(it, ["cubic"]), lambda it: ll.Study(it).plan()):
@@ -128,14 +130,14 @@ def test_goodput_takes_a_reasonable_interval(result: ll.Result, interval_s: Any)
         analyse.goodput(result.trace("goodput"), interval_s)
 
 
-def test_results_in_a_folder_that_is_not_utf8_are_read(lightlag: Lightlag, pair_file: Path) -> None:
+def test_results_in_a_directory_that_is_not_utf8_are_read(lightlag: Lightlag, pair_file: Path) -> None:
     name = os.fsdecode(b"\xff")
     assert lightlag("run", "pair.toml", "-q", "-o", name).returncode == 0
     assert lightlag("diff", name, name).returncode == 0
     assert lightlag("run", "pair.toml", "-q", "-o", "two", "-s", f"name={name}").returncode == 2
 
 
-def test_more_jobs_than_any_machine_has_are_refused(lightlag: Lightlag, pair_file: Path) -> None:
+def test_more_jobs_than_any_machine_has_are_rejected(lightlag: Lightlag, pair_file: Path) -> None:
     for command in (("run", "pair.toml"), ("compare", "pair.toml", "-c", "cubic")):
         done = lightlag(*command, "-j", 10**30)
         assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Repeating a run from its capture: our own exactly, real ones as far as the inference goes."""
+"""Repeating a run from its capture: exactly for our own captures, for real ones as far as the inference allows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def invoke(*arguments: str) -> Result:
 
 
 def own(folder: Path, **changes: Any) -> ll.Result:
-    """A run of ours with losses by number, captured at both ends."""
+    """A run of ours that loses the given packets, captured at both ends."""
     network = ll.Network("own")
     loss = {"packets": [30, 31, 100, 140, 400], "direction": "forward"}
     queue = {"discipline": "drop_tail", "limit": "300 packets", "count_in_service": True}
@@ -88,7 +88,7 @@ def test_a_real_run_is_repeated_with_its_losses(tmp_path: Path) -> None:
     assert found.result.acks["snd_una"].is_sorted()
 
 
-def test_the_command_prints_both_and_writes_a_folder(tmp_path: Path) -> None:
+def test_the_command_prints_both_and_writes_a_directory(tmp_path: Path) -> None:
     out = tmp_path / "out"
     shown = invoke("replay", str(CUBIC), "-c", "reno", "-o", str(out))
     assert shown.exit_code == 0, shown.output
@@ -131,12 +131,12 @@ def from_client(packet: bytes) -> bool:
     ("keep", "message"),
     [
         (lambda packets: packets[1:], "its SYN is not in the capture"),
-        (lambda packets: packets[:3], "nobody sends data in it"),
+        (lambda packets: packets[:3], "no connection in it carries data"),
         (lambda packets: [one for one in packets if from_client(one)], "only one direction"),
         (lambda packets: [], "holds no TCP connection"),
     ],
 )
-def test_what_cannot_be_repeated_is_refused(
+def test_runs_that_cannot_be_repeated_are_rejected(
     tmp_path: Path, keep: Callable[[list[bytes]], list[bytes]], message: str
 ) -> None:
     head, packets = records(CUBIC)
@@ -170,14 +170,14 @@ def test_the_part_before_a_cut_is_repeated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"not a capture at all"])
-def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_capture_is_rejected(tmp_path: Path, content: bytes) -> None:
     capture = tmp_path / "none.pcap"
     capture.write_bytes(content)
     with pytest.raises(InputError, match="not a capture"):
         Sending(capture)
 
 
-def test_the_window_beside_a_capture_is_in_bytes(tmp_path: Path) -> None:
+def test_the_window_next_to_a_capture_is_in_bytes(tmp_path: Path) -> None:
     found = repeat(CUBIC)
     side = Side.of_folder(found.save(tmp_path / "replay"))
     assert side.cwnd is not None
@@ -185,7 +185,7 @@ def test_the_window_beside_a_capture_is_in_bytes(tmp_path: Path) -> None:
     assert side.cwnd.values.max() == pytest.approx(1460 * float(found.result.trace()["cwnd_segments"].max()))  # type: ignore[arg-type]
 
 
-def test_acks_are_recorded_where_somebody_asks(tmp_path: Path) -> None:
+def test_acks_are_recorded_on_request(tmp_path: Path) -> None:
     table = tmp_path / "acks.csv"
     out = tmp_path / "out"
     shown = invoke("run", "geo", "-s", "duration=5 s", "--acks", str(table), "-o", str(out), "-q")
@@ -198,7 +198,7 @@ def test_acks_are_recorded_where_somebody_asks(tmp_path: Path) -> None:
     assert ll.load(tmp_path / "bare").acks.height == len(lines) - 1
 
 
-def test_a_run_without_acks_says_how_to_get_them() -> None:
+def test_a_run_without_acks_explains_how_to_record_them() -> None:
     network = ll.Network("short")
     network.link("a", "b", rate="1 Mbit/s", delay="1 ms")
     network.flow("a", "b", transfer="10 kB")
@@ -216,7 +216,7 @@ def test_a_run_without_acks_says_how_to_get_them() -> None:
         (0, {"auto": {"initial": "64 B", "max": "150000 B"}}),
     ],
 )
-def test_a_window_that_grew_is_that_of_a_buffer_that_tunes_itself(first: int, expected: object) -> None:
+def test_a_window_that_grew_implies_a_buffer_that_tunes_itself(first: int, expected: object) -> None:
     assert _receive_buffer({"receive_window": 150_000, "first_receive_window": first}) == expected
 
 
@@ -267,7 +267,7 @@ def test_losses_of_a_full_queue_become_its_limit(tmp_path: Path, vantage: str) -
     assert given["loss"]["packets"] == lost
 
 
-def test_an_outage_is_no_full_queue() -> None:
+def test_an_outage_is_not_a_full_queue() -> None:
     sending = Sending(CAPTURES / "linux-timeout-sender.pcap")
     assert len(sending.summary["lost"]) == 52
     assert sending.summary["overflowed"] == []
@@ -283,7 +283,7 @@ def test_the_connection_with_the_most_data_is_repeated(tmp_path: Path) -> None:
     assert "connection 1 has the most data; 1 more with --flow" in shown.output
 
 
-def test_a_pipe_is_refused_instead_of_read_twice(tmp_path: Path) -> None:
+def test_a_pipe_is_rejected_instead_of_read_twice(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     # Without a reader or writer at the other end an open would wait, so both are here.

@@ -1,4 +1,4 @@
-"""Reports in a browser: nothing is asked of a network, axe finds no barrier, charts zoom together, tables filter."""
+"""Reports in a browser: they make no network requests, axe finds no violations, charts zoom together, tables filter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import lightlag as ll
 
-# The package of axe imports pytest's plug-ins nowhere, so that both may be missing only where nobody tests.
+# The package of axe imports pytest's plug-ins nowhere, so that both may be missing only where no tests run.
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install lightlag[dev]")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing: pip install lightlag[dev]")
 
@@ -65,7 +65,7 @@ PAGES = ["run_page", "comparison_page", "bars_page"]
 
 
 def opened(browser: Any, path: Path, *, width: int = 1200, scheme: str = "light", media: str = "screen") -> Any:
-    """A page, which has asked for nothing but itself and has no error."""
+    """Returns a page, after a check that it has requested nothing but itself and has no error."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     asked: list[str] = []
@@ -81,7 +81,7 @@ def opened(browser: Any, path: Path, *, width: int = 1200, scheme: str = "light"
 
 
 def box_of(page: Any, selector: str) -> dict[str, float]:
-    """Where an element stands on the screen, to which it is scrolled."""
+    """Scrolls to an element and returns its position on the screen."""
     element = page.query_selector(selector)
     element.scroll_into_view_if_needed()
     box: dict[str, float] = element.bounding_box()
@@ -134,7 +134,7 @@ def test_the_charts_of_a_run_zoom_together(browser: Any, run_page: Path) -> None
     assert all(before != after for before, after in zip(whole, zoomed, strict=True)), "one chart did not follow"
     assert all("8" in each for each in zoomed)
     assert not any("16" in each for each in zoomed)
-    page.click("text=whole range")
+    page.click("text=entire range")
     assert labels() == whole
     page.focus("#rtt .panel")
     page.keyboard.press("+")
@@ -143,7 +143,7 @@ def test_the_charts_of_a_run_zoom_together(browser: Any, run_page: Path) -> None
     assert labels() == whole
 
 
-def test_values_stand_below_the_pointer(browser: Any, run_page: Path, bars_page: Path) -> None:
+def test_values_are_below_the_pointer(browser: Any, run_page: Path, bars_page: Path) -> None:
     page = opened(browser, run_page)
     box = box_of(page, "#goodput .panel")
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 80)
@@ -183,7 +183,7 @@ def test_tables_filter_sort_and_show_all(browser: Any, comparison_page: Path) ->
         )
 
     assert len(column(0)) == 25, "the first rows"
-    page.click("text=show all")
+    page.click("button:has-text('show all')")
     assert len(column(0)) == 30
     field = page.query_selector("input[type=search]")
     field.fill("hybla 80")
@@ -215,4 +215,4 @@ def test_without_a_script_the_numbers_are_there(browser: Any, bars_page: Path) -
     page.goto(bars_page.as_uri())
     text = page.inner_text("main")
     assert "hybla" in text
-    assert "The script of this page draws the chart. Goodput: cubic" in text
+    assert "This chart needs the page's script. Goodput: cubic" in text

@@ -14,7 +14,7 @@ from lightlag_papers import PAPERS, Row, Verdict, table
 from lightlag_papers.cubic_inet import equations, growth, model, point_to_point, refill
 from lightlag_papers.epochs import WindowTrace, epochs, time_mean
 from lightlag_papers.paper import Effort
-from lightlag_papers.validation import Findings, Judgement, findings, judges
+from lightlag_papers.validation import Check, Findings, findings, references
 
 pytestmark = pytest.mark.long
 
@@ -95,7 +95,7 @@ def forced() -> point_to_point.Forced:
     return point_to_point.Forced.run()
 
 
-def test_reductions_come_when_table_1_says(forced: point_to_point.Forced) -> None:
+def test_reductions_occur_as_in_table_1(forced: point_to_point.Forced) -> None:
     assert len(forced.epochs) == len(point_to_point.TABLE_1)
     for epoch, printed in zip(forced.epochs, point_to_point.TABLE_1, strict=True):
         assert epoch.reduction_s == pytest.approx(printed.reduction_s, abs=0.005)
@@ -137,7 +137,7 @@ def test_the_growth_function_is_followed() -> None:
 
 def test_a_loss_at_10_gbits_costs_newreno_1_4_hours() -> None:
     found = refill.Refill.run()
-    # A segment a round trip: 50,000 round trips of 100 ms.
+    # One segment per round trip: 50,000 round trips of 100 ms.
     assert found.per_round == pytest.approx(1, abs=1e-3)
     assert [row.verdict for row in refill.rows(found)] == [Verdict.REPRODUCED, Verdict.HOLDS]
     # With an ACK for every second segment and a segment each, it would be 2.8 h, which is not printed.
@@ -195,11 +195,11 @@ def test_a_claim_is_what_the_paper_prints_and_nothing_else(verdict: Verdict, pap
     if (verdict in claims) == bool(paper):
         assert Row("a", "b", paper, "", "9", verdict, "because").verdict is verdict
     else:
-        with pytest.raises(ValueError, match="the paper says"):
+        with pytest.raises(ValueError, match="the paper has"):
             Row("a", "b", paper, "", "9", verdict, "because")
 
 
-def test_a_row_is_not_judged_without_a_criterion() -> None:
+def test_a_row_has_no_verdict_without_a_criterion() -> None:
     with pytest.raises(ValueError, match="by no criterion"):
         Row("a", "b", "8", "", "9", Verdict.REPRODUCED)
 
@@ -211,38 +211,36 @@ def test_a_band_is_two_sided_and_keeps_its_origin() -> None:
     assert band.high == pytest.approx(2.7 * 2.7 / 2.3)
     like = table.Band.like(table.Band(80, 250, table.BEFOREHAND), 160, 80)
     assert (like.low, like.high) == (40, 125)
-    assert "set beforehand" in like.text
+    assert "set in advance" in like.text
 
 
 def test_tallies_add() -> None:
     one = table.Tally.of(
         [Row("a", "b", "c", "", "e", Verdict.UNDECIDED, "open"), Row("a", "b", "", "", "e", Verdict.HOLDS, "1 %")]
     )
-    assert (
-        one + one
-    ).text == "0 of 0 claims reproduced, 2 more cannot be judged; 2 of 2 own checks hold; 0 rows for information."
+    assert (one + one).text == "0 of 0 claims reproduced, 2 undecided; 2 of 2 own checks hold; 0 rows for information."
 
 
 def test_markdown_keeps_bars_inside_cells() -> None:
     assert "| C\\|t - K\\| |" in table.markdown_table(("a",), [("C|t - K|",)])
 
 
-def test_short_judges_hold() -> None:
-    groups = (judges.window_over_rtt, judges.payload_share, judges.growth, judges.timeouts)
-    for judgement in (judgement for group in groups for judgement in group()):
-        assert judgement.holds, judgement
+def test_short_checks_hold() -> None:
+    groups = (references.window_over_rtt, references.payload_share, references.growth, references.timeouts)
+    for check in (check for group in groups for check in group()):
+        assert check.holds, check
 
 
 def test_the_validation_page_numbers_its_commands() -> None:
     rows = [
-        Judgement("a", "p", "lightlag run x.toml", "1", "1", "+0.00%", True, "±1%"),
-        Judgement("b", "p", "the same run", "2", "1", "+100.00%", False, "±1%"),
+        Check("a", "p", "lightlag run x.toml", "1", "1", "+0.00%", True, "±1%"),
+        Check("b", "p", "the same run", "2", "1", "+100.00%", False, "±1%"),
     ]
     page = findings.pages(Findings(closed_forms=rows))["closed-forms"].text()
-    assert "| 1 | a | p | 1 | 1 | +0.00% | holds | ±1% |" in page
-    assert "| 1 | b | p | 2 | 1 | +100.00% | **does not hold** | ±1% |" in page
+    assert "| 1 | a; p | 1 | 1 | +0.00% | ±1% |" in page
+    assert "| 1 | b; p | 2 | 1 | +100.00% | **does not hold**: ±1% |" in page
     assert "1. `lightlag run x.toml`" in page
-    assert "1 of 2 hold." in page
+    assert "**1 of 2 measurements agree with their closed forms" in page
 
 
 def test_random_losses_raise_the_mean_window() -> None:

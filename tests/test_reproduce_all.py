@@ -1,4 +1,4 @@
-"""`lightlag reproduce`: every paper at once, as a folder, as one page and as JSON. The papers are made up."""
+"""`lightlag reproduce`: every paper, as a directory, as one page and as JSON. The papers are made up."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lightlag_papers.paper import Picture
 from lightlag_papers.table import Layout
 
 ROWS = (
-    Row("Fig. 1", "W, <segments>", "8", "", "9", Verdict.NOT_REPRODUCED, "outside 7 to 8 (set beforehand)"),
-    Row("Fig. 1", "K, s", "4.71", "4.70", "4.69", Verdict.REPRODUCED, "4 % (set beforehand)"),
+    Row("Fig. 1", "W, <segments>", "8", "", "9", Verdict.NOT_REPRODUCED, "outside 7 to 8 (set in advance)"),
+    Row("Fig. 1", "K, s", "4.71", "4.70", "4.69", Verdict.REPRODUCED, "4 % (set in advance)"),
     Row("Fig. 2", "which β", "β", "", "0.8", Verdict.UNDECIDED, "the text uses it for both"),
     Row("model", "K, s", "", "4.70", "4.69", Verdict.HOLDS, "1 %"),
 )
@@ -45,10 +45,10 @@ def two(monkeypatch: pytest.MonkeyPatch) -> dict[str, Paper]:
     return papers
 
 
-def test_all_papers_leave_one_page_one_table_and_a_folder_each(tmp_path: Path, two: dict[str, Paper]) -> None:
+def test_all_papers_leave_one_page_one_table_and_a_directory_each(tmp_path: Path, two: dict[str, Paper]) -> None:
     found = reproduce_all(two.values(), tmp_path / "out")
     assert found.tally.text == (
-        "2 of 4 claims reproduced, 2 more cannot be judged; 2 of 2 own checks hold; 0 rows for information."
+        "2 of 4 claims reproduced, 2 undecided; 2 of 2 own checks hold; 0 rows for information."
     )
     out = tmp_path / "out"
     assert {path.name for path in out.iterdir()} == {"index.html", "verdicts.csv", "run.json", "one", "two"}
@@ -82,12 +82,12 @@ def test_json_of_one_paper_and_of_all(tmp_path: Path, two: dict[str, Paper], mon
     monkeypatch.chdir(tmp_path)
     one = json.loads(CliRunner().invoke(cli.app, ["reproduce", "one", "--json"]).stdout)
     assert one["tally"] == {
-        **{"reproduced": 1, "not reproduced": 1, "cannot be judged": 1},
+        **{"reproduced": 1, "not reproduced": 1, "undecided": 1},
         **{"holds": 1, "does not hold": 0, "for information": 0},
     }
     assert one["rows"][1] == {
         **{"item": "Fig. 1", "quantity": "K, s", "paper": "4.71", "closed form or model": "4.70", "lightlag": "4.69"},
-        **{"verdict": "reproduced", "note": "4 % (set beforehand)"},
+        **{"verdict": "reproduced", "note": "4 % (set in advance)"},
     }
     assert one["tables"] == [
         {"name": "table1", "title": "Table 1", "header": ["K, s", "ours"], "lines": [["4.71", "4.69"]]}
@@ -110,11 +110,11 @@ def test_the_command_writes_and_prints(tmp_path: Path, two: dict[str, Paper], mo
     assert "exists" in again.output
 
 
-def test_a_wrong_name_is_told_of_all(two: dict[str, Paper]) -> None:
+def test_a_wrong_name_is_reported_for_all(two: dict[str, Paper]) -> None:
     done = CliRunner().invoke(cli.app, ["reproduce", "three"])
     assert done.exit_code == 2
     assert 'no paper "three"; name one of one, two, or all' in done.output
 
 
-def test_all_is_no_papers_name() -> None:
+def test_all_is_not_the_name_of_a_paper() -> None:
     assert "all" not in PAPERS

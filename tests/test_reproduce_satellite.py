@@ -23,7 +23,7 @@ def trace_of(*rows: tuple[float, float, float, str]) -> WindowTrace:
     return WindowTrace(np.array(time), np.array(cwnd), np.array(ssthresh), none, none, np.array(phase))
 
 
-def test_response_functions_are_those_of_the_reference() -> None:
+def test_response_functions_match_the_reference() -> None:
     # p = 0.001: CUBIC 2.15 Mbit/s at 400 ms, NewReno with an ACK every second segment 0.56.
     assert pytest.approx(0.00099975) == satellite.LOSS_RATE
     assert satellite.response_bps("CUBIC", 0.4) == pytest.approx(2.15e6, rel=5e-3)
@@ -80,9 +80,9 @@ def test_the_claims_about_four_flows_hold(satellite_run: satellite.Comparison) -
     rows = satellite.rows(satellite_run)
     assert len(rows) == 8
     failed = [row for row in rows if row.verdict.failed]
-    # The share of time above 150 segments is judged as the text has it.
+    # The fraction of time above 150 segments is checked as the text states it.
     assert [row.quantity for row in failed] == [
-        "CUBIC: share of the flows' time after 15 s with a window above 150 segments"
+        "CUBIC: fraction of the flows' time after 15 s with a window above 150 segments"
     ]
     assert 0.2 < float(failed[0].ours.split("%")[0]) / 100 < 0.6
 
@@ -105,7 +105,7 @@ def test_only_the_literal_difference_does_not_grow(sweep: rtt_sweep.Sweep) -> No
     assert len(rows) == 10
 
 
-def test_what_is_high_at_600_ms_is_said_to_be(sweep: rtt_sweep.Sweep) -> None:
+def test_a_high_value_at_600_ms_is_reported(sweep: rtt_sweep.Sweep) -> None:
     (row,) = (row for row in rtt_sweep.rows(sweep) if row.quantity.startswith("CUBIC, RTT 600 ms: throughput of all"))
     above = sweep.aggregate("CUBIC", 0.6).mean / 7.5 - 1
     assert above > 0.15

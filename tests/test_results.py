@@ -24,7 +24,7 @@ from lightlag.records.source import TableName
 TABLES: tuple[TableName, ...] = ("flows", "links", "trace", "queue", "drops")
 
 
-def test_a_folder_holds_what_the_run_held(result: ll.Result, tmp_path: Path) -> None:
+def test_a_directory_holds_what_the_run_held(result: ll.Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "pair")
     assert {path.name for path in folder.iterdir()} == {"run.json", *(f"{name}.parquet" for name in TABLES)}
     loaded = ll.load(folder)
@@ -36,7 +36,7 @@ def test_a_folder_holds_what_the_run_held(result: ll.Result, tmp_path: Path) -> 
     assert repr(loaded) == repr(result)
 
 
-def test_run_json_says_where_the_numbers_come_from(result: ll.Result, tmp_path: Path) -> None:
+def test_run_json_records_the_origin_of_the_numbers(result: ll.Result, tmp_path: Path) -> None:
     run = json.loads((result.save(tmp_path / "pair") / "run.json").read_text())
     assert run["version"] == _engine.__version__
     assert run["result_hash"] == result.result_hash
@@ -45,7 +45,7 @@ def test_run_json_says_where_the_numbers_come_from(result: ll.Result, tmp_path: 
     assert ll.run(run["scenario"]).result_hash == result.result_hash
 
 
-def test_names_stand_in_the_tables(result: ll.Result) -> None:
+def test_names_are_in_the_tables(result: ll.Result) -> None:
     assert result.trace()["flow"].cast(pl.String).unique().to_list() == ["client->server"]
     assert set(result.queue["link"].cast(pl.String).unique()) == {"client->server", "server->client"}
     assert set(result.drops["cause"].cast(pl.String).unique()) <= {"queue", "error", "aqm", "ack_filter", "ttl"}
@@ -82,7 +82,7 @@ def test_what_a_sink_collects_is_in_its_row(tmp_path: Path) -> None:
     assert ll.load(run.save(tmp_path / "iot")).summary == run.summary
 
 
-def test_what_stations_told_is_in_the_row_of_a_flow(tmp_path: Path) -> None:
+def test_notifications_of_stations_are_in_the_row_of_a_flow(tmp_path: Path) -> None:
     file = tmp_path / "told.toml"
     file.write_text(
         """
@@ -100,14 +100,14 @@ def test_what_stations_told_is_in_the_row_of_a_flow(tmp_path: Path) -> None:
     (flow,) = run.summary["flows"]
     assert flow["signals"] == {"sent": 2, "received": 2, "ignored": 0, "lost": 0, "local": 0}
     assert run.flows["signals_received"].to_list() == [2]
-    assert "2 of 2 heeded" in run._repr_html_()
+    assert "2 of 2 acted on" in run._repr_html_()
     assert ll.load(run.save(tmp_path / "told")).summary == run.summary
 
 
 def test_what_a_flow_did_without_is_in_its_row(tmp_path: Path) -> None:
     net = ll.Network("partial")
     net.link("ground", "sat", rate="1.5 Mbit/s", delay="260 ms", queue="200 packets", loss=0.01)
-    bets = ll.Tcp(profile="scps", congestion="none", scps={"bets": {"transmissions": 1, "patience": "1 s"}})
+    bets = ll.Tcp(profile="scps", congestion="none", scps={"bets": {"max_transmissions": 1, "receive_timeout": "1 s"}})
     net.flow("ground", "sat", name="partial", transfer="500 kB", tcp=bets)
     net.flow("ground", "sat", name="whole", transfer="100 kB", tcp={"profile": "scps"})
     run = ll.run(net, duration="300 s")
@@ -123,7 +123,7 @@ def test_what_a_flow_did_without_is_in_its_row(tmp_path: Path) -> None:
     assert ll.load(run.save(tmp_path / "partial")).summary == run.summary
 
 
-def test_a_flow_that_gave_up_says_why(result: ll.Result) -> None:
+def test_a_flow_that_aborted_has_a_reason(result: ll.Result) -> None:
     assert result.flows["failure"].to_list() == [None]
     net = ll.Network("deaf")
     net.link("client", "server", rate="5 Mbit/s", delay="20 ms", queue="50 packets", loss=1)
@@ -233,7 +233,7 @@ def test_a_table_of_queues_in_several_batches_has_all_rows(tmp_path: Path) -> No
     assert ll.load(result.save(tmp_path / "run")).queue.equals(queue)
 
 
-def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path) -> None:
+def test_existing_results_are_rejected_unless_forced(result: ll.Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "pair")
     # In words of the command line, if this is one.
     with pytest.raises(FileExistsError, match=r"replace it with (--force|force=True)"):
@@ -253,23 +253,23 @@ def test_what_exists_is_refused_unless_forced(result: ll.Result, tmp_path: Path)
 def test_force_replaces_results_only(result: ll.Result, tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match="something else than results"):
+    with pytest.raises(FileExistsError, match="other files than results"):
         result.save(tmp_path / "thesis", force=True)
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileExistsError, match="not a folder"):
+    with pytest.raises(FileExistsError, match="not a directory"):
         result.save(tmp_path / "file", force=True)
     (tmp_path / "empty").mkdir()
     result.save(tmp_path / "empty", force=True)
     assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "years of work"
 
 
-def test_folders_on_the_way_are_made(result: ll.Result, tmp_path: Path) -> None:
+def test_parent_directories_are_created(result: ll.Result, tmp_path: Path) -> None:
     assert (result.save(tmp_path / "a" / "b" / "c") / "run.json").is_file()
 
 
-def test_a_place_that_cannot_be_written_is_one_error(result: ll.Result, tmp_path: Path) -> None:
+def test_a_destination_that_cannot_be_written_is_one_error(result: ll.Result, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileExistsError, match=r"file: is not a folder"):
+    with pytest.raises(FileExistsError, match=r"file: is not a directory"):
         result.save(tmp_path / "file" / "inside")
     with pytest.raises(OSError, match=r"x{300}: cannot write: "):
         result.save(tmp_path / ("x" * 300))
@@ -289,7 +289,7 @@ except OSError as error:
 
 
 @pytest.mark.parametrize("limit", [100, 5000])
-def test_a_disk_that_fills_up_leaves_nothing_behind(pair_file: Path, tmp_path: Path, limit: int) -> None:
+def test_a_disk_that_fills_up_leaves_no_files(pair_file: Path, tmp_path: Path, limit: int) -> None:
     folder = tmp_path / "results" / "pair"
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, pair_file, folder, str(limit)],
@@ -338,8 +338,8 @@ def test_a_comparison_and_a_figure_on_a_full_disk_leave_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "pair.toml"]
 
 
-def test_what_is_not_a_results_folder_is_said_to_be_none(result: ll.Result, tmp_path: Path) -> None:
-    with pytest.raises(ll.InputError, match="is not a results folder"):
+def test_other_directories_are_reported_as_no_results(result: ll.Result, tmp_path: Path) -> None:
+    with pytest.raises(ll.InputError, match="is not a results directory"):
         ll.load(tmp_path)
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(ll.InputError, match="cannot be read"):
@@ -356,7 +356,7 @@ def test_what_is_not_a_results_folder_is_said_to_be_none(result: ll.Result, tmp_
         _ = ll.load(folder).flows
 
 
-def test_unknown_tables_are_refused(result: ll.Result) -> None:
+def test_unknown_tables_are_rejected(result: ll.Result) -> None:
     with pytest.raises(ll.InputError, match="flows, links, trace, queue, drops"):
         result.table("pcap")  # type: ignore[arg-type]
 
@@ -400,7 +400,7 @@ def test_without_radios_there_are_no_tables_of_them(result: ll.Result, name: str
         getattr(result, name)
 
 
-def test_a_way_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
+def test_a_path_over_two_media_and_a_link_has_a_row_for_each_of_them() -> None:
     low = ll.Medium(name="low", standard="802.11g", frequency="2.437 GHz", rate="24 Mbit/s", routing="static")
     high = ll.Medium(name="high", rate="24 Mbit/s", routing="aodv")
     net = ll.Network("two", media=[low, high])
@@ -454,7 +454,7 @@ def test_one_loader_reads_runs_comparisons_and_studies(net: ll.Network, tmp_path
         ll.open_study(tmp_path / "compared")
 
 
-def test_a_figure_of_several_metrics_is_refused(result: ll.Result) -> None:
+def test_a_figure_of_several_metrics_is_rejected(result: ll.Result) -> None:
     with pytest.raises(ll.InputError, match="call plot once for each of cwnd"):
         result.plot(["cwnd", "rtt"])  # type: ignore[arg-type]
 
@@ -467,7 +467,7 @@ def test_a_figure_of_several_metrics_is_refused(result: ll.Result) -> None:
         ({"rate": "1 Mbit/s", "delay": "1 s", "queue": 20}, 'queue: 20 has no unit; write "20 packets"'),
     ],
 )
-def test_a_quantity_without_a_unit_is_refused_where_it_is_written(given: dict[str, Any], message: str) -> None:
+def test_a_quantity_without_a_unit_is_rejected_where_it_is_written(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ll.InputError, match=re.escape(message)):
         ll.Network().link("a", "b", **given)
 

@@ -1,4 +1,6 @@
-"""Memory and disk: what does not fit is refused before the run with numbers, and what runs out is one message."""
+"""Memory and disk: a run that does not fit is rejected in advance, with numbers; running out of either gives one
+message.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     return CliRunner()
 
 
-def test_results_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: CliRunner) -> None:
+def test_results_take_no_more_of_the_disk_than_stated(tmp_path: Path, call: CliRunner) -> None:
     for more in ([], ["record.acks=true"], ["record.pcap.comments=true", "record.acks=true"]):
         sets = [("links.0.rate", "20 Mbit/s"), *(tuple(one.split("=")) for one in more)]
         result = ll.run("pair.toml", sets=sets, spool=tmp_path)  # type: ignore[arg-type]
@@ -55,32 +57,32 @@ delay = "20 ms"
 """
 
 
-def test_flows_that_share_a_link_take_no_more_of_the_disk_than_is_said(tmp_path: Path, call: CliRunner) -> None:
+def test_flows_that_share_a_link_take_no_more_of_the_disk_than_stated(tmp_path: Path, call: CliRunner) -> None:
     Path("crowd.toml").write_text(CROWD)
     folder = ll.run("crowd.toml", spool=tmp_path).save(tmp_path / "out")
     written = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     assert written <= read_scenario("crowd.toml").results_size() < 10 * written
 
 
-def test_a_run_that_the_disk_has_no_room_for_is_refused(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_does_not_fit_on_the_disk_is_rejected(call: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     space = shutil.disk_usage(".")._replace(free=300_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: space)
     assert call.invoke(app, ["run", "pair.toml", "-q", "--pcap"]).exit_code == 0
     with monkeypatch.context() as context:
         context.setattr(_engine, "run", None)
-        done = call.invoke(app, ["run", "large.toml", "-q", "--pcap", "--out", "folder"])
+        done = call.invoke(app, ["run", "large.toml", "-q", "--pcap", "--out", "saved"])
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr.startswith(
-            "error: folder: has no room: the disk has 300 MB left, and the results may take 4"
+            "error: saved: not enough disk space: 300 MB are free, and the results may take 4"
         )
-        assert done.stderr.endswith("; record less, run for a shorter time, or choose another place\n")
-        with pytest.raises(FolderError, match=r"the disk has 300 MB left, and the results may take 459.8 MB"):
+        assert done.stderr.endswith("; record less, run for a shorter time, or choose another path\n")
+        with pytest.raises(FolderError, match=r"300 MB are free, and the results may take 459.8 MB"):
             ll.run("large.toml", sets={"record.pcap.comments": False})
-        many = ["compare", "pair.toml", "-c", "cubic", "-n", "20000", "--out", "folder"]
+        many = ["compare", "pair.toml", "-c", "cubic", "-n", "20000", "--out", "saved"]
         done = call.invoke(app, many)
         assert (done.exit_code, done.stdout) == (2, ""), done.output
-        assert "folder: has no room: the disk has 300 MB left, and the results may take 482 MB; " in done.stderr
-    assert not Path("folder").exists()
+        assert "saved: not enough disk space: 300 MB are free, and the results may take 482 MB; " in done.stderr
+    assert not Path("saved").exists()
 
 
 @pytest.fixture
@@ -97,10 +99,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_small_disk_takes_what_fits_and_refuses_the_rest(call: CliRunner, small_disk: Path) -> None:
+def test_a_small_disk_takes_what_fits_and_rejects_the_rest(call: CliRunner, small_disk: Path) -> None:
     done = call.invoke(app, ["run", "large.toml", "-q", "--pcap", "--out", str(small_disk / "large")])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "has no room: the disk has 20.97 MB left, and the results may take 459.8 MB" in done.stderr, done.stderr
+    assert "not enough disk space: 20.97 MB are free, and the results may take 459.8 MB" in done.stderr, done.stderr
     done = call.invoke(app, ["run", "pair.toml", "-q", "--pcap", "--out", str(small_disk / "pair")])
     assert done.exit_code == 0, done.output
     assert [path.name for path in small_disk.iterdir()] == ["pair"]
@@ -115,14 +117,12 @@ def test_a_run_ends_with_a_message_before_the_memory_does(call: CliRunner, monke
             done = call.invoke(app, command)
         assert (done.exit_code, done.stdout) == (1, ""), done.output
         *warnings, error = done.stderr.splitlines()
-        assert error == (
-            "error: there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs"
-        )
+        assert error == ("error: out of memory; use a smaller scenario, record less, or use fewer --jobs")
         assert all(line.startswith("warning: record: ") for line in warnings)
     assert sorted(path.name for path in Path().iterdir()) == ["large.toml", "pair.toml"]
 
 
-# The disk has room for everything.
+# The disk has enough space.
 LIMITED = """
 import re, resource, shutil, sys
 from pathlib import Path
@@ -141,7 +141,7 @@ app.main()
 
 
 def limited(megabytes: int, *arguments: str, blind: bool = False) -> subprocess.CompletedProcess[str]:
-    """A command that may take so much more memory; `blind`: it does not know."""
+    """Runs a command whose memory may grow by this amount. If `blind` is true, the command cannot see the limit."""
     options = [str(megabytes), "blind" if blind else "", *arguments]
     return subprocess.run([sys.executable, "-c", LIMITED, *options], capture_output=True, text=True, check=False)
 
@@ -155,21 +155,21 @@ def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
     assert done.stderr.startswith(
         "error: 400,001 links and 200,000 flows would take 450.8 MB of memory or more, and there"
     )
-    # It is not seen beforehand, and the allocator finds none.
+    # The size is not detected in advance, and the allocator fails.
     nothing = ["--set", "record.trace=off", "--set", "record.queue=off"]
     done = limited(400, "run", "network.toml", "-q", *nothing, blind=True)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
-    assert done.stderr.startswith("error: there is no memory left for ")
+    assert done.stderr.startswith("error: out of memory: ")
     assert done.stderr.count("\n") == 1, done.stderr
     # Rows that grow in a run.
     rows = ["--set", "record.interval=3 us", "--set", "record.trace=sampled", "--set", "record.queue=off"]
     done = limited(300, "run", "large.toml", "-q", *rows)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert " of memory or more, and there " in done.stderr
+    assert "memory or more, and there " in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     done = limited(300, "run", "large.toml", "-q", *rows, blind=True)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: there is no memory left for ")
+    assert done.stderr.splitlines()[-1].startswith("error: out of memory: ")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_under_a_limit_of_memory_there_is_one_message(call: CliRunner) -> None:
     ],
     ids=["compare", "study", "processes"],
 )
-def test_runs_at_the_same_time_are_refused_together(
+def test_simultaneous_runs_are_rejected_by_their_total_memory(
     call: CliRunner, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     Path("many.toml").write_text(CROWD.replace("pairs = 100", "pairs = 1000").replace("5 s", "1 s"))

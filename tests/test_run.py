@@ -74,16 +74,16 @@ def test_one_run_in_threads_gives_the_same_hash(result: ll.Result, threads: int 
 
 @pytest.mark.parametrize("threads", [0, -1, "many", 2000, 1.5])
 def test_threads_are_a_number_or_auto(threads: int) -> None:
-    with pytest.raises(ll.InputError, match=r"^threads: .* is no number from 1 to 1024; write 4 or "):
+    with pytest.raises(ll.InputError, match=r"^threads: .* is not an integer from 1 to 1024; write 4 or "):
         ll.run(pair(), duration="1 s", threads=threads)
 
 
-def test_explain_says_where_a_network_is_cut(lightlag: Lightlag, pair_file: object) -> None:
+def test_explain_shows_where_a_network_is_cut(lightlag: Lightlag, pair_file: object) -> None:
     done = lightlag("explain", str(pair_file), "--partitions", "--threads", "2")
     assert done.returncode == 0, done.stderr
     assert re.search(r" in [23] partitions, which run for ", done.stdout) or "runs on one thread: " in done.stdout
     alone = lightlag("explain", str(pair_file), "--partitions", "--threads", "1")
-    assert alone.stdout.endswith("runs on one thread: one partition was asked for\n")
+    assert alone.stdout.endswith("runs on one thread: one partition was requested\n")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -107,7 +107,7 @@ def long_scenario() -> str:
     return load_scenario(ll.presets.dumbbell(pairs=4, duration="3000 s"), [("record.trace", "off")])
 
 
-def test_progress_sees_time_pass_and_may_end_the_run() -> None:
+def test_progress_gets_increasing_times_and_may_end_the_run() -> None:
     seen: list[tuple[float, float, int]] = []
 
     def progress(simulated_s: float, duration_s: float, events: int) -> bool:
@@ -123,7 +123,7 @@ def test_progress_sees_time_pass_and_may_end_the_run() -> None:
     assert result.simulated_s == pytest.approx(seen[-1][0])
 
 
-def test_progress_that_returns_nothing_lets_the_run_go_on(net: ll.Network) -> None:
+def test_progress_that_returns_nothing_lets_the_run_continue(net: ll.Network) -> None:
     assert not ll.run(net, duration="30 s", progress=lambda *_: None, interval_s=0).interrupted
 
 
@@ -210,7 +210,7 @@ def test_what_did_not_finish_has_no_completion_time(net: ll.Network) -> None:
         (["qubic"], {}, "qubic"),
     ],
 )
-def test_comparisons_of_nothing_are_refused(
+def test_comparisons_of_nothing_are_rejected(
     net: ll.Network, congestion: list[str], options: dict[str, int], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

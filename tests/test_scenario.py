@@ -7,10 +7,9 @@ import inspect
 import itertools
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -19,143 +18,33 @@ from conftest import PAIR, pair
 from lightlag import _engine, presets, scenario
 from lightlag.scenario import check, load_scenario
 from lightlag.scenario.presets import KEPT
+from manual.hints import Definitions, Table, annotated
 from manual.presets import kept_anew
 
-SCHEMA: dict[str, Any] = json.loads(_engine.schema())
-
-
-Schema = dict[str, Any]
-
-
-def definition(name: str) -> Schema:
-    found: Schema = SCHEMA["$defs"][name]
-    return found
-
-
-def topology(kind: str) -> Schema:
-    """The schema of a generator; its kind tells it apart."""
-    for variant in definition("Topology")["oneOf"]:
-        if variant["properties"]["kind"]["const"] == kind:
-            rest = definition(variant["$ref"].rsplit("/", 1)[1]) if "$ref" in variant else {}
-            return {
-                "properties": variant["properties"] | rest.get("properties", {}),
-                "required": [*variant.get("required", []), *rest.get("required", [])],
-            }
-    raise AssertionError(f"no topology {kind}")
-
-
-MIRRORS: dict[type, Schema] = {
-    ll.Bets: definition("BetsOptions"),
-    ll.Chain: topology("chain"),
-    ll.ChallengeAcks: definition("ChallengeAcks"),
-    ll.Constellation: definition("Constellation"),
-    ll.Crash: definition("Crash"),
-    ll.Defaults: definition("Defaults"),
-    ll.DelayedAck: definition("DelayedAckOptions"),
-    ll.Dumbbell: topology("dumbbell"),
-    ll.Flow: definition("FlowSpec"),
-    ll.FlowTemplate: definition("FlowTemplate"),
-    ll.Handover: definition("Constellation")["properties"]["handover"],
-    ll.Iot: topology("iot"),
-    ll.KeepAlive: definition("KeepAlive"),
-    ll.Line: definition("PlainLink"),
-    ll.Link: definition("LinkSpec"),
-    ll.Medium: definition("Medium"),
-    ll.Node: definition("NodeSpec"),
-    ll.Pcap: definition("Pcap"),
-    ll.PointToPoint: topology("point-to-point"),
-    ll.Proxy: definition("ProxySpec"),
-    ll.Radio: definition("Radio"),
-    ll.RateControl: definition("RateControlOptions"),
-    ll.Record: definition("Record"),
-    ll.Route: definition("RouteOptions"),
-    ll.Rto: definition("RtoOptions"),
-    ll.Satellite: topology("satellite"),
-    ll.Scenario: SCHEMA,
-    ll.Scps: definition("ScpsOptions"),
-    ll.Shell: definition("Shell"),
-    ll.SkyLine: definition("SkyLine"),
-    ll.Star: topology("star"),
-    ll.SkyWaypoint: definition("Station")["properties"]["waypoints"]["items"],
-    ll.Station: definition("Station"),
-    ll.Swarm: topology("swarm"),
-    ll.Tcp: definition("Options"),
-    ll.Terrestrial: definition("Terrestrial"),
-}
-
+SCHEMA = Definitions()
 UNNAMED = {ll.Directions: "one value for each direction of any key", ll.Network: "a builder"}
 """Dataclasses without a definition of their own in the schema."""
 
 
-REGISTRIES = (
-    "Choice",
-    "Fading",
-    "Mobility",
-    "Placement",
-    "Propagation",
-    "RadioRateControl",
-    "RoutingProtocol",
-    "Selection",
-)
-"""Definitions of algorithms and models by name."""
+def dataclasses_of(module: Any) -> dict[str, type]:
+    return {
+        name: value
+        for name in module.__all__
+        if isinstance(value := getattr(module, name), type) and dataclasses.is_dataclass(value)
+    }
 
 
-def accepted(schema: Schema) -> set[object]:
-    """The kinds of values that a schema accepts: words by themselves, other kinds by their type in JSON."""
-    if schema.get("$ref") in {f"#/$defs/{name}" for name in REGISTRIES}:
-        # The registry of algorithms or of models is the one place that lists them.
-        return {"string", "object"}
-    if "$ref" in schema:
-        return accepted(definition(schema["$ref"].rsplit("/", 1)[1]))
-    if "const" in schema:
-        return {schema["const"]}
-    if "enum" in schema:
-        return set(schema["enum"])
-    if variants := schema.get("anyOf", schema.get("oneOf")):
-        return set[object]().union(*map(accepted, variants))
-    kinds = schema["type"]
-    return {kinds} if isinstance(kinds, str) else set(kinds)
+MIRRORS = {mirror: SCHEMA.tables[name] for name, mirror in dataclasses_of(scenario).items() if mirror not in UNNAMED}
 
 
-def annotated(hint: Any) -> set[object]:
-    """The kinds of values that a type hint allows, named as `accepted` names them."""
-    origin = get_origin(hint)
-    if origin is Literal:
-        return set(get_args(hint))
-    if origin in (Union, UnionType):
-        return set[object]().union(*map(annotated, get_args(hint)))
-    kind = origin or hint
-    if kind is type:
-        return annotated(get_args(hint)[0])
-    if issubclass(kind, (_engine.CongestionControl, _engine.LossResponse, _engine.QueueDiscipline, _engine.Router)):
-        # A class of one's own, or an object of one, becomes a name or a table.
-        return {"string", "object"}
-    if issubclass(kind, (_engine.SkyRouter, _engine.Traffic)):
-        return {"object"}
-    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
-    if kind in plain:
-        return {plain[kind]}
-    if kind is Mapping or dataclasses.is_dataclass(kind):
-        inner = annotated(get_args(hint)[0]) if kind is ll.Directions else set()
-        return {"object"} | inner
-    assert kind in (tuple, Sequence), hint
-    return {"array"}
-
-
-def settled(kinds: set[object]) -> set[object]:
-    """Kinds without null, for which a key is left out, and without words where any text is allowed."""
-    types = {"boolean", "integer", "number", "string", "object", "array"}
-    return kinds & types if "string" in kinds else kinds - {"null"}
-
-
-def test_every_dataclass_is_compared_with_the_schema() -> None:
-    found = {value for value in vars(scenario).values() if isinstance(value, type) and dataclasses.is_dataclass(value)}
-    assert found == {*MIRRORS, *UNNAMED}
-    assert {value for value in vars(ll).values() if isinstance(value, type)} > found
+def test_every_dataclass_is_public() -> None:
+    found = dataclasses_of(scenario)
+    assert {*found.values()} == {*MIRRORS, *UNNAMED}
+    assert all(getattr(ll, name) is one for name, one in found.items())
 
 
 @pytest.mark.parametrize(("mirror", "schema"), MIRRORS.items(), ids=[mirror.__name__ for mirror in MIRRORS])
-def test_dataclasses_are_equal_to_the_schema(mirror: type, schema: Schema) -> None:
+def test_dataclasses_are_equal_to_the_schema(mirror: type, schema: Table) -> None:
     hints = get_type_hints(mirror)
     fields = {field.name.rstrip("_"): field for field in dataclasses.fields(mirror)}
     assert set(fields) == set(schema["properties"])
@@ -165,19 +54,24 @@ def test_dataclasses_are_equal_to_the_schema(mirror: type, schema: Schema) -> No
     # A scenario without a name has one in the engine, and none in Python.
     assert required - ({"name"} - demanded) == demanded
     for name, field in fields.items():
-        assert settled(annotated(hints[field.name])) == settled(accepted(schema["properties"][name])), name
+        assert SCHEMA.is_same(hints[field.name], schema["properties"][name]), name
 
 
-def test_lines_of_every_place_have_the_same_keys() -> None:
-    keys = {field.name for field in dataclasses.fields(ll.Line)}
+def definition(name: str) -> Table:
+    found: Table = SCHEMA.root["$defs"][name]
+    return found
+
+
+def test_links_of_every_kind_have_the_same_keys() -> None:
+    keys = {field.name for field in dataclasses.fields(ll.LinkParameters)}
     assert all(set(definition(name)["properties"]) == keys for name in ("Access", "Hop", "PlainLink"))
     for name in keys - {"header", "signals"}:
         (each,) = (one for one in accepted_tables(definition("PlainLink")["properties"][name]) if "forward" in one)
         assert set(each) == {field.name for field in dataclasses.fields(ll.Directions)}
 
 
-def accepted_tables(schema: Schema) -> list[Schema]:
-    """The properties of every table that a schema accepts in the first place or as a variant."""
+def accepted_tables(schema: Table) -> list[Table]:
+    """Returns the properties of every table that a schema accepts, directly or as a variant."""
     if "$ref" in schema:
         return accepted_tables(definition(schema["$ref"].rsplit("/", 1)[1]))
     if "properties" in schema:
@@ -207,7 +101,7 @@ def test_the_builder_takes_every_key(
 
 def test_the_builder_takes_the_keys_of_a_line_for_a_link() -> None:
     taken = inspect.signature(ll.Network.link).parameters
-    keys = inspect.signature(ll.Line).parameters
+    keys = inspect.signature(ll.LinkParameters).parameters
     assert list(taken) == ["self", "first", "second", *keys]
     assert all(taken[name] == keys[name] for name in keys)
     with pytest.raises(TypeError, match="bandwidth"):
@@ -255,7 +149,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
     assert all(getattr(made, field.name) for field in dataclasses.fields(ll.Scenario))
 
 
-def test_a_network_of_a_topology_is_that_of_the_file() -> None:
+def test_a_network_of_a_topology_matches_the_file() -> None:
     line = {"kind": "dumbbell", "pairs": 2, "rate": "1 Mbit/s", "delay": "5 ms"}
     as_mapping = ll.Network("net", topology=line).scenario("1 s")
     as_class = ll.Network("net", topology=ll.Dumbbell(pairs=2, rate="1 Mbit/s", delay="5 ms")).scenario("1 s")
@@ -273,7 +167,7 @@ def test_the_complete_form_reads_back_as_itself(pair_file: Path) -> None:
     assert _engine.parse(text, "json").json() == text
 
 
-def test_paths_of_traces_begin_where_the_scenario_stands(tmp_path: Path) -> None:
+def test_paths_of_traces_are_relative_to_the_scenario(tmp_path: Path) -> None:
     trace, file = tmp_path / "cell.csv", tmp_path / "cell.toml"
     trace.write_text("time_s,rate_bps\n1,5e6\n")
     link = 'between = ["a", "b"]\nrate = "8 Mbit/s"\ndelay = "10 ms"\ntrace = "cell.csv"'
@@ -323,7 +217,7 @@ def test_a_scenario_of_every_part_is_accepted() -> None:
             rate="10 Mbit/s",
             delay=ll.Directions("10 ms", "12 ms"),
             queue="1 bdp",
-            access=ll.Line(rate="1 Gbit/s", delay="1 ms"),
+            access=ll.LinkParameters(rate="1 Gbit/s", delay="1 ms"),
             flow=ll.FlowTemplate(count=2, transfer="10 kB", stagger="10 ms"),
         ),
         links=(
@@ -419,10 +313,10 @@ def test_a_node_of_any_name_is_the_same_from_a_file(tmp_path: Path) -> None:
     assert load_scenario(path) == load_scenario(net.scenario("1 s"))
 
 
-def test_what_toml_cannot_hold_is_refused() -> None:
-    with pytest.raises(ll.InputError, match=r'"\\udc80" holds half a character'):
+def test_values_that_toml_cannot_hold_are_rejected() -> None:
+    with pytest.raises(ll.InputError, match=r'"\\udc80" holds an unpaired surrogate'):
         ll.Scenario(name="\udc80", duration="1 s").to_toml()
-    with pytest.raises(ll.InputError, match="no word for None"):
+    with pytest.raises(ll.InputError, match="no null value"):
         scenario.toml_value([None])
 
 
@@ -433,7 +327,7 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
         assert [place for place, _ in warnings] == ["topology.medium", "topology.flow"]
     elif name == "asymmetric":
         ((place, message),) = warnings
-        assert (place, message.split(";")[0]) == ("flows[0]", "server->router carries 12 ACKs a second")
+        assert (place, message.split(";")[0]) == ("flows[0]", "server->router carries 12 ACKs per second")
     else:
         assert warnings == []
     assert json.loads(load_scenario(name))["name"] == name
@@ -467,7 +361,7 @@ def test_presets_are_the_files_of_the_same_name(name: str) -> None:
     assert load_scenario(name) == load_scenario(Path(__file__).parents[1] / "scenarios" / f"{name}.toml")
 
 
-def test_the_kept_presets_are_those_of_the_functions() -> None:
+def test_the_stored_presets_match_the_functions() -> None:
     assert KEPT.read_text("utf-8") == kept_anew(), "make presets writes the file again"
 
 
@@ -530,7 +424,7 @@ def test_presets_take_what_people_vary() -> None:
     assert "transfer" not in json.loads(load_scenario(geo))["flows"][0]
 
 
-def test_errors_come_all_at_once_with_their_places(net: ll.Network) -> None:
+def test_all_errors_are_reported_with_their_places(net: ll.Network) -> None:
     net.links.append(scenario.Link(between=("server", "x"), rate="0 bit/s", delay="-1 ms", loss=1.3))
     net.flow("client", "nowhere")
     with pytest.raises(ll.ScenarioError) as caught:

@@ -1,4 +1,4 @@
-"""SCPS-TP in ns-3, 2017, run again: the model, and the bands that the paper's card asks for."""
+"""SCPS-TP in ns-3, 2017, run again: the model, and the bands that the paper's card lists."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lightlag_papers.scps_ns3 import (
     equations,
     model,
     outages,
-    peer,
     repairs,
     satellite,
+    simulators,
     sweeps,
 )
 from lightlag_papers.scps_ns3.setting import NEWRENO, SCPS, VEGAS, Setting, Transport, rates
@@ -78,12 +78,12 @@ def asymmetric() -> asymmetry.Asymmetry:
 def test_nearly_every_claim_about_narrow_return_links_holds(asymmetric: asymmetry.Asymmetry) -> None:
     rows = asymmetry.rows(asymmetric) + asymmetry.text_claims(asymmetric)
     assert len(judged(rows)) == 10
-    # From 2 to 1.5 kbit/s SCPS-TP is not slower; and Vegas as plain TCP is that of ns-3 where its ACKs clock it only.
+    # From 2 to 1.5 kbit/s SCPS-TP is not slower; and Vegas as plain TCP equals ns-3 only where its ACKs alone clock it.
     known = ("Fig. 3, SCPS-TP at 1500, 15, 5", "Fig. 3, Vegas at 15, 5, 3")
     assert [name for name in failing(rows) if not name.startswith(known)] == []
 
 
-def test_vegas_as_plain_tcp_is_judged_against_ns3(asymmetric: asymmetry.Asymmetry) -> None:
+def test_vegas_as_plain_tcp_is_compared_with_ns3(asymmetric: asymmetry.Asymmetry) -> None:
     (row,) = (row for row in asymmetry.rows(asymmetric) if row.quantity.startswith("Vegas at 15, 5, 3"))
     assert row.verdict.value in ("holds", "does not hold")
     assert row.theory.startswith("235, 112, 67, 45, 17 (ns-3.37)")
@@ -92,16 +92,16 @@ def test_vegas_as_plain_tcp_is_judged_against_ns3(asymmetric: asymmetry.Asymmetr
 
 def test_narrow_links_cost_what_they_cost_in_ns3(asymmetric: asymmetry.Asymmetry) -> None:
     for rate in asymmetry.RETURNS_BPS[1:]:
-        ours, theirs = asymmetric.mean(NEWRENO, rate), peer.kbps(Setting(NEWRENO, rate))
+        ours, theirs = asymmetric.mean(NEWRENO, rate), simulators.kbps(Setting(NEWRENO, rate))
         assert theirs is not None
         assert ours == pytest.approx(theirs, rel=0.005)
     for rate in (1.5e6, 15e3, 5e3, 3e3, 2e3):
-        theirs = peer.kbps(Setting(VEGAS, rate))
+        theirs = simulators.kbps(Setting(VEGAS, rate))
         assert theirs is not None
         assert asymmetric.mean(VEGAS, rate) == pytest.approx(theirs, rel=0.01)
-    # With rate control below TCP, as ns-3 stands in for it.
+    # With rate control below TCP, as in ns-3.
     for rate in (1.5e6, 15e3, 5e3):
-        theirs = peer.kbps(Setting(SCPS, rate))
+        theirs = simulators.kbps(Setting(SCPS, rate))
         assert theirs is not None
         assert asymmetric.mean(asymmetry.BELOW, rate) == pytest.approx(theirs, rel=0.1)
 
@@ -114,7 +114,7 @@ def test_simulator_and_model_agree_where_acks_clock(asymmetric: asymmetry.Asymme
     assert asymmetric.mean(VEGAS, 15e3) == pytest.approx(asymmetric.model(VEGAS, 15e3), rel=0.05)
 
 
-def test_a_short_return_queue_helps_newreno_and_nobody_else(asymmetric: asymmetry.Asymmetry) -> None:
+def test_a_short_return_queue_helps_only_newreno(asymmetric: asymmetry.Asymmetry) -> None:
     def mean(one: Transport, queue: int) -> float:
         return statistics.fmean(asymmetric.of(one, 5e3, queue))
 
@@ -163,7 +163,7 @@ def test_large_segments_help() -> None:
     settings = [Setting(one, 3e3, mtu=mtu) for one in (SCPS, NEWRENO) for mtu in (100, 512, 1500)]
     found = [statistics.fmean(values) / 1e3 for values in rates(settings, Effort(seeds=2, jobs=2)).values()]
     assert found[0] < found[1] < found[2]
-    assert found[3:] == pytest.approx([peer.kbps(setting) for setting in settings[3:]], rel=0.005)
+    assert found[3:] == pytest.approx([simulators.kbps(setting) for setting in settings[3:]], rel=0.005)
     assert all(a > 2 * b for a, b in zip(found[:3], found[3:], strict=True))
 
 
@@ -278,7 +278,7 @@ def test_reports_of_six_holes_bound_the_rate_over_geo() -> None:
 def test_a_reproduction_leaves_tables_and_figures(tmp_path: Path) -> None:
     found = PAPERS["scps-ns3"].reproduce(tmp_path / "out", seeds=1, jobs=2)
     names = {path.stem for path in (tmp_path / "out").glob("*.pdf")}
-    assert names == {picture.name for picture in found.pictures}
+    assert names == {picture.name for picture in found.figures}
     assert {"fig3", "fig4", "fig5", "fig6", "fig7", "fig8_9", "return_queue"} <= names
     assert (tmp_path / "out" / "fig3.csv").read_text("utf-8").startswith('"return rate, kbit/s",ratio')
     items = {row.item.split(",")[0] for row in found.rows}

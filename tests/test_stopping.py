@@ -1,4 +1,4 @@
-"""Signals while algorithms that do not return run in other threads and processes than the command's own."""
+"""Signals while algorithms that do not return run in threads and processes other than the main one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STUDIED = ("study", "run", "study.toml", "--quiet", "--out", "out", "--store", "
 
 
 def started(folder: Path, body: str, *command: str) -> subprocess.Popen[str]:
-    """A command whose algorithm Mine, whose method for ACKs has this body, runs and does not return."""
+    """Starts a command with the algorithm Mine, whose ``on_ack`` has this body and does not return."""
     (folder / "mine.py").write_text(MINE + body)
     (folder / "pair.toml").write_text(PAIR.replace('"30 s"', '"1 s"'))
     (folder / "study.toml").write_text(STUDY)
@@ -76,7 +76,7 @@ def test_one_signal_ends_a_study_whose_algorithm_does_not_return(
     tmp_path: Path, where: str, body: str, number: signal.Signals
 ) -> None:
     study = started(tmp_path, body, *STUDIED, where, "2")
-    # Those of the other algorithm come first where two can run.
+    # The runs of the other algorithm come first where two can run.
     while not keys_written(tmp_path / "store"):
         assert study.poll() is None
     children = descendants(study.pid)
@@ -85,20 +85,20 @@ def test_one_signal_ends_a_study_whose_algorithm_does_not_return(
     assert study.returncode == 128 + number, error
     finished = ll.open_study(tmp_path / "out").about["finished"]
     assert 1 <= finished <= 2
-    assert f"interrupted; {finished} of 4 runs have finished and are kept" in error
+    assert f"interrupted; {finished} of 4 runs have finished and are stored" in error
     for child in children:
         gone(child)
 
 
-def test_a_second_signal_ends_a_study_and_its_processes_at_once(tmp_path: Path) -> None:
+def test_a_second_signal_ends_a_study_and_its_processes_immediately(tmp_path: Path) -> None:
     study = started(tmp_path, SWALLOW, *STUDIED, "--processes", "2")
     children = descendants(study.pid)
     assert any(map(runs, children))
     while study.poll() is None:
         study.terminate()
     assert study.returncode == 143
-    # The process that removes semaphores writes to the same pipe, and has nothing to say.
-    # A third signal may come before the end, and says the same.
+    # The process that removes semaphores writes to the same pipe, without a message.
+    # A third signal may arrive before the end; it has the same message.
     assert {line.split(";")[0] for line in study.communicate()[1].splitlines()} == {"error: interrupted"}
     for child in children:
         gone(child)
@@ -134,7 +134,7 @@ def test_one_signal_ends_the_validation_of_an_algorithm_that_does_not_return(tmp
     validation.terminate()
     _, error = validation.communicate()
     assert validation.returncode == 143, error
-    assert "interrupted before a section had finished; nothing was kept" in error
+    assert "interrupted before a section had finished; nothing was stored" in error
 
 
 SECOND_HANGS = """
@@ -143,15 +143,15 @@ from pathlib import Path
 # As the command, which watches signals.
 sys.argv = ["lightlag"]
 from lightlag.errors import Interrupted
-from lightlag.judge import congestion, judgement
+from lightlag.validation import congestion, assessment
 
-section = judgement._section
+section = assessment._section
 
 def marked(*arguments):
     Path("first-is-over").touch()
     return section(*arguments)
 
-judgement._section = marked
+assessment._section = marked
 from lightlag import _signals
 with _signals.held():
     try:
@@ -195,12 +195,12 @@ def test_a_command_ends_with_its_error_if_no_scheduler_answers(kind: str, lightl
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         if kind != "nobody":
-            # The kernel accepts connections, and nobody reads from them.
+            # The kernel accepts connections, and no program reads from them.
             silent.listen()
         host = "127.0.0.1" if kind == "no address" else f"127.0.0.1:{silent.getsockname()[1]}"
         address = f"{'tls' if kind == 'no certificates' else 'tcp'}://{host}"
         done = lightlag("study", "run", "study.toml", "--cluster", address)
     assert done.returncode == 2, done.stderr
     *_, error = done.stderr.splitlines()
-    assert error.startswith(f"error: {address}: no scheduler answers: ")
+    assert error.startswith(f"error: {address}: no scheduler replies: ")
     assert not (tmp_path / "results").exists()

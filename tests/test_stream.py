@@ -1,4 +1,4 @@
-"""Runs in batches: nothing is lost between them, and the result is that of a run at once."""
+"""Runs in batches: nothing is lost between them, and the result equals an uninterrupted run's."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_acks_are_there_if_they_are_recorded() -> None:
         (0, "every: 0 is not above zero"),
         (-1.0, "every: -1.0 is not above zero"),
         (float("nan"), "every: nan is not above zero"),
-        ("soon", "every: 'soon' is no time"),
-        (None, "every: None is no time"),
+        ("soon", "every: 'soon' is not a valid time"),
+        (None, "every: None is not a valid time"),
     ],
 )
 def test_the_time_of_a_batch_is_checked(every: Any, message: str) -> None:
@@ -71,5 +71,5 @@ def test_the_time_of_a_batch_is_checked(every: Any, message: str) -> None:
 
 
 def test_captures_are_left_to_run() -> None:
-    with pytest.raises(ll.InputError, match=r"record\.pcap: a stream writes no captures"):
+    with pytest.raises(ll.InputError, match=r"record\.pcap: cannot be combined with a stream"):
         ll.stream(PAIR, sets={"record.pcap": "{}"})

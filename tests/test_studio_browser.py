@@ -1,4 +1,4 @@
-"""The server of the studio in a browser: its own page may ask, pages of others may not."""
+"""The server of the studio in a browser: its own page may send requests, pages of other sites may not."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def other() -> Iterator[str]:
         site.shutdown()
 
 
-def test_the_page_asks_and_shows_a_report(server: Server, folder: Path, tab: Any) -> None:
+def test_the_page_requests_and_shows_a_report(server: Server, folder: Path, tab: Any) -> None:
     ll.run(pair(), duration="5 s").save(folder / "one")
     tab.goto(f"http://127.0.0.1:{server.port}/#token={server.token}")
     assert tab.evaluate(ASK, ["/api/about", server.token])["version"] == ll.__version__
@@ -97,7 +97,7 @@ def test_the_page_asks_and_shows_a_report(server: Server, folder: Path, tab: Any
     assert report.evaluate(asked, server.token) == 0
 
 
-def test_the_page_runs_no_script_that_stands_in_it(server: Server, tab: Any) -> None:
+def test_the_page_runs_no_inline_script(server: Server, tab: Any) -> None:
     tab.goto(f"http://127.0.0.1:{server.port}/")
     tab.evaluate("""() => {
         const script = document.createElement("script");

@@ -107,14 +107,14 @@ def _needed(op: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("wrong", "expected"),
     [
-        ({"sets": 5}, 'sets: 5 is not a list of pairs of texts; write [["links.0.loss", "1e-4"]]'),
-        ({"sets": [["a"]]}, 'sets: [["a"]] is not a list of pairs of texts; write [["links.0.loss", "1e-4"]]'),
-        ({"sets": None}, 'sets: null is not a list of pairs of texts; write [["links.0.loss", "1e-4"]]'),
-        ({"toml": ["x"]}, 'toml: ["x"] is not a text'),
-        ({"files": {"a": 1}}, 'files: {"a": 1} is not a table of names and texts in base 64'),
-        ({"op": {}}, "op: {} is not a text"),
-        ({"op": "step", "run": -1}, "run: -1 is not a whole number from 0 on"),
-        ({"op": "step", "run": True}, "run: true is not a whole number from 0 on"),
+        ({"sets": 5}, 'sets: 5 is not a list of pairs of strings; write [["links.0.loss", "1e-4"]]'),
+        ({"sets": [["a"]]}, 'sets: [["a"]] is not a list of pairs of strings; write [["links.0.loss", "1e-4"]]'),
+        ({"sets": None}, 'sets: null is not a list of pairs of strings; write [["links.0.loss", "1e-4"]]'),
+        ({"toml": ["x"]}, 'toml: ["x"] is not a string'),
+        ({"files": {"a": 1}}, 'files: {"a": 1} is not a table of names and base64 strings'),
+        ({"op": {}}, "op: {} is not a string"),
+        ({"op": "step", "run": -1}, "run: -1 is not a whole number of at least 0"),
+        ({"op": "step", "run": True}, "run: true is not a whole number of at least 0"),
         ({"op": "places_at", "time_s": "1 s"}, 'time_s: "1 s" is not a number'),
         ({"op": "start", "captures": 1}, "captures: 1 is not true or false"),
     ],
@@ -148,7 +148,7 @@ def test_nodes_are_followed_up_to_the_end_of_their_scenario() -> None:
 
 @many
 @given(op=st.sampled_from(["run", "compare", "study"]), data=st.data())
-def test_every_task_is_prepared_or_refused(
+def test_every_task_is_prepared_or_rejected(
     op: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "tasks"

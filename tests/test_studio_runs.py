@@ -42,7 +42,7 @@ from studio import sockets as sockets
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
-def test_runs_are_those_of_the_command_line(sockets: Socket, folder: Path) -> None:
+def test_runs_match_the_command_line(sockets: Socket, folder: Path) -> None:
     found = carried_out(
         sockets, op="run", scenario=PAIR, seeds=[3, 4, 3], sets=[["links.0.loss", 1e-2]], duration="9 s"
     )
@@ -69,23 +69,23 @@ def test_files_that_come_along_are_kept_for_another_run(sockets: Socket, folder:
     done = lightlag("run", folder / "pair", "--out", "again", "--json")
     assert json.loads(done.stdout)["result_hash"] == result["result_hash"]
     assert "did not come with" in failure(carried_out(sockets, op="run", scenario=text))
-    assert "outside of the folders" in failure(carried_out(sockets, op="run", scenario=text, base="0"))
-    assert "base 64" in failure(carried_out(sockets, op="run", scenario=text, files={"../rate.csv": "%"}))
+    assert "outside the directories" in failure(carried_out(sockets, op="run", scenario=text, base="0"))
+    assert "not valid base64" in failure(carried_out(sockets, op="run", scenario=text, files={"../rate.csv": "%"}))
 
 
-def test_files_do_not_leave_the_folders_through_a_link(sockets: Socket, folder: Path, tmp_path: Path) -> None:
+def test_files_do_not_leave_the_directories_through_a_link(sockets: Socket, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (folder / "files").symlink_to(tmp_path / "elsewhere")
     text = PAIR.replace("loss = 1e-3", 'trace = "rate.csv"')
     files = {"rate.csv": base64.b64encode(b"time_s,rate_bps\n0,1e6\n").decode()}
-    assert "is outside of the folders" in failure(carried_out(sockets, op="run", scenario=text, files=files))
+    assert "is outside the directories" in failure(carried_out(sockets, op="run", scenario=text, files=files))
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
 @pytest.mark.parametrize(
     "name", ["/etc/passwd", "../secret.csv", "link.csv", "pipe", ".", "/dev/zero", "a\0b", "none.csv"]
 )
-def test_a_trace_from_elsewhere_is_refused(sockets: Socket, folder: Path, name: str) -> None:
+def test_a_trace_from_elsewhere_is_rejected(sockets: Socket, folder: Path, name: str) -> None:
     (folder.parent / "secret.csv").write_text("time_s,rate_bps\n0,1e6\n")
     (folder / "link.csv").symlink_to(folder.parent / "secret.csv")
     os.mkfifo(folder / "pipe")
@@ -99,19 +99,20 @@ def test_a_trace_from_elsewhere_is_refused(sockets: Socket, folder: Path, name: 
         text = PAIR.replace("loss = 1e-3", f"trace = {trace}")
         found = carried_out(sockets, op="run", scenario=text, base="0")
         assert re.search(
-            "outside of the folders|is no file|is not there|neither|cannot be read|can be read", failure(found)
+            "outside the directories|is not a file|does not exist|neither|cannot be read|is not a readable name",
+            failure(found),
         )
         assert found[0]["errors"][0]["path"].startswith("links[0].trace")
 
 
-def test_mistakes_are_told_with_their_places(sockets: Socket) -> None:
+def test_errors_are_reported_with_their_places(sockets: Socket) -> None:
     found = carried_out(sockets, op="run", scenario=PAIR.replace('"5 Mbit/s"', '"5 apples"'))
     assert [event["event"] for event in found] == ["failed", "end"]
     assert found[0]["errors"][0]["path"] == "links[0].rate"
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"op": "run"}, "is no text"),
-        ({"op": "run", "scenario": "a = "}, "is no TOML"),
-        ({"op": "run", "scenario": "[]", "format": "json"}, "is no table"),
+        ({"op": "run"}, "is not a string"),
+        ({"op": "run", "scenario": "a = "}, "is not valid TOML"),
+        ({"op": "run", "scenario": "[]", "format": "json"}, "is not a table"),
         ({"op": "run", "scenario": PAIR, "seeds": [-1]}, "seeds"),
         ({"op": "run", "scenario": PAIR, "seeds": "1"}, "seeds"),
         ({"op": "run", "scenario": PAIR, "jobs": 0}, "jobs"),
@@ -119,11 +120,11 @@ def test_mistakes_are_told_with_their_places(sockets: Socket) -> None:
         ({"op": "run", "scenario": PAIR, "sets": [1]}, "sets"),
         ({"op": "run", "scenario": PAIR, "files": []}, "files"),
         ({"op": "run", "scenario": PAIR, "out": "/tmp/x"}, "out"),
-        ({"op": "run", "scenario": PAIR, "base": "../.."}, "name of a place"),
+        ({"op": "run", "scenario": PAIR, "base": "../.."}, "not a valid name"),
         ({"op": "compare", "scenarios": []}, "scenarios"),
         ({"op": "compare", "scenarios": [PAIR], "congestion": ["cubix"]}, "cubix"),
         ({"op": "compare", "scenarios": [PAIR], "replications": "many"}, "replications"),
-        ({"op": "watch", "study": "0/none.toml"}, "is not there"),
+        ({"op": "watch", "study": "0/none.toml"}, "does not exist"),
         ({"op": "fly"}, "op"),
         ({}, "op"),
     ]
@@ -156,7 +157,7 @@ def test_a_run_takes_another_name_if_one_of_the_same_name_ends_while_it_looks(
     assert other.closed
 
 
-def test_a_folder_that_another_command_removes_again_is_made_again(
+def test_a_directory_that_another_command_removes_again_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = tmp_path / "results"
@@ -183,7 +184,7 @@ def test_a_name_of_a_scenario_leads_nowhere(sockets: Socket, folder: Path) -> No
     assert set(folder.parent.iterdir()) == before
 
 
-def test_a_comparison_is_that_of_the_command_line(sockets: Socket, folder: Path) -> None:
+def test_a_comparison_matches_the_command_line(sockets: Socket, folder: Path) -> None:
     vary = {"links.0.loss": [0.0, 1e-2]}
     request: dict[str, Any] = {
         "scenarios": [PAIR],
@@ -227,7 +228,7 @@ replications = 3
 """
 
 
-def test_a_study_is_that_of_the_command_line(sockets: Socket, folder: Path, lightlag: Lightlag) -> None:
+def test_a_study_matches_the_command_line(sockets: Socket, folder: Path, lightlag: Lightlag) -> None:
     (folder / "pair.toml").write_text(PAIR)
     (folder / "wide.toml").write_text(STUDY)
     found = carried_out(sockets, op="study", study="0/wide.toml", jobs=2)
@@ -244,7 +245,7 @@ def test_a_study_is_that_of_the_command_line(sockets: Socket, folder: Path, ligh
             getattr(ll.study.open_study(one), name) for one in (folder / "wide", folder.parent / "own/wide")
         )
         assert ours.lazy().collect().equals(theirs.lazy().collect(), null_equal=True)
-    # Nothing is made again, and results of the same study are written anew.
+    # Nothing is made again, and results of the same study are written again.
     again = carried_out(sockets, op="study", study="0/wide.toml")
     assert next(event for event in again if event["event"] == "status")["finished"] == 12
     assert [event["place"] for event in again if event["event"] == "result"] == ["0/wide"]
@@ -260,7 +261,7 @@ def test_results_of_a_study_replace_no_others(sockets: Socket, folder: Path) -> 
     assert ll.load(folder / "wide").result_hash == before.result_hash
 
 
-def test_a_cancelled_study_keeps_its_runs_and_goes_on(sockets: Socket, folder: Path) -> None:
+def test_a_cancelled_study_keeps_its_runs_and_continues(sockets: Socket, folder: Path) -> None:
     (folder / "pair.toml").write_text(PAIR)
     (folder / "long.toml").write_text(STUDY.replace("replications = 3", "replications = 400"))
     with sockets("/tasks") as task:
@@ -279,22 +280,22 @@ def test_a_cancelled_study_keeps_its_runs_and_goes_on(sockets: Socket, folder: P
         assert task.receive_json()["finished"] == result["finished"]
 
 
-def test_runs_of_a_study_that_fail_are_told_and_the_others_kept(sockets: Socket, folder: Path) -> None:
+def test_failed_runs_of_a_study_are_reported_and_the_others_stored(sockets: Socket, folder: Path) -> None:
     (folder / "pair.toml").write_text(PAIR)
     (folder / "bad.toml").write_text(STUDY.replace("[0.0, 0.01]", '[0.0, "often"]'))
     assert "often" in failure(carried_out(sockets, op="study", study="0/bad.toml"))
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"study": "0/none.toml"}, "is not there"),
-        ({"study": "0/../x.toml"}, "is no name of a place"),
-        ({"study": "/etc/passwd"}, "is no name of a place"),
-        ({"study": 7}, "is no name of a place"),
-        ({}, "is no name of a place"),
+        ({"study": "0/none.toml"}, "does not exist"),
+        ({"study": "0/../x.toml"}, "is not a valid name"),
+        ({"study": "/etc/passwd"}, "is not a valid name"),
+        ({"study": 7}, "is not a valid name"),
+        ({}, "is not a valid name"),
         ({"study": "0/pair.toml"}, "is a scenario, not a study"),
-        ({"study": "0/bad.toml", "store": "0/away"}, "is not there"),
-        ({"study": "0/bad.toml", "store": "../away"}, "is no name of a place"),
-        ({"study": "0/bad.toml", "out": "/tmp/x"}, "out: is no key of study"),
+        ({"study": "0/bad.toml", "store": "0/away"}, "does not exist"),
+        ({"study": "0/bad.toml", "store": "../away"}, "is not a valid name"),
+        ({"study": "0/bad.toml", "out": "/tmp/x"}, "out: is not a key of study"),
         ({"study": "0/bad.toml", "jobs": 0}, "jobs"),
-        ({"study": "0"}, "is no file"),
+        ({"study": "0"}, "is not a file"),
     ]
     for request, words in wrong:
         assert words in failure(carried_out(sockets, op="study", **request)), request
@@ -310,8 +311,8 @@ def test_two_clients_run_at_the_same_time_and_one_cancels(server: Server, folder
         for client in (one, other):
             until(client, "progress")
         one.send(json.dumps({"id": 1, "op": "run", "scenario": PAIR}))
-        assert "goes on" in until(one, "refused")["message"]
-        # Of another client.
+        assert "an active task" in until(one, "refused")["message"]
+        # The run of another client.
         other.send(json.dumps({"id": 2, "op": "cancel"}))
         one.send(json.dumps({"id": 1, "op": "cancel"}))
         result = until(one, "result")
@@ -320,7 +321,7 @@ def test_two_clients_run_at_the_same_time_and_one_cancels(server: Server, folder
         assert ll.load(folder / result["place"].removeprefix("0/")).interrupted
         until(other, "progress")
         (worker,) = server.workers
-        # Its client is gone without a word.
+        # Its client disconnects without a message.
         other.socket.shutdown(socket.SHUT_RDWR)
         gone(worker)
     kept = {path.name: ll.load(path).interrupted for path in folder.iterdir() if (path / "run.json").exists()}
@@ -329,7 +330,7 @@ def test_two_clients_run_at_the_same_time_and_one_cancels(server: Server, folder
     assert server.end() == 0
 
 
-def test_a_killed_worker_is_told_and_the_rest_goes_on(server: Server) -> None:
+def test_a_killed_worker_is_reported_and_the_others_continue(server: Server) -> None:
     with server.socket("/tasks") as one:
         one.send(json.dumps({"id": 1, "op": "run", "scenario": ENDLESS}))
         until(one, "progress")
@@ -343,7 +344,7 @@ def test_a_killed_worker_is_told_and_the_rest_goes_on(server: Server) -> None:
     assert server.workers == []
 
 
-def test_a_comparison_that_was_cancelled_goes_on(server: Server, folder: Path) -> None:
+def test_a_comparison_that_was_cancelled_continues(server: Server, folder: Path) -> None:
     request = {"id": 1, "op": "compare", "scenarios": [PAIR], "congestion": ["cubic", "hybla"], "replications": 2000}
     with server.socket("/tasks") as one:
         one.send(json.dumps(request | {"jobs": 1}))
@@ -357,7 +358,7 @@ def test_a_comparison_that_was_cancelled_goes_on(server: Server, folder: Path) -
         assert not result["complete"]
         assert not ll.load_comparison(folder / "pair-compare").is_complete
         gone(worker)
-        # What a killed worker had finished is kept, too.
+        # The runs that a killed worker had finished are also stored.
         one.send(json.dumps(request | {"jobs": 1}))
         more = until(one, "progress")["finished"]
         assert more == finished + 1

@@ -1,4 +1,4 @@
-"""The server of the studio: what it answers and what it refuses."""
+"""The server of the studio: its replies, and the requests that it rejects."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def test_the_page_comes_compressed_to_who_takes_it(client: TestClient, page: Pat
     assert plain.headers["etag"] != answer.headers["etag"]
 
 
-def test_without_a_page_the_error_says_how_to_build_it(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no page; build it .* make studio"):
+def test_without_a_page_the_error_explains_how_to_build_it(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no built studio; build it .* make studio"):
         application(Access(8765, TOKEN), Places.of([folder]), door=Echo, page=tmp_path / "nothing")
 
 
@@ -105,7 +105,7 @@ REFUSED_HEADERS = {
     "the other name of this host": ({"origin": "http://localhost:8765"}, 403),
     "an opaque origin": ({"origin": "null"}, 403),
     "another site": ({"sec-fetch-site": "cross-site"}, 403),
-    "a site beside": ({"sec-fetch-site": "same-site"}, 403),
+    "a site of the same domain": ({"sec-fetch-site": "same-site"}, 403),
     "no token": ({"authorization": ""}, 401),
     "a wrong token": ({"authorization": "Bearer wrong"}, 401),
     "a part of the token": ({"authorization": f"Bearer {TOKEN[:-1]}"}, 401),
@@ -116,7 +116,7 @@ REFUSED_HEADERS = {
 
 
 @pytest.mark.parametrize("case", REFUSED_HEADERS)
-def test_requests_of_others_are_refused(client: TestClient, case: str) -> None:
+def test_requests_of_others_are_rejected(client: TestClient, case: str) -> None:
     headers, status = REFUSED_HEADERS[case]
     raw = [(name.encode(), value.encode("latin-1")) for name, value in (MINE | headers).items()]
     answer = client.get("/api/about", headers=raw)
@@ -125,7 +125,7 @@ def test_requests_of_others_are_refused(client: TestClient, case: str) -> None:
     assert str(Path.cwd()) not in answer.text
 
 
-def test_both_names_of_this_machine_are_answered(client: TestClient) -> None:
+def test_both_names_of_this_machine_are_accepted(client: TestClient) -> None:
     for host in (HOST, "localhost:8765", "LOCALHOST:8765"):
         assert client.get("/api/about", headers=MINE | {"host": host}).json()["version"] == ll.__version__
     assert client.get("/api/about", headers=MINE | {"origin": ORIGIN}).status_code == 200
@@ -138,21 +138,21 @@ def test_a_change_must_name_our_origin(client: TestClient) -> None:
     assert client.post("/api/report", headers=POST, json={"place": "0/x"}).status_code == 400
 
 
-def test_other_methods_and_preflights_are_refused(client: TestClient) -> None:
+def test_other_methods_and_preflights_are_rejected(client: TestClient) -> None:
     for method in ("OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"):
         answer = client.request(method, "/api/report", headers=POST | {"access-control-request-method": "POST"})
         assert answer.status_code == 405
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_large_and_broken_requests_are_refused(client: TestClient) -> None:
+def test_large_and_broken_requests_are_rejected(client: TestClient) -> None:
     assert client.post("/api/report", headers=POST, content=b" " * (MOST_BODY + 1)).status_code == 413
     for content in (b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"place": 1}', b'{"place": {}}'):
         assert client.post("/api/report", headers=POST, content=content).status_code == 400
     assert client.get("/" + "a" * 10_000, headers=MINE).status_code == 414
 
 
-# --- folders ----------------------------------------------------------------------------------------------------------
+# --- directories ------------------------------------------------------------------------------------------------------
 
 OUTSIDE = [
     *("..", "../secret", "0/..", "0/../secret", "0/a/../../secret", "0/./a", "0//a", "0/", "/0/a", "/etc/passwd"),
@@ -164,14 +164,14 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("place", OUTSIDE)
-def test_no_place_leads_out_of_the_folders(client: TestClient, folder: Path, place: str) -> None:
+def test_no_path_leads_out_of_the_directories(client: TestClient, folder: Path, place: str) -> None:
     secret = folder.parent / "secret"
     ll.run(pair(), duration="1 s").save(secret)
     (folder / "link").symlink_to(secret)
     (folder / "loop").symlink_to(folder / "loop")
     (folder / ".hidden").symlink_to(secret)
     os.mkfifo(folder / "pipe")
-    # A folder of results with a table from elsewhere.
+    # A results directory with a table from elsewhere.
     ll.run(pair(), duration="1 s").save(folder / "leak")
     (folder / "leak" / "trace.parquet").unlink()
     (folder / "leak" / "trace.parquet").symlink_to(secret / "trace.parquet")
@@ -179,7 +179,7 @@ def test_no_place_leads_out_of_the_folders(client: TestClient, folder: Path, pla
     for path in ("summary", "table", "file", "study"):
         answer = client.get(f"/api/{path}", headers=MINE, params=asked)
         if path == "file" and answer.status_code == 200:
-            # A place that is there, but no scenario.
+            # A path that exists, but is not a scenario.
             answer_error = answer.json()["error"]
             assert answer_error
             assert not answer.json()["text"]
@@ -199,7 +199,7 @@ def test_no_path_of_the_page_leads_out_of_it(client: TestClient, page: Path, pat
     assert client.get("/link.html").status_code == 404
 
 
-def test_links_inside_the_folders_are_followed(client: TestClient, folder: Path) -> None:
+def test_links_inside_the_directories_are_followed(client: TestClient, folder: Path) -> None:
     ll.run(pair(), duration="1 s").save(folder / "first")
     (folder / "latest").symlink_to(folder / "first")
     answer = client.get("/api/summary", headers=MINE, params={"place": "0/latest"})
@@ -300,7 +300,7 @@ def test_the_file_comes_with_what_it_names(folder: Path, page: Path, tmp_path: P
     assert (found["error"], found["text"]) == (None, file.read_text())
     assert base64.b64decode(found["files"]["rate.csv"]).decode() == trace
     file.write_text(PAIR.replace("loss = 1e-3", 'trace = "../secret.csv"'))
-    assert "outside of the folders" in about(str(file))["error"]
+    assert "outside the directories" in about(str(file))["error"]
     file.write_text(PAIR + 'tcp.congestion.python = "mine.py:Mine"\n')
     assert "is code" in about(str(file))["error"]
     assert about("geo")["text"] == ll.presets.geo().to_toml()
@@ -328,9 +328,9 @@ def test_a_run_gives_its_scenario_back_with_its_files(folder: Path, page: Path, 
     assert [base64.b64decode(one) for one in found["files"].values()] == [(tmp_path / "rate.csv").read_bytes()]
     (tmp_path / "again.json").write_text(found["text"])
     assert ll.run(tmp_path / "again.json").result_hash == made.result_hash
-    # Its file is not read where its folder was not given.
+    # Its file is not read if its directory was not given.
     alone = opened(Places.of([folder]), "0/pair")
-    assert "outside of the folders" in alone["error"]
+    assert "outside the directories" in alone["error"]
     assert alone["files"] == {}
     assert "holds no run" in opened(Places.of([folder]), "0/other")["error"]
 
@@ -338,7 +338,7 @@ def test_a_run_gives_its_scenario_back_with_its_files(folder: Path, page: Path, 
 # --- the door ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_door_answers_with_the_id_in_front(sockets: Socket) -> None:
+def test_the_door_replies_with_the_id_first(sockets: Socket) -> None:
     with sockets("/door") as door, sockets("/door") as other:
         for number in (0, 7, 2**32 - 1):
             door.send_json({"id": number, "op": "about"})
@@ -365,7 +365,7 @@ def test_the_door_answers_with_the_id_in_front(sockets: Socket) -> None:
         {"host": "evil.example:8765", "origin": "http://evil.example:8765"},
     ],
 )
-def test_sockets_of_other_pages_are_refused(sockets: Socket, path: str, headers: dict[str, str]) -> None:
+def test_sockets_of_other_pages_are_rejected(sockets: Socket, path: str, headers: dict[str, str]) -> None:
     with pytest.raises(WebSocketDisconnect), sockets(path, **headers):
         pass
 
@@ -392,7 +392,7 @@ def test_a_socket_without_the_token_is_closed(sockets: Socket, path: str, first:
         assert closed.value.code == 4401
 
 
-def test_an_engine_that_cannot_be_made_is_told(folder: Path, page: Path) -> None:
+def test_an_engine_that_cannot_be_created_is_reported(folder: Path, page: Path) -> None:
     def broken() -> Echo:
         raise RuntimeError("no engine today")
 
@@ -427,7 +427,7 @@ def test_a_socket_with_bad_json_is_closed(sockets: Socket, path: str, text: str)
         assert closed.value.code == 4400
 
 
-def test_the_engine_of_this_machine_is_behind_the_door(folder: Path, page: Path) -> None:
+def test_the_door_uses_the_engine_of_this_machine(folder: Path, page: Path) -> None:
     (folder / "rate.csv").write_text("time_s,rate_bps\n0,1e6\n")
     app = application(Access(8765, TOKEN), Places.of([folder]), page=page)
     headers = {"host": HOST, "origin": ORIGIN}
@@ -471,7 +471,7 @@ CODE = {
 
 @pytest.fixture
 def code(folder: Path) -> Iterator[None]:
-    """Files with code beside the results, which nobody may run."""
+    """Files with code next to the results, which must never run."""
     (folder / "mine.py").write_text(WRITES)
     (folder / "libmine.so").write_bytes(b"")
     yield
@@ -480,9 +480,9 @@ def code(folder: Path) -> Iterator[None]:
 
 @pytest.mark.parametrize("case", CODE)
 @pytest.mark.usefixtures("code")
-def test_code_in_a_scenario_is_refused(sockets: Socket, case: str) -> None:
+def test_code_in_a_scenario_is_rejected(sockets: Socket, case: str) -> None:
     text = CODE[case]
-    assert "is code, which the page never runs" in failure(carried_out(sockets, op="run", scenario=text, base="0"))
+    assert "is code, which the studio never runs" in failure(carried_out(sockets, op="run", scenario=text, base="0"))
     assert "is code" in failure(carried_out(sockets, op="compare", scenarios=[text], base="0"))
     with sockets("/door") as door:
         for op in ("check", "start", "network"):
@@ -491,7 +491,7 @@ def test_code_in_a_scenario_is_refused(sockets: Socket, case: str) -> None:
 
 
 @pytest.mark.usefixtures("code")
-def test_code_in_json_and_in_changes_is_refused(sockets: Socket) -> None:
+def test_code_in_json_and_in_changes_is_rejected(sockets: Socket) -> None:
     flow = {"from": "client", "to": "server", "congestion": {"python": "mine.py:Mine"}}
     text = json.dumps({"duration": "1 s", "links": [], "flows": [flow]})
     assert "is code" in failure(carried_out(sockets, op="run", scenario=text, format="json", base="0"))
@@ -510,12 +510,12 @@ def test_code_in_json_and_in_changes_is_refused(sockets: Socket) -> None:
         assert "names a file" in found
         with sockets("/door") as door:
             door.send_json({"id": 1, "op": "check", "toml": PAIR, "sets": [[key, value]]})
-            refused = b"is code" if isinstance(value, str) else b"is not a list of pairs of texts"
+            refused = b"is code" if isinstance(value, str) else b"is not a list of pairs of strings"
             assert (refused in door.receive_bytes()) == ("/etc/passwd" not in str(value))
         vary = failure(carried_out(sockets, op="compare", scenarios=[PAIR], vary={key: [value]}, base="0"))
         assert "names a file" in vary
     broken = '{ "\\x70ython" = "mine.py:Mine" }'
-    assert "no value of TOML" in failure(carried_out(sockets, op="run", scenario=PAIR, sets=[["flows.0", broken]]))
+    assert "not a TOML value" in failure(carried_out(sockets, op="run", scenario=PAIR, sets=[["flows.0", broken]]))
     with sockets("/door") as door:
         door.send_json({"id": 1, "op": "check", "toml": f"a = {broken}\n{PAIR}"})
         assert b"may name code" in door.receive_bytes()
@@ -541,7 +541,7 @@ def test_code_in_json_and_in_changes_is_refused(sockets: Socket) -> None:
     ],
 )
 @pytest.mark.usefixtures("code")
-def test_code_in_a_study_is_refused(client: TestClient, sockets: Socket, folder: Path, study: str) -> None:
+def test_code_in_a_study_is_rejected(client: TestClient, sockets: Socket, folder: Path, study: str) -> None:
     (folder / "pair.toml").write_text(PAIR)
     (folder / "code.toml").write_text(CODE["flow"])
     (folder.parent / "secret.toml").write_text(PAIR)
@@ -550,7 +550,7 @@ def test_code_in_a_study_is_refused(client: TestClient, sockets: Socket, folder:
     (folder / "store" / "store.json").write_text("{}")
     for op in ("watch", "study"):
         found = failure(carried_out(sockets, op=op, study="0/study.toml"))
-        assert re.search("is code|names a file|outside of the folders", found), found
+        assert re.search("is code|names a file|outside the directories", found), found
     assert client.get("/api/study", headers=MINE, params={"place": "0/study.toml"}).status_code == 400
 
 
@@ -562,7 +562,7 @@ def test_a_port_in_use_is_an_error(lightlag: Lightlag) -> None:
         port = taken.getsockname()[1]
         done = lightlag("studio", "--no-browser", "--port", str(port))
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: --port {port}: cannot be had")
+    assert done.stderr.startswith(f"error: --port {port}: cannot be bound")
 
 
 def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> None:
@@ -570,7 +570,7 @@ def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> 
     assert one.port != other.port
     assert one.token != other.token
     assert one.end() == 0
-    # A mistake in the file is told, and the server goes on.
+    # An error in the file is reported, and the server keeps running.
     assert other.end() == 0
     assert "error: nothing.toml: no such file" in other.close()
     assert one.close() == ""
@@ -603,13 +603,13 @@ def test_the_browser_gets_the_token_in_no_argument(
         server.close()
 
 
-def test_a_folder_that_is_none_is_an_error(lightlag: Lightlag) -> None:
+def test_a_path_that_is_not_a_directory_is_an_error(lightlag: Lightlag) -> None:
     done = lightlag("studio", "--no-browser", "--folder", "results", "--folder", "nothing")
     assert done.returncode == 2
-    assert "is no folder" in done.stderr
+    assert "is not a directory" in done.stderr
 
 
-def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
+def test_without_the_extra_the_error_names_what_to_install(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['uvicorn'] = None; sys.argv = ['lightlag', 'studio']\n"
         "from lightlag.cli.app import main; main()"
@@ -628,7 +628,7 @@ def test_the_command_line_imports_no_server() -> None:
 # --- on the wire ---
 
 
-def test_bytes_that_no_client_library_sends_are_refused(server: Server) -> None:
+def test_bytes_that_no_client_library_sends_are_rejected(server: Server) -> None:
     host = f"127.0.0.1:{server.port}"
 
     def status(target: str, *headers: str, method: str = "GET") -> int:
@@ -672,7 +672,7 @@ def test_sockets_on_the_wire_need_origin_and_token(server: Server) -> None:
 def test_a_message_that_is_too_large_ends_its_connection_alone(server: Server) -> None:
     with server.socket("/door") as other:
         with server.socket("/door") as one:
-            # The server closes it while the client still sends, which not every client sees as an orderly end.
+            # The server closes it while the client still sends, which some clients do not treat as an orderly end.
             with suppress(ConnectionClosed):
                 one.send("x" * (MOST_MESSAGE + 1))
             with pytest.raises(ConnectionClosed):

@@ -43,14 +43,14 @@ def served(folder: Path, page: Path) -> Iterator[Callable[[str], Server]]:
 
 
 def connected(server: Server, text: str = "") -> socket.socket:
-    """A connection that has sent this."""
+    """Returns a connection over which ``text`` has been sent."""
     one = socket.create_connection(("127.0.0.1", server.port))
     one.sendall(text.format(port=server.port).encode())
     return one
 
 
 def ends(connection: socket.socket) -> bytes:
-    """The bytes that the server sends until it ends the connection."""
+    """Returns the bytes that the server sends until it closes the connection."""
     found = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(1 << 16):
@@ -59,7 +59,7 @@ def ends(connection: socket.socket) -> bytes:
 
 
 def gets_in(server: Server) -> None:
-    """The owner is answered: the page, a request and a WebSocket."""
+    """The owner gets replies: the page, a request and a WebSocket."""
     one = http.client.HTTPConnection("127.0.0.1", server.port)
     one.request("GET", "/")
     assert one.getresponse().read().startswith(b"<!doctype html>")
@@ -109,7 +109,7 @@ def test_a_connection_without_progress_ends(served: Callable[[str], Server], tex
 
 
 def sends(connection: socket.socket, part: bytes) -> None:
-    """Sends a part again and again, until the server ends the connection."""
+    """Sends a part again and again, until the server closes the connection."""
     connection.settimeout(0.01)
     with suppress(ConnectionError):
         while True:
@@ -119,7 +119,7 @@ def sends(connection: socket.socket, part: bytes) -> None:
                     return
 
 
-def test_bytes_that_drip_are_no_progress(served: Callable[[str], Server]) -> None:
+def test_bytes_that_drip_are_not_progress(served: Callable[[str], Server]) -> None:
     server = served(HASTY)
     with connected(server, HEAD) as one:
         sends(one, b"X: y\r\n")
@@ -145,7 +145,7 @@ def test_a_socket_without_the_token_sends_little(served: Callable[[str], Server]
 
 
 class Transport:
-    """Stands in for a connection."""
+    """Replaces the transport of a connection."""
 
     def __init__(self) -> None:
         self.is_aborted, self.unread = False, 0
@@ -158,7 +158,7 @@ class Transport:
 
 
 class Room:
-    """Visitors with a clock."""
+    """Visitors with a clock that the test controls."""
 
     def __init__(self, most: int) -> None:
         self.now = 0.0
@@ -170,7 +170,7 @@ class Room:
         return one
 
 
-def test_the_visitor_without_progress_for_the_longest_time_makes_room() -> None:
+def test_the_visitor_without_progress_for_the_longest_time_is_disconnected() -> None:
     room = Room(2)
     first, second = room.enter(1), room.enter(2)
     room.visitors.asked(("127.0.0.1", 1))
@@ -179,7 +179,7 @@ def test_the_visitor_without_progress_for_the_longest_time_makes_room() -> None:
     assert len(room.visitors) == 2
 
 
-def test_whoever_has_shown_the_token_is_no_visitor() -> None:
+def test_a_client_with_the_token_is_not_a_visitor() -> None:
     room = Room(1)
     owner = room.enter(1)
     room.visitors.admit(("127.0.0.1", 1))

@@ -1,4 +1,4 @@
-"""Studies: what they run, that nothing runs twice, that results do not depend on who made them, and bad input."""
+"""Studies: what they run, that nothing runs twice, that results do not depend on the worker, and bad input."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def small(**options: Any) -> ll.Study:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a folder."""
+    """The files of a directory."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def keys_written(store: Path) -> list[str]:
-    """The key of every line and row that stands in a store, those that stand there twice included."""
+    """Returns the key of every line and row in a store, duplicates included."""
     found = []
     for path in (store / "journals").glob("*.jsonl"):
         found += [entry.key for text in path.read_bytes().splitlines() if (entry := parsed(text)) is not None]
@@ -95,7 +95,7 @@ def test_a_sobol_sequence_fills_the_space_evenly() -> None:
     assert {quarter: quarters.count(quarter) for quarter in set(quarters)} == dict.fromkeys(set(quarters), 16)
 
 
-def test_whole_numbers_of_a_range_include_both_ends() -> None:
+def test_integers_of_a_range_include_both_ends() -> None:
     ranges = {"topology.pairs": {"from": 1, "to": 4, "whole": True}}
     (axis,) = axes_of([{"design": "latin-hypercube", "count": 40, "ranges": ranges}], "axes")
     assert {value for (value,) in axis.rows} == {"1", "2", "3", "4"}
@@ -185,7 +185,7 @@ def test_nothing_runs_twice_in_one_study_or_in_another(tmp_path: Path) -> None:
     assert len(written) == len(set(written)) == 24
 
 
-def test_shards_make_the_whole_together(tmp_path: Path) -> None:
+def test_shards_add_up_to_the_study(tmp_path: Path) -> None:
     small().run(tmp_path / "whole", progress=False, store=tmp_path / "whole-store")
     counts = []
     for number in (1, 2, 3):
@@ -226,10 +226,10 @@ def test_torn_lines_are_read_around(tmp_path: Path) -> None:
     again = carry_out(small(replications=1), left)
     assert again.schedule.found == len(whole) // 2
     assert again.schedule.finished == found.schedule.finished
-    assert Tables.of(small(replications=1).plan(), left, small().measures, None).runs.height == len(whole)
+    assert Tables.of(small(replications=1).plan(), left, small().metrics, None).runs.height == len(whole)
 
 
-def test_an_entry_survives_every_way_it_is_kept(tmp_path: Path) -> None:
+def test_an_entry_survives_every_form_of_storage(tmp_path: Path) -> None:
     from lightlag.study import entry as entries
 
     store = open_store(tmp_path / "store")
@@ -284,13 +284,13 @@ def test_a_long_journal_becomes_parts(tmp_path: Path) -> None:
     assert not list((tmp_path / "store" / "journals").iterdir())
 
 
-def test_a_store_behind_a_url(tmp_path: Path) -> None:
+def test_a_store_at_a_url(tmp_path: Path) -> None:
     url = f"memory://{tmp_path.name}/store"
     first = small().run(tmp_path / "first", store=url, progress=False)
     found = carry_out(small(), open_store(url, make=False))
     assert found.schedule.found == 24
     small().run(tmp_path / "second", store=tmp_path / "local", progress=False)
-    assert contents(first.folder) == contents(tmp_path / "second")
+    assert contents(first.directory) == contents(tmp_path / "second")
 
 
 def test_two_clients_share_a_store(tmp_path: Path) -> None:
@@ -335,10 +335,10 @@ def test_the_stopping_rule_covers_the_mean(name: str) -> None:
 
 
 def test_a_study_stops_where_the_target_is_reached(tmp_path: Path) -> None:
-    study = small(replications=None, until={"measure": "goodput_bps", "within": "10 %", "least": 5, "most": 30})
+    study = small(replications=None, until={"metric": "goodput_bps", "within": "10 %", "min_seeds": 5, "max_seeds": 30})
     results = study.run(tmp_path / "out", progress=False)
     rows = results.summary.filter(measure="goodput_bps")
-    assert set(rows["runs"]) <= set(Target("goodput_bps", 0.1, least=5, most=30).looks)
+    assert set(rows["runs"]) <= set(Target("goodput_bps", 0.1, min_seeds=5, max_seeds=30).looks)
     for row in rows.iter_rows(named=True):
         assert row["reached"] == (row["half_width"] <= 0.1 * row["mean"])
         assert row["reached"] or row["runs"] == 30
@@ -347,21 +347,21 @@ def test_a_study_stops_where_the_target_is_reached(tmp_path: Path) -> None:
     assert again.schedule.found == again.schedule.finished == rows["runs"].sum()
 
 
-def test_a_target_beyond_the_budget_says_how_many_runs_it_takes(tmp_path: Path) -> None:
+def test_a_target_beyond_the_budget_reports_how_many_runs_it_takes(tmp_path: Path) -> None:
     study = small(
         replications=None,
-        until={"measure": "goodput_bps", "within": "0.1 %", "least": 5, "most": 200},
+        until={"metric": "goodput_bps", "within": "0.1 %", "min_seeds": 5, "max_seeds": 200},
         budget={"runs": 60},
     )
     with pytest.raises(InputError, match=r"takes about [\d,]+ runs.*budget.runs = 60"):
         carry_out(study, open_store(tmp_path / "store"))
     kept = open_store(tmp_path / "store")
     assert len(kept) >= 40
-    # Its status is no error.
+    # Its status is not an error.
     assert Schedule(study, kept, dry=True).finished == len(kept)
 
 
-def test_a_budget_ends_a_study_that_goes_on_later(tmp_path: Path) -> None:
+def test_a_budget_ends_a_study_that_continues_later(tmp_path: Path) -> None:
     first = carry_out(small(budget={"runs": 7}), open_store(tmp_path / "store"))
     assert (first.schedule.finished, first.is_spent, first.is_complete) == (7, True, False)
     second = carry_out(small(), open_store(tmp_path / "store"))
@@ -387,7 +387,7 @@ def test_the_longest_cells_run_first(tmp_path: Path) -> None:
     assert order == [(1, "9 s"), (1, "3 s"), (1, "1 s"), (2, "9 s"), (2, "3 s"), (2, "1 s")]
 
 
-def test_a_key_knows_the_build_and_the_contents_of_files_but_no_path(tmp_path: Path) -> None:
+def test_a_key_covers_the_build_and_the_contents_of_files_but_no_path(tmp_path: Path) -> None:
     keys = []
     for name in ("here", "there"):
         folder = tmp_path / name
@@ -402,13 +402,13 @@ def test_a_key_knows_the_build_and_the_contents_of_files_but_no_path(tmp_path: P
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "unknown key": ({"replicatoins": 3}, r'replicatoins: is no key of a study; did you mean "replications"\?'),
+    "unknown key": ({"replicatoins": 3}, r'replicatoins: is not a key of a study; did you mean "replications"\?'),
     "no scenario": ({"scenarios": []}, "name at least 1"),
     "an unknown scenario": ({"scenarios": ["nowhere"]}, "nowhere"),
     "two of a key": ({"vary": {"a": [1]}, "axes": [{"key": "a", "values": [2]}]}, '"a" varies on two axes'),
     "set and varied": (
         {"vary": {"links.1.loss": [0, 0.1]}, "set": {"links.1.loss": 0.2}},
-        r"set.links.1.loss: contradicts the axis",
+        r"set.links.1.loss: cannot be combined with the axis",
     ),
     "uneven steps": ({"axes": [{"zip": {"a": [1, 2], "b": [1]}}]}, r"axes\[0\].zip: .* a has 2, b has 1"),
     "uneven points": (
@@ -417,8 +417,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "two kinds": ({"axes": [{"zip": {"a": [1]}, "points": [{"a": 1}]}]}, r"axes\[0\]: has zip and points of"),
     "no kind": ({"axes": [{"key": "a"}]}, r"axes\[0\]: has none of values, zip, points, design"),
-    "a strange key of an axis": ({"axes": [{"key": "a", "values": [1], "seed": 1}]}, r"axes\[0\].seed: is no key"),
-    "no list of axes": ({"axes": 3}, r"axes: 3 is no list"),
+    "a strange key of an axis": ({"axes": [{"key": "a", "values": [1], "seed": 1}]}, r"axes\[0\].seed: is not a key"),
+    "no list of axes": ({"axes": 3}, r"axes: 3 is not a list"),
     "no values": ({"axes": [{"key": "a", "values": []}]}, r"axes\[0\].values: has no value"),
     "values no list": ({"vary": {"a": 3}}, r"values: 3 is not a list"),
     "an unknown design": (
@@ -427,7 +427,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no power of 2": (
         {"axes": [{"design": "sobol", "count": 100, "ranges": {"a": [0, 1]}}]},
-        r"axes\[0\].count: .* 100 is none; write 64 or 128",
+        r"axes\[0\].count: .* 100 is not; write 64 or 128",
     ),
     "an empty range": (
         {"axes": [{"design": "sobol", "count": 4, "ranges": {"a": ["5 ms", "5 ms"]}}]},
@@ -435,37 +435,44 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "two units": (
         {"axes": [{"design": "sobol", "count": 4, "ranges": {"a": ["5 ms", "1 s"]}}]},
-        'ends have the units "ms" and "s"',
+        'limits have the units "ms" and "s"',
     ),
     "a logarithm of 0": (
         {"axes": [{"design": "sobol", "count": 4, "ranges": {"a": {"from": 0, "to": 1, "scale": "log"}}}]},
-        "0 has no place on a logarithmic scale",
+        "0 is not valid on a logarithmic scale",
     ),
-    "halves of whole": (
+    "halves of integers": (
         {"axes": [{"design": "sobol", "count": 4, "ranges": {"a": {"from": 0.5, "to": 3, "whole": True}}}]},
-        "are not whole numbers",
+        "are not integers",
     ),
-    "no range": ({"axes": [{"design": "sobol", "count": 4, "ranges": {"a": 3}}]}, "3 is no range"),
-    "no count": ({"axes": [{"design": "sobol", "ranges": {"a": [0, 1]}}]}, r"axes\[0\].count: nothing is not a whole"),
-    "how often and how well": ({"replications": 3, "until": {"within": "2 %"}}, "until and replications contradict"),
-    "a width of nothing": ({"until": {"within": "0 %"}}, r"until.within: '0 %' is no half width"),
-    "a width without end": ({"until": {"within": 2}}, "is the whole mean or more"),
+    "no range": ({"axes": [{"design": "sobol", "count": 4, "ranges": {"a": 3}}]}, "3 is not a valid range"),
+    "no count": ({"axes": [{"design": "sobol", "ranges": {"a": [0, 1]}}]}, r"axes\[0\].count: nothing is not a"),
+    "how often and how well": ({"replications": 3, "until": {"within": "2 %"}}, "until cannot be combined"),
+    "a width of nothing": ({"until": {"within": "0 %"}}, r"until.within: '0 %' is not a valid half-width"),
+    "a width without end": ({"until": {"within": 2}}, "is not less than the mean"),
     "a width of another kind": ({"until": {"within": "5 ms"}}, "or a quantity in bit/s"),
-    "an unknown measure": ({"until": {"measure": "speed", "within": "2 %"}}, "until.measure: 'speed' is no measure"),
-    "least above most": ({"until": {"within": "2 %", "least": 9, "most": 5}}, "least = 9 is more than most = 5"),
+    "an unknown metric": ({"until": {"metric": "speed", "within": "2 %"}}, "until.metric: 'speed' is not a metric"),
+    "min_seeds above max_seeds": (
+        {"until": {"within": "2 %", "min_seeds": 9, "max_seeds": 5}},
+        "min_seeds = 9 is more than max_seeds = 5",
+    ),
     "a strange confidence": ({"until": {"within": "2 %", "confidence": 95}}, "until.confidence: 95"),
-    "a strange key of until": ({"until": {"within": "2 %", "every": 5}}, "until.every: is no key of a target"),
+    "the former key measure": ({"until": {"measure": "jain"}}, ": until.measure: is now metric$"),
+    "the former key least": ({"until": {"least": 9}}, "until.least: is now min_seeds$"),
+    "the former key most": ({"until": {"most": 9}}, "until.most: is now max_seeds$"),
+    "the former key measures": ({"measures": ["goodput_bps"]}, "measures: is now metrics$"),
+    "a strange key of until": ({"until": {"within": "2 %", "every": 5}}, "until.every: is not a key of a target"),
     "exclude what does not vary": ({"exclude": [{"rate": 3}]}, r"exclude\[0\].rate: does not vary"),
     "exclude nothing": ({"exclude": [{"congestion": "reno"}]}, r"exclude\[0\]: no point has these values"),
     "exclude all": ({"congestion": ["cubic"], "exclude": [{"congestion": "cubic"}]}, "no point is left"),
-    "measures": ({"measures": ["speed"]}, "measures: 'speed' is no measure"),
+    "metrics": ({"metrics": ["speed"]}, "metrics: 'speed' is not a metric"),
     "curves": ({"curves": "yes"}, "curves: 'yes' is neither true nor false"),
-    "a budget": ({"budget": {"time": 3}}, "budget: .* is no budget"),
-    "a budget without a unit": ({"budget": {"wall": "30"}}, "budget.wall: '30' is no time"),
+    "a budget": ({"budget": {"time": 3}}, "budget: .* is not a valid budget"),
+    "a budget without a unit": ({"budget": {"wall": "30"}}, "budget.wall: '30' is not a valid time"),
     "replications": ({"replications": 0}, "replications: 0 is not a whole number from 1"),
     "a seed": ({"seed": -1}, "seed: -1 is not a whole number from 0"),
-    "seeds without end": ({"seed": 2**63 - 2}, "seed: 10 seeds from"),
-    "a name": ({"name": "../x"}, "name: '../x' is no name of a folder"),
+    "seeds without end": ({"seed": 2**63 - 2}, "seed: 10 seeds that start at"),
+    "a name": ({"name": "../x"}, "name: '../x' is not a valid directory name"),
     "the same twice": ({"congestion": {"a": "cubic", "b": "cubic"}}, '"a" and "b" are the same run'),
     "a value that cannot be": ({"vary": {"links.1.loss": [0, 2]}}, "with loss=2"),
     "too many points": (
@@ -491,12 +498,12 @@ def test_bad_studies_get_one_clear_error(name: str, tmp_path: Path) -> None:
     ("content", "message"),
     [
         (None, "cannot read: No such file"),
-        ("folder", "is a folder; name a study file"),
-        ("a = [", "is no TOML"),
+        ("folder", "is a directory; name a study file"),
+        ("a = [", "is not valid TOML"),
         ("", "scenarios: is missing"),
     ],
 )
-def test_files_that_are_no_study(content: str | None, message: str, tmp_path: Path) -> None:
+def test_files_that_are_not_a_study(content: str | None, message: str, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     if content == "folder":
         file.mkdir()
@@ -506,7 +513,7 @@ def test_files_that_are_no_study(content: str | None, message: str, tmp_path: Pa
         ll.Study.read(file)
 
 
-def test_places_that_are_no_store(tmp_path: Path) -> None:
+def test_paths_that_are_not_a_store(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no store"):
         open_store(tmp_path / "none", make=False)
     (tmp_path / "other").mkdir()
@@ -518,12 +525,12 @@ def test_places_that_are_no_store(tmp_path: Path) -> None:
         open_store(tmp_path / "file")
     open_store(tmp_path / "store")
     (tmp_path / "store" / "store.json").write_text('{"lightlag": "store", "format": 7}')
-    with pytest.raises(InputError, match="is a store of format 7, and this version of lightlag has format 1"):
+    with pytest.raises(InputError, match="is a store of format 7, and this version of lightlag uses format 1"):
         open_store(tmp_path / "store")
     (tmp_path / "store" / "store.json").write_text("{")
-    with pytest.raises(InputError, match="is not that of a store"):
+    with pytest.raises(InputError, match="does not describe a store"):
         open_store(tmp_path / "store")
-    with pytest.raises(InputError, match="is no place for a store"):
+    with pytest.raises(InputError, match="is not a valid location of a store"):
         open_store("gopher://x/y")
 
 
@@ -531,7 +538,7 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     carry_out(small(replications=1), open_store(tmp_path / "store"))
     (part,) = (tmp_path / "store" / "parts").iterdir()
     part.write_bytes(part.read_bytes()[:-20])
-    with pytest.raises(InputError, match=rf"{part.name}: is no whole part of a store: .*; remove it"):
+    with pytest.raises(InputError, match=rf"{part.name}: is not a complete part of a store: .*; remove it"):
         open_store(tmp_path / "store")
 
 
@@ -553,16 +560,16 @@ def test_strange_shards(text: str) -> None:
 
 
 @pytest.mark.long
-def test_places_of_runs_that_contradict_each_other(tmp_path: Path) -> None:
+def test_contradictory_execution_options(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     for where, message in (
-        (Where(jobs=2, processes=2), "jobs and processes contradict"),
+        (Where(jobs=2, processes=2), "jobs and processes cannot be combined"),
         (Where(profile="x"), "profile: is for a cluster"),
-        (Where(cluster="moon"), '"moon": is no cluster'),
+        (Where(cluster="moon"), '"moon": is not a cluster'),
         (Where(cluster="slurm"), "name a file with --profile"),
-        (Where(cluster="tcp://127.0.0.1:9"), "no scheduler answers"),
+        (Where(cluster="tcp://127.0.0.1:9"), "no scheduler replies"),
     ):
         with pytest.raises(InputError, match=message):
             carry_out(small(replications=1), store, where)
-    with pytest.raises(InputError, match="share a folder"):
+    with pytest.raises(InputError, match="share a directory"):
         carry_out(small(replications=1), open_store("memory://p/s"), Where(processes=2))

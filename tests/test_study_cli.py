@@ -1,4 +1,4 @@
-"""``lightlag study``: what it prints, what it leaves, and how it ends."""
+"""``lightlag study``: its output, its files, and how it ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ duration = "3 s"
 
 
 class Command:
-    """The command line in this process, in a folder with pair.toml and loss.toml."""
+    """The command line in this process, in a directory with pair.toml and loss.toml."""
 
     def __init__(self) -> None:
         self._runner = CliRunner()
@@ -71,7 +71,7 @@ def test_json_is_an_object_a_line(study: Command) -> None:
     }
 
 
-def test_quiet_says_nothing(study: Command) -> None:
+def test_quiet_prints_nothing(study: Command) -> None:
     done = study("run", "loss.toml", "--quiet")
     assert (done.stdout, done.stderr) == ("", "")
 
@@ -87,7 +87,7 @@ def test_status_counts_what_the_store_holds(study: Command) -> None:
     assert "newreno" in shown
 
 
-def test_resume_goes_on_and_starts_nothing(study: Command) -> None:
+def test_resume_continues_and_starts_nothing(study: Command) -> None:
     assert "holds no store" in study("resume", "loss.toml", code=2).stderr
     study("run", "loss.toml", "--shard", "2/2", "--quiet")
     study("resume", "loss.toml", "--quiet")
@@ -134,11 +134,11 @@ def test_repeat_makes_one_run_with_every_record(study: Command) -> None:
     study("run", "loss.toml", "--quiet")
     run = ll.Study.read("loss.toml").plan().runs()
     one = next(iter(run))
-    done = study("repeat", "loss.toml", one.key[:10], "-o", "one")
+    done = study("rerun", "loss.toml", one.key[:10], "-o", "one")
     assert "results in one" in done.stdout
     kept = ll.open_study("results/loss").runs.collect().row(0, named=True)
     assert ll.load("one").summary["flows"][0]["goodput_bps"] == kept["goodput_bps"]
-    assert "0000" in study("repeat", "loss.toml", "0000000000", code=2).stderr
+    assert "0000" in study("rerun", "loss.toml", "0000000000", code=2).stderr
 
 
 def test_a_failed_run_is_named_with_the_command_that_repeats_it(study: Command) -> None:
@@ -146,7 +146,7 @@ def test_a_failed_run_is_named_with_the_command_that_repeats_it(study: Command) 
     Path("loss.toml").write_text(long + '\n[budget]\nrun = "100 ms"\n')
     done = study("run", "loss.toml", code=1)
     assert "longer than 0.1 s" in done.stderr
-    assert "lightlag study repeat loss.toml" in done.stderr
+    assert "lightlag study rerun loss.toml" in done.stderr
     assert "12 runs failed; 0 of 12 runs have finished" in done.stderr
 
 
@@ -154,7 +154,7 @@ def test_tables_of_another_study_are_not_replaced(study: Command) -> None:
     study("run", "loss.toml", "--quiet")
     Path("other.toml").write_text(STUDY)
     done = study("run", "other.toml", "-o", "results/loss", code=2)
-    assert "results/loss: holds other results; name another folder with --out, or use --force" in done.stderr
+    assert "results/loss: holds other results; name another directory with --out, or use --force" in done.stderr
     study("run", "other.toml", "-o", "results/loss", "--force", "--quiet")
 
 
@@ -163,9 +163,9 @@ def test_tables_of_another_study_are_not_replaced(study: Command) -> None:
     [
         (["run", "none.toml"], "none.toml: cannot read: No such file or directory; name a study file"),
         (["run", "loss.toml", "--shard", "3/2"], "3/2"),
-        (["run", "loss.toml", "--cluster", "nowhere"], '"nowhere": is no cluster; write tls:// or tcp://HOST:PORT'),
-        (["run", "loss.toml", "--cluster", "slurm"], "slurm: what is a worker to ask for? name a file with --profile"),
-        (["run", "loss.toml", "--cluster", "tcp://127.0.0.1:1"], "tcp://127.0.0.1:1: no scheduler answers"),
+        (["run", "loss.toml", "--cluster", "nowhere"], '"nowhere": is not a cluster; write tls:// or tcp://HOST:PORT'),
+        (["run", "loss.toml", "--cluster", "slurm"], "slurm: the resources of a worker are missing; name a file"),
+        (["run", "loss.toml", "--cluster", "tcp://127.0.0.1:1"], "tcp://127.0.0.1:1: no scheduler replies"),
         (["merge", "none", "--into", "all"], "none"),
         (["add", "loss.toml"], "add"),
     ],

@@ -1,4 +1,4 @@
-"""Studies on a real dask cluster of worker processes on this machine, while things go wrong."""
+"""Studies on a real dask cluster of worker processes on this machine, during faults."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SEEDS = 80
 
 
 def busy() -> ll.Study:
-    """A study of 640 runs that lasts while something goes wrong."""
+    """A study of 640 runs that lasts long enough for a fault."""
     return small(replications=SEEDS, set={"duration": "30 s", "links.0.rate": "20 Mbit/s"})
 
 
 class Cluster:
-    """A scheduler and workers, each a process; a worker that ends is started again, as a queue does."""
+    """A scheduler and workers, each in its own process; a worker that ends is restarted, as by a batch system."""
 
     def __init__(self, folder: Path, workers: int = 4, *, options: tuple[str, ...] = ("--no-nanny",)) -> None:
         self._folder = folder
@@ -71,13 +71,13 @@ class Cluster:
                     self.workers[at] = self._worker()
 
     def restart_scheduler(self) -> None:
-        """Kills the scheduler, and starts another one at its place."""
+        """Kills the scheduler, and starts another one at the same address."""
         self.scheduler.kill()
         self.scheduler.wait()
         self.scheduler = self._scheduler()
 
     def end(self) -> None:
-        """Kills everything."""
+        """Kills the scheduler and all workers."""
         self._over.set()
         self._keeper.join()
         for process in (*self.workers, self.scheduler):
@@ -98,14 +98,14 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The results of the study when nothing goes wrong."""
+    """The results of the study without faults."""
     folder = tmp_path_factory.mktemp("undisturbed")
     busy().run(folder / "out", progress=False)
     return contents(folder / "out")
 
 
 def finish(study: ll.Study, place: str, store: Path) -> None:
-    """Carries a study out, as often as it is cut short."""
+    """Runs a study until it is complete, and resumes it each time that it is interrupted."""
     for _ in range(10):
         with contextlib.suppress(InputError):
             if carry_out(study, open_store(store), Where(cluster=place)).is_complete:
@@ -114,7 +114,7 @@ def finish(study: ll.Study, place: str, store: Path) -> None:
 
 
 def check(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
-    """Results are those of an undisturbed study, and no run that had finished was made again."""
+    """Results equal an undisturbed study's, and no finished run was repeated."""
     written = keys_written(tmp_path / "store")
     assert len(written) == len(set(written)) == 8 * SEEDS
     busy().run(tmp_path / "out", store=tmp_path / "store", progress=False)
@@ -188,7 +188,7 @@ def test_a_scheduler_that_is_killed_ends_the_study_with_a_message(
         time.sleep(0.05)
     cluster.restart_scheduler()
     first.join()
-    assert not errors or "the scheduler does not answer any more" in errors[0]
+    assert not errors or "the scheduler no longer replies" in errors[0]
     finish(busy(), cluster.address, store)
     check(tmp_path, undisturbed)
 
@@ -232,13 +232,13 @@ def test_a_run_that_takes_all_memory_fails_alone(tmp_path: Path) -> None:
         found = carry_out(study, open_store(tmp_path / "store"), Where(cluster=running.address))
         reasons = {run.point[0]: reason for run, reason in found.schedule.failures.values()}
         assert set(reasons) == {"100000"}
-        assert "for want of memory" in reasons["100000"] or "no memory" in reasons["100000"]
+        assert "because memory ran out" in reasons["100000"] or "no memory" in reasons["100000"]
         assert (found.schedule.finished, len(found.schedule.failures)) == (1, 1)
     finally:
         running.end()
 
 
-def test_workers_with_another_engine_are_refused_by_name(
+def test_workers_with_another_engine_are_rejected_by_name(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lightlag.study import work
@@ -317,15 +317,15 @@ def test_a_queue_starts_the_workers(
     check(tmp_path, undisturbed)
 
 
-# A cluster that refuses its arguments complains when it is collected, too.
+# A cluster that rejects its arguments also complains when it is collected.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cores = ", "is no TOML"),
-        ('coresnow = 1\nmemory = "1 GB"', "keys are those of SLURMCluster"),
-        ("jobs = 1", "keys are those of SLURMCluster"),
-        ("scheduler_options = 5", "keys are those of SLURMCluster"),
+        ("cores = ", "is not valid TOML"),
+        ('coresnow = 1\nmemory = "1 GB"', "valid keys are the parameters of SLURMCluster"),
+        ("jobs = 1", "valid keys are the parameters of SLURMCluster"),
+        ("scheduler_options = 5", "valid keys are the parameters of SLURMCluster"),
         (
             'shared_temp_directory = "/nowhere"',
             "/nowhere: the key of the cluster cannot be written there: No such file",
@@ -343,7 +343,7 @@ def test_bad_profiles(tmp_path: Path, text: str, message: str) -> None:
 
 
 def listening(processes: list[int]) -> set[int]:
-    """The TCP ports at which processes listen."""
+    """Returns the TCP ports that processes listen on."""
     sockets: set[str] = set()
     for process in processes:
         for file in Path(f"/proc/{process}/fd").iterdir():
@@ -359,7 +359,7 @@ def listening(processes: list[int]) -> set[int]:
 
 
 def answered(port: int, *, tls: bool) -> bytes:
-    """The answer of a port to a client without a certificate."""
+    """Returns the reply of a port to a client without a certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with contextlib.ExitStack() as stack:
@@ -412,7 +412,7 @@ def test_a_cluster_that_is_started_answers_no_strangers(
     assert not list(store.glob(".tls-*"))
 
 
-def test_without_the_package_for_certificates_the_error_says_what_to_install(
+def test_without_the_package_for_certificates_the_error_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)

@@ -1,4 +1,4 @@
-"""Pictures of swarms, from tables: places between rows, links, ways, figures, films and the player."""
+"""Figures of swarms, from tables: positions between rows, links, paths, figures, films and the player."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lightlag.drawing.style import Chart
 from lightlag.errors import InputError
 from lightlag.swarm import player as swarm_player
 from lightlag.swarm import plot as swarm_plot
-from lightlag.swarm.paths import Radio, Swarm, flows_of, way
+from lightlag.swarm.paths import Radio, Swarm, flows_of, path
 
 # Three nodes 40 m apart; the third flies away along x with 10 m/s.
 POSITIONS = pl.DataFrame(
@@ -47,7 +47,7 @@ PATHS = pl.DataFrame(
 )
 
 
-def test_nodes_fly_straight_between_rows_and_stand_outside_of_them() -> None:
+def test_nodes_fly_straight_between_rows_and_stay_still_outside_of_them() -> None:
     swarm = Swarm(POSITIONS)
     assert swarm.nodes == ["uav0", "uav1", "uav2"]
     assert swarm.at(2.5)[2].tolist() == pytest.approx([105, 10, 52])
@@ -70,14 +70,14 @@ def test_links_need_the_snr_of_a_data_frame() -> None:
     assert len(swarm.links(5.0, Radio(power_dbm=32.0206))) == 3
 
 
-def test_a_way_holds_until_data_arrives_another_way() -> None:
+def test_a_path_holds_until_data_arrives_over_another() -> None:
     assert flows_of(PATHS) == [FLOW, "uav1->uav0"]
-    assert way(PATHS, 1.9, FLOW) == []
-    assert way(PATHS, 2.0, FLOW) == ["uav0", "uav1", "uav2"]
-    assert way(PATHS, 9.0, FLOW) == ["uav0", "uav2"]
+    assert path(PATHS, 1.9, FLOW) == []
+    assert path(PATHS, 2.0, FLOW) == ["uav0", "uav1", "uav2"]
+    assert path(PATHS, 9.0, FLOW) == ["uav0", "uav2"]
 
 
-def test_a_snapshot_shows_nodes_links_and_ways() -> None:
+def test_a_snapshot_shows_nodes_links_and_paths() -> None:
     figure = swarm_plot.snapshot(POSITIONS, 3.0, paths=PATHS, flows=[FLOW], radio=Radio(power_dbm=23))
     axes = figure.axes[0]
     assert axes.get_title(loc="right") == "3.0 s · 2 links"
@@ -118,7 +118,7 @@ def test_sweeps_have_means_and_intervals() -> None:
     assert (top - bottom) / 2 == pytest.approx(127.06, rel=1e-3)
 
 
-def test_films_have_a_picture_for_each_step_and_repeat(tmp_path: Path) -> None:
+def test_films_have_a_frame_for_each_step_and_repeat(tmp_path: Path) -> None:
     from PIL import Image
 
     paths = [swarm_plot.animate(POSITIONS, tmp_path / f"{name}.gif", every_s=5.0) for name in "ab"]
@@ -137,7 +137,7 @@ LATER = pl.concat(
 )
 
 
-def test_the_legend_of_a_snapshot_stands_beside_the_scale_of_heights() -> None:
+def test_the_legend_of_a_snapshot_is_next_to_the_scale_of_heights() -> None:
     figure = swarm_plot.snapshot(POSITIONS, 10.0, paths=LATER).figure
     figure.draw_without_rendering()
     axes, scale = figure.axes
@@ -148,9 +148,7 @@ def test_the_legend_of_a_snapshot_stands_beside_the_scale_of_heights() -> None:
     assert axes.get_window_extent().width > 0.6 * figure.bbox.width, "the map fills the room"
 
 
-def test_pictures_of_a_film_have_one_size_while_its_legend_grows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_of_a_film_have_one_size_while_its_legend_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Chart] = []
     heights: list[float] = []
     rows: list[int] = []
@@ -180,13 +178,13 @@ def _data(page: str) -> dict[str, Any]:
     return data
 
 
-def test_a_swarm_without_links_has_a_picture() -> None:
+def test_a_swarm_without_links_has_a_figure() -> None:
     apart = POSITIONS.with_columns(x_m=pl.col("x_m") * 1000)
     assert "0 links" in swarm_plot.snapshot(apart, 0.0).figure.axes[0].get_title(loc="right")
     assert _data(swarm_player.page(apart, every_s=5.0))["links"] == [[], [], []]
 
 
-def test_the_player_holds_every_picture_and_escapes_names() -> None:
+def test_the_player_holds_every_frame_and_escapes_names() -> None:
     odd = POSITIONS.with_columns(pl.col("node").replace({"uav2": "</script>"}))
     page = swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio())
     assert "<title>&lt;swarm&gt;</title>" in page
@@ -201,7 +199,7 @@ def test_the_player_holds_every_picture_and_escapes_names() -> None:
     assert swarm_player.page(odd, every_s=2.0, title="<swarm>", radio=Radio()) == page
 
 
-def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
+def test_the_player_shows_paths_as_node_indices() -> None:
     first, second = _data(swarm_player.page(POSITIONS, every_s=3.0, paths=PATHS))["ways"]
     assert first == {"name": FLOW, "courses": [[2, [0, 1, 2]], [6, [0, 2]]]}
     assert second == {"name": "uav1->uav0", "courses": [[7, [1, 0]]]}
@@ -209,7 +207,7 @@ def test_the_player_shows_ways_as_numbers_of_nodes() -> None:
     assert alone == second
 
 
-def test_a_way_that_holds_at_no_picture_is_left_out() -> None:
+def test_a_path_that_is_in_no_frame_is_left_out() -> None:
     (way, _) = _data(swarm_player.page(POSITIONS, every_s=10.0, paths=PATHS))["ways"]
     assert way["courses"] == [[6, [0, 2]]]
 
@@ -225,7 +223,7 @@ def test_links_of_the_player_are_fainter_where_the_signal_is_weaker() -> None:
     assert strengths[0, 1] > strengths[0, 2]
 
 
-def test_ways_are_drawn_as_far_as_their_nodes_have_positions() -> None:
+def test_paths_are_drawn_as_far_as_their_nodes_have_positions() -> None:
     behind = PATHS.head(3).extend(PATHS.head(1).with_columns(hop=pl.lit(3, pl.UInt32), node=SERVER))
     assert swarm_plot.current(Swarm(POSITIONS), behind, 2.0, None) == {FLOW: [0, 1, 2]}
     lines = swarm_plot.snapshot(POSITIONS, 2.0, paths=behind).figure.axes[0].get_lines()
@@ -242,7 +240,7 @@ def test_ways_are_drawn_as_far_as_their_nodes_have_positions() -> None:
         (lambda: swarm_plot.snapshot(POSITIONS, 0.0, paths=PATHS, flows=["x"]), 'no flow "x" in the paths'),
         (lambda: swarm_plot.animate(POSITIONS, "x.avi"), '".avi" is not a format of films'),
         (lambda: swarm_plot.animate(POSITIONS, "x.gif", every_s=0.0), "every_s: 0 s"),
-        (lambda: swarm_player.player(POSITIONS, every_s=1e-4), "5000 at most"),
+        (lambda: swarm_player.player(POSITIONS, every_s=1e-4), "maximum of 5000"),
         (lambda: swarm_plot.airtime(POSITIONS), "interfaces: no column node or airtime_s"),
         (lambda: swarm_plot.route_timeline(PATHS.head(0), 10.0), "paths: no flow"),
         (lambda: swarm_plot.sweep(POSITIONS, x="speed", y="x_m", by="node"), "points: no column speed"),

@@ -1,4 +1,4 @@
-"""The examples of ``docs/swarms.md`` run as they stand there."""
+"""The examples of ``docs/swarms.md`` run as they are printed there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_page_runs(tmp_path: Path) -> None:
     pictures = ("at-10s.png", "airtime.png", "routes.png", "swarm.html", "swarm.png")
     assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
 
-    # A flow that is told of its route is silent for less time.
+    # A flow that is notified of its route is silent for less time.
     waits = ran.names["waits"]
     mean = {elfn: sum(values) / len(values) for elfn, values in waits.items()}
     printed = str({elfn: round(value, 2) for elfn, value in mean.items()})
@@ -44,7 +44,7 @@ def test_scenarios_run(name: str, tmp_path: Path) -> None:
     assert result.interfaces["sent_frames"].sum() > 0
 
 
-def test_flows_that_leave_the_air_at_a_gateway_have_their_whole_way() -> None:
+def test_flows_that_leave_the_air_at_a_gateway_have_their_complete_path() -> None:
     paths = ll.run("search-and-rescue", duration="30 s").paths
     assert paths["flow"].n_unique() > 1
     for way in paths.partition_by("flow", "time_s", maintain_order=True):
@@ -54,7 +54,7 @@ def test_flows_that_leave_the_air_at_a_gateway_have_their_whole_way() -> None:
         assert way["hops"].unique().to_list() == [len(nodes) - 1]
 
 
-def test_a_folder_of_results_has_a_page_that_plays(tmp_path: Path) -> None:
+def test_a_directory_of_results_has_a_page_that_plays(tmp_path: Path) -> None:
     result = ll.run("adhoc-chain", duration="2 s")
     text = (result.save(tmp_path / "run", pages=True) / "swarm.html").read_text("utf-8")
     assert "<title>adhoc-chain, seed 1</title>" in text

@@ -17,7 +17,7 @@ from lightlag import analyse
 from lightlag.drawing import style
 from lightlag.outcomes.variables import variables
 from lightlag.records.rows import flow_rows, link_rows
-from lightlag.records.summary import capacity
+from lightlag.records.summary import asked
 from test_capture import TSHARK, needs_tshark
 
 
@@ -31,7 +31,7 @@ def two_in_turn() -> ll.Network:
 
 
 def split() -> ll.Network:
-    """A flow that a proxy beside a lossy satellite splits."""
+    """A flow that is split by a proxy next to a lossy satellite."""
     net = ll.Network("split")
     net.link("client", "gateway", rate="50 Mbit/s", delay="5 ms")
     net.link("gateway", "server", rate="5 Mbit/s", delay="250 ms", loss=ll.Directions(forward=3e-3, backward=0.0))
@@ -48,7 +48,7 @@ def test_flows_in_turn_do_not_add_up_to_more_than_the_link(tmp_path: Path, light
     flows = result.summary["flows"]
     assert sum(flow["goodput_bps"] for flow in flows) > 10e6
     seconds = flows[1]["finish_s"] - flows[0]["start_s"]
-    total = analyse.together(flows, result.simulated_s)
+    total = analyse.aggregate_goodput(flows, result.simulated_s)
     assert total == pytest.approx(10e6 * 8 / seconds)
     assert f"{total / 1e6:.4g} Mbit/s" in repr(result)
     (tmp_path / "turn.toml").write_text(two_in_turn().scenario("60 s").to_toml())
@@ -63,9 +63,9 @@ def test_an_unfinished_flow_counts_to_the_end() -> None:
         {"start_s": 1.0, "finish_s": 3.0, "delivered_bytes": 500},
         {"start_s": 2.0, "finish_s": None, "delivered_bytes": 500},
     ]
-    assert analyse.together(flows, 5.0) == 8_000 / 4
-    assert analyse.together([], 5.0) == 0.0
-    assert analyse.together([{"start_s": 5.0, "finish_s": None, "delivered_bytes": 0}], 5.0) == 0.0
+    assert analyse.aggregate_goodput(flows, 5.0) == 8_000 / 4
+    assert analyse.aggregate_goodput([], 5.0) == 0.0
+    assert analyse.aggregate_goodput([{"start_s": 5.0, "finish_s": None, "delivered_bytes": 0}], 5.0) == 0.0
 
 
 def test_a_short_download_is_not_limited_by_what_comes_after_it() -> None:
@@ -93,8 +93,9 @@ def test_every_leg_has_its_row(tmp_path: Path) -> None:
     assert resent[1] > 0
     flow, first, second = flow_rows(result.summary)
     assert (flow["flow"], first["flow"], second["flow"]) == ("f", "  client->gateway", "  gateway->server")
-    assert (flow["resent"], flow["mean cwnd"], flow["limited by"], first["resent"]) == ("–", "–", "–", "0%")
-    assert second["resent"] not in ("–", "0%")
+    assert (flow["retransmitted"], flow["mean cwnd"], flow["limited by"]) == ("–", "–", "–")
+    assert first["retransmitted"] == "0%"
+    assert second["retransmitted"] not in ("–", "0%")
     assert flow["finished"] == second["finished"] != first["finished"]
     loaded = ll.load(result.save(tmp_path / "split"))
     assert loaded.legs.equals(legs)
@@ -103,7 +104,7 @@ def test_every_leg_has_its_row(tmp_path: Path) -> None:
         _ = ll.run(pair(), duration="5 s").legs
 
 
-def test_a_trace_and_its_figures_tell_legs_apart() -> None:
+def test_a_trace_and_its_figures_distinguish_legs() -> None:
     result = ll.run(split(), duration="120 s")
     trace = result.trace("cwnd")
     assert trace.columns[:3] == ["time_s", "flow", "leg"]
@@ -133,10 +134,10 @@ def test_a_comparison_shows_the_leg_over_the_satellite(tmp_path: Path, lightlag:
         "note: -c sets the algorithm of client (sender of f); proxy gateway toward the receiver keeps hybla"
         in done.stderr
     )
-    assert "resent, timeouts and windows are those of the longest leg: gateway->server of f" in done.stderr
+    assert "retransmissions, timeouts and windows refer to the longest leg: gateway->server of f" in done.stderr
 
 
-def test_an_algorithm_can_be_that_of_the_proxy_alone() -> None:
+def test_an_algorithm_can_be_set_for_the_proxy_alone() -> None:
     net = ll.Network("split")
     net.link("client", "gateway", rate="50 Mbit/s", delay="5 ms")
     net.link("gateway", "server", rate="5 Mbit/s", delay="50 ms")
@@ -168,7 +169,7 @@ def test_identical_runs_have_no_interval(tmp_path: Path, lightlag: Lightlag) -> 
     assert "identical" not in drawn.stdout
 
 
-def test_the_warning_says_where_nothing_is_random(tmp_path: Path, lightlag: Lightlag) -> None:
+def test_the_warning_reports_that_nothing_is_random(tmp_path: Path, lightlag: Lightlag) -> None:
     (tmp_path / "turn.toml").write_text(two_in_turn().scenario("5 s").to_toml())
     vary = ("--vary", "links.0.loss=0,1e-3")
     done = lightlag("compare", "turn.toml", "-c", "cubic,bbr", "-n", "2", "--figures", "none", *vary)
@@ -187,7 +188,7 @@ def test_a_random_start_is_of_its_flow_and_seed(tmp_path: Path) -> None:
         ll.run(net, duration="5 s", sets={"flows.1.start": {"uniform": ["2 s", "1 s"]}})
 
 
-# --- numbers beside text ----------------------------------------------------------------------------------------------
+# --- numbers next to text ---------------------------------------------------------------------------------------------
 
 
 def test_quantities_have_columns_with_numbers() -> None:
@@ -231,11 +232,11 @@ def test_a_round_trip_varies_with_the_longest_delay() -> None:
         assert rtt < outcome.flows.min_rtt_s[0] < rtt + 0.004  # type: ignore[operator]
 
 
-def test_a_round_trip_that_cannot_be_set_is_refused(tmp_path: Path, lightlag: Lightlag) -> None:
+def test_a_round_trip_that_cannot_be_set_is_rejected(tmp_path: Path, lightlag: Lightlag) -> None:
     compare = ("compare", "heterogeneous", "-c", "cubic", "-n", "1", "--figures", "none")
     done = lightlag(*compare, "--vary", "rtt=100 ms,200 ms")
     assert "with rtt=100 ms" in done.stderr
-    assert "flows have ways of different lengths" in done.stderr
+    assert "flows have paths of different lengths" in done.stderr
     for vary, message in [
         ("rtt=soon", "rtt=soon"),
         ("rtt+links.0.delay=1 ms", "vary it alone"),
@@ -250,7 +251,8 @@ def test_a_round_trip_that_cannot_be_set_is_refused(tmp_path: Path, lightlag: Li
 
 def test_goodput_over_time_stays_below_the_link_that_is_drawn() -> None:
     result = ll.run(ll.presets.geo(loss=1e-3, transfer=None, duration="60 s"), seed=2)
-    assert capacity(result.summary) == ("gateway->server", 20e6)
+    found = asked("outcome", result.parts)
+    assert (found["capacity_link"], found["capacity_bps"]) == ("gateway->server", 20e6)
     axes = result.plot("goodput", interval_s=0.5).axes[0]
     limit = [line for line in axes.lines if line.get_label() == "link gateway->server: 20 Mbit/s"]
     assert [line.get_ydata()[0] for line in limit] == pytest.approx([20.0])  # type: ignore[index]
@@ -276,7 +278,7 @@ def test_the_goodput_of_a_comparison_over_time_stays_below_the_link() -> None:
 def test_without_one_bottleneck_no_link_is_drawn() -> None:
     changes = {"links.0.changes": [{"at": "2 s", "rate": "1 Mbit/s"}]}
     result = ll.run(pair(), duration="5 s", sets=changes)
-    assert capacity(result.summary) is None
+    assert asked("outcome", result.parts)["capacity_bps"] is None
     assert not any(str(line.get_label()).startswith("link") for line in result.plot("goodput").axes[0].lines)
 
 
@@ -284,7 +286,7 @@ def test_without_one_bottleneck_no_link_is_drawn() -> None:
 
 
 @needs_tshark
-def test_wireshark_shows_node_names_and_the_whole_goodbye(tmp_path: Path) -> None:
+def test_wireshark_shows_node_names_and_the_complete_close(tmp_path: Path) -> None:
     assert TSHARK is not None
     result = ll.run(pair(), duration="30 s", seed=3, sets={"record.pcap.at": ["client"]})
     folder = result.save(tmp_path / "run")

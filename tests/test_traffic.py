@@ -52,7 +52,7 @@ def test_rows_have_what_their_traffic_has(result: ll.Result) -> None:
     assert not {"datagrams", "pages", "responses"} & set(flows["bulk"])
 
 
-def test_a_saved_result_says_the_same(result: ll.Result, tmp_path: Path) -> None:
+def test_a_saved_result_has_the_same_values(result: ll.Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "mixed")
     again = ll.load(folder)
     assert again.summary["flows"] == result.summary["flows"]
@@ -85,7 +85,7 @@ def test_the_screen_shows_what_there_is(lightlag: Lightlag, tmp_path: Path) -> N
     rows = flow_rows(ll.load(tmp_path / "results/mixed").summary)
     assert rows[0]["congestion"] == "udp"
     assert rows[0]["lost"].endswith("%")
-    assert {rows[0][key] for key in ("resent", "timeouts", "mean RTT", "mean cwnd", "responses")} == {"–"}
+    assert {rows[0][key] for key in ("retransmitted", "timeouts", "mean RTT", "mean cwnd", "responses")} == {"–"}
     assert rows[1]["responses"] == "3"
     assert rows[-1]["lost"] == rows[-1]["responses"] == "–"
 
@@ -114,7 +114,7 @@ def test_tshark_takes_our_datagrams(version: str) -> None:
     assert len(shown) == result.summary["flows"][0]["sent_segments"]
 
 
-def test_mistakes_name_their_place() -> None:
+def test_errors_name_their_place() -> None:
     built = ll.Network()
     built.link("a", "b", rate="1 Mbit/s", delay="1 ms")
     built.flow("a", "b", traffic={"kind": "constnat", "rate": "1 Mbit/s"})

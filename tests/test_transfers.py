@@ -25,7 +25,7 @@ def test_throughput_counts_from_the_first_transmission_to_the_last_arrival() -> 
     assert row["throughput_bps"] > 1.05 * flow["goodput_bps"]
 
 
-def test_the_delay_without_a_queue_is_that_of_the_path() -> None:
+def test_the_delay_without_a_queue_matches_the_path() -> None:
     # A window of one segment: 100 ms, and 1500 B at 10 Mbit/s take 1.2 ms. Rows are 1 ms apart.
     net = network(transfer="50 kB", tcp={"receive_buffer": "1448 B", "delayed_ack": False})
     result = ll.run(net, duration="60 s", sets={"record.interval": "1 ms"})
@@ -33,7 +33,7 @@ def test_the_delay_without_a_queue_is_that_of_the_path() -> None:
 
 
 def test_a_standing_queue_adds_its_wait_to_the_delay() -> None:
-    # 400 kB in flight at 10 Mbit/s: a round trip of 331 ms with headers, of which 100 ms are the way of the ACKs.
+    # 400 kB in flight at 10 Mbit/s: a round trip of 331 ms with headers, including 100 ms for the return path of ACKs.
     net = network(tcp={"profile": "rfc", "receive_buffer": "400 kB"})
     result = ll.run(net, duration="60 s", sets={"record.interval": "10 ms"})
     assert result.transfers["mean_delay_s"][0] == pytest.approx(result.flows["mean_rtt_s"][0] - 0.1, rel=0.03)
@@ -60,7 +60,7 @@ def test_the_sender_of_the_first_leg_counts_where_a_proxy_splits_a_flow() -> Non
     assert 0.11 < row["mean_delay_s"] < 1.0
 
 
-def test_a_run_without_a_trace_says_what_to_record() -> None:
+def test_a_run_without_a_trace_names_what_to_record() -> None:
     result = ll.run(network(transfer="10 kB"), duration="10 s", sets={"record.trace": "off"})
     with pytest.raises(ll.InputError, match='no trace was recorded; run with trace = "change" under'):
         _ = result.transfers

@@ -1,4 +1,4 @@
-"""Judges of congestion control: the renewal model, response functions, and the page that shows them."""
+"""References for congestion control: the renewal model, response functions, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_growth_in_a_round_trip() -> None:
     assert float(bic.slope(window + 15, whole, 0.1)[0]) == 4
 
 
-def test_a_cell_says_what_it_is_close_to() -> None:
+def test_a_cell_states_its_deviation() -> None:
     assert (cell(105).text, cell(105).holds, cell(105).reason) == ("105 (+5%)", True, "")
     random = cell(125, model=120.0)
     assert (random.text, random.holds, random.reason) == ("125 (+25%, model +4%)", True, "random distances")
@@ -100,7 +100,7 @@ def test_a_cell_says_what_it_is_close_to() -> None:
     assert (bad.text, bad.holds, bad.reason) == ("**150 (+50%, model +50%)**", False, "")
     runaway = cell(9000)
     assert (runaway.reason, runaway.holds) == ("", False)
-    assert (cell(150, p=1e-2).reason, cell(150, p=1e-2).holds) == ("several losses a round trip", None)
+    assert (cell(150, p=1e-2).reason, cell(150, p=1e-2).holds) == ("several losses per round trip", None)
     assert (cell(50, waiting=0.2).reason, cell(50, waiting=0.2).holds) == ("timeouts", None)
     assert (cell(50, formula=None).holds, cell(50, formula=None, model=None).text) == (None, "50")
 
@@ -113,7 +113,7 @@ def test_the_page_names_the_cells_outside() -> None:
     assert "**Random distances**" in text
     assert "- NewReno: p = 1e-4, 200 ms" in text
     assert "**Not explained:**\n\n- NewReno: p = 1e-4, 600 ms" in text
-    assert "1 are within 10 % of it, and 1 more" in text
+    assert "1 of 3 cells with an applicable closed form are within 10 % of it, and 1 more" in text
     assert page.result == "2 of 3 windows under random losses and 0 of 0 other comparisons hold."
     assert Findings(cells=cells).failures() == ["NewReno, p = 1e-4, 600 ms: **150 (+50%, model +50%)**"]
 
@@ -136,14 +136,14 @@ def test_rates_scale_with_the_round_trip_as_the_window_does() -> None:
     ratios = {one.label: one.ratio for one in transport.SCALINGS}
     assert ratios == pytest.approx({"Reno": 10, "CUBIC in its cubic region": 1.778, "Hybla": 1}, rel=1e-3)
     hybla = next(one for one in transport.SCALINGS if one.name == "hybla")
-    assert all(judgement.holds for judgement in transport.scaling(hybla))
+    assert all(check.holds for check in transport.scaling(hybla))
 
 
-def test_a_place_that_can_hold_no_pages_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder"):
+def test_a_destination_that_cannot_hold_pages_is_rejected_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no directory"):
         validate(tmp_path / "nowhere" / "pages")
     (tmp_path / "page.md").write_text("")
-    with pytest.raises(InputError, match="is a file; name a folder"):
+    with pytest.raises(InputError, match="is a file; name a directory"):
         validate(tmp_path / "page.md")
 
 
@@ -163,7 +163,7 @@ def test_pages_of_other_commands_stay_and_are_in_the_index(tmp_path: Path) -> No
         pages.index(folder)
 
 
-def test_the_index_of_the_repository_says_what_its_pages_say() -> None:
+def test_the_index_of_the_repository_matches_its_pages() -> None:
     root = Path(__file__).parent.parent
     folder = root / pages.FOLDER
     assert (root / "docs/validation.md").read_text("utf-8") == pages.index(folder)
@@ -184,7 +184,7 @@ def test_transfers_have_a_page_with_their_counts() -> None:
 @pytest.fixture
 def packet_scripts(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
     """Imports a module of the runner of packet scripts."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks/peers/packetdrill"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks/simulators/packetdrill"))
     return importlib.import_module
 
 
@@ -243,7 +243,7 @@ def test_scripts_of_freebsd_are_translated(packet_scripts: Callable[[str], Any])
         ("+0 > S 0:0(0) <mss 1460,sackOK>\n", False),
     ],
 )
-def test_scripts_of_mptcp_are_refused(
+def test_scripts_of_mptcp_are_rejected(
     text: str, refused: bool, tmp_path: Path, packet_scripts: Callable[[str], Any]
 ) -> None:
     suites = packet_scripts("suites")

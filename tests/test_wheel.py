@@ -26,8 +26,8 @@ def wheel(request: pytest.FixtureRequest) -> Path:
     return found
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="auditwheel knows wheels for Linux")
-def test_it_needs_no_newer_system_than_its_name_says(wheel: Path) -> None:
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="auditwheel supports only wheels for Linux")
+def test_it_needs_no_newer_system_than_its_name_states(wheel: Path) -> None:
     named = re.search(r"-cp311-abi3-.*manylinux_(\d+)_(\d+)_(x86_64|aarch64)\.whl$", wheel.name)
     assert named, f"{wheel.name} is for no manylinux, or not for every Python from 3.11 on"
     command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]

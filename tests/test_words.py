@@ -1,4 +1,4 @@
-"""Every word of a scenario, a result and a warning is explained from where it is declared."""
+"""Every term of a scenario, a result and a warning has an explanation that can be found from its declaration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def flat(text: str) -> str:
 
 
 @pytest.mark.long
-def test_every_key_is_explained_by_its_name_and_at_its_place() -> None:
+def test_every_key_is_explained_by_its_name_and_by_its_path() -> None:
     keys = schema.all_keys()
     assert len(keys) > 1000
     assert [key.place for key in keys if not key.about] == []
@@ -59,14 +59,14 @@ def test_every_warning_is_explained() -> None:
 @pytest.mark.parametrize(
     ("word", "parts"),
     [
-        ("loss", ("links[].loss", "Losses other than those for want of room", "bit_error_rate")),
-        ("gilbert-elliott", ("good and bad in turn (Gilbert-Elliott)",)),
-        ("proxy", ("proxies", "Nodes that split the connections")),
+        ("loss", ("links[].loss", "Packet loss other than queue overflow", "bit_error_rate")),
+        ("gilbert-elliott", ("alternates between a good and a bad state (Gilbert-Elliott)",)),
+        ("proxy", ("proxies", "split the connections that cross their nodes")),
         ("scps", ("TCP profile", "defaults.tcp.scps", "snack_delay")),
         ("flows[0].tcp.mss", ("Value of the MSS option",)),
         ("goodput_bps", ("column of results", "in bit/s")),
         ("small-queue", ("warning", "bandwidth-delay product")),
-        ("hello_interval", ("The time between two HELLOs", 'Default  "1 s"')),
+        ("hello_interval", ("Time between two HELLOs", 'Default  "1 s"')),
     ],
 )
 def test_words_are_found_as_people_write_them(word: str, parts: tuple[str, ...]) -> None:
@@ -80,7 +80,7 @@ def test_an_unknown_word_has_the_nearest() -> None:
         explain("smal-queue")
 
 
-def test_a_warning_says_its_name() -> None:
+def test_a_warning_contains_its_name() -> None:
     read = _engine.parse(PAIR_WITH_A_SHORT_QUEUE)
     assert [name for name, _, _ in read.named_warnings()] == ["small-queue", "phase-lock"]
     assert [(place, message) for _, place, message in read.named_warnings()] == read.warnings()
@@ -117,7 +117,7 @@ def test_terms_of_tables_and_of_the_field_are_explained(word: str, parts: tuple[
         assert flat(part) in text, text
 
 
-def test_words_are_searched_whole() -> None:
+def test_words_are_searched_as_entire_words() -> None:
     assert "reports" not in explain("rts")
     with pytest.raises(InputError, match='unknown name "nterv"'):
         explain("nterv")

@@ -1,4 +1,4 @@
-"""The place of results: refused before the run, swapped and never removed first, and no files of others."""
+"""The destination of results: a bad one is rejected in advance, old results are swapped, other files are left alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_force_keeps_files_that_are_not_ours(call: CliRunner, result: ll.Result,
     (folder / "notes.txt").write_text("years of work")
     (folder / "more").mkdir()
     (folder / "more" / "thesis.tex").write_text("more of it")
-    (folder / "mine.parquet").write_text("a table of one's own")
+    (folder / "mine.parquet").write_text("another table")
     result.plot("cwnd", folder / "cwnd.pdf")
     assert call.invoke(app, ["run", "pair.toml", "-q", "--force", "--seed", "4"]).exit_code == 0
     assert ll.load(folder).seed == 4
@@ -49,7 +49,7 @@ def test_force_keeps_files_that_are_not_ours(call: CliRunner, result: ll.Result,
     assert names(folder.parent) == ["pair"]
 
 
-def test_what_stands_there_stays_if_the_new_cannot_take_its_place(
+def test_old_results_stay_if_new_ones_cannot_replace_them(
     result: ll.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = result.save(tmp_path / "pair")
@@ -70,7 +70,7 @@ def test_what_stands_there_stays_if_the_new_cannot_take_its_place(
 def test_what_a_killed_process_left_is_put_in_order(result: ll.Result, tmp_path: Path) -> None:
     results = tmp_path / "results"
     folder = result.save(results / "pair")
-    # Killed between the two names of a swap, and while it wrote; another folder has a name that begins alike.
+    # Killed between the two renames of a swap, and while it wrote; another directory has a name that starts alike.
     folder.rename(results / ".pair.123-0.old")
     for left in (".pair.77.partial", ".pair.123-1.partial", ".pair.more.5-0.partial"):
         (results / left).mkdir()
@@ -85,7 +85,7 @@ def test_what_a_killed_process_left_is_put_in_order(result: ll.Result, tmp_path:
 
 
 @pytest.mark.parametrize("command", [["run", "pair.toml"], ["compare", "pair.toml", "-c", "cubic", "-n", "1"]])
-def test_a_second_command_on_a_folder_is_refused(call: CliRunner, command: list[str]) -> None:
+def test_a_second_command_on_a_directory_is_rejected(call: CliRunner, command: list[str]) -> None:
     Path("results").mkdir()
     with Path("results/.it.lock").open("w") as other:
         other.write("4711")
@@ -93,12 +93,12 @@ def test_a_second_command_on_a_folder_is_refused(call: CliRunner, command: list[
         fcntl.flock(other, fcntl.LOCK_EX)
         done = call.invoke(app, [*command, "-q", "--out", "results/it"])
     assert done.exit_code == 2, done.output
-    busy = "results/it: another lightlag (process 4711) is writing there; wait for it, or choose another place"
+    busy = "results/it: another lightlag (process 4711) is writing there; wait for it, or choose another path"
     assert done.stderr == f"error: {busy} with --out\n"
     assert names(Path("results")) == [".it.lock"]
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
+def test_a_directory_that_cannot_be_written_is_rejected_before_the_run(
     call: CliRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(out: str, part: str) -> None:
@@ -110,18 +110,18 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
             assert part in done.stderr
         assert names(Path()) == ["pair.toml"]
 
-    refused("x" * 250, "a name in it has 250 bytes, and results here have room for")
+    refused("x" * 250, "a name in it has 250 bytes, and the limit for results here is")
     refused("y" * 300 + "/deep", "a name in it has 300 bytes")
-    refused("", "is not the name of a folder")
-    refused("..", "is not the name of a folder")
-    refused("pair.toml/deep", "pair.toml: is not a folder")
+    refused("", "is not a valid directory name")
+    refused("..", "is not a valid directory name")
+    refused("pair.toml/deep", "pair.toml: is not a directory")
     with monkeypatch.context() as closed:
         closed.setattr(os, "access", lambda *_: False)
-        refused("deep/folder", "is closed to you, or its disk takes no files")
+        refused("deep/results", "you have no write permission in ., or its file system is read-only")
     full = shutil.disk_usage(".")._replace(free=4096)
     with monkeypatch.context() as little:
         little.setattr(shutil, "disk_usage", lambda _: full)
-        refused("folder", "folder: has no room: the disk has 4.096 kB left, and the results take 1 MB or more")
+        refused("results", "results: not enough disk space: 4.096 kB are free, and the results take 1 MB or more")
 
 
 def test_a_journal_with_torn_and_foreign_lines_is_read_around_them(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_journal_with_torn_and_foreign_lines_is_read_around_them(tmp_path: Pat
         assert list(written.finished) == ["x"]
         written.add("z", comparison.outcomes[2])
     assert list(journal.read(path)) == ["x", "z"]
-    # Started afresh: the old runs stay until there is a new one.
+    # Restarted: the old runs stay until there is a new one.
     with journal.Journal(path, fresh=True) as written:
         assert not written.finished
         assert list(journal.read(path)) == ["x", "z"]
@@ -148,7 +148,7 @@ def test_a_journal_with_torn_and_foreign_lines_is_read_around_them(tmp_path: Pat
     assert list(journal.read(path)) == ["y"]
 
 
-def test_too_many_runs_and_too_large_networks_are_refused_with_their_memory(
+def test_too_many_runs_and_too_large_networks_are_rejected_with_their_memory(
     call: CliRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thousand = ",".join(f"{at} ms" for at in range(1, 1001))
@@ -159,7 +159,7 @@ def test_too_many_runs_and_too_large_networks_are_refused_with_their_memory(
     assert "1,000 values of delay × 1,000 values of jitter × 1 algorithm × 1,000,000 seeds: 1,000,000,000,000 runs" in (
         done.stderr
     )
-    assert "of memory or more, and there are" in done.stderr
+    assert "memory or more, and there are" in done.stderr
     large = "duration = '1 s'\n[topology]\nkind = 'dumbbell'\npairs = 50000\nrate = '1 Gbit/s'\ndelay = '1 ms'\n"
     Path("large.toml").write_text(large)
     monkeypatch.setattr(memory, "available", lambda: 1e8)
@@ -167,7 +167,7 @@ def test_too_many_runs_and_too_large_networks_are_refused_with_their_memory(
         done = call.invoke(app, command)
         assert (done.exit_code, done.stdout) == (2, ""), done.output
         assert "100,001 links and 50,000 flows" in done.stderr
-        assert "of memory or more, and there are 100 MB; take a smaller network" in done.stderr
+        assert "memory or more, and there are 100 MB; use a smaller network" in done.stderr
     assert names(Path()) == ["large.toml", "pair.toml"]
 
 

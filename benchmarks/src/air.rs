@@ -1,16 +1,16 @@
-//! Radio media beside ns-3.
+//! Radio media compared with ns-3.
 
 use crate::measure::{Sample, in_child};
 use crate::report::{Verdicts, print_row, repeated};
 use serde::Deserialize;
 use std::process::Command;
 
-/// The programs of ns-3 from `make target/peers/ns3-air-saturation target/peers/ns3-air-swarm`.
-const SATURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-air-saturation");
-const SWARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-air-swarm");
+/// The programs of ns-3 from `make target/simulators/ns3-air-saturation target/simulators/ns3-air-swarm`.
+const SATURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/simulators/ns3-air-saturation");
+const SWARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/simulators/ns3-air-swarm");
 
-/// The output of a program of ns-3: frames that were acknowledged, and seconds of CPU time of the whole. If it says what
-/// a frame took without the start, that counts.
+/// The output of an ns-3 program: acknowledged frames, and the total CPU time in seconds. If the output has the time
+/// per frame without the start-up, that value is used.
 #[derive(Deserialize)]
 struct Peer {
     #[serde(alias = "acked_frames")]
@@ -19,14 +19,14 @@ struct Peer {
     cpu_us: Option<f64>,
 }
 
-/// Measures media alone.
+/// Measures radio media only, and prints the results.
 pub fn print_media() {
     let mut verdicts = Verdicts::default();
     media(&mut verdicts);
     verdicts.print();
 }
 
-/// The cost of a delivered frame among 20 saturated stations, of a swarm of 60, and of one of 1,000.
+/// Measures the cost of a delivered frame among 20 saturated stations, in a swarm of 60 nodes, and in one of 1,000.
 pub fn media(verdicts: &mut Verdicts) {
     let saturation = repeated(3, &["once", "saturation-20"]);
     print_row("saturation-20: a frame delivered", saturation);

@@ -11,7 +11,8 @@ type Body = [u32; 13];
 const SIZE: u16 = 1500;
 const OPERATIONS: u64 = 2_000_000;
 
-/// Links with equally many packets each. Every packet that arrives is sent on over the next link of its own route.
+/// Links with the same number of packets on each. Every packet that arrives is sent over the next link of its own
+/// route.
 struct Roundabout {
     links: Vec<ComputedLink<Body>>,
     queue: EventQueue,
@@ -39,7 +40,7 @@ impl Roundabout {
                 link.send(now, &packet).expect("the queue takes everything");
                 now += serialisation * 2;
             }
-            world.queue.arm(Entity(id), link.next_arrival().expect("a packet is on its way"));
+            world.queue.arm(Entity(id), link.next_arrival().expect("a packet is in transit"));
             world.links.push(link);
         }
         world
@@ -75,7 +76,7 @@ pub fn measure(side: u32) -> Sample {
     Sample { packet_hops: OPERATIONS, events: OPERATIONS, cpu_s, entities: u64::from(side), max_rss_kib: max_rss_kib() }
 }
 
-/// Measures only a queue of this many entities: take the earliest entry out, put it back.
+/// Measures only the event queue, with this many entities: the earliest entity is removed and inserted again.
 pub fn floor(entities: u64) -> Sample {
     let mut queue = EventQueue::new(entities as usize);
     let mut random = RandomStream::new(1, "floor");

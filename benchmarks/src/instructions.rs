@@ -1,12 +1,12 @@
-//! Instructions per packet-hop, counted by callgrind: load on the machine cannot change them.
+//! Instructions per packet-hop, counted by callgrind, so that the load on the machine does not affect them.
 
 use crate::measure::Sample;
 use std::fmt::Write as _;
 use std::process::{Command, ExitCode};
 
-/// The file with the kept values.
+/// The file with the stored values.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-/// A count may exceed the kept value by this factor.
+/// Maximum ratio between a count and the stored value.
 const TOLERANCE: f64 = 1.05;
 
 /// A scenario, run for two lengths. Their difference excludes the start-up.
@@ -24,41 +24,44 @@ pub const COUNTED: [Counted; 3] = [
 ];
 
 impl Counted {
-    /// Instructions per packet-hop.
+    /// Counts the instructions per packet-hop.
     fn count(&self) -> Result<f64, String> {
         let [short, long] = self.lengths.map(|duration| run(self.name, duration));
         let ((short, few), (long, many)) = (short?, long?);
         Ok((long - short) as f64 / (many - few) as f64)
     }
 
-    /// The value that the repository keeps, if any.
+    /// Returns the value that is stored in the repository, if any.
     fn kept(&self) -> Option<f64> {
         let text = std::fs::read_to_string(KEPT).ok()?;
         let kept = text.lines().find_map(|line| line.strip_prefix(self.name)?.strip_prefix(' '));
         kept?.trim().parse().ok()
     }
 
-    /// A line about a count, and whether it is within the tolerance.
+    /// Returns a line about a count, and whether the count is within the tolerance.
     pub fn judge(&self, now: f64) -> (String, bool) {
         let name = self.name;
         match self.kept() {
             None => (format!("{name}: {KEPT} has no value; `make instructions-keep` writes it"), false),
             Some(kept) if now > kept * TOLERANCE => (
                 format!(
-                    "{name}: {now:.1} instructions a packet-hop, more than 5 % above the {kept:.1} kept; \
+                    "{name}: {now:.1} instructions per packet-hop, more than 5 % above the {kept:.1} kept; \
                      if that is worth it, `make instructions-keep` and say why"
                 ),
                 false,
             ),
             Some(kept) => {
                 let change = (now / kept - 1.0) * 100.0;
-                (format!("{name}: {now:.1} instructions a packet-hop, {change:+.1} % against the {kept:.1} kept"), true)
+                (
+                    format!("{name}: {now:.1} instructions per packet-hop, {change:+.1} % against the {kept:.1} kept"),
+                    true,
+                )
             }
         }
     }
 }
 
-/// Instructions and packet-hops of one run.
+/// Returns the instructions and the packet-hops of one run.
 fn run(name: &str, duration: &str) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -74,7 +77,7 @@ fn run(name: &str, duration: &str) -> Result<(u64, u64), String> {
     Ok((instructions.ok_or_else(|| format!("no count in: {report}"))?, sample.packet_hops))
 }
 
-/// Compares the counts with the kept values; with `keep`, replaces them.
+/// Compares the counts with the stored values; with `keep`, replaces those.
 pub fn check(keep: bool) -> ExitCode {
     match counts().and_then(|counts| if keep { write(&counts).map(|()| true) } else { Ok(within(&counts)) }) {
         Ok(true) => ExitCode::SUCCESS,
@@ -86,7 +89,7 @@ pub fn check(keep: bool) -> ExitCode {
     }
 }
 
-/// The count of each scenario, if valgrind is installed. They run at the same time.
+/// Counts the instructions per packet-hop of each scenario, in parallel. Returns an error if valgrind is not installed.
 pub fn counts() -> Result<[f64; COUNTED.len()], String> {
     let counts = std::thread::scope(|scope| {
         COUNTED
@@ -98,7 +101,7 @@ pub fn counts() -> Result<[f64; COUNTED.len()], String> {
     Ok([dumbbell?, sensors?, swarm?])
 }
 
-/// Prints a line for each count. False if one exceeds its tolerance.
+/// Prints a line for each count. Returns false if one exceeds its tolerance.
 fn within(counts: &[f64; COUNTED.len()]) -> bool {
     let mut all = true;
     for (counted, &now) in COUNTED.iter().zip(counts) {
@@ -109,11 +112,11 @@ fn within(counts: &[f64; COUNTED.len()]) -> bool {
     all
 }
 
-/// Replaces the kept values.
+/// Replaces the stored values.
 fn write(counts: &[f64; COUNTED.len()]) -> Result<(), String> {
     let mut text = String::from(
-        "# Instructions a packet-hop, by callgrind. `make instructions-keep` writes this file; the commit that does\n\
-         # so says why.\n",
+        "# Instructions per packet-hop, by callgrind. `make instructions-keep` writes this file; the commit that does\n\
+         # so gives the reason.\n",
     );
     for (counted, now) in COUNTED.iter().zip(counts) {
         writeln!(text, "{} {now:.1}", counted.name).expect("a string takes every line");

@@ -13,7 +13,7 @@
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
-//! lightlag-bench instructions [--keep]      instructions a packet-hop, against the kept value
+//! lightlag-bench instructions [--keep]      instructions per packet-hop, against the kept value
 //! ```
 //!
 //! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, including the

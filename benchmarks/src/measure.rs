@@ -1,5 +1,5 @@
-//! The CPU time and memory of a process. Each measurement runs in a process of its own, so that its peak of memory is
-//! its own, too.
+//! The CPU time and memory of a process. Each measurement runs in a process of its own, so that it also has a separate
+//! peak of memory.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -9,17 +9,17 @@ use std::process::{Command, Stdio};
 /// The measurement of one process.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
-    /// Packets through links, dropped ones included.
+    /// Number of packets that passed a link; dropped ones count.
     pub packet_hops: u64,
-    /// Events of the simulator; none for another simulator.
+    /// Number of lightlag's events; 0 for another simulator.
     #[serde(default)]
     pub events: u64,
-    /// Seconds of CPU time for them.
+    /// CPU time of these packet-hops, in seconds.
     pub cpu_s: f64,
-    /// Entities of the event queue; none for another simulator.
+    /// Number of entities in lightlag's event queue; 0 for another simulator.
     #[serde(default)]
     pub entities: u64,
-    /// The peak of the process's memory, in KiB.
+    /// Peak memory of the process, in KiB.
     pub max_rss_kib: u64,
 }
 
@@ -29,20 +29,20 @@ impl Sample {
         self.cpu_s * 1e9 / self.packet_hops as f64
     }
 
-    /// Million packet-hops per second of CPU time.
+    /// Millions of packet-hops per second of CPU time.
     pub fn millions(&self) -> f64 {
         1e3 / self.nanos()
     }
 }
 
-/// Seconds of CPU time of this process, including the kernel's. The kernel counts the sum exactly, and splits it into
-/// user and system time by ticks, which are too coarse for short runs. The user time is never more.
+/// Returns the CPU time of this process in seconds, including the kernel's. The kernel counts this sum exactly. It
+/// splits the sum into user and system time by ticks, which are too coarse for short runs.
 pub fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
 }
 
-/// The peak of this process's memory, in KiB.
+/// Returns the peak memory of this process, in KiB.
 pub fn max_rss_kib() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts memory");
     usage.max_rss().unsigned_abs()
@@ -76,7 +76,7 @@ pub fn cpu_of(command: &mut Command) -> Result<f64, String> {
 }
 
 /// Seconds of wall-clock time that a program takes from its start to its end.
-#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here")]
+#[allow(clippy::disallowed_methods, reason = "this measures elapsed time")]
 pub fn wall_of(command: &mut Command) -> Result<f64, String> {
     let start = std::time::Instant::now();
     let output = command.output().map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ pub fn wall_of(command: &mut Command) -> Result<f64, String> {
     if output.status.success() { Ok(seconds) } else { Err(output.status.to_string()) }
 }
 
-/// The sample with the least time per packet-hop: load on the machine can only add time.
+/// The sample with the minimum time per packet-hop: load on the machine can only add time.
 pub fn best(samples: impl IntoIterator<Item = Sample>) -> Sample {
     samples.into_iter().min_by(|a, b| a.nanos().total_cmp(&b.nanos())).expect("at least one sample")
 }

@@ -8,17 +8,18 @@ use crate::set_up;
 use crate::sky;
 use std::process::Command;
 
-/// The program of ns-3 from `make target/peers/ns3-dumbbell`.
-const NS3: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-dumbbell");
-/// The same for the program that simulates what `SATELLITE` describes.
-const NS3_SATELLITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/peers/ns3-satellite");
+/// The program of ns-3 from `make target/simulators/ns3-dumbbell`.
+const NS3: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/simulators/ns3-dumbbell");
+/// The program of ns-3 that simulates the same network as `SATELLITE`.
+const NS3_SATELLITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/simulators/ns3-satellite");
 const SATELLITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/satellite.toml");
-/// The algorithms compared over it.
+/// The algorithms that are compared over `SATELLITE`.
 const COMPARED: &str = "newreno,cubic,hybla,westwood,htcp,bbr";
 /// The command line, as `make` installs it, and a scenario with one flow.
 const LIGHTLAG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.venv/bin/lightlag");
 const ONE_FLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/one-flow.toml");
-/// Nanoseconds per packet-hop of the prototype from which the engine was designed; links × packets each.
+/// Nanoseconds per packet-hop of the engine's prototype, by the number of links, which is also the number of packets on
+/// each.
 const ENGINE: [(&str, f64); 3] = [("10", 26.0), ("100", 35.0), ("1000", 110.0)];
 const ROUNDS: usize = 5;
 
@@ -54,7 +55,7 @@ pub fn print_all() {
     many(summary, &mut verdicts);
     sensors(&mut verdicts);
     on_two_threads(&mut verdicts);
-    peers(summary, &mut verdicts);
+    simulators(summary, &mut verdicts);
     air::media(&mut verdicts);
     sky::skies(&mut verdicts);
     start_up(&mut verdicts);
@@ -75,11 +76,14 @@ fn long_fat(dumbbell: Sample, verdicts: &mut Verdicts) {
         print_row(name, sample);
         let ratio = sample.nanos() / dumbbell.nanos();
         verdicts.at_least(name, sample, 8.0);
-        verdicts.add(ratio <= 1.3, format!("{name}: a packet costs {ratio:.2} × that of dumbbell-8 (at most 1.3 ×)"));
+        verdicts.add(
+            ratio <= 1.3,
+            format!("{name}: a packet costs {ratio:.2} times its cost in dumbbell-8 (at most 1.3 ×)"),
+        );
     }
 }
 
-/// SCPS-TP with token buckets beside the defaults of TCP over the same network, with losses and without.
+/// SCPS-TP with token buckets compared with the defaults of TCP over the same network, with losses and without.
 fn space(verdicts: &mut Verdicts) {
     let plain = "defaults.tcp={ mss = \"1460 B\", receive_buffer = \"4 MiB\" }";
     for (name, loss) in [("scps", "topology.loss=1e-4"), ("scps, no losses", "topology.loss=0")] {
@@ -91,7 +95,10 @@ fn space(verdicts: &mut Verdicts) {
         print_row(name, ours);
         print_row(&format!("{name}, but plain TCP"), plain);
         let ratio = ours.nanos() / plain.nanos();
-        verdicts.add(ratio <= 1.3, format!("{name}: a packet costs {ratio:.2} × that of plain TCP (at most 1.3 ×)"));
+        verdicts.add(
+            ratio <= 1.3,
+            format!("{name}: a packet costs {ratio:.2} times its cost with plain TCP (at most 1.3 ×)"),
+        );
     }
 }
 
@@ -111,11 +118,12 @@ fn many(dumbbell: Sample, verdicts: &mut Verdicts) {
     let kib = many.max_rss_kib as f64 / 100_000.0;
     verdicts.add(kib <= 3.0, format!("many-100k: {kib:.1} KiB a flow (at most 3)"));
     let ratio = many.nanos() / dumbbell.nanos();
-    verdicts.add(ratio <= 3.0, format!("many-100k: a packet costs {ratio:.1} × that of dumbbell-8 (at most 3 ×)"));
+    verdicts
+        .add(ratio <= 3.0, format!("many-100k: a packet costs {ratio:.1} times its cost in dumbbell-8 (at most 3 ×)"));
 }
 
-/// Sensors behind sinks. With fewer sensors each sends more often: the same number of packets, in a world that fits any
-/// cache.
+/// Sensors downstream of sinks. With fewer sensors each sends more often: the number of packets is the same, but the
+/// state fits into any cache.
 fn sensors(verdicts: &mut Verdicts) {
     let few = ["topology.sinks=1", "topology.sensors=10", "topology.sensor.traffic.every=10 ms"];
     let few = [&["once", "iot-10k"], &few[..]].concat();
@@ -134,7 +142,7 @@ fn sensors(verdicts: &mut Verdicts) {
     verdicts.add(ratio < 1.5, format!("iot-10k: a packet costs {ratio:.2} × that with 10 sensors (under 1.5 ×)"));
 }
 
-/// One run on two threads beside the same on one, in turns: of each the shortest time on the wall.
+/// One run on two threads compared with one thread: the two alternate, and the minimum wall-clock times are compared.
 fn on_two_threads(verdicts: &mut Verdicts) {
     for name in ["many-1000", "multi-dumbbell-64"] {
         let mut best: [Option<parallel::Sample>; 2] = [None, None];
@@ -159,18 +167,20 @@ fn on_two_threads(verdicts: &mut Verdicts) {
     }
 }
 
-fn peers(ours: Sample, verdicts: &mut Verdicts) {
+fn simulators(ours: Sample, verdicts: &mut Verdicts) {
     match read(&mut Command::new(NS3)) {
         Ok(ns3) => {
             print_row("ns-3.37: dumbbell-8, 10 s", ns3);
             let ratio = ours.millions() / ns3.millions();
             verdicts.add(ratio >= 50.0, format!("dumbbell-8: {ratio:.0} × Debian's ns-3 (at least 50 ×)"));
         }
-        Err(error) => println!("\nns-3 is not compared ({NS3}: {error}): `make target/peers/ns3-dumbbell` builds it"),
+        Err(error) => {
+            println!("\nns-3 is not compared ({NS3}: {error}): `make target/simulators/ns3-dumbbell` builds it")
+        }
     }
 }
 
-/// The cost of starting: the whole of a short command.
+/// The cost of starting: a complete short command.
 fn start_up(verdicts: &mut Verdicts) {
     let commands = [("--help", &["--help"][..], 0.25), ("run of one flow for 10 s", &["run", ONE_FLOW, "--json"], 0.6)];
     for (name, arguments, limit) in commands {
@@ -189,7 +199,7 @@ fn start_up(verdicts: &mut Verdicts) {
     }
 }
 
-/// The cost of flows before the first event, in the engine and for a whole command.
+/// The cost of flows before the first event, in the engine and for a complete command.
 fn set_up(verdicts: &mut Verdicts) {
     let [few, many] = [20_000, 200_000].map(|flows: u64| repeated(ROUNDS, &["setup", &flows.to_string()]));
     let ratio = many.nanos() / few.nanos();
@@ -229,8 +239,9 @@ pub fn print_comparison() {
     verdicts.print();
 }
 
-/// A comparison of six algorithms with ten seeds each, including its tables, figures and report, beside one run of one
-/// of them in ns-3. It measures wall-clock time, because a comparison uses every processor. The two alternate.
+/// A comparison of six algorithms with ten seeds each, including its tables, figures and report, compared with one run
+/// of one of them in ns-3. It measures wall-clock time, because a comparison uses every processor. The comparison and
+/// ns-3 alternate.
 fn comparison(verdicts: &mut Verdicts) {
     let folder = std::env::temp_dir().join(format!("lightlag-bench-{}", std::process::id()));
     let ours = || {
@@ -256,7 +267,7 @@ fn comparison(verdicts: &mut Verdicts) {
             verdicts.add(ours < ns3, text);
         }
         Err(error) => println!(
-            "\na comparison is not measured ({error}): `make demo` installs {LIGHTLAG}, `make target/peers/ns3-satellite` \
+            "\na comparison is not measured ({error}): `make demo` installs {LIGHTLAG}, `make target/simulators/ns3-satellite` \
              builds {NS3_SATELLITE}"
         ),
     }
@@ -274,8 +285,8 @@ fn count_instructions(verdicts: &mut Verdicts) {
     }
 }
 
-/// `dumbbell-8` with only the summary, and with every change recorded. The two alternate, so that a busy moment of the
-/// machine affects both.
+/// Measures `dumbbell-8` with only the summary, and with every change recorded. The two alternate, so that other load
+/// on the machine affects both.
 fn recording() -> (Sample, Sample) {
     let pairs: Vec<_> = (0..2 * ROUNDS)
         .map(|_| (in_child(&["once", "dumbbell-8"]), in_child(&["once", "dumbbell-8", "record.trace=change"])))

@@ -1,10 +1,10 @@
-//! From the text of a scenario to the world that it describes, ready for its first event.
+//! The set-up: from the text of a scenario to a simulation that is ready for its first event.
 
 use crate::measure::{Sample, cpu_seconds, max_rss_kib};
 use lightlag_sim::Simulation;
 use std::fmt::Write;
 
-/// A scenario with so many flows written one by one; none starts before the run is over.
+/// A scenario with the given number of flows written one by one; none starts before the run is over.
 pub fn by_hand(flows: u64) -> String {
     let mut text = String::from(
         "name = \"by-hand\"\nduration = \"1 ms\"\n\n[record]\ntrace = \"off\"\nqueue = \"off\"\n\n[[links]]\n\
@@ -18,7 +18,7 @@ pub fn by_hand(flows: u64) -> String {
     text
 }
 
-/// Measures reading, checking and building. A flow stands for a packet-hop.
+/// Measures reading, checking and building. In the result, each flow counts as a packet-hop.
 pub fn measure(flows: u64) -> Sample {
     let text = by_hand(flows);
     let start = cpu_seconds();

@@ -1,25 +1,25 @@
-//! Constellations: how fast the ways through a sky are found, and what a packet through it costs.
+//! Constellations: the time to find the paths, and the cost of a packet over them.
 
 use crate::measure::{Sample, best, cpu_seconds, in_child, max_rss_kib};
 use crate::report::{Verdicts, print_row, repeated};
 use lightlag_core::{Duration, Instant};
 use lightlag_orbit::grid::plus_grid;
-use lightlag_orbit::{Phasing, Planner, Rules, Satellite, Shell, Site, Sky, Station, Utc, Visibility, cities};
+use lightlag_orbit::{PathRules, Phasing, Planner, Satellite, Shell, Site, Sky, Station, Utc, Visibility, cities};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The measurement of a plan.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// Simulated seconds.
+    /// Simulated time in seconds.
     simulated_s: f64,
-    /// Seconds of CPU time for them.
+    /// CPU time for these seconds, in seconds.
     cpu_s: f64,
-    /// Times at which a way changed.
+    /// Number of times when paths change.
     changes: u64,
-    /// Seconds of CPU time up to the first way.
+    /// CPU time up to the first path, in seconds.
     set_up_s: f64,
-    /// Memory beside that of an empty process, KiB.
+    /// Memory in KiB, without the memory of an empty process.
     tables_kib: u64,
 }
 
@@ -76,13 +76,13 @@ pub fn measure(name: &str) -> Option<Plan> {
     let before = (cpu_seconds(), max_rss_kib());
     let (satellites, isls) = satellites(name == "large");
     let sky = Arc::new(Sky::new(Utc::Y2000, satellites, isls, 90.0, stations(many)));
-    // Each station sends to one of the exits, and each exit gets something.
+    // Each station sends to one of the exits, and each exit has a sender.
     let pairs: Vec<(u32, u32)> = (0..many)
         .map(|from| (from as u32, ((from * 37 + 11) % exits) as u32))
         .filter(|(from, to)| from != to)
         .collect();
     let until = Instant::ZERO + Duration::from_secs(seconds);
-    let mut planner = Planner::new(sky, &pairs, Rules { exact, ..Rules::default() }, until);
+    let mut planner = Planner::new(sky, &pairs, PathRules { exact, ..PathRules::default() }, until);
     let set_up_s = cpu_seconds() - before.0;
     let begin = cpu_seconds();
     let mut changes = 0;
@@ -94,14 +94,14 @@ pub fn measure(name: &str) -> Option<Plan> {
     Some(Plan { simulated_s: seconds as f64, cpu_s, changes, set_up_s, tables_kib: max_rss_kib() - before.1 })
 }
 
-/// Measures constellations alone.
+/// Measures constellations only, and prints the results.
 pub fn print_skies() {
     let mut verdicts = Verdicts::default();
     skies(&mut verdicts);
     verdicts.print();
 }
 
-/// Plans of 1,584 satellites and 100 stations, a large one, and packets through the sky.
+/// Measures plans of 1,584 satellites and 100 stations, a large plan, and packets through a constellation.
 pub fn skies(verdicts: &mut Verdicts) {
     println!();
     for (name, least) in [("steps-100", 2.0), ("steps-10", 10.0), ("events-10", 20.0), ("events-100", 0.0)] {
@@ -137,7 +137,7 @@ pub fn skies(verdicts: &mut Verdicts) {
     );
     let routes = "constellation.interval=1 h";
     let (moving, still) = alternating(&["once", "sky-chain"], &["once", "sky-chain", routes]);
-    print_row("one flow through the sky", moving);
+    print_row("one flow over satellites", moving);
     print_row("the same with static routes", still);
     let ratio = moving.nanos() / still.nanos();
     verdicts.add(
@@ -146,10 +146,10 @@ pub fn skies(verdicts: &mut Verdicts) {
     );
     let wires = repeated(5, &["once", "wire-chain"]);
     print_row("the same over wires", wires);
-    println!("a packet-hop through the sky costs {:.2} × one over wires", moving.nanos() / wires.nanos());
+    println!("a packet-hop over satellites costs {:.2} × one over wires", moving.nanos() / wires.nanos());
 }
 
-/// The best of two benches that alternate.
+/// Runs two benches alternately, and returns the best sample of each.
 fn alternating(one: &[&str], other: &[&str]) -> (Sample, Sample) {
     let pairs: Vec<(Sample, Sample)> = (0..9).map(|_| (in_child(one), in_child(other))).collect();
     (best(pairs.iter().map(|pair| pair.0)), best(pairs.iter().map(|pair| pair.1)))

@@ -1,6 +1,7 @@
-"""The engine of the page in Chromium beside the native one, in turns: ``python benchmarks/studio``, after ``make page``.
+"""The engine of the page in Chromium compared with the native one, in turns: ``python benchmarks/studio``, after ``make page``.
 
-Prints packet-hops a second of dumbbell-8 in both, their ratio, the time of ``geo``, and how long the page takes to be of use.
+Prints the packet-hops per second of dumbbell-8 in both, their ratio, the time of ``geo``, and the time until the page
+is usable.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ROUNDS = 7
 
 
 def native() -> float:
-    """Packet-hops a second of CPU of dumbbell-8."""
+    """Returns the packet-hops of dumbbell-8 per second of CPU time."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     done = subprocess.run(
         [target / "release/lightlag-bench", "once", "dumbbell-8"], capture_output=True, check=True, text=True
@@ -44,7 +45,7 @@ def main() -> None:
     print(f"dumbbell-8 in Chromium  {statistics.median(ours for ours, *_ in rounds) / 1e6:.1f} M packet-hops a second")
     print(f"dumbbell-8 native       {statistics.median(theirs for _, theirs, _ in rounds) / 1e6:.1f} M packet-hops a second")
     print(f"ratio                   {statistics.median(ratios):.2f} (asked: 0.65), {min(ratios):.2f} to {max(ratios):.2f}")
-    print(f"geo in Chromium         {statistics.median(geo for *_, geo in rounds):.1f} ms (asked: 100)")
+    print(f"geo in Chromium         {statistics.median(geo for *_, geo in rounds):.1f} ms (target: 100)")
 
 
 if __name__ == "__main__":

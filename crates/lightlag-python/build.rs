@@ -1,14 +1,14 @@
-//! A name for what this engine computes: a hash of the sources on which results depend.
+//! Computes a hash of all sources that determine them.
 //!
-//! Two builds of the same sources, on whatever machine, give the same results to the bit and have the same name; a run
-//! that is kept under it never stands for a run of other sources. Beside it stands the commit, where the build happens in
-//! a clone.
+//! Two builds of the same sources, on any machine, produce bit-identical results and have the same version hash. A run
+//! stored under a hash is therefore never reused for other sources. If the build happens in a git clone, the
+//! commit is also recorded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The crates that a run passes through.
+/// The crates whose code is executed in a run.
 const CRATES: [&str; 11] =
     ["control", "core", "mobility", "net", "orbit", "wifi", "routing", "scenario", "sim", "tcp", "wire"];
 
@@ -36,28 +36,28 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The crates in a lock file that come from elsewhere. Those of the workspace are counted by their sources, and a source
-/// package has fewer of them.
+/// Returns the external packages in a lock file. The workspace's own crates are identified by their sources, and the
+/// lock file of a source distribution lists fewer of them.
 fn foreign(lock: &str) -> String {
     lock.split("[[package]]").filter(|package| package.contains("\nsource = ")).collect()
 }
 
-/// The commit of the clone that `crates` is a part of, with "+modified" if tracked files differ from it. It belongs to the
-/// sources that were just counted: a commit without changes to them builds nothing again.
+/// Returns the commit of the git clone that contains `crates`, with "+modified" if tracked files differ from it. It is
+/// read together with the sources of the hash; a commit that does not change these sources causes no rebuild.
 fn commit(crates: &Path) -> Option<String> {
-    // The sources may lie in a clone of something else.
+    // The sources may lie in a clone of another project.
     let ours = crates.join("lightlag-python/build.rs");
     git(crates, &["ls-files", "--error-unmatch", ours.to_str()?])?;
     git(crates, &["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+modified"])
 }
 
-/// The answer of git, if there is git and it has one.
+/// Returns the output of a git command; `None` if git is missing or the command fails.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let done = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
-/// Adds every file below a folder, with its name from the folder above that of its crate on.
+/// Adds every file below a directory, with its path relative to the directory that contains its crate.
 fn add(crate_folder: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -71,7 +71,7 @@ fn add(crate_folder: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -
     Ok(())
 }
 
-/// FNV-1a in 64 bits (draft-eastlake-fnv), with the length before each part.
+/// 64-bit FNV-1a hash (draft-eastlake-fnv). The length of each part is hashed before the part.
 struct Fnv(u64);
 
 impl Fnv {

@@ -1,4 +1,4 @@
-"""Two small policies for a link that loses packets at random: one is trained, the other climbs a utility.
+"""Two small policies for a link that loses packets at random: one is trained, the other one climbs a utility function.
 
 ``python policies.py`` trains the first for some seconds, and compares both with CUBIC and BBR.
 """
@@ -14,29 +14,29 @@ import lightlag as ll
 from lightlag import gym
 
 SECONDS = 20.0
-"""Of a run that is measured."""
+"""Duration of a measured run, in seconds."""
 
 
 class Policy(Protocol):
-    """What acts in an environment."""
+    """A policy that acts in an environment."""
 
     def start(self) -> None:
-        """An episode starts."""
+        """Called when an episode starts."""
 
     def act(self, observation: np.ndarray) -> float:
-        """From -1 to 1."""
+        """Returns the action, from -1 to 1."""
 
 
 def power(it: gym.Intervals) -> np.ndarray:
-    """The reward: what arrives in Mbit/s, over the square of the round-trip time in units of its smallest.
+    """Returns the reward: the delivery rate in Mbit/s over the square of the round-trip time relative to its minimum.
 
-    Losses take from it, too, so that filling the queue without end is no way out.
+    Losses reduce it, so that a full queue does not pay off either.
     """
     return it.delivery_rate * (1.0 - it.loss) / np.maximum(it.rtt_ratio, 1.0) ** 2
 
 
 class Linear:
-    """tanh of a weighted sum of the features and 1."""
+    """A linear policy: tanh of the weighted sum of the features plus a bias."""
 
     OPTIONS: ClassVar = {"observe": ["rtt_ratio", "inflight_ratio", "send_ratio"], "reward": power}
 
@@ -51,9 +51,9 @@ class Linear:
 
 
 def train(generations: int = 8, seed: int = 1) -> np.ndarray:
-    """Weights of :class:`Linear` by the cross-entropy method.
+    """Returns weights of :class:`Linear`, trained by the cross-entropy method.
 
-    Of 32 candidates a generation, the best 6 say where the next ones are drawn.
+    The best 6 of 32 candidates per generation set the distribution of the next ones.
     """
     vary = {"links.0.loss": [0.005, 0.02]}
     envs = gym.VectorEnv(32, gym.links.lossy, steps=200, vary=vary, **Linear.OPTIONS)
@@ -74,16 +74,16 @@ def train(generations: int = 8, seed: int = 1) -> np.ndarray:
 
 
 class Gradient:
-    """Climbs a utility by trying a rate a little above and one a little below (after PCC Vivace, NSDI 2018).
+    """Climbs a utility function by trying a rate a little above and one a little below (after PCC Vivace, NSDI 2018).
 
-    Each of the two is kept for two round trips, and judged by the second: what is sent now is acknowledged one round
-    trip later. Steps in the same direction grow.
+    Each of the two rates is used for two round trips, and the second one is evaluated: data sent now is acknowledged
+    one round trip later. Steps in the same direction grow.
     """
 
     OPTIONS: ClassVar = {"gain": 1.0, "observe": ["send_rate", "loss", "rtt_gradient", "interval"]}
     TRIED = 0.1
     FEW = 0.12
-    """Megabits: ten packets."""
+    """Megabits (ten packets). An interval that sent less is too small for a decision."""
     LARGEST = 0.3
 
     def start(self) -> None:
@@ -114,14 +114,14 @@ class Gradient:
         return self._go(self.rate * (1 + self.TRIED if self.at // 2 % 2 == 0 else 1 - self.TRIED))
 
     def _go(self, rate: float) -> float:
-        """The action that changes the rate set last to this one, both in units of the first."""
+        """Returns the action that changes the rate from the last one to this one, both in units of the first rate."""
         factor = min(max(rate / self.set, 0.5), 2.0)
         self.set *= factor
         return factor - 1 if factor >= 1 else 1 - 1 / factor
 
 
 def run(policy: Policy | str, seed: int) -> ll.Result:
-    """A run of :data:`SECONDS` with a policy, or with an algorithm of lightlag."""
+    """Runs :data:`SECONDS` with a policy, or with an algorithm of lightlag."""
     if isinstance(policy, str):
         sets = {"flows.0.congestion": policy}
         return ll.run(gym.links.lossy(), sets=sets, duration=f"{SECONDS} s", seed=seed)
@@ -134,7 +134,7 @@ def run(policy: Policy | str, seed: int) -> ll.Result:
 
 
 def goodput_of(policy: Policy | str, seeds: Iterable[int] = range(101, 106)) -> float:
-    """The mean goodput in Mbit/s over the seeds, which are none of those of the training."""
+    """Returns the mean goodput in Mbit/s over the seeds, none of which was used in training."""
     return float(np.mean([run(policy, seed).flows["goodput_bps"][0] for seed in seeds]) / 1e6)
 
 

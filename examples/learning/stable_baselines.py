@@ -1,6 +1,6 @@
-"""PPO of Stable-Baselines3 steers a flow: `pip install "lightlag[gym]" stable-baselines3`, which brings PyTorch.
+"""Controls a flow with PPO of Stable-Baselines3. `pip install "lightlag[gym]" stable-baselines3` also installs PyTorch.
 
-An example alone: lightlag does not need it, and no test runs it.
+This is only an example: lightlag does not need these packages, and no test runs it.
 """
 
 import gymnasium

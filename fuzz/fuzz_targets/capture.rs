@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_wire::capture::{CaptureError, Direction, Reader, Writer};
 use lightlag_wire::decode_captured;
 
-/// The first bytes of a file that gzip packed, in which positions are those of its contents.
+/// The first bytes of a gzip file. Positions in its errors refer to the decompressed contents.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A packet without its link-layer header.

@@ -1,5 +1,6 @@
-//! Any text has the elements of satellites or one error with its place, never a panic; the same text gives the same; and a satellite
-//! is somewhere or has decayed. Those of a file have a grid with at most four links each, or a reason why not.
+//! Any text contains the elements of satellites or gives one error with its position, never a panic; reading the same
+//! text again gives the same result; and a satellite has a position or has decayed. The satellites of a file have a
+//! grid with at most four links each, or there is a reason why not.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes are a frame of 802.11, a header of radiotap, a packet of ARP or an error, never a panic; and what was read
+//! Any bytes are an 802.11 frame, a radiotap header, an ARP packet or an error, never a panic; and what was read
 //! survives being written.
 
 #![no_main]

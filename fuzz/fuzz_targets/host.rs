@@ -16,15 +16,15 @@ use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// More answers than this to one event are a flood: a window of the largest buffer in small segments.
+/// Maximum number of replies to one event: the maximum window in small segments. More replies are a flood.
 const FLOOD: usize = 60_000;
 
-/// The most bytes of one call.
+/// Maximum number of bytes of one call.
 const MOST: usize = 8192;
 const SENT: [u8; MOST] = [7; MOST];
 const WRITTEN: [u8; MOST] = [1; MOST];
 
-/// Limits that few packets reach.
+/// Limits so low that a few packets reach them.
 const LIMITS: Limits = Limits {
     connections: 3,
     time_wait: 1,
@@ -48,7 +48,7 @@ impl<'a> Program<'a> {
         u32::from(self.short()) << 16 | u32::from(self.short())
     }
 
-    /// A small distance, or an arbitrary one.
+    /// Reads a distance between sequence numbers: a small one, or an arbitrary one.
     fn distance(&mut self) -> u32 {
         match self.byte() {
             255 => self.word(),
@@ -58,7 +58,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// This many bytes, or the rest.
+    /// Reads this many bytes of the input, or the rest of it.
     fn take(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.0.split_at(len.min(self.0.len()));
         self.0 = tail;
@@ -66,14 +66,14 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The other end, with the state that an almost correct segment needs.
+/// The peer, with the state that is needed to build an almost correct segment.
 #[derive(Default)]
 struct Peer {
     next: u32,
     acknowledged: u32,
     stamp: u32,
     port: u16,
-    /// The last cookie from the host, or a request before that.
+    /// The last cookie from the host; before that, a cookie request.
     cookie: Cookie,
 }
 
@@ -89,7 +89,8 @@ struct World {
     left: Vec<u8>,
 }
 
-/// A configuration that reaches other code than the profiles. It is read once, because reading takes longer than a run.
+/// A configuration that exercises code which the profiles do not reach. It is parsed once, because that takes longer
+/// than a run.
 fn small() -> &'static Config {
     static SMALL: OnceLock<Config> = OnceLock::new();
     SMALL.get_or_init(|| {
@@ -224,7 +225,7 @@ impl World {
         self.segment(segment, ecn, port);
     }
 
-    /// A router reports an error about the last packet with data.
+    /// Delivers an ICMP error from a router about the last packet with data.
     fn complain(&mut self, program: &mut Program<'_>) {
         let mtu = u32::from(program.short());
         let errors = [Error::PacketTooBig { mtu }, Error::HostUnreachable, Error::PortUnreachable, Error::TimeExceeded];
@@ -266,7 +267,7 @@ impl World {
         self.drain();
     }
 
-    /// Opens a socket: at once, with data, or with its first write.
+    /// Opens a socket: immediately, with data, or with its first write.
     fn open(&mut self, program: &mut Program<'_>) {
         let (stack, now, to) = (&mut self.stack, self.now, theirs(self.peer.port));
         let socket = stack.socket();
@@ -289,7 +290,7 @@ impl World {
         let end = self.now + Duration::from_micros(1 << (program.byte() % 32));
         for _ in 0..200 {
             let Some(next) = self.stack.poll_timeout().filter(|next| *next <= end) else { break };
-            assert!(next >= self.now || next == Instant::ZERO, "time goes on");
+            assert!(next >= self.now || next == Instant::ZERO, "time never decreases");
             self.now = self.now.max(next);
             self.stack.handle_timeout(self.now);
             self.drain();

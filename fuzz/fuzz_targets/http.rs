@@ -1,5 +1,5 @@
-//! Any bytes on a connection of the HTTP server give one answer or none yet, whatever the pieces in which they come;
-//! never a panic, and never a file outside of the folder.
+//! Any bytes on a connection of the HTTP server give one answer or none yet, however they are split; never a panic, and
+//! never a file outside the directory.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_live::serve::Http;
 use std::path::PathBuf;
 
-/// The only file in the folder, and what must never be answered: the crate's own description beside the folder.
+/// The only served directory; the crate's own manifest next to it must never be sent.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 const SECRET: &[u8] = b"[package]";
 
@@ -20,15 +20,15 @@ fuzz_target!(|request: &[u8]| {
     }
 });
 
-/// The answer to a request that comes in pieces of a size.
+/// Returns the answer to a request that arrives in parts of the given size.
 fn answer(request: &[u8], size: usize) -> Vec<u8> {
     let (mut http, mut out) = (Http::new(PathBuf::from(FOLDER)), Vec::new());
     for piece in request.chunks(size) {
-        http.take(piece, &mut out).expect("the folder can be read");
+        http.take(piece, &mut out).expect("the directory can be read");
     }
     while !http.is_answered() {
         let before = out.len();
-        http.next(1000, &mut out).expect("the folder can be read");
+        http.next(1000, &mut out).expect("the directory can be read");
         if out.len() == before {
             break;
         }

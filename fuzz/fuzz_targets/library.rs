@@ -1,9 +1,9 @@
-//! Any file is a shared library whose bytes are all there, of another format, or refused with a reason; never a panic.
+//! Any file is a complete shared library, a file of another format, or rejected with a reason; never a panic.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightlag_own::elf::check;
+use lightlag_custom::elf::check;
 
 fuzz_target!(|file: &[u8]| {
     match check(file) {

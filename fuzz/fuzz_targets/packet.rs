@@ -70,7 +70,8 @@ fn compressed(bytes: &[u8]) {
     assert_eq!(again.segment, read.segment);
 }
 
-/// Addresses, fields and segment survive, as far as the options fit, which were written without padding.
+/// Checks that addresses, fields and segment survive being written; the segment only if its options, which are written
+/// without the original padding, fit.
 fn survives(tcp: &TcpPacket) {
     let mut out = Vec::new();
     encode(&mut out, &tcp.addresses, &tcp.ip, &tcp.segment, tcp.payload);

@@ -1,5 +1,5 @@
-//! Any file has paths of nodes or an error that names a line, never a panic; paths survive their own CSV; and a node
-//! passes through every place at its time.
+//! Any file contains paths of nodes or gives an error that names a line, never a panic; paths survive being written as
+//! CSV; and a node is at each position at its time.
 
 #![no_main]
 
@@ -34,7 +34,7 @@ fn fly(paths: &Paths) {
         for fix in path.track.fixes() {
             assert_eq!(motion.position(fix.at), fix.place);
         }
-        let last = path.track.fixes().last().expect("a track has a place");
+        let last = path.track.fixes().last().expect("a track has a position");
         assert_eq!(motion.position(Instant::MAX), last.place);
     }
 }

@@ -1,4 +1,4 @@
-//! From any packets after a handshake the behaviour of a sender is inferred, or an error tells why not. There is no
+//! From any packets after a handshake the behaviour of a sender is inferred, or an error states the reason. There is no
 //! panic and no unbounded memory, and the numbers of sent and lost packets agree.
 
 #![no_main]
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     handshake(*head, &mut at, &mut take);
     for record in rest.chunks_exact(RECORD) {
         at = Instant::from_nanos(at.as_nanos().wrapping_add_signed(elapsed(record)));
-        let mut record: [u8; RECORD] = record.try_into().expect("a whole record");
+        let mut record: [u8; RECORD] = record.try_into().expect("a complete record");
         // One connection. Distant data would be a hole of many segments, which takes long and shows nothing new.
         record[16] &= 0x7c;
         take(at, TcpBytes::described(&record).bytes());

@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightlag_wire::routing::{self, gpsr};
+use lightlag_wire::routing::{self, Message, gpsr};
 use lightlag_wire::{Addresses, IpFields, encode_udp};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, payload)) = bytes.split_first() else { return };
-    let port = [654, 698, 269, 666][usize::from(first & 3)];
+    let (_, port) = Message::PROTOCOLS[usize::from(first) % Message::PROTOCOLS.len()];
     let addresses = Addresses { source: ([10, 0, 0, 1], port).into(), destination: ([255; 4], port).into() };
     let mut packet = Vec::new();
     encode_udp(&mut packet, &addresses, &IpFields { ttl: first, ..IpFields::default() }, payload);

@@ -8,9 +8,9 @@ use libfuzzer_sys::fuzz_target;
 use lightlag_scenario::{Part, Scenario, ScenarioError, parse_json, parse_toml};
 use lightlag_sim::estimate::{least_memory, results_size};
 
-/// Larger networks would only take longer.
+/// Maximum number of links and of flows of a network that is built; larger ones would only take longer.
 const MOST: u64 = 100;
-/// The same for satellites.
+/// Maximum number of satellites; larger constellations would only take longer.
 const MOST_SATELLITES: u32 = 300;
 
 fuzz_target!(|text: &str| {
@@ -27,7 +27,7 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
     let scenario = match parsed {
         Ok(scenario) => scenario,
         Err(errors) => {
-            assert!(!errors.is_empty(), "a refusal has a reason");
+            assert!(!errors.is_empty(), "a rejection has a reason");
             return;
         }
     };
@@ -39,7 +39,7 @@ fn exercise(parsed: Result<Scenario, Vec<ScenarioError>>) {
         && scenario.flow_count() <= MOST
         && let Ok(network) = scenario.expand()
     {
-        // Those of a constellation come on top.
+        // The links of a constellation are added to these.
         if network.space.is_none() {
             assert_eq!(network.links.len() as u64, 2 * scenario.link_count());
         }

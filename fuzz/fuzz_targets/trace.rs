@@ -55,7 +55,7 @@ fn phases(rows: &[Row]) -> Vec<Phase> {
     phases
 }
 
-/// Sends packets over a link and returns the number that arrive.
+/// Sends packets over a link, and returns how many arrive.
 fn drive(timetable: Timetable) -> u64 {
     let config = LinkConfig { rate: FIRST.rate, delay: FIRST.delay, queue: QueueLimit::Packets(PACKETS), header: 0 };
     let loss = LossProcess::new(&Loss::None, RandomStream::new(1, "loss"));
@@ -68,7 +68,7 @@ fn drive(timetable: Timetable) -> u64 {
     }
     let (mut arrived, mut last) = (0, Instant::ZERO);
     while let Some(now) = link.next_wake() {
-        assert!(now >= last, "time goes on");
+        assert!(now >= last, "time never decreases");
         last = now;
         arrived += u64::from(link.receive(now).is_some());
     }

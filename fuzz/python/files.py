@@ -1,4 +1,4 @@
-"""Files made of the bytes of an input, and the messages with which they are refused."""
+"""Files made of the bytes of an input, and the messages of their errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lightlag.text.terminal import printable
 __all__ = ["SEPARATOR", "message_of", "put"]
 
 SEPARATOR = b"\n---\n"
-"""Line between the files of an input that has several."""
+"""Separator line between the files of an input that contains several."""
 MAX_MESSAGE = 1500
-"""Characters of a message."""
+"""Maximum length of a message in characters."""
 
 
 def put(names: Sequence[str], data: bytes, folder: Path) -> Path:
@@ -27,9 +27,9 @@ def put(names: Sequence[str], data: bytes, folder: Path) -> Path:
 
 
 def message_of(error: Exception) -> str:
-    """Returns the message of a refusal, after a check that a terminal can show it as one line."""
+    """Returns the message of an input error, after a check that a terminal can show it as one line."""
     message = str(error)
-    assert message, "a refusal has a reason"
+    assert message, "an error has a message"
     assert message == printable(message), f"{message!r} is not one line of text"
-    assert len(message) < MAX_MESSAGE, f"{len(message)} characters are no message: {message[:200]}"
+    assert len(message) < MAX_MESSAGE, f"{len(message)} characters are too long a message: {message[:200]}"
     return message

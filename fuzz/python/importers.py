@@ -1,4 +1,4 @@
-"""Importers: a file is refused with one line of text, or what is written passes `check`."""
+"""Importers: a file is rejected with one line of text, or the written scenario passes `check`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
     ),
     "mahimahi": ("link.down",),
 }
-"""Names of the files of a target, the one that is imported first; other targets have one file."""
+"""Names of the files of a target, starting with the imported one. Targets that are not listed have one file."""
 _FIRST_KINDS = {module: kind for kind, module in reversed(list(KINDS.items()))}
 for _module in _FIRST_KINDS:
     # Otherwise it is imported by its first use, without coverage.
@@ -38,11 +38,11 @@ def _exercise(module: str, kind: str | None, data: bytes, folder: Path) -> None:
     path = put(FILES.get(module, ("file.txt",)), data, folder)
     options = _options(data) if module in ("table", "any") else Options()
     message = _refusal(path, kind, options)
-    # A refusal that names the missing rate or delay can be followed.
+    # An error that names the missing rate or delay can be resolved.
     if message is not None and ("--rate" in message or "--delay" in message):
         given = Options("20 Mbit/s", "20 ms", columns=options.columns, missing=options.missing)
         message = _refusal(path, kind, given) or ""
-        assert "give that of the link" not in message, message
+        assert "the link, as --" not in message, message
 
 
 def _options(data: bytes) -> Options:
@@ -57,7 +57,7 @@ def _options(data: bytes) -> Options:
 
 
 def _refusal(path: Path, kind: str | None, options: Options) -> str | None:
-    """Imports a file; returns the message with which it is refused, or None."""
+    """Imports a file; returns the message of the error, or None."""
     try:
         page = to_scenario(path, kind=kind, options=options)
     except InputError as error:
@@ -70,4 +70,4 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     **{f"import_{module}": partial(_exercise, module, kind) for module, kind in _FIRST_KINDS.items()},
     "import_any": partial(_exercise, "any", None),
 }
-"""A target for each module that reads a kind of files, and one in which the kind is found."""
+"""A target for each module that reads a kind of file, and one that detects the kind."""

@@ -1,4 +1,4 @@
-"""Readers of results folders, studies and requests of the page: an input is read, or refused with one line of text."""
+"""Readers of results directories, studies and requests of the page: an input is read, or rejected with one line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lightlag.study.entry import line, parsed
 __all__ = ["TARGETS"]
 
 MAX_EVENTS = 500
-"""Events of a step of a run."""
+"""Number of events in a step of a run."""
 
 
 def _run(data: bytes, folder: Path) -> None:
-    """A results folder of a run, of which the flows and links are tables in Parquet."""
+    """A results directory of a run whose flows and links are tables in Parquet."""
     put(("run.json", "flows.parquet", "links.parquet"), data, folder)
     try:
         result = ll.load(folder)
@@ -31,7 +31,7 @@ def _run(data: bytes, folder: Path) -> None:
 
 
 def _comparison(data: bytes, folder: Path) -> None:
-    """A results folder of a comparison."""
+    """A results directory of a comparison."""
     put(("run.json", "curves.jsonl"), data, folder)
     if not (folder / "curves.jsonl").exists():
         return
@@ -42,7 +42,7 @@ def _comparison(data: bytes, folder: Path) -> None:
 
 
 def _study(data: bytes, folder: Path) -> None:
-    """A study file; one that is read is the same after it was written."""
+    """A study file. If it is valid, it is unchanged after it was written and read again."""
     path = put(("study.toml",), data, folder)
     try:
         study = ll.Study.read(path)
@@ -55,7 +55,7 @@ def _study(data: bytes, folder: Path) -> None:
 
 
 def _store(data: bytes, folder: Path) -> None:
-    """A line of the journal of a study, which is torn or a finished run."""
+    """A line of a study's journal: incomplete, or a finished run."""
     entry = parsed(data)
     if entry is not None:
         again = parsed(line(entry).encode())
@@ -64,7 +64,7 @@ def _store(data: bytes, folder: Path) -> None:
 
 
 def _request(data: bytes, folder: Path) -> None:
-    """Requests to the engine behind the page, one in a line. Steps of a run are short."""
+    """Requests to the engine of the page, one per line. Steps of a run are short."""
     door = _engine.Door()
     for text in data.decode("utf-8", "replace").split("\n"):
         try:

@@ -28,7 +28,7 @@ with atheris.instrument_imports(include=[f"lightlag.{name}" for name in INSTRUME
 
 
 def _mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """Returns a changed input: every other one as text, the rest by libFuzzer."""
+    """Returns a mutated input: for odd seeds the text is mutated, otherwise libFuzzer mutates the bytes."""
     return mutated(data, max_size, seed) if seed % 2 else bytes(atheris.Mutate(data, max_size))
 
 

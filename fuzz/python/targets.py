@@ -11,7 +11,7 @@ import readers
 __all__ = ["TARGETS"]
 
 TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {**importers.TARGETS, **readers.TARGETS}
-"""Functions of an input and of a folder for files. An exception is a finding."""
+"""Functions of an input and of a directory for files. An exception is a finding."""
 
 if __name__ == "__main__":
     print(*TARGETS)

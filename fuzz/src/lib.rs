@@ -1,9 +1,9 @@
 //! TCP packets made from a few bytes, for the targets that read captures.
 
-/// Bytes that describe a packet.
+/// Number of bytes that describe a packet.
 pub const RECORD: usize = 18;
 
-/// Headers of IPv4 and TCP, and the longest options.
+/// Maximum size of a packet without payload: headers of IPv4 and TCP, and the longest options.
 const MOST: usize = 80;
 
 /// A TCP packet without its payload, as in a capture with a short snap length.
@@ -12,7 +12,8 @@ pub struct TcpBytes {
     len: usize,
 }
 
-/// Nanoseconds since the packet before. Times sometimes go back, as between the queues of a network card.
+/// Returns the nanoseconds since the previous packet. They are sometimes negative, as between the queues of a network
+/// card.
 pub fn elapsed(record: &[u8]) -> i64 {
     i64::from(i16::from_be_bytes([record[0], record[1]])) * 50_000 + 500_000
 }
@@ -23,8 +24,8 @@ impl TcpBytes {
         &self.bytes[..self.len]
     }
 
-    /// An IPv4 packet of TCP whose sequence numbers lie close together, so that data overlaps, repeats and leaves
-    /// holes.
+    /// Builds a TCP/IPv4 packet from a record. Sequence numbers are close together, so that data overlaps, repeats and
+    /// leaves holes.
     pub fn described(record: &[u8]) -> Self {
         let number = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
         let (kind, blocks) = (record[2], usize::from(record[3] >> 6));

@@ -1,4 +1,4 @@
-"""Every paper run again: one table of verdicts, and one page with all figures."""
+"""Reproduction of all papers: one table of verdicts, and one page with all figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 COMMAND = "lightlag reproduce all"
-COUNTS = ("paper", "claims reproduced", "not reproduced", "cannot be judged", "own checks hold", "do not hold")
+COUNTS = ("paper", "claims reproduced", "not reproduced", "undecided", "own checks hold", "do not hold")
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Collection:
 
     @property
     def tally(self) -> Tally:
-        """The verdicts of all papers together, counted."""
+        """The number of rows with each verdict, over all papers."""
         return reduce(add, (one.tally for one in self.found), Tally(0, 0, 0, 0, 0, 0))
 
     def record(self) -> dict[str, Any]:
-        """Everything but the figures, as plain values for JSON."""
+        """All results except the figures, as plain values for JSON."""
         return {
             "version": _engine.__version__,
             "summary": self.tally.text,
@@ -58,7 +58,7 @@ class Collection:
         }
 
     def print(self, console: Console) -> None:
-        """Print the table of verdicts, and the reasons for what does not hold."""
+        """Prints the table of verdicts, and the reasons for negative verdicts."""
         console.print(self._counts())
         for one in self.found:
             if readings := one.readings:
@@ -77,19 +77,19 @@ class Collection:
         table.add_row(*_counts("together", self.tally))
         return table
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write a folder for each paper, `verdicts.csv`, `run.json` and `index.html` into a folder, all or nothing.
+    def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes one directory per paper, `verdicts.csv`, `run.json` and `index.html`, all or nothing.
 
         Parameters
         ----------
-        folder
-            Where.
+        directory
+            The new directory.
         force
-            Replace the folder if it exists.
+            Replace the directory if it exists.
         """
         from lightlag.files.writing import new_folder
 
-        with new_folder(folder, force=force) as partial:
+        with new_folder(directory, force=force) as partial:
             for one in self.found:
                 one.save(partial / one.paper.name)
             about: dict[str, Any] = {"reproduction": "all", "version": _engine.__version__}
@@ -98,17 +98,18 @@ class Collection:
             rows = ((one.paper.name, *row.cells()) for one in self.found for row in one.rows)
             (partial / "verdicts.csv").write_text(to_csv(("paper", *COLUMNS), rows), "utf-8")
             (partial / "index.html").write_text(self.page(partial), "utf-8")
-        return Path(folder)
+        return Path(directory)
 
     def page(self, folder: Path) -> str:
-        """One HTML page that needs nothing else: verdicts, tables, notes, and the figures from the papers' folders."""
+        """Returns a self-contained HTML page with verdicts, tables, notes, and the figures of all papers."""
         counts = [_counts(f'<a href="#{one.paper.name}">{_text(one.paper.title)}</a>', one.tally) for one in self.found]
         parts = [
             "<h1>Papers, run again</h1>",
             f"<p>{_text(self.tally.text)}</p>",
             _table(COUNTS, (*counts, _counts("together", self.tally)), escaped=True),
             "<p>A claim is what a paper prints. A row with an empty paper column is an own check, or stands for "
-            f"information; they are counted apart. lightlag {_text(_engine.__version__)}, <code>{COMMAND}</code></p>",
+            f"information; they are counted separately. lightlag {_text(_engine.__version__)}, "
+            f"<code>{COMMAND}</code></p>",
             *(_section(one, folder / one.paper.name) for one in self.found),
         ]
         return (
@@ -129,23 +130,23 @@ def reproduce_all(
     seeds: int | None = None,
     quiet: bool = True,
 ) -> Collection:
-    """Run the experiments of several papers, and write the results into a folder if one is named.
+    """Runs the experiments of several papers, and writes the results into a directory if one is given.
 
-    Papers that have finished are kept beside the folder until all have (:mod:`lightlag_papers.shelf`): after an
-    interruption the same call runs the others.
+    Finished papers are stored next to the directory until all have finished (:mod:`lightlag_papers.shelf`). After
+    an interruption, the same call runs only the remaining papers.
 
     Parameters
     ----------
     papers
-        Which.
+        The papers.
     out, force
-        Results folder, and whether to replace it if it exists.
+        Results directory, and whether to replace it if it exists.
     jobs
-        Runs at a time.
+        Number of simultaneous runs.
     seeds
-        Runs for each item that has a spread; by default what its check asks for.
+        Number of runs for each item with a spread; by default set by the item's check.
     quiet
-        Print nothing; otherwise the table to stdout, and to stderr what is done next.
+        Print nothing. Otherwise the table is printed to stdout, and the current step to stderr.
     """
     if out is None:
         collection = Collection(list(_found(papers, None, jobs, seeds, quiet)))
@@ -174,7 +175,7 @@ def reproduce_all(
 def _found(
     papers: Iterable[Paper], shelf: Shelf | None, jobs: int, seeds: int | None, quiet: bool
 ) -> Iterator[Reproduction]:
-    """The reproductions of papers, those on the shelf as they are; the others are put there."""
+    """Yields the reproductions of the papers. Stored ones are used as they are; the others are run and stored."""
     with status(shown=not quiet) as progress:
         for paper in papers:
             one = shelf.take(paper) if shelf else None
@@ -197,7 +198,10 @@ def _counts(name: str, tally: Tally) -> tuple[str, ...]:
 
 
 def _reading_counts(name: str, readings: Layout) -> RichTable:
-    """Each reading of a paper with the number of claims that it reproduces; claims by readings are in its folder."""
+    """Returns each reading of a paper with the number of claims that it reproduces.
+
+    The table of claims by readings is in the paper's directory.
+    """
     from rich.table import Table as RichTable
 
     table = RichTable(*readings.header[:2], title=f"{name}: readings", title_justify="left", title_style="bold")
@@ -213,7 +217,7 @@ def _section(one: Reproduction, folder: Path) -> str:
         f"<p>{_text(paper.reference)}; <code>{_text(paper.command)}</code>. {_text(one.summary())}</p>",
         *([f"<p>{_marked(one.lead)}</p>"] if one.lead else []),
         _verdicts(one.rows),
-        *(_figure(picture, folder) for picture in one.pictures),
+        *(_figure(picture, folder) for picture in one.figures),
         *(_layout(layout) for layout in one.layouts),
         *(f"<p>{_marked(note)}</p>" for note in one.notes),
     ]
@@ -254,7 +258,7 @@ def _text(value: str) -> str:
 
 
 def _marked(note: str) -> str:
-    """The bold, italic and code of a note, which are all its Markdown."""
+    """Converts the bold, italic and code parts of a note to HTML; notes have no other Markdown."""
     text = _text(note)
     for mark, tag in (("**", "b"), ("*", "i"), ("`", "code")):
         first, *rest = text.split(mark)

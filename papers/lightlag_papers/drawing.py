@@ -1,4 +1,4 @@
-"""Figures of papers: the house style around a function, step curves, points with intervals."""
+"""Helpers for the papers' figures: a decorator with the house style, step curves, and points with intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ P = ParamSpec("P")
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw in the style of every figure, with formulas."""
+    """Wraps a function so that it plots in the house style, with mathematical formulas."""
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Figure:
@@ -31,14 +31,14 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def steps(axes: Axes, x: Any, y: Any, at: int, **options: Any) -> None:
-    """A value that stays constant between its changes, in the look of line `at`."""
+    """Plots a value that stays constant between its changes, in the style of line `at`."""
     axes.plot(x, y, drawstyle="steps-post", **(style.line_style(at) | options))
 
 
 def intervals(
     axes: Axes, x: Sequence[float], points: Sequence[Interval], at: int, label: str = "", **options: Any
 ) -> None:
-    """Means with their intervals, in the look of line `at`."""
+    """Plots means with their intervals, in the style of line `at`."""
     look: dict[str, Any] = style.line_style(at) | {"marker": "o", "markersize": 3, "clip_on": False} | options
     axes.plot(x, [point.mean for point in points], label=label or "_", **look)
     half = [0.0 if point.count < 2 else point.half_width for point in points]
@@ -48,6 +48,6 @@ def intervals(
 
 
 def labels(axes: Axes, y: str = "window (segments)", x: str = "time (s)") -> None:
-    """The labels of the axes."""
+    """Sets the labels of the axes."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)

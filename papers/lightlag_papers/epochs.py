@@ -18,19 +18,19 @@ OPEN, RECOVERY, LOSS = "open", "recovery", "loss"
 
 @dataclass(frozen=True)
 class WindowTrace:
-    """The window of one flow over time, a row at each change.
+    """The window of one flow over time, with one element per change.
 
     Attributes
     ----------
     time_s
-        When, in seconds.
+        Time in seconds.
     cwnd, ssthresh, w_max
         Congestion window (inflated during fast recovery), slow-start threshold and Wmax in segments; NaN where there
         is none.
     k_s
         K of the epoch in seconds; NaN outside an epoch.
     phase
-        What the sender is repairing: ``open``, ``recovery`` or ``loss``.
+        State of the sender: ``open``, ``recovery`` or ``loss``.
     """
 
     time_s: NDArray[np.float64]
@@ -42,7 +42,7 @@ class WindowTrace:
 
     @classmethod
     def of(cls, trace: pl.DataFrame, flow: str) -> WindowTrace:
-        """The window of one flow of a run's trace."""
+        """Returns the window of one flow from a run's trace."""
         import polars as pl
 
         rows = trace.filter(pl.col("flow") == flow)
@@ -60,24 +60,27 @@ class WindowTrace:
         )
 
     def deflated(self) -> NDArray[np.float64]:
-        """The window without the inflation of fast recovery, which counts what has left the network: ssthresh."""
+        """Returns the window without its inflation in fast recovery: ssthresh during that phase.
+
+        The inflation accounts for segments that have left the network.
+        """
         return np.where((self.phase == RECOVERY) & ~np.isnan(self.ssthresh), self.ssthresh, self.cwnd)
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """A reduction of the window and what followed until the next one.
+    """A reduction of the window, and the epoch that follows until the next reduction.
 
     Attributes
     ----------
     reduction_s
-        When the window was reduced.
+        Time of the reduction.
     window
-        The window before, in segments.
+        Window before the reduction, in segments.
     threshold
-        ssthresh after, in segments.
+        ssthresh after the reduction, in segments.
     timeout
-        Whether a retransmission timeout reduced it.
+        Whether a retransmission timeout caused the reduction.
     w_max, k_s
         Wmax (segments) and K (seconds) of the growth that followed; NaN if the next reduction came first.
     switched
@@ -94,12 +97,12 @@ class Epoch:
 
     @property
     def grew(self) -> bool:
-        """Whether a cubic growth followed."""
+        """Whether cubic growth followed the reduction."""
         return not math.isnan(self.k_s)
 
 
 def epochs(trace: WindowTrace) -> list[Epoch]:
-    """The reductions of a trace in order, each with the growth that followed."""
+    """Returns the reductions of a trace in order, each with the epoch that follows."""
     phase = trace.phase
     entered = (phase[1:] != phase[:-1]) & (phase[1:] != OPEN)
     starts = np.flatnonzero(entered) + 1
@@ -123,7 +126,7 @@ def _epoch(trace: WindowTrace, start: int, end: int) -> Epoch:
 
 
 def time_mean(time_s: NDArray[np.float64], values: NDArray[np.float64], start_s: float, end_s: float) -> float:
-    """The mean over time of a value that stays constant between its changes.
+    """Returns the time-weighted mean of a value that stays constant between its changes.
 
     Examples
     --------
@@ -138,7 +141,7 @@ def time_mean(time_s: NDArray[np.float64], values: NDArray[np.float64], start_s:
 
 
 def band(values: Sequence[float], low: float = 0.05, high: float = 0.95) -> tuple[float, float]:
-    """The values between which a share of a sample lies, by linear interpolation.
+    """Returns two quantiles of a sample, by linear interpolation.
 
     Examples
     --------

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+K = TypeVar("K")
 
 Progress = Callable[[str], object]
-"""Called with the next step."""
+"""Callback that receives the description of the next step."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,13 @@ class Effort:
     Attributes
     ----------
     seeds
-        Runs for each item that has a spread; None takes the number set by the check of the item.
+        Number of runs for each item with a spread; with None the number set by the item's check.
     jobs
-        Runs at a time.
+        Number of simultaneous runs.
     progress
-        Called with the next step.
+        Called with the description of the next step.
     kept
-        The finished runs of a reproduction that keeps them; None if nothing is kept.
+        The finished runs, if the reproduction stores them; otherwise None.
     """
 
     seeds: int | None = None
@@ -52,13 +53,24 @@ class Effort:
     kept: KeptRuns | None = None
 
     def seeds_of(self, asked: int) -> range:
-        """The seeds of an item: 1, 2, ..."""
+        """Returns the seeds of an item: 1, 2, ... up to the number of runs."""
         return range(1, 1 + (asked if self.seeds is None else self.seeds))
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        """Work on items side by side; the results keep their order. Threads suffice: a run holds no lock."""
+        """Applies a function to items in parallel, and returns the results in order.
+
+        Threads are enough, because a run does not hold the GIL.
+        """
         with ThreadPoolExecutor(self.jobs) as pool:
             return list(pool.map(work, items))
+
+    def collect(self, work: Callable[[T], R], runs: Iterable[T], key: Callable[[T], K]) -> dict[K, list[R]]:
+        """Executes runs in parallel and collects the results by key; runs with equal keys differ only in the seed."""
+        wanted = list(runs)
+        found: dict[K, list[R]] = {}
+        for run, result in zip(wanted, self.map(work, wanted), strict=True):
+            found.setdefault(key(run), []).append(result)
+        return found
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,7 @@ class Picture:
     Attributes
     ----------
     figure
-        None if it is drawn already and kept with its reproduction.
+        The figure; None if it is already stored in the reproduction's directory.
     """
 
     name: str
@@ -76,7 +88,7 @@ class Picture:
     caption: str
 
     def save(self, path: Path) -> None:
-        """Write the figure in the format of the path's suffix."""
+        """Writes the figure in the format of the path's suffix."""
         from lightlag import plot
 
         assert self.figure is not None, "what is drawn already is copied"
@@ -85,42 +97,42 @@ class Picture:
 
 @dataclass
 class Reproduction:
-    """The table and the figures of a paper.
+    """A reproduction: the table and the figures of a paper.
 
     Attributes
     ----------
     paper
-        Which paper.
+        The paper.
     rows
-        The table: paper's value, theory, ours, verdict.
+        The rows of the table: the paper's value, theory, our value, and verdict.
     layouts
         Tables in the paper's own layout.
-    pictures
+    figures
         The figures.
     notes
-        Paragraphs about choices that the paper left open and about what was found.
+        Paragraphs about choices that the paper left open and about the findings.
     lead
-        The paragraph before the table: the paper's best reading. Empty if it has one reading only.
+        The paragraph before the table, on the paper's best reading. Empty if there is only one reading.
     kept
-        The folder that holds it already.
+        The directory in which the reproduction is already stored; None if it is not.
     """
 
     paper: Paper
     rows: list[Row] = field(default_factory=list)
     layouts: list[Layout] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
+    figures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     lead: str = ""
     kept: Path | None = None
 
     @classmethod
     def restored(cls, paper: Paper, record: Mapping[str, Any], kept: Path) -> Reproduction:
-        """The reproduction of which :meth:`record` gave these values, and which was saved in a folder.
+        """Restores a saved reproduction from its directory and the values of :meth:`record`.
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            If they are not such values.
+            If the values are not from :meth:`record`.
         """
         return cls(
             paper,
@@ -136,9 +148,9 @@ class Reproduction:
         )
 
     def add(self, rows: Sequence[Row], pictures: Sequence[Picture] = (), notes: Sequence[str] = ()) -> None:
-        """Add the rows, figures and notes of an item."""
+        """Adds the rows, figures and notes of an item."""
         self.rows += rows
-        self.pictures += pictures
+        self.figures += pictures
         self.notes += notes
 
     @property
@@ -147,7 +159,7 @@ class Reproduction:
         return Tally.of(self.rows)
 
     def report(self) -> str:
-        """The reproduction as Markdown."""
+        """Returns the reproduction as Markdown."""
         parts = [f"# {self.paper.title}\n", f"{self.paper.reference}\n", f"    {self.paper.command}\n"]
         parts.append(f"{self.summary()}\n")
         if self.lead:
@@ -158,17 +170,17 @@ class Reproduction:
         if self.notes:
             parts.append("## Notes\n")
             parts += [f"{note}\n" for note in self.notes]
-        if self.pictures:
+        if self.figures:
             parts.append("## Figures\n")
-            parts += [f"![{p.caption}]({p.name}.png)\n\n{p.caption}\n" for p in self.pictures]
+            parts += [f"![{p.caption}]({p.name}.png)\n\n{p.caption}\n" for p in self.figures]
         return "\n".join(parts)
 
     def summary(self) -> str:
-        """One sentence: claims and own checks, each counted by themselves."""
+        """One sentence with the counts of claims and of own checks, separately."""
         return self.tally.text
 
     def record(self) -> dict[str, Any]:
-        """Everything but the figures, as plain values for JSON."""
+        """All results except the figures, as plain values for JSON."""
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -186,13 +198,13 @@ class Reproduction:
                 }
                 for one in self.layouts
             ],
-            "figures": [{"name": one.name, "caption": one.caption} for one in self.pictures],
+            "figures": [{"name": one.name, "caption": one.caption} for one in self.figures],
             "notes": list(self.notes),
             "lead": self.lead,
         }
 
     def print(self, console: Console) -> None:
-        """Print the table, with the reasons for what does not hold."""
+        """Prints the table, with the reasons for negative verdicts."""
         console.print(table.to_rich(self.rows, self.paper.title))
         for layout in self.layouts:
             console.print(layout.to_rich())
@@ -202,36 +214,36 @@ class Reproduction:
 
     @property
     def readings(self) -> Layout | None:
-        """The table of readings by claims, if the paper was read in several ways."""
+        """The table of claims by readings, if the paper was read in several ways."""
         return next((layout for layout in self.layouts if layout.name == READINGS), None)
 
     def print_lead(self, console: Console) -> None:
-        """Print the best reading, if there are several."""
+        """Prints the best reading, if there are several."""
         if self.lead:
             console.print(self.lead.replace("**", ""), highlight=False, markup=False)
 
     def print_failures(self, console: Console) -> None:
-        """Print what does not hold, with the reasons."""
+        """Prints the negative verdicts with their reasons."""
         for row in self.rows:
             if row.verdict.failed:
                 console.print(f"[red]{row.verdict.value}[/] {row.item}, {row.quantity}: {row.reason}")
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write `table.csv`, the paper's tables, `report.md`, `run.json` and the figures into a folder, all or nothing.
+    def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes `table.csv`, the tables, `report.md`, `run.json` and the figures into a directory, all or nothing.
 
         Parameters
         ----------
-        folder
-            Where.
+        directory
+            The new directory.
         force
-            Replace the folder if it exists.
+            Replace the directory if it exists.
         """
         from lightlag.files.writing import new_folder
 
-        with new_folder(folder, force=force) as partial:
+        with new_folder(directory, force=force) as partial:
             if self.kept is not None:
                 shutil.copytree(self.kept, partial, dirs_exist_ok=True)
-                return Path(folder)
+                return Path(directory)
             about: dict[str, Any] = {"reproduction": self.paper.name, "version": _engine.__version__}
             about |= {"summary": self.summary(), "origin": origin.installation()}
             (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
@@ -240,10 +252,10 @@ class Reproduction:
                 text = table.to_csv(layout.header, layout.lines)
                 (partial / f"{layout.name}.csv").write_text(text, "utf-8")
             (partial / "report.md").write_text(self.report(), "utf-8")
-            for picture in self.pictures:
+            for picture in self.figures:
                 for suffix in ("pdf", "png"):
                     picture.save(partial / f"{picture.name}.{suffix}")
-        return Path(folder)
+        return Path(directory)
 
 
 @dataclass(frozen=True)
@@ -253,13 +265,15 @@ class Paper:
     Attributes
     ----------
     name
-        As in ``lightlag reproduce NAME``.
+        Name for ``lightlag reproduce NAME``.
     title, reference
-        What it is called, who wrote it and where it appeared.
+        Title, authors and publication.
     items
         The figures and tables that are reproduced.
     work
-        Fills a reproduction.
+        Function that fills a reproduction.
+    deviations
+        Text on why claims or own checks do not hold, for the head of the paper's page.
     """
 
     name: str
@@ -267,10 +281,11 @@ class Paper:
     reference: str
     items: tuple[str, ...]
     work: Callable[[Reproduction, Effort], None]
+    deviations: str = ""
 
     @property
     def command(self) -> str:
-        """The command that reproduces it."""
+        """The command that reproduces the paper."""
         return f"lightlag reproduce {self.name}"
 
     def reproduce(
@@ -282,21 +297,21 @@ class Paper:
         seeds: int | None = None,
         quiet: bool = True,
     ) -> Reproduction:
-        """Run the paper's experiments, and write the results into a folder if one is named.
+        """Runs the paper's experiments, and writes the results into a directory if one is given.
 
-        With a folder, a paper with many runs keeps those that have finished beside it: after an interruption the same
-        call runs the others.
+        If a directory is given, a paper with many runs stores finished runs next to it. After an interruption,
+        the same call makes only the remaining runs.
 
         Parameters
         ----------
         out, force
-            Results folder, and whether to replace it if it exists.
+            Results directory, and whether to replace it if it exists.
         jobs
-            Runs at a time.
+            Number of simultaneous runs.
         seeds
-            Runs for each item that has a spread; by default set by its check.
+            Number of runs for each item with a spread; by default set by the item's check.
         quiet
-            Print nothing; otherwise the table to stdout, and the next step to stderr.
+            Print nothing. Otherwise the table is printed to stdout, and the current step to stderr.
         """
         from lightlag.files.writing import check_folder
 
@@ -322,7 +337,7 @@ class Paper:
 
 @contextmanager
 def status(*, shown: bool) -> Iterator[Progress]:
-    """A line on stderr with the next step; nothing if stderr is not a terminal."""
+    """Shows the current step in a line on stderr; nothing if stderr is not a terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -1,8 +1,8 @@
-"""Readings of a paper: values for what it leaves open, each judged by every claim.
+"""Readings of a paper: values for what it leaves open, each compared with every claim.
 
-A claim counts once. A reading is a set of values that is fixed before it runs, and is judged as a whole: the one that
-reproduces the most claims is the paper's best reading, and the rows of a reproduction are its rows. No claim chooses a
-reading of its own.
+Each claim counts once. A reading is a set of values that is fixed before it is run, and is evaluated as a unit.
+The reading that reproduces the most claims is the paper's best reading, and its rows are the rows of the
+reproduction. Different claims cannot use different readings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from lightlag_papers.table import Layout, Row, Tally, Verdict
 
 NAME = "readings"
-"""The name of the table of readings by claims, which `lightlag reproduce all` prints as well."""
+"""The name of the table of claims by readings, which `lightlag reproduce all` also prints."""
 
 _CELLS = {Verdict.REPRODUCED: "yes", Verdict.NOT_REPRODUCED: "no", Verdict.UNDECIDED: "open"}
 
@@ -25,12 +25,12 @@ class Readings:
     Attributes
     ----------
     rows
-        For each reading, by its name, one row per claim. All have the same claims in the same order.
+        One row per claim for each reading, by the reading's name. All have the same claims in the same order.
 
     Raises
     ------
     ValueError
-        If there is no reading, if a row is no claim, or if the readings do not have the same claims.
+        If there is no reading, if a row is not a claim, or if the readings do not have the same claims.
 
     Examples
     --------
@@ -49,27 +49,27 @@ class Readings:
         if any(one != claims[0] for one in claims):
             raise ValueError("the readings do not have the same claims")
         if not all(row.verdict.of_a_claim for rows in self.rows.values() for row in rows):
-            raise ValueError("a row of a reading is no claim of the paper")
+            raise ValueError("a row of a reading is not a claim of the paper")
 
     def reproduced(self, reading: str) -> int:
-        """The number of claims that a reading reproduces."""
+        """Returns the number of claims that a reading reproduces."""
         return Tally.of(self.rows[reading]).reproduced
 
     @property
     def best(self) -> str:
-        """The reading that reproduces the most claims; the first of several."""
+        """The reading that reproduces the most claims; the first one in case of a tie."""
         return max(self.rows, key=self.reproduced)
 
     def holding(self, claim: int) -> list[str]:
-        """The readings that reproduce a claim, by its index."""
+        """Returns the names of the readings that reproduce a claim, given by its index."""
         return [name for name, rows in self.rows.items() if rows[claim].verdict is Verdict.REPRODUCED]
 
     def never(self) -> list[Row]:
-        """The claims that no reading reproduces, as the best reading has them."""
+        """Returns the claims that no reading reproduces, as rows of the best reading."""
         return [row for claim, row in enumerate(self.rows[self.best]) if not self.holding(claim)]
 
     def judged(self) -> list[Row]:
-        """The rows of the best reading; their notes add how many readings reproduce the claim."""
+        """Returns the rows of the best reading; the notes add how many readings reproduce the claim."""
         return [
             replace(row, reason=f"{row.reason}. {self._count(claim)}") for claim, row in enumerate(self.rows[self.best])
         ]
@@ -81,11 +81,11 @@ class Readings:
         return f"So in {len(holding)} of {all_} readings" if holding else f"In none of {all_} readings"
 
     def layout(self, title: str) -> Layout:
-        """The table of readings by claims: yes where a reading reproduces a claim."""
+        """Returns the table of claims by readings: "yes" if the reading reproduces the claim."""
         return self._table(NAME, title, lambda row: _CELLS[row.verdict])
 
     def measured(self, name: str, title: str) -> Layout:
-        """The same table with what each reading measured."""
+        """Returns the table of claims by readings, with the measured values."""
         return self._table(name, title, lambda row: row.ours)
 
     def _table(self, name: str, title: str, cell: Callable[[Row], str]) -> Layout:
@@ -98,12 +98,12 @@ class Readings:
         return Layout(name, title, header, tuple(lines))
 
     def lead(self, what: str) -> str:
-        """One paragraph: the best reading, what it reproduces, and the claims that no reading does.
+        """Returns a paragraph on the best reading, its claims, and the claims that no reading reproduces.
 
         Parameters
         ----------
         what
-            The claims that the readings are judged by, such as ``the claims of Figs. 4 to 6``.
+            A name for the claims, such as ``the claims of Figs. 4 to 6``.
         """
         total = len(self.rows[self.best])
         text = f"**Best of {len(self.rows)} readings:** {self.best}. "

@@ -1,7 +1,7 @@
-"""Finished papers beside the folder that will hold them all: who is interrupted loses one paper at most.
+"""Finished papers are stored next to their future directory, so that an interruption loses at most one paper.
 
-``.NAME.unfinished`` beside the folder ``NAME`` holds for each paper its folder of results and ``PAPER.json``, from
-which its reproduction is read back. That file is written last: without it a paper is not finished.
+For a directory ``NAME``, ``.NAME.unfinished`` next to it contains each paper's results directory and
+``PAPER.json``, which stores its reproduction. That file is written last, so a paper without it is not finished.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import lightlag
 from lightlag import _signals
-from lightlag.files.output import new_file
+from lightlag.files.output import write_text
 from lightlag.files.writing import reserved
 from lightlag.outcomes.journal import key_of
 from lightlag.text.terminal import printable
@@ -27,24 +27,24 @@ __all__ = ["Shelf"]
 
 
 class Shelf:
-    """The folder of finished papers until all are finished."""
+    """The directory that stores finished papers until all are finished."""
 
     def __init__(self, folder: str | os.PathLike[str], papers: Sequence[Paper], seeds: int | None) -> None:
         self.folder = Path(folder).with_name(f".{Path(folder).name}.unfinished")
         self.papers = papers
         self.finished: list[Paper] = []
-        """Those that need not be run again."""
+        """Papers that are finished and need not be run again."""
         self._target = folder
         self._key = _key(seeds)
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Nobody else works for the folder meanwhile, and a signal that ends the process says what is kept.
+        """Locks the directory. If a signal ends the process, a message reports the stored results.
 
         Raises
         ------
         FolderError
-            If another process is writing there, or it cannot be written.
+            If another process is writing there, or the directory cannot be written.
         """
         self.finished = [paper for paper in self.papers if self._read(paper) is not None]
         target = reserved(self._target)
@@ -65,51 +65,50 @@ class Shelf:
                 target.__exit__(None, None, None)
 
     def told(self) -> str:
-        """The papers kept if the process ends now, and the way to continue."""
+        """Returns a message on the papers that stay stored if the process ends now, with the command to continue."""
         if not self.finished:
             kept = sum(len(self.runs_of(paper)) for paper in self.papers)
-            runs = f"{kept} runs are kept in {printable(self.folder)}" if kept else "nothing was written"
+            runs = f"{kept} runs are stored in {printable(self.folder)}" if kept else "nothing was written"
             return f"no paper had finished, {runs}"
         names = ", ".join(paper.name for paper in self.finished)
         if not self.folder.exists():
             return f"all {len(self.papers)} papers are in {printable(self._target)}"
         return (
-            f"{len(self.finished)} of {len(self.papers)} papers had finished and are kept in {printable(self.folder)} "
-            f"({names}); the same command continues with the others"
+            f"{len(self.finished)} of {len(self.papers)} papers had finished and are stored in "
+            f"{printable(self.folder)} ({names}); the same command continues with the others"
         )
 
     def take(self, paper: Paper) -> Reproduction | None:
-        """The kept reproduction of a paper."""
+        """Returns the stored reproduction of a paper."""
         if (record := self._read(paper)) is None:
             return None
         return Reproduction.restored(paper, record, self.folder / paper.name)
 
     def runs_of(self, paper: Paper) -> KeptRuns:
-        """The finished runs of a paper that has not finished."""
+        """Returns the finished runs of a paper that has not finished."""
         return KeptRuns(self.folder / f"{paper.name}.runs")
 
     def keep(self, one: Reproduction) -> None:
-        """Keeps a paper that has finished."""
+        """Stores the reproduction of a paper that has finished."""
         with _signals.held():
             self.folder.mkdir(exist_ok=True)
             about = self._about(one.paper)
             about.unlink(missing_ok=True)
             one.save(self.folder / one.paper.name, force=True)
-            with new_file(about) as partial:
-                partial.write_text(json.dumps({"key": self._key} | one.record()) + "\n", "utf-8")
+            write_text(about, json.dumps({"key": self._key} | one.record()) + "\n")
             self.runs_of(one.paper).remove()
             one.kept = self.folder / one.paper.name
             self.finished.append(one.paper)
 
     def remove(self) -> None:
-        """Removes everything: it stands elsewhere."""
+        """Removes the directory, once everything is stored elsewhere."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _about(self, paper: Paper) -> Path:
         return self.folder / f"{paper.name}.json"
 
     def _read(self, paper: Paper) -> dict[str, Any] | None:
-        """The kept reproduction of a paper with the same engine, program and number of seeds."""
+        """Returns the stored reproduction of a paper, if it has the same engine, program and number of seeds."""
         try:
             record: dict[str, Any] = json.loads(self._about(paper).read_text("utf-8"))
             Reproduction.restored(paper, record, self.folder / paper.name)

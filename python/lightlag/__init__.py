@@ -18,54 +18,40 @@ polars and matplotlib are imported when they are first needed.
 from __future__ import annotations
 
 # isort: off
-from lightlag import _signals  # first: from here on the command says what Ctrl-C did, also while modules load
+from lightlag import _signals  # first: the command then handles Ctrl-C, also while modules load
 # isort: on
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from lightlag._engine import ScenarioError, __version__
+from lightlag._renamed import former_modules, renamed
 from lightlag.errors import AlgorithmError, InputError, Interrupted
 
 if TYPE_CHECKING:
     from lightlag import analyse, libm, plot, presets
-    from lightlag.captures import (
-        Capture,
-        inspect,
-    )
-    from lightlag.comparison import (
-        Comparison,
-        compare,
-        load_comparison,
-    )
-    from lightlag.constellation import (
-        sky,
-    )
-    from lightlag.difference import (
-        Difference,
-        diff,
-    )
-    from lightlag.loading import (
-        load,
-    )
-    from lightlag.own import (
-        AGAIN,
+    from lightlag.captures import Capture, inspect
+    from lightlag.comparison import Comparison, compare, load_comparison
+    from lightlag.constellation import sky
+    from lightlag.custom import (
         CONGESTION,
         CORRUPTION,
         DROP,
         GROUND,
+        HOLD,
         LOSS,
         MARK,
-        NOWHERE,
         PASS,
         REPEATED_TIMEOUT,
+        REROUTE,
         TIMEOUT,
-        WAIT,
+        UNREACHABLE,
         CongestionControl,
         LossResponse,
         QueueDiscipline,
         Router,
-        SkyRouter,
+        SatelliteRouter,
         Traffic,
         compiled,
         parameter,
@@ -73,15 +59,10 @@ if TYPE_CHECKING:
         state,
         uniform,
     )
-    from lightlag.results import (
-        Result,
-    )
-    from lightlag.running import (
-        Batch,
-        Stream,
-        run,
-        stream,
-    )
+    from lightlag.difference import Difference, diff
+    from lightlag.loading import load
+    from lightlag.results import Result
+    from lightlag.running import Batch, Stream, run, stream
     from lightlag.scenario import (
         Bets,
         Chain,
@@ -97,8 +78,8 @@ if TYPE_CHECKING:
         Handover,
         Iot,
         KeepAlive,
-        Line,
         Link,
+        LinkParameters,
         Medium,
         Network,
         Node,
@@ -111,35 +92,32 @@ if TYPE_CHECKING:
         Route,
         Rto,
         Satellite,
+        SatelliteLink,
         Scenario,
         Scps,
         Shell,
-        SkyLine,
-        SkyWaypoint,
         Star,
         Station,
+        StationWaypoint,
         Swarm,
         Tcp,
         Terrestrial,
     )
-    from lightlag.study import (
-        Study,
-        open_study,
-    )
+    from lightlag.study import Study, open_study
 
 __all__ = [
-    "AGAIN",
     "CONGESTION",
     "CORRUPTION",
     "DROP",
     "GROUND",
+    "HOLD",
     "LOSS",
     "MARK",
-    "NOWHERE",
     "PASS",
     "REPEATED_TIMEOUT",
+    "REROUTE",
     "TIMEOUT",
-    "WAIT",
+    "UNREACHABLE",
     "AlgorithmError",
     "Batch",
     "Bets",
@@ -162,8 +140,8 @@ __all__ = [
     "Interrupted",
     "Iot",
     "KeepAlive",
-    "Line",
     "Link",
+    "LinkParameters",
     "LossResponse",
     "Medium",
     "Network",
@@ -180,15 +158,15 @@ __all__ = [
     "Router",
     "Rto",
     "Satellite",
+    "SatelliteLink",
+    "SatelliteRouter",
     "Scenario",
     "ScenarioError",
     "Scps",
     "Shell",
-    "SkyLine",
-    "SkyRouter",
-    "SkyWaypoint",
     "Star",
     "Station",
+    "StationWaypoint",
     "Stream",
     "Study",
     "Swarm",
@@ -217,6 +195,7 @@ __all__ = [
 ]
 
 assert _signals, "used by being imported"
+former_modules()
 
 _MODULES = {
     **{name: name for name in ("analyse", "libm", "plot", "presets")},
@@ -228,56 +207,40 @@ _MODULES = {
     "swarm_player": "swarm.player",
     "swarm_plot": "swarm.plot",
 }
-"""The modules of the package that are attributes of it, by the names of these."""
+"""Modules that are attributes of the package, by the name of the attribute."""
 _FROM = {
-    "CONGESTION": "own",
-    "CORRUPTION": "own",
-    "GROUND": "own",
-    "LossResponse": "own",
-    "NOWHERE": "own",
-    "SkyRouter": "own",
-    "AGAIN": "own",
-    "WAIT": "own",
-    "Router": "own",
-    "Traffic": "own",
-    "DROP": "own",
-    "LOSS": "own",
-    "MARK": "own",
-    "PASS": "own",
-    "REPEATED_TIMEOUT": "own",
-    "TIMEOUT": "own",
-    "Batch": "running",
-    "Capture": "captures",
-    "Comparison": "comparison",
-    "CongestionControl": "own",
-    "QueueDiscipline": "own",
-    "Difference": "difference",
-    "Result": "results",
-    "Stream": "running",
-    "Study": "study",
-    "compare": "comparison",
-    "compiled": "own",
-    "diff": "difference",
-    "inspect": "captures",
-    "load": "loading",
-    "load_comparison": "comparison",
-    "open_study": "study",
-    "parameter": "own",
-    "register": "own",
-    "run": "running",
-    "sky": "constellation",
-    "state": "own",
-    "stream": "running",
-    "uniform": "own",
+    name: module
+    for module, names in (
+        ("captures", "Capture inspect"),
+        ("comparison", "Comparison compare load_comparison"),
+        ("constellation", "sky"),
+        ("difference", "Difference diff"),
+        ("loading", "load"),
+        (
+            "custom",
+            "CONGESTION CORRUPTION CongestionControl DROP GROUND HOLD LOSS LossResponse MARK PASS QueueDiscipline "
+            "REPEATED_TIMEOUT REROUTE Router SatelliteRouter TIMEOUT Traffic UNREACHABLE compiled parameter register "
+            "state uniform",
+        ),
+        ("results", "Result"),
+        ("running", "Batch Stream run stream"),
+        ("study", "Study open_study"),
+    )
+    for name in names.split()
 }
-"""The modules of public names that are not in `scenario`. Each is imported when one of its names is first used."""
+"""Modules of the public names that are not in `scenario`. Each is imported when one of its names is first used."""
+_IMPORT = importlib._bootstrap.__name__
+"""Name of the Python module that implements ``from lightlag import NAME``."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"lightlag.{_MODULES[name]}")
     if name not in __all__:
-        raise AttributeError(f"module 'lightlag' has no attribute {name!r}")
+        if (message := renamed(f"lightlag.{name}")) and sys._getframe(1).f_globals.get("__name__") == _IMPORT:
+            # "from lightlag import NAME" would replace the message of an AttributeError.
+            raise ImportError(message)
+        raise AttributeError(renamed(f"lightlag.{name}") or f"module 'lightlag' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"lightlag.{_FROM.get(name, 'scenario')}"), name)
     globals()[name] = value
     return value

@@ -1,4 +1,4 @@
-"""The files of compiled classes, which failures of their code name."""
+"""Source files of compiled classes, for error messages that point into their code."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from lightlag.text.terminal import printable
 __all__ = ["located", "remember"]
 
 _FILES: dict[str, str] = {}
-"""Files of compiled classes by the names of their algorithms."""
+"""Source files of compiled classes, by the name of their algorithm."""
 
 
 def remember(names: tuple[str, ...], file: str) -> None:
-    """Keeps the file of a compiled class, by each name that its algorithm may have."""
+    """Registers the source file of a compiled class under each name that its algorithm may have."""
     _FILES.update(dict.fromkeys(names, file))
 
 
 def located(message: str) -> str:
-    """Returns the failure of an algorithm with the file next to the line, for a compiled class of this process.
+    """Returns an error message of an algorithm.
+
+    If its class was compiled in this process, the file is added to the line.
 
     Examples
     --------

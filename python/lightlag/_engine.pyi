@@ -1,4 +1,4 @@
-"""The types of the door: what the compiled engine offers. Checked against the binary by stubtest."""
+"""The types of the compiled engine's API. They are checked against the binary by stubtest."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +26,12 @@ __all__ = [
     "QueueDiscipline",
     "Router",
     "Run",
+    "SatelliteRouter",
     "Scenario",
     "ScenarioError",
     "Sent",
     "Sky",
     "SkyLook",
-    "SkyRouter",
     "Start",
     "Steps",
     "Table",
@@ -39,6 +39,7 @@ __all__ = [
     "__build__",
     "__commit__",
     "__version__",
+    "aggregate_goodput",
     "analysis",
     "answers",
     "catalog",
@@ -48,17 +49,21 @@ __all__ = [
     "compiled_response",
     "compiled_traffic",
     "congestion_name",
+    "decimals",
     "dictionary",
     "emulate",
     "factor_of",
     "gym_features",
     "gym_rewards",
     "inspect",
+    "jain",
     "let_flows_be_steered",
     "libm_addresses",
+    "mean_interval",
     "milliseconds",
     "movements",
     "number",
+    "outcome",
     "parse",
     "partitions",
     "plain_algorithm",
@@ -70,13 +75,17 @@ __all__ = [
     "plugin_sources",
     "rate",
     "read_file",
+    "retransmitted_share",
     "run",
     "scaled",
     "schema",
     "seconds",
     "sending",
     "share",
+    "shown",
     "size",
+    "student_t",
+    "timeline",
     "window",
 ]
 
@@ -172,12 +181,12 @@ class Sky:
     def satellites(self) -> list[str]: ...
     @property
     def stations(self) -> list[str]: ...
-    def places(self, seconds: float) -> list[tuple[float, float, float]]: ...
+    def station_coordinates(self, seconds: float) -> list[tuple[float, float, float]]: ...
     def isls(self, seconds: float) -> list[list[int]]: ...
     def positions(self, seconds: float) -> list[list[float]]: ...
-    def looks(self, station: int, seconds: float) -> list[tuple[int, float, float, float]]: ...
+    def visible(self, station: int, seconds: float) -> list[tuple[int, float, float, float]]: ...
     def passes(self, station: int, until: float) -> list[tuple[int, float, float, float]]: ...
-    def courses(self, start: int, end: int, until: float) -> list[tuple[float, list[int]]]: ...
+    def path_changes(self, start: int, end: int, until: float) -> list[tuple[float, list[int]]]: ...
     def pairs(self, until: float) -> list[tuple[int, int, tuple[float, float] | None, int, int]]: ...
     @property
     def interval(self) -> float: ...
@@ -192,6 +201,8 @@ def run(
     threads: int = 1,
 ) -> Run: ...
 def analysis(request: str) -> str: ...
+def outcome(run: str, read: Callable[[str, list[str], list[str]], Any]) -> str: ...
+def timeline(run: str, read: Callable[[str, list[str], list[str]], Any]) -> str: ...
 def number(value: float, digits: int = 4) -> str: ...
 def window(segments: float) -> str: ...
 def scaled(value: float) -> tuple[float, str]: ...
@@ -200,6 +211,13 @@ def rate(bits_per_second: float, like: float | None = None) -> str: ...
 def size(count: float, like: float | None = None) -> str: ...
 def share(part: float, whole: float) -> str: ...
 def milliseconds(seconds: float | None) -> str: ...
+def student_t(confidence: float, freedom: int) -> float: ...
+def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float, int]: ...
+def jain(values: Sequence[float]) -> float: ...
+def aggregate_goodput(starts_s: Sequence[float], ends_s: Sequence[float], delivered_bytes: int) -> float: ...
+def shown(unit: str, mean: float, half_width: float, count: int, like: float | None = None) -> str: ...
+def retransmitted_share(again: int, sent: int) -> float | None: ...
+def decimals(mean: float, half_width: float) -> int: ...
 def answers(
     tcp: str, arrivals: Sequence[tuple[int, int]], reads: Sequence[int] | None = None
 ) -> list[tuple[int, int, bytes]]: ...
@@ -478,7 +496,7 @@ class Break:
     def origin(self) -> int: ...
 
 @disjoint_base
-class SkyRouter:
+class SatelliteRouter:
     random: int
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
 

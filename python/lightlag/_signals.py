@@ -1,12 +1,12 @@
-"""Ctrl-C, SIGTERM and SIGHUP, from the first line of the command ``lightlag`` on.
+"""Handles Ctrl-C, SIGTERM and SIGHUP from the first line of the command ``lightlag``.
 
-The command has one handler. By default it says that nothing was written and ends the process: at that time there is
-nothing to keep, and nothing needs to be put in order. Within :class:`held` it takes note only: loops look at
-:func:`asked`, and its records are kept. Within :class:`raising` it raises KeyboardInterrupt, for those who have a
-device to remove. The second signal ends the process in any case; files are still whole or not there, because they take
-their names at the end. :mod:`lightlag.machine.watchdog` handles signals while a custom algorithm does not return.
+The command has one handler. By default it reports that nothing was written and ends the process: at that time there is
+nothing to store or to clean up. Within :class:`held` it only records the signal: loops check :func:`asked`, and their
+records are stored. Within :class:`raising` it raises KeyboardInterrupt, for code that has to remove a device. The
+second signal ends the process in any case; files are still either complete or absent, because they get their names at
+the end. :mod:`lightlag.machine.watchdog` handles signals while a custom algorithm does not return.
 
-A program that imports lightlag keeps the handlers that it has: there :func:`asked` is never true.
+A program that imports lightlag keeps its own handlers: there :func:`asked` is never true.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ NUMBERS: tuple[int, ...] = tuple(
     getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)
 )
 ENOUGH = 2
-"""Number of signals that ends the process, whatever it does."""
+"""Number of signals that end the process immediately, whatever it is doing."""
 
 _received: list[int] = []
 _written: list[bool] = []
-"""Holds an entry once something was kept."""
+"""Holds an entry once results were stored."""
 _holders: list[object] = []
 _raisers: list[object] = []
 _tellers: list[Callable[[], str]] = []
 
 
 def install() -> None:
-    """Handles the signals that end a program, unless somebody set them to be ignored or handles them."""
+    """Installs our handler for the signals that end a program, unless they are ignored or already have a handler."""
     for number in NUMBERS:
         if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _handle)
@@ -60,15 +60,15 @@ def install() -> None:
 
 
 class _AfterPolars:
-    """Takes the signals back once polars is imported.
+    """Restores our handlers once polars is imported.
 
-    While polars works, its own handler of SIGINT raises KeyboardInterrupt in whichever thread that is, also within
+    While polars works, its own handler of SIGINT raises KeyboardInterrupt in whichever thread is running, even within
     :class:`held`: a run that had finished would be lost.
     """
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The module as others find it, which ends its import by giving our handlers back."""
+        """Returns the module polars; when its import is complete, our handlers are restored."""
         if name != "polars":
             return None
         sys.meta_path.remove(cls)
@@ -95,24 +95,24 @@ def _take_back() -> None:
 
 
 def asked() -> bool:
-    """Whether a signal asked for the end. A loop that reads this keeps its results and ends."""
+    """Returns true if a signal requested the end. A loop that reads this stores its results and ends."""
     return bool(_received)
 
 
 def code() -> int:
-    """The exit status after a signal: 128 plus the number of the first one, 130 for Ctrl-C."""
+    """Returns the exit status after a signal: 128 plus the number of the first one, 130 for Ctrl-C."""
     return 128 + int(_received[0] if _received else _signal.SIGINT)
 
 
 def finish() -> None:
-    """The work is done and its status is known: signals no longer change it."""
+    """Ignores further signals: the work is done, and its exit status is known."""
     for number in NUMBERS:
         if _signal.getsignal(number) is _handle:
             _signal.signal(number, _signal.SIG_IGN)
 
 
 class held:  # noqa: N801
-    """A block in which signals wait. One that was not handled ends the process after the outermost block."""
+    """Defers signals until the outermost block ends. One then ends the process, unless an exception ended the block."""
 
     def __enter__(self) -> None:
         _holders.append(self)
@@ -128,7 +128,7 @@ class held:  # noqa: N801
 
 
 class raising:  # noqa: N801
-    """A block in which the first signal raises KeyboardInterrupt."""
+    """Makes the first signal raise KeyboardInterrupt within the block."""
 
     def __enter__(self) -> None:
         _raisers.append(self)
@@ -143,8 +143,8 @@ def end_at_once(number: int) -> None:
     """Ends the process after a second signal, from any thread."""
     if not _received:
         _received.append(number)
-    kept = "runs of a comparison or a study that had finished are kept, the same command continues from there"
-    _exit(f"ended at once; {kept}")
+    kept = "finished runs of a comparison or a study are stored; run the same command to resume"
+    _exit(f"ended immediately; {kept}")
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -156,7 +156,10 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 class telling:  # noqa: N801
-    """A block in which `kept` tidies up when the process ends, and describes the results that it keeps."""
+    """A block during which `kept` is called if a signal ends the process.
+
+    `kept` cleans up, and returns a text that describes which results are stored.
+    """
 
     def __init__(self, kept: Callable[[], str]) -> None:
         self._kept = kept
@@ -171,12 +174,12 @@ class telling:  # noqa: N801
 
 
 def has_written() -> bool:
-    """Returns true if a block in which signals wait has ended well: the command has written files."""
+    """Returns true if a block that holds signals has ended without an error: the command has written files."""
     return bool(_written)
 
 
 def kept() -> str:
-    """The results that a command leaves if it ends now."""
+    """Returns a text about the results that remain if the command ends now."""
     if _tellers:
         return _tellers[-1]()
     return "results written before are complete" if _written else "nothing was written"
@@ -189,7 +192,7 @@ def _end() -> None:
 
 
 def _exit(kept: str) -> None:
-    """Ends the process at once, without running code of half-loaded modules."""
+    """Ends the process immediately, without running code of half-loaded modules."""
     text = f"error: interrupted; {kept}\n"
     if os.isatty(2):
         # A bar may have hidden the cursor.
@@ -201,7 +204,7 @@ def _exit(kept: str) -> None:
 
 
 def _is_command() -> bool:
-    """Whether this process is the command ``lightlag``, or ``python -m lightlag``."""
+    """Returns true if this process is the command ``lightlag``, or ``python -m lightlag``."""
     name = os.path.basename((getattr(sys, "argv", None) or [""])[0])  # noqa: PTH119
     if name != "-m":
         return name in ("lightlag", "lightlag.exe")

@@ -1,4 +1,4 @@
-"""The start of the command ``lightlag``: what needs no command line is answered without it."""
+"""The start of the command ``lightlag``: requests that need no command line are handled without it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lightlag.cli import printing
 __all__ = ["main"]
 
 THREADS = "POLARS_MAX_THREADS"
-"""The variable that limits the threads of polars, which does not accept 0."""
+"""Environment variable that limits the number of polars threads; polars does not accept 0."""
 COMPLETING = "_LIGHTLAG_COMPLETE"
-"""The variable in which a shell that asks for completions names itself."""
+"""Environment variable with the name of a shell that requests completions."""
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _end_without_threads(end: SystemExit) -> None:
-    """Ends the process at once if it would wait for a thread whose algorithm does not return."""
+    """Ends the process immediately if it would wait for a thread whose algorithm does not return."""
     watchdog = sys.modules.get("lightlag.machine.watchdog")
     if watchdog is not None and watchdog.has_left_threads():
         sys.stderr.flush()
@@ -39,7 +39,7 @@ def _end_without_threads(end: SystemExit) -> None:
 
 
 def _check_environment() -> None:
-    """Fails if a variable would make a library panic."""
+    """Fails if an environment variable has a value with which a library panics."""
     value = os.environ.get(THREADS, "1")
     if value.strip("0 ") == "":
         print(f"error: {THREADS}: {value!r} is not a number of threads; write 1 or more, or unset it", file=sys.stderr)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lightlag import _engine
+from lightlag._renamed import renamed
 from lightlag.errors import InputError
 from lightlag.records.lists import column
 
@@ -21,21 +23,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Interval",
-    "arrived",
+    "aggregate_goodput",
+    "arrived_bytes",
     "bin_width",
+    "decimate",
+    "decimate_rows",
     "goodput",
     "jain",
     "mean_interval",
     "student_t",
-    "thinned",
-    "thinned_rows",
-    "together",
     "transfers",
 ]
 
 
 MAX_INTERVALS = 10_000_000
 """Maximum number of intervals of goodput over time."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        message = f"module 'lightlag.analyse' has no attribute {name!r}"
+        raise AttributeError(renamed(f"lightlag.analyse.{name}") or message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,54 +57,38 @@ class Interval:
 
     @property
     def low(self) -> float:
-        """The lower end."""
+        """Lower end of the interval."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """The upper end."""
+        """Upper end of the interval."""
         return self.mean + self.half_width
 
 
 def student_t(confidence: float, freedom: int) -> float:
-    """The t for which a Student variable lies in [-t, t] with this probability.
+    """Returns the t for which a Student variable lies in [-t, t] with this probability.
 
-    The probability is a finite series for whole degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4);
-    the quantile is found by bisection.
+    The probability is a finite series for integer degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4); the
+    quantile is found by bisection.
 
     Parameters
     ----------
     confidence
         Probability inside, 0 to 1.
     freedom
-        Degrees of freedom: values less one.
+        Degrees of freedom: the number of values minus one.
 
     Examples
     --------
     >>> round(student_t(0.95, 9), 3)
     2.262
     """
-    if not 0 < confidence < 1 or freedom < 1:
-        raise ValueError(f"no interval of confidence {confidence} with {freedom} degrees of freedom")
-
-    def inside(angle: float) -> float:
-        sine, cosine = math.sin(angle), math.cos(angle)
-        odd = freedom % 2
-        term, total = (cosine if odd else 1.0), 0.0
-        for k in range(2 + odd, freedom + 1, 2):
-            total += term
-            term *= cosine * cosine * (k - 1) / k
-        return 2 / math.pi * (angle + sine * total) if odd else sine * total
-
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if inside(middle) < confidence else (low, middle)
-    return math.tan(low) * math.sqrt(freedom)
+    return _engine.student_t(confidence, freedom)
 
 
 def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
-    """The mean of independent values with its Student-t interval.
+    """Returns the mean of independent values with its Student-t interval.
 
     Examples
     --------
@@ -103,19 +96,11 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     >>> print(f"{interval.mean} ± {interval.half_width:.2f}")
     10.0 ± 2.48
     """
-    numbers = list(values)
-    count = len(numbers)
-    if count == 0:
-        return Interval(math.nan, math.nan, 0)
-    mean = math.fsum(numbers) / count
-    if count == 1:
-        return Interval(mean, math.nan, 1)
-    variance = math.fsum((value - mean) ** 2 for value in numbers) / (count - 1)
-    return Interval(mean, student_t(confidence, count - 1) * math.sqrt(variance / count), count)
+    return Interval(*_engine.mean_interval(list(values), confidence))
 
 
 def bin_width(seconds: float) -> float:
-    """A round interval that cuts a time into 50 to 125 bins, at least 0.1 s.
+    """Returns a round interval in seconds that divides a duration into 50 to 125 bins; at least 0.1 s.
 
     Examples
     --------
@@ -128,7 +113,7 @@ def bin_width(seconds: float) -> float:
 
 
 def jain(values: Iterable[float]) -> float:
-    """Jain's fairness index (Σx)² / (n Σx²): 1 if all are equal, 1/n if one has everything.
+    """Jain's fairness index (Σx)² / (n Σx²): 1 if all are equal, 1/n if one has the entire capacity.
 
     Examples
     --------
@@ -137,40 +122,37 @@ def jain(values: Iterable[float]) -> float:
     >>> jain([1.0, 0.0, 0.0, 0.0])
     0.25
     """
-    shares = list(values)
-    squares = math.fsum(share * share for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else math.nan
+    return _engine.jain(list(values))
 
 
-def together(flows: Sequence[Mapping[str, Any]], end_s: float) -> float:
-    """Goodput of flows together in bit/s: all their payload over the time from the first start to the last finish.
+def aggregate_goodput(flows: Sequence[Mapping[str, Any]], end_s: float) -> float:
+    """Returns the goodput of all flows in bit/s: their payload over the time from the first start to the last finish.
 
-    The sum of their goodputs would be more than the link carries where they ran one after the other.
+    The sum of their goodputs would exceed the rate of the link if they ran one after the other.
 
     Parameters
     ----------
     flows
         Entries of ``summary["flows"]``.
     end_s
-        The end of the run in seconds, at which an unfinished flow ends.
+        The end of the run in seconds, which is also the end of unfinished flows.
 
     Examples
     --------
     >>> first = {"start_s": 0.0, "finish_s": 4.0, "delivered_bytes": 4_000_000, "goodput_bps": 8e6}
     >>> second = {"start_s": 4.0, "finish_s": 8.0, "delivered_bytes": 4_000_000, "goodput_bps": 8e6}
-    >>> together([first, second], 8.0)
+    >>> aggregate_goodput([first, second], 8.0)
     8000000.0
     """
-    start = min(column(flows, "start_s"), default=0.0)
-    end = max((end_s if finish_s is None else finish_s for finish_s in column(flows, "finish_s")), default=0.0)
-    return sum(column(flows, "delivered_bytes")) * 8 / (end - start) if end > start else 0.0
+    ends = [end_s if finish_s is None else finish_s for finish_s in column(flows, "finish_s")]
+    return _engine.aggregate_goodput(column(flows, "start_s"), ends, sum(column(flows, "delivered_bytes")))
 
 
 def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) -> pl.DataFrame:
-    """Goodput over time, from the payload that had arrived by the ends of equal intervals, each byte once.
+    """Returns the goodput over time: the payload that arrived in each of a number of equal intervals, each byte once.
 
-    Payload counts when it arrives, in order or not. Delivery in order comes in bursts: what a repaired loss sets free
-    comes at once, faster than the link.
+    Payload counts when it arrives, in order or not. In-order delivery comes in bursts: the data released by a repaired
+    loss is delivered immediately, faster than the link.
 
     Parameters
     ----------
@@ -199,7 +181,7 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
     end = float((trace["time_s"].max() if len(trace) else 0.0) if end_s is None else end_s)  # type: ignore[arg-type]
     if end / MAX_INTERVALS >= interval_s:
         raise InputError(
-            f"interval_s: {interval_s:g} cuts {end:g} s into more than {MAX_INTERVALS:,} intervals; take a longer one"
+            f"interval_s: {interval_s:g} cuts {end:g} s into more than {MAX_INTERVALS:,} intervals; choose a longer one"
         )
     steps = math.floor(end / interval_s * (1 + 1e-12))
     edges = [at * interval_s for at in range(steps + 1)]
@@ -212,40 +194,41 @@ def goodput(trace: pl.DataFrame, interval_s: float, end_s: float | None = None) 
             },
             schema_overrides={"time_s": pl.Float64, "goodput_bps": pl.Float64},
         )
-        for name, level in arrived(trace, edges)
+        for name, level in arrived_bytes(trace, edges)
     ]
     empty = pl.DataFrame({"time_s": [0.0], "flow": trace["flow"][:0].extend_constant(None, 1), "goodput_bps": [0.0]})
     return pl.concat(frames) if frames and steps else empty.clear()
 
 
 def transfers(trace: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
-    """Throughput of flows over the time in which they carried data, and the delay of that data.
+    """Returns the throughput of flows over the time that they carried data, and the delay of that data.
 
     The throughput is equation 4 of "Performance Evaluation of TCP-CUBIC and TCP-BBR in FANETs": the payload that
-    arrived over the time from the first transmission to the last arrival. Goodput also counts the time before the
-    first transmission and after the last arrival. The delay is Little's law: the mean number of bytes between sender
-    and receiving application, over the rate at which they were delivered. It counts the repair of losses and the wait
-    behind a hole, but not the time of data in the sender's buffer.
+    arrived over the time from the first transmission to the last arrival. Goodput also counts the time before the first
+    transmission and after the last arrival. The delay is Little's law: the mean number of bytes between sender and
+    receiving application, over the delivery rate. It includes the repair of losses and the time that data waits for
+    missing data before it, but not the time in the sender's buffer.
 
-    Times are those of rows, so a flow needs rows more often than a delay lasts: ``record.interval``.
+    Times are taken from the rows, so the interval between a flow's rows must be shorter than its delay:
+    ``record.interval``.
 
     Parameters
     ----------
     trace
         A trace with ``time_s``, ``flow``, ``sent_bytes``, ``delivered_bytes`` and ``arrived_bytes``.
     flows
-        The flows with ``name``, ``finish_s`` and ``delivered_bytes``: the last row of a trace is before the end of a
-        finished transfer.
+        The flows, with ``name``, ``finish_s`` and ``delivered_bytes``. They are needed because the last row of a trace
+        is before the end of a finished transfer.
 
     Returns
     -------
     polars.DataFrame
-        ``flow``, ``first_sent_s``, ``last_arrival_s``, ``arrived_bytes``, ``throughput_bps`` and ``mean_delay_s``: a
-        row for each flow whose data arrived. The throughput is null if all data arrived within one row.
+        ``flow``, ``first_sent_s``, ``last_arrival_s``, ``arrived_bytes``, ``throughput_bps`` and ``mean_delay_s``: one
+        row per flow whose data arrived. The throughput is null if all data arrived within one row.
 
     Examples
     --------
-    1000 bytes leave at 1 s, 1000 at 2 s, and all have arrived at 5 s.
+    1000 bytes are sent at 1 s, 1000 at 2 s, and all have arrived at 5 s.
 
     >>> import polars as pl
     >>> rows = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 4.0], "flow": ["a"] * 4, "sent_bytes": [0, 1000, 2000, 2000]})
@@ -305,10 +288,10 @@ def _check_seconds(value: object, name: str) -> None:
         raise InputError(f"{name}: {value!r:.60} is not a positive number of seconds")
 
 
-def arrived(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Series, list[float]]]:
-    """The payload that had arrived at each flow's receiver by certain times, in bytes, each byte once.
+def arrived_bytes(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Series, list[float]]]:
+    """Yields the payload that had arrived at each flow's receiver by given times, in bytes, each byte once.
 
-    Between two rows of the trace it grows evenly, so that no interval holds more than the link carried in it.
+    Between two rows of the trace the bytes grow linearly, so that no interval has more than the link carried in it.
 
     Parameters
     ----------
@@ -320,7 +303,7 @@ def arrived(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Se
     Yields
     ------
     tuple
-        The name of a flow, as a series of one, and its bytes.
+        The name of a flow, as a series of one value, and its bytes at the given times.
     """
     if "leg" in trace.columns:
         # The rows of every leg tell of the same receiver.
@@ -331,7 +314,7 @@ def arrived(trace: pl.DataFrame, times: Sequence[float]) -> Iterator[tuple[pl.Se
 
 
 def _between(times: Sequence[float], then: Sequence[float], level: Sequence[float]) -> list[float]:
-    """A level between its rows by straight lines: 0 before the first, and that of the last behind it."""
+    """Interpolates a level linearly between its rows: 0 before the first, and the last value after the last row."""
     found, row = [], 0
     for time in times:
         row = bisect.bisect_right(then, time, row)
@@ -345,26 +328,26 @@ def _between(times: Sequence[float], then: Sequence[float], level: Sequence[floa
     return found
 
 
-def thinned(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numbers]:
-    """The same curve to the eye with fewer points: first, least, greatest and last of each slice of time.
+def decimate(times: Numbers, values: Numbers, points: int) -> tuple[Numbers, Numbers]:
+    """Returns a curve with fewer points that looks the same: the first, minimum, maximum and last of each time slice.
 
     Parameters
     ----------
     times, values
         The curve, by time.
     points
-        About the most that are kept.
+        Approximate maximum number of points.
     """
     import polars as pl
 
     if len(times) <= points:
         return times, values
-    rows = thinned_rows(pl.Series(times), pl.Series(values), points).to_numpy()
+    rows = decimate_rows(pl.Series(times), pl.Series(values), points).to_numpy()
     return times[rows], values[rows]
 
 
-def thinned_rows(times: pl.Series, values: pl.Series, points: int) -> pl.Series:
-    """The numbers of the rows that :func:`thinned` keeps, ascending; a value may be NaN or null."""
+def decimate_rows(times: pl.Series, values: pl.Series, points: int) -> pl.Series:
+    """Returns the indices of the rows that :func:`decimate` keeps, ascending; a value may be NaN or null."""
     import polars as pl
 
     rows = pl.int_range(len(times), eager=True)

@@ -11,8 +11,8 @@ from lightlag.text.terminal import printable
 if TYPE_CHECKING:
     from lightlag.captures.connections import Capture
     from lightlag.comparison.comparison import Comparison
-    from lightlag.judge import Judgement
     from lightlag.results.result import Result
+    from lightlag.validation import Assessment
 
 __all__ = [
     "AlgorithmError",
@@ -26,30 +26,32 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Invalid input. The message names place, value and remedy."""
+    """Invalid input. The message names the key, the value and the fix."""
 
 
 class FolderError(InputError, OSError):
-    """A folder to which results cannot be written, found before the run."""
+    """A directory that results cannot be written to; this is found before the run."""
 
 
 class BusyError(FolderError):
-    """A folder to which another process is writing."""
+    """A directory that another process is writing to."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run, a comparison, a judgement or the reading of a capture; ``result`` holds what was finished."""
+    """Ctrl-C ended a run, a comparison, a validation or the reading of a capture; ``result`` holds the
+    finished part.
+    """
 
-    def __init__(self, result: Result | Comparison | Capture | Judgement) -> None:
+    def __init__(self, result: Result | Comparison | Capture | Assessment) -> None:
         super().__init__("interrupted; the records are in .result")
         self.result = result
 
 
 class AlgorithmError(RuntimeError):
-    """An algorithm of one's own has failed and so ended a run.
+    """A custom algorithm has failed, which ended a run.
 
-    The message has its traceback, or what it left wrong; the flow or the link, the simulated time, and the last ACKs or
-    packets. ``result`` holds everything up to then, where it is a single run.
+    The message has the traceback of the algorithm, or its invalid values; the flow or the link, the simulated time, and
+    the last ACKs or packets. For a single run, ``result`` holds everything recorded so far.
     """
 
     def __init__(self, message: str, result: Result | None = None) -> None:
@@ -58,7 +60,9 @@ class AlgorithmError(RuntimeError):
 
     @classmethod
     def of(cls, failed: tuple[str, float, str], result: Result | None = None, run: str = "") -> AlgorithmError:
-        """The error of a failure as the engine tells it: the flow or link, simulated seconds, and what went wrong."""
+        """Returns the exception for a failure that the engine reports as the flow or link, simulated seconds, and the
+        cause.
+        """
         part, at_s, message = failed
         message = located(message)
         return cls(f"{run}{printable(part)}, at {at_s:.6f} s: {message}", result)
@@ -73,7 +77,7 @@ class CommandError(Exception):
 
 
 def scenario_error(errors: list[tuple[str, str]], source: str) -> ScenarioError:
-    """A :class:`ScenarioError` whose lines name the file."""
+    """Returns a :class:`ScenarioError` whose lines name the file."""
     lines = (f"{source}: {path}: {message}" if path else f"{source}: {message}" for path, message in errors)
     error = ScenarioError("\n".join(lines))
     error.errors = errors

@@ -1,7 +1,7 @@
-"""Functions of numbers with the same bits on every machine, for algorithms of one's own.
+"""Mathematical functions with the same bits on every machine, for custom algorithms.
 
-They are those of the engine (musl's, as the crate ``libm`` has them). The ones of :mod:`math` come from the system, and
-may differ in the last bit. Compiled classes call them as machine code.
+They are the engine's functions (musl's, from the crate ``libm``). The ones of :mod:`math` come from the system, and may
+differ in the last bit. Compiled classes call them as machine code.
 
 Examples
 --------

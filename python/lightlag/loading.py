@@ -1,4 +1,4 @@
-"""The results of any command, by their folder."""
+"""Reads the results of any command from their directory."""
 
 from __future__ import annotations
 
@@ -6,34 +6,37 @@ import os
 from pathlib import Path
 from typing import Any
 
+from lightlag._renamed import former_keywords
 from lightlag.comparison.comparison import load_comparison
 from lightlag.results.result import load as load_run
 
 __all__ = ["load"]
 
 
-def load(folder: str | os.PathLike[str]) -> Any:
-    """Reads the results of a run, a comparison or a study from their folder.
+@former_keywords()
+def load(directory: str | os.PathLike[str]) -> Any:
+    """Reads the results of a run, a comparison or a study from their directory.
 
     Parameters
     ----------
-    folder
-        The folder that ``lightlag run``, ``lightlag compare``, ``lightlag study run`` or their Python functions wrote.
+    directory
+        The directory that ``lightlag run``, ``lightlag compare``, ``lightlag study run`` or their Python functions
+        wrote.
 
     Returns
     -------
     Result, Comparison or StudyResults
-        By what the folder holds. :func:`load_comparison` and :func:`open_study` do the same for one kind, for type
-        checkers.
+        Depends on what the directory holds. :func:`load_comparison` and :func:`open_study` do the same for one kind,
+        for type checkers.
 
     Raises
     ------
     InputError
-        If the folder does not hold results.
+        If the directory does not hold results.
     """
     from lightlag.study.study import open_study
 
-    path = Path(folder)
+    path = Path(directory)
     try:
         is_comparison, is_study = (path / "curves.jsonl").is_file(), (path / "runs").is_dir()
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""The parts of the site that are generated: the reference of scenario keys, the gallery, pages from other folders."""
+"""The generated parts of the site: the reference of scenario keys, the gallery, pages from other directories."""

@@ -1,23 +1,23 @@
-"""The gallery: questions, each with its scenario, its commands, a figure and an answer with numbers.
+"""The gallery: questions, each with its scenario, its commands, a figure, an answer and numbers.
 
 A question is a file `docs/gallery/NAME.toml`:
 
 `title`, `question`, `why`
-    Texts; `why` says what to look at.
+    Texts; `why` describes what to notice.
 `files`
-    Files of `docs/gallery/scenarios` that the commands read. They stand on the page.
+    Files of `docs/gallery/scenarios` that the commands read. They appear on the page.
 `commands`
-    Commands one after the other in one folder. The last one draws `NAME.png`.
+    Commands one after the other in one directory. The last one draws `NAME.png`.
 `answer`
     A sentence with the names of numbers in braces, as `str.format` takes them.
 `holds`
     Comparisons of numbers that must be true, or the answer is wrong.
 `live`
-    The scenario that runs in the page, if it is not that of the first command.
+    The scenario that runs in the page, if it is not the scenario of the first command.
 `numbers`
-    For each name a `column` or `measure`, a `unit`, the folder `results` if there are several, and conditions on other
-    columns. A number is the mean over the rows that are left, of runs also over their flows. Or an expression of the
-    numbers above it.
+    For each name a `column` or `measure`, a `unit`, the directory `results` if there are several, and conditions on
+    other columns. A number is the mean over the rows that are left, of runs also over their flows. Or an expression of
+    the numbers above it.
 
 `python -m manual.gallery [NAME...]` runs the commands, writes figures and pages; tests/test_gallery.py runs them again.
 """
@@ -46,7 +46,7 @@ NOT_CONDITIONS = ("column", "measure", "results", "unit")
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the gallery, as its file has it."""
+    """A question of the gallery, with the contents of its file."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class Question:
     live: str | None = None
 
     def answered(self, values: dict[str, float]) -> str:
-        """The answer with its numbers."""
+        """Returns the answer with its numbers filled in."""
         return " ".join(self.answer.format_map(values).split())
 
     def broken(self, values: dict[str, float]) -> list[str]:
@@ -81,7 +81,7 @@ def read(path: Path) -> Question:
 
 
 def measured(question: Question, folder: Path, *, drawing: bool = False) -> dict[str, float]:
-    """Runs the commands of a question in a folder and returns its numbers."""
+    """Runs the commands of a question in a directory and returns its numbers."""
     for file in question.files:
         shutil.copy(GALLERY / "scenarios" / file, folder / file)
     for command in question.commands:
@@ -100,7 +100,7 @@ def measured(question: Question, folder: Path, *, drawing: bool = False) -> dict
 
 
 def calculated(expression: str, values: dict[str, float]) -> Any:
-    """Returns the value of an expression of numbers that are known."""
+    """Returns the value of an expression of known numbers."""
     return eval(expression, {"__builtins__": {}}, dict(values))
 
 
@@ -155,7 +155,7 @@ def index(answers: dict[str, tuple[Question, str]]) -> str:
 # Gallery
 
 Each question has its scenario, the commands, a figure and an answer. A test runs the commands again and compares the
-numbers of the answers; `make gallery` draws everything anew.
+numbers of the answers; `make gallery` regenerates every figure and page.
 
 | | |
 |---|---|

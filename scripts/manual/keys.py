@@ -1,8 +1,8 @@
 """The reference of every key of a scenario, from its JSON Schema.
 
-A section is a table of a scenario, and a row a key: type with unit, default, example and meaning. Examples are those of
-the scenarios that come with lightlag, and for keys that none of them has, those that the schema gives for the type.
-Sources are those that the description of a key names, or its row on the page of the TCP model.
+A section is a table of a scenario, and each key has a row: type with unit, default, example and meaning. Examples are
+from the scenarios that come with lightlag, or from the schema of the type if no scenario sets the key. Sources are
+named in the description of a key, or in its row on the page of the TCP model.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Section:
 
 
 class Reference:
-    """The tables of a scenario with their keys, from the root on."""
+    """The tables of a scenario with their keys, starting at the root."""
 
     def __init__(self, schema: Schema | None = None) -> None:
         self.schema = json.loads(_engine.schema()) if schema is None else schema
@@ -60,14 +60,14 @@ class Reference:
             self._learn(self.schema, tomllib.loads(path.read_text("utf-8")))
 
     def resolved(self, schema: Schema) -> Schema:
-        """The schema that a reference names, with what stands beside the reference."""
+        """The schema that a reference names, merged with the other keywords of the reference."""
         if "$ref" not in schema:
             return schema
         target: Schema = self.schema["$defs"][schema["$ref"].rpartition("/")[2]]
         return target
 
     def alternatives(self, schema: Schema) -> list[Schema]:
-        """The forms that a value may have, without null."""
+        """Returns the alternatives of a schema, without null."""
         schema = self.resolved(schema)
         forms = [form for word in ("anyOf", "oneOf") for form in schema.get(word, [])]
         if not forms:
@@ -75,7 +75,7 @@ class Reference:
         return [one for form in forms for one in self.alternatives(form)]
 
     def tables(self, schema: Schema) -> list[Schema]:
-        """The forms that are tables with keys, also as elements of lists."""
+        """Returns the alternatives that are tables with keys, also as elements of lists."""
         found = []
         for form in self.alternatives(schema):
             if form.get("properties"):
@@ -108,7 +108,7 @@ class Reference:
             key.type = key.type or self._type(key.schema)
 
     def _title(self, name: str, table: Schema) -> str:
-        """A title by the key, and by the word that tells this form from others."""
+        """Returns a title from the key and the constant that distinguishes this alternative from others."""
         words = [str(one["const"]).replace("+", " plus") for one in table["properties"].values() if "const" in one]
         if not words and (needed := table.get("required")):
             words = [", ".join(needed)]
@@ -119,7 +119,7 @@ class Reference:
         return title if self._names[title] == 1 else f"{title} ({self._names[title]})"
 
     def _type(self, schema: Schema) -> str:
-        """The type of a value in words."""
+        """Describes the type of a value in words."""
         words: list[str] = []
         choices: list[str] = []
         for form in self.alternatives(schema):
@@ -160,7 +160,7 @@ class Reference:
         return about.split(", such as")[0].split(":")[0].removesuffix(".")
 
     def _learn(self, schema: Schema, value: Any) -> None:
-        """Keeps the values of a scenario as examples of their keys."""
+        """Stores the values of a scenario as examples of their keys."""
         if isinstance(value, list):
             for form in self.alternatives(schema):
                 if isinstance(form.get("items"), dict):
@@ -181,7 +181,7 @@ class Reference:
                 return
 
     def in_order(self) -> list[Section]:
-        """The sections by their titles, that of a scenario first."""
+        """The sections by their titles, the scenario first."""
         every = {section.title: section for section in self.sections.values()}
         return sorted(every.values(), key=lambda one: (one.title != "A scenario", one.title.lower()))
 
@@ -190,14 +190,14 @@ class Reference:
         return bool(self.validator.evolve(schema=schema).is_valid(value))
 
     def example(self, key: Key) -> Any:
-        """A value of the key: the shortest of the shipped scenarios, or one that its type gives."""
+        """Returns an example value of a key: the shortest in the shipped scenarios, or one from its type's schema."""
         known = key.examples or self._of_type.get(key.schema.get("$ref", "none"), [])
         if known:
             return min(known, key=lambda value: (len(toml(value)) < 4, len(toml(value))))
         return next((value for value in self._made(key.schema, 0) if self.accepts(key.schema, value)), None)
 
     def _made(self, schema: Schema, depth: int) -> Iterator[Any]:
-        """Values that a schema accepts, from what it says itself."""
+        """Values that a schema accepts, from its own keywords."""
         for form in [schema, *self.alternatives(schema)]:
             yield from form.get("examples", [])
             yield from (form["const"],) if "const" in form else ()
@@ -225,7 +225,7 @@ class Reference:
 
 
 def kind_of(form: Schema) -> Any:
-    """The type that a schema names, apart from null."""
+    """The type that a schema names, except for null."""
     kind = form.get("type")
     return next((one for one in kind if one != "null"), None) if isinstance(kind, list) else kind
 
@@ -236,7 +236,7 @@ def anchor(title: str) -> str:
 
 
 def toml(value: Any) -> str:
-    """A value as TOML writes it within a line."""
+    """Returns a value in the form of inline TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {toml(inner)}" for name, inner in value.items()) + " }"
     if isinstance(value, list):
@@ -297,7 +297,7 @@ Every key of a scenario file. The engine's schema writes this page, so it is com
 schema, and editors that know JSON Schema complete and check scenarios with it.
 
 A scenario is TOML or JSON. In Python the tables are classes with the same keys: `ll.Link(rate="10 Mbit/s")`. On
-the command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists have numbers, from 0 on. Quantities are
-texts with their units. A value for a link may be a table `{ forward, backward }`, one value for each direction. Unknown
-keys are errors.
+the command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists are numbered, starting at 0. Quantities
+are texts with their units. A value for a link may be a table `{ forward, backward }`, one value for each direction.
+Unknown keys are errors.
 """

@@ -23,7 +23,7 @@ _HEIGHT = 680
 
 
 def address(question: gallery.Question) -> str:
-    """The address of a question's first scenario, from the folder of the page on."""
+    """The address of a question's first scenario, relative to the directory of the page."""
     words = shlex.split(question.commands[0])
     scenario = question.live or words[2]
     sets = [value for option, value in itertools.pairwise(words) if option == "-s"]
@@ -43,7 +43,9 @@ def fragment(text: str) -> str:
 
 
 def frame(question: gallery.Question, page: str) -> str:
-    """The end of a page of the gallery: a frame with its scenario. `page`: where the page lies, from there."""
+    """Returns the end of a page of the gallery: a frame with its scenario. `page` is the path of the studio's page,
+    relative to the page of the gallery.
+    """
     source = html.escape(f"{page}/{address(question)}", quote=True)
     return f"""
 ## Run it here
@@ -73,12 +75,12 @@ def bring(app: Sphinx, error: Exception | None) -> None:
 
 
 def documented(page: str) -> str:
-    """Returns the studio's page with the address of the documentation, which is one directory above it.
+    """Returns the studio's page with the address of the documentation, which is one directory above the studio.
 
     Raises
     ------
     ValueError
-        If the page has no place for the address.
+        If the page has no link to replace.
     """
     empty = '<meta name="lightlag-documentation" content="" />'
     if empty not in page:

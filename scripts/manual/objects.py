@@ -1,7 +1,7 @@
-"""The keys of the JSON objects that commands print and result folders hold.
+"""The keys of the JSON objects that commands print and result directories hold.
 
-Rows of tables are declared where the tables are: `docs/results.md` and the page of comparisons. Here are keys around
-them; `tests/test_manual.py` compares them with what the commands print.
+Rows of tables are declared where the tables are: `docs/results.md` and the page of comparisons. The keys around the
+tables are declared here; `tests/test_manual.py` compares them with what the commands print.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "scenario": "the scenario as run, with every default and change",
         "seed": "start of every random stream",
         "version": "version of lightlag",
-        "simulated_s": "seconds that were simulated",
+        "simulated_s": "simulated time in seconds",
         "events": "events that the engine handled",
         "packet_hops": "passages of one packet through one link, drops included",
         "result_hash": "hash over every recorded number",
@@ -31,7 +31,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "finished": "runs that have finished",
         "complete": "whether these are all runs",
         "design": "scenario, algorithms, variables, first seed and number of seeds",
-        "folder": "folder of the results",
+        "folder": "directory of the results",
         "summary": "rows of the table `summary`",
         "origin": "what computed the results: versions, platform, command",
         "repeat": "command that computes the results again",
@@ -45,9 +45,9 @@ OBJECTS: dict[str, dict[str, str]] = {
     "lightlag check --json": {
         "file": "scenario that was checked",
         "valid": "whether it can be run",
-        "errors": "mistakes, if it cannot: `place` and `message` of each",
+        "errors": "errors, if it cannot: `place` and `message` of each",
         "warnings": "settings that spoil the result: `place` and `message` of each",
-        "routes": "ways of flows that change during the run",
+        "routes": "paths of flows that change during the run",
     },
     "lightlag diff --json": {
         "kind": "kind of what is compared: a run, a comparison or a scenario",
@@ -58,7 +58,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "measures": "for each flow and measure: `a`, `b`, `difference`, `relative`, and whether one side alone has it",
     },
     "lightlag list WHAT --json": {
-        "congestion, queues, profiles, scenarios, papers": "entries of the list that was asked for, the only key: "
+        "congestion, queues, profiles, scenarios, papers": "entries of the requested list, the only key:  "
         "`name` and `about` of each",
     },
     "lightlag reproduce PAPER --json": {
@@ -72,7 +72,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "rows": "claims and own checks, as text: `item`, `quantity`, `paper` (the printed value), "
         "`closed form or model`, `lightlag`, `verdict` and `note` of each",
         "tables": "tables in the layout of the paper: `name`, `title`, `header` and `lines` of each",
-        "figures": "figures in the folder: `name` and `caption` of each",
+        "figures": "figures in the directory: `name` and `caption` of each",
         "notes": "paragraphs about choices that the paper leaves open",
     },
     "lightlag reproduce all --json": {
@@ -82,12 +82,12 @@ OBJECTS: dict[str, dict[str, str]] = {
     "lightlag validate tcp --json": {
         "validated": "the word `tcp`",
         "version": "version of lightlag",
-        "holds": "whether every judgement holds",
+        "holds": "whether every check holds",
         "failures": "those that do not hold, a sentence each",
-        "closed_forms": "comparisons with closed forms: `judge` (what is compared), `point`, `command`, `ours`, "
-        "`theory`, `deviation`, `holds` (null where nothing is judged) and `tolerance` of each",
+        "closed_forms": "comparisons with closed forms: `reference` (what is compared), `point`, `command`, `ours`, "
+        "`theory`, `deviation`, `holds` (null where nothing is checked) and `tolerance` of each",
         "windows": "mean windows under random losses: `algorithm`, `p` (probability of loss), `rtt_s`, `ours`, "
-        "`formula` and `model` in segments, `losses` (their number), `waiting` (share of the time), `holds` and "
+        "`formula` and `model` in segments, `losses` (their number), `waiting` (fraction of the time), `holds` and "
         "`reason` of each",
         "transport": "comparisons of other parts of the transport, with the keys of closed forms",
         "papers": "an object for each paper, as of `lightlag reproduce`",
@@ -101,17 +101,17 @@ OBJECTS: dict[str, dict[str, str]] = {
         "times `kernel_s` and `ours_s`, `goodput_ratio` and `holds`",
     },
     "lightlag validate congestion --json": {
-        "congestion": "algorithm that was judged",
+        "congestion": "algorithm that was checked",
         "replications": "runs at each point",
         "seed": "the first seed",
         "scale": "factor of the durations: 1 outside of tests",
         "version": "version of lightlag",
         "complete": "whether every section has finished",
-        "sections": "an object for each section: `title`, `verdict`, `holds` (null where nothing is judged), `rows` of "
-        "its table, and numbers beside it",
+        "sections": "an object for each section: `title`, `verdict`, `holds` (null where nothing is checked), `rows` "
+        "of its table, and numbers next to it",
     },
     "lightlag inspect FILE --json": {
-        "packets, tcp_packets": "number of packets, and of those of TCP",
+        "packets, tcp_packets": "number of packets, and of TCP packets",
         "tcp_bytes": "their bytes, headers of IP and TCP included",
         "start_ns": "time of the first packet, in nanoseconds since 1970",
         "duration_s": "seconds from the first packet to the last",
@@ -129,7 +129,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "data_s": "seconds from the first data to its last ACK: `real`, `simulated` and `ratio`, as of all others",
         "unique_bytes, data_segments, answer_packets": "payload without repetitions, segments with data, packets back",
         "goodput_bps": "payload without repetitions over time, in bit/s",
-        "retransmitted_segments": "segments that were sent again",
+        "retransmitted_segments": "segments that were retransmitted",
         "fast_retransmissions, timeout_retransmissions": "those by fast retransmission, and by timeout",
         "spurious_retransmissions": "those that had arrived",
         "out_of_order, duplicate_acks, sack_blocks, zero_windows, ce_packets": "their numbers",
@@ -146,18 +146,18 @@ OBJECTS: dict[str, dict[str, str]] = {
     "lightlag orbit SCENARIO --json": {
         "satellites": "number of satellites",
         "links": "number of links between satellites",
-        "start": "time at which the scenario starts, UTC",
-        "from, to": "stations of the way",
+        "start": "start of the scenario, UTC",
+        "from, to": "stations of the path",
         "seconds": "seconds that were looked at",
-        "rtt_ms": "round trip of light on the way: `min`, `mean` and `max` in ms",
-        "hops": "links of the way: `min` and `max`",
-        "changes": "changes of the way",
+        "rtt_ms": "round trip of light on the path: `min`, `mean` and `max` in ms",
+        "hops": "links of the path: `min` and `max`",
+        "changes": "path changes",
         "handovers_per_minute": "changes of the satellite that each end uses, by minute",
-        "outage_s": "seconds without a way",
-        "passes": "with `--station`: satellites that it sees, each with the times of its pass",
+        "outage_s": "seconds without a path",
+        "passes": "with `--station`: visible satellites, each with the times of its pass",
     },
 }
-"""For each object its keys with their meanings; several keys with commas between share one."""
+"""Keys of each object, with their meanings. Several keys that share a meaning are separated by commas."""
 
 
 def known(title: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Pages that are written before each build of the site; git ignores them."""
+"""Pages that are written before each build of the site; git ignores all of them except the glossary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lightlag.cli.app import app
 from lightlag.outcomes.design import MEASURES
 from lightlag.study.tables import DICTIONARY
 from lightlag.words import glossary as _glossary
-from manual import keys, objects
+from manual import algorithms, keys, objects
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = {
@@ -24,7 +24,7 @@ COPIES = {
 
 
 def write(docs: Path) -> None:
-    """Writes the generated pages into the folder of the documentation."""
+    """Writes the generated pages into the directory of the documentation."""
     for source, target in COPIES.items():
         shutil.copy(ROOT / source, docs / target)
     reference = docs / "reference"
@@ -33,13 +33,19 @@ def write(docs: Path) -> None:
     (reference / "comparisons.md").write_text(comparisons(), "utf-8")
     (reference / "json.md").write_text(objects.page(), "utf-8")
     (reference / "commands.md").write_text(commands(), "utf-8")
-    (reference / "glossary.md").write_text(glossary(), "utf-8")
+    (docs / "glossary.md").write_text(glossary(), "utf-8")
+    folder = reference / "algorithms"
+    folder.mkdir(exist_ok=True)
+    entries = algorithms.catalog()
+    for entry in entries:
+        (folder / f"{algorithms.file_name(entry['name'])}.md").write_text(algorithms.page(entry), "utf-8")
+    (folder / "overview.txt").write_text(algorithms.overview(entries), "utf-8")
 
 
 def comparisons() -> str:
     """Returns the page of the columns of comparisons and studies."""
     units = {measure.column: measure.unit for measure in MEASURES}
-    kept = {"bit/s": "bit/s", "%": "share from 0 to 1", "ms": "s", "s": "s"}
+    kept = {"bit/s": "bit/s", "%": "fraction, 0 to 1", "ms": "s", "s": "s"}
     rows = "\n".join(
         f"| `{name}` | {kept.get(units.get(name, ''), '')} | {about[:1].upper()}{about[1:]}. |"
         for name, about in DICTIONARY.items()
@@ -47,10 +53,10 @@ def comparisons() -> str:
     return f"""\
 # Columns of comparisons and studies
 
-`runs` has a row a run, `flows` a row a flow of a run, `summary` a row a cell and measure. Variables are columns, too,
-with the names of their keys; beside a quantity as text stands its number, in the unit that its name says: `queue` and
-`queue_bdp`. `lightlag compare --json` has the rows of `summary` under the same names. The Parquet files have this
-dictionary in them.
+`runs` has one row per run, `flows` one row per flow of each run, and `summary` one row per cell and metric. Each
+variable is also a column, with the name of its key. A quantity that is stored as text has a second column with its
+number; the name of this column ends with the unit: `queue` and `queue_bdp`. `lightlag compare --json` prints the rows
+of `summary` with the same names. The Parquet files contain this dictionary.
 
 | column | unit | meaning |
 |---|---|---|
@@ -59,13 +65,19 @@ dictionary in them.
 
 
 def glossary() -> str:
-    """Returns the page of the terms that ``lightlag explain`` knows beside keys and columns."""
+    """Returns the page of the terms that ``lightlag explain`` defines in addition to keys and columns."""
     entries = [
         f"{one.name}\n: {one.text}" + (f" Also: {', '.join(one.also)}." if one.also else "")
         for one in sorted(_glossary.terms(), key=lambda one: one.name.lower())
     ]
-    head = "# Glossary\n\nTerms of tables, reports and the field. `lightlag explain TERM` prints an entry.\n"
-    return "\n\n".join([head, *entries]) + "\n"
+    head = """\
+# Glossary
+
+Terms of lightlag, of its tables and reports, and of the field. `lightlag explain TERM` prints an entry.
+[Results](results.md) and the [keys of a scenario](reference/scenario.md) define columns and keys;
+[architecture](architecture.md#glossary) the terms of the source code.
+"""
+    return "\n\n".join([head.rstrip(), *entries]) + "\n"
 
 
 def commands() -> str:
@@ -83,7 +95,7 @@ def help_of(words: list[str]) -> str:
 
 
 def _words(command: Any) -> list[list[str]]:
-    """The words of every command, those of groups with their group in front."""
+    """Returns the words of each command; a command of a group starts group, the words of the group."""
     found = []
     for name, one in command.commands.items():
         inner = _words(one) if hasattr(one, "commands") else [[]]

@@ -1,4 +1,4 @@
-"""Writes the presets as plain scenarios to the file from which the command line reads them.
+"""Writes the presets as plain scenarios to the file that the command line reads.
 
 ``make presets`` runs it; a test compares the file with the functions.
 """
@@ -13,11 +13,11 @@ from lightlag.scenario.presets import KEPT
 __all__ = ["kept_anew"]
 
 _MOST = 10_000
-"""Longer scenarios are not kept: lists of thousands of flows."""
+"""Maximum length of a stored scenario in characters. Longer ones, with lists of thousands of flows, are not stored."""
 
 
 def kept_anew() -> str:
-    """The contents that the file should have: a line for each preset."""
+    """Returns the contents that the file should have: a line for each preset."""
     lines = []
     for name in PRESETS:
         text = json.dumps(PRESETS[name]().to_dict())

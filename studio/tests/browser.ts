@@ -1,4 +1,4 @@
-/** The built page, served from this machine, in a browser that reaches nothing else. */
+/** The built page, served from this machine, in a browser without other network access. */
 
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -19,10 +19,10 @@ const TYPES: Record<string, string> = {
   wasm: "application/wasm",
 };
 
-/** WebGL by the processor. */
+/** Browser options for WebGL on the CPU. */
 export const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 
-/** Two nodes and a flow without end. */
+/** A scenario with two nodes and an unlimited flow. */
 export const PAIR = `name = "pair"
 duration = "20 s"
 [[links]]
@@ -35,18 +35,20 @@ from = "a"
 to = "b"
 `;
 
-/** A browser, to be closed. */
+/** Opens a browser; the caller closes it. */
 export function launch(extra: string[] = []): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   return chromium.launch({ executablePath, args: [...ARGS, ...QUIET, ...extra] });
 }
 
-/** A page of a fresh profile, with all that the browser complains about. */
+/** Opens a page in a new profile, and collects all errors that the browser reports. */
 export async function pageOf(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  // A guard against hanging: how long a state takes depends on what else the machine does.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
@@ -58,7 +60,7 @@ export async function pageOf(
   return { page, complaints };
 }
 
-/** A browser and a server of the page, both to be closed. */
+/** A browser and a server of the page; the caller closes both. */
 export class Studio {
   private constructor(
     private readonly browser: Browser,
@@ -79,8 +81,8 @@ export class Studio {
   }
 
   /**
-   * A page of a fresh profile, with all that the browser complains about, as soon as `ready` is there: by default the word on
-   * the scenario.
+   * Opens a page in a new profile, collects all errors that the browser reports, and waits until `ready` is shown: by
+   * default the state of the scenario.
    */
   async page(
     options: BrowserContextOptions = {},
@@ -99,7 +101,7 @@ export class Studio {
   }
 }
 
-/** The text in the editor. */
+/** Returns the text in the editor. */
 export function text(page: Page): Promise<string> {
   return page.locator(".cm-content").evaluate((content) => {
     const lines = content.querySelectorAll(".cm-line");
@@ -107,15 +109,15 @@ export function text(page: Page): Promise<string> {
   });
 }
 
-/** Opens a scenario from a file, and waits until the engine has looked at it. */
+/** Opens a scenario from a file, and waits until the engine has checked it. */
 export async function openToml(page: Page, toml: string): Promise<void> {
   await page
     .locator("input[type=file]")
     .setInputFiles({ name: "a.toml", mimeType: "text/plain", buffer: Buffer.from(toml) });
-  await page.getByText("a.toml is the scenario now").waitFor();
+  await page.getByText("a.toml is now the scenario").waitFor();
 }
 
-/** Fingers on the screen, as the browser gets them. */
+/** Returns a function that sends touch events to the browser. */
 export async function fingers(
   page: Page,
 ): Promise<(kind: "Start" | "Move" | "End", ...at: [x: number, y: number][]) => Promise<void>> {
@@ -126,14 +128,14 @@ export async function fingers(
   };
 }
 
-/** Does something that takes an element away. Another may stand in its place at once. */
+/** Runs an action that removes an element, and waits until it is gone. Another element may replace it immediately. */
 export async function replacing(page: Page, selector: string, act: () => Promise<void>): Promise<void> {
   const before = await page.waitForSelector(selector);
   await act();
   await before.waitForElementState("hidden");
 }
 
-/** What axe finds wrong with the page as it is. */
+/** Returns the violations that axe finds in the current page. */
 export async function violations(page: Page): Promise<string[]> {
   const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await page.evaluate(axe);

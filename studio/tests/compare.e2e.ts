@@ -38,26 +38,26 @@ describe("variants side by side", () => {
     ]);
     await page.locator(".headline", { hasText: "goodput" }).waitFor();
     await page.getByRole("img", { name: /^Goodput: newreno .* ± .* Mbit\/s, cubic/ }).waitFor();
-    const over = page.getByRole("region", { name: "Over time, and by flow" });
-    await over.getByRole("img", { name: /^Goodput over time: newreno at most .* Mbit\/s, cubic at most/ }).waitFor();
-    const windows = over.getByRole("img", { name: /^Congestion window of newreno, seed 1: at most .* segments/ });
+    const over = page.getByRole("region", { name: "Over time and by flow" });
+    await over.getByRole("img", { name: /^Goodput over time: newreno up to .* Mbit\/s, cubic up to/ }).waitFor();
+    const windows = over.getByRole("img", { name: /^Congestion window of newreno, seed 1: up to .* segments/ });
     expect(await windows.locator("path").count()).toBe(1);
     const lines = await windows.locator("path").first().getAttribute("d");
     await over.getByRole("combobox", { name: "Seed" }).selectOption("7");
-    const others = over.getByRole("img", { name: /^Congestion window of newreno, seed 7: at most/ });
+    const others = over.getByRole("img", { name: /^Congestion window of newreno, seed 7: up to/ });
     expect(await others.locator("path").first().getAttribute("d")).not.toBe(lines);
     const before = await table(page).locator("tbody tr").nth(1).textContent();
     await page.getByRole("button", { name: "vegas", exact: true }).click();
     await page.getByText("40 of 50 runs").waitFor();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await finished(page, 50);
     expect(await table(page).locator("tbody tr").nth(1).textContent()).toBe(before);
-    await page.getByLabel("Measure").selectOption("Completion time");
+    await page.getByLabel("Metric").selectOption("Completion time");
     await page.getByRole("row", { name: /cubic 10 .* than newreno/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 
-  test("cancelled, and gone on from there", async () => {
+  test("cancelled, and resumed", async () => {
     const { page } = await studio.page();
     await view(page);
     await page.getByLabel("Seeds").fill("200");
@@ -65,14 +65,14 @@ describe("variants side by side", () => {
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.getByText(/^[1-9]\d* of 800 runs/).waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
     const kept = Number.parseInt((await page.locator(".count").textContent()) ?? "", 10);
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThan(800);
     const seeds = Math.ceil(kept / 4) + 1;
     await page.getByLabel("Seeds").fill(String(seeds));
     await page.getByLabel("Seeds").blur();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await finished(page, 4 * seeds);
   });
 
@@ -88,11 +88,11 @@ describe("variants side by side", () => {
     const worker = page.workers().at(-1);
     await worker?.evaluate(() => setTimeout(() => self.close(), 0)).catch(() => undefined);
     await finished(page, 400);
-    await page.getByText(/1 made again/).waitFor();
+    await page.getByText(/1 repeated/).waitFor();
     await page.getByRole("row", { name: /cubic .* 100$/ }).waitFor();
   });
 
-  test("a change that the scenario does not take is told at its variant", async () => {
+  test("a change that the scenario rejects is reported at its variant", async () => {
     const { page } = await studio.page();
     await view(page);
     await page.getByLabel("Value of defaults.tcp.congestion of bbr").fill("bbr9");
@@ -123,25 +123,25 @@ describe("variants side by side", () => {
     expect(new Set(rows).size).toBe(4);
   });
 
-  test("what is not random runs once, and says so", async () => {
+  test("a scenario without randomness runs once, and the view states it", async () => {
     const { page } = await studio.page();
     const pair =
       'name = "pair"\nduration = "10 s"\n[[links]]\nbetween = ["a", "b"]\nrate = "10 Mbit/s"\ndelay = "20 ms"\n';
     await openToml(page, `${pair}queue = "1 bdp"\n[[flows]]\nfrom = "a"\nto = "b"\n`);
     await view(page);
-    // BBR draws when it probes.
+    // BBR draws random numbers when it probes.
     await page.getByRole("button", { name: "bbr", pressed: true }).click();
     await page.getByText("Nothing in this scenario is random: each variant runs once.").waitFor();
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await finished(page, 3);
-    await page.getByText("Nothing is random there: each seed gives the same.").waitFor();
+    await page.getByText("Nothing is random there: each seed gives the same result.").waitFor();
   });
 
   test.each([
     ["light", { colorScheme: "light" }],
     ["dark", { colorScheme: "dark" }],
     ["on a phone", { viewport: { width: 360, height: 740 }, hasTouch: true }],
-  ] as const)("axe finds nothing: %s", async (_, options) => {
+  ] as const)("axe finds no violations: %s", async (_, options) => {
     const { page } = await studio.page(options);
     await view(page);
     await page.getByLabel("Seeds").fill("3");

@@ -1,4 +1,4 @@
-"""Charts of comparisons by the package: JSON on standard output, by scenario."""
+"""Writes the charts of comparisons, made by the package, as JSON by scenario to standard output."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ async function preset(name: string): Promise<Page> {
   return page;
 }
 
-/** Whether lines come in this order, perhaps with others between them: the first that does not, or nothing. */
+/** Returns the first wanted line that is not found after the lines before it; undefined if all are found in order. */
 function missing(lines: string[], wanted: (string | RegExp)[]): string | RegExp | undefined {
   let at = 0;
   return wanted.find((want) => {
@@ -51,7 +51,7 @@ function missing(lines: string[], wanted: (string | RegExp)[]): string | RegExp 
   });
 }
 
-/** The tree follows the page a moment later. */
+/** Waits until the lines appear in this order in the accessibility tree, which is updated shortly after the page. */
 async function expectInOrder(page: Page, wanted: (string | RegExp)[]): Promise<void> {
   await expect
     .poll(async () => {
@@ -62,12 +62,12 @@ async function expectInOrder(page: Page, wanted: (string | RegExp)[]): Promise<v
     .toEqual({ nameless: [] });
 }
 
-describe("a screen reader says", () => {
+describe("a screen reader announces", () => {
   test("the scenario: landmarks, presets by name, fields with values in units", async () => {
     const { page } = await studio.page();
     await page.getByRole("slider").first().waitFor();
     await expectInOrder(page, [
-      'link "To the content"',
+      'link "Skip to content"',
       "banner",
       /^heading "geo" level 1/,
       'navigation "Views"',
@@ -96,7 +96,7 @@ describe("a screen reader says", () => {
       'main "Run"',
       /^button "Run"/,
       /^button "Next loss" unavailable/,
-      /^combobox "Speed" = as fast as it goes/,
+      /^combobox "Speed" = maximum speed/,
       /^progressbar "Progress" = 20/,
       /^group "Charts over time\. Plus and minus zoom/,
       /^heading "cwnd and ssthresh segments" level 2/,
@@ -109,8 +109,8 @@ describe("a screen reader says", () => {
       'region "Why is it slow?"',
       "text a->b",
       /^text reached /,
-      'region "Moving pictures"',
-      'group "Pictures"',
+      'region "Animations"',
+      'group "Animation"',
       'button "Network" not pressed',
       'complementary "Flows, links and the result"',
       'region "Result"',
@@ -120,10 +120,10 @@ describe("a screen reader says", () => {
       /^cell "[\d.]+ Mbit\/s"/,
     ]);
     await page.locator(".chart.cwnd summary").click();
-    await expectInOrder(page, ['columnheader "least"', 'columnheader "at the end"', 'rowheader "cwnd"', /^cell "/]);
+    await expectInOrder(page, ['columnheader "minimum"', 'columnheader "at the end"', 'rowheader "cwnd"', /^cell "/]);
   });
 
-  test("the comparison: variants, progress, answer, table, means of each measure", async () => {
+  test("the comparison: variants, progress, conclusion, table, means by metric", async () => {
     const page = await pair();
     await page.getByRole("link", { name: "Compare" }).click();
     await page.getByRole("button", { name: "Compare", exact: true }).click();
@@ -136,7 +136,7 @@ describe("a screen reader says", () => {
       'button "Remove variant newreno"',
       /^button "Compared" unavailable/,
       /^progressbar "13 of 13 runs"/,
-      'region "Answer"',
+      'region "Conclusion"',
       'region "Results"',
       'table "Means by variant with their 95 % intervals"',
       'rowheader "newreno"',
@@ -145,7 +145,7 @@ describe("a screen reader says", () => {
     ]);
   });
 
-  test("the network and the diagram of packets: what is drawn now", async () => {
+  test("the network and the diagram of packets: their current content", async () => {
     const page = await pair();
     await run(page);
     await page.getByRole("button", { name: "Network", exact: true }).click();
@@ -160,7 +160,7 @@ describe("a screen reader says", () => {
       /^combobox "Flow" = a->b/,
       'button "Zoom in"',
       /^status/,
-      /^application "Time to the right.*\((\d|,)+ packets, \d+ retransmitted, \d+ dropped/,
+      /^application "Time runs to the right.*\((\d|,)+ packets, \d+ retransmitted, \d+ dropped/,
     ]);
   });
 
@@ -186,7 +186,7 @@ describe("a screen reader says", () => {
   });
 });
 
-describe("live regions say", () => {
+describe("live regions announce", () => {
   test("once that a run starts and how it ended, each time", async () => {
     const page = await pair();
     await listen(page);
@@ -216,7 +216,7 @@ describe("live regions say", () => {
     expect(await focus(page)).toBe("button Next loss");
   });
 
-  test("once the answer of a comparison, when all runs have finished", async () => {
+  test("once the conclusion of a comparison, when all runs have finished", async () => {
     const page = await pair();
     await page.getByRole("link", { name: "Compare" }).click();
     await page.getByRole("button", { name: "Compare", exact: true }).waitFor();
@@ -226,7 +226,7 @@ describe("live regions say", () => {
     await expect.poll(() => heard(page)).toEqual([expect.stringMatching(/^All 13 runs have finished\. \w+/)]);
   });
 
-  test("why a scenario does not run, at once", async () => {
+  test("immediately why a scenario does not run", async () => {
     const page = await pair();
     await openToml(page, PAIR.replace("10 Mbit/s", "10"));
     await page.locator(".standing.bad").waitFor();
@@ -237,7 +237,7 @@ describe("live regions say", () => {
 });
 
 describe("the focus", () => {
-  test("goes to the content when a view opens, and stays where it worked", async () => {
+  test("moves to the content when a view opens, and stays on a used control", async () => {
     const page = await pair();
     await page.getByRole("button", { name: "Run", exact: true }).focus();
     await page.keyboard.press("Enter");
@@ -253,7 +253,7 @@ describe("the focus", () => {
     expect(await focus(page)).toMatch(/^main Scenario/);
   });
 
-  test("goes into the menu and the dialog, and back to their buttons", async () => {
+  test("moves into the menu and the dialog, and back to their buttons", async () => {
     const page = await pair();
     await page.getByRole("button", { name: "Save", exact: true }).focus();
     await page.keyboard.press("Enter");
@@ -275,7 +275,7 @@ describe("the focus", () => {
     expect(await focus(page)).toBe("button Share");
   });
 
-  test("stays near when what had it goes", async () => {
+  test("stays near when the focused element is removed", async () => {
     const page = await pair();
     await page.getByRole("link", { name: "Compare" }).click();
     const last = page.getByRole("button", { name: "Remove variant bbr" });
@@ -288,7 +288,7 @@ describe("the focus", () => {
   });
 });
 
-test("this machine: what can be started, tasks and results, and once how a run ended", async () => {
+test("this machine: startable tasks, tasks and results, and once how a run ended", async () => {
   const server = await Server.start(["pair.toml"], (folder) => writeFile(join(folder, "pair.toml"), PAIR));
   const browser = await launch();
   try {
@@ -310,7 +310,7 @@ test("this machine: what can be started, tasks and results, and once how a run e
       'button "Run on this machine"',
       'heading "Tasks" level 2',
       'article "Run pair"',
-      'button "Take Run pair out of the list"',
+      'button "Remove Run pair from the list"',
       'progressbar "Progress of Run pair" = 1',
       'button "Report of pair"',
       'table "Results"',

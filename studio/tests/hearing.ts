@@ -1,4 +1,4 @@
-/** The page as a screen reader gets it: the accessibility tree of Chromium, and changes of live regions. */
+/** The page as a screen reader receives it: the accessibility tree of Chromium, and changes of live regions. */
 
 import type { Page } from "playwright-core";
 
@@ -18,9 +18,9 @@ interface AXNode {
   childIds?: string[];
 }
 
-/** Roles that readers pass over, because what is in them speaks for itself. */
+/** Roles that readers omit, because their content is self-explanatory. */
 const SILENT = new Set(["none", "generic", "InlineTextBox", "RootWebArea", "LineBreak", "Canvas", "ListMarker"]);
-/** States that are said. */
+/** States that are announced. */
 const STATES: Record<string, (value: unknown) => string> = {
   level: (value) => `level ${value}`,
   checked: (value) => (value === "true" ? "checked" : "not checked"),
@@ -30,7 +30,7 @@ const STATES: Record<string, (value: unknown) => string> = {
   disabled: (value) => (value ? "unavailable" : ""),
 };
 
-/** What a screen reader says from the top to the end: role, name, value, states, description. */
+/** Returns the announcements of a screen reader from start to end: role, name, value, states, description. */
 export async function spoken(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send("Accessibility.getFullAXTree")) as unknown as { nodes: AXNode[] };
@@ -71,7 +71,7 @@ function lineOf({ role, name, value, description, properties = [] }: AXNode, aro
   return [kind, ...(says ? [`"${says}"`] : []), ...holds, ...states, ...about].join(" ");
 }
 
-/** Names of what can be pressed, chosen or written to and has none. */
+/** Returns the controls without an accessible name. */
 export function nameless(lines: string[]): string[] {
   return lines.filter((line) =>
     /^(button|link|textbox|checkbox|combobox|slider|spinbutton|searchbox|tab|dialog|image|application|region|table)\b(?! ")/.test(
@@ -80,7 +80,7 @@ export function nameless(lines: string[]): string[] {
   );
 }
 
-/** Notes from now on what live regions say. One that comes together with its words counts only if it is an alert. */
+/** Starts recording the announcements of live regions. A region that is inserted with its text counts only if it is an alert. */
 export async function listen(page: Page): Promise<void> {
   await page.evaluate(() => {
     const heard: string[] = [];
@@ -116,12 +116,12 @@ export async function listen(page: Page): Promise<void> {
   });
 }
 
-/** What live regions said since `listen`, in order. */
+/** Returns the announcements of live regions since `listen`, in order. */
 export function heard(page: Page): Promise<string[]> {
   return page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.slice());
 }
 
-/** What has the focus: its role or tag, and its name. */
+/** Returns the role or tag of the focused element, and its name. */
 export function focus(page: Page): Promise<string> {
   return page.evaluate(() => {
     const at = document.activeElement;

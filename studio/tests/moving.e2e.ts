@@ -20,7 +20,7 @@ afterAll(async () => {
   await flat.close();
 });
 
-/** Runs a preset and opens one of its pictures. */
+/** Runs a preset and opens one of its animations. */
 async function open(
   name: string,
   picture: string,
@@ -35,7 +35,7 @@ async function open(
     .setInputFiles({ name: `${name}.toml`, mimeType: "text/plain", buffer: toml });
   await expect.poll(() => page.locator(".title").textContent(), { timeout: 20_000 }).toBe(name);
   await page.getByRole("link", { name: "Run", exact: true }).click();
-  await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name: picture, exact: true }).click();
+  await page.getByRole("group", { name: "Animation" }).getByRole("button", { name: picture, exact: true }).click();
   return { page, complaints };
 }
 
@@ -43,7 +43,7 @@ function shot(page: Page, name: string): Promise<Buffer> {
   return page.locator(".pictures").screenshot({ path: `${SHOTS}${name}.png` });
 }
 
-/** Whether two looks at a canvas differ. */
+/** Returns true if a canvas changes between two frames. */
 async function moves(page: Page, canvas: string): Promise<boolean> {
   const look = () => page.locator(canvas).first().screenshot();
   const first = await look();
@@ -61,7 +61,7 @@ describe("the network", () => {
     ["dumbbell", { viewport: { width: 360, height: 740 } }],
     ["search-and-rescue", { colorScheme: "dark" as const }],
     ["starlink-550", {}],
-  ])("of %s shows packets on their way", async (name, options) => {
+  ])("animation of %s shows packets in transit", async (name, options) => {
     const { page, complaints } = await open(name, "Network", options);
     await page.getByRole("button", { name: "Watch its packets" }).click();
     const shown = page.locator(".moving-key .shown");
@@ -73,11 +73,11 @@ describe("the network", () => {
     await page.context().close();
   });
 
-  test("stands still for those who ask for it, and tells queues in numbers", async () => {
+  test("is still if the user prefers reduced motion, and lists queue values", async () => {
     const { page } = await open("dumbbell", "Network", { reducedMotion: "reduce" });
     await page.getByRole("button", { name: "Watch its packets" }).click();
-    await page.getByText("without motion, as your system asks").waitFor();
-    await page.getByText("Queues in numbers").waitFor({ timeout: 40_000 });
+    await page.getByText("without motion, because your system requests reduced motion").waitFor();
+    await page.getByText("Queue values").waitFor({ timeout: 40_000 });
     const most = page.locator(".moving-links td").nth(2);
     await expect.poll(async () => Number(await most.textContent())).toBeGreaterThan(0);
     await page.context().close();
@@ -85,7 +85,7 @@ describe("the network", () => {
 });
 
 describe("queues", () => {
-  /** The length beside a queue in the picture and in the table, at each frame of some seconds. */
+  /** Returns the length of a queue as shown in the animation and in the table, at each frame of some seconds. */
   async function frames(page: Page): Promise<[painted: string, listed: string][]> {
     return page.evaluate(
       () =>
@@ -117,7 +117,7 @@ describe("queues", () => {
     );
   }
 
-  test.each(["geo", "starlink-550"])("of a fast run of %s are those that it recorded", async (name) => {
+  test.each(["geo", "starlink-550"])("in a fast run of %s have the recorded lengths", async (name) => {
     const { page } = await open(name, "Network");
     await page.locator(".hash").waitFor({ timeout: 40_000 });
     const cells = page.locator(".moving-links tbody tr").first().locator("td");
@@ -129,8 +129,8 @@ describe("queues", () => {
     const shown = await frames(page);
     expect(new Set(shown.map(([painted, listed]) => `${painted} ${listed}`)).size).toBe(1);
     expect(shown[0]?.[0]).toBe(shown[0]?.[1]);
-    // The same when the picture is opened after the run.
-    const pictures = page.getByRole("group", { name: "Pictures" });
+    // The lengths are equal if the animation is opened after the run.
+    const pictures = page.getByRole("group", { name: "Animation" });
     await pictures.getByRole("button", { name: "Network", exact: true }).click();
     await pictures.getByRole("button", { name: "Network", exact: true }).click();
     await expect.poll(() => cells.count(), { timeout: 40_000 }).toBeGreaterThan(3);
@@ -139,27 +139,27 @@ describe("queues", () => {
     await page.context().close();
   });
 
-  test("that change have the same numbers in the picture and in the table", async () => {
+  test("that change have the same lengths in the animation and in the table", async () => {
     const { page } = await studio.page();
     await openToml(page, PAIR);
     await page.getByRole("link", { name: "Run", exact: true }).click();
     await page.locator(".hash").waitFor();
     await page.locator(".speed select").selectOption("1");
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name: "Network", exact: true }).click();
+    await page.getByRole("group", { name: "Animation" }).getByRole("button", { name: "Network", exact: true }).click();
     const most = page.locator(".moving-links tbody td").nth(2);
     await expect.poll(async () => Number(await most.textContent()), { timeout: 40_000 }).toBeGreaterThan(9);
     const shown = await frames(page);
     expect(new Set(shown.map(([painted]) => painted)).size).toBeGreaterThan(3);
     const apart = shown.map(([painted, listed]) => (painted === listed ? "." : "x")).join("");
-    // The page writes the table a frame after the picture.
+    // The page updates the table one frame after the animation.
     expect(apart).not.toContain("xxx");
     await page.context().close();
   });
 });
 
 describe("space-time", () => {
-  /** Pixels between neighbouring lines of data in the saved picture: those that are closest to each other, but for a tenth. */
+  /** Returns the distance in pixels between neighbouring lines of data in the saved diagram: the 10th percentile. */
   async function apart(page: Page): Promise<number> {
     const saved = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save SVG" }).click();
@@ -183,7 +183,7 @@ describe("space-time", () => {
     ["starlink-550", { viewport: { width: 1440, height: 900 } }, 300],
     ["geo", { viewport: { width: 390, height: 844 } }, 100],
     ["mars", {}, 1000],
-  ])("of %s opens where packets can be told apart, and shows all on demand", async (name, options, most) => {
+  ])("diagram of %s opens where packets can be distinguished, and shows all on demand", async (name, options, most) => {
     const { page } = await open(name, "Space-time", options);
     const view = page.getByText(/^In view: /);
     await view.waitFor({ timeout: 40_000 });
@@ -204,16 +204,16 @@ describe("space-time", () => {
     await page.context().close();
   });
 
-  test("shows, zooms, tells and saves the packets of a window", async () => {
+  test("shows, zooms, lists and saves the packets of a window", async () => {
     const { page, complaints } = await open("lossy", "Space-time");
     await page.getByText(/\d+ packets, [1-9]\d* retransmitted, [1-9]\d* dropped/).waitFor({ timeout: 40_000 });
     await page.getByRole("button", { name: "All", exact: true }).click();
     await shot(page, "space-time-lossy");
-    await page.getByText("The packets in view, in words").click();
+    await page.getByText("Packets in view, as text").click();
     const words = page.locator(".moving-links li");
     expect(await words.first().textContent()).toContain("a1 → b1");
     expect(await words.allTextContents()).toContainEqual(expect.stringContaining("seq 0, len 1448 B"));
-    await page.getByRole("application", { name: /^Time to the right/ }).press("+");
+    await page.getByRole("application", { name: /^Time runs to the right/ }).press("+");
     await page.getByText("in view: 0.200 s to 1.800 s").waitFor();
     const saved = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save SVG" }).click();
@@ -221,7 +221,7 @@ describe("space-time", () => {
     expect(svg).toMatch(/^<svg [^>]*>.*<path d="M.*a1<\/text>/s);
     await page.getByRole("spinbutton", { name: "from" }).fill("3");
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("is no window").waitFor();
+    await page.getByText("is not a valid window").waitFor();
     expect(complaints).toEqual([]);
     expect(await violations(page)).toEqual([]);
     await page.context().close();
@@ -331,7 +331,7 @@ describe("space", () => {
     await page.context().close();
   });
 
-  test("a browser without WebGL is told", async () => {
+  test("a browser without WebGL gets a notice", async () => {
     const { page } = await open("iridium", "Globe", {}, flat);
     await page.getByText("The globe needs WebGL 2").waitFor();
   });

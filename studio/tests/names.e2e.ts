@@ -14,30 +14,30 @@ afterAll(async () => {
 });
 
 const LONG = "observatory-with-a-very-long-name-in-the-far-north-of-the-island-group";
-/** Names that a line may break: at hyphens, at spaces, and a long one anywhere. */
+/** A scenario with names that a line could break: at hyphens, at spaces, and a long one anywhere. */
 const NAMES = `name = "names"
 duration = "5 s"
 [[links]]
-between = ["client-north-west", "gate way-1"]
+between = ["client-north-west", "gate hub-1"]
 rate = "10 Mbit/s"
 delay = "20 ms"
 queue = "20 packets"
 [[links]]
-between = ["gate way-1", "${LONG}"]
+between = ["gate hub-1", "${LONG}"]
 rate = "5 Mbit/s"
 delay = "20 ms"
 queue = "20 packets"
 [[flows]]
 from = "client-north-west"
-to = "gate way-1"
+to = "gate hub-1"
 [[flows]]
 from = "client-north-west"
 to = "${LONG}"
 `;
-const NODES = ["client-north-west", "gate way-1", LONG];
+const NODES = ["client-north-west", "gate hub-1", LONG];
 const WORDS = [...NODES, ...NODES.flatMap((from) => NODES.map((to) => `${from}->${to}`))];
 
-/** Places of the page in which a name is on more than one line, or is cut without "…" or without its title. */
+/** Returns the elements in which a name is on more than one line, or is cut without "…" or without a title. */
 function broken(page: Page, names: string[]): Promise<string[]> {
   return page.evaluate((words) => {
     const found: string[] = [];
@@ -90,7 +90,7 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
     await page.locator(".moving-links td").first().waitFor();
     expect(await broken(page, WORDS)).toEqual([]);
     await picture(page, "Space-time");
-    await page.getByText("The packets in view, in words").click();
+    await page.getByText("Packets in view, as text").click();
     await page.locator(".moving-links li").first().waitFor();
     expect(await broken(page, WORDS)).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -101,7 +101,7 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
   test("in the lists of a drawing and the items of the form", async () => {
     const { page } = await studio.page(options);
     await openToml(page, NAMES);
-    expect(await broken(page, [...WORDS, `client-north-west – gate way-1`])).toEqual([]);
+    expect(await broken(page, [...WORDS, `client-north-west – gate hub-1`])).toEqual([]);
     await page.getByRole("tab", { name: "Drawing" }).click();
     await page.getByText("as lists").click();
     await page.locator(".parts .choices button").first().waitFor();
@@ -110,7 +110,7 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
     await page.context().close();
   });
 
-  test("in paths over satellites, which are all there", async () => {
+  test("in paths over satellites, which are complete", async () => {
     const { page } = await studio.page(options);
     await openToml(page, await readFile(new URL("../../scenarios/starlink-550.toml", import.meta.url), "utf8"));
     await page.getByRole("link", { name: "Run", exact: true }).click();
@@ -128,7 +128,7 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
   });
 });
 
-test("flows whose paths are not sought are counted", async () => {
+test("flows without computed paths are counted", async () => {
   const { page } = await studio.page();
   const toml = await readFile(new URL("../../scenarios/starlink-550.toml", import.meta.url), "utf8");
   const flow = (at: number) =>

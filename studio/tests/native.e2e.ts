@@ -69,7 +69,7 @@ afterAll(async () => {
   await server.forget();
 });
 
-/** A page of the server that is connected. */
+/** Opens a page that is connected to the server. */
 async function opened(options: Parameters<typeof pageOf>[1] = {}, of = server) {
   const { page, complaints } = await pageOf(browser, options);
   await page.goto(of.address);
@@ -98,7 +98,7 @@ async function shot(page: Page, name: string): Promise<void> {
   }
 }
 
-/** Runs the scenario as it is, and gives the hash of its result. */
+/** Runs the unchanged scenario, and returns the hash of its result. */
 async function run(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Run on this machine" }).click();
   const hash = page.locator(".task").first().locator(".hash");
@@ -106,7 +106,7 @@ async function run(page: Page): Promise<string> {
   return (await hash.textContent()) ?? "";
 }
 
-/** Compares, and gives the hashes of the runs as they are saved. */
+/** Runs a comparison, and returns the hashes of the saved runs. */
 async function comparedRuns(page: Page): Promise<string[]> {
   await page.getByRole("button", { name: "Compare", exact: true }).click();
   await page.getByText("12 of 12 runs", { exact: true }).waitFor();
@@ -139,7 +139,7 @@ describe("a page without a token", () => {
     await studio.close();
   });
 
-  test("says that the address is needed when the token is wrong, and goes on by itself", async () => {
+  test("states that the address is needed when the token is wrong, and reconnects automatically", async () => {
     const { page } = await pageOf(browser);
     await page.goto(server.address.replace(/token=.*/, "token=wrong"));
     await page.getByRole("alert").getByText("open the address that lightlag studio printed").waitFor();
@@ -151,7 +151,7 @@ describe("a page without a token", () => {
 });
 
 describe("the page of this machine", () => {
-  test("opens FILE, takes the token out of the address, and works after a reload", async () => {
+  test("opens FILE, removes the token from the address, and works after a reload", async () => {
     const { page, complaints } = await opened();
     expect(page.url()).not.toContain("token");
     expect(await text(page)).toBe(await readFile(GEO, "utf8"));
@@ -163,7 +163,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("takes a shared scenario from the same address", async () => {
+  test("opens a shared scenario from the same address", async () => {
     const { page } = await opened();
     const fragment = await page.evaluate(async () => {
       const bytes = new TextEncoder().encode(JSON.stringify({ toml: 'name = "shared"\n' }));
@@ -182,7 +182,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("runs natively with the hash of the page, and keeps the results", async () => {
+  test("runs natively with the hash of the page, and stores the results", async () => {
     const { page, complaints } = await native();
     await shot(page, "native-start");
     const hash = await run(page);
@@ -198,13 +198,13 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("runs several seeds, each into a folder of its own", async () => {
+  test("runs several seeds, each into a separate directory", async () => {
     const { page } = await native();
     await page.getByLabel("Seeds", { exact: true }).fill("3-x");
-    await page.getByText('"3-x" is no seed').waitFor();
+    await page.getByText('"3-x" is not a seed').waitFor();
     expect(await page.getByRole("button", { name: "Run on this machine" }).isDisabled()).toBe(true);
     await page.getByLabel("Seeds", { exact: true }).fill("3-5");
-    await page.getByLabel("Runs at a time").fill("2");
+    await page.getByLabel("Parallel runs").fill("2");
     await page.getByRole("button", { name: "Run on this machine" }).click();
     await expect.poll(() => card(page, "Run geo").locator(".hash").count(), { timeout: 30_000 }).toBe(3);
     const hashes = await card(page, "Run geo").locator(".hash").allTextContents();
@@ -245,7 +245,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("opens a scenario of the folders with its files", async () => {
+  test("opens a scenario in the directories with its files", async () => {
     const { page } = await native();
     await page.getByRole("button", { name: "Scenario of traced.toml" }).click();
     await page.locator(".standing:is(.good, .warn)").waitFor();
@@ -253,7 +253,7 @@ describe("the page of this machine", () => {
     await page.getByRole("link", { name: "This machine" }).click();
     const hash = await run(page);
     expect(await runInView(page)).toBe(hash);
-    // The run keeps its file, and gives it back.
+    // The run stores its file, and returns it.
     await page.getByRole("link", { name: "This machine" }).click();
     await page.getByRole("button", { name: "Scenario of traced", exact: true }).first().click();
     await page.locator(".chip").getByText("rates.csv").waitFor();
@@ -261,7 +261,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("shows the newest list of results, whichever answer comes last", async () => {
+  test("shows the newest list of results, even if responses are reordered", async () => {
     const { page } = await opened();
     let release = () => {};
     const held = new Promise<void>((settle) => {
@@ -317,7 +317,7 @@ describe("the page of this machine", () => {
     for (const name of ["hybla", "bbr"]) {
       await page.getByRole("checkbox", { name, exact: true }).uncheck();
     }
-    await page.getByLabel("Seeds each").fill("2");
+    await page.getByLabel("Seeds per algorithm").fill("2");
     await page.getByRole("button", { name: "Compare on this machine" }).click();
     const comparison = card(page, "Comparison geo");
     await expect.poll(() => comparison.getByRole("status").textContent(), { timeout: 50_000 }).toBe("done");
@@ -329,14 +329,14 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("cancels a run, whose records are kept", async () => {
+  test("cancels a run, whose records are stored", async () => {
     const { page } = await native();
     await page.getByRole("button", { name: "Scenario of endless.toml" }).click();
     await expect.poll(() => page.locator(".title").textContent()).toBe("endless");
     await page.getByRole("link", { name: "This machine" }).click();
     await page.getByRole("button", { name: "Run on this machine" }).click();
     const task = card(page, "Run endless");
-    await expect.poll(() => task.getByRole("status").textContent()).toBe("going on");
+    await expect.poll(() => task.getByRole("status").textContent()).toBe("running");
     await task.getByRole("button", { name: "Cancel" }).click();
     await expect.poll(() => task.getByRole("status").textContent()).toBe("cancelled");
     expect(await task.getByText("interrupted").count()).toBe(1);
@@ -344,7 +344,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("shows what the server refuses in the task", async () => {
+  test("shows an error of the server in the task", async () => {
     const { page } = await native();
     await page.getByLabel("Duration").fill("soon");
     await page.getByRole("button", { name: "Run on this machine" }).click();
@@ -363,7 +363,7 @@ describe("the page of this machine", () => {
     await page.context().close();
   });
 
-  test("runs a study of the folders, and opens its report", async () => {
+  test("runs a study in the directories, and opens its report", async () => {
     const { page, complaints } = await native();
     await page.getByRole("button", { name: "Run grid.toml" }).click();
     const study = card(page, "Study grid");
@@ -468,8 +468,8 @@ describe("the page of this machine", () => {
   });
 });
 
-describe("a server of its own", () => {
-  test("a mistake in FILE stands in the page and in its place", async () => {
+describe("a separate server", () => {
+  test("an error in FILE is shown in the list and at its position", async () => {
     const bad = await Server.start(["bad.toml"], (folder) =>
       writeFile(join(folder, "bad.toml"), SHORT.replace("10 Mbit/s", "10 miles")),
     );
@@ -483,7 +483,7 @@ describe("a server of its own", () => {
     await bad.forget();
   });
 
-  test("a FILE that is no TOML stands in the text, with its mistake", async () => {
+  test("a FILE that is not valid TOML is shown in the text, with its error", async () => {
     const bad = await Server.start(["bad.toml"], (folder) => writeFile(join(folder, "bad.toml"), "duration = \n"));
     const { page } = await opened({}, bad);
     await page.locator(".standing.bad").waitFor();
@@ -493,29 +493,29 @@ describe("a server of its own", () => {
     await bad.forget();
   });
 
-  test("a FILE that names code is told", async () => {
+  test("a FILE that names code is rejected with an error", async () => {
     const code = `${SHORT}congestion = { python = "x.py:X" }\n`;
     const bad = await Server.start(["bad.toml"], (folder) => writeFile(join(folder, "bad.toml"), code));
     const { page } = await opened({}, bad);
-    await page.getByRole("alert").getByText("is code, which the page never runs").waitFor();
+    await page.getByRole("alert").getByText("is code, which the studio never runs").waitFor();
     expect(await text(page)).toContain("x.py:X");
     await page.context().close();
     await bad.forget();
   });
 
-  test("its end is told at once, its tasks are lost, and the page goes on by itself", async () => {
+  test("its end is reported immediately, its tasks are lost, and the page reconnects automatically", async () => {
     const own = await Server.start(["results/endless.toml"], prepared);
     const { page } = await native({}, own);
     await page.getByLabel("Run on").selectOption("machine");
     await page.getByRole("button", { name: "Run on this machine" }).click();
-    await expect.poll(() => card(page, "Run endless").getByRole("status").textContent()).toBe("going on");
+    await expect.poll(() => card(page, "Run endless").getByRole("status").textContent()).toBe("running");
     await own.end("SIGKILL");
-    await page.getByRole("alert").getByText("lightlag studio has ended or does not answer").waitFor();
+    await page.getByRole("alert").getByText("lightlag studio has stopped or does not respond").waitFor();
     await expect.poll(() => card(page, "Run endless").getByRole("status").textContent()).toBe("lost");
     expect(await page.getByLabel("Run on").inputValue()).toBe("page");
     expect(await page.getByLabel("Run on").isDisabled()).toBe(true);
     await shot(page, "native-killed");
-    await page.getByRole("button", { name: "Read again" }).click();
+    await page.getByRole("button", { name: "Refresh" }).click();
     await page.locator(".results-here").getByRole("alert").waitFor();
     await page.getByRole("link", { name: "Scenario" }).click();
     await page.locator('[id="in-duration"]').fill("soon");
@@ -537,25 +537,25 @@ describe("a server of its own", () => {
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.getByText(/^[1-9]\d* of 800 runs/).waitFor();
     await own.end("SIGKILL");
-    await page.getByRole("alert").getByText("lightlag studio has ended or does not answer").waitFor();
+    await page.getByRole("alert").getByText("lightlag studio has stopped or does not respond").waitFor();
     const count = async () => Number.parseInt((await page.locator(".count").textContent()) ?? "", 10);
     const before = await count();
     await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before + 4);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
     expect(await page.locator(".entry .bad").count()).toBe(0);
     await page.context().close();
     await own.forget();
   });
 
-  test("its end during a live run of the native engine is told in the run", async () => {
+  test("its end during a live run of the native engine is reported in the run", async () => {
     const own = await Server.start(["results/endless.toml"], prepared);
     const { page } = await opened({}, own);
     await page.getByLabel("Run on").selectOption("machine");
     await page.getByRole("link", { name: "Run", exact: true }).click();
     await page.getByRole("button", { name: "Pause" }).waitFor();
     await own.end("SIGKILL");
-    await page.locator(".fault").getByText("lightlag studio has ended or does not answer").waitFor();
+    await page.locator(".fault").getByText("lightlag studio has stopped or does not respond").waitFor();
     await page.context().close();
     await own.forget();
   });

@@ -10,7 +10,7 @@ afterAll(async () => {
   await studio.close();
 });
 
-test("a page that was open once works without a network", async () => {
+test("a page that was opened once works without a network", async () => {
   const { page, complaints } = await studio.page();
   await page.evaluate(async () => {
     const { active, installing, waiting } = await navigator.serviceWorker.ready;
@@ -29,7 +29,7 @@ test("a page that was open once works without a network", async () => {
   await page.context().close();
 });
 
-test("nothing comes from elsewhere", async () => {
+test("no resource is loaded from elsewhere", async () => {
   const { page } = await studio.page();
   const addresses = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
   expect(addresses.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-"""Tables of runs by the package, in JSON: scenarios by name on input, rows of text by name and title on output."""
+"""Reads scenarios by name as JSON, and writes the package's tables (as text) and charts of their runs as JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tomllib
 
 import lightlag as ll
 from lightlag.records import rows as _rows
+from lightlag.report.timeline import timeline
 
 TITLES = {
     "Flows": _rows.flow_rows,
@@ -21,8 +22,14 @@ TITLES = {
 def main() -> None:
     found = {}
     for name, text in json.load(sys.stdin).items():
-        summary = ll.run(tomllib.loads(text)).summary
-        found[name] = [[title, rows] for title, of in TITLES.items() if (rows := of(summary))]
+        run = ll.run(tomllib.loads(text))
+        tables = [[title, rows] for title, of in TITLES.items() if (rows := of(run.summary))]
+        charts = [
+            {key: getattr(chart, key) for key in ("name", "title", "caption", "group", "panel_width")}
+            | {"panels": [{"says": panel.says} | panel.plain for panel in chart.panels]}
+            for chart in timeline(run)
+        ]
+        found[name] = {"tables": tables, "charts": charts}
     print(json.dumps(found))
 
 

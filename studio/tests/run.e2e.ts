@@ -25,7 +25,7 @@ from = "b"
 to = "a"
 `;
 
-/** Opens the view of the run of a scenario. */
+/** Opens the run view of a scenario. */
 async function go(page: Page, toml?: string): Promise<void> {
   if (toml) {
     await openToml(page, toml);
@@ -36,7 +36,7 @@ async function go(page: Page, toml?: string): Promise<void> {
 
 const seconds = async (page: Page) => Number((await page.locator(".time .mono").textContent())?.split("/")[0]);
 
-/** A page whose run of two flows stands still at its start. */
+/** Opens a page whose run of two flows is paused at its start. */
 async function paused(page: Page): Promise<void> {
   await go(page, BOTH_WAYS);
   await page.locator(".hash").waitFor();
@@ -66,7 +66,7 @@ describe("a run", () => {
     await page.context().close();
   });
 
-  test("it goes at a pace, pauses, goes on to the next loss, and starts again", async () => {
+  test("it runs at a selected speed, pauses, continues to the next loss, and restarts", async () => {
     const { page, complaints } = await studio.page();
     await paused(page);
     const first = await seconds(page);
@@ -92,7 +92,7 @@ describe("a run", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("it goes on step by step, and says what was recorded", async () => {
+  test("it advances step by step, and announces the records", async () => {
     const { page, complaints } = await studio.page();
     await paused(page);
     const happened = page.locator(".happened");
@@ -116,7 +116,7 @@ describe("a run", () => {
     await page.locator(".hash").waitFor();
     const hash = await page.locator(".hash").textContent();
     expect(await happened.textContent()).toBe("");
-    // What is over starts again with its first step, and steps change nothing.
+    // A finished run restarts with its first step, and steps do not change its result.
     await steps.click();
     await page.getByRole("button", { name: "Play" }).waitFor();
     await expect.poll(() => happened.textContent()).not.toBe("");
@@ -126,7 +126,7 @@ describe("a run", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("another seed is another run, and its link to the native one is gone", async () => {
+  test("another seed gives another run, which is not compared with the native one", async () => {
     const { page } = await studio.page();
     await go(page);
     await page.locator(".hash").waitFor();
@@ -145,7 +145,7 @@ describe("a run", () => {
     const charts = page.getByRole("group", { name: /^Charts over time/ });
     await charts.focus();
     await page.keyboard.press("+");
-    await page.getByRole("button", { name: "Show the whole run" }).waitFor();
+    await page.getByRole("button", { name: "Show the entire run" }).waitFor();
     await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^3\.147 to 9\.441 s$/);
     await page.keyboard.press("ArrowRight");
     await expect.poll(() => page.locator(".zoomed .mono").textContent()).toMatch(/^4\.40\d to 10\.7 s$/);
@@ -211,7 +211,7 @@ describe("a run", () => {
     await page.getByText("Two fingers zoom and move").waitFor();
   });
 
-  test.each([360, 1280, 3840])("names of flows are whole at a width of %i", async (width) => {
+  test.each([360, 1280, 3840])("names of flows are complete at a width of %i", async (width) => {
     const { page } = await studio.page({ viewport: { width, height: 900 } });
     await page.evaluate(() => {
       const { prototype } = CanvasRenderingContext2D;
@@ -239,7 +239,7 @@ describe("a run", () => {
     await page.context().close();
   });
 
-  test.each([390, 1440])("what takes the focus is not behind the header, at a width of %i", async (width) => {
+  test.each([390, 1440])("the focused element is not covered by the header, at a width of %i", async (width) => {
     const { page } = await studio.page({ viewport: { width, height: 700 } });
     await go(page, BOTH_WAYS);
     await page.locator(".hash").waitFor();
@@ -263,7 +263,7 @@ describe("a run", () => {
     await page.context().close();
   });
 
-  test("flows are chosen, and numbers stand beside the picture", async () => {
+  test("flows are selected, and values are listed below the chart", async () => {
     const { page } = await studio.page();
     await go(page, BOTH_WAYS);
     await page.locator(".hash").waitFor();
@@ -275,7 +275,7 @@ describe("a run", () => {
     expect(await page.locator(".chart.cwnd .plot").getAttribute("aria-label")).toMatch(/cwnd \d.* segments/);
   });
 
-  test("a worker that is killed is one clear error, and the run can be started again", async () => {
+  test("a killed worker gives one clear error, and the run can be restarted", async () => {
     const { page } = await studio.page();
     await paused(page);
     for (const worker of page.workers()) {
@@ -286,7 +286,7 @@ describe("a run", () => {
     await page.getByRole("button", { name: "Pause" }).waitFor();
   });
 
-  test("a scenario with a mistake does not run, and says why", async () => {
+  test("a scenario with an error does not run, and the view shows the reason", async () => {
     const { page } = await studio.page();
     await openToml(page, BOTH_WAYS.replace("10 Mbit/s", "10"));
     await page.locator(".standing.bad").waitFor();
@@ -298,7 +298,7 @@ describe("a run", () => {
     ["light", { colorScheme: "light" }],
     ["dark", { colorScheme: "dark" }],
     ["on a phone", { viewport: { width: 360, height: 740 }, hasTouch: true }],
-  ] as const)("axe finds nothing: %s", async (_, options) => {
+  ] as const)("axe finds no violations: %s", async (_, options) => {
     const { page } = await studio.page(options);
     await go(page, BOTH_WAYS);
     await page.locator(".hash").waitFor();

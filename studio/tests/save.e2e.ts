@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a button of the menu saves: its name and where it lies. */
+/** Returns the name and path of the file that a button of the menu saves. */
 async function saved(page: Page, group: string, name: string): Promise<{ name: string; path: string }> {
   const menu = page.getByRole("dialog", { name: "Save", exact: true });
   if (!(await menu.isVisible())) {
@@ -40,7 +40,7 @@ async function saved(page: Page, group: string, name: string): Promise<{ name: s
   return { name: file.suggestedFilename(), path };
 }
 
-/** A saved report in a browser without the page around it: its charts, and what the browser complains about. */
+/** Opens a saved report in a browser without the studio; returns it with the errors that the browser reports. */
 async function report(path: string): Promise<{ page: Page; complaints: string[] }> {
   const { page } = await studio.page();
   const complaints: string[] = [];
@@ -69,10 +69,10 @@ print(",".join(tables))
 `;
 
 describe("saving", () => {
-  test("tables are those of a results folder, as CSV and as Parquet", async () => {
+  test("tables are identical to a results directory, as CSV and as Parquet", async () => {
     const { page, complaints } = await studio.page();
-    const csv = await saved(page, "A whole run", "Tables CSV");
-    const parquet = await saved(page, "A whole run", "Tables Parquet");
+    const csv = await saved(page, "Complete run", "Tables CSV");
+    const parquet = await saved(page, "Complete run", "Tables Parquet");
     const names = Object.keys(unzipSync(await readFile(parquet.path)));
     expect(names).toEqual([
       "flows.parquet",
@@ -92,25 +92,25 @@ describe("saving", () => {
     }
   });
 
-  test("captures are pcapng files of both ends", async () => {
+  test("captures are pcapng files of both endpoints", async () => {
     const { page } = await studio.page();
-    const { path, name } = await saved(page, "A whole run", "Captures pcapng");
+    const { path, name } = await saved(page, "Complete run", "Captures pcapng");
     expect(name).toBe("geo-seed-1-captures.zip");
     const files = unzipSync(await readFile(path));
     expect(Object.keys(files)).toEqual(["client.pcapng", "server.pcapng"]);
     expect([...(files["client.pcapng"]?.slice(0, 4) ?? [])]).toEqual([0x0a, 0x0d, 0x0d, 0x0a]);
   });
 
-  test("the scenario is its text", async () => {
+  test("the scenario is saved as its text", async () => {
     const { page } = await studio.page();
     const { path, name } = await saved(page, "Scenario", "Scenario TOML");
     expect(name).toBe("geo.toml");
     expect(await readFile(path, "utf8")).toBe(await readFile(here("../../scenarios/geo.toml"), "utf8"));
   });
 
-  test("the report of a run needs nothing else", async () => {
+  test("the report of a run is self-contained", async () => {
     const { page } = await studio.page();
-    const { path } = await saved(page, "A whole run", "Report HTML");
+    const { path } = await saved(page, "Complete run", "Report HTML");
     const { page: open, complaints } = await report(path);
     await open.getByRole("heading", { name: "Congestion window" }).waitFor();
     expect(await open.locator(".panel > svg").count()).toBeGreaterThanOrEqual(5);
@@ -121,8 +121,8 @@ describe("saving", () => {
   test("the report of a run over radios has tables of media and radios", async () => {
     const { page } = await studio.page();
     await page.locator("input[type=file]").first().setInputFiles(here("../../scenarios/adhoc-chain.toml"));
-    await page.getByText("adhoc-chain.toml is the scenario now").waitFor();
-    const { path } = await saved(page, "A whole run", "Report HTML");
+    await page.getByText("adhoc-chain.toml is now the scenario").waitFor();
+    const { path } = await saved(page, "Complete run", "Report HTML");
     const { page: open, complaints } = await report(path);
     for (const title of ["Flows", "Media", "Radios"]) {
       await open.getByRole("heading", { name: title, exact: true }).waitFor();
@@ -131,7 +131,7 @@ describe("saving", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("a comparison is a report, a table and figures", async () => {
+  test("a comparison is saved as a report, a table and figures", async () => {
     const { page } = await studio.page();
     await page.getByRole("link", { name: "Compare" }).click();
     await page.getByLabel("Seeds").fill("3");
@@ -139,8 +139,8 @@ describe("saving", () => {
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.getByText("12 of 12 runs").waitFor();
     const headline = await page.locator(".headline").textContent();
-    const { path } = await saved(page, "The comparison", "Report HTML");
-    const runs = await saved(page, "The comparison", "Runs CSV");
+    const { path } = await saved(page, "Comparison", "Report HTML");
+    const runs = await saved(page, "Comparison", "Runs CSV");
     const svg = await saved(page, "Figures", "Goodput SVG");
     const png = await saved(page, "Figures", "Goodput PNG");
     const windows = await saved(page, "Figures", "cwnd of hybla (segments, seed 1) SVG");
@@ -150,22 +150,22 @@ describe("saving", () => {
     expect((await readFile(png.path)).subarray(1, 4).toString()).toBe("PNG");
     const { page: open, complaints } = await report(path);
     expect(await open.locator(".headline").textContent()).toBe(headline);
-    for (const title of ["Every measure", "Goodput over time", "Congestion windows over time", "Algorithms"]) {
+    for (const title of ["All metrics", "Goodput over time", "Congestion windows over time", "Algorithms"]) {
       await open.getByRole("heading", { name: title }).waitFor();
     }
-    await open.getByRole("img", { name: /^Congestion window of hybla, seed 1: at most/ }).waitFor();
+    await open.getByRole("img", { name: /^Congestion window of hybla, seed 1: up to/ }).waitFor();
     expect(await open.locator("#goodput .panel path").count()).toBeGreaterThanOrEqual(4);
     expect(complaints).toEqual([]);
   });
 
-  test("a run that cannot be made says why", async () => {
+  test("a run that cannot start gives the reason", async () => {
     const { page } = await studio.page();
     const toml = join(folder, "wrong.toml");
     await writeFile(toml, 'name = "wrong"\nduration = "soon"\n');
     await page.locator("input[type=file]").setInputFiles(toml);
     await page.locator(".standing.bad").waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    const menu = page.getByRole("region", { name: "A whole run" });
+    const menu = page.getByRole("region", { name: "Complete run" });
     expect(await menu.getByRole("button", { name: "Report HTML" }).isDisabled()).toBe(true);
     expect(await page.getByRole("button", { name: "Scenario TOML" }).isEnabled()).toBe(true);
   });

@@ -23,33 +23,33 @@ from = "a"
 to = "b"
 `;
 
-/** Scenarios with a mistake, and the path that is told. */
+/** Scenarios with an error, each with the path that the error reports. */
 const BAD: [string, string, string][] = [
   ["a rate without a unit", PAIR.replace("10 Mbit/s", "10"), "links[0].rate"],
-  ["a rate of nothing", PAIR.replace("10 Mbit/s", "0 bit/s"), "links[0].rate"],
+  ["a rate of zero", PAIR.replace("10 Mbit/s", "0 bit/s"), "links[0].rate"],
   ["a delay that is a number", PAIR.replace('"20 ms"', "20"), "links[0].delay"],
   ["a delay in other units", PAIR.replace("20 ms", "20 miles"), "links[0].delay"],
-  ["a queue of words", PAIR.replace("1 bdp", "much"), "links[0].queue"],
-  ["a key that is none", PAIR.replace("queue", "quue"), "links[0].quue"],
+  ["a queue in words", PAIR.replace("1 bdp", "much"), "links[0].queue"],
+  ["an unknown key", PAIR.replace("queue", "quue"), "links[0].quue"],
   ["a loss above one", PAIR.replace('queue = "1 bdp"', "loss = 1.5"), "links[0].loss"],
-  ["a link with one end", PAIR.replace('["a", "b"]', '["a"]'), "links[0].between"],
+  ["a link with one endpoint", PAIR.replace('["a", "b"]', '["a"]'), "links[0].between"],
   ["a link to itself", PAIR.replace('["a", "b"]', '["a", "a"]'), "links[0].between"],
   ["a link without a rate", PAIR.replace('rate = "10 Mbit/s"\n', ""), "links[0].rate"],
-  ["a flow from nowhere", PAIR.replace('from = "a"', 'from = "x"'), "flows[0].from"],
+  ["a flow from an unknown node", PAIR.replace('from = "a"', 'from = "x"'), "flows[0].from"],
   ["a flow to itself", PAIR.replace('to = "b"', 'to = "a"'), "flows[0].to"],
-  ["an algorithm that is none", `${PAIR}congestion = "cubi"\n`, "flows[0]"],
+  ["an unknown algorithm", `${PAIR}congestion = "cubi"\n`, "flows[0]"],
   ["a transfer in words", `${PAIR}transfer = "all"\n`, "flows[0].transfer"],
-  ["a transport that is none", `${PAIR}transport = "sctp"\n`, "flows[0].transport"],
-  ["a duration that is none", PAIR.replace("20 s", "soon"), "duration"],
+  ["an unknown transport", `${PAIR}transport = "sctp"\n`, "flows[0].transport"],
+  ["an invalid duration", PAIR.replace("20 s", "soon"), "duration"],
   ["no duration", PAIR.replace(/duration.*\n/, ""), "duration"],
   ["a seed below zero", `seed = -1\n${PAIR}`, "seed"],
-  ["a section that is none", `${PAIR}[linkz]\n`, "linkz"],
-  ["a switch that is a word", `${PAIR}tcp.sack = "yes"\n`, "flows[0].tcp.sack"],
-  ["a text that is no TOML", PAIR.replace('"20 ms"', '"20 ms'), "line 5"],
+  ["an unknown section", `${PAIR}[linkz]\n`, "linkz"],
+  ["a boolean that is a string", `${PAIR}tcp.sack = "yes"\n`, "flows[0].tcp.sack"],
+  ["a text that is not valid TOML", PAIR.replace('"20 ms"', '"20 ms'), "line 5"],
   ["code from a file", `${PAIR}congestion = { python = "x.py:X" }\n`, "flows[0].congestion"],
 ];
 
-test("on a phone the name of a scenario stands beside Save and Share", async () => {
+test("on a phone the name of a scenario is next to Save and Share", async () => {
   const { page } = await studio.page({ viewport: { width: 360, height: 740 }, hasTouch: true });
   for (const name of ["geo", "search-and-rescue"]) {
     await openToml(page, `name = "${name}"\n`);
@@ -64,7 +64,7 @@ test("on a phone the name of a scenario stands beside Save and Share", async () 
 });
 
 describe("the presets", () => {
-  test("are one stop of the Tab key, with arrow keys inside", async () => {
+  test("are one tab stop, with arrow keys inside", async () => {
     const { page } = await studio.page();
     const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
     const names = await page.locator(".card strong").allTextContents();
@@ -98,14 +98,14 @@ describe("the presets", () => {
   });
 });
 
-/** A text that is longer than the editor is high. */
+/** A text with more lines than the editor shows. */
 const LONG = `${Array.from({ length: 60 }, (_, at) => `# line ${at + 1}`).join("\n")}\n${PAIR}`;
 
 describe.each([
   ["wide", { viewport: { width: 1440, height: 900 } }],
   ["on a phone", { viewport: { width: 390, height: 844 }, hasTouch: true }],
 ])("%s, errors cover no line", (_, options) => {
-  /** The box of the line that the cursor is in, and of what could cover it. */
+  /** Returns the bounding boxes of the line with the cursor and of elements that could cover it. */
   async function boxes(page: Page) {
     const line = page.locator(".cm-activeLine");
     const [box, host] = [await line.boundingBox(), await page.locator(".editor").boundingBox()];
@@ -141,7 +141,7 @@ describe.each([
     await page.context().close();
   });
 
-  test("the line of an error that is chosen", async () => {
+  test("the line of a selected error", async () => {
     const { page } = await studio.page(options);
     await openToml(page, LONG.replace('"20 ms"', '"20 miles"'));
     await page.locator(".problems .where").first().click();
@@ -167,7 +167,7 @@ test("a text with an error opens where the error is", async () => {
 });
 
 describe("the scenario", () => {
-  test("every preset opens and is sound", async () => {
+  test("every preset opens and is valid", async () => {
     const { page, complaints } = await studio.page();
     await page.getByRole("button", { name: /^All \d+/ }).click();
     const cards = page.locator(".card");
@@ -212,7 +212,7 @@ describe("the scenario", () => {
     await page.context().close();
   });
 
-  test("a warning teaches", async () => {
+  test("a warning explains its cause", async () => {
     const { page } = await studio.page();
     await openToml(page, PAIR.replace("1 bdp", "2 packets"));
     const row = page.locator(".problems li.warn", { hasText: "links[0].queue" });
@@ -262,7 +262,7 @@ describe("the scenario", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("all that is drawn can be done by the keyboard", async () => {
+  test("the keyboard can do all that the drawing can", async () => {
     const { page } = await studio.page();
     await openToml(page, PAIR);
     await page.getByRole("tab", { name: "Form" }).press("ArrowRight");
@@ -288,7 +288,7 @@ describe("the scenario", () => {
     expect(await text(page)).toContain('to = "c"');
   });
 
-  test("a trace becomes a link's; what is none is refused", async () => {
+  test("a trace is assigned to a link; an invalid one is rejected", async () => {
     const { page } = await studio.page();
     await openToml(page, PAIR);
     const give = (name: string, content: string) =>
@@ -301,14 +301,14 @@ describe("the scenario", () => {
     await page.getByRole("dialog").getByRole("button", { name: "links[0]" }).click();
     await expect.poll(() => text(page)).toContain('trace = { file = "fade.csv" }');
     await page.locator(".standing:is(.good, .warn)").waitFor();
-    await page.getByRole("button", { name: "Forget the file fade.csv" }).click();
+    await page.getByRole("button", { name: "Remove the file fade.csv" }).click();
     await page.locator(".standing.bad").waitFor();
     await give("fade.csv", "time_s,rate_bps\n0,1000000\n");
-    await page.getByText("fade.csv is with the scenario now").waitFor();
+    await page.getByText("fade.csv was added to the scenario").waitFor();
     await page.locator(".standing:is(.good, .warn)").waitFor();
   });
 
-  test("every change can be taken back", async () => {
+  test("every change can be undone", async () => {
     const { page } = await studio.page();
     const first = await text(page);
     await page.locator(".card", { hasText: "dumbbell" }).first().click();
@@ -334,7 +334,7 @@ describe("the scenario", () => {
     ["light", { colorScheme: "light" }],
     ["dark", { colorScheme: "dark" }],
     ["on a phone", { viewport: { width: 360, height: 740 }, hasTouch: true }],
-  ] as const)("axe finds nothing: %s", async (_, options) => {
+  ] as const)("axe finds no violations: %s", async (_, options) => {
     const { page } = await studio.page(options);
     await openToml(page, PAIR.replace("1 bdp", "2 packets"));
     await page.locator(".standing.warn").waitFor();

@@ -1,4 +1,4 @@
-/** The server of `lightlag studio` with the built page, in a folder of its own. */
+/** The server of `lightlag studio` with the built page, in a separate directory. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export class Server {
     readonly folder: string,
   ) {}
 
-  /** Starts it in an empty folder, which `prepare` may fill first. */
+  /** Starts the server in an empty directory, which `prepare` may fill first. */
   static async start(
     options: string[],
     prepare: (folder: string) => Promise<unknown> = async () => {},
@@ -47,7 +47,7 @@ export class Server {
     return new Server(process, address, folder);
   }
 
-  /** Runs another command of lightlag in a folder. */
+  /** Runs another command of lightlag in a directory. */
   static async lightlag(folder: string, ...options: string[]): Promise<void> {
     const process = spawn(PYTHON, ["-m", "lightlag", ...options], {
       cwd: folder,
@@ -60,7 +60,7 @@ export class Server {
     }
   }
 
-  /** Ends it as Ctrl-C does, or at once, and forgets its folder. */
+  /** Ends the server as Ctrl-C does, or immediately, and removes its directory. */
   async end(signal: "SIGINT" | "SIGKILL" = "SIGINT"): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       const ended = once(this.process, "exit");

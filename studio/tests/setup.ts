@@ -1,4 +1,4 @@
-/** Gives unit tests the engine that analyses. Where it is not built, tests that ask it are left out. */
+/** Gives unit tests an engine for analyses. If it is not built, tests that use it are skipped. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { beforeEach, type TestContext } from "vitest";

@@ -27,16 +27,16 @@ to = "b"
 transfer = "2 MB"
 `;
 
-/** The links that the dialog offers: to the page, and of the frame. */
+/** Returns the two links in the dialog: to the page, and of the embedded frame. */
 async function shared(page: Page): Promise<{ link: string; frame: string }> {
   await page.getByRole("button", { name: "Share", exact: true }).click();
   await page.getByRole("dialog").waitFor();
   const link = await page.getByLabel("Link", { exact: true }).inputValue();
-  const code = await page.getByLabel("To embed it in a page", { exact: true }).inputValue();
+  const code = await page.getByLabel("HTML to embed it in a page", { exact: true }).inputValue();
   return { link, frame: /src="([^"]*)"/.exec(code)?.[1] ?? "" };
 }
 
-/** The hash of an embedded run, started by keyboard. */
+/** Returns the hash of an embedded run, which is started by keyboard. */
 async function hashOf(address: string): Promise<string> {
   const { page, complaints } = await studio.page({}, address.replace(studio.address, ""), "h1");
   await page.getByRole("button", { name: "Run" }).press("Enter");
@@ -74,26 +74,26 @@ describe("links", () => {
   });
 
   test.each([
-    ["#a.!", "characters that no link has"],
-    ["#a.AAAA", "damaged or cut off"],
-    ["#c.AAAA", 'has form "c"'],
-  ])("%s is one clear message, and the page goes on", async (fragment, message) => {
+    ["#a.!", "invalid characters"],
+    ["#a.AAAA", "damaged or truncated"],
+    ["#c.AAAA", 'has version "c"'],
+  ])("%s gives one clear message, and the page still works", async (fragment, message) => {
     const { page, complaints } = await studio.page({}, fragment);
     await page.getByRole("alert").filter({ hasText: message }).waitFor();
     expect(await text(page)).toContain('"geo"');
     expect(complaints).toEqual([]);
   });
 
-  test("a link that programs may cut is told", async () => {
+  test("a link that programs may truncate gives a notice", async () => {
     const { page } = await studio.page();
     const noise = Array.from({ length: 1000 }, (_, at) => `# ${Math.sin(at).toString(36)}${Math.cos(at).toString(36)}`);
     await openToml(page, `${LOSSY}${noise.join("\n")}\n`);
     await shared(page);
-    await page.getByText(/The link has [\d,]+ characters. Some programs cut links/).waitFor();
+    await page.getByText(/The link has [\d,]+ characters. Some programs truncate links/).waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
-  test("a link goes to the clipboard", async () => {
+  test("a link is copied to the clipboard", async () => {
     const { page } = await studio.page({ permissions: ["clipboard-read", "clipboard-write"] });
     const { link } = await shared(page);
     await page.getByRole("button", { name: "Copy: Link" }).click();
@@ -131,7 +131,7 @@ describe("embedded runs", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test("a name that is none is told with those that are", async () => {
+  test("an unknown name is reported with the known ones", async () => {
     const { page } = await studio.page({}, "embed.html?scenario=geostationary", "[role=alert]");
     expect(await page.getByRole("alert").textContent()).toMatch(/no scenario "geostationary"; there are geo, /);
   });

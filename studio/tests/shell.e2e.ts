@@ -17,7 +17,7 @@ function ground(page: Page): Promise<string> {
 }
 
 test.each(["light", "dark"] as const)(
-  "each click on the colours is seen, on a system that is %s",
+  "each click on the colours has a visible effect, on a system that is %s",
   async (colorScheme) => {
     const { page } = await studio.page({ colorScheme });
     const button = page.getByRole("button", { name: /^Colours: / });
@@ -42,7 +42,7 @@ describe("the help", () => {
     await expect.poll(() => dialog.textContent()).toMatch(/lightlag \d+\.\d+\.\d+, MIT licence/);
     expect(await dialog.textContent()).toContain("Documentation: lightlag explain");
     expect(await dialog.evaluate((one) => one.scrollTop)).toBe(0);
-    await dialog.getByText("Text of the licence").click();
+    await dialog.getByText("Licence text").click();
     expect(await dialog.locator("pre").textContent()).toMatch(/^MIT License/);
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press("Escape");
@@ -56,7 +56,7 @@ describe("the help", () => {
     await page.evaluate(() => {
       document.querySelector('meta[name="lightlag-documentation"]')?.setAttribute("content", "../index.html");
     });
-    // The help takes the address when it is shown anew.
+    // The help reads the address whenever it is opened.
     await page.getByRole("button", { name: "Help" }).click();
     const link = page.getByRole("dialog", { name: "Help" }).getByRole("link", { name: "Documentation" });
     await expect.poll(() => link.getAttribute("href")).toBe("../index.html");

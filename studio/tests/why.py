@@ -1,4 +1,4 @@
-"""Why shipped scenarios were as fast as they were, by the package: JSON on standard output, an account by scenario."""
+"""Writes the package's explanations of the speed of shipped scenarios, as JSON by scenario."""
 
 from __future__ import annotations
 

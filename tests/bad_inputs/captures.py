@@ -38,7 +38,7 @@ def captures() -> Iterator[Case]:
         yield case(command, name, content)
     for command in ("inspect", "replay"):
         yield Case(f"{command} nothing", (command, "nowhere.pcap"), parts=("nowhere.pcap",))
-        yield Case(f"{command} a folder", (command, "."), parts=("folder",))
+        yield Case(f"{command} a folder", (command, "."), parts=("directory",))
     yield case("replay", "without packets", little)
     yield case("compare-capture", "without packets", little)
     for flow in ("7", "x", "1.2.3.4", "1.2.3.4:5", "-", "1.2.3.4:5-6.7.8.9:1"):

@@ -70,7 +70,7 @@ def imported() -> Iterator[Case]:
     for name in ("a/b", ".x", "a b", ""):
         yield Case(f"--name {name}", ("import", "log.csv", "--name", name), files=table, parts=("--name",))
     yield Case("import nothing", ("import", "nowhere.csv"), parts=("nowhere.csv", "no such file"))
-    yield Case("import a folder", ("import", "."), parts=("is a folder",))
+    yield Case("import a folder", ("import", "."), parts=("is a directory",))
     yield Case("import of no kind", ("import", "log.csv", "--from", "excel"), files=table, parts=("excel", "iperf3"))
     for option, wrong in (("--rtt", "5"), ("--rate", "fast"), ("--path", "mars"), ("-c", "cubicc")):
         yield Case(f"new scenario {option}", ("new", "scenario", "mine", option, wrong), parts=(wrong,))

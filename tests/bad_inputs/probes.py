@@ -75,7 +75,7 @@ def _case(name: str, text: str | bytes, *parts: str, file: str = "ping.txt", opt
 def _pings() -> Iterator[Case]:
     for language, (header, statistics) in HEADERS.items():
         dead = f"{header}\n\n{statistics}\n{DEAD[language]}\n"
-        yield _case(f"no answer in {language}", dead, "none of 5 probes was answered")
+        yield _case(f"no answer in {language}", dead, "none of 5 probes received a reply")
         yield _case(f"unreachable in {language}", dead.replace("\n\n", f"\n{UNREACHABLE}\n"), "none of 5 probes")
         other = f"{header}\n{answer(1)}\n{header.replace('192.0.2.1', '192.0.2.7')}\n{answer(1, host='192.0.2.7')}\n"
         yield _case(f"two hosts in {language}", other, "192.0.2.1 and 192.0.2.7")
@@ -84,7 +84,7 @@ def _pings() -> Iterator[Case]:
             yield _case(f"{name} round trip in {language}", text, "ping.txt")
         yield _case(f"a number of 33 bits in {language}", f"{header}\n{answer(2**32)}\n", "line 2", "4294967296")
         yield _case(f"no rate in {language}", f"{header}\n{answer(1)}\n", "--rate", options=())
-        yield _case(f"only the header in {language}", f"{header}\n", "no answer")
+        yield _case(f"only the header in {language}", f"{header}\n", "no reply")
     for language, (header, lost, summary) in WINDOWS.items():
         yield _case(f"Windows, no answer in {language}", f"{header}\n{lost}\n{lost}\n\n{summary}\n", "none of 2 probes")
         yield _case(f"Windows, {language} in UTF-16", f"{header}\n{lost}\n{summary}\n".encode("utf-16"), "none of ")
@@ -106,7 +106,7 @@ def _fpings() -> Iterator[Case]:
     for name, text in (
         ("two hosts", good + good.replace("192.0.2.1", "192.0.2.7")),
         (
-            "no answer",
+            "no reply",
             "192.0.2.1 : [0], timed out (NaN avg, 100% loss)\n192.0.2.1 : [1], timed out (NaN avg, 100% loss)\n",
         ),
         ("a round trip of text", line.format(0, "soon")),

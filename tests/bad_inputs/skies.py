@@ -88,7 +88,7 @@ def skies() -> Iterator[Case]:
         start, end = columns
         rest[line] = summed(rest[line][:start] + text + rest[line][end:])
         yield case(name, "\n".join(rest) + "\n", "line ")
-    yield case("the same twice", f"{first}\n{second}\n{first}\n{second}\n", "line 3", "also that of line 1")
+    yield case("the same twice", f"{first}\n{second}\n{first}\n{second}\n", "line 3", "also in line 1")
     yield case("mixed forms", f"A\n{first}\n{second}\n{first}\n{second}\n", "line ")
     yield case("nothing", "", "there are no elements")
     yield case("a word", "satellites\n", "line 1")
@@ -113,7 +113,7 @@ def skies() -> Iterator[Case]:
     good = json.dumps([ELEMENTS])
     for name, broken in (("open", good[:-1]), ("numbers", "[1, 2]"), ("empty", "[]")):
         yield case(f"JSON {name}", broken)
-    yield case("JSON twice", json.dumps([ELEMENTS, ELEMENTS]), "object 2", "also that of object 1")
+    yield case("JSON twice", json.dumps([ELEMENTS, ELEMENTS]), "object 2", "also in object 1")
     head, row = ",".join(ELEMENTS), ",".join(map(str, ELEMENTS.values()))
     for name, broken in (
         ("head alone", f"{head}\n"),

@@ -1,4 +1,4 @@
-"""Scenarios in files: values of another type, keys that are none, tables that contradict each other."""
+"""Scenarios in files: values of another type, invalid keys, tables that contradict each other."""
 
 # The calls are wrong on purpose.
 # mypy: ignore-errors

@@ -24,10 +24,10 @@ KEYS: dict[str, tuple[object, ...]] = {
     "set": (5, "x", [1], {"links.9.loss": 0}, {"links.0.loss": 7}, {"carrot": 1}, {"links.0.loss": []}),
     "axes": (5, "x", {"a": 1}, [5], [{}], [{"key": "links.0.loss"}], [{"key": 5, "values": [1]}]),
     "exclude": (5, [5], [{"rate": 3}], [{}], ["x"]),
-    "measures": (5, ["speed"], [5], "goodput"),
+    "metrics": (5, ["speed"], [5], "goodput"),
     "curves": (5, "yes", []),
     "budget": (5, {"time": 3}, {"wall": "30"}, {"runs": -1}, {"runs": "x"}, {"wall": "-5 s"}),
-    "until": (5, "x", {}, {"within": 2}, {"within": "-5 %"}, {"within": "2 %", "least": "x"}, {"within": "2 %", "most": 0}),
+    "until": (5, "x", {}, {"within": 2}, {"within": "-5 %"}, {"within": "2 %", "min_seeds": "x"}, {"within": "2 %", "max_seeds": 0}),
     "carrots": (1,),
     "replicatoins": (3,),
 }  # fmt: skip
@@ -82,10 +82,10 @@ def _commands() -> Iterator[Case]:
     for name in ("nowhere.toml", "."):
         yield case("run", "study.toml", "--cluster", "slurm", "--profile", name, parts=(name,))
     yield case("run", "study.toml", "--profile", "x", parts=("profile",))
-    yield case("run", "study.toml", "--jobs", "2", "--processes", "2", parts=("contradict",))
+    yield case("run", "study.toml", "--jobs", "2", "--processes", "2", parts=("cannot be combined",))
     for command in ("run", "status", "resume", "export"):
         yield case(command, "nowhere.toml", parts=("nowhere.toml",))
-        yield case(command, ".", parts=("folder",))
+        yield case(command, ".", parts=("directory",))
         yield case(command, "pair.toml", parts=("pair.toml",))
         for store in ("gopher://x/y", "pair.toml", ""):
             yield case(command, "study.toml", "--store", store, parts=(store,) if store else ())
@@ -104,8 +104,8 @@ def _commands() -> Iterator[Case]:
     yield case("merge", "none", "--into", "all", parts=("none",))
     yield case("merge", "pair.toml", "--into", "all", parts=("pair.toml",))
     yield case("merge", "none", usage=True)
-    yield case("repeat", "study.toml", "abc", parts=("abc",))
-    yield case("repeat", "study.toml", usage=True)
+    yield case("rerun", "study.toml", "abc", parts=("abc",))
+    yield case("rerun", "study.toml", usage=True)
     yield case("export", "study.toml", "--figures", "pdf")
     yield case("nothing", usage=True)
 

@@ -66,7 +66,9 @@ def requests(kept: Path) -> Iterator[Case]:
     for (base, task), (key, values) in itertools.product((("run", RUN), ("compare", COMPARE)), WRONG.items()):
         others = {"run": ("scenarios", "seed", "congestion", "vary", "replications"), "compare": ("scenario", "seeds", "threads")}  # fmt: skip
         if key in others[base]:
-            yield case(f"{base} with {key}", lambda t=task | {key: 1}: prepared(t, places, None), key, "is no key of")
+            yield case(
+                f"{base} with {key}", lambda t=task | {key: 1}: prepared(t, places, None), key, "is not a key of"
+            )
             continue
         for at, value in enumerate(values):
             if (key, at) in LATER or (key == "scenarios" and value == [""]):

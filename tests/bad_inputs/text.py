@@ -62,7 +62,7 @@ def jsons() -> Iterator[Case]:
         "to",
     ):
         twice = text.replace(f'"{key}":', f'"{key}": 1, "{key}":', 1)
-        yield case(f"{key} twice", twice, f'the key "{key}" is there twice; keep one')
+        yield case(f"{key} twice", twice, f'the key "{key}" is duplicated; remove one')
     for whole in (
         "null",
         "[]",

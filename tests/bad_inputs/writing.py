@@ -47,7 +47,7 @@ def writing() -> Iterator[Case]:
         "/dev/null/x",
     ):
         for name, command in commands.items():
-            parts = ("is not a folder",) if out.startswith(("pair.toml", "/dev")) else (out[-12:],)
+            parts = ("is not a directory",) if out.startswith(("pair.toml", "/dev")) else (out[-12:],)
             yield Case(f"{name} to {out:.12}", (*command, "--out", out), parts=parts)
     for name in ("cwnd.docx", "cwnd", "cwnd.", ".", "pair.toml", "x.PDFx"):
         yield Case(f"figure {name}", ("plot", "kept", "-o", name), parts=(name, ".pdf"))

@@ -1,1 +1,1 @@
-"""The running kernel's TCP against ours, over a TUN device: byte for byte the same, no reset, no stall."""
+"""The running kernel's TCP against ours, over a TUN device: data arrives unchanged, without resets and stalls."""

@@ -1,4 +1,4 @@
-"""Plays the matrix: python -m interop [--short] [--only TEXT] [--jobs N] [--out docs/validation], from tests/."""
+"""Runs the matrix: python -m interop [--short] [--only TEXT] [--jobs N] [--out docs/validation], from tests/."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Outcome:
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(prog="interop", description="The kernel's TCP against ours.")
     parser.add_argument("--short", action="store_true", help="a part that takes seconds, of 4 MB each")
     parser.add_argument("--only", metavar="TEXT", default="", help="only cells whose name holds this")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="transfers at once")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write the page into this folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="simultaneous transfers")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write the page into this directory")
     options = parser.parse_args()
     reason = lab.why_not()
     if reason is not None:
@@ -69,7 +69,7 @@ def play_one(number: int, cell: Cell) -> Outcome:
 
 
 def line(outcome: Outcome) -> str:
-    """One outcome for the terminal."""
+    """Returns a line about an outcome for the terminal."""
     report = outcome.report
     if report is None:
         return f"FAIL  {outcome.cell.name()}: {outcome.failure}"
@@ -80,15 +80,15 @@ def line(outcome: Outcome) -> str:
 
 
 def page(outcomes: list[Outcome]) -> Page:
-    """The page of the validation."""
+    """Returns the validation page."""
     good = sum(outcome.report is not None for outcome in outcomes)
     rows = [
-        "A transfer passes if both sides have the same 64 MB (SHA-256), without a reset and without a stall of more "
-        f"than three retransmission timeouts. Linux {platform.release().split('-')[0]}. Path: 200 Mbit/s, round trip "
-        "4 ms, queue of 500 packets. The algorithm is that of our side; the kernel sends with cubic, bbr (beside our "
-        "bbr) or reno (beside our newreno).",
+        "Both sides compare the SHA-256 of the received bytes. "
+        f"Linux {platform.release().split('-')[0]}. Path: 200 Mbit/s, round trip 4 ms, "
+        "queue of 500 packets. The algorithm is lightlag's; the kernel sends with cubic, bbr (with our bbr) "
+        "or reno (with our newreno).",
         "",
-        "These transfers ran several at a time on two busy cores: the rates show that everything works, not how fast.",
+        "Several transfers ran at the same time on two busy cores, so the rates show function, not performance.",
         "",
         "Goodput in Mbit/s:",
         "",
@@ -112,12 +112,13 @@ def page(outcomes: list[Outcome]) -> Page:
         rows.append(f"| {words} | {algorithms} | {entry(towards.get(True))} | {entry(towards.get(False))} |")
     failures = [f"- {outcome.cell.name()}: {outcome.failure}" for outcome in outcomes if outcome.report is None]
     result = f"{good} of {len(outcomes)} transfers pass."
+    criterion = "Each moves 64 MB without a reset and without a stall of more than three retransmission timeouts."
     body = "\n".join([*rows, *(["", *failures] if failures else [])])
-    return Page("Interoperability with the kernel", result, "make interop", body)
+    return Page("Interoperability with the kernel", result, "make interop", body, criterion)
 
 
 def entry(outcome: Outcome | None) -> str:
-    """One cell of a table."""
+    """Returns the text of a table cell for an outcome."""
     if outcome is None:
         return "–"
     return "failed" if outcome.report is None else f"{outcome.report['rate']:.1f}"

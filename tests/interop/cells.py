@@ -1,4 +1,4 @@
-"""The cells of the matrix: what is tried."""
+"""The cells of the test matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ OPTIONS = ("sack", "timestamps", "window_scaling", "ecn", "mss", "pause")
 
 @dataclass(frozen=True)
 class Cell:
-    """One transfer. An option that is changed stands in ``changed``; ``by_kernel``: the kernel declines it, not we."""
+    """One transfer. ``changed`` names the options that are changed: on the kernel's side if ``by_kernel`` is true,
+    otherwise on ours.
+    """
 
     to_us: bool
     congestion: str = "cubic"
@@ -31,14 +33,14 @@ class Cell:
     size: int = SIZE
 
     def name(self) -> str:
-        """Its description."""
+        """Returns a description of the transfer."""
         way = "kernel → ours" if self.to_us else "ours → kernel"
         caller = "kernel calls" if self.we_listen else "we call"
         changed = " + ".join(self.words()) or "all options"
         return f"{way}, {caller}, {self.congestion}, loss {100 * self.loss:g} %, {changed}"
 
     def words(self) -> list[str]:
-        """The description of its change."""
+        """Returns a description of the changed options."""
         side = "the kernel's" if self.by_kernel else "our"
         words = {
             "sack": f"no SACK ({side} side)",
@@ -52,16 +54,16 @@ class Cell:
 
     @property
     def mss(self) -> int | None:
-        """The largest payload that may occur."""
+        """Maximum payload of a segment that may occur, in bytes."""
         return 536 if "mss" in self.changed else 1460
 
     @property
     def kernel_congestion(self) -> str:
-        """The kernel's congestion control."""
+        """Congestion control of the kernel's side."""
         return {"bbr": "bbr", "newreno": "reno"}.get(self.congestion, "cubic")
 
     def kernel_settings(self) -> dict[str, str]:
-        """Settings under net.ipv4."""
+        """Settings of the kernel under net.ipv4."""
         declined = self.changed if self.by_kernel else ()
         return {
             "tcp_sack": "0" if "sack" in declined else "1",
@@ -71,7 +73,7 @@ class Cell:
         }
 
     def our_options(self) -> list[str]:
-        """Options of ``lightlag``."""
+        """Command-line options of ``lightlag``."""
         options = ["--congestion", self.congestion, *PATH, "--loss", f"{self.loss:g}"]
         if not self.by_kernel:
             for option in ("sack", "timestamps", "window_scaling"):
@@ -92,14 +94,14 @@ class Cell:
         return options
 
     def peer_options(self) -> list[str]:
-        """Options of the kernel's side."""
+        """Command-line options of the kernel's side."""
         options = ["--size", str(self.size)]
         if "pause" in self.changed and not self.to_us:
             options += ["--pause-after", str(self.size // 4), "--buffer", "262144"]
         return options
 
     def agreed(self) -> dict[str, bool]:
-        """The options that the handshake must agree on."""
+        """The options that the handshake must negotiate."""
         return {
             "sack": "sack" not in self.changed,
             "timestamps": "timestamps" not in self.changed,
@@ -109,13 +111,15 @@ class Cell:
 
 
 def product(size: int = SIZE) -> Iterator[Cell]:
-    """Algorithm × direction × loss."""
+    """Yields a transfer for each combination of algorithm, loss rate and direction."""
     for congestion, loss, to_us in itertools.product(ALGORITHMS, LOSSES, (True, False)):
         yield Cell(to_us, congestion, loss, we_listen=to_us, size=size)
 
 
 def one_at_a_time(size: int = SIZE) -> Iterator[Cell]:
-    """Each option changed, in both directions, by either side, with the other end calling than in the product."""
+    """Yields transfers with one changed option, in both directions and on either side. The end that opens the
+    connection is not the one that opens it in ``product``.
+    """
     for option, to_us in itertools.product(OPTIONS, (True, False)):
         yield Cell(to_us, loss=0.001, changed=(option,), we_listen=not to_us, size=size)
         if option in ("sack", "timestamps", "window_scaling"):
@@ -123,7 +127,7 @@ def one_at_a_time(size: int = SIZE) -> Iterator[Cell]:
 
 
 def pairs(size: int = SIZE) -> Iterator[Cell]:
-    """Two options changed at once, and all of them."""
+    """Yields transfers with each pair of options changed, and transfers with all options changed."""
     algorithms = itertools.cycle(ALGORITHMS)
     for changed in [*itertools.combinations(OPTIONS, 2), OPTIONS]:
         for to_us in (True, False):
@@ -131,12 +135,12 @@ def pairs(size: int = SIZE) -> Iterator[Cell]:
 
 
 def full() -> list[Cell]:
-    """The whole matrix."""
+    """The complete matrix."""
     return [*product(), *one_at_a_time(), *pairs()]
 
 
 def short() -> list[Cell]:
-    """A part of it that takes seconds."""
+    """Returns a part of the matrix that runs in seconds."""
     by_algorithm = [
         Cell(to_us, congestion, 0.001, we_listen=to_us, size=SHORT)
         for congestion, to_us in itertools.product(ALGORITHMS, (True, False))

@@ -1,4 +1,4 @@
-"""A network namespace with a TUN device in it: on one side the kernel, on the other our TCP behind a simulated path."""
+"""A network namespace with a TUN device: on one side the kernel, on the other our TCP over a simulated path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OURS, KERNEL, PORT = "10.9.0.2", "10.9.0.1", 5001
 
 PEER = Path(__file__).with_name("peer.py")
 
-# Real seconds after which a transfer counts as hanging: the slowest takes about 30.
+# Timeout of a transfer in seconds of real time: the slowest takes about 30.
 PATIENCE = 300
 
 # A stall is longer than three retransmission timeouts (RFC 6298) in a row, with their back-off; this is the allowance.
@@ -26,7 +26,7 @@ LEAST_TIMEOUT = 0.2
 
 
 def why_not() -> str | None:
-    """Why real peers cannot be tried here; None where they can."""
+    """Returns the reason why the kernel's TCP cannot be tested on this machine; None if it can."""
     if os.geteuid() != 0:
         return "network namespaces and TUN devices need root"
     if not Path("/dev/net/tun").exists():
@@ -41,7 +41,7 @@ def why_not() -> str | None:
 
 @contextmanager
 def namespace(name: str) -> Iterator[str]:
-    """A network namespace, which is removed at the end whatever happens."""
+    """A network namespace, which is removed at the end, also after an error."""
     _call("ip", "netns", "add", name)
     try:
         _call("ip", "-n", name, "link", "set", "lo", "up")
@@ -61,11 +61,11 @@ def configure(name: str, settings: dict[str, str]) -> None:
 
 
 class TransferError(Exception):
-    """The failure of a transfer."""
+    """Raised if a transfer fails."""
 
 
 def transfer(cell: Cell, number: int) -> dict[str, Any]:
-    """Runs one cell; gives its report, or raises :class:`TransferError`."""
+    """Runs one cell. Returns its report, or raises :class:`TransferError`."""
     with namespace(f"ho-{os.getpid()}-{number}") as name:
         configure(name, cell.kernel_settings())
         return _checked(cell, _run(cell, name))
@@ -108,7 +108,7 @@ def _run(cell: Cell, name: str) -> tuple[dict[str, Any], dict[str, Any], dict[st
 
 
 def number_of(cell: Cell) -> int:
-    """A number that stays the same for a cell: losses are drawn from it."""
+    """Returns the seed of a cell's random losses. It depends only on the cell's name."""
     return sum(ord(letter) * (at + 1) for at, letter in enumerate(cell.name())) % 10_000
 
 
@@ -149,7 +149,7 @@ def _checked(cell: Cell, outcome: tuple[dict[str, Any], dict[str, Any], dict[str
             raise TransferError(f"{key} is {report[key]}, not {expected}")
     if cell.mss is not None and max(report["snd_mss"], report["rcv_mss"]) > cell.mss:
         raise TransferError(f"segments of {report['snd_mss']} and {report['rcv_mss']} bytes")
-    # That of the sender.
+    # The sender's value.
     timeout = peer["rto"] if cell.to_us else report["rto_at_stall"]
     limit = STALL_TIMEOUTS * max(timeout, LEAST_TIMEOUT)
     if report["longest_stall"] > limit:

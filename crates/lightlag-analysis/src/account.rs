@@ -1,4 +1,4 @@
-//! Why a run was as fast as it was, in sentences: where the time of each sender went, losses, queues, window and BDP.
+//! Explanations of a run's speed in sentences: how long each cause limited a sender, losses, queues, window and BDP.
 
 mod sentences;
 
@@ -9,100 +9,102 @@ use sentences::{held, of_flow, of_its_path};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Flows that have an account of their own.
+/// Maximum number of flows with separate explanations.
 const FLOWS: usize = 6;
-/// The share of the time from which on a link is called full.
+/// Minimum utilisation of a link that counts as full.
 const FULL: f64 = 0.9;
 
-/// The account of a run.
+/// Explanation of a run's speed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// The run in a sentence.
+    /// Summary of the run in one sentence.
     pub headline: String,
-    /// The names of flows, the slowest first, each with its sentences.
+    /// Names of the flows, slowest first, each with the sentences about it.
     pub flows: Vec<(String, Vec<String>)>,
 }
 
-/// The parts of a summary that an account reads.
+/// The parts of a summary that an account and a timeline use.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Run {
-    flows: Vec<Flow>,
+pub struct AccountInput {
+    pub(crate) flows: Vec<Flow>,
     #[serde(default)]
-    legs: Vec<Flow>,
-    links: Vec<Link>,
-    simulated_s: f64,
+    pub(crate) legs: Vec<Flow>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) simulated_s: f64,
 }
 
-/// What was recorded of a sender.
+/// Recorded data of one sender.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Recorded {
-    /// Its trace; `None` if there is none.
+pub struct SenderRecords {
+    /// Trace of the sender; `None` if there is none.
     trace: Option<Trace>,
-    /// Dropped packets on their way to the receiver by link and cause, the most frequent kind first; `None` if drops were
-    /// not recorded.
+    /// Number of packets dropped on their path to the receiver, by link and cause, the most frequent first; `None` if
+    /// drops were not recorded.
     drops: Option<Vec<(String, String, u64)>>,
 }
 
 /// The trace of a sender.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Trace {
-    /// Payload sent for the first time by its last row.
+    /// Payload sent for the first time, up to the last row of the trace, in bytes.
     sent_bytes: f64,
-    /// Rows in which the window was larger than ever before: time in seconds, payload that had arrived, segments.
+    /// Rows of the trace where the window reached a new maximum: time in seconds, arrived payload in bytes, window in
+    /// segments.
     highest: Vec<(f64, f64, f64)>,
 }
 
-/// A sender that an account tells of.
+/// A sender that is explained in an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sender {
-    /// Name of its flow.
+    /// Name of the flow.
     pub flow: String,
-    /// Number of its leg, if proxies split the flow.
+    /// Index of the leg if proxies split the flow, starting at 1.
     pub leg: Option<u32>,
 }
 
-/// The senders that the account of a run tells of, of which it needs what was recorded: those of the slowest flows of TCP.
-pub fn told_senders(run: &Run) -> Vec<Sender> {
-    let facts = Facts::of(run);
+/// Returns the senders of the slowest TCP flows: those that an account explains, and whose recorded data it requires.
+pub fn told_senders(run: &AccountInput) -> Vec<Sender> {
+    let facts = AccountFacts::of(run);
     let slowest = facts.slowest();
     slowest.iter().map(|flow| Sender { flow: flow.name.clone(), leg: facts.sender(flow).leg }).collect()
 }
 
-/// Why a run was as fast as it was. `recorded` is in the order of [`told_senders`]; what is missing there was not recorded.
-pub fn account(run: &Run, recorded: &[Recorded]) -> Account {
-    let facts = Facts::of(run);
+/// Returns the explanation of a run's speed. `recorded` has the data of each of [`told_senders`], in the same order;
+/// parts that were not recorded are `None`.
+pub fn account(run: &AccountInput, recorded: &[SenderRecords]) -> Account {
+    let facts = AccountFacts::of(run);
     if facts.flows.is_empty() {
-        return Account { headline: format!("No flow of TCP; {} flows of datagrams.", run.flows.len()), flows: vec![] };
+        return Account { headline: format!("No TCP flow; {} datagram flows.", run.flows.len()), flows: vec![] };
     }
-    let nothing = Recorded::default();
+    let nothing = SenderRecords::default();
     let of_flow =
         |(at, flow): (usize, &&Flow)| (flow.name.clone(), of_flow(flow, recorded.get(at).unwrap_or(&nothing), &facts));
     Account { headline: facts.headline(), flows: facts.slowest().iter().enumerate().map(of_flow).collect() }
 }
 
-/// What held a flow back.
+/// Reason for the speed of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
-    /// Its slowest link was full.
+    /// The slowest link was full.
     Path,
-    /// It was given up.
+    /// The flow was aborted.
     Failure,
-    /// It did not start.
+    /// The flow did not start, or no cause limited it.
     Nothing,
-    /// A limit of its sender.
+    /// The sender was limited longest by the cause with this name.
     Limit(&'static str),
 }
 
 impl Reason {
-    /// What is said of many flows.
+    /// Returns the predicate of a sentence about several flows, such as "were aborted".
     fn of_many(self) -> &'static str {
         match self {
             Self::Path => "met a slowest link that was full",
-            Self::Failure => "were given up",
-            Self::Limit("cwnd") => "were held back most by the congestion window",
-            Self::Limit("rwnd") => "were held back most by the receiver's window",
+            Self::Failure => "were aborted",
+            Self::Limit("cwnd") => "were limited most by the congestion window",
+            Self::Limit("rwnd") => "were limited most by the receive window",
             Self::Limit("application") => "waited most for their application",
-            Self::Limit("pacing") => "were held back most by pacing",
+            Self::Limit("pacing") => "were limited most by pacing",
             Self::Limit("recovery") => "spent most of their time on repairs",
             Self::Limit("timeout") => "spent most of their time on timeouts",
             Self::Nothing | Self::Limit(_) => "did not start",
@@ -110,17 +112,17 @@ impl Reason {
     }
 }
 
-/// The facts that the sentences look up.
-struct Facts<'a> {
-    run: &'a Run,
-    /// The flows of TCP.
+/// Facts that the sentences look up.
+struct AccountFacts<'a> {
+    run: &'a AccountInput,
+    /// TCP flows.
     flows: Vec<&'a Flow>,
     links: BTreeMap<&'a str, &'a Link>,
     legs: BTreeMap<&'a str, Vec<&'a Flow>>,
 }
 
-impl<'a> Facts<'a> {
-    fn of(run: &'a Run) -> Self {
+impl<'a> AccountFacts<'a> {
+    fn of(run: &'a AccountInput) -> Self {
         Self {
             run,
             flows: run.flows.iter().filter(|flow| flow.congestion != UDP).collect(),
@@ -136,7 +138,7 @@ impl<'a> Facts<'a> {
         flows
     }
 
-    /// The sender whose account counts: that of the longest leg where proxies split a flow.
+    /// Returns the sender to explain: the sender of the longest leg if proxies split the flow.
     fn sender(&self, flow: &'a Flow) -> &'a Flow {
         self.legs.get(flow.name.as_str()).and_then(|legs| crate::summary::longest_leg(legs)).unwrap_or(flow)
     }
@@ -145,17 +147,17 @@ impl<'a> Facts<'a> {
         self.legs.contains_key(flow.name.as_str())
     }
 
-    /// The slowest link on the way of a flow.
+    /// Returns the slowest link on the path of a flow.
     fn link(&self, flow: &Flow) -> Option<&'a Link> {
         self.links.get(flow.bottleneck.as_deref()?).copied()
     }
 
-    /// Rate of the slowest link on the way, if it has a constant one.
+    /// Returns the rate of the slowest link on the path, if it is constant.
     fn capacity_bps(&self, flow: &Flow) -> Option<f64> {
         self.link(flow)?.rate_bps.filter(|rate| *rate != 0.0)
     }
 
-    /// Whether the slowest link on the way transmitted nearly all of the time.
+    /// Returns true if the slowest link on the path transmitted nearly all of the time.
     fn is_full(&self, flow: &Flow) -> bool {
         self.utilisation(flow) >= FULL
     }
@@ -206,10 +208,10 @@ impl<'a> Facts<'a> {
 
     fn main_reason(&self, flow: &'a Flow) -> String {
         match self.reason(flow) {
-            Reason::Failure => format!("it was given up ({})", flow.failure().unwrap_or_default()),
+            Reason::Failure => format!("it was aborted ({})", flow.failure().unwrap_or_default()),
             Reason::Path => {
                 let utilisation = percent(self.utilisation(flow), 0);
-                format!("the path was the limit, the link transmitted {utilisation} of the time")
+                format!("the path limited it, and the link transmitted {utilisation} of the time")
             }
             Reason::Nothing => "it did not start".to_owned(),
             Reason::Limit(limit) => {

@@ -1,18 +1,38 @@
-//! The analysis of results: numbers as text, the rows of tables, and what both say about a run.
+//! Analysis of results: numbers as text, the rows of tables, and explanations of a run.
 //!
 //! Python and the web page call the same functions with the same plain data, so every row and every number format is
-//! defined here alone. Data come in as JSON, in the form of a summary (`lightlag run --json`); see [`Request`].
+//! defined only here. The input is JSON, in the form of a summary (`lightlag run --json`); see [`Request`].
 //!
-//! - [`numbers`]: numbers, quantities and shares as text.
-//! - [`summary`]: flows, links and radios as an analysis reads them.
+//! - [`numbers`]: numbers, quantities and fractions as text.
+//! - [`summary`]: flows, links and radios as input of an analysis.
 //! - [`rows`]: parts of a summary as tables of text.
-//! - [`account`]: why a run was as fast as it was, in sentences.
+//! - [`account`]: explanations of a run's speed, in sentences.
+//! - [`outcome`]: stored outcome of a run in a comparison.
+//! - [`measures`]: metrics of a comparison, and their values as text.
+//! - [`statistics`]: sums, means and their intervals.
+//! - [`ranking`]: the best of several candidates, and the gaps to the others.
+//! - [`answer`](mod@answer): the conclusion of a comparison, in sentences.
+//! - [`comparison`]: the runs of a comparison as input of an analysis.
+//! - [`table`](mod@table): recorded tables as input of an analysis.
+//! - [`curves`]: curves over time.
+//! - [`charts`]: charts as data.
+//! - [`timeline`](mod@timeline): the charts of a run over time.
 
 pub mod account;
+pub mod answer;
+pub mod charts;
+pub mod comparison;
+pub mod curves;
+pub mod measures;
 pub mod numbers;
+pub mod outcome;
+pub mod ranking;
 mod request;
 pub mod rows;
+pub mod statistics;
 pub mod summary;
+pub mod table;
+pub mod timeline;
 mod words;
 
 pub use request::{Request, answer};

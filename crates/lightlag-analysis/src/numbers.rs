@@ -1,25 +1,25 @@
 //! Numbers as text for people.
 //!
-//! The digits are those of Python's format language, so a number looks the same wherever it is shown: correctly rounded,
-//! with exact halves to the even neighbour.
+//! The digits follow Python's format language, so a number looks the same wherever it is shown: correctly rounded, with
+//! ties rounded to the even digit.
 
-/// Magnitude below which a number keeps its exponent.
+/// Minimum magnitude of a number that is written without an exponent.
 const SMALLEST: f64 = 1e-9;
-/// Times from this length on are in seconds, shorter ones in milliseconds.
+/// Minimum time in seconds that is written in seconds; shorter times are written in milliseconds.
 const LONG_S: f64 = 10.0;
-/// Windows from this size on do not limit a sender: that of `congestion = "none"`.
+/// Minimum window in segments that counts as unlimited: the window of `congestion = "none"`.
 pub const UNLIMITED_SEGMENTS: f64 = 1e9;
-/// Stands for what is missing.
+/// Text shown for a missing value.
 pub const NONE: &str = "–";
-/// Decimal prefixes, each a thousand times the one before.
+/// Decimal prefixes; each stands for 1000 times the previous one.
 const PREFIXES: [&str; 5] = ["", "k", "M", "G", "T"];
 
-/// A number with this many digits after the point.
+/// Returns a number with `digits` digits after the decimal point.
 pub fn fixed(value: f64, digits: usize) -> String {
     if value.is_finite() { format!("{value:.digits$}") } else { special(value) }
 }
 
-/// A number with this many digits after the point and commas between thousands.
+/// Returns a number with `digits` digits after the decimal point, and commas between thousands.
 pub fn grouped(value: f64, digits: usize) -> String {
     let text = fixed(value, digits);
     if !value.is_finite() {
@@ -41,13 +41,13 @@ pub fn grouped(value: f64, digits: usize) -> String {
     out
 }
 
-/// A count with commas between thousands.
+/// Returns a count with commas between thousands.
 pub fn count(value: u64) -> String {
     grouped(value as f64, 0)
 }
 
-/// A number with this many significant digits, without zeros at its end; as a power of ten below 10⁻⁴ and from
-/// 10^digits on. Python's `.{digits}g`.
+/// Returns a number with `digits` significant digits, without trailing zeros, as Python's `.{digits}g` does: in
+/// scientific notation below 10⁻⁴ and at or above 10^digits.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return special(value);
@@ -64,7 +64,7 @@ pub fn general(value: f64, digits: usize) -> String {
     without_zeros(&format!("{value:.places$}")).to_owned()
 }
 
-/// A number with this many significant digits and no exponent; large ones are whole numbers.
+/// Returns a number with `digits` significant digits and without an exponent; large numbers are rounded to integers.
 ///
 /// ```
 /// use lightlag_analysis::numbers::number;
@@ -86,33 +86,34 @@ pub fn number(value: f64, digits: usize) -> String {
     fixed(value, (digits - 1 - exponent).max(0) as usize)
 }
 
-/// A mean window in segments; "unlimited" for one that does not limit the sender.
+/// Returns a mean window in segments, or "unlimited" if it is too large to limit the sender.
 pub fn window(segments: f64) -> String {
     if segments >= UNLIMITED_SEGMENTS { "unlimited".to_owned() } else { number(segments, 4) }
 }
 
-/// A number below 1000 and its decimal prefix.
+/// Returns a number scaled to less than 1000, and its decimal prefix.
 ///
 /// ```
 /// assert_eq!(lightlag_analysis::numbers::scaled(34_368_000.0), (34.368, "M"));
 /// ```
 pub fn scaled(value: f64) -> (f64, &'static str) {
-    let (mut value, mut at) = (value, 0);
-    while value.abs() >= 999.95 && at + 1 < PREFIXES.len() {
+    let (mut value, mut index) = (value, 0);
+    while value.abs() >= 999.95 && index + 1 < PREFIXES.len() {
         value /= 1000.0;
-        at += 1;
+        index += 1;
     }
-    (value, PREFIXES[at])
+    (value, PREFIXES[index])
 }
 
-/// The power of 1000 of the prefix that a value takes, and the prefix.
+/// Returns the power of 1000 of a value's decimal prefix, and the prefix.
 pub fn factor_of(value: f64) -> (f64, &'static str) {
     let (_, prefix) = scaled(value);
     let factor = PREFIXES.iter().take_while(|other| **other != prefix).fold(1.0, |factor, _| factor * 1000.0);
     (factor, prefix)
 }
 
-/// A value with a prefix and its unit: those that `like` takes, unless the value is below a thousandth of them.
+/// Returns a value with a unit and the decimal prefix of `like`; a value below a thousandth of that prefix gets its
+/// own.
 fn with_unit(value: f64, like: f64, unit: &str) -> String {
     let (mut factor, mut prefix) = factor_of(like);
     if value != 0.0 && value.abs() < factor / 1000.0 {
@@ -121,22 +122,22 @@ fn with_unit(value: f64, like: f64, unit: &str) -> String {
     format!("{} {prefix}{unit}", number(value / factor, 4))
 }
 
-/// A rate in bit/s, in its own unit.
+/// Returns a rate in bit/s with the decimal prefix that suits it.
 pub fn rate(bps: f64) -> String {
     rate_like(bps, bps)
 }
 
-/// A rate in bit/s in the unit of another, such as the largest of a column.
+/// Returns a rate in bit/s with the decimal prefix of `like`, such as the maximum of a column.
 pub fn rate_like(bps: f64, like: f64) -> String {
     with_unit(bps, like, "bit/s")
 }
 
-/// A size in bytes, in its own unit.
+/// Returns a size in bytes with the decimal prefix that suits it.
 pub fn size(bytes: f64) -> String {
     size_like(bytes, bytes)
 }
 
-/// A size in bytes in the unit of another, such as the largest of a column.
+/// Returns a size in bytes with the decimal prefix of `like`, such as the maximum of a column.
 ///
 /// ```
 /// use lightlag_analysis::numbers::size_like;
@@ -147,17 +148,17 @@ pub fn size_like(bytes: f64, like: f64) -> String {
     with_unit(bytes, like, "B")
 }
 
-/// A share in percent, with two digits for small ones; 0 % where there is no whole.
+/// Returns a fraction in percent, with two digits for small ones; 0 % if the total is 0.
 pub fn share(part: f64, whole: f64) -> String {
     if part == 0.0 || whole == 0.0 { "0%".to_owned() } else { format!("{}%", number(100.0 * part / whole, 2)) }
 }
 
-/// A share, a number from 0 to 1, in percent with this many digits after the point.
+/// Returns a fraction from 0 to 1 in percent, with `digits` digits after the decimal point.
 pub fn percent(share: f64, digits: usize) -> String {
     format!("{}%", fixed(share * 100.0, digits))
 }
 
-/// A time in milliseconds, from 10 s on in seconds; a dash where there is none.
+/// Returns a time in milliseconds, or in seconds if it is at least 10 s; a dash if there is none.
 pub fn milliseconds(seconds: Option<f64>) -> String {
     match seconds {
         None => NONE.to_owned(),

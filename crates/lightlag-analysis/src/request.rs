@@ -1,63 +1,111 @@
-//! Requests for an analysis, and their answers.
+//! Requests for an analysis, and their replies.
 
-use crate::account::{self, Recorded, Run};
+use crate::account::{self, AccountInput, SenderRecords};
+use crate::answer::{self, by_how_much};
+use crate::charts::comparison::charts;
+use crate::comparison::Comparison;
+use crate::curves::usual_top;
+use crate::measures::{self, MEASURES};
 use crate::numbers;
+use crate::outcome;
+use crate::ranking::{Gap, Rival, confidence_of_each};
 use crate::rows::{self, Lists};
-use crate::summary::Way;
+use crate::statistics::{CONFIDENCE, Interval, interval};
+use crate::summary::SatellitePath;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What is to be analysed. In JSON an object with one key, such as `{"tables": {"flows": […], "links": […]}}`.
+/// Request for an analysis. In JSON it is an object with one key, such as `{"tables": {"flows": […], "links": […]}}`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// A number as text.
-    Text(Number),
-    /// The power of 1000 that makes a number short, and its prefix.
+    /// Formats a number as text.
+    Text(FormattedNumber),
+    /// Returns the power of 1000 of a number's decimal prefix, and the prefix.
     Factor(f64),
-    /// The flows of a summary that its table shows, and a line about the others. Takes the payload that each delivered.
+    /// Returns the indices of the flows that the table shows, and a line about the others. The input is the delivered
+    /// payload of each flow.
     ShownFlows(Vec<u64>),
-    /// The links of a summary that its table shows.
+    /// Returns the indices of the links that the table shows.
     ShownLinks {
-        /// Packets that each link dropped: a list for each cause.
+        /// Number of packets that each link dropped, one list per cause.
         dropped: Vec<Vec<Option<u64>>>,
-        /// Share of the run in which each transmitted.
+        /// Fraction of the run during which each link transmitted.
         utilisation: Vec<f64>,
     },
-    /// The tables of a summary that have rows.
+    /// Returns the tables of a summary that have rows.
     Tables(Lists),
-    /// The table of the ways of flows through a sky.
-    Ways(Vec<Way>),
-    /// The senders that the account of a run tells of.
-    ToldSenders(Run),
-    /// Why a run was as fast as it was.
+    /// Returns the table of the flows' paths over a constellation.
+    Ways(Vec<SatellitePath>),
+    /// Returns the senders that the account of a run explains.
+    ToldSenders(AccountInput),
+    /// Returns the explanation of a run's speed.
     Account {
         /// The summary of the run.
-        run: Run,
-        /// What was recorded of each of the told senders.
-        recorded: Vec<Recorded>,
+        run: AccountInput,
+        /// Recorded data of each of the senders from `ToldSenders`, in the same order.
+        recorded: Vec<SenderRecords>,
     },
+    /// Returns the metrics of a comparison.
+    Measures,
+    /// Returns the outcome of a run.
+    Outcome(outcome::OutcomeInput),
+    /// Returns the metrics of each flow of a run.
+    FlowMeasures(outcome::OutcomeInput),
+    /// Returns where to cut off a peak that would flatten the rest of the curves, given as times and values.
+    UsualTop(Vec<(Vec<f64>, Vec<Option<f64>>)>),
+    /// Returns the mean of values with its confidence interval.
+    MeanInterval(Vec<f64>),
+    /// Formats a mean with its interval as text.
+    Shown {
+        /// Unit of the metric.
+        unit: String,
+        /// Mean; `None` without values.
+        mean: Option<f64>,
+        /// Half-width of its interval, if it has one.
+        half_width: Option<f64>,
+        /// Number of values.
+        count: usize,
+        /// Value whose decimal prefix is used; by default the mean itself.
+        like: Option<f64>,
+    },
+    /// Returns the gap between two candidates.
+    Gap {
+        /// First candidate.
+        one: Rival,
+        /// Second candidate.
+        other: Rival,
+        /// Number of intervals that are to hold jointly.
+        comparisons: usize,
+    },
+    /// Returns the conclusion of a comparison.
+    Answer(Comparison),
+    /// Returns the goodput of one flow of each algorithm, for the runs of a comparison where several algorithms
+    /// compete.
+    Shares(Comparison),
+    /// Returns the charts of a comparison.
+    Charts(Comparison),
 }
 
-/// A number, and the text that it is to be.
+/// A number with the format in which it is to be written.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Number {
-    /// What the number is.
+pub struct FormattedNumber {
+    /// Kind of the number, which determines its format.
     #[serde(rename = "as")]
-    kind: Kind,
-    /// The number; `None` stands for NaN.
+    kind: NumberKind,
+    /// The number; `None` means NaN.
     value: Option<f64>,
-    /// Digits after the point, or significant ones.
+    /// Digits after the decimal point, or significant digits, depending on the kind.
     #[serde(default)]
     digits: usize,
-    /// The number whose unit it takes; its own by default.
+    /// Number whose decimal prefix is used; by default the number itself.
     like: Option<f64>,
 }
 
-/// Kinds of numbers.
+/// Kinds of numbers that can be formatted.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum NumberKind {
     Fixed,
     Grouped,
     General,
@@ -66,26 +114,26 @@ enum Kind {
     Size,
 }
 
-impl Number {
+impl FormattedNumber {
     fn text(self) -> String {
         let value = self.value.unwrap_or(f64::NAN);
         let digits = self.digits.min(17);
         match self.kind {
-            Kind::Fixed => numbers::fixed(value, digits),
-            Kind::Grouped => numbers::grouped(value, digits),
-            Kind::General => numbers::general(value, digits),
-            Kind::Number => numbers::number(value, digits),
-            Kind::Rate => numbers::rate_like(value, self.like.unwrap_or(value)),
-            Kind::Size => numbers::size_like(value, self.like.unwrap_or(value)),
+            NumberKind::Fixed => numbers::fixed(value, digits),
+            NumberKind::Grouped => numbers::grouped(value, digits),
+            NumberKind::General => numbers::general(value, digits),
+            NumberKind::Number => numbers::number(value, digits),
+            NumberKind::Rate => numbers::rate_like(value, self.like.unwrap_or(value)),
+            NumberKind::Size => numbers::size_like(value, self.like.unwrap_or(value)),
         }
     }
 }
 
 impl Request {
-    /// Its answer.
+    /// Returns the reply.
     ///
     /// # Errors
-    /// Lists that should be equally long and are not.
+    /// If lists that should have the same length do not.
     pub fn answer(&self) -> Result<Value, String> {
         Ok(match self {
             Self::Text(number) => json!(number.text()),
@@ -106,17 +154,45 @@ impl Request {
             Self::Tables(lists) => json!(rows::tables(lists)),
             Self::Ways(ways) => json!(rows::way_table(ways)),
             Self::ToldSenders(run) => json!(account::told_senders(run)),
+            Self::Measures => json!(MEASURES),
+            Self::Outcome(run) => json!(run.outcome()),
+            Self::FlowMeasures(run) => json!(run.measures_of_flows()),
+            Self::UsualTop(curves) => {
+                let known = |values: &[Option<f64>]| values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+                let values: Vec<Vec<f64>> = curves.iter().map(|(_, values)| known(values)).collect();
+                json!(usual_top(curves.iter().zip(&values).map(|((times, _), values)| (&times[..], &values[..]))))
+            }
+            Self::MeanInterval(values) => json!(interval(values)),
+            Self::Shown { unit, mean, half_width, count, like } => {
+                let mean = mean.unwrap_or(f64::NAN);
+                let interval = Interval { mean, half_width: half_width.unwrap_or(f64::NAN), count: *count };
+                json!(measures::shown(unit, interval, like.unwrap_or(mean)))
+            }
+            Self::Gap { one, other, comparisons } => {
+                let gap = Gap::between(one, other, confidence_of_each(*comparisons, CONFIDENCE))?;
+                let mut answer = json!(gap);
+                answer["is_clear"] = gap.is_clear().into();
+                answer["words"] = by_how_much(&gap, &gap.other, "").into();
+                answer
+            }
+            Self::Answer(comparison) => json!(answer::answer(comparison)?),
+            Self::Shares(comparison) => json!(comparison.shares()),
+            Self::Charts(comparison) => json!(charts(comparison)?),
             Self::Account { run, recorded } => json!(account::account(run, recorded)),
         })
     }
 }
 
-/// Answers a request in JSON with JSON.
+/// Handles a request in JSON and returns the reply in JSON.
 ///
 /// # Errors
-/// What is no request, in words.
+/// A message if the request is invalid.
 pub fn answer(request: &str) -> Result<String, String> {
     let request: Request =
         serde_json::from_str(request).map_err(|error| format!("not a request for an analysis: {error}"))?;
+    if let Request::Charts(comparison) = &request {
+        // A `Value` would sort the keys, which pages have in the order of their meaning.
+        return serde_json::to_string(&charts(comparison)?).map_err(|error| error.to_string());
+    }
     request.answer().map(|answer| answer.to_string())
 }

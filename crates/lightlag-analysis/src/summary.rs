@@ -1,102 +1,107 @@
-//! Parts of a summary, as far as an analysis reads them. `docs/results.md` explains the keys.
+//! The parts of a summary that analyses use. `docs/results.md` explains the keys.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The congestion control of flows of datagrams.
+/// Value of `congestion` for UDP flows.
 pub const UDP: &str = "udp";
 
-/// A flow, or a leg of one that proxies split.
+/// A flow, or one leg of a flow that proxies split.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Flow {
-    /// Its name; empty for a leg.
+    /// Name of the flow; empty for a leg.
     #[serde(default)]
     pub name: String,
-    /// The flow of which this is a leg.
+    /// Name of the flow that contains this leg; `None` for a flow.
     pub flow: Option<String>,
-    /// Number of the leg, from 1 on.
+    /// Index of the leg, starting at 1.
     pub leg: Option<u32>,
-    /// Where it starts.
+    /// Name of the node that sends.
     pub from: String,
-    /// Where it ends.
+    /// Name of the node that receives.
     pub to: String,
-    /// Its congestion control.
+    /// Congestion control at the sender.
     pub congestion: String,
-    /// The slowest link direction on its way, if that stays the same.
+    /// Name of the slowest link direction on its path, if it stays the same.
     pub bottleneck: Option<String>,
-    /// When it started; `None` for a leg that did not.
+    /// Start in seconds; `None` for a leg that did not start.
     pub start_s: Option<f64>,
-    /// Why it was given up.
+    /// Reason why the flow was aborted, if it was.
     failure: Option<String>,
-    /// Its mean goodput.
+    /// Mean goodput in bit/s.
     pub goodput_bps: f64,
-    /// When it finished; `None` if it did not.
+    /// Finish in seconds; `None` if it did not finish.
     pub finish_s: Option<f64>,
-    /// Payload that arrived.
+    /// Payload that arrived, in bytes.
     #[serde(default)]
     pub delivered_bytes: u64,
-    /// Segments or datagrams with payload that were sent, copies included.
+    /// Number of segments or datagrams with payload that were sent, retransmissions and duplicates included.
     #[serde(default)]
     pub sent_segments: u64,
-    /// Segments of them that had been sent before.
+    /// Number of retransmitted segments with payload.
     #[serde(default)]
     pub retransmitted_segments: u64,
-    /// Expirations of its retransmission timer.
+    /// Number of retransmission timeouts.
     #[serde(default)]
     pub timeouts: u64,
-    /// Fast recoveries.
+    /// Number of fast recoveries.
     #[serde(default)]
     pub recoveries: u64,
-    /// The smallest of its round-trip samples.
-    min_rtt_s: Option<f64>,
-    /// Mean of its round-trip samples.
+    /// Minimum round-trip sample in seconds.
+    pub min_rtt_s: Option<f64>,
+    /// Mean round-trip sample in seconds.
     pub mean_rtt_s: Option<f64>,
-    /// Mean congestion window over time.
+    /// Mean congestion window over time, in segments.
     #[serde(default)]
     pub mean_cwnd_segments: f64,
-    /// What limited its sender, and for how long.
+    /// Time during which each cause limited the sender, in seconds.
     #[serde(default)]
     pub limited_s: Limited,
-    /// What became of its datagrams, if it sends some.
+    /// Losses and delays of its datagrams, if it sends any.
     pub datagrams: Option<Datagrams>,
-    /// What became of the messages of a sink.
+    /// Losses and delays of the messages of a sink, if it is one.
     pub messages: Option<Messages>,
-    /// Its responses.
+    /// Completion times of the responses to its requests, if it has any.
     pub responses: Option<Pages>,
-    /// Its pages.
+    /// Completion times of its pages, if it has any.
     pub pages: Option<Pages>,
-    /// Signals to its ends.
+    /// Notifications sent to its endpoints, if there are any.
     pub signals: Option<Signals>,
 }
 
 impl Flow {
-    /// Whether it sends datagrams without a connection.
+    /// Returns true if it is a UDP flow.
     pub fn is_datagrams(&self) -> bool {
         self.datagrams.is_some()
     }
 
-    /// When it started; a leg that did not starts with the run.
+    /// Returns the start in seconds; 0 for a leg that did not start.
     pub fn start(&self) -> f64 {
         self.start_s.unwrap_or(0.0)
     }
 
-    /// Why it was given up, if it was.
+    /// Returns the reason for aborting it, if it was aborted.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref().filter(|failure| !failure.is_empty())
     }
 
-    /// The smallest of its round-trip samples, if it has some.
+    /// Returns the minimum round-trip sample in seconds, if there are samples.
     pub fn min_rtt(&self) -> Option<f64> {
         self.min_rtt_s.filter(|rtt| *rtt != 0.0)
     }
 
-    /// The nodes that it joins.
+    /// Returns the time in seconds from the start to the last byte; `None` if the flow did not finish.
+    pub fn completion_s(&self) -> Option<f64> {
+        self.finish_s.map(|finish_s| finish_s - self.start())
+    }
+
+    /// Returns the names of the sending and the receiving node as `from->to`.
     pub fn ends(&self) -> String {
         format!("{}->{}", self.from, self.to)
     }
 }
 
-/// The legs of each flow that proxies split, by its name, in the order of the hops.
+/// Returns the legs of each flow that proxies split, by the name of the flow and in path order.
 pub fn legs_of(legs: &[Flow]) -> BTreeMap<&str, Vec<&Flow>> {
     let mut found: BTreeMap<&str, Vec<&Flow>> = BTreeMap::new();
     for leg in legs {
@@ -105,30 +110,33 @@ pub fn legs_of(legs: &[Flow]) -> BTreeMap<&str, Vec<&Flow>> {
     found
 }
 
-/// The leg with the largest round trip, the first of equal ones: behind a proxy beside a satellite, that of the satellite.
+/// Returns the leg with the largest round-trip time, or the first of several equal ones. With a proxy next to a
+/// satellite link, it is the leg over the satellite.
 pub fn longest_leg<'a>(legs: &[&'a Flow]) -> Option<&'a Flow> {
     let rtt = |leg: &Flow| leg.min_rtt_s.unwrap_or(0.0);
     legs.iter().copied().reduce(|longest, leg| if rtt(leg) > rtt(longest) { leg } else { longest })
 }
 
-/// The share of segments with payload that had been sent before; `None` if none were sent.
+/// Returns the retransmitted fraction of all segments with payload, over all `senders`; `None` if they sent none.
 pub fn retransmitted_share<'a>(senders: impl IntoIterator<Item = &'a Flow>) -> Option<f64> {
-    let (mut again, mut sent) = (0, 0);
-    for sender in senders {
-        again += sender.retransmitted_segments;
-        sent += sender.sent_segments;
-    }
+    let add = |(again, sent), sender: &Flow| (again + sender.retransmitted_segments, sent + sender.sent_segments);
+    let (again, sent) = senders.into_iter().fold((0, 0), add);
+    retransmitted_share_of(again, sent)
+}
+
+/// Returns the retransmitted fraction of `sent` segments; `None` if none were sent.
+pub fn retransmitted_share_of(again: u64, sent: u64) -> Option<f64> {
     (sent > 0).then(|| again as f64 / sent as f64)
 }
 
-/// Seconds for which each cause limited a sender.
+/// Seconds during which each cause limited a sender.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Limited {
     cwnd: f64,
-    /// The receiver's window.
+    /// Limited by the receiver's window.
     pub rwnd: f64,
-    /// The application.
+    /// Limited by the application.
     pub application: f64,
     pacing: f64,
     recovery: f64,
@@ -136,7 +144,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// Each cause with its seconds.
+    /// Returns each cause with its seconds.
     pub fn parts(&self) -> [(&'static str, f64); 6] {
         [
             ("cwnd", self.cwnd),
@@ -148,20 +156,20 @@ impl Limited {
         ]
     }
 
-    /// Each cause with its seconds, the longest first; equal ones keep their order.
+    /// Returns each cause with its seconds, longest first; equal ones stay in order.
     pub fn longest_first(&self) -> [(&'static str, f64); 6] {
         let mut parts = self.parts();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }
 
-    /// The share of a cause in all of the time.
+    /// Returns the fraction of the total time during which a cause limited the sender.
     pub fn share_of(&self, cause: &str) -> f64 {
         let seconds = self.parts().into_iter().find(|(name, _)| *name == cause).map_or(0.0, |(_, seconds)| seconds);
         seconds / self.total()
     }
 
-    /// Seconds of all causes together.
+    /// Returns the total of all causes in seconds.
     pub fn total(&self) -> f64 {
         self.parts().iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
     }
@@ -170,104 +178,111 @@ impl Limited {
 /// Losses and delays of a flow's datagrams.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Datagrams {
-    /// Datagrams that did not arrive.
+    /// Number of datagrams that did not arrive.
     pub lost: u64,
-    /// Mean delay of those that did.
+    /// Mean delay in seconds of the datagrams that arrived.
     pub mean_delay_s: Option<f64>,
-    /// The delay that 95 % of them stay below.
+    /// 95th percentile of the delay in seconds of the datagrams that arrived.
     pub p95_delay_s: Option<f64>,
 }
 
 /// Losses and delays of the messages of a sink.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Messages {
-    /// Messages that were sent.
+    /// Number of messages that were sent.
     pub sent: u64,
-    /// Messages that the network lost.
+    /// Number of messages that the network lost.
     pub lost: u64,
-    /// Messages that a full buffer dropped.
+    /// Number of messages that a full buffer dropped.
     pub dropped: u64,
-    /// Mean delay of those that arrived.
+    /// Mean delay in seconds of the messages that arrived.
     pub mean_delay_s: Option<f64>,
-    /// The delay that 95 % of them stay below.
+    /// 95th percentile of the delay in seconds of the messages that arrived.
     pub p95_delay_s: Option<f64>,
 }
 
-/// Responses, or pages.
+/// Completion times of responses or pages.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Pages {
-    /// Those that were complete.
+    /// Number of responses or pages that are complete.
     pub count: u64,
-    /// Their mean time.
+    /// Mean completion time in seconds.
     pub mean_s: Option<f64>,
-    /// The time that 95 % of them stay below.
+    /// 95th percentile of the completion time in seconds.
     pub p95_s: Option<f64>,
 }
 
-/// Signals to the ends of a flow.
+/// Notifications to the endpoints of a flow.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Signals {
-    /// Signals that were sent through the network.
+    /// Notifications sent through the network.
     pub sent: u64,
-    /// Signals of them that arrived and were heeded.
+    /// Notifications that arrived through the network and were acted on.
     pub received: u64,
-    /// Signals from an end's own node.
+    /// Notifications that an endpoint's own node gave to it directly, without a packet.
     pub local: u64,
 }
 
 /// A direction of a link.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Link {
-    /// Its name.
+    /// Name of the link direction.
     pub name: String,
-    /// Its rate, if that is constant.
+    /// Rate in bit/s, if it is constant.
     pub rate_bps: Option<f64>,
     /// Bytes that it transmitted.
     pub carried_bytes: u64,
-    /// Share of the run in which it transmitted.
+    /// Fraction of the run in which it transmitted.
     pub utilisation: f64,
-    /// Packets that its queue had no room for.
+    /// Packets dropped because its queue was full.
     pub dropped_queue: u64,
-    /// Packets that errors destroyed.
+    /// Packets lost or damaged by link errors.
     pub dropped_error: u64,
     /// Packets that its queue discipline dropped early.
     #[serde(default)]
     pub dropped_aqm: u64,
-    /// Packets that an outage destroyed.
+    /// Packets lost in an outage.
     #[serde(default)]
     pub dropped_outage: u64,
-    /// ACKs that were thinned out.
+    /// ACKs that the queue filtered out.
     #[serde(default)]
     pub dropped_acks: u64,
-    /// Packets for which there was no way.
+    /// Packets dropped because they had no route.
     #[serde(default)]
     pub dropped_route: u64,
-    /// Packets that were sent another way.
+    /// Packets that were rerouted.
     #[serde(default)]
     pub withdrawn: u64,
-    /// Packets with a congestion mark.
+    /// Packets that were marked with CE.
     #[serde(default)]
     pub marked: u64,
-    /// Packets that arrived twice.
+    /// Packets that the link duplicated.
     #[serde(default)]
     pub duplicated: u64,
-    /// Packets that were delayed beyond later ones.
+    /// Packets that were delayed so that later ones overtook them.
     #[serde(default)]
     pub reordered: u64,
-    /// Packets of forward error correction.
+    /// Packets with forward error correction that were sent.
     #[serde(default)]
     pub repair_packets: u64,
     /// Packets that forward error correction restored.
     #[serde(default)]
     pub repaired: u64,
-    /// Mean length of its queue over time.
+    /// Mean queue length over time, in packets.
     pub mean_queue_packets: f64,
-    /// Maximum length of its queue.
+    /// Maximum queue length in packets.
     pub max_queue_packets: u64,
+    /// Number of data packets whose waits were recorded.
+    #[serde(default)]
+    pub data_packets: u64,
+    /// Mean wait of data packets in the queue, until their transmission started, in seconds.
+    pub mean_wait_s: Option<f64>,
+    /// 95th percentile of this wait, in seconds.
+    pub p95_wait_s: Option<f64>,
 }
 
 impl Link {
-    /// Packets that it dropped, for any cause.
+    /// Returns the number of packets that the link direction dropped, for any cause.
     pub fn dropped(&self) -> u64 {
         self.dropped_queue
             + self.dropped_aqm
@@ -285,85 +300,85 @@ pub struct Proxy {
     pub node: String,
     /// Name of the flow.
     pub flow: String,
-    /// Congestion control of the connection behind it.
+    /// Congestion control of the connection after the proxy.
     pub congestion: String,
-    /// Payload that was acknowledged behind it.
+    /// Payload acknowledged on the connection after the proxy.
     pub acknowledged_bytes: u64,
-    /// Payload that was lost with its memory.
+    /// Payload that was lost when the proxy lost its memory.
     pub lost_bytes: u64,
-    /// Segments with payload that it sent.
+    /// Segments with payload that the proxy sent.
     pub sent_segments: u64,
-    /// Segments of them that had been sent before.
+    /// Segments with payload that were retransmissions.
     pub retransmitted_segments: u64,
-    /// Expirations of its retransmission timer.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
-    /// Its smallest round-trip sample.
+    /// Minimum round-trip sample in seconds.
     pub min_rtt_s: Option<f64>,
-    /// Mean of what it keeps in its buffer.
+    /// Mean buffer occupancy in bytes.
     pub mean_buffer_bytes: f64,
-    /// Most that it kept in its buffer.
+    /// Maximum buffer occupancy in bytes.
     pub max_buffer_bytes: u64,
 }
 
-/// A radio interface.
+/// A radio interface of a node.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Radio {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
     /// Name of its medium.
     pub medium: String,
-    /// Share of the run in which it transmitted.
+    /// Fraction of the run during which it transmitted.
     pub utilisation: f64,
-    /// Share of the run in which the medium was busy there.
+    /// Fraction of the run during which it found the medium busy.
     pub busy: f64,
     /// Frames that it sent.
     pub sent_frames: u64,
     /// A-MPDUs that it sent.
     pub aggregates: u64,
-    /// Mean number of frames in them.
+    /// Mean number of frames per A-MPDU.
     pub mpdus_per_aggregate: Option<f64>,
-    /// Mean length of its queue over time.
+    /// Mean queue length over time, in packets.
     pub mean_queue_packets: f64,
-    /// Frames that it repeated.
+    /// Frames that it retransmitted.
     pub retries: u64,
     /// Frames that collided.
     pub collisions: u64,
-    /// Packets that its queue had no room for.
+    /// Packets dropped because its queue was full.
     pub dropped_queue: u64,
-    /// Packets that were repeated too often.
+    /// Packets dropped after the maximum number of attempts.
     pub dropped_retry: u64,
-    /// Packets that waited too long.
+    /// Packets dropped because they waited too long.
     pub dropped_lifetime: u64,
-    /// Packets without a route.
+    /// Packets dropped because they had no route.
     pub dropped_no_route: u64,
     /// Bytes of routing messages that it sent.
     pub routing_bytes: u64,
     /// Links to neighbours that it found broken.
     pub broken_links: u64,
-    /// Changes of its routes.
+    /// Number of changes of its routing table.
     pub route_changes: u64,
 }
 
 impl Radio {
-    /// Packets that it dropped, for any cause.
+    /// Returns the number of packets that the radio dropped, for any cause.
     pub fn dropped(&self) -> u64 {
         self.dropped_queue + self.dropped_retry + self.dropped_lifetime + self.dropped_no_route
     }
 }
 
-/// The way of a flow through a sky over time.
+/// The path of a flow over a constellation, over time.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Way {
+pub struct SatellitePath {
     /// Name of the flow.
     pub flow: String,
-    /// The smallest of its round-trip samples.
+    /// Minimum round-trip sample in seconds.
     pub least_rtt_s: Option<f64>,
-    /// The largest of its round-trip samples that were recorded.
+    /// Maximum recorded round-trip sample in seconds.
     pub greatest_rtt_s: Option<f64>,
-    /// When its way changed, from the start on.
+    /// Start of each path in seconds; the first one is the start of the flow.
     pub times_s: Vec<f64>,
-    /// Links of the way from each of these times on; 0 for none.
+    /// Number of links of the path that starts at each of these times; 0 if there is no path.
     pub links: Vec<u64>,
-    /// When the run ended.
+    /// End of the run in seconds.
     pub end_s: f64,
 }

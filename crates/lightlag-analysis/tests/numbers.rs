@@ -1,4 +1,4 @@
-//! Numbers as text, beside those that Python writes.
+//! Numbers as text, compared with Python's formatting.
 
 use lightlag_analysis::numbers;
 
@@ -36,7 +36,7 @@ fn numbers_have_the_digits_that_python_gives_them() {
 }
 
 #[test]
-fn a_share_never_has_an_exponent() {
+fn a_fraction_never_has_an_exponent() {
     assert_eq!(numbers::share(3.0, 2000.0), "0.15%");
     assert_eq!(numbers::share(0.0, 5.0), "0%");
     assert_eq!(numbers::share(5.0, 0.0), "0%");
@@ -44,7 +44,7 @@ fn a_share_never_has_an_exponent() {
 }
 
 #[test]
-fn what_is_missing_is_a_dash() {
+fn a_missing_value_is_a_dash() {
     assert_eq!(numbers::milliseconds(None), "–");
 }
 

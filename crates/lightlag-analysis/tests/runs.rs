@@ -1,4 +1,4 @@
-//! The tables and the account of shipped scenarios, beside texts that were kept.
+//! Tables and accounts of shipped scenarios, compared with stored texts.
 
 use lightlag_analysis::answer;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn asked(request: &Value) -> Value {
     serde_json::from_str(&answer(&request.to_string()).unwrap()).unwrap()
 }
 
-/// A summary for an account.
+/// Returns the part of a run's summary that an account uses.
 fn summary(run: &Value) -> Value {
     let mut summary = run["lists"].clone();
     summary["simulated_s"] = run["simulated_s"].clone();
@@ -20,14 +20,14 @@ fn summary(run: &Value) -> Value {
 }
 
 #[test]
-fn tables_have_the_texts_that_were_kept() {
+fn tables_have_the_stored_texts() {
     for (name, run) in runs() {
         assert_eq!(asked(&json!({ "tables": run["lists"] })), run["tables"], "{name}");
     }
 }
 
 #[test]
-fn accounts_have_the_sentences_that_were_kept() {
+fn accounts_have_the_stored_sentences() {
     for (name, run) in runs() {
         assert_eq!(asked(&json!({ "told_senders": summary(&run) })), run["senders"], "{name}");
         let request = json!({ "account": { "run": summary(&run), "recorded": run["recorded"] } });
@@ -36,7 +36,7 @@ fn accounts_have_the_sentences_that_were_kept() {
 }
 
 #[test]
-fn an_account_tells_how_the_window_grew_only_where_it_was_recorded() {
+fn an_account_describes_window_growth_only_if_it_was_recorded() {
     let (_, run) = runs().into_iter().find(|(name, _)| name == "asymmetric").unwrap();
     let bare = asked(&json!({ "account": { "run": summary(&run), "recorded": [] } }));
     let sentences = |account: &Value| account["flows"][0][1].as_array().unwrap().len();
@@ -48,11 +48,11 @@ fn an_account_tells_how_the_window_grew_only_where_it_was_recorded() {
 fn a_run_without_connections_has_a_sentence() {
     let run = json!({ "flows": [], "links": [], "simulated_s": 1.0 });
     let account = asked(&json!({ "account": { "run": run, "recorded": [] } }));
-    assert_eq!(account, json!({ "headline": "No flow of TCP; 0 flows of datagrams.", "flows": [] }));
+    assert_eq!(account, json!({ "headline": "No TCP flow; 0 datagram flows.", "flows": [] }));
 }
 
 #[test]
-fn what_is_no_request_is_an_error_that_says_so() {
+fn an_invalid_request_is_reported_as_such() {
     let error = answer(r#"{"tables": {"flows": [{"name": 3}]}}"#).unwrap_err();
     assert!(
         error.starts_with("not a request for an analysis: invalid type: integer `3`, expected a string"),

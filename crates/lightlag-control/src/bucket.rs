@@ -1,57 +1,58 @@
-//! Rate control: a token bucket for all segments that leave on a route (SCPS-TP, in place of the ACK clock).
+//! Rate control: a token bucket for all segments sent on a route (SCPS-TP, instead of the ACK clock).
 //!
-//! Tokens are bytes of IP packets. They arrive at the rate R up to the size B, so that any time t carries at most
-//! B + R·t. A packet of L bytes leaves once there are L tokens. All connections of a route take from one bucket; while
-//! it is empty, they are served in the order of their requests. The host that has the route owns the bucket and lends
-//! it to each connection.
+//! A token stands for one byte of an IP packet. Tokens arrive at the rate R, and the bucket holds at most B, so that at
+//! most B + R·t bytes are sent in any time t. A packet of L bytes is sent once there are L tokens. All connections on a
+//! route share one bucket; while it is empty, they are served in the order of their requests. The host that has the
+//! route owns the bucket and lends it to each connection.
 
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use std::collections::VecDeque;
 
-/// A byte in the units of the credit: bits times the nanoseconds of a second.
+/// One byte in units of the credit, which are billionths of a bit (rate in bit/s times time in ns).
 const BYTE: u128 = 8_000_000_000;
 
 /// The bucket of a route.
 #[derive(Debug)]
 pub struct Bucket {
     rate: Rate,
-    /// Its size, and its contents at `at`, in parts of a byte.
+    /// Size of the bucket, and its contents at the time `at`, in units of [`BYTE`].
     size: u128,
     credit: u128,
     at: Instant,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingConnection>,
     members: u64,
 }
 
 impl Bucket {
-    /// A full bucket of this size.
+    /// Creates a full bucket of this size.
     pub fn new(rate: Rate, size: Bytes) -> Self {
         let size = u128::from(size.0) * BYTE;
         Self { rate, size, credit: size, at: Instant::ZERO, waiting: VecDeque::new(), members: 0 }
     }
 
-    /// Adds a connection, whose packets have an IP header of this many bytes.
-    pub fn join(&mut self, network_header: u32) -> Member {
+    /// Adds a connection whose packets have an IP header of `network_header` bytes.
+    pub fn join(&mut self, network_header: u32) -> BucketUser {
         self.members += 1;
-        Member { number: self.members, network_header }
+        BucketUser { number: self.members, network_header }
     }
 
-    /// Takes the tokens of a TCP segment of this size, headers included, or returns the time at which they will be
-    /// there. A member that has to wait keeps its place.
-    pub fn ask(&mut self, now: Instant, member: Member, segment: u32) -> Result<(), Instant> {
+    /// Takes the tokens for a TCP segment of this size, headers included. If there are not enough, returns the time
+    /// when there will be, and the member keeps its position in the queue.
+    pub fn ask(&mut self, now: Instant, member: BucketUser, segment: u32) -> Result<(), Instant> {
         let parts = member.parts(segment).min(self.size);
         self.take(now, member.number, parts)
     }
 
-    /// Corrects the account: tokens for `asked` bytes were taken, and a segment of `left` bytes was sent, or none.
-    pub fn settle(&mut self, member: Member, asked: Option<u32>, left: Option<u32>) {
-        let of = |segment: Option<u32>| segment.map_or(0, |segment| member.parts(segment));
-        let back = self.credit + of(asked).min(self.size);
-        self.credit = back.saturating_sub(of(left)).min(self.size);
+    /// Corrects the balance after a transmission: tokens for a segment of `requested` bytes were taken, and a segment
+    /// of `left` bytes was sent. `None` means no segment.
+    pub fn settle(&mut self, member: BucketUser, requested: Option<u32>, left: Option<u32>) {
+        let parts = |segment: Option<u32>| segment.map_or(0, |segment| member.parts(segment));
+        let back = self.credit + parts(requested).min(self.size);
+        self.credit = back.saturating_sub(parts(left)).min(self.size);
     }
 
-    /// The member has nothing more to send.
-    pub fn leave(&mut self, member: Member) {
+    /// Removes a member that has nothing more to send from the queue of the bucket.
+    pub fn leave(&mut self, member: BucketUser) {
         self.waiting.retain(|waiting| waiting.member != member.number);
     }
 
@@ -61,7 +62,7 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Time at which this many parts of a byte will be there.
+    /// Returns the time when the bucket will hold this credit.
     fn when(&self, parts: u128) -> Instant {
         let (missing, rate) = (parts.saturating_sub(self.credit), self.rate.as_bps());
         // A 128-bit division costs as much as all the rest.
@@ -72,7 +73,7 @@ impl Bucket {
         self.at + Duration::from_nanos(wait)
     }
 
-    /// Takes these parts if they are there, or returns the time at which they will be.
+    /// Takes this credit if the bucket holds it; otherwise returns the time when it will.
     fn take(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         self.refill(now);
         if self.members > 1 {
@@ -85,26 +86,26 @@ impl Bucket {
         Ok(())
     }
 
-    /// The same when other members may wait.
+    /// As [`Self::take`], if other members may be in the queue.
     fn queue(&mut self, now: Instant, member: u64, parts: u128) -> Result<(), Instant> {
         // A member that missed its time has nothing more to send.
         while self.waiting.front().is_some_and(|first| first.ready < now && first.member != member) {
             self.waiting.pop_front();
         }
-        let (mut before, mut place) = (0, 0);
-        while let Some(other) = self.waiting.get(place).filter(|other| other.member != member) {
+        let (mut before, mut index) = (0, 0);
+        while let Some(other) = self.waiting.get(index).filter(|other| other.member != member) {
             before += other.parts;
-            place += 1;
+            index += 1;
         }
         if before + parts <= self.credit {
-            self.waiting.remove(place);
+            self.waiting.remove(index);
             self.credit -= parts;
             return Ok(());
         }
         let ready = self.when(before + parts);
-        match self.waiting.get_mut(place) {
+        match self.waiting.get_mut(index) {
             Some(own) => (own.parts, own.ready) = (parts, ready),
-            None => self.waiting.push_back(Waiting { member, parts, ready }),
+            None => self.waiting.push_back(WaitingConnection { member, parts, ready }),
         }
         Err(ready)
     }
@@ -112,23 +113,23 @@ impl Bucket {
 
 /// A connection that waits for tokens.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingConnection {
     member: u64,
     /// The amount requested, in parts of a byte.
     parts: u128,
-    /// The time that it was given.
+    /// Time when the connection has to request its tokens again.
     ready: Instant,
 }
 
 /// A connection that takes from a bucket.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub struct BucketUser {
     number: u64,
-    /// Bytes of an IP header.
+    /// Size of the IP header of the connection's packets, in bytes.
     network_header: u32,
 }
 
-impl Member {
+impl BucketUser {
     fn parts(self, segment: u32) -> u128 {
         u128::from(self.network_header + segment) * BYTE
     }

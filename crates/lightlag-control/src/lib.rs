@@ -1,7 +1,7 @@
-//! The control of a transport, without a packet format: the amount of data in flight, the rate at which it leaves, and
-//! the measurements behind both. Any transport that can name its bytes sent, acknowledged and lost can use it.
+//! The control of a transport, without a packet format: the amount of data in flight, the sending rate, and the
+//! underlying measurements. Any transport that reports the bytes sent, acknowledged and lost can use this crate.
 //!
-//! - [`congestion`]: the algorithms, and the registry by which a scenario names them.
+//! - [`congestion`]: the algorithms, and the registry of their names in a scenario.
 //! - [`rtt`]: the round-trip time and the retransmission timeout.
 //! - [`delivery_rate`]: the delivery rate of the network.
 //! - [`pacing`]: the departure time of the next segment.

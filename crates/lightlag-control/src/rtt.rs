@@ -4,13 +4,14 @@
 //! RTTVAR = (1 - b) RTTVAR + b |SRTT - R'| and SRTT = 7/8 SRTT + 1/8 R', with b = 1/4 (INET: 1/8), and
 //! RTO = SRTT + max(floor, 4 RTTVAR), inside [min, max]. A timeout doubles the RTO until the next valid sample.
 //!
-//! RFC 6298 assumes one sample per round trip. With timestamps, or recorded departure times, each ACK gives one, and
-//! the history shrinks to a few of them. RFC 7323 §4.2 wants it kept. Its appendix G divides both gains by the expected
-//! samples in a round trip: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
+//! RFC 6298 assumes one sample per round trip. With timestamps, or recorded departure times, each ACK gives a sample,
+//! so that the averages cover only the last few ACKs. RFC 7323 §4.2 requires a longer history. Its appendix G divides
+//! both gains by the expected number of samples in a round trip: ⌈FlightSize / (2 SMSS)⌉, one for two segments.
 //!
-//! Linux (`tcp_rtt_estimator`) keeps four times the mean deviation D, lets it fall with an eighth of the gain, and uses
-//! its largest value in a round trip, at least the floor, as 4 RTTVAR: upwards at once, downwards by a quarter of the
-//! way at the end of the round. On a path whose samples hardly differ, one late ACK does not exceed the timeout.
+//! Linux (`tcp_rtt_estimator`) keeps 4 D, four times the mean deviation, which falls with an eighth of the gain. Its
+//! largest value in a round trip, but at least the floor, is used as 4 RTTVAR: an increase applies immediately, a
+//! decrease at the end of the round and only by a quarter of the difference. Thanks to the floor, a single late ACK
+//! does not cause a timeout on a path whose samples hardly differ.
 
 use lightlag_core::Duration;
 use schemars::JsonSchema;
@@ -19,50 +20,52 @@ use serde::{Deserialize, Serialize};
 /// Parameters of the retransmission timeout (RFC 6298).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rto {
-    /// The RTO before the first sample.
+    /// RTO before the first sample.
     pub initial: Duration,
-    /// The RTO of the SYN.
+    /// RTO of the SYN.
     pub syn: Duration,
     /// Lower bound of the RTO.
     pub min: Duration,
-    /// Upper bound of the RTO, with back-off.
+    /// Upper bound of the RTO, including back-off.
     pub max: Duration,
-    /// Lower bound of the variance term: the clock's granularity (RFC 6298 §2), or 200 ms as in Linux.
+    /// Lower bound of the variance term: the granularity of the clock (RFC 6298 §2), or 200 ms as in Linux.
     pub variance_floor: Duration,
-    /// Gain of RTTVAR.
+    /// Weight of a new sample in RTTVAR.
     pub variance_gain: VarianceGain,
-    /// The rule by which RTTVAR follows the samples.
+    /// Rule for computing RTTVAR from the samples.
     pub variance: Variance,
-    /// Both gains are divided by the expected samples in a round trip (RFC 7323 appendix G).
+    /// Whether both gains are divided by the expected number of samples in a round trip (RFC 7323 appendix G).
     pub scaled_gains: bool,
-    /// Any ACK restarts the timer, even one that acknowledges nothing new (ns-2, `LinuxTcpAgent::time_processing`).
+    /// Whether any ACK restarts the timer, even one that acknowledges nothing new (ns-2,
+    /// `LinuxTcpAgent::time_processing`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub every_ack: bool,
 }
 
-/// The rule by which RTTVAR follows the samples.
+/// Rule for computing RTTVAR from the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Variance {
     /// A moving mean of the deviations (RFC 6298 §2.3).
     Mean,
-    /// The largest mean within a round trip. It rises at once and falls by a quarter of the way per round trip (Linux).
+    /// The largest mean within a round trip. An increase applies immediately, a decrease only by a quarter of the
+    /// difference per round trip (Linux).
     Peak,
 }
 
-/// Gain of RTTVAR.
+/// Weight of a new sample in RTTVAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum VarianceGain {
     /// 1/4 (RFC 6298 §2.3).
     #[serde(rename = "1/4")]
     Quarter,
-    /// 1/8, as INET.
+    /// 1/8, as in INET.
     #[serde(rename = "1/8")]
     Eighth,
 }
 
 impl VarianceGain {
-    /// `old` moved towards `sample` by the gain.
+    /// Moves `old` towards `sample` by the gain.
     // A division by a variable takes as long as the rest of a round-trip sample.
     #[inline]
     pub fn smooth(self, old: Duration, sample: Duration) -> Duration {
@@ -72,7 +75,7 @@ impl VarianceGain {
         }
     }
 
-    /// One over the gain.
+    /// Returns the inverse of the gain.
     #[inline]
     pub fn divisor(self) -> u64 {
         match self {
@@ -82,50 +85,50 @@ impl VarianceGain {
     }
 }
 
-/// The RTO of data after a SYN that timed out and gave no sample, if it is not longer at first (RFC 6298 §5.7).
+/// RTO of data after a SYN that timed out and gave no sample, unless the initial RTO is longer (RFC 6298 §5.7).
 const AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
 
-/// The origin of the RTO.
+/// Basis of the RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// The configuration.
+    /// The initial RTO of the configuration.
     Initial,
-    /// The configuration, and the loss of the SYN.
+    /// The initial RTO after a lost SYN, at least [`AFTER_SYN_LOSS`].
     SynLoss,
     /// SRTT and RTTVAR.
     Samples,
 }
 
-/// The estimate of one path.
+/// Round-trip estimate of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
     srtt: Duration,
     variance: Duration,
     latest: Duration,
     min: Duration,
-    /// Four times the mean deviation, and its largest value in the current round, which ends with the ACK of
+    /// Four times the mean deviation; and its largest value in the current round, which ends with the ACK of
     /// `round_end`.
     deviation: Duration,
     peak: Duration,
     round_end: u64,
-    /// The origin of the RTO, and how often it was doubled.
+    /// Basis of the RTO, and the number of times it was doubled.
     origin: Origin,
     backoff: u8,
 }
 
-/// The acknowledged and sent offsets at a sample.
+/// Acknowledged and sent offsets at the time of a sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// First unacknowledged offset.
     pub una: u64,
-    /// The offset of the next new data.
+    /// Offset of the next new data.
     pub nxt: u64,
-    /// Expected samples in this round trip; zero if the rule does not use it.
+    /// Expected number of samples in this round trip; zero if it is not used.
     pub expected: u64,
 }
 
 impl RttEstimator {
-    /// An estimator without samples: the RTO is the initial one.
+    /// Creates an estimator without samples, whose RTO is the initial one.
     pub fn new() -> Self {
         Self {
             srtt: Duration::ZERO,
@@ -140,7 +143,9 @@ impl RttEstimator {
         }
     }
 
-    /// An estimator with the known round trip of a route as its first sample; the RTO is still `config.initial`.
+    /// Creates an estimator whose first sample is the known round-trip time of a route. The RTO is still
+    /// `config.initial`.
+    #[inline]
     pub fn of_route(rtt: Option<Duration>, config: &Rto) -> Self {
         let mut estimator = Self::new();
         if let Some(rtt) = rtt {
@@ -150,7 +155,7 @@ impl RttEstimator {
         estimator
     }
 
-    /// As [`Self::sample`], by the configured rule.
+    /// Adds a valid sample by the configured rule, as [`Self::sample`] does by RFC 6298.
     #[inline(always)]
     pub fn sample_at(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         match config.variance {
@@ -162,7 +167,7 @@ impl RttEstimator {
         }
     }
 
-    /// One of several samples of a round trip (RFC 7323 appendix G).
+    /// Adds one of several samples in a round trip (RFC 7323 appendix G).
     #[inline(never)]
     fn sample_scaled(&mut self, rtt: Duration, config: &Rto, expected: u64) {
         if self.srtt.is_zero() {
@@ -174,6 +179,7 @@ impl RttEstimator {
         self.follow_samples();
     }
 
+    #[inline]
     fn sample_peak(&mut self, rtt: Duration, config: &Rto, progress: Progress) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
@@ -198,7 +204,8 @@ impl RttEstimator {
         self.follow_samples();
     }
 
-    /// A valid sample (Karn): updates SRTT, RTTVAR and RTO, and ends a back-off.
+    /// Adds a valid sample (Karn's algorithm): updates SRTT, RTTVAR and RTO, and ends a back-off.
+    #[inline]
     pub fn sample(&mut self, rtt: Duration, config: &Rto) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
@@ -211,21 +218,21 @@ impl RttEstimator {
         self.follow_samples();
     }
 
-    /// The timeout follows from SRTT and RTTVAR now.
+    /// Bases the RTO on SRTT and RTTVAR, and ends a back-off.
     #[inline(always)]
     fn follow_samples(&mut self) {
         self.backoff = 0;
         self.origin = Origin::Samples;
     }
 
-    /// Notes a round-trip time as the minimum and the last value, without touching the RTO.
+    /// Notes a round-trip time for the minimum and the latest value, without changing the RTO.
     #[inline]
     pub fn observe(&mut self, rtt: Duration) {
         self.latest = rtt;
         self.min = self.min.min(rtt);
     }
 
-    /// Sets the RTO at the start of data: the SYN timed out and gave no sample (RFC 6298 §5.7).
+    /// Sets the RTO for the first data after a SYN that timed out and gave no sample (RFC 6298 §5.7).
     pub fn restart(&mut self) {
         self.origin = Origin::SynLoss;
         self.backoff = 0;
@@ -237,20 +244,20 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(32);
     }
 
-    /// Ends a back-off without a sample, because it was caused by probes, not by data.
+    /// Ends a back-off without a sample. Used if probes, not data, caused the back-off.
     #[inline]
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
     }
 
-    /// The current timeout, with its back-off, at most `config.max`.
+    /// Returns the current RTO, including back-off, at most `config.max`.
     #[inline]
     pub fn rto(&self, config: &Rto) -> Duration {
         let base = self.plain_rto(config);
         if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(config.max) }
     }
 
-    /// The timeout without its back-off.
+    /// Returns the RTO without back-off.
     #[inline]
     pub fn plain_rto(&self, config: &Rto) -> Duration {
         let base = match self.origin {
@@ -261,7 +268,7 @@ impl RttEstimator {
         base.min(config.max)
     }
 
-    /// The part of the RTO that is added to SRTT.
+    /// Returns the difference of RTO and SRTT, before the lower bound of the RTO.
     #[inline(always)]
     fn margin(&self, config: &Rto) -> Duration {
         match config.variance {
@@ -270,25 +277,25 @@ impl RttEstimator {
         }
     }
 
-    /// SRTT; zero before the first sample.
+    /// Returns SRTT; zero before the first sample.
     #[inline]
     pub fn srtt(&self) -> Duration {
         self.srtt
     }
 
-    /// RTTVAR; four times that with [`Variance::Peak`].
+    /// Returns RTTVAR; with [`Variance::Peak`] four times RTTVAR.
     #[inline]
     pub fn variance(&self) -> Duration {
         self.variance
     }
 
-    /// The last round-trip time seen; zero before the first.
+    /// Returns the latest round-trip time; zero before the first.
     #[inline]
     pub fn latest(&self) -> Duration {
         self.latest
     }
 
-    /// The smallest round-trip time seen; [`Duration::MAX`] before the first.
+    /// Returns the minimum round-trip time; [`Duration::MAX`] before the first.
     #[inline]
     pub fn min(&self) -> Duration {
         self.min
@@ -301,7 +308,7 @@ impl Default for RttEstimator {
     }
 }
 
-/// `old` moved towards `sample` by one part in `parts`.
+/// Moves `old` towards `sample` by one part in `parts`.
 fn towards(old: Duration, sample: Duration, parts: u64) -> Duration {
     let step = old.abs_diff(sample) / parts;
     if sample > old { old + step } else { old.saturating_sub(step) }
@@ -395,7 +402,7 @@ mod tests {
 
     const PEAK: Rto = Rto { variance: Variance::Peak, variance_floor: Duration::from_millis(200), ..NO_FLOOR };
 
-    /// One sample per round: each acknowledges the data sent at the last one.
+    /// Adds one sample per round: each one acknowledges the data that was sent at the previous one.
     fn rounds(samples_ms: &[u64]) -> RttEstimator {
         let mut estimator = RttEstimator::new();
         for (n, ms) in samples_ms.iter().enumerate() {
@@ -406,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_of_a_round_rises_at_once_and_falls_by_quarters() {
+    fn the_peak_of_a_round_rises_immediately_and_falls_by_quarters() {
         // 4D: 200, then 200 + (80 - 50) = 230 with a late sample: SRTT 110, RTO 340.
         assert_eq!(rounds(&[100, 180]).rto(&PEAK), Duration::from_millis(340));
         // Then 4D = 230 - (57.5 - 10) = 182.5, the peak is the floor of 200: 230 - 30/4 = 222.5; SRTT 108.75.

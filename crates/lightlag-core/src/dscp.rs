@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The code point of differentiated services of a packet (RFC 2474 §3): six bits beside the ECN field.
+/// Differentiated services code point of a packet (RFC 2474 §3): six bits next to the ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Dscp(u8);
 
@@ -37,27 +37,27 @@ const NAMED: [(&str, u8); 23] = [
 ];
 
 impl Dscp {
-    /// The code point with this number, if it has six bits.
+    /// Returns the code point with this number; `None` if the number is greater than 63.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 64 { Some(Self(number)) } else { None }
     }
 
-    /// The code point of this name.
+    /// Returns the code point of this name.
     pub fn named(name: &str) -> Option<Self> {
         NAMED.iter().find(|(of, _)| *of == name).map(|(_, number)| Self(*number))
     }
 
-    /// Its number, from 0 to 63.
+    /// Returns the number, from 0 to 63.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Its name, if it has one.
+    /// Returns the name, if it has one.
     pub fn name(self) -> Option<&'static str> {
         NAMED.iter().find(|(_, number)| *number == self.0).map(|(name, _)| *name)
     }
 
-    /// All names, in the order of their numbers.
+    /// Returns all names, in the order of their numbers.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, _)| *name)
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Dscp {
     }
 }
 
-/// By its name, or as a number if it has none.
+/// Writes the name, or the number if the code point has no name.
 impl Serialize for Dscp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.name() {

@@ -1,49 +1,52 @@
-//! The event queue: one pending entry per entity, earliest first, ties in the order of entities.
+//! The event queue: one pending entry per entity, earliest first, with ties broken by the index of the entity.
 //!
-//! An entity is a link direction, a connection or a traffic source: anything with one next event. It keeps its own
-//! future (a link its ring of packets, a connection its deadline), and only its next instant is in the queue. The queue
-//! is therefore as short as the network has parts, and nothing is ever cancelled: an entry is moved.
+//! An entity is a link direction, a connection or a traffic source: any part with one next event. It stores its own
+//! future events (a link in its ring of packets, a connection as its deadline); the queue holds only the time of the
+//! next one. The queue therefore has at most one entry per entity, and no event is ever cancelled: its entry is moved.
 //!
-//! The order is total and local, (time, entity). It depends on neither the history of insertions nor threads.
+//! The order is total and local, (time, entity). It depends on neither the order of insertions nor threads.
 //!
-//! The structure is a tournament: each entity has a place, and the earliest of eight places goes on to a place of the
-//! next round, up to a last match of 64 places. Entity and time form one number of 64 bits. The last match keeps the winners
-//! of its pairs, fours and so on, so a change costs few comparisons there; the others hold a cache line of keys. A change
-//! is played again along one path, whose places are known in advance. `docs/performance.md` compares the tournament with
-//! other structures.
+//! The structure is a tournament: each entity has a slot, and the earliest of eight slots advances to a slot of the
+//! next round, up to a last match of 64 slots. Entity and time form one number of 64 bits. The last match stores the
+//! winners of its pairs, fours and so on, so a change costs few comparisons there; the other matches are a cache line
+//! of keys. A change replays the matches on one path, whose slots are known in advance. `docs/performance.md` compares
+//! the tournament with other structures.
 
 use crate::prefetch;
 use crate::time::Instant;
 use std::ops::Range;
 
-/// A part of a run that has a next event. The builder of the run numbers them from 0.
+/// A part of a run that has a next event. The builder of the run assigns indices, starting at 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Entity(pub u32);
 
-/// The low bits of a key name the entity; the others are its time, in nanoseconds after [`EventQueue::base`].
+/// Number of low bits of a key that identify the entity; the others hold the time, in nanoseconds after
+/// [`EventQueue::base`].
 const ENTITY_BITS: u32 = 26;
 
-/// The mask of these bits, and the entity of a key without an owner.
+/// Mask of these bits; also the entity of a key that belongs to no entity.
 const ENTITY: u32 = (1 << ENTITY_BITS) - 1;
 
-/// From here on, about 275 s after the base, keys do not distinguish times; [`EventQueue::far`] does.
+/// Time limit of keys, about 275 s after the base: beyond it, keys do not distinguish times, but [`EventQueue::far`]
+/// does.
 const REACH: u64 = u64::MAX >> ENTITY_BITS;
 
-/// The smallest key of an entry beyond [`REACH`].
+/// Minimum key of an entry beyond [`REACH`].
 const FAR: u64 = REACH << ENTITY_BITS;
 
-/// The key of free places, larger than every other.
+/// Key of free slots, larger than every other.
 const FREE: u64 = u64::MAX;
 
-/// Places in a match.
+/// Number of slots of a match.
 const WIDTH: usize = 8;
 
-/// Places in the last match. Those of matches come behind them: eight of the first, eight of the second and so on. The
-/// winner of a match stands in the place of the same number.
+/// Number of slots of the last match. The slots of the other matches follow: eight of the first match, eight of the
+/// second and so on. The winner of a match is copied to the slot with the same index as the match.
 const LAST: usize = 64;
 
-/// Keys, and below them the winners of pairs, of fours and so on, so that some comparisons find the winner anew. The upper
-/// half of the numbers are places, and the winner of 2n and 2n + 1 has the number n.
+/// The last match. The upper half of the array holds the keys of the slots. The lower half holds the winners of pairs,
+/// of fours and so on, so that few comparisons update the winner: the winner of the elements 2n and 2n + 1 has the
+/// index n.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Match([u64; 2 * LAST]);
@@ -51,73 +54,75 @@ struct Match([u64; 2 * LAST]);
 impl Match {
     const EMPTY: Self = Self([FREE; 2 * LAST]);
 
-    /// The number here of a place.
+    /// Returns the index in the array of a slot.
     #[inline(always)]
-    fn number(place: usize) -> usize {
-        LAST + place % LAST
+    fn number(index: usize) -> usize {
+        LAST + index % LAST
     }
 
-    fn key(&self, place: usize) -> u64 {
-        self.0[Self::number(place)]
+    fn key(&self, index: usize) -> u64 {
+        self.0[Self::number(index)]
     }
 
-    /// Puts a key in a place, and returns the winner. Nothing that is read here was written here, so that no comparison waits
-    /// for memory.
+    /// Stores a key in a slot, and returns the winner. It never reads a value that it has just written, so that no
+    /// comparison waits for memory.
     #[inline(always)]
-    fn put(&mut self, place: usize, mut key: u64) -> u64 {
-        let mut at = Self::number(place);
+    fn put(&mut self, index: usize, mut key: u64) -> u64 {
+        let mut slot = Self::number(index);
         for _ in 0..LAST.ilog2() {
-            self.0[at] = key;
-            at ^= 1;
-            key = key.min(self.0[at]);
-            at >>= 1;
+            self.0[slot] = key;
+            slot ^= 1;
+            key = key.min(self.0[slot]);
+            slot >>= 1;
         }
         key
     }
 
-    /// Puts an earlier key in a place; returns whether it may be the winner.
+    /// Stores an earlier key in a slot; returns true if it may be the winner.
     #[inline(always)]
-    fn advance(&mut self, place: usize, key: u64) -> bool {
-        let mut at = Self::number(place);
+    fn advance(&mut self, index: usize, key: u64) -> bool {
+        let mut slot = Self::number(index);
         for _ in 0..LAST.ilog2() {
-            if self.0[at] <= key {
+            if self.0[slot] <= key {
                 return false;
             }
-            self.0[at] = key;
-            at >>= 1;
+            self.0[slot] = key;
+            slot >>= 1;
         }
         true
     }
 }
 
-/// A match before the last: the keys of its places alone, in one cache line. In a large queue the memory that a change
-/// touches costs more than comparisons.
+/// A match other than the last: only the keys of its slots, in one cache line. In a large queue, the memory that a
+/// change touches costs more than the comparisons.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Line([u64; WIDTH]);
+struct KeyMatch([u64; WIDTH]);
 
-impl Line {
+impl KeyMatch {
     const EMPTY: Self = Self([FREE; WIDTH]);
 
     #[inline(always)]
-    fn key(&self, place: usize) -> u64 {
-        self.0[place % WIDTH]
+    fn key(&self, index: usize) -> u64 {
+        self.0[index % WIDTH]
     }
 
-    /// Puts a key in a place, and returns the winner. As in [`Match::put`], nothing is read that was written here.
+    /// Stores a key in a slot, and returns the winner. Like [`Match::put`], it never reads a value that it has just
+    /// written.
     #[inline(always)]
-    fn put(&mut self, place: usize, key: u64) -> u64 {
-        let at = place % WIDTH;
-        self.0[at] = key;
-        let other = |distance: usize| self.0[at ^ distance];
+    fn put(&mut self, index: usize, key: u64) -> u64 {
+        let slot = index % WIDTH;
+        self.0[slot] = key;
+        let other = |distance: usize| self.0[slot ^ distance];
         let (near, far) = (key.min(other(1)).min(other(2).min(other(3))), other(4).min(other(5)));
         near.min(far.min(other(6).min(other(7))))
     }
 
-    /// Puts an earlier key in a place; returns whether it was later before, so that the key may be the winner.
+    /// Stores an earlier key in a slot; returns true if the slot had a later key, so that the new one may be the
+    /// winner.
     #[inline(always)]
-    fn advance(&mut self, place: usize, key: u64) -> bool {
-        let before = &mut self.0[place % WIDTH];
+    fn advance(&mut self, index: usize, key: u64) -> bool {
+        let before = &mut self.0[index % WIDTH];
         let is_earlier = key < *before;
         if is_earlier {
             *before = key;
@@ -126,10 +131,10 @@ impl Line {
     }
 }
 
-/// The match to which a place belongs, unless it is the last.
+/// Returns the index of the match that has this slot; `None` for the last match.
 #[inline(always)]
-fn match_of(place: usize) -> Option<usize> {
-    place.checked_sub(LAST).map(|place| place / WIDTH)
+fn match_of(index: usize) -> Option<usize> {
+    index.checked_sub(LAST).map(|place| place / WIDTH)
 }
 
 /// The pending entries of all entities.
@@ -149,79 +154,81 @@ fn match_of(place: usize) -> Option<usize> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// The winner of the last match.
+    /// Winner of the last match.
     first: u64,
-    /// The origin of the times in keys.
+    /// Origin of the times in keys.
     base: Instant,
     last: Match,
-    /// The matches before the last, the later rounds first.
-    matches: Vec<Line>,
-    /// The place of entity 0.
+    /// Matches other than the last, the later rounds first.
+    matches: Vec<KeyMatch>,
+    /// Slot of entity 0.
     places: usize,
     entities: usize,
-    /// Times of entities whose key is [`FAR`], and arbitrary ones of the others; empty until there is such a key.
+    /// Times of the entities whose key is [`FAR`]; the values of other entities are meaningless. Empty until there is
+    /// such a key.
     far: Vec<Instant>,
 }
 
 impl EventQueue {
-    /// An empty queue for entities 0 to `entities - 1`.
+    /// Returns an empty queue for entities 0 to `entities - 1`.
     pub fn new(entities: usize) -> Self {
         assert!(entities < 1 << ENTITY_BITS, "fewer than 2^26 entities");
-        // A match takes eight places and gives one: as many as leave no more than the last can hold.
+        // A match reduces eight slots to one: as many matches as leave no more than the last can hold.
         let matches = entities.saturating_sub(LAST).div_ceil(WIDTH - 1);
         Self {
             first: FREE,
             base: Instant::ZERO,
             last: Match::EMPTY,
-            matches: vec![Line::EMPTY; matches],
+            matches: vec![KeyMatch::EMPTY; matches],
             places: matches,
             entities,
             far: Vec::new(),
         }
     }
 
-    /// Time at which the entity next wakes, if at all.
+    /// Returns the time of the entity's next event, if there is one.
     pub fn armed(&self, entity: Entity) -> Option<Instant> {
         let key = self.key_at(self.places + entity.0 as usize);
         if key < FAR { Some(self.time(key)) } else { (key != FREE).then(|| self.far[entity.0 as usize]) }
     }
 
-    /// Wakes the entity at `time` or earlier: an earlier entry stays, since an entity that wakes early just settles on
-    /// its true deadline.
+    /// Schedules the entity at `time` or earlier: an earlier entry stays, since an entity whose event fires early then
+    /// sets its true deadline.
     #[inline]
     pub fn arm(&mut self, entity: Entity, time: Instant) {
         let Some(key) = self.key(entity, time) else { return self.arm_far(entity, time) };
-        let mut place = self.places + entity.0 as usize;
-        while let Some(before) = match_of(place) {
-            if !self.matches[before].advance(place, key) {
+        let mut slot = self.places + entity.0 as usize;
+        while let Some(before) = match_of(slot) {
+            if !self.matches[before].advance(slot, key) {
                 return;
             }
-            place = before;
+            slot = before;
         }
-        if self.last.advance(place, key) {
+        if self.last.advance(slot, key) {
             self.first = self.first.min(key);
         }
     }
 
-    /// The neighbour of `entity`, by number, that wakes next, and the one among the nearest eighth of them, so that
-    /// their state can be fetched from memory before it is needed. A number without an entity stands for no one.
-    /// `None`: there are few entities, which any cache holds.
+    /// Returns two entities near `entity` whose events are likely to be soon, so that their state can be prefetched:
+    /// the one with the earliest event among the entities of the same slot of the last match, and the one with the
+    /// earliest event in the nearest eighth of them. An index that is not an entity means that none has an event.
+    /// Returns `None` if there are so few entities that any cache holds them.
     #[inline]
     pub fn soon_near(&self, entity: Entity) -> Option<(Entity, Entity)> {
-        // The places in the round before the last match, if all of them are of matches.
+        // Slots in the round before the last match, if all of them belong to matches.
         const BEFORE_LAST: Range<usize> = LAST..LAST + LAST * WIDTH;
         if self.places < BEFORE_LAST.end {
             return None;
         }
-        let mut place = self.places + entity.0 as usize;
-        while place >= BEFORE_LAST.end {
-            place = (place - LAST) / WIDTH;
+        let mut slot = self.places + entity.0 as usize;
+        while slot >= BEFORE_LAST.end {
+            slot = (slot - LAST) / WIDTH;
         }
         let winner = |place: usize| Entity(self.key_at(place) as u32 & ENTITY);
-        Some((winner((place - LAST) / WIDTH), winner(place)))
+        Some((winner((slot - LAST) / WIDTH), winner(slot)))
     }
 
-    /// Fetches the entry of an entity from memory.
+    /// Prefetches the entry of an entity.
     #[inline]
     pub fn prefetch(&self, entity: Entity) {
         if let Some(at) = match_of(self.places + entity.0 as usize) {
@@ -229,7 +236,7 @@ impl EventQueue {
         }
     }
 
-    /// The earliest entry, if it is not after `end`. It stays pending until [`settle`](Self::settle).
+    /// Returns the earliest entry, if it is not after `end`. It stays pending until [`settle`](Self::settle).
     #[inline]
     pub fn next_until(&self, end: Instant) -> Option<(Instant, Entity)> {
         let first = if self.first < FAR {
@@ -240,7 +247,7 @@ impl EventQueue {
         (first.0 <= end).then_some(first)
     }
 
-    /// Ends the turn of `entity`, which next wakes at `time` or not at all.
+    /// Completes the event of `entity`, and schedules the next one at `time`, if any.
     #[inline(always)]
     pub fn settle(&mut self, entity: Entity, time: Option<Instant>) {
         if self.first >= FAR {
@@ -253,43 +260,43 @@ impl EventQueue {
         self.put(entity, key);
     }
 
-    /// The key of an entry, unless its time is before the base or far after it.
+    /// Returns the key of an entry, unless its time is before the base or far after it.
     #[inline(always)]
     fn key(&self, entity: Entity, time: Instant) -> Option<u64> {
         let ahead = time.as_nanos().wrapping_sub(self.base.as_nanos());
         (ahead < REACH).then_some(ahead << ENTITY_BITS | u64::from(entity.0))
     }
 
-    /// The key in a place.
+    /// Returns the key in a slot.
     #[inline]
-    fn key_at(&self, place: usize) -> u64 {
-        match_of(place).map_or_else(|| self.last.key(place), |at| self.matches[at].key(place))
+    fn key_at(&self, index: usize) -> u64 {
+        match_of(index).map_or_else(|| self.last.key(index), |at| self.matches[at].key(index))
     }
 
-    /// The time of a key below [`FAR`].
+    /// Returns the time of a key below [`FAR`].
     #[inline(always)]
     fn time(&self, key: u64) -> Instant {
         Instant::from_nanos(self.base.as_nanos().wrapping_add(key >> ENTITY_BITS))
     }
 
-    /// Gives the entity this key, and replays the matches that it decides.
+    /// Sets the key of the entity, and replays the matches that it affects.
     #[inline(always)]
     fn put(&mut self, entity: Entity, key: u64) {
-        let (mut place, mut key) = (self.places + entity.0 as usize, key);
-        while let Some(before) = match_of(place) {
-            key = self.matches[before].put(place, key);
-            place = before;
+        let (mut slot, mut key) = (self.places + entity.0 as usize, key);
+        while let Some(before) = match_of(slot) {
+            key = self.matches[before].put(slot, key);
+            slot = before;
         }
-        self.first = self.last.put(place, key);
+        self.first = self.last.put(slot, key);
     }
 
-    /// Entities with an entry, and their times.
+    /// Returns the entities with an entry, and their times.
     fn pending(&self) -> impl Iterator<Item = (Instant, Entity)> + '_ {
         let entities = (0..self.entities as u32).map(Entity);
         entities.filter_map(|entity| self.armed(entity).map(|time| (time, entity)))
     }
 
-    /// The earliest entry if all entries are far after the base.
+    /// Returns the earliest entry if all entries are far after the base.
     #[cold]
     fn first_far(&self) -> Option<(Instant, Entity)> {
         if self.first == FREE { None } else { self.pending().min() }
@@ -314,7 +321,7 @@ impl EventQueue {
         FAR | u64::from(entity.0)
     }
 
-    /// Moves the base to the first entry, as all are far after it.
+    /// Moves the base to the first entry, because all entries are far after it.
     #[cold]
     fn catch_up(&mut self) {
         if let Some((time, _)) = self.first_far() {
@@ -322,7 +329,7 @@ impl EventQueue {
         }
     }
 
-    /// Moves the base.
+    /// Moves the base to `base`.
     fn count_from(&mut self, base: Instant) {
         let pending: Vec<(Instant, Entity)> = self.pending().collect();
         self.base = base;
@@ -354,10 +361,10 @@ mod tests {
     }
 
     #[test]
-    fn who_wakes_soon_is_the_earliest_of_the_neighbours() {
+    fn soon_near_returns_the_earliest_neighbour() {
         assert!(EventQueue::new(512).soon_near(Entity(0)).is_none());
-        // 4936 / 7 = 706 matches, so entity 0 has place 706. Places 1280 to 1343 share place 11 of the last match, and every
-        // eight of them one before it.
+        // 4936 / 7 = 706 matches, so entity 0 has slot 706. Slots 1280 to 1343 share slot 11 of the last match, and
+        // every eight of them one before it.
         let mut queue = EventQueue::new(5000);
         for (time, entity) in [(90, 574), (70, 600), (50, 601), (60, 637), (10, 573), (20, 638)] {
             queue.arm(Entity(entity), Instant::from_nanos(time));

@@ -1,29 +1,29 @@
-//! Probability laws of positive numbers: sizes, times, counts.
+//! Probability distributions of positive numbers: sizes, times, counts.
 //!
 //! All but the lognormal are drawn by inverting their distribution function, from one uniform number each.
 
 use crate::RandomStream;
 
-/// The distribution of a positive number. The units are those of its parameters.
+/// Distribution of a positive number, in the unit of its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Law {
     /// A constant.
     Constant(f64),
     /// All numbers from `min` to `max` are equally likely.
     Uniform {
-        /// The smallest.
+        /// Minimum.
         min: f64,
-        /// The largest.
+        /// Maximum.
         max: f64,
     },
     /// Exponential: the remaining time does not depend on the elapsed time.
     Exponential {
-        /// The mean.
+        /// Mean of the distribution.
         mean: f64,
     },
-    /// Pareto, P(X > x) = (min/x)^shape; with `max` it is that law given X ≤ max.
+    /// Pareto, P(X > x) = (min/x)^shape; with `max` it is that distribution given X ≤ max.
     Pareto {
-        /// The smallest number.
+        /// Minimum.
         min: f64,
         /// The exponent of the tail. A finite mean needs more than 1, a finite variance more than 2, unless there is a
         /// `max`.
@@ -31,7 +31,7 @@ pub enum Law {
         /// The bound of the tail, if any.
         max: Option<f64>,
     },
-    /// e to the power of a normal number.
+    /// Lognormal: e to the power of a normally distributed number.
     Lognormal {
         /// Mean of the logarithm: the logarithm of the median.
         mu: f64,
@@ -43,10 +43,10 @@ pub enum Law {
 }
 
 impl Law {
-    /// A Pareto law of this mean. The smallest number follows from the mean: mean·(shape − 1)/shape without a `max`;
-    /// with one, the root of the mean of the bounded law.
+    /// Returns a Pareto distribution with this mean. The minimum follows from the mean. Without a `max` it is
+    /// mean·(shape − 1)/shape; with a `max` it is found by bisection.
     ///
-    /// `None` if no smallest number gives that mean.
+    /// `None` if no minimum results in that mean.
     pub fn pareto_of_mean(mean: f64, shape: f64, max: Option<f64>) -> Option<Self> {
         let Some(max) = max else {
             return (shape > 1.0).then(|| Self::Pareto { min: mean * (shape - 1.0) / shape, shape, max: None });
@@ -63,12 +63,13 @@ impl Law {
         Some(Self::Pareto { min: high, shape, max: Some(max) })
     }
 
-    /// A lognormal law of this mean: E = exp(μ + σ²/2).
+    /// Returns a lognormal distribution with this mean: E = exp(μ + σ²/2).
     pub fn lognormal_of_mean(mean: f64, sigma: f64) -> Self {
         Self::Lognormal { mu: libm::log(mean) - 0.5 * sigma * sigma, sigma }
     }
 
-    /// One of these numbers, each with a probability in proportion to its weight.
+    /// Returns the distribution that picks one of these numbers, each with a probability in proportion to its weight.
+    /// The arguments are pairs of a number and its weight.
     pub fn table(weighted: &[(f64, f64)]) -> Self {
         let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
@@ -79,7 +80,7 @@ impl Law {
         Self::Table(cumulative.collect())
     }
 
-    /// The mean; infinite if it does not exist.
+    /// Returns the mean; infinite if no finite mean exists.
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Constant(value) => value,
@@ -126,7 +127,7 @@ impl Law {
 /// Number of halvings that exhausts the precision of a double.
 const BISECTIONS: u32 = 200;
 
-/// Mean of the Pareto law given X ≤ max: the integral of x·f(x) from min to max.
+/// Returns the mean of the Pareto distribution given X ≤ max: the integral of x·f(x) from min to max.
 fn bounded_mean(min: f64, shape: f64, max: f64) -> f64 {
     let ratio = min / max;
     if ratio <= 0.0 {
@@ -153,7 +154,7 @@ mod tests {
         (0..DRAWS).map(|_| law.draw(&mut random)).collect()
     }
 
-    /// Laws with a variance, and their means and variances from the textbook.
+    /// Distributions with a variance, and their means and variances from the textbook.
     fn laws() -> Vec<(Law, f64, f64)> {
         let (shape, min) = (3.0, 2.0);
         let (mu, sigma): (f64, f64) = (1.0, 0.5);
@@ -169,20 +170,20 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_of_the_textbook() {
+    fn means_match_the_textbook() {
         for (law, mean, variance) in laws() {
             assert!((law.mean() - mean).abs() < 1e-12 * mean, "{law:?}: {}", law.mean());
             let values = draws(&law);
-            let found = values.iter().sum::<f64>() / f64::from(DRAWS);
+            let measured = values.iter().sum::<f64>() / f64::from(DRAWS);
             // 99 % interval.
             let allowed = 2.576 * libm::sqrt(variance / f64::from(DRAWS));
-            assert!((found - mean).abs() <= allowed, "{law:?}: {found} is not {mean} ± {allowed}");
+            assert!((measured - mean).abs() <= allowed, "{law:?}: {measured} is not {mean} ± {allowed}");
         }
     }
 
     #[test]
-    fn variances_are_those_of_the_textbook() {
-        // The Pareto law of shape 3 has no fourth moment, so no interval for its variance.
+    fn variances_match_the_textbook() {
+        // The Pareto distribution of shape 3 has no fourth moment, so no interval for its variance.
         for (law, mean, variance) in laws().into_iter().filter(|(law, ..)| !matches!(law, Law::Pareto { .. })) {
             let squares = draws(&law).iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
             let found = squares / f64::from(DRAWS);
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bounded_pareto_has_the_mean_that_was_asked_for() {
+    fn a_bounded_pareto_has_the_requested_mean() {
         for shape in [0.8, 1.0, 1.2, 2.5] {
             let law = Law::pareto_of_mean(10_000.0, shape, Some(1e6)).unwrap();
             assert!((law.mean() - 10_000.0).abs() < 1e-6, "shape {shape}: {}", law.mean());
@@ -214,9 +215,9 @@ mod tests {
         let values = draws(&Law::Pareto { min: 1.0, shape: 1.2, max: None });
         for x in [2.0, 10.0, 100.0] {
             let expected = libm::pow(x, -1.2);
-            let found = values.iter().filter(|value| **value > x).count() as f64 / f64::from(DRAWS);
+            let measured = values.iter().filter(|value| **value > x).count() as f64 / f64::from(DRAWS);
             let allowed = 2.576 * libm::sqrt(expected * (1.0 - expected) / f64::from(DRAWS));
-            assert!((found - expected).abs() < allowed, "P(X > {x}) = {found}, not {expected} ± {allowed}");
+            assert!((measured - expected).abs() < allowed, "P(X > {x}) = {measured}, not {expected} ± {allowed}");
         }
     }
 

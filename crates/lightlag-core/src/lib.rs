@@ -1,38 +1,47 @@
-//! The engine of lightlag. It knows only one word of networks, the ECN field, which queues and transports share.
+//! The engine of lightlag. Its only networking types are the ECN field and the code point, which queues and transports
+//! share.
 //!
-//! - [`time`]: [`Instant`] and [`Duration`], whole nanoseconds.
+//! - [`time`]: [`Instant`] and [`Duration`], in integer nanoseconds.
 //! - [`units`]: [`Bytes`], [`Rate`], [`Probability`], distances and more, parsed from and printed as text.
 //! - [`events`]: [`EventQueue`], one pending entry per entity, in the order (time, entity).
 //! - [`random`]: [`RandomStream`], one independent stream per named part of a run.
 //! - [`law`]: [`Law`], the distribution of sizes, times and counts.
+//! - [`schema`]: schemas with descriptions.
+//! - [`varied`]: [`Varied`], a size, time or count in a scenario, fixed or random.
 //! - [`pool`]: [`Pool`], threads that share work.
 //! - [`mod@prefetch`]: [`prefetch()`], which fetches memory before it is needed.
-//! - [`ring`]: [`Ring`], a queue whose places are used again.
+//! - [`ring`]: [`Ring`], a queue whose slots are reused.
+//! - [`histogram`]: [`Histogram`], counts of numbers in bins whose width grows with the number.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
-//! - [`dscp`]: [`Dscp`], the code point of differentiated services beside it.
+//! - [`dscp`]: [`Dscp`], the differentiated services code point, in the same byte.
 //! - [`params`]: parameters of models, declared once, and registries of models.
-//! - [`own`]: algorithms of users, as a scenario names them.
+//! - [`custom`]: custom algorithms, as referred to by a scenario.
 
+pub mod custom;
 pub mod dscp;
 pub mod ecn;
 pub mod events;
+pub mod histogram;
 pub mod law;
-pub mod own;
 pub mod params;
 pub mod pool;
 pub mod prefetch;
 pub mod random;
 pub mod ring;
+pub mod schema;
 pub mod time;
 pub mod units;
+pub mod varied;
 
 pub use dscp::Dscp;
 pub use ecn::Codepoint;
 pub use events::{Entity, EventQueue};
+pub use histogram::{Bin, Histogram};
 pub use law::Law;
-pub use pool::{Patience, Pool, Wait, evenly};
+pub use pool::{Backoff, Pool, Wait, evenly};
 pub use prefetch::{prefetch, prefetch_bytes, prefetch_value};
 pub use random::RandomStream;
-pub use ring::{Ring, Spares};
+pub use ring::{FreeList, Ring};
 pub use time::{Duration, Instant};
 pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, Unit, UnitError};
+pub use varied::{Quantity, Varied};

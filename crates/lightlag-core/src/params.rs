@@ -1,25 +1,35 @@
-//! Parameters of models, declared once: from a declaration follow how a parameter is read, checked, written and described.
+//! Parameters of models. One declaration determines how a parameter is read, checked, written and described.
 //!
-//! A model lists its [`Setting`]s next to its code. The reader of a scenario checks a value against the setting's [`Range`] and
-//! stores it as a [`Value`]; this module depends on no format. [`registry!`](crate::registry) declares a choice among models.
+//! A model lists its [`Setting`]s next to its code. The reader of a scenario checks a value against the setting's
+//! [`Range`] and stores it as a [`Value`]; this module depends on no format. [`registry!`](crate::registry) declares a
+//! choice among models.
 
+mod declared;
+mod forms;
+mod held;
 mod limit;
+pub mod overrides;
 pub mod plain;
 mod registry;
 
+pub use declared::Declared;
+pub use forms::PlainTable;
+pub use held::{Optional, SettingField};
 pub use limit::Limit;
 pub use plain::Plain;
 pub use registry::{Described, Registered};
 
-use crate::{Bytes, Duration, Probability, Unit};
+use crate::{Bytes, Duration, Probability, Rate, Unit, Varied};
 use std::rc::Rc;
 
 /// The value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
+    /// No value, for an optional parameter.
+    Nothing,
     /// True or false.
     Flag(bool),
-    /// A whole number.
+    /// An integer.
     Count(u32),
     /// A number.
     Number(f64),
@@ -29,309 +39,344 @@ pub enum Value {
     Probability(Probability),
     /// A size.
     Size(Bytes),
-    /// A part of a queue.
+    /// A rate.
+    Rate(Rate),
+    /// A large integer.
+    Amount(u64),
+    /// A size, fixed or random.
+    DrawnSize(Varied<Bytes>),
+    /// A time, fixed or random.
+    DrawnTime(Varied<Duration>),
+    /// A large integer, fixed or random.
+    DrawnAmount(Varied<u64>),
+    /// A queue size in packets, bytes or bandwidth-delay products.
     Limit(Limit),
-    /// A word, by its index.
+    /// A keyword, by its index.
     Word(usize),
     /// Times, in any order.
     Times(Vec<Duration>),
-    /// Numbers of packets, in any order.
+    /// Packet indices, in any order.
     Packets(Vec<u64>),
-    /// A table, by the values of its parameters.
+    /// A table, as the values of its parameters.
     Table(Vec<Value>),
-    /// A text.
+    /// A string.
     Text(String),
     /// Rows of numbers.
     Rows(Vec<Vec<f64>>),
 }
 
-/// The values that a parameter may have.
+/// Valid values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
     /// True or false.
     Flag,
-    /// A whole number.
+    /// An integer.
     Count {
-        /// The smallest.
+        /// Minimum.
         least: u32,
-        /// The largest.
+        /// Maximum.
         most: u32,
-        /// The thing that is counted, after an article: "a number of queues".
+        /// Noun for the count, with an article: "a number of queues".
         what: &'static str,
-        /// An explanation for a message, after the range.
+        /// Explanation for a message, after the range.
         note: &'static str,
     },
     /// A number.
     Number {
-        /// The smallest.
+        /// Minimum.
         least: u32,
-        /// The largest.
+        /// Maximum.
         most: f64,
     },
-    /// A whole number that may be large or negative.
+    /// An integer that may be large or negative.
     Whole {
-        /// The smallest, or minus infinity.
+        /// Minimum, or minus infinity.
         least: f64,
-        /// The largest, or infinity.
+        /// Maximum, or infinity.
         most: f64,
     },
     /// A number without an upper bound.
     AtLeast {
-        /// The smallest.
+        /// Minimum.
         least: u32,
-        /// The thing that is counted, after an article: "a number of packets".
+        /// Noun for the count, with an article: "a number of packets".
         what: &'static str,
     },
     /// A time.
     Time {
-        /// The shortest.
+        /// Minimum.
         least: Duration,
-        /// The longest, if there is one.
+        /// Maximum, if there is one.
         most: Option<Duration>,
-        /// The message for a shorter one, where the usual one says too little.
+        /// Message for a shorter time, if the default message is not sufficient.
         refusal: Option<&'static str>,
     },
     /// A probability.
     Probability {
-        /// Whether 0 is refused.
+        /// Whether 0 is invalid.
         above_zero: bool,
     },
     /// A size above zero.
     Size,
-    /// A part of a queue.
+    /// A rate.
+    Rate,
+    /// An integer of at least 1.
+    Amount {
+        /// Message for 0.
+        refusal: &'static str,
+    },
+    /// A size, fixed or random.
+    DrawnSize,
+    /// A time, fixed or random.
+    DrawnTime {
+        /// Minimum mean.
+        least: Duration,
+    },
+    /// An integer of at least 1, fixed or random.
+    DrawnAmount,
+    /// A queue size in packets, bytes or bandwidth-delay products.
     Limit,
-    /// One of some words.
+    /// One of several keywords.
     Word {
-        /// The thing that they name, after an article: "a mode".
+        /// Noun for the choice, with an article: "a mode".
         what: &'static str,
-        /// The words.
+        /// The keywords.
         words: &'static [&'static str],
     },
     /// A list of times.
     Times,
-    /// A list of packets, numbered from 1 on.
+    /// A list of packet indices, starting at 1.
     Packets {
-        /// The most that a list names.
+        /// Maximum length of the list.
         most: usize,
     },
-    /// A table with parameters of its own.
+    /// A table with its own parameters.
     Table {
-        /// These parameters.
+        /// Parameters of the table.
         parameters: fn() -> Vec<Parameter>,
-        /// Such a table, as text.
+        /// Example in TOML.
         example: &'static str,
     },
     /// A real number with a unit.
     Quantity {
-        /// Its unit.
+        /// Unit of the value.
         unit: Unit,
-        /// The smallest.
+        /// Minimum.
         least: f64,
-        /// The largest.
+        /// Maximum.
         most: f64,
     },
-    /// A text that is not empty.
+    /// A string that is not empty.
     Text {
-        /// The thing that it names, after an article: "a file".
+        /// Noun for the string, with an article: "a file".
         what: &'static str,
     },
     /// A list of rows of numbers.
     Rows {
-        /// The columns, with units in their names.
+        /// Names of the columns, with units.
         columns: &'static [&'static str],
-        /// Such a list, as text.
+        /// Example in TOML.
         example: &'static str,
     },
 }
 
-/// The place of a value in the parameters `C` of a model.
+/// A choice among keywords.
+pub trait Word: Copy + PartialEq + 'static {
+    /// All choices.
+    const ALL: &'static [Self];
+    /// Keywords of the choices, in the same order.
+    const NAMES: &'static [&'static str];
+
+    /// Returns the index in [`ALL`](Self::ALL).
+    fn index(self) -> usize {
+        Self::ALL.iter().position(|choice| *choice == self).expect("the list has all choices")
+    }
+
+    /// Returns the keyword.
+    fn name(self) -> &'static str {
+        Self::NAMES[self.index()]
+    }
+}
+
+/// Accessor of a field of the parameters `C` of a model.
 type At<C, T> = fn(&mut C) -> &mut T;
+type Reader<C> = Rc<dyn Fn(&C) -> Value>;
+type Writer<C> = Rc<dyn Fn(&mut C, Value)>;
+type Check<C> = Rc<dyn Fn(&C) -> Option<&'static str>>;
 
-enum Place<C> {
-    Flag(At<C, bool>),
-    Count(At<C, u32>),
-    Number(At<C, f64>),
-    Time(At<C, Duration>),
-    Probability(At<C, Probability>),
-    Size(At<C, Bytes>),
-    Limit(At<C, Limit>),
-    Word { read: fn(&C) -> usize, write: fn(&mut C, usize) },
-    Times(At<C, Vec<Duration>>),
-    Packets(At<C, Vec<u64>>),
-    Table { read: Reading<C>, write: Writing<C> },
-    Text(At<C, String>),
-    Rows(At<C, Vec<Vec<f64>>>),
-}
-
-type Reading<C> = Rc<dyn Fn(&C) -> Vec<Value>>;
-type Writing<C> = Rc<dyn Fn(&mut C, Vec<Value>)>;
-
-/// A parameter among the parameters `C` of a model.
+/// One parameter of a model. `C` is the struct that holds all parameters of the model.
 pub struct Setting<C> {
-    /// Its key in a scenario.
+    /// Key in a scenario.
     pub key: &'static str,
-    /// Its meaning, with the unit of a plain number.
+    /// Description, with the unit of a plain number.
     pub about: &'static str,
-    /// Unit of a plain number, or a word for its kind; may be empty.
+    /// Unit of a plain number, or a noun for its kind; may be empty.
     pub unit: &'static str,
-    /// The values that it may have.
+    /// Valid values.
     pub range: Range,
-    /// Its default in words, where that depends on other things.
+    /// Description of the default, if it depends on other parameters.
     pub shown_default: Option<&'static str>,
-    /// Completes "is missing; " where it must be given.
+    /// Text that follows "is missing; " in the error message if the parameter is required; `None` if it is optional.
     pub required: Option<&'static str>,
-    /// Whether it is left out of what is written while it has its default.
+    /// Whether the parameter is omitted from a written scenario while it has its default.
     pub is_quiet: bool,
-    /// The reason for which it does not go with the settings before it, if there is one.
-    pub check: fn(&C) -> Option<&'static str>,
-    place: Place<C>,
+    /// Returns the reason why the parameter cannot be combined with the settings before it, if there is one.
+    pub check: Check<C>,
+    read: Reader<C>,
+    write: Writer<C>,
 }
 
-// Not derived, which would ask that `C` can be cloned.
+// Not derived, because a derived implementation would require `C: Clone`.
 impl<C> Clone for Setting<C> {
     fn clone(&self) -> Self {
-        Self { place: self.place.clone(), ..*self }
+        let (read, write, check) = (Rc::clone(&self.read), Rc::clone(&self.write), Rc::clone(&self.check));
+        Self { read, write, check, ..*self }
     }
 }
 
-impl<C> Clone for Place<C> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Flag(at) => Self::Flag(*at),
-            Self::Count(at) => Self::Count(*at),
-            Self::Number(at) => Self::Number(*at),
-            Self::Time(at) => Self::Time(*at),
-            Self::Probability(at) => Self::Probability(*at),
-            Self::Size(at) => Self::Size(*at),
-            Self::Limit(at) => Self::Limit(*at),
-            Self::Word { read, write } => Self::Word { read: *read, write: *write },
-            Self::Times(at) => Self::Times(*at),
-            Self::Packets(at) => Self::Packets(*at),
-            Self::Table { read, write } => Self::Table { read: Rc::clone(read), write: Rc::clone(write) },
-            Self::Text(at) => Self::Text(*at),
-            Self::Rows(at) => Self::Rows(*at),
-        }
-    }
-}
-
-/// Shorter targets, intervals and updates are slips, and take long to simulate.
+/// Minimum time. Shorter targets, intervals and updates are probably typing errors, and would take long to simulate.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-impl<C> Setting<C> {
-    fn new(key: &'static str, range: Range, place: Place<C>) -> Self {
-        Self {
-            key,
-            about: "",
-            unit: "",
-            range,
-            shown_default: None,
-            required: None,
-            is_quiet: false,
-            check: |_| None,
-            place,
-        }
+impl<C: Clone + 'static> Setting<C> {
+    fn with(key: &'static str, range: Range, read: Reader<C>, write: Writer<C>) -> Self {
+        let check = Rc::new(|_: &C| None);
+        let (shown_default, required) = (None, None);
+        Self { key, about: "", unit: "", range, shown_default, required, is_quiet: false, check, read, write }
     }
 
-    /// True or false.
-    pub fn flag(key: &'static str, at: At<C, bool>) -> Self {
-        Self::new(key, Range::Flag, Place::Flag(at))
+    fn new<T: SettingField + 'static>(key: &'static str, range: Range, field: At<C, T>) -> Self {
+        let read = move |config: &C| field(&mut config.clone()).clone().value();
+        let write = move |config: &mut C, value| *field(config) = T::of(value).expect("a value of the setting's kind");
+        Self::with(key, range, Rc::new(read), Rc::new(write))
     }
 
-    /// A whole number from 1 to `most` of `what`; `note` explains it in a message.
-    pub fn count(key: &'static str, at: At<C, u32>, most: u32, what: &'static str, note: &'static str) -> Self {
-        Self::new(key, Range::Count { least: 1, most, what, note }, Place::Count(at))
+    /// Declares a flag.
+    pub fn flag(key: &'static str, field: At<C, bool>) -> Self {
+        Self::new(key, Range::Flag, field)
     }
 
-    /// A whole number from 0 to `most` of `what`.
-    pub fn count_or_zero(key: &'static str, at: At<C, u32>, most: u32, what: &'static str) -> Self {
-        Self::new(key, Range::Count { least: 0, most, what, note: "" }, Place::Count(at))
+    /// Declares an integer from 1 to `max`. `what` is the noun for it in messages, and `note` an explanation.
+    pub fn count(key: &'static str, field: At<C, u32>, max: u32, what: &'static str, note: &'static str) -> Self {
+        Self::new(key, Range::Count { least: 1, most: max, what, note }, field)
     }
 
-    /// A number from `least` to `most`.
-    pub fn number(key: &'static str, at: At<C, f64>, least: u32, most: f64) -> Self {
-        Self::new(key, Range::Number { least, most }, Place::Number(at))
+    /// Declares an integer from 0 to `max`; `what` is the noun for it in messages.
+    pub fn count_or_zero(key: &'static str, field: At<C, u32>, max: u32, what: &'static str) -> Self {
+        Self::new(key, Range::Count { least: 0, most: max, what, note: "" }, field)
     }
 
-    /// A time of at least a microsecond.
-    pub fn time(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: SHORTEST, most: None, refusal: None }, Place::Time(at))
+    /// Declares a number from `min` to `max`.
+    pub fn number<T: Optional<f64>>(key: &'static str, field: At<C, T>, min: u32, max: f64) -> Self {
+        Self::new(key, Range::Number { least: min, most: max }, field)
     }
 
-    /// A time that may be zero.
-    pub fn time_or_zero(key: &'static str, at: At<C, Duration>) -> Self {
-        Self::new(key, Range::Time { least: Duration::ZERO, most: None, refusal: None }, Place::Time(at))
+    /// Declares a time of at least a microsecond.
+    pub fn time(key: &'static str, field: At<C, Duration>) -> Self {
+        Self::new(key, Range::Time { least: SHORTEST, most: None, refusal: None }, field)
     }
 
-    /// A time from zero to `most`.
-    pub fn time_up_to(key: &'static str, at: At<C, Duration>, most: Duration) -> Self {
-        Self::new(key, Range::Time { least: Duration::ZERO, most: Some(most), refusal: None }, Place::Time(at))
+    /// Declares a time that may be zero.
+    pub fn time_or_zero(key: &'static str, field: At<C, Duration>) -> Self {
+        Self::new(key, Range::Time { least: Duration::ZERO, most: None, refusal: None }, field)
     }
 
-    /// A time above zero; `refusal` says so.
-    pub fn time_above_zero(key: &'static str, at: At<C, Duration>, refusal: &'static str) -> Self {
+    /// Declares a time from zero to `max`.
+    pub fn time_up_to(key: &'static str, field: At<C, Duration>, max: Duration) -> Self {
+        Self::new(key, Range::Time { least: Duration::ZERO, most: Some(max), refusal: None }, field)
+    }
+
+    /// Declares a time above zero; `refusal` is the message for zero.
+    pub fn time_above_zero<T: Optional<Duration>>(key: &'static str, field: At<C, T>, refusal: &'static str) -> Self {
         let range = Range::Time { least: Duration::from_nanos(1), most: None, refusal: Some(refusal) };
-        Self::new(key, range, Place::Time(at))
+        Self::new(key, range, field)
     }
 
-    /// A number from `least` on of `what`.
-    pub fn at_least(key: &'static str, at: At<C, f64>, least: u32, what: &'static str) -> Self {
-        Self::new(key, Range::AtLeast { least, what }, Place::Number(at))
+    /// Declares a number of at least `min`; `what` is the noun for it in messages.
+    pub fn at_least(key: &'static str, field: At<C, f64>, min: u32, what: &'static str) -> Self {
+        Self::new(key, Range::AtLeast { least: min, what }, field)
     }
 
-    /// A list of times.
-    pub fn times(key: &'static str, at: At<C, Vec<Duration>>) -> Self {
-        Self::new(key, Range::Times, Place::Times(at))
+    /// Declares a list of times.
+    pub fn times(key: &'static str, field: At<C, Vec<Duration>>) -> Self {
+        Self::new(key, Range::Times, field)
     }
 
-    /// A list of at most so many packets, numbered from 1 on.
-    pub fn packets(key: &'static str, at: At<C, Vec<u64>>, most: usize) -> Self {
-        Self::new(key, Range::Packets { most }, Place::Packets(at))
+    /// Declares a list of up to `max` packet indices, starting at 1.
+    pub fn packets(key: &'static str, field: At<C, Vec<u64>>, max: usize) -> Self {
+        Self::new(key, Range::Packets { most: max }, field)
     }
 
-    /// A table with these settings; `parameters` are theirs, with the defaults of this table.
+    /// Declares a table with the given settings. `parameters` returns their descriptions with the defaults of this
+    /// table.
     pub fn table<S: Clone + 'static>(
         key: &'static str,
-        at: At<C, S>,
+        field: At<C, S>,
         settings: fn() -> Vec<Setting<S>>,
         parameters: fn() -> Vec<Parameter>,
         example: &'static str,
-    ) -> Self
-    where
-        C: Clone + 'static,
-    {
+    ) -> Self {
         let read = move |config: &C| {
-            let table = at(&mut config.clone()).clone();
-            settings().iter().map(|setting| setting.get(&table)).collect()
+            let table = field(&mut config.clone()).clone();
+            Value::Table(settings().iter().map(|setting| setting.get(&table)).collect())
         };
-        let write = move |config: &mut C, values: Vec<Value>| {
-            let table = at(config);
-            settings().iter().zip(values).for_each(|(setting, value)| setting.set(table, value));
+        let write = move |config: &mut C, value| {
+            let (table, values) = (field(config), Vec::of(value).expect("the values of a table"));
+            settings().iter().zip(values).for_each(|(setting, value): (_, Value)| setting.set(table, value));
         };
-        let place = Place::Table { read: Rc::new(read), write: Rc::new(write) };
-        Self::new(key, Range::Table { parameters, example }, place)
+        Self::with(key, Range::Table { parameters, example }, Rc::new(read), Rc::new(write))
     }
 
-    /// A probability.
-    pub fn probability(key: &'static str, at: At<C, Probability>) -> Self {
-        Self::new(key, Range::Probability { above_zero: false }, Place::Probability(at))
+    /// Declares a probability.
+    pub fn probability(key: &'static str, field: At<C, Probability>) -> Self {
+        Self::new(key, Range::Probability { above_zero: false }, field)
     }
 
-    /// A probability above zero.
-    pub fn chance(key: &'static str, at: At<C, Probability>) -> Self {
-        Self::new(key, Range::Probability { above_zero: true }, Place::Probability(at))
+    /// Declares a probability above zero.
+    pub fn chance(key: &'static str, field: At<C, Probability>) -> Self {
+        Self::new(key, Range::Probability { above_zero: true }, field)
     }
 
-    /// A size above zero.
-    pub fn size(key: &'static str, at: At<C, Bytes>) -> Self {
-        Self::new(key, Range::Size, Place::Size(at))
+    /// Declares a size above zero.
+    pub fn size(key: &'static str, field: At<C, Bytes>) -> Self {
+        Self::new(key, Range::Size, field)
     }
 
-    /// A part of a queue, in packets, bytes or bandwidth-delay products.
-    pub fn limit(key: &'static str, at: At<C, Limit>) -> Self {
-        Self::new(key, Range::Limit, Place::Limit(at))
+    /// Declares a rate.
+    pub fn rate(key: &'static str, field: At<C, Rate>) -> Self {
+        Self::new(key, Range::Rate, field)
     }
 
-    /// One of `words`, by its index; `what` they name.
+    /// Declares an integer of at least 1; `refusal` is the message for 0.
+    pub fn amount<T: Optional<u64>>(key: &'static str, field: At<C, T>, refusal: &'static str) -> Self {
+        Self::new(key, Range::Amount { refusal }, field)
+    }
+
+    /// Declares a size, fixed or random.
+    pub fn drawn_size(key: &'static str, field: At<C, Varied<Bytes>>) -> Self {
+        Self::new(key, Range::DrawnSize, field)
+    }
+
+    /// Declares a time, fixed or random.
+    pub fn drawn_time<T: Optional<Varied<Duration>>>(key: &'static str, field: At<C, T>) -> Self {
+        Self::new(key, Range::DrawnTime { least: Duration::ZERO }, field)
+    }
+
+    /// Declares a time, fixed or random, with a mean of at least a microsecond.
+    pub fn drawn_wait<T: Optional<Varied<Duration>>>(key: &'static str, field: At<C, T>) -> Self {
+        Self::new(key, Range::DrawnTime { least: SHORTEST }, field)
+    }
+
+    /// Declares an integer of at least 1, fixed or random.
+    pub fn drawn_amount(key: &'static str, field: At<C, Varied<u64>>) -> Self {
+        Self::new(key, Range::DrawnAmount, field)
+    }
+
+    /// Declares a queue size in packets, bytes or bandwidth-delay products.
+    pub fn limit(key: &'static str, field: At<C, Limit>) -> Self {
+        Self::new(key, Range::Limit, field)
+    }
+
+    /// Declares a choice of one of `words`, stored as its index; `what` is the noun for the choice in messages.
     pub fn word(
         key: &'static str,
         what: &'static str,
@@ -339,138 +384,137 @@ impl<C> Setting<C> {
         read: fn(&C) -> usize,
         write: fn(&mut C, usize),
     ) -> Self {
-        Self::new(key, Range::Word { what, words }, Place::Word { read, write })
+        let write = move |config: &mut C, value| write(config, usize::of(value).expect("the index of a keyword"));
+        let read = move |config: &C| read(config).value();
+        Self::with(key, Range::Word { what, words }, Rc::new(read), Rc::new(write))
     }
 
-    /// A real number of this unit, from `least` to `most`.
-    pub fn quantity(key: &'static str, at: At<C, f64>, unit: Unit, least: f64, most: f64) -> Self {
-        Self::new(key, Range::Quantity { unit, least, most }, Place::Number(at))
+    /// Declares a choice of one of the keywords of `W`; `what` is the noun for the choice in messages.
+    pub fn choice<W: Word>(key: &'static str, field: At<C, W>, what: &'static str) -> Self {
+        let read = move |config: &C| field(&mut config.clone()).index().value();
+        let write =
+            move |config: &mut C, value| *field(config) = W::ALL[usize::of(value).expect("the index of a keyword")];
+        Self::with(key, Range::Word { what, words: W::NAMES }, Rc::new(read), Rc::new(write))
     }
 
-    /// A text; `what` it names.
-    pub fn text(key: &'static str, at: At<C, String>, what: &'static str) -> Self {
-        Self::new(key, Range::Text { what }, Place::Text(at))
+    /// Converts the setting to one of a larger struct of parameters, which contains `C`.
+    #[must_use]
+    pub fn within<O: Clone + 'static>(self, field: At<O, C>) -> Setting<O> {
+        let Self { key, about, unit, range, shown_default, required, is_quiet, check, read, write } = self;
+        let read = move |outer: &O| read(field(&mut outer.clone()));
+        let write = move |outer: &mut O, value| write(field(outer), value);
+        let check = move |outer: &O| check(field(&mut outer.clone()));
+        let (read, write, check) = (Rc::new(read), Rc::new(write), Rc::new(check));
+        Setting { key, about, unit, range, shown_default, required, is_quiet, check, read, write }
     }
 
-    /// Rows of finite numbers, one for each of `columns`.
+    /// Declares a real number with a unit, from `min` to `max`.
+    pub fn quantity(key: &'static str, field: At<C, f64>, unit: Unit, min: f64, max: f64) -> Self {
+        Self::new(key, Range::Quantity { unit, least: min, most: max }, field)
+    }
+
+    /// Declares a string; `what` is the noun for it in messages.
+    pub fn text(key: &'static str, field: At<C, String>, what: &'static str) -> Self {
+        Self::new(key, Range::Text { what }, field)
+    }
+
+    /// Declares rows of finite numbers, one for each of `columns`.
     pub fn rows(
         key: &'static str,
-        at: At<C, Vec<Vec<f64>>>,
+        field: At<C, Vec<Vec<f64>>>,
         columns: &'static [&'static str],
         example: &'static str,
     ) -> Self {
-        Self::new(key, Range::Rows { columns, example }, Place::Rows(at))
+        Self::new(key, Range::Rows { columns, example }, field)
     }
 
-    /// Its meaning, a sentence with the unit of a plain number.
+    /// Sets the description, a sentence with the unit of a plain number.
     #[must_use]
     pub fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    /// Its unit, for a number that is written without one.
+    /// Sets the unit of a number that is written without one.
     #[must_use]
     pub fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// Its default in words, where that depends on other things.
+    /// Sets the description of a default that depends on other parameters.
     #[must_use]
     pub fn by_default(self, shown: &'static str) -> Self {
         Self { shown_default: Some(shown), ..self }
     }
 
-    /// It must be given; `remedy` completes "is missing; ".
+    /// Makes the parameter required. `remedy` follows "is missing; " in the error message.
     #[must_use]
     pub fn required(self, remedy: &'static str) -> Self {
         Self { required: Some(remedy), ..self }
     }
 
-    /// It is left out of what is written while it has its default.
+    /// Omits the parameter from a written scenario while it has its default.
     #[must_use]
     pub fn quiet(self) -> Self {
         Self { is_quiet: true, ..self }
     }
 
-    /// It has to go with the settings before it: `check` says why it does not.
+    /// Adds a check against the settings before this one: `check` returns the reason why they cannot be combined.
     #[must_use]
     pub fn checked(self, check: fn(&C) -> Option<&'static str>) -> Self {
-        Self { check, ..self }
+        Self { check: Rc::new(check), ..self }
     }
 
-    /// Its value.
-    pub fn get(&self, config: &C) -> Value
-    where
-        C: Clone,
-    {
-        let mut config = config.clone();
-        match &self.place {
-            Place::Flag(at) => Value::Flag(*at(&mut config)),
-            Place::Count(at) => Value::Count(*at(&mut config)),
-            Place::Number(at) => Value::Number(*at(&mut config)),
-            Place::Time(at) => Value::Time(*at(&mut config)),
-            Place::Probability(at) => Value::Probability(*at(&mut config)),
-            Place::Size(at) => Value::Size(*at(&mut config)),
-            Place::Limit(at) => Value::Limit(*at(&mut config)),
-            Place::Word { read, .. } => Value::Word(read(&config)),
-            Place::Times(at) => Value::Times(std::mem::take(at(&mut config))),
-            Place::Packets(at) => Value::Packets(std::mem::take(at(&mut config))),
-            Place::Table { read, .. } => Value::Table(read(&config)),
-            Place::Text(at) => Value::Text(std::mem::take(at(&mut config))),
-            Place::Rows(at) => Value::Rows(std::mem::take(at(&mut config))),
-        }
+    /// Sets other parameters as well when this one is set: `change` assigns the matching values.
+    #[must_use]
+    pub fn implies(self, change: fn(&mut C)) -> Self {
+        let write = Rc::clone(&self.write);
+        let both = move |config: &mut C, value| {
+            write(config, value);
+            change(config);
+        };
+        Self { write: Rc::new(both), ..self }
     }
 
-    /// Puts a value of its range in its place.
+    /// Returns the value.
+    pub fn get(&self, config: &C) -> Value {
+        (self.read)(config)
+    }
+
+    /// Stores a value, which must be in the range of the setting.
     ///
     /// # Panics
     /// If the value is of another kind than the setting.
     pub fn set(&self, config: &mut C, value: Value) {
-        match (&self.place, value) {
-            (Place::Flag(at), Value::Flag(value)) => *at(config) = value,
-            (Place::Count(at), Value::Count(value)) => *at(config) = value,
-            (Place::Number(at), Value::Number(value)) => *at(config) = value,
-            (Place::Time(at), Value::Time(value)) => *at(config) = value,
-            (Place::Probability(at), Value::Probability(value)) => *at(config) = value,
-            (Place::Size(at), Value::Size(value)) => *at(config) = value,
-            (Place::Limit(at), Value::Limit(value)) => *at(config) = value,
-            (Place::Word { write, .. }, Value::Word(value)) => write(config, value),
-            (Place::Times(at), Value::Times(value)) => *at(config) = value,
-            (Place::Packets(at), Value::Packets(value)) => *at(config) = value,
-            (Place::Table { write, .. }, Value::Table(values)) => write(config, values),
-            (Place::Text(at), Value::Text(value)) => *at(config) = value,
-            (Place::Rows(at), Value::Rows(value)) => *at(config) = value,
-            (_, value) => panic!("{value:?} is no value of {}", self.key),
-        }
+        (self.write)(config, value);
     }
 }
 
-/// A parameter of a model, whichever that is.
+/// Description of a parameter of any model.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its key in a scenario.
+    /// Key in a scenario.
     pub key: &'static str,
-    /// Its meaning, with the unit of a plain number.
+    /// Description, with the unit of a plain number.
     pub about: &'static str,
-    /// Unit of a plain number, or a word for its kind; may be empty.
+    /// Unit of a plain number, or a noun for its kind; may be empty.
     pub unit: &'static str,
-    /// The values that it may have.
+    /// Valid values.
     pub range: Range,
-    /// Its value where nothing is said.
+    /// Default value.
     pub default: Value,
-    /// Completes "is missing; " where it must be given.
+    /// Text that follows "is missing; " in the error message if the parameter is required; `None` if it is optional.
     pub required: Option<&'static str>,
-    /// Whether it is left out of what is written while it has its default.
+    /// Whether the parameter is omitted from a written scenario while it has its default.
     pub is_quiet: bool,
 }
 
-/// The parameters that a model declares.
-pub fn parameters<C: Clone + Default>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
+/// Returns the parameters that a model declares.
+pub fn parameters<C: Clone + Default + 'static>(settings: Vec<Setting<C>>) -> Vec<Parameter> {
     parameters_of(settings, &C::default())
 }
 
-/// The parameters of a table with these defaults.
-pub fn parameters_of<C: Clone>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
+/// Returns the parameters of a table with these defaults.
+pub fn parameters_of<C: Clone + 'static>(settings: Vec<Setting<C>>, defaults: &C) -> Vec<Parameter> {
     let describe = |setting: Setting<C>| {
         let default = setting.get(defaults);
         let Setting { key, about, unit, range, required, is_quiet, .. } = setting;

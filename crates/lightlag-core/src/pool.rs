@@ -1,4 +1,4 @@
-//! Threads that do the same work on the parts of a list, again and again.
+//! A pool of threads that repeatedly do the same work on the parts of a list.
 
 use std::hint::spin_loop;
 use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
@@ -6,25 +6,26 @@ use std::thread::{JoinHandle, sleep, yield_now};
 use std::time::Duration;
 
 struct Worker<T, C> {
-    /// Items that it works on.
+    /// Number of items that the thread works on.
     share: usize,
     jobs: Option<Sender<(Vec<T>, C)>>,
     done: Receiver<Vec<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How threads wait for each other.
+/// Waiting strategy of the threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Without using a core.
+    /// Sleep immediately, without using a core.
     Asleep,
-    /// Awake for a while, some 100 µs: waking up would take as long as short work itself. Whoever else wants the core gets it.
+    /// Spin for about 100 µs first, because waking up takes as long as short work itself. Other threads can still get
+    /// the core.
     Awake,
 }
 
 impl Wait {
     fn on<T>(self, channel: &Receiver<T>) -> Result<T, RecvError> {
-        let mut patience = Patience::default();
+        let mut patience = Backoff::default();
         while self == Self::Awake && patience.lasts() {
             match channel.try_recv() {
                 Ok(found) => return Ok(found),
@@ -36,26 +37,26 @@ impl Wait {
     }
 }
 
-/// Looks of a thread at something that another is about to do: for some 100 µs it stays awake, and then it sleeps between two looks.
+/// Spin-then-sleep backoff of a waiting thread: it spins for about 100 µs, and then sleeps between two checks.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Patience {
+pub struct Backoff {
     looks: u32,
 }
 
-impl Patience {
-    /// Looks before one sleeps.
+impl Backoff {
+    /// Number of checks before the thread sleeps.
     const LOOKS: u32 = 5_000;
-    /// After so many others get the core.
+    /// Number of checks before the thread yields the core.
     const IN_A_ROW: u32 = 50;
-    /// Between two looks after that: as long as waking up takes.
+    /// Sleep between two checks: as long as waking up takes.
     const ASLEEP: Duration = Duration::from_micros(50);
 
-    /// Whether one still looks awake.
+    /// Returns true while the thread spins.
     fn lasts(self) -> bool {
         self.looks < Self::LOOKS
     }
 
-    /// Lets some time pass before the next look.
+    /// Waits before the next check.
     #[inline]
     pub fn pause(&mut self) {
         self.looks += u32::from(self.lasts());
@@ -69,16 +70,17 @@ impl Patience {
     }
 }
 
-/// Threads start where the one that asks is, and Linux may leave them there for a second, although other cores are idle.
+/// Placement of threads. Threads start on the core of their parent, and Linux may leave them there for a second,
+/// although other cores are idle.
 #[cfg(target_os = "linux")]
 mod apart {
     use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
     use nix::unistd::Pid;
 
-    /// This thread.
+    /// ID of this thread.
     const SELF: Pid = Pid::from_raw(0);
 
-    /// The core that is this many behind the present one, of those that may be used.
+    /// Returns the core at offset `behind` from the current one, among the cores that may be used.
     pub(super) fn core(behind: usize) -> Option<usize> {
         let (allowed, here) = (sched_getaffinity(SELF).ok()?, sched_getcpu().ok()?);
         let cores: Vec<usize> = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false)).collect();
@@ -86,11 +88,11 @@ mod apart {
         Some(cores[(place + behind) % cores.len()])
     }
 
-    /// Moves this thread there. It may leave again.
+    /// Moves this thread to a core. The scheduler may move it again later.
     pub(super) fn move_to(core: Option<usize>) {
         let (Some(core), Ok(allowed)) = (core, sched_getaffinity(SELF)) else { return };
         let mut alone = CpuSet::new();
-        // One that cannot be moved runs where it is.
+        // A thread that cannot be moved runs on its current core.
         if alone.set(core).is_ok() && sched_setaffinity(SELF, &alone).is_ok() {
             let _ = sched_setaffinity(SELF, &allowed);
         }
@@ -104,25 +106,27 @@ mod apart {
     pub(super) fn move_to((): ()) {}
 }
 
-/// Shares of a list for so many threads, as even as can be.
+/// Returns the number of items for each of `threads` threads, so that a list of `items` items is divided as evenly as
+/// possible.
 pub fn evenly(items: usize, threads: usize) -> Vec<usize> {
     (0..threads).map(|thread| (thread + 1) * items / threads - thread * items / threads).collect()
 }
 
-/// Threads beside the one that asks.
+/// A pool of threads in addition to the calling one.
 pub struct Pool<T, C> {
     work: fn(&mut [T], C),
     wait: Wait,
-    /// Items of the thread that asks.
+    /// Number of items of the calling thread.
     own: usize,
     workers: Vec<Worker<T, C>>,
 }
 
 impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
-    /// A thread for each share of a list, the first of which is that of the thread that asks. Each does this work on its share.
+    /// Starts a thread for each of `shares`, which are numbers of items. The first share belongs to the calling thread.
+    /// Each thread calls `work` with its part of the list.
     ///
     /// # Panics
-    /// Without shares.
+    /// If `shares` is empty.
     pub fn new(shares: &[usize], wait: Wait, work: fn(&mut [T], C)) -> Self {
         let worker = |(number, share): (usize, usize)| {
             let (jobs, to_do) = channel::<(Vec<T>, C)>();
@@ -142,10 +146,10 @@ impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
         Self { work, wait, own: shares[0], workers: (1..).zip(shares[1..].iter().copied()).map(worker).collect() }
     }
 
-    /// Does the work on the shares of a list.
+    /// Does the work on all parts of a list in parallel.
     ///
     /// # Panics
-    /// If the work does, and if the list is not as long as all shares.
+    /// If the work panics, or if the length of the list is not the sum of the shares.
     pub fn pass(&mut self, items: &mut Vec<T>, with: C) {
         let shares: usize = self.workers.iter().map(|worker| worker.share).sum();
         assert_eq!(items.len(), self.own + shares, "each item is in a share");
@@ -154,14 +158,14 @@ impl<T: Send + 'static, C: Copy + Send + 'static> Pool<T, C> {
         for worker in &self.workers {
             let share = rest.by_ref().take(worker.share).collect();
             let sent = worker.jobs.as_ref().is_some_and(|jobs| jobs.send((share, with)).is_ok());
-            assert!(sent, "a worker waits until it is told to end");
+            assert!(sent, "a worker waits until it is stopped");
         }
         (self.work)(&mut own, with);
         items.append(&mut own);
         for worker in &mut self.workers {
             match self.wait.on(&worker.done) {
                 Ok(mut done) => items.append(&mut done),
-                // It has ended, so it has panicked.
+                // The thread has ended, so it has panicked.
                 Err(_) => {
                     let result = worker.thread.take().map(JoinHandle::join);
                     std::panic::resume_unwind(
@@ -178,7 +182,7 @@ impl<T, C> Drop for Pool<T, C> {
         for worker in &mut self.workers {
             worker.jobs = None;
             if let Some(thread) = worker.thread.take() {
-                // Its panic was passed on, or another one is under way.
+                // Its panic was propagated, or another one is in progress.
                 let _ = thread.join();
             }
         }
@@ -190,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_item_is_worked_on_once_and_keeps_its_place() {
+    fn each_item_is_processed_once_and_keeps_its_index() {
         for (threads, wait) in (1..5).flat_map(|threads| [(threads, Wait::Asleep), (threads, Wait::Awake)]) {
             let work = |items: &mut [u64], with| items.iter_mut().for_each(|item| *item = 10 * *item + with);
             let mut pool = Pool::new(&evenly(7, threads), wait, work);
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_takes_its_share() {
+    fn each_thread_takes_its_part() {
         let mut pool = Pool::new(&[1, 0, 3], Wait::Asleep, |items: &mut [usize], (): ()| items.fill(items.len()));
         let mut items = vec![0; 4];
         pool.pass(&mut items, ());
@@ -212,7 +216,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn threads_may_run_wherever_the_one_that_asks_may() {
+    fn threads_have_the_affinity_of_the_calling_thread() {
         use nix::sched::sched_getaffinity;
         use nix::unistd::Pid;
         let mut pool =

@@ -6,39 +6,39 @@
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-type Line = [u8; LINE];
+type CacheLine = [u8; LINE];
 
-/// Requests the cache lines of the value at `place`, without waiting for them: a read would stall the processor. The
-/// pointer need not be valid; any address is harmless. On processors other than x86-64 nothing happens.
+/// Requests the cache lines of the value at `pointer` without waiting for them, whereas a read would stall the
+/// processor. The pointer need not be valid; any address is harmless. On processors other than x86-64 nothing happens.
 #[inline(always)]
-pub fn prefetch<T>(place: *const T) {
+pub fn prefetch<T>(pointer: *const T) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..size_of::<T>()).step_by(LINE) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let line = place.cast::<i8>().wrapping_add(line);
-        // SAFETY: SSE is part of x86-64. A prefetch is a hint, which accesses no memory in the sense of the language and never
-        // faults, whatever the address.
-        #[expect(unsafe_code, reason = "the language has no stable way to fetch ahead")]
+        let line = pointer.cast::<i8>().wrapping_add(line);
+        // SAFETY: SSE is part of x86-64. A prefetch is a hint, which accesses no memory in the sense of the language
+        // and never faults, for any address.
+        #[expect(unsafe_code, reason = "stable Rust has no prefetch instruction")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(line);
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    let _ = pointer;
 }
 
-/// The same of the first bytes of a value.
+/// Prefetches the first bytes of a value.
 #[inline(always)]
 pub fn prefetch_bytes<const BYTES: usize>(value: &impl Sized) {
     prefetch(std::ptr::from_ref(value).cast::<[u8; BYTES]>());
 }
 
-/// The same of a value whose size is known only as the program runs.
+/// Prefetches a value whose size is known only at run time.
 #[inline]
 pub fn prefetch_value<T: ?Sized>(value: &T) {
-    let place = std::ptr::from_ref(value).cast::<Line>();
-    for line in 0..size_of_val(value).div_ceil(size_of::<Line>()) {
-        prefetch(place.wrapping_add(line));
+    let first_line = std::ptr::from_ref(value).cast::<CacheLine>();
+    for line in 0..size_of_val(value).div_ceil(size_of::<CacheLine>()) {
+        prefetch(first_line.wrapping_add(line));
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_fetched_stays_as_it_is_and_may_be_nowhere() {
+    fn prefetching_changes_nothing_at_any_address() {
         let lines = [7_u64; 40];
         prefetch(&lines);
         prefetch_value(&lines[..7]);

@@ -18,7 +18,7 @@ pub struct RandomStream {
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
 impl RandomStream {
-    /// The stream of the part called `name` in the run with this `seed`.
+    /// Returns the stream of the part called `name` in the run with this `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         let name = fnv1a(name.as_bytes());
         let state = u128::from(mix(seed ^ mix(name))) << 64 | u128::from(mix(seed.wrapping_add(name)));
@@ -46,40 +46,41 @@ impl RandomStream {
         self.state
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let [high, low] = self.step();
         (high ^ low).rotate_right((high >> 58) as u32)
     }
 
-    /// Uniform in [0, 1), with 53 random bits.
+    /// Returns a uniform number in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// N(0, 1), from two uniform numbers (Box and Muller 1958).
+    /// Returns a number from N(0, 1), from two uniform numbers (Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log1p(-self.uniform()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
     }
 
-    /// True with the given probability.
+    /// Returns true with the given probability.
     pub fn chance(&mut self, probability: Probability) -> bool {
         self.bits() < probability.threshold()
     }
 
-    /// Exponentially distributed with this mean.
+    /// Returns an exponentially distributed time with this mean.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_secs_f64(-libm::log1p(-self.uniform()) * mean.as_secs_f64())
     }
 }
 
-/// FNV-1a, 64 bits: turns text into a number, the same on every machine and in every version.
+/// Returns the FNV-1a hash of a text, 64 bits, the same on every machine and in every version.
 fn fnv1a(text: &[u8]) -> u64 {
     text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): neighbouring inputs, unrelated outputs.
+/// Mixes a number with the finaliser of SplitMix64 (Steele, Lea, Flood 2014): neighbouring inputs have unrelated
+/// outputs.
 pub fn mix(input: u64) -> u64 {
     let z = input.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -94,7 +95,7 @@ mod tests {
     use rand_pcg::Pcg64;
 
     #[test]
-    fn the_generator_is_that_of_rand_pcg() {
+    fn the_generator_matches_rand_pcg() {
         for name in ["", "link a->b loss", "flow 7 traffic"] {
             let (mut ours, hash) = (RandomStream::new(9, name), fnv1a(name.as_bytes()));
             let state = u128::from(mix(9 ^ mix(hash))) << 64 | u128::from(mix(hash.wrapping_add(9)));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_and_mean_match_their_parameter() {
+    fn probability_and_mean_match_their_parameter() {
         let mut stream = RandomStream::new(3, "chance");
         let n = 1_000_000;
         let p = Probability::new(0.01).unwrap();

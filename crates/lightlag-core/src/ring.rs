@@ -1,12 +1,12 @@
-//! A queue in a ring: what is put in at one end leaves at the other.
+//! A first-in, first-out queue in a ring buffer.
 //!
-//! All of its places hold a value: one is written over, not moved in, and one that has left can be read until its place is
-//! needed again. An empty ring starts at its first place, which a cache may still have. A ring that is full gets a quarter
-//! more places.
+//! All slots hold a value. A new value overwrites a slot instead of being moved in, and a removed value can be read
+//! until its slot is needed again. An empty ring starts at its first slot, which may still be in a cache. A full ring
+//! grows by a quarter.
 
 use std::ops::{Index, IndexMut};
 
-/// A queue of values, which numbers them from its front.
+/// A first-in, first-out queue, indexed from its front.
 ///
 /// ```
 /// let mut ring = lightlag_core::Ring::new();
@@ -20,100 +20,101 @@ use std::ops::{Index, IndexMut};
 #[repr(C)]
 pub struct Ring<T> {
     places: Box<[T]>,
-    /// The place of the front.
+    /// Index of the front slot.
     head: u32,
     len: u32,
 }
 
-/// Memory of rings that were empty, the last on top: a cache may still have it. To hand it on costs less than to free and
-/// allocate it.
+/// Buffers of rings that became empty, for use by other rings. The most recent one is on top, as it may still be in a
+/// cache. Reusing a buffer costs less than freeing and allocating it.
 #[derive(Debug)]
-pub struct Spares<T>(Vec<Box<[T]>>);
+pub struct FreeList<T>(Vec<Box<[T]>>);
 
-impl<T> Default for Spares<T> {
+impl<T> Default for FreeList<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-/// The most places that are kept in one piece.
+/// Maximum number of slots of a buffer that is retained.
 const MOST_SPARE: usize = 16;
 
-/// The most pieces that are kept. Those below the top wait for the moment at which more rings hold something than ever before.
+/// Maximum number of retained buffers. Those deep in the stack are used only when more rings hold values than ever
+/// before.
 const MOST_PIECES: usize = 256;
 
-/// The places that a ring has at least once it has held something, and by which it grows at least.
+/// Minimum number of slots of a ring that has held a value, and minimum growth.
 const FEWEST: usize = 2;
 
 impl<T> Ring<T> {
-    /// How many values there are.
+    /// Returns the number of values.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no values.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The place of a value, counted from the front, or where it would stand.
+    /// Returns the slot of the value at `index`, counted from the front, or the slot that such a value would have.
     #[inline(always)]
-    fn place(&self, at: usize) -> usize {
-        // Of both numbers, the smaller is a place: a difference below zero wraps.
-        let place = self.head as usize + at;
+    fn place(&self, index: usize) -> usize {
+        // The smaller of the two numbers is a slot: a difference below zero wraps.
+        let place = self.head as usize + index;
         place.wrapping_sub(self.places.len()).min(place)
     }
 
-    /// The value with this number.
+    /// Returns the value at this index.
     #[inline(always)]
-    pub fn get(&self, at: usize) -> Option<&T> {
-        if at < self.len() { self.places.get(self.place(at)) } else { None }
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index < self.len() { self.places.get(self.place(index)) } else { None }
     }
 
-    /// The same, to be changed.
+    /// Returns a mutable reference to the value at this index.
     #[inline(always)]
-    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        if at < self.len() { self.places.get_mut(self.place(at)) } else { None }
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        if index < self.len() { self.places.get_mut(self.place(index)) } else { None }
     }
 
-    /// The value that leaves next.
+    /// Returns the value that is removed next.
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.places.get(self.head as usize) }
     }
 
-    /// The same, to be changed.
+    /// Returns a mutable reference to the value that is removed next.
     #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         if self.is_empty() { None } else { self.places.get_mut(self.head as usize) }
     }
 
-    /// The value that came last.
+    /// Returns the value that was added last.
     #[inline]
     pub fn back(&self) -> Option<&T> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// The same, to be changed.
+    /// Returns a mutable reference to the value that was added last.
     #[inline]
     pub fn back_mut(&mut self) -> Option<&mut T> {
         self.get_mut(self.len().wrapping_sub(1))
     }
 
-    /// Where the front stands.
+    /// Returns the address of the front slot.
     #[inline]
     pub fn front_place(&self) -> *const T {
         self.places.as_ptr().wrapping_add(self.head as usize)
     }
 
-    /// All values, from the front.
+    /// Returns an iterator over all values, from the front.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
         (0..self.len()).map(|at| &self.places[self.place(at)])
     }
 
-    /// All values, from the front, to be changed.
+    /// Returns an iterator over mutable references to all values, from the front.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let (start, end) = (self.head as usize, self.head as usize + self.len());
         let wrapped = end.saturating_sub(self.places.len());
@@ -121,7 +122,8 @@ impl<T> Ring<T> {
         high[..end - wrapped - start].iter_mut().chain(&mut low[..wrapped])
     }
 
-    /// The number of the first value for which `precedes` is false, where it is true for all before and false for all after.
+    /// Returns the index of the first value for which `precedes` is false; it is true for all earlier and false for all
+    /// later values.
     pub fn partition_point(&self, precedes: impl Fn(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -131,19 +133,19 @@ impl<T> Ring<T> {
         low
     }
 
-    /// The front leaves. It stays in its place, where it can be read until the next value is put in.
+    /// Removes the front value. It stays in its slot, where it can be read until the next `push`.
     #[inline(always)]
     pub fn pass(&mut self) -> Option<&T> {
         if self.len == 0 {
             return None;
         }
-        let (place, next) = (self.head as usize, self.head + 1);
+        let (slot, next) = (self.head as usize, self.head + 1);
         self.len -= 1;
         self.head = if self.len == 0 || next as usize == self.places.len() { 0 } else { next };
-        self.places.get(place)
+        self.places.get(slot)
     }
 
-    /// Where the next value will stand, unless the ring grows before.
+    /// Returns the address of the slot that the next value will have, unless the ring grows first.
     #[inline]
     pub fn next_place(&self) -> *const T {
         self.places.as_ptr().wrapping_add(self.place(self.len()))
@@ -151,23 +153,24 @@ impl<T> Ring<T> {
 }
 
 impl<T: Default> Ring<T> {
-    /// An empty ring, which needs no memory.
+    /// Returns an empty ring, without memory.
     pub fn new() -> Self {
         Self { places: Box::default(), head: 0, len: 0 }
     }
 
-    /// Puts in a value, which is to be written over: it is one that has left, or the default.
+    /// Appends a value and returns it, so that the caller can overwrite it. It is initially a removed value or the
+    /// default.
     #[inline(always)]
     pub fn push(&mut self) -> &mut T {
         if self.len() == self.places.len() {
             self.grow();
         }
-        let place = self.place(self.len());
+        let slot = self.place(self.len());
         self.len += 1;
-        &mut self.places[place]
+        &mut self.places[slot]
     }
 
-    /// Gives back the memory of an empty ring.
+    /// Frees the memory of an empty ring.
     #[inline]
     pub fn release(&mut self) {
         if self.is_empty() {
@@ -175,9 +178,9 @@ impl<T: Default> Ring<T> {
         }
     }
 
-    /// The same, for other rings.
+    /// Moves the memory of an empty ring to `spares`.
     #[inline]
-    pub fn release_to(&mut self, spares: &mut Spares<T>) {
+    pub fn release_to(&mut self, spares: &mut FreeList<T>) {
         if self.is_empty() {
             let Self { places, .. } = std::mem::take(self);
             if (1..=MOST_SPARE).contains(&places.len()) && spares.0.len() < MOST_PIECES {
@@ -186,9 +189,9 @@ impl<T: Default> Ring<T> {
         }
     }
 
-    /// Gives a ring without memory some of the spares, if there are any.
+    /// Gives a ring without memory one of the `spares`, if there is one.
     #[inline(always)]
-    pub fn furnish(&mut self, spares: &mut Spares<T>) {
+    pub fn furnish(&mut self, spares: &mut FreeList<T>) {
         if self.places.is_empty()
             && let Some(places) = spares.0.pop()
         {
@@ -196,7 +199,7 @@ impl<T: Default> Ring<T> {
         }
     }
 
-    /// Gives back most of the memory, if no more than a quarter of the places is taken.
+    /// Frees most of the memory, if no more than a quarter of the slots are in use.
     pub fn shrink(&mut self) {
         if self.is_empty() {
             return self.release();
@@ -211,15 +214,15 @@ impl<T: Default> Ring<T> {
         }
     }
 
-    /// The front leaves, and nothing of it stays.
+    /// Removes the front value and returns it.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let place = self.head as usize;
+        let slot = self.head as usize;
         self.pass()?;
-        self.places.get_mut(place).map(std::mem::take)
+        self.places.get_mut(slot).map(std::mem::take)
     }
 
-    /// Makes room for so many values at once.
+    /// Reserves memory for `values` values in total.
     #[cold]
     pub fn reserve(&mut self, values: usize) {
         if values > self.places.len() {
@@ -232,13 +235,13 @@ impl<T: Default> Ring<T> {
         self.grow_to(self.places.len() + (self.places.len() / 4).max(FEWEST));
     }
 
-    fn grow_to(&mut self, places: usize) {
-        assert!(u32::try_from(places).is_ok(), "a ring has fewer than 2^32 places");
+    fn grow_to(&mut self, slots: usize) {
+        assert!(u32::try_from(slots).is_ok(), "a ring has fewer than 2^32 slots");
         self.places.rotate_left(self.head as usize);
         self.head = 0;
         let mut grown = std::mem::take(&mut self.places).into_vec();
-        grown.reserve_exact(places - grown.len());
-        grown.resize_with(places, T::default);
+        grown.reserve_exact(slots - grown.len());
+        grown.resize_with(slots, T::default);
         self.places = grown.into_boxed_slice();
     }
 }
@@ -247,15 +250,15 @@ impl<T> Index<usize> for Ring<T> {
     type Output = T;
 
     #[inline]
-    fn index(&self, at: usize) -> &T {
-        self.get(at).expect("a ring is asked for what it holds")
+    fn index(&self, slot: usize) -> &T {
+        self.get(slot).expect("the index is within the ring")
     }
 }
 
 impl<T> IndexMut<usize> for Ring<T> {
     #[inline]
-    fn index_mut(&mut self, at: usize) -> &mut T {
-        self.get_mut(at).expect("a ring is asked for what it holds")
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        self.get_mut(index).expect("the index is within the ring")
     }
 }
 
@@ -272,7 +275,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn what_has_passed_can_be_read_until_the_next_comes() {
+    fn a_passed_value_can_be_read_until_the_next_pass() {
         let mut ring = Ring::new();
         *ring.push() = 7;
         *ring.push() = 8;
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_for_a_number_of_values_at_once() {
+    fn capacity_is_reserved_for_several_values_in_one_call() {
         let mut ring = Ring::new();
         ring.reserve(0);
         assert_eq!(ring.places.len(), 0);
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_gets_a_quarter_more_places() {
+    fn a_full_ring_gets_a_quarter_more_capacity() {
         let mut ring = Ring::new();
         let mut sizes: Vec<usize> = (0..20)
             .map(|value| {
@@ -323,26 +326,26 @@ mod tests {
     }
 
     #[test]
-    fn what_an_empty_ring_gives_back_furnishes_the_next() {
-        let (mut spares, mut first, mut second) = (Spares::default(), Ring::new(), Ring::new());
+    fn memory_of_an_empty_ring_is_reused_by_the_next() {
+        let (mut spares, mut first, mut second) = (FreeList::default(), Ring::new(), Ring::new());
         *first.push() = 7;
         first.release_to(&mut spares);
         second.furnish(&mut spares);
         assert_eq!((first.front(), second.places.len()), (Some(&7), 0));
-        let place = first.front_place();
+        let slot = first.front_place();
         first.pass();
         first.release_to(&mut spares);
         second.furnish(&mut spares);
         *second.push() = 8;
-        assert_eq!((second.front(), second.front_place(), first.places.len()), (Some(&8), place, 0));
+        assert_eq!((second.front(), second.front_place(), first.places.len()), (Some(&8), slot, 0));
         first.furnish(&mut spares);
         *first.push() = 9;
         assert_eq!((first.front(), second.front()), (Some(&9), Some(&8)));
     }
 
     #[test]
-    fn only_small_pieces_of_memory_are_kept() {
-        let (mut spares, mut ring) = (Spares::default(), Ring::<u8>::new());
+    fn only_small_blocks_of_memory_are_cached() {
+        let (mut spares, mut ring) = (FreeList::default(), Ring::<u8>::new());
         (0..=MOST_SPARE).for_each(|_| _ = ring.push());
         while ring.pass().is_some() {}
         ring.release_to(&mut spares);
@@ -350,8 +353,8 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_pieces_of_memory_are_kept() {
-        let mut spares = Spares::default();
+    fn the_number_of_cached_blocks_is_limited() {
+        let mut spares = FreeList::default();
         for _ in 0..=MOST_PIECES {
             let mut ring = Ring::<u8>::new();
             ring.reserve(1);
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_what_is_popped_stays() {
+    fn no_popped_value_stays() {
         let value = std::sync::Arc::new(());
         let mut ring = Ring::new();
         *ring.push() = Some(value.clone());
@@ -389,7 +392,7 @@ mod tests {
         #[test]
         fn agrees_with_the_queue_of_the_library(steps in prop::collection::vec(0u8..10, 0..300)) {
             let mut ring = Ring::new();
-            let (mut oracle, mut spares) = (VecDeque::new(), Spares::default());
+            let (mut oracle, mut spares) = (VecDeque::new(), FreeList::default());
             for (value, step) in steps.into_iter().enumerate() {
                 match step {
                     0 => prop_assert_eq!(ring.pass().copied(), oracle.pop_front()),

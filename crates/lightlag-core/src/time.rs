@@ -1,7 +1,7 @@
-//! Time: whole nanoseconds since the start of the run.
+//! Time: integer nanoseconds since the start of the run.
 //!
-//! Integers make equal times equal: two packets that arrive together do so on every machine.
-//! A `u64` of nanoseconds lasts 584 years.
+//! Integers make equal times equal: two packets that arrive simultaneously do so on every machine. A `u64` of
+//! nanoseconds lasts 584 years.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -22,7 +22,7 @@ impl Instant {
     /// Later than every event.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start.
+    /// Returns the instant `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
@@ -37,7 +37,7 @@ impl Instant {
         Duration(self.0).as_secs_f64()
     }
 
-    /// The time since `earlier`; zero if `earlier` is in fact later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -49,54 +49,54 @@ impl Duration {
     /// Longer than every run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of nanoseconds.
+    /// Returns a span in nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of microseconds.
+    /// Returns a span in microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of milliseconds.
+    /// Returns a span in milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of seconds.
+    /// Returns a span in seconds.
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds * NANOS_PER_SECOND)
     }
 
-    /// A span of seconds, to the nearest nanosecond. Negative numbers and not-a-number give zero; numbers that do not
-    /// fit give [`Duration::MAX`].
+    /// Returns a span in seconds, rounded to the nearest nanosecond. Negative numbers and NaN result in zero; numbers
+    /// that do not fit, in [`Duration::MAX`].
     pub fn from_secs_f64(seconds: f64) -> Self {
         // `as` saturates, and `+ 0.5` then truncation rounds a non-negative number to nearest.
         Self((seconds * NANOS_PER_SECOND as f64 + 0.5) as u64)
     }
 
-    /// Nanoseconds.
+    /// Returns the number of nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds.
+    /// Returns the number of seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// Whether the span is zero.
+    /// Returns true if the span is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// `self - other`, never below zero.
+    /// Returns `self - other`, never below zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// `|self - other|`.
+    /// Returns `|self - other|`.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
@@ -157,7 +157,7 @@ impl Div for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// The shortest text in the largest unit that keeps the number at least 1: `300 ms`, `1.2 s`.
+    /// Writes the shortest text, in the largest unit that keeps the number at least 1: `300 ms`, `1.2 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             NANOS_PER_SECOND.. => (1e9, "s"),

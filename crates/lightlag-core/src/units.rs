@@ -1,7 +1,7 @@
 //! Units as people write them: `"34.368 Mbit/s"`, `"300 ms"`, `"15 MiB"`, `0.0005`.
 //!
 //! Decimal prefixes are powers of 1000 (kB, MB, Mbit/s), binary ones powers of 1024 (KiB, MiB).
-//! A number without a unit is refused, because 10 is neither bits nor bytes.
+//! A number without a unit is rejected, because 10 is neither bits nor bytes.
 
 use crate::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -17,12 +17,12 @@ mod quantity;
 pub use physical::{Angle, Decibels, Distance, SymbolRate};
 pub use quantity::Unit;
 
-/// Text that is not a quantity, with the expected form.
+/// Error for text that is not a valid quantity. It states the expected form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     value: String,
     expected: &'static str,
-    /// The unit of which the number is only a fraction.
+    /// Smallest unit, if the number is only a fraction of it.
     part_of: Option<&'static str>,
 }
 
@@ -50,10 +50,10 @@ pub struct Rate(u64);
 pub struct Probability(f64);
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u64 {
         self.0 * 8
     }
@@ -87,12 +87,12 @@ impl Mul<u64> for Bytes {
 }
 
 impl Rate {
-    /// A rate in bits per second; `None` for zero.
+    /// Returns a rate in bits per second; `None` for zero.
     pub const fn from_bps(bits_per_second: u64) -> Option<Self> {
         if bits_per_second == 0 { None } else { Some(Self(bits_per_second)) }
     }
 
-    /// A rate of whole megabits per second, at least 1.
+    /// Returns a rate in megabits per second, at least 1.
     pub const fn from_mbps(megabits_per_second: u64) -> Self {
         assert!(megabits_per_second > 0, "a rate is at least 1 bit/s");
         Self(megabits_per_second * 1_000_000)
@@ -103,7 +103,7 @@ impl Rate {
         self.0
     }
 
-    /// The time to send this many bytes, rounded up to a nanosecond.
+    /// Returns the time to send this many bytes, rounded up to a nanosecond.
     pub fn time_to_send(self, size: Bytes) -> Duration {
         let nanos = (u128::from(size.bits()) * 1_000_000_000).div_ceil(u128::from(self.0));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -112,7 +112,7 @@ impl Rate {
 
 impl Mul<Duration> for Rate {
     type Output = Bytes;
-    /// The bytes that pass in that time, rounded down: rate × RTT is the bandwidth-delay product.
+    /// Returns the number of bytes that are sent in that time, rounded down: rate × RTT is the bandwidth-delay product.
     fn mul(self, time: Duration) -> Bytes {
         let bytes = u128::from(self.0) * u128::from(time.as_nanos()) / 8_000_000_000;
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -120,25 +120,25 @@ impl Mul<Duration> for Rate {
 }
 
 impl Probability {
-    /// Impossible.
+    /// The probability 0.
     pub const ZERO: Self = Self(0.0);
-    /// As likely as not.
+    /// The probability 1/2.
     pub const HALF: Self = Self(0.5);
-    /// Certain.
+    /// The probability 1.
     pub const ONE: Self = Self(1.0);
 
-    /// A probability; `None` outside [0, 1] or not a number.
+    /// Returns a probability; `None` if the value is outside [0, 1] or NaN.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The number, 0 to 1.
+    /// Returns the number, 0 to 1.
     pub const fn value(self) -> f64 {
         self.0
     }
 
-    /// The threshold `t` for which a uniform 64-bit number is below `t` with this probability. A probability of 1 gives
-    /// the largest `u64`, which is 5e-20 short of certainty.
+    /// Returns the threshold `t` for which a uniform 64-bit number is below `t` with this probability. A probability of
+    /// 1 results in the largest `u64`, which is 5e-20 short of certainty.
     pub fn threshold(self) -> u64 {
         // 2^64 as f64; the cast saturates.
         (self.0 * 18_446_744_073_709_551_616.0) as u64
@@ -161,8 +161,8 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// `number × unit` as a whole number, if it is not negative and fits. A fraction of the first unit is refused, because
-/// rounding would make it zero or a whole unit; zero is allowed.
+/// Parses `number × unit` as an integer, if it is not negative and fits. A fraction of the first unit is rejected,
+/// because rounding would change it to zero or one unit; zero is allowed.
 fn whole(text: &str, units: &[(&'static str, f64)], expected: &'static str) -> Result<u64, UnitError> {
     let error = || UnitError { value: text.to_owned(), expected, part_of: None };
     let (number, unit) = number_and_unit(text).ok_or_else(error)?;
@@ -274,9 +274,9 @@ macro_rules! debug_is_display {
 }
 debug_is_display!(Bytes, Rate, Probability, Distance, Angle, Decibels, SymbolRate);
 
-/// Quantities are text in a scenario: `"10 Mbit/s"`, never a bare number.
+/// Serialises quantities as text: a scenario has `"10 Mbit/s"`, never a bare number.
 macro_rules! text_in_scenarios {
-    ($($unit:ty, $name:literal, $description:literal, $example:literal;)*) => {$(
+    ($($unit:ty, $name:literal, $description:literal, $example:literal $(, $title:literal)?;)*) => {$(
         impl<'de> Deserialize<'de> for $unit {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Text;
@@ -304,14 +304,14 @@ macro_rules! text_in_scenarios {
                 $name.into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "description": $description, "examples": [$example] })
+                json_schema!({ $("title": $title,)? "type": "string", "description": $description, "examples": [$example] })
             }
         }
     )*};
 }
 text_in_scenarios! {
-    Duration, "Duration", "a time with its unit, such as \"300 ms\"", "300 ms";
-    Bytes, "Bytes", "a size with its unit, such as \"15 MiB\"", "15 MiB";
+    Duration, "Duration", "a time with its unit, such as \"300 ms\"", "300 ms", "Time";
+    Bytes, "Bytes", "a size with its unit, such as \"15 MiB\"", "15 MiB", "Size";
     Rate, "Rate", "a rate with its unit, such as \"10 Mbit/s\"", "10 Mbit/s";
     Distance, "Distance", "a distance with its unit, such as \"550 km\"", "550 km";
     Angle, "Angle", "an angle with its unit, such as \"40 deg\"", "40 deg";
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_tell_decimal_from_binary() {
+    fn sizes_distinguish_decimal_from_binary() {
         assert_eq!("15 MiB".parse::<Bytes>().unwrap().0, 15 << 20);
         assert_eq!("20 MB".parse::<Bytes>().unwrap().0, 20_000_000);
     }
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_the_remedy() {
+    fn nonsense_is_rejected_with_a_fix() {
         for text in
             ["", "10", "Mbit/s", "-1 Mbit/s", "0 Mbit/s", "nan bit/s", "1e400 bit/s", "10 Mbit", "1 2 bit/s", "1.2.3 s"]
         {

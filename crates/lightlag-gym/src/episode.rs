@@ -5,82 +5,85 @@ use crate::reward::Reward;
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_sim::{FlowIndex, Observed, RunResult, Simulation};
 
-/// The least and the largest window and rate that an agent can set: two segments (RFC 5681 section 3.1), 10 GB and 1 Tbit/s.
+/// Limits of the window and the rate that an agent can set: at least two segments (RFC 5681 section 3.1), at most 10 GB
+/// and 1 Tbit/s.
 const LEAST_SEGMENTS: f64 = 2.0;
 const LARGEST_WINDOW: f64 = 1e10;
 const LARGEST_RATE: f64 = 1.25e11;
 
-/// The window of a sender with a rate, in products of rate and round trip: the rate limits, until ACKs are missing for a round trip. BBR
-/// has the same factor (draft-ietf-ccwg-bbr section 5.6.4.2).
+/// Window of a sender whose agent sets the rate, as a multiple of the rate times the round-trip time. With a factor of
+/// 2, the rate limits the sender, unless no ACKs arrive for a round trip. BBR has the same factor (draft-ietf-ccwg-bbr
+/// section 5.6.4.2).
 const WINDOWS: f64 = 2.0;
 
-/// The round trip that is assumed before one was measured.
+/// Round-trip time in seconds that is assumed before the first measurement.
 const UNKNOWN_RTT: f64 = 0.1;
 
-/// The quantity that agents change.
+/// Quantity that agents change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// The congestion window; the ACK clock paces.
+    /// The congestion window; departures follow the ACK clock.
     Window,
     /// The pacing rate.
     Rate,
 }
 
-/// The length of a monitor interval.
+/// Length of a monitor interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Length {
-    /// So many round trips: the mean of the last interval, of several agents the shortest.
+pub enum IntervalLength {
+    /// Number of round trips. A round trip is the mean round-trip time of the last interval; with several agents, it is
+    /// the minimum of their means.
     Rtts(f64),
-    /// A time.
+    /// Fixed time.
     Time(Duration),
 }
 
-/// What agents do and see.
+/// Actions, observations and rewards of agents.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The quantity that they change.
+    /// Quantity that the agents change.
     pub action: Action,
-    /// The length of a step.
-    pub length: Length,
-    /// Their reward; without one it is 0.
+    /// Length of a step.
+    pub length: IntervalLength,
+    /// Reward of an agent; if omitted, the reward is 0.
     pub reward: Option<Reward>,
-    /// Steps of an episode.
+    /// Number of steps in an episode.
     pub steps: u32,
-    /// Their observation of an interval.
+    /// Features that an agent observes for each interval.
     pub features: Vec<&'static Feature>,
-    /// Intervals of an observation, the newest last.
+    /// Number of intervals in an observation; the newest comes last.
     pub history: usize,
 }
 
 impl Task {
-    /// Numbers of an observation.
+    /// Returns the number of values in an observation.
     pub fn width(&self) -> usize {
         self.features.len() * self.history
     }
 }
 
-/// A run with its agents.
+/// An episode: a run with its agents.
 pub struct Episode {
     simulation: Simulation,
     agents: Vec<Agent>,
     taken: u32,
-    /// Whether the run goes on.
+    /// Whether the run continues.
     goes_on: bool,
 }
 
-/// An agent, which steers a flow.
+/// An agent, and the flow that it controls.
 #[derive(Clone, Debug)]
 pub struct Agent {
     flow: FlowIndex,
-    /// The window in bytes, and the rate in bytes a second, that it set last; None before the flow starts to send.
+    /// Window in bytes and rate in bytes per second that the agent set last; `None` before the flow starts to send.
     set: Option<Set>,
-    /// The last interval.
+    /// Data of the last interval.
     pub interval: Interval,
-    /// Its observation.
+    /// Observation of the agent.
     pub observation: Vec<f32>,
-    /// The reward for the last interval.
+    /// Reward for the last interval.
     pub reward: f64,
-    /// Whether its transfer has arrived, or has failed.
+    /// Whether the transfer of the agent has been completed, or has failed.
     pub is_over: bool,
 }
 
@@ -88,18 +91,18 @@ pub struct Agent {
 struct Set {
     window: f64,
     rate: f64,
-    /// The mean round trip of the last interval in seconds.
+    /// Mean round-trip time of the last interval in seconds.
     rtt: f64,
-    /// The end of the data sent, and the segments sent again, before the interval.
+    /// End of the sent data, and number of retransmitted segments, at the start of the interval.
     sent: u64,
     retransmitted: u64,
 }
 
 impl Episode {
-    /// Starts a run, and lets it go on until the first agent starts to send.
+    /// Starts a run and advances it until the first agent starts to send.
     ///
     /// # Errors
-    /// If the run ends before, or if a name is not that of a flow.
+    /// If a name in `flows` is not the name of a flow, or if the run ends before one of these flows starts to send.
     pub fn start(task: &Task, mut simulation: Simulation, flows: &[String]) -> Result<Self, String> {
         let names = simulation.flow_names();
         let agent = |name: &String| {
@@ -114,8 +117,8 @@ impl Episode {
         while !agents.iter_mut().any(|agent| agent.meet(task, &mut simulation)) {
             if !simulation.step(end, 1) {
                 return Err(format!(
-                    "the run ends before a flow that is steered starts to send ({}); it must be a flow of TCP with \
-                     congestion = \"steered\" that starts within the duration",
+                    "the run ends before a steered flow starts to send ({}); it must be a TCP flow with congestion = \
+                     \"steered\" that starts within the duration",
                     flows.join(", ")
                 ));
             }
@@ -123,34 +126,35 @@ impl Episode {
         Ok(Self { simulation, agents, taken: 0, goes_on: true })
     }
 
-    /// Its agents.
+    /// Returns the agents.
     pub fn agents(&self) -> &[Agent] {
         &self.agents
     }
 
-    /// Whether it ends here although agents could go on: by its steps, or by the duration of the run.
+    /// Returns true if the episode ends although agents could continue: after its number of steps, or at the end of the
+    /// run.
     pub fn is_truncated(&self, task: &Task) -> bool {
         self.taken >= task.steps || !self.goes_on
     }
 
-    /// Whether no agent goes on.
+    /// Returns true if no agent continues.
     pub fn has_ended(&self, task: &Task) -> bool {
         self.is_truncated(task) || self.agents.iter().all(|agent| agent.is_over)
     }
 
-    /// The results of the run so far.
+    /// Returns the results of the run so far.
     pub fn finish(self) -> RunResult {
         self.simulation.finish()
     }
 
-    /// Lets agents multiply their window or rate by `factors`, and time pass for an interval.
+    /// Multiplies the window or rate of each agent by its factor, and advances the run by an interval.
     pub fn step(&mut self, task: &Task, factors: &[f64]) {
         for (agent, factor) in self.agents.iter_mut().zip(factors) {
             agent.act(task, &mut self.simulation, *factor);
         }
         let length = match task.length {
-            Length::Time(time) => time,
-            Length::Rtts(count) => {
+            IntervalLength::Time(time) => time,
+            IntervalLength::Rtts(count) => {
                 let rtts = self.agents.iter().filter_map(|agent| agent.set.filter(|_| !agent.is_over));
                 let shortest = rtts.map(|set| set.rtt).fold(f64::INFINITY, f64::min);
                 Duration::from_secs_f64(count * if shortest.is_finite() { shortest } else { UNKNOWN_RTT })
@@ -167,7 +171,7 @@ impl Episode {
 }
 
 impl Agent {
-    /// Takes over its flow, if that has started to send. Returns whether it has.
+    /// Takes control of the agent's flow, if the flow has started to send. Returns true if it has.
     fn meet(&mut self, task: &Task, simulation: &mut Simulation) -> bool {
         let Some(observed) = simulation.observe(self.flow) else { return false };
         let sender = &observed.sender;
@@ -188,7 +192,7 @@ impl Agent {
         true
     }
 
-    /// Appends the last interval to the observation.
+    /// Appends the features of the last interval to the observation, which drops its oldest interval.
     fn show(&mut self, task: &Task) {
         let count = task.features.len();
         self.observation.copy_within(count.., 0);
@@ -215,7 +219,7 @@ impl Agent {
         }
     }
 
-    /// Looks at the interval that has passed.
+    /// Evaluates the interval that has just ended.
     fn look(&mut self, task: &Task, simulation: &mut Simulation, start: Instant, now: Instant) {
         if self.is_over || self.set.is_none() && !self.meet(task, simulation) {
             return;
@@ -236,7 +240,7 @@ impl Agent {
     }
 }
 
-/// The sums of an interval, after `last`.
+/// Returns the data of an interval that follows `last`.
 fn of_interval(last: &Interval, set: &Set, observed: &Observed) -> Interval {
     let Observed { report, sender, retransmitted, .. } = observed;
     let segment = sender.segment_size as f64;

@@ -1,52 +1,52 @@
-//! What an agent sees of one monitor interval.
+//! The data of one monitor interval for an agent.
 
-/// One monitor interval of a flow. Sizes are in bytes of payload, times in seconds.
+/// Data of a monitor interval of a flow. Sizes are in bytes of payload, times in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Interval {
-    /// Simulated time at its end.
+    /// Simulated time at the end of the interval.
     pub time: f64,
-    /// Its length.
+    /// Length of the interval.
     pub length: f64,
-    /// Data sent, retransmissions included.
+    /// Data sent, including retransmissions.
     pub sent: f64,
     /// Data acknowledged or SACKed for the first time.
     pub delivered: f64,
     /// Data marked as lost.
     pub lost: f64,
-    /// The part of the delivered data that was marked with CE.
+    /// Data that was delivered with a CE mark.
     pub marked: f64,
-    /// Timeouts.
+    /// Number of timeouts.
     pub timeouts: f64,
-    /// The mean round-trip time; without a sample that of the interval before.
+    /// Mean round-trip time; without a sample, the value of the previous interval.
     pub rtt: f64,
-    /// The smallest round-trip time of the episode so far.
+    /// Minimum round-trip time in the episode so far.
     pub min_rtt: f64,
-    /// The change of the round-trip time in seconds a second.
+    /// Slope of the round-trip time, in seconds per second.
     pub rtt_gradient: f64,
-    /// Data in flight at its end.
+    /// Data in flight at the end of the interval.
     pub inflight: f64,
-    /// The window at its end.
+    /// Window at the end of the interval.
     pub window: f64,
-    /// The pacing rate in bytes a second; 0 for none.
+    /// Pacing rate in bytes per second; 0 if there is none.
     pub pacing_rate: f64,
-    /// The largest delivery rate of an interval of the episode so far, in bytes a second.
+    /// Maximum delivery rate of an interval in the episode so far, in bytes per second.
     pub peak: f64,
     /// Payload of a full segment.
     pub segment: f64,
 }
 
 impl Interval {
-    /// Bytes delivered a second.
+    /// Returns the delivered bytes per second.
     pub fn delivery_rate(&self) -> f64 {
         ratio(self.delivered, self.length)
     }
 
-    /// Bytes sent a second.
+    /// Returns the sent bytes per second.
     pub fn send_rate(&self) -> f64 {
         ratio(self.sent, self.length)
     }
 
-    /// The part of the data lost of that lost or delivered.
+    /// Returns the loss rate: lost data divided by the sum of lost and delivered data.
     pub fn loss(&self) -> f64 {
         ratio(self.lost, self.lost + self.delivered)
     }
@@ -58,27 +58,27 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 const MEGABITS: f64 = 8e-6;
 
-/// A number that an agent can observe.
+/// A feature: a number that an agent can observe.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Its name.
+    /// Name of the feature.
     pub name: &'static str,
-    /// Its unit; empty for ratios.
+    /// Unit; empty for ratios.
     pub unit: &'static str,
-    /// Its meaning.
+    /// Meaning, for descriptions.
     pub meaning: &'static str,
-    /// Its least and its largest value: it is cut there.
+    /// Minimum and maximum; values outside are limited to this range.
     pub range: (f64, f64),
     of: fn(&Interval) -> f64,
 }
 
 impl Feature {
-    /// The feature with this name.
+    /// Returns the feature with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FEATURES.iter().find(|feature| feature.name == name)
     }
 
-    /// Its value in an interval.
+    /// Returns the value of the feature for an interval.
     pub fn of(&self, interval: &Interval) -> f64 {
         let (least, most) = self.range;
         (self.of)(interval).clamp(least, most)
@@ -90,44 +90,44 @@ const fn feature(
     unit: &'static str,
     range: (f64, f64),
     meaning: &'static str,
-    of: fn(&Interval) -> f64,
+    value_of: fn(&Interval) -> f64,
 ) -> Feature {
-    Feature { name, unit, meaning, range, of }
+    Feature { name, unit, meaning, range, of: value_of }
 }
 
-/// Everything that an agent can observe.
+/// All features that an agent can observe.
 // The first three ratios are the observation of Aurora (Jay et al., ICML 2019, section 4.1).
 pub const FEATURES: &[Feature] = &[
-    feature("rtt_gradient", "", (-10.0, 10.0), "change of the round-trip time, in seconds a second", |it| {
+    feature("rtt_gradient", "", (-10.0, 10.0), "change of the round-trip time, in seconds per second", |it| {
         it.rtt_gradient
     }),
-    feature("rtt_ratio", "", (0.0, 100.0), "mean round-trip time over the smallest of the episode so far", |it| {
+    feature("rtt_ratio", "", (0.0, 100.0), "mean round-trip time divided by the minimum of the episode so far", |it| {
         ratio(it.rtt, it.min_rtt)
     }),
-    feature("send_ratio", "", (0.0, 100.0), "data sent over data delivered", |it| {
+    feature("send_ratio", "", (0.0, 100.0), "ratio of data sent to data delivered", |it| {
         ratio(it.sent, it.delivered.max(it.segment))
     }),
-    feature("delivery", "", (0.0, 1.0), "delivery rate over the largest of the episode so far", |it| {
+    feature("delivery", "", (0.0, 1.0), "delivery rate divided by the maximum of the episode so far", |it| {
         ratio(it.delivery_rate(), it.peak)
     }),
-    feature("loss", "", (0.0, 1.0), "part of the data that was lost", Interval::loss),
-    feature("marks", "", (0.0, 1.0), "part of the delivered data that was marked with CE", |it| {
+    feature("loss", "", (0.0, 1.0), "fraction of the data that was lost", Interval::loss),
+    feature("marks", "", (0.0, 1.0), "fraction of the delivered data that was marked with CE", |it| {
         ratio(it.marked, it.delivered)
     }),
     feature(
         "inflight_ratio",
         "",
         (0.0, 100.0),
-        "data in flight over the product of peak and smallest round-trip time",
+        "data in flight divided by the product of maximum delivery rate and minimum round-trip time",
         |it| ratio(it.inflight, it.peak * it.min_rtt),
     ),
-    feature("delivery_rate", "Mbit/s", (0.0, 1e7), "data delivered a second", |it| MEGABITS * it.delivery_rate()),
-    feature("send_rate", "Mbit/s", (0.0, 1e7), "data sent a second", |it| MEGABITS * it.send_rate()),
+    feature("delivery_rate", "Mbit/s", (0.0, 1e7), "data delivered per second", |it| MEGABITS * it.delivery_rate()),
+    feature("send_rate", "Mbit/s", (0.0, 1e7), "data sent per second", |it| MEGABITS * it.send_rate()),
     feature("pacing_rate", "Mbit/s", (0.0, 1e7), "the rate that the agent set; 0 if it sets windows", |it| {
         MEGABITS * it.pacing_rate
     }),
     feature("rtt", "s", (0.0, 1e5), "mean round-trip time", |it| it.rtt),
-    feature("min_rtt", "s", (0.0, 1e5), "smallest round-trip time of the episode so far", |it| it.min_rtt),
+    feature("min_rtt", "s", (0.0, 1e5), "minimum round-trip time of the episode so far", |it| it.min_rtt),
     feature("inflight", "segments", (0.0, 1e9), "data in flight at the end of the interval", |it| {
         ratio(it.inflight, it.segment)
     }),
@@ -160,12 +160,12 @@ mod tests {
         }
     }
 
-    fn value(name: &str, of: &Interval) -> f64 {
-        Feature::named(name).expect("it exists").of(of)
+    fn value(name: &str, interval: &Interval) -> f64 {
+        Feature::named(name).expect("it exists").of(interval)
     }
 
     #[test]
-    fn features_are_what_they_say() {
+    fn features_match_their_definitions() {
         let one = interval();
         let expected = [
             ("rtt_gradient", 0.25),

@@ -1,17 +1,17 @@
-//! Runs in steps, for policies that learn: an agent sets the window or the rate of a flow once each monitor interval, and sees what
-//! came of it.
+//! Runs in steps, for learning policies: an agent sets the window or the rate of a flow once per monitor interval, and
+//! observes the result.
 //!
-//! - [`interval`]: what a monitor interval tells, and its features.
-//! - [`reward`]: references for rewards.
+//! - [`interval`]: the data of a monitor interval, and its features.
+//! - [`reward`]: published reward functions.
 //! - [`episode`]: a run with its agents.
-//! - [`batch`]: several episodes, which step on all cores.
+//! - [`batch`]: several episodes that are stepped in parallel on all cores.
 
 pub mod batch;
 pub mod episode;
 pub mod interval;
 pub mod reward;
 
-pub use batch::{Batch, End};
-pub use episode::{Action, Agent, Episode, Length, Task};
+pub use batch::{AgentEnd, Batch};
+pub use episode::{Action, Agent, Episode, IntervalLength, Task};
 pub use interval::{FEATURES, Feature, Interval};
 pub use reward::Reward;

@@ -1,31 +1,34 @@
-//! Rewards of published learners, for comparison.
+//! Reward functions of published learning algorithms, for comparison.
 
 use crate::interval::Interval;
 
-/// A reward for a monitor interval.
+/// A reward function for monitor intervals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reward {
-    /// 10 throughput − 1000 latency − 2000 loss, in packets a second, seconds and a fraction (Jay et al., "A Deep Reinforcement
-    /// Learning Perspective on Internet Congestion Control", ICML 2019, section 4.1).
+    /// 10 × throughput − 1000 × latency − 2000 × loss rate, with the throughput in packets per second and the latency
+    /// in seconds (Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019,
+    /// section 4.1).
     Aurora,
-    /// (throughput − ζ loss rate) / delay over its best value, peak / smallest delay; a delay up to β times the smallest
-    /// counts as that. ζ = 5, β = 1.25 (Abbasloo, Yen, Chao, "Classic Meets Modern", SIGCOMM 2020, section 4.2).
+    /// (throughput − ζ × lost data per second) / delay, divided by maximum throughput / minimum delay of the episode. A
+    /// delay up to β times the minimum counts as the minimum. ζ = 5, β = 1.25 (Abbasloo, Yen, Chao, "Classic Meets
+    /// Modern", SIGCOMM 2020, section 4.2).
     Orca,
-    /// x^0.9 − 900 x max(0, dRTT/dt) − 11.35 x loss, with x in Mbit/s (Dong et al., "PCC Vivace", NSDI 2018, section 4.1).
+    /// x^0.9 − 900 x max(0, dRTT/dt) − 11.35 x L, where x is the send rate in Mbit/s and L the loss rate (Dong et al.,
+    /// "PCC Vivace", NSDI 2018, section 4.1).
     Utility,
 }
 
 impl Reward {
-    /// All of them with their names.
+    /// All reward functions, with their names.
     pub const ALL: [(&'static str, Self); 3] =
         [("aurora", Self::Aurora), ("orca", Self::Orca), ("utility", Self::Utility)];
 
-    /// The reward with this name.
+    /// Returns the reward function with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(other, _)| *other == name).map(|(_, reward)| *reward)
     }
 
-    /// The reward for an interval.
+    /// Returns the reward for an interval.
     pub fn of(self, it: &Interval) -> f64 {
         match self {
             Self::Aurora => {
@@ -51,7 +54,7 @@ impl Reward {
 mod tests {
     use super::*;
 
-    /// 10^0.9.
+    /// The value of 10^0.9.
     const TEN: f64 = 7.943_282_347_242_816;
 
     fn interval() -> Interval {
@@ -84,7 +87,7 @@ mod tests {
     fn a_queue_up_to_a_quarter_costs_orca_nothing() {
         let queue = Interval { rtt: 0.0625, ..interval() };
         assert!((Reward::Orca.of(&queue) - 1.0).abs() < 1e-12);
-        // A queue that drains is no gain in Vivace's utility.
+        // A draining queue does not increase Vivace's utility.
         let drains = Interval { rtt_gradient: -0.5, ..interval() };
         assert_eq!(Reward::Utility.of(&drains), Reward::Utility.of(&interval()));
     }

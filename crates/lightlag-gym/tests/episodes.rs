@@ -1,7 +1,7 @@
-//! Episodes at the public interface: what agents do is what runs show.
+//! Tests of episodes through the public interface: the actions of agents have the effects that runs report.
 
 use lightlag_core::Duration;
-use lightlag_gym::{Action, Batch, End, Episode, Feature, Length, Reward, Task};
+use lightlag_gym::{Action, AgentEnd, Batch, Episode, Feature, IntervalLength, Reward, Task};
 use lightlag_scenario::parse_toml;
 use lightlag_sim::Simulation;
 
@@ -23,7 +23,7 @@ fn task(action: Action) -> Task {
     let feature = |name: &str| Feature::named(name).expect("it exists");
     Task {
         action,
-        length: Length::Rtts(1.0),
+        length: IntervalLength::Rtts(1.0),
         reward: Some(Reward::Aurora),
         steps: 50,
         features: vec![feature("delivery_rate"), feature("rtt_ratio")],
@@ -32,7 +32,7 @@ fn task(action: Action) -> Task {
 }
 
 fn simulation(text: &str, seed: u64) -> Simulation {
-    lightlag_own::steered::register().expect("the name is free");
+    lightlag_custom::steered::register().expect("the name is free");
     let scenario = parse_toml(text, &[]).expect("it is a scenario");
     Simulation::new(&scenario, Some(seed)).expect("it can be run")
 }
@@ -140,7 +140,7 @@ fn places_do_not_depend_on_threads() {
 }
 
 #[test]
-fn an_episode_ends_by_its_steps_its_transfer_or_its_duration_and_then_rests() {
+fn an_episode_ends_by_its_steps_its_transfer_or_its_duration_and_then_stays_idle() {
     let ended = |text: &str, length| {
         let task = Task { length, steps: 30, ..task(Action::Rate) };
         let mut batch = Batch::new(task.clone(), 1, 1, 1);
@@ -148,19 +148,19 @@ fn an_episode_ends_by_its_steps_its_transfer_or_its_duration_and_then_rests() {
         for step in 1..=100 {
             batch.step(&[1.5]).expect("a factor");
             let (_, end) = batch.outcomes().next().expect("a place");
-            if end != End::GoesOn {
+            if end != AgentEnd::GoesOn {
                 batch.step(&[1.5]).expect("a factor");
-                assert_eq!(batch.outcomes().next(), Some((0.0, End::GoesOn)), "it rests");
+                assert_eq!(batch.outcomes().next(), Some((0.0, AgentEnd::GoesOn)), "it is idle");
                 return (step, end);
             }
         }
         panic!("no end")
     };
-    assert_eq!(ended(LINK, Length::Rtts(1.0)), (30, End::Truncated));
-    assert_eq!(ended(LINK, Length::Time(Duration::from_secs(4))), (5, End::Truncated));
+    assert_eq!(ended(LINK, IntervalLength::Rtts(1.0)), (30, AgentEnd::Truncated));
+    assert_eq!(ended(LINK, IntervalLength::Time(Duration::from_secs(4))), (5, AgentEnd::Truncated));
     let (steps, end) =
-        ended(&LINK.replace("name = \"one\"", "name = \"one\"\ntransfer = \"300 kB\""), Length::Rtts(1.0));
-    assert!(end == End::Terminated && (4..15).contains(&steps), "{steps}");
+        ended(&LINK.replace("name = \"one\"", "name = \"one\"\ntransfer = \"300 kB\""), IntervalLength::Rtts(1.0));
+    assert!(end == AgentEnd::Terminated && (4..15).contains(&steps), "{steps}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn two_agents_share_a_run() {
             start = "1 s"
             congestion = "steered"
         "#;
-    let task = Task { length: Length::Time(Duration::from_millis(100)), ..task(Action::Rate) };
+    let task = Task { length: IntervalLength::Time(Duration::from_millis(100)), ..task(Action::Rate) };
     let mut episode = episode(&task, &text, &["one", "two"], 1);
     episode.step(&task, &[1.0, 1.0]);
     assert_eq!(episode.agents()[1].interval.sent, 0.0);
@@ -186,18 +186,18 @@ fn two_agents_share_a_run() {
 }
 
 #[test]
-fn flows_that_nobody_can_steer_are_refused() {
+fn flows_that_cannot_be_controlled_are_rejected() {
     let task = task(Action::Rate);
     let error = |text: &str, flow: &str| {
         let episode = Episode::start(&task, simulation(text, 1), &[flow.to_owned()]);
-        episode.err().expect("it is refused")
+        episode.err().expect("it is rejected")
     };
     assert!(error(LINK, "two").contains("no flow \"two\"; there are one"));
-    assert!(error(&LINK.replace("steered", "cubic"), "one").contains("before a flow that is steered starts to send"));
+    assert!(error(&LINK.replace("steered", "cubic"), "one").contains("before a steered flow starts to send"));
 }
 
 #[test]
-fn factors_that_are_none_are_refused() {
+fn invalid_factors_are_rejected() {
     let mut batch = Batch::new(task(Action::Rate), 3, 1, 1);
     assert!(batch.step(&[1.0]).expect_err("too few").contains("1 actions for 3"));
     assert!(batch.step(&[1.0, f64::NAN, 1.0]).expect_err("no number").contains("environment 1: a factor of NaN"));

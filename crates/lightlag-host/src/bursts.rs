@@ -1,86 +1,94 @@
-//! Cuts a stream into packets as Linux does, as far as it is visible: in the PSH flag.
+//! Cuts a stream into packets as Linux does. The only effect that a peer can see is which packets have the PSH flag.
 //!
-//! The kernel keeps written data in buffers and gives a network card a part of one at once, as a burst. PSH is set on
-//! the last segment of a burst of two or more, and on the last of a buffer in which a write ended
-//! (`tcp_sendmsg_locked`, `tcp_push`, `__tcp_transmit_skb`). A buffer holds whole segments, at most half the largest
-//! window that the peer advertised. A burst is the data of one millisecond (`tcp_tso_autosize`): at least two segments,
-//! at most half the congestion window (`tcp_cwnd_test`). A retransmission keeps to the burst in which its data first
-//! left.
+//! The kernel stores written data in buffers and passes parts of a buffer to a network card, each as a burst. PSH is
+//! set on the last segment of a burst of two or more, and on the last segment of a buffer that contains the end of a
+//! write (`tcp_sendmsg_locked`, `tcp_push`, `__tcp_transmit_skb`). A buffer holds whole segments, at most half the
+//! maximum window advertised by the peer. A burst is the data of one millisecond (`tcp_tso_autosize`): at least two
+//! segments, at most half the congestion window (`tcp_cwnd_test`). A retransmission uses the burst boundaries of the
+//! first transmission.
 
 use crate::send_space::Queued;
 use lightlag_core::Duration;
 use std::collections::VecDeque;
 
-/// The most bytes in a burst (GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER).
+/// Maximum number of bytes in a burst (GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER).
 const LARGEST: u64 = 65_536 - 1 - 320;
 
-/// `tcp_tso_rtt_log`: a near peer gets more, halved for each 512 µs of the smallest round-trip time.
+/// A burst to a near peer is up to 64 KiB larger. This extra is halved for each 512 µs of the minimum round-trip time
+/// (`tcp_tso_rtt_log`).
 const NEAR: u64 = 512;
 
-/// The state that the cutting depends on, in bytes.
+/// The state of a connection that determines how its data is cut into packets, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// First offset never sent, and the offset up to which data may leave now.
+    /// Offset of the first byte that was never sent, and end of the data that may be sent now.
     pub(crate) sent: u64,
     pub(crate) allowed: u64,
     /// Payload of a full segment.
     pub(crate) segment: u64,
-    /// The largest window that the peer advertised.
+    /// Maximum window advertised by the peer.
     pub(crate) peer_window: u64,
-    /// Bytes of a burst, from [`burst`].
+    /// Size of a burst in bytes, from [`burst`].
     pub(crate) burst: u64,
 }
 
-/// Bytes of a burst. `window` and `threshold` are those of the congestion control, `least` is `tcp_min_tso_segs`.
-pub(crate) fn burst(window: u64, threshold: u64, segment: u64, srtt: Duration, min_rtt: Duration, least: u64) -> u64 {
+/// Returns the size of a burst in bytes. `window` and `threshold` come from the congestion control, `floor` is
+/// `tcp_min_tso_segs`.
+pub(crate) fn burst(window: u64, threshold: u64, segment: u64, srtt: Duration, min_rtt: Duration, floor: u64) -> u64 {
     let micros = |time: Duration| time.as_nanos() / 1_000;
     // tcp_update_pacing_rate: twice the window per round trip in slow start, otherwise 1.2 times.
     let factor = if window < threshold / 2 { 200 } else { 120 };
     let rate = u128::from(window) * factor / 100 * 1_000_000 / u128::from(micros(srtt).max(1));
     let near = (micros(min_rtt) / NEAR).min(63);
     let bytes = ((rate / 1024) as u64).saturating_add(65_536 >> near).min(LARGEST);
-    let segments = (bytes / segment).max(least).min((LARGEST / segment).max(1));
+    let segments = (bytes / segment).max(floor).min((LARGEST / segment).max(1));
     // At least two bursts fit in the window.
     segments.min((window / segment / 2).max(1)) * segment
 }
 
-/// A buffer of the kernel. It starts at the end of the one before.
+/// A buffer of the kernel. It starts where the previous buffer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Buffer {
     end: u64,
-    /// Its last segment asks for a push.
+    /// The last segment of the buffer has the PSH flag.
     push: bool,
-    /// Nothing is appended to it (MSG_EOR).
+    /// No data may be appended to the buffer (MSG_EOR).
     closed: bool,
 }
 
 /// One write of an application.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
-    /// Its first offset, and the offset after it.
+pub(crate) struct ApplicationWrite {
+    /// Offset of the first byte, and the offset after the last byte.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// No push follows (MSG_MORE).
+    /// The last segment needs no PSH flag, because more data follows (MSG_MORE).
     pub(crate) more: bool,
-    /// The data after it goes into another segment (MSG_EOR).
+    /// Later data starts a new segment (MSG_EOR).
     pub(crate) ends_record: bool,
 }
 
-/// The buffers and bursts of one stream, by offsets.
+/// The buffers and bursts of one stream, given by their offsets.
 #[derive(Debug, Default)]
 pub(crate) struct Bursts {
     buffers: VecDeque<Buffer>,
     /// Ends of the bursts that are not fully acknowledged.
     bursts: VecDeque<u64>,
-    /// The offset of the last requested push (`pushed_seq`).
+    /// Offset of the data that was last marked to be pushed (`pushed_seq`).
     pushed: u64,
 }
 
 impl Bursts {
-    /// The application writes data; everything below `una` is acknowledged. Returns the offset up to which data is
-    /// accepted. A new buffer starts only if `takes` agrees (`sk_stream_memory_free`).
-    pub(crate) fn write(&mut self, data: &Written, view: &View, una: u64, takes: impl Fn(&Queued) -> bool) -> u64 {
-        let Written { start, end, more, ends_record } = *data;
+    /// Appends written data. Everything below `una` is acknowledged. Returns the end of the accepted data. A new buffer
+    /// starts only if `takes` returns true (`sk_stream_memory_free`).
+    pub(crate) fn write(
+        &mut self,
+        data: &ApplicationWrite,
+        view: &View,
+        una: u64,
+        takes: impl Fn(&Queued) -> bool,
+    ) -> u64 {
+        let ApplicationWrite { start, end, more, ends_record } = *data;
         let half = view.peer_window / 2;
         let full = (half.min(LARGEST) / view.segment).max(1) * view.segment;
         let (mut written, mut sent, mut left) = (start, view.sent, self.bursts.len() as u64);
@@ -128,7 +136,7 @@ impl Bursts {
         written
     }
 
-    /// Number of buffers with unacknowledged data. Data below `sent` has left.
+    /// Returns the number of buffers with unacknowledged data. Data below `sent` has been sent.
     pub(crate) fn buffers(&self, sent: u64) -> u64 {
         self.bursts.len() as u64 + self.unsent_buffers(sent)
     }
@@ -137,20 +145,20 @@ impl Bursts {
         (self.buffers.len() - self.buffers.partition_point(|buffer| buffer.end <= sent)) as u64
     }
 
-    /// Start of the unsent part of the last buffer.
+    /// Returns the start of the unsent part of the last buffer.
     fn tail_start(&self, sent: u64) -> u64 {
         let before = self.buffers.len().checked_sub(2).and_then(|at| self.buffers.get(at));
         before.map_or(sent, |buffer| buffer.end.max(sent))
     }
 
-    /// The data held back leaves now: the segment that ends here asks for a push.
+    /// Releases retained data: the segment that ends at `offset` gets the PSH flag.
     pub(crate) fn push_at(&mut self, offset: u64) {
         if let Some(tail) = self.buffers.back_mut().filter(|tail| tail.end == offset) {
             tail.push = true;
         }
     }
 
-    /// Data below this is acknowledged.
+    /// Removes the buffers and bursts that end at or below `una`, as they are acknowledged.
     pub(crate) fn acknowledge(&mut self, una: u64) {
         while self.buffers.front().is_some_and(|buffer| buffer.end <= una) {
             self.buffers.pop_front();
@@ -160,12 +168,12 @@ impl Bursts {
         }
     }
 
-    /// Whether a segment that ends here is the last of a buffer that asks for a push.
+    /// Returns true if a segment that ends at `end` is the last of a buffer whose last segment has the PSH flag.
     pub(crate) fn asks(&self, end: u64) -> bool {
         self.at(end).is_some_and(|buffer| buffer.push)
     }
 
-    /// Whether a buffer ends here.
+    /// Returns true if a buffer ends here.
     fn ends(&self, end: u64) -> bool {
         self.at(end).is_some()
     }
@@ -175,10 +183,10 @@ impl Bursts {
         self.buffers.get(at).filter(|buffer| buffer.end == end)
     }
 
-    /// Whether the data after `end` may belong to the same burst, which started at `start`. `again`: it was sent
-    /// before.
-    pub(crate) fn goes_on(&self, start: u64, end: u64, again: bool, most: u64) -> bool {
-        let whole = end - start < most && !self.ends(end);
+    /// Returns true if the data after `end` may belong to the same burst, which started at `start` and has up to `max`
+    /// bytes. `again`: the data is a retransmission.
+    pub(crate) fn goes_on(&self, start: u64, end: u64, again: bool, max: u64) -> bool {
+        let whole = end - start < max && !self.ends(end);
         if !again {
             return whole;
         }
@@ -186,7 +194,7 @@ impl Bursts {
         whole && self.bursts.get(at).is_some_and(|burst| *burst != end)
     }
 
-    /// A burst of new data ends here.
+    /// Records that a burst of new data ends at this offset.
     pub(crate) fn left(&mut self, end: u64) {
         self.bursts.push_back(end);
     }
@@ -199,7 +207,7 @@ mod tests {
     const FAR: Duration = Duration::from_millis(100);
 
     #[test]
-    fn a_burst_is_a_millisecond_of_the_path_and_at_most_half_the_window() {
+    fn a_burst_is_a_millisecond_of_the_path_limited_to_half_the_window() {
         // 10 segments in 100 ms, twice as fast: 200 bytes a millisecond; at least two segments.
         assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 2), 2_000);
         assert_eq!(burst(10_000, u64::MAX, 1_000, FAR, FAR, 10), 5_000, "half the window");
@@ -211,8 +219,8 @@ mod tests {
         assert_eq!(burst(1_000_000, u64::MAX, 1_000, next_door, next_door, 2), 65_000);
     }
 
-    fn data(start: u64, end: u64, more: bool) -> Written {
-        Written { start, end, more, ends_record: false }
+    fn data(start: u64, end: u64, more: bool) -> ApplicationWrite {
+        ApplicationWrite { start, end, more, ends_record: false }
     }
 
     fn anything(_: &Queued) -> bool {
@@ -224,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_asks_for_a_push_at_its_end() {
+    fn a_write_requests_a_push_at_its_end() {
         let mut bursts = Bursts::default();
         bursts.write(&data(0, 2_500, false), &view(0, 10_000), 0, anything);
         assert!(bursts.asks(2_500) && !bursts.asks(2_000));
@@ -238,21 +246,21 @@ mod tests {
     }
 
     #[test]
-    fn half_the_window_asks_for_a_push_and_what_is_appended_takes_it_along() {
+    fn half_the_window_requests_a_push_that_moves_to_appended_data() {
         let mut bursts = Bursts::default();
-        // Buffers of 16 segments. One segment leaves at each step of a window of two.
+        // Buffers of 16 segments. Each step of a window of two sends one segment.
         let narrow = View { burst: 1_000, ..view(0, 2_000) };
         bursts.write(&data(0, 200_000, false), &narrow, 0, anything);
-        // 16 full; one left, one appended: 17 > 16.448 asks; the second left, one appended: the push is at 18.
+        // 16 full; one sent, one appended: 17 > 16.448 pushes; the second sent, one appended: the push is at 18.
         assert!(bursts.asks(18_000) && !bursts.asks(17_000) && !bursts.asks(16_000));
         assert!(bursts.asks(200_000));
     }
 
     #[test]
-    fn a_full_buffer_may_exceed_the_limit_but_no_new_one_begins() {
+    fn a_full_buffer_may_exceed_the_limit_but_no_new_one_starts() {
         let mut bursts = Bursts::default();
         let wide = View { burst: 5_000, peer_window: 50_000, ..view(0, 10_000) };
-        // Buffers of 25 segments; ten segments leave meanwhile, so the first ends at 35.
+        // Buffers of 25 segments; ten segments are sent in between, so the first ends at 35.
         let takes = |queued: &Queued| queued.bytes < 42_000;
         assert_eq!(bursts.write(&data(0, 61_000, false), &wide, 0, takes), 60_000);
         let rest = data(60_000, 61_000, false);
@@ -264,7 +272,7 @@ mod tests {
     #[test]
     fn buffers_are_counted_and_nothing_is_appended_to_the_end_of_a_record() {
         let mut bursts = Bursts::default();
-        let record = Written { ends_record: true, ..data(0, 2_500, false) };
+        let record = ApplicationWrite { ends_record: true, ..data(0, 2_500, false) };
         bursts.write(&record, &view(0, 0), 0, anything);
         bursts.write(&data(2_500, 3_000, false), &view(0, 0), 0, anything);
         bursts.write(&data(3_000, 3_500, false), &view(0, 0), 0, anything);
@@ -272,7 +280,7 @@ mod tests {
         assert!(bursts.asks(2_500) && bursts.asks(3_500) && !bursts.asks(3_000));
         bursts.left(2_000);
         bursts.left(2_500);
-        assert_eq!(bursts.buffers(2_500), 3, "two bursts under way, one buffer that waits");
+        assert_eq!(bursts.buffers(2_500), 3, "two bursts in transit, one buffer waiting");
     }
 
     #[test]
@@ -286,6 +294,6 @@ mod tests {
             bursts.left(end);
         }
         assert!(bursts.goes_on(2_000, 3_000, true, 2_000));
-        assert!(!bursts.goes_on(3_000, 4_000, true, 2_000), "another burst begins there");
+        assert!(!bursts.goes_on(3_000, 4_000, true, 2_000), "another burst starts there");
     }
 }

@@ -1,41 +1,42 @@
-//! SYN cookies (RFC 4987 §3.6): once too many connections are half open, a listener keeps no state of a SYN. The state
-//! stands in the number of its SYN-ACK, which the peer's ACK brings back: 5 bits of time, 3 that name an MSS, 24 of a
-//! keyed hash of both with the addresses and the peer's number. Only two other options survive, in the lowest six bits
-//! of a timestamp (as in Linux): the shift of the peer's windows and SACK. Without timestamps both are lost.
+//! SYN cookies (RFC 4987 §3.6): once too many connections are half open, a listener stores nothing about a SYN. The
+//! state is encoded in the sequence number of its SYN-ACK, which the peer's ACK returns: 5 bits of time, 3 bits that
+//! select an MSS, and 24 bits of a keyed hash over the time, the MSS, the addresses and the peer's sequence number.
+//! Only two other options survive, in the lowest six bits of a timestamp (as in Linux): the window scale of the peer
+//! and SACK. Without timestamps both are lost.
 
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
 use std::net::{IpAddr, SocketAddr};
 
-/// The time in a cookie advances by one in this period.
+/// The time in a cookie advances by one each time this period has passed.
 const EPOCH: Duration = Duration::from_secs(64);
 
-/// The number of epochs after its own in which a cookie is valid.
+/// Number of epochs for which a cookie remains valid after its own epoch.
 const HOLDS: u64 = 1;
 
-/// The MSS values that a cookie can name. It names the largest that is not above the peer's.
+/// The MSS values that a cookie can encode. A cookie encodes the largest one that does not exceed the peer's MSS.
 const MSS: [u16; 8] = [64, 216, 536, 1_220, 1_300, 1_440, 1_460, 8_940];
 
-/// The largest that a cookie of IPv4 names, however large the peer's is (`msstab` of Linux).
+/// Maximum MSS that an IPv4 cookie encodes, however large the peer's MSS is (`msstab` of Linux).
 const MSS_OF_IPV4: u16 = 1_460;
 
-/// The bits of a timestamp that hold options: four for the shift, all set without scaling, and one for SACK.
+/// The bits of a timestamp that hold options: four for the window scale (all set if there is no scaling), one for SACK.
 const OPTIONS: u32 = 0x3f;
 const NO_SCALE: u32 = 0xf;
 const SACK: u32 = 0x10;
 
-/// Makes and reads the cookies of one host.
+/// Creates and verifies the SYN cookies of one host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cookies {
     key: [u64; 2],
-    /// Time at which the last cookie left.
+    /// Time of the last sent cookie.
     last: Option<Instant>,
 }
 
-/// The addresses of a connection that may be opened, and the peer's initial number.
+/// The addresses of a connection that may be opened, and the peer's initial sequence number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct ConnectionAddresses {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
     pub(crate) number: SeqNumber,
@@ -47,16 +48,16 @@ impl Cookies {
         Self { key: [secret.bits(), secret.bits()], last: None }
     }
 
-    /// The initial number of the SYN-ACK for a SYN with this MSS.
-    pub(crate) fn make(&mut self, now: Instant, opening: &Opening, mss: u16) -> SeqNumber {
+    /// Returns the initial sequence number of the SYN-ACK for a SYN with this MSS.
+    pub(crate) fn make(&mut self, now: Instant, opening: &ConnectionAddresses, mss: u16) -> SeqNumber {
         self.last = Some(now);
         let mss = if opening.local.is_ipv4() { mss.min(MSS_OF_IPV4) } else { mss };
         let index = MSS.iter().rposition(|known| *known <= mss).unwrap_or(0);
         self.cookie(epoch(now), index, opening)
     }
 
-    /// The MSS that the cookie names, if this host made it for these addresses, and it is not too old.
-    pub(crate) fn read(&self, now: Instant, cookie: SeqNumber, opening: &Opening) -> Option<u16> {
+    /// Returns the MSS that the cookie encodes, if this host made the cookie for these addresses and it is not too old.
+    pub(crate) fn read(&self, now: Instant, cookie: SeqNumber, opening: &ConnectionAddresses) -> Option<u16> {
         // While no cookie is valid, none can be guessed.
         self.last.filter(|last| now.since(*last) < EPOCH * (HOLDS + 1))?;
         let (time, index) = (u64::from(cookie.0 >> 27), (cookie.0 >> 24 & 7) as usize);
@@ -66,7 +67,7 @@ impl Cookies {
         (self.cookie(made, index, opening) == cookie).then(|| MSS[index])
     }
 
-    fn cookie(&self, epoch: u64, index: usize, opening: &Opening) -> SeqNumber {
+    fn cookie(&self, epoch: u64, index: usize, opening: &ConnectionAddresses) -> SeqNumber {
         let mut words = Vec::with_capacity(8);
         for end in [opening.local, opening.remote] {
             let address = match end.ip() {
@@ -88,7 +89,7 @@ fn epoch(now: Instant) -> u64 {
     now.as_nanos() / EPOCH.as_nanos()
 }
 
-/// The options of a SYN that a cookie can hold. `stamped`: both ends use timestamps.
+/// Returns the SYN with only the options that a cookie can hold. `stamped`: both ends use timestamps.
 pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
     let options = segment.syn_options();
     let mss = SynOptions { mss: options.mss, window_scale: None, sack_permitted: false };
@@ -99,7 +100,7 @@ pub(crate) fn bare_syn(segment: &Segment, stamped: bool) -> Segment {
     }
 }
 
-/// Rebuilds the SYN from the ACK of its answer.
+/// Rebuilds the SYN from the ACK that completes the handshake.
 pub(crate) fn syn_behind(ack: &Segment, mss: u16, stamped: bool) -> Segment {
     let options = SynOptions { mss: Some(mss), window_scale: None, sack_permitted: false };
     let bare = Segment::new(ack.seq.plus(u32::MAX), SeqNumber::default(), ack.window, Flags::SYN);
@@ -113,7 +114,8 @@ pub(crate) fn syn_behind(ack: &Segment, mss: u16, stamped: bool) -> Segment {
     }
 }
 
-/// A SYN-ACK whose timestamp, if it has one, holds the options of the SYN. The timestamp is never ahead of the clock.
+/// Returns the SYN-ACK with the options of the SYN encoded in its timestamp, if it has one. The timestamp is never
+/// ahead of the clock.
 pub(crate) fn answer(syn_ack: Segment, syn: &Segment) -> Segment {
     let Some(stamps) = syn_ack.timestamps() else { return syn_ack };
     let options = syn.syn_options();
@@ -129,7 +131,7 @@ fn options_of(echo: u32) -> (Option<u8>, bool) {
     ((scale != NO_SCALE).then_some(scale as u8), echo & SACK != 0)
 }
 
-/// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words.
+/// SipHash-2-4 (Aumasson and Bernstein 2012) of a sequence of 64-bit words.
 pub(crate) fn siphash(key: [u64; 2], words: &[u64]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,
@@ -167,8 +169,8 @@ mod tests {
 
     const NOW: Instant = Instant::from_nanos(1_000_000_000_000);
 
-    fn opening(number: u32) -> Opening {
-        Opening {
+    fn opening(number: u32) -> ConnectionAddresses {
+        ConnectionAddresses {
             local: "10.0.0.2:80".parse().unwrap(),
             remote: "10.0.0.1:40000".parse().unwrap(),
             number: SeqNumber(number),
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_its_authors() {
+    fn the_hash_matches_the_authors_values() {
         // Key 00 … 0f; messages of 0 and of 8 bytes, 00 … 07 (appendix A and the vectors of the reference program).
         let key = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
         assert_eq!(siphash(key, &[]), 0x726f_db47_dd0e_0e31);
@@ -190,7 +192,7 @@ mod tests {
         assert_eq!(cookies.read(NOW, cookie, &opening(5)), Some(1_440));
         assert_eq!(cookies.read(NOW, cookie, &opening(6)), None);
         assert_eq!(cookies.read(NOW, cookie.plus(1), &opening(5)), None);
-        let other = Opening { remote: "10.0.0.1:40001".parse().unwrap(), ..opening(5) };
+        let other = ConnectionAddresses { remote: "10.0.0.1:40001".parse().unwrap(), ..opening(5) };
         assert_eq!(cookies.read(NOW, cookie, &other), None);
         cookies.make(NOW + Duration::from_secs(140), &opening(9), 1_460);
         assert_eq!(cookies.read(NOW + Duration::from_secs(60), cookie, &opening(5)), Some(1_440));
@@ -208,10 +210,10 @@ mod tests {
         for (scale, sack) in [(Some(7), true), (None, true), (Some(0), false), (None, false)] {
             let options = SynOptions { mss: Some(1_460), window_scale: scale, sack_permitted: sack };
             let syn = Segment::new(SeqNumber(5), SeqNumber(0), 1_000, Flags::SYN).with_syn_options(options);
-            let told = answer(syn.with_timestamps(stamps), &syn).timestamps().unwrap();
-            assert!(told.value <= 4_000 && told.value > 4_000 - 64 && told.echo == 77);
+            let reported = answer(syn.with_timestamps(stamps), &syn).timestamps().unwrap();
+            assert!(reported.value <= 4_000 && reported.value > 4_000 - 64 && reported.echo == 77);
             let ack = Segment::new(SeqNumber(6), SeqNumber(9), 500, Flags::ACK)
-                .with_timestamps(Timestamps { value: 80, echo: told.value });
+                .with_timestamps(Timestamps { value: 80, echo: reported.value });
             let back = syn_behind(&ack, 1_440, true);
             assert_eq!((back.seq, back.flags, back.timestamps().unwrap().value), (SeqNumber(5), Flags::SYN, 80));
             let expected = SynOptions { mss: Some(1_440), window_scale: scale, sack_permitted: sack };

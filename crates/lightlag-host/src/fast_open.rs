@@ -1,25 +1,25 @@
-//! TCP Fast Open of a host (RFC 7413): the cookies of its listeners, its memory of servers, and its pauses after
-//! failures.
+//! TCP Fast Open of a host (RFC 7413): the cookies of its listeners, the cookies that it caches for servers, and the
+//! pauses after failures.
 //!
 //! A cookie is the SipHash of both addresses under a key, as in Linux (`__tcp_fastopen_cookie_gen_cipher`). Hosts that
-//! share a key accept each other's cookies. Data in a SYN goes to the application at once, as long as not too many
-//! connections of the listener wait for their client's ACK. Connections that were reset count for a while too, so that
-//! forged resets cannot flood the listener (`tcp_fastopen_queue_check`).
+//! share a key accept each other's cookies. Data in a SYN is delivered to the application immediately, unless too many
+//! connections of the listener still wait for their client's ACK. Connections that were reset also count for some time,
+//! so that forged resets cannot be used to flood the listener (`tcp_fastopen_queue_check`).
 
 use crate::cookies::siphash;
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::fast_open::{Early, Jar, Rules};
+use lightlag_tcp::fast_open::{CookieCache, Early, FastOpenRules};
 use lightlag_tcp::segment::Cookie;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// The most servers that are remembered.
+/// Maximum number of servers in the cache.
 const MOST_SERVERS: usize = 1_024;
 
-/// The pause after failures in a row doubles at most this often (`tcp_fastopen_active_should_disable`).
+/// Maximum number of times that the pause doubles after consecutive failures (`tcp_fastopen_active_should_disable`).
 const MOST_DOUBLINGS: u32 = 6;
 
-/// The use of fast open on a host (tcp_fastopen of Linux).
+/// The settings of TCP Fast Open of a host (tcp_fastopen of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FastOpen {
     /// Sockets may send data in their SYN.
@@ -30,17 +30,17 @@ pub struct FastOpen {
     pub client_without_cookie: bool,
     /// Listeners accept data without a cookie.
     pub server_without_cookie: bool,
-    /// All listeners accept data in a SYN, from as many connections as their backlog.
+    /// All listeners accept data in a SYN. The number of such connections is limited by the backlog.
     pub all_listeners: bool,
-    /// The keys of listeners without their own; `None`: one drawn from the seed.
+    /// The cookie keys of listeners that have no keys of their own; `None`: one key that is derived from the seed.
     pub keys: Option<Keys>,
-    /// The pause in which no data leaves with a SYN after a path swallowed it; zero: no pause
+    /// Duration of the pause, without data in SYNs, after a path dropped such a SYN; zero: no pause
     /// (tcp_fastopen_blackhole_timeout_sec).
     pub rest: Duration,
 }
 
 impl Default for FastOpen {
-    /// As in Linux: only clients.
+    /// Returns the default of Linux: only clients use fast open.
     fn default() -> Self {
         Self {
             client: true,
@@ -57,7 +57,7 @@ impl Default for FastOpen {
 /// A key of 16 bytes, as two little-endian words.
 pub type Key = [u64; 2];
 
-/// The keys of cookies.
+/// The keys that a listener uses for its cookies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The key of new cookies.
@@ -67,7 +67,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys from 16 or 32 bytes (TCP_FASTOPEN_KEY); `None` for any other length.
+    /// Returns the keys from 16 or 32 bytes (TCP_FASTOPEN_KEY); `None` for any other length.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match (bytes.len(), &words(bytes)[..]) {
             (16, [a, b]) => Some(Self { primary: [*a, *b], backup: None }),
@@ -76,19 +76,19 @@ impl Keys {
         }
     }
 
-    /// The bytes of the keys.
+    /// Returns the bytes of the keys.
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.primary.iter().chain(self.backup.iter().flatten());
         words.flat_map(|word| word.to_le_bytes()).collect()
     }
 }
 
-/// Words of eight bytes, little-endian.
+/// Returns the little-endian words of eight bytes each.
 fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))).collect()
 }
 
-/// The cookie of a server for a client under this key.
+/// Returns the cookie that a server gives to a client under this key.
 pub(crate) fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie> {
     let mut bytes = Vec::with_capacity(32);
     for address in [client, server] {
@@ -100,18 +100,18 @@ pub(crate) fn cookie(key: Key, client: IpAddr, server: IpAddr) -> Option<Cookie>
     Cookie::new(&siphash(key, &words(&bytes)).to_le_bytes())
 }
 
-/// The servers and failures that a host remembers.
+/// The cookies of servers and the failures that a host has recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    /// Jars by the local address and the server's.
-    pub(crate) servers: BTreeMap<(IpAddr, IpAddr), Jar>,
-    /// Time at which the path last swallowed data, and how often in a row.
+pub(crate) struct FastOpenCache {
+    /// Cached cookies by local address and address of the server.
+    pub(crate) servers: BTreeMap<(IpAddr, IpAddr), CookieCache>,
+    /// Time when the path last dropped data, and the number of consecutive drops.
     pub(crate) swallowed: Option<(Instant, u32)>,
 }
 
-impl Memory {
-    /// The jar of a server, empty for an unknown one.
-    pub(crate) fn of(&mut self, local: IpAddr, server: IpAddr) -> Jar {
+impl FastOpenCache {
+    /// Returns the cached cookie of a server; an empty entry for an unknown one.
+    pub(crate) fn of(&mut self, local: IpAddr, server: IpAddr) -> CookieCache {
         if self.servers.len() >= MOST_SERVERS && !self.servers.contains_key(&(local, server)) {
             self.servers.pop_first();
         }
@@ -126,23 +126,23 @@ impl Memory {
     }
 }
 
-/// The connections of a listener that were opened fast and still wait for their client's ACK.
+/// The fast-open connections of a listener that still wait for their client's ACK.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) waiting: usize,
-    /// Times until which reset connections count.
+    /// Times until which connections that were reset still count as waiting.
     pub(crate) reset: Vec<Instant>,
 }
 
-/// The first SYN of a client, and its inputs.
+/// The first SYN of a client, with the cookie and the rules that determine it.
 pub(crate) struct FirstSyn {
-    pub(crate) jar: Jar,
-    pub(crate) rules: Rules,
+    pub(crate) jar: CookieCache,
+    pub(crate) rules: FastOpenRules,
     pub(crate) early: Early,
 }
 
 impl FirstSyn {
-    /// Whether the SYN can only request a cookie.
+    /// Returns true if the SYN carries no data, and only requests a cookie.
     pub(crate) fn asks(&self) -> bool {
         self.early.cookie.is_some_and(|cookie| cookie.is_request())
     }
@@ -156,12 +156,12 @@ mod tests {
         cookie(keys.primary, client.parse().unwrap(), server.parse().unwrap()).unwrap().bytes().to_vec()
     }
 
-    /// net.ipv4.tcp_fastopen_key=a0bf63f7-ed803d81-cd641d30-cebc4a90, each word little-endian.
+    /// net.ipv4.tcp_fastopen_key=a0bf63f7-ed803d81-cd641d30-cebc4a90, each group little-endian.
     const KEY: [u8; 16] =
         [0xf7, 0x63, 0xbf, 0xa0, 0x81, 0x3d, 0x80, 0xed, 0x30, 0x1d, 0x64, 0xcd, 0x90, 0x4a, 0xbc, 0xce];
 
     #[test]
-    fn cookies_are_those_of_linux() {
+    fn cookies_match_linux() {
         // The cookies of the kernels for which packetdrill's scripts server/simple1 to simple3 are written.
         let keys = Keys::from_bytes(&KEY).unwrap();
         assert_eq!(bytes("10.248.0.2", "192.168.0.2", &keys), [0x00, 0xab, 0xaa, 0xab, 0xe8, 0xe9, 0x54, 0xc2]);
@@ -184,19 +184,19 @@ mod tests {
 
     #[test]
     fn each_failure_doubles_the_rest_up_to_64_times() {
-        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let time = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         let rest = Duration::from_secs(10);
         for (times, length) in [(1, 10), (2, 20), (3, 40), (7, 640), (100, 640)] {
-            let memory = Memory { swallowed: Some((at(5), times)), ..Memory::default() };
-            assert!(memory.rests(at(5 + length - 1), rest) && !memory.rests(at(5 + length), rest), "{times}");
-            assert!(!memory.rests(at(5), Duration::ZERO), "off");
+            let memory = FastOpenCache { swallowed: Some((time(5), times)), ..FastOpenCache::default() };
+            assert!(memory.rests(time(5 + length - 1), rest) && !memory.rests(time(5 + length), rest), "{times}");
+            assert!(!memory.rests(time(5), Duration::ZERO), "off");
         }
-        assert!(!Memory::default().rests(at(0), rest));
+        assert!(!FastOpenCache::default().rests(time(0), rest));
     }
 
     #[test]
     fn memory_is_bounded() {
-        let mut memory = Memory::default();
+        let mut memory = FastOpenCache::default();
         let local = "10.0.0.1".parse().unwrap();
         for server in 0..2 * MOST_SERVERS as u32 {
             memory.of(local, IpAddr::V4(server.into()));

@@ -1,4 +1,4 @@
-//! The fields of TCP_INFO (tcp(7), `struct tcp_info`) that this TCP knows.
+//! The supported fields of TCP_INFO (tcp(7), `struct tcp_info`).
 
 use crate::stream::Stream;
 use lightlag_control::congestion::Phase;
@@ -7,125 +7,125 @@ use lightlag_tcp::State;
 use lightlag_tcp::ecn::Delivered;
 use lightlag_tcp::fast_open::Refusal;
 
-/// The state of a connection in the terms of Linux. The fields of Linux that are unknown here: `probes`, `fackets`,
+/// The state of a connection as in Linux's `tcp_info`. Fields of Linux that are not supported: `probes`, `fackets`,
 /// `rcv_rtt`, `rcv_space`, `delivery_rate`, `rehash`, `total_rto_recoveries`, `total_rto_time` and the failures of
 /// AccECN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpInfo {
-    /// tcpi_state.
+    /// tcpi_state: the state of the TCP state machine.
     pub state: State,
     /// tcpi_ca_state: the kind of recovery.
     pub phase: Phase,
-    /// tcpi_ca_state: data is out of order, and nothing is being repaired yet.
+    /// tcpi_ca_state: data arrived out of order, but no loss is being repaired yet.
     pub disorder: bool,
-    /// tcpi_ca_state: a congestion mark was answered less than a round trip ago.
+    /// tcpi_ca_state: the window was reduced for a congestion mark less than a round trip ago.
     pub reduced: bool,
-    /// tcpi_reordering: the degree of reordering seen, in segments.
+    /// tcpi_reordering: the observed degree of reordering, in segments.
     pub reordering: u32,
-    /// tcpi_reord_seen: the number of ACKs that showed reordering.
+    /// tcpi_reord_seen: the number of ACKs that revealed reordering.
     pub reord_seen: u32,
-    /// tcpi_dsack_dups: ACKs that reported data as received twice.
+    /// tcpi_dsack_dups: the number of ACKs that reported data as received twice.
     pub dsack_dups: u64,
-    /// tcpi_rcv_ooopack: segments with payload that arrived above a hole.
+    /// tcpi_rcv_ooopack: the number of segments with payload that arrived above a hole.
     pub rcv_ooopack: u64,
-    /// tcpi_last_data_sent: the time since payload left; zero if none did.
+    /// tcpi_last_data_sent: the time since payload was last sent; zero if none was.
     pub last_data_sent: Duration,
-    /// tcpi_last_data_recv: the time since payload arrived; zero if none did.
+    /// tcpi_last_data_recv: the time since payload last arrived; zero if none has.
     pub last_data_recv: Duration,
-    /// tcpi_last_ack_recv: the time since an ACK arrived; zero if none did.
+    /// tcpi_last_ack_recv: the time since an ACK last arrived; zero if none has.
     pub last_ack_recv: Duration,
-    /// tcpi_retransmits: timeouts in a row without progress.
+    /// tcpi_retransmits: the number of consecutive timeouts without progress.
     pub retransmits: u8,
-    /// tcpi_options: timestamps were agreed on.
+    /// tcpi_options: timestamps were negotiated.
     pub timestamps: bool,
-    /// tcpi_options: SACK was agreed on.
+    /// tcpi_options: SACK was negotiated.
     pub sack: bool,
-    /// tcpi_options: ECN was agreed on.
+    /// tcpi_options: ECN was negotiated.
     pub ecn: bool,
     /// tcpi_options: data in the SYN was accepted.
     pub syn_data: bool,
-    /// tcpi_fastopen_client_fail: the reason why data in the SYN did not help.
+    /// tcpi_fastopen_client_fail: the reason why sending data in the SYN failed, if it did.
     pub fast_open_refusal: Refusal,
-    /// tcpi_snd_wscale and tcpi_rcv_wscale, if window scaling was agreed on.
+    /// tcpi_snd_wscale and tcpi_rcv_wscale; `None` if window scaling was not negotiated.
     pub scales: Option<(u8, u8)>,
-    /// tcpi_rto.
+    /// tcpi_rto: the retransmission timeout.
     pub rto: Duration,
-    /// tcpi_ato: the longest delay of an ACK.
+    /// tcpi_ato: maximum delay of an ACK.
     pub ato: Duration,
     /// tcpi_snd_mss: payload of a full segment.
     pub snd_mss: u32,
     /// tcpi_rcv_mss: the largest payload that arrived.
     pub rcv_mss: u32,
-    /// tcpi_advmss: the MSS of the local SYN, less the options of every segment.
+    /// tcpi_advmss: the MSS of the local SYN, less the options that every segment carries.
     pub advmss: u32,
-    /// tcpi_unacked, in segments.
+    /// tcpi_unacked: segments that were sent and are not cumulatively acknowledged.
     pub unacked: u32,
-    /// tcpi_sacked, in segments.
+    /// tcpi_sacked: segments that SACK reported as received.
     pub sacked: u32,
-    /// tcpi_lost, in segments.
+    /// tcpi_lost: segments that are considered lost.
     pub lost: u32,
     /// tcpi_retrans: retransmitted segments in flight.
     pub retrans: u32,
-    /// tcpi_total_retrans, in segments.
+    /// tcpi_total_retrans: segments retransmitted so far.
     pub total_retrans: u64,
     /// tcpi_rtt: SRTT; zero before the first sample.
     pub rtt: Duration,
-    /// tcpi_rttvar.
+    /// tcpi_rttvar: the variation of the round-trip time.
     pub rttvar: Duration,
-    /// tcpi_min_rtt; [`Duration::MAX`] before the first sample.
+    /// tcpi_min_rtt: the minimum round-trip time; [`Duration::MAX`] before the first sample.
     pub min_rtt: Duration,
-    /// tcpi_snd_ssthresh in segments; [`u32::MAX`] before the first loss.
+    /// tcpi_snd_ssthresh: the slow-start threshold in segments; [`u32::MAX`] before the first loss.
     pub snd_ssthresh: u32,
-    /// tcpi_snd_cwnd in segments.
+    /// tcpi_snd_cwnd: the congestion window in segments.
     pub snd_cwnd: u32,
     /// tcpi_snd_wnd: the peer's window in bytes.
     pub snd_wnd: u64,
     /// tcpi_rcv_wnd: the local window in bytes.
     pub rcv_wnd: u64,
-    /// The current receive buffer, in bytes of payload.
+    /// The size of the receive buffer, in bytes of payload.
     pub receive_buffer: u64,
-    /// tcpi_pacing_rate, if the congestion control has one.
+    /// tcpi_pacing_rate; `None` if the congestion control does not pace.
     pub pacing_rate: Option<Rate>,
-    /// tcpi_bytes_acked.
+    /// tcpi_bytes_acked: bytes that the peer has acknowledged.
     pub bytes_acked: u64,
-    /// tcpi_bytes_received, in order.
+    /// tcpi_bytes_received: bytes that were received in order.
     pub bytes_received: u64,
-    /// tcpi_bytes_sent, retransmissions included.
+    /// tcpi_bytes_sent: bytes of payload that were sent, retransmissions included.
     pub bytes_sent: u64,
-    /// tcpi_bytes_retrans.
+    /// tcpi_bytes_retrans: retransmitted bytes of payload.
     pub bytes_retrans: u64,
-    /// tcpi_notsent_bytes: written and never sent.
+    /// tcpi_notsent_bytes: bytes that were written and never sent.
     pub notsent_bytes: u64,
-    /// tcpi_segs_out.
+    /// tcpi_segs_out: segments sent.
     pub segs_out: u64,
-    /// tcpi_segs_in.
+    /// tcpi_segs_in: segments received.
     pub segs_in: u64,
-    /// tcpi_data_segs_out.
+    /// tcpi_data_segs_out: segments sent with payload.
     pub data_segs_out: u64,
-    /// tcpi_data_segs_in.
+    /// tcpi_data_segs_in: segments received with payload.
     pub data_segs_in: u64,
     /// tcpi_delivered: segments that were acknowledged or reported by SACK, including the SYN.
     pub delivered: u64,
-    /// tcpi_delivered_ce, and tcpi_delivered_e1_bytes, _e0_bytes and _ce_bytes.
+    /// tcpi_delivered_ce, tcpi_delivered_e1_bytes, tcpi_delivered_e0_bytes and tcpi_delivered_ce_bytes.
     pub delivered_marks: Delivered,
     /// tcpi_received_ce: packets that arrived with CE, as counted by AccECN.
     pub received_ce: u64,
     /// tcpi_received_e1_bytes, _ce_bytes and _e0_bytes, in this order.
     pub received_ecn_bytes: [u64; 3],
-    /// The current send buffer, in bytes of payload and overhead.
+    /// The size of the send buffer, in bytes of payload and overhead.
     pub send_buffer: u64,
     /// tcpi_busy_time: time during which data was unacknowledged.
     pub busy_time: Duration,
-    /// tcpi_sndbuf_limited: the part of it in which an application waited for room in the send buffer while the window
-    /// had some.
+    /// tcpi_sndbuf_limited: the part of `busy_time` in which the application waited for space in the send buffer
+    /// although the congestion window was not full.
     pub sndbuf_limited: Duration,
-    /// tcpi_rwnd_limited: the part of it in which only the peer's window held the sender back.
+    /// tcpi_rwnd_limited: the part of `busy_time` in which only the peer's window limited the sender.
     pub rwnd_limited: Duration,
-    /// Expiries of the retransmission timer.
+    /// Number of expiries of the retransmission timer.
     pub timeouts: u64,
 }
 
-/// Padded bytes of the timestamps option.
+/// Size of the timestamps option with its padding, in bytes.
 const TIMESTAMPS_LEN: u32 = 12;
 
 impl TcpInfo {

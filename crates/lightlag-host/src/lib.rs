@@ -1,8 +1,8 @@
-//! A host without I/O: sockets with real bytes on lightlag's TCP.
+//! A host without I/O: sockets that transfer real bytes over lightlag's TCP.
 //!
 //! A [`Stack`] takes IP packets and the time, and returns IP packets and a deadline. No call blocks: a call that cannot
-//! proceed returns [`SocketError::WouldBlock`], and [`Stack::readiness`] tells when it can. The clock may be virtual or
-//! real, and the packets may come from a TUN device, a pipe or a script.
+//! proceed returns [`SocketError::WouldBlock`], and [`Stack::readiness`] reports when it can. The clock may be virtual
+//! or real, and the packets may come from a TUN device, a pipe or a script.
 //!
 //! ```
 //! use lightlag_core::Instant;
@@ -34,7 +34,7 @@
 //!
 //! - [`Stack`]: packets, time, and the calls of the socket interface.
 //! - [`SocketOption`] and [`Settings`]: the socket options of Linux, typed.
-//! - [`TcpInfo`]: the known fields of TCP_INFO.
+//! - [`TcpInfo`]: the supported fields of TCP_INFO.
 
 mod bursts;
 mod cookies;

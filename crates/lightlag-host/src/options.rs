@@ -3,58 +3,60 @@
 use crate::fast_open::Keys;
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
-use lightlag_tcp::config::KeepAlive;
+use lightlag_tcp::config::KeepAliveConfig;
 
 /// One setting of one socket. Accepted sockets inherit the settings of their listener.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SocketOption {
-    /// TCP_NODELAY: small segments leave at once (no Nagle).
+    /// TCP_NODELAY: small segments are sent immediately (no Nagle).
     NoDelay(bool),
-    /// TCP_CONGESTION: the congestion control. It can be changed until the first data leaves.
+    /// TCP_CONGESTION: the congestion control. It can be changed until the first data is sent.
     Congestion(Choice),
     /// TCP_MAXSEG: the largest segment, options included, 88 to 32,767 bytes. It must be set before the connection is
     /// opened.
     MaxSegment(u16),
-    /// SO_RCVBUF: the receive buffer in bytes of payload, which is the part that Linux advertises of its doubled
-    /// buffer. Setting it ends autotuning.
+    /// SO_RCVBUF: the receive buffer in bytes of payload, which is the part of Linux's doubled buffer that Linux
+    /// advertises. Setting it ends autotuning.
     ReceiveBuffer(Bytes),
-    /// SO_SNDBUF as Linux reports it, which is twice the requested value: payload, and 896 bytes for each of the
-    /// kernel's buffers that holds some. Once this much is queued, no new buffer starts; one that was started may hold
-    /// half the peer's window more. Setting it ends autotuning.
+    /// SO_SNDBUF, as Linux reports it (twice the requested value). It counts the payload, and 896 bytes for each buffer
+    /// of the kernel that holds some. When the limit is reached, no new buffer starts. A buffer that was already
+    /// started may take up to half the peer's window more. Setting it ends autotuning.
     SendBuffer(Bytes),
-    /// TCP_NOTSENT_LOWAT: no more data is accepted while this many bytes wait to leave for the first time. The socket
-    /// is not writable while half of that waits. Zero means the host's limit.
+    /// TCP_NOTSENT_LOWAT: no more data is accepted while this many bytes have never been sent. The socket becomes
+    /// writable when less than half of that is unsent. Zero means the host's limit.
     NotSentLimit(Bytes),
-    /// TCP_USER_TIMEOUT: the connection ends after waiting this long for an ACK or for an open window. Zero leaves it
-    /// to the number of retries.
+    /// TCP_USER_TIMEOUT: the connection ends after waiting this long for an ACK or for an open window. Zero: it ends
+    /// after the maximum number of retries.
     UserTimeout(Duration),
     /// SO_LINGER: [`Stack::close`](crate::Stack::close) completes once all data are acknowledged or this time has
     /// passed. A time of 0 s aborts the connection.
     Linger(Option<Duration>),
-    /// TCP_LINGER2: the time in FIN-WAIT-2 after [`Stack::close`](crate::Stack::close); `None` for the host's.
+    /// TCP_LINGER2: the time in FIN-WAIT-2 after [`Stack::close`](crate::Stack::close); `None` means the host's
+    /// default.
     FinWait(Option<Duration>),
-    /// TCP_DEFER_ACCEPT: a listener accepts only connections with data, until the SYN-ACK has timed out this often. Zero
-    /// switches it off.
+    /// TCP_DEFER_ACCEPT: a listener accepts a connection only once data arrives, or after this number of SYN-ACK
+    /// timeouts. Zero switches it off.
     DeferAccept(u8),
-    /// SO_KEEPALIVE: probe an idle connection.
+    /// SO_KEEPALIVE: an idle connection is probed.
     KeepAlive(bool),
-    /// TCP_KEEPIDLE: silence before the first probe, 1 s to 32,767 s.
+    /// TCP_KEEPIDLE: idle time before the first probe, 1 s to 32,767 s.
     KeepIdle(Duration),
     /// TCP_KEEPINTVL: time from one probe to the next, 1 s to 32,767 s.
     KeepInterval(Duration),
-    /// TCP_KEEPCNT: number of probes without an answer that end the connection, 1 to 127.
+    /// TCP_KEEPCNT: number of unanswered probes that end the connection, 1 to 127.
     KeepCount(u16),
-    /// TCP_CORK: only full segments leave, until the cork is pulled or a timeout of at least 200 ms passes.
+    /// TCP_CORK: only full segments are sent, until the cork is removed or a timeout of at least 200 ms passes.
     Cork(bool),
-    /// TCP_QUICKACK: pending and following segments are acknowledged at once.
+    /// TCP_QUICKACK: pending and subsequent segments are acknowledged immediately.
     QuickAck(bool),
-    /// TCP_SYNCNT: number of repeated SYNs without an answer that end the connection, 1 to 127.
+    /// TCP_SYNCNT: number of unanswered SYN retransmissions that end the connection, 1 to 127.
     SynCount(u8),
-    /// TCP_FASTOPEN: a listener accepts data in a SYN while fewer handshakes than this are in progress.
+    /// TCP_FASTOPEN: a listener accepts data in a SYN while fewer than this number of such connections wait for their
+    /// client's ACK.
     FastOpen(usize),
     /// TCP_FASTOPEN_KEY: the keys of a listener's cookies.
     FastOpenKeys(Keys),
-    /// TCP_FASTOPEN_CONNECT: the SYN waits for the first write, if that can leave with it.
+    /// TCP_FASTOPEN_CONNECT: the SYN waits for the first write, if its data can be sent in the SYN.
     FastOpenConnect(bool),
     /// TCP_FASTOPEN_NO_COOKIE: data in a SYN needs no cookie.
     FastOpenNoCookie(bool),
@@ -63,9 +65,9 @@ pub enum SocketOption {
 /// All settings of a socket.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// TCP_NODELAY.
+    /// TCP_NODELAY: small segments are sent immediately.
     pub no_delay: bool,
-    /// TCP_CONGESTION.
+    /// TCP_CONGESTION: the congestion control.
     pub congestion: Choice,
     /// TCP_MAXSEG, if it was set.
     pub max_segment: Option<u16>,
@@ -75,19 +77,19 @@ pub struct Settings {
     pub send_buffer: Option<Bytes>,
     /// TCP_NOTSENT_LOWAT; zero means the host's limit.
     pub not_sent_limit: Bytes,
-    /// TCP_USER_TIMEOUT; zero if retries are counted.
+    /// TCP_USER_TIMEOUT; zero if the number of retries is limited instead.
     pub user_timeout: Duration,
-    /// SO_LINGER.
+    /// SO_LINGER: maximum time of closing; `None` if closing does not wait.
     pub linger: Option<Duration>,
     /// TCP_LINGER2, if it was set.
     pub fin_wait: Option<Duration>,
-    /// TCP_DEFER_ACCEPT, in timeouts of the SYN-ACK; zero without it.
+    /// TCP_DEFER_ACCEPT, as a number of SYN-ACK timeouts; zero if it is off.
     pub defer_accept: u8,
-    /// SO_KEEPALIVE.
+    /// SO_KEEPALIVE: an idle connection is probed.
     pub keep_alive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT.
-    pub keep_alive_timing: KeepAlive,
-    /// TCP_CORK.
+    pub keep_alive_timing: KeepAliveConfig,
+    /// TCP_CORK: only full segments are sent.
     pub cork: bool,
     /// TCP_QUICKACK, as it was last set.
     pub quick_ack: bool,
@@ -97,29 +99,29 @@ pub struct Settings {
     pub fast_open: Option<usize>,
     /// TCP_FASTOPEN_KEY, if it was set.
     pub fast_open_keys: Option<Keys>,
-    /// TCP_FASTOPEN_CONNECT.
+    /// TCP_FASTOPEN_CONNECT: the SYN waits for the first write.
     pub fast_open_connect: bool,
-    /// TCP_FASTOPEN_NO_COOKIE.
+    /// TCP_FASTOPEN_NO_COOKIE: data in a SYN needs no cookie.
     pub fast_open_no_cookie: bool,
 }
 
-/// The values that Linux accepts for TCP_MAXSEG (TCP_MIN_MSS, MAX_TCP_WINDOW).
+/// The values that Linux accepts for TCP_MAXSEG (TCP_MIN_MSS to MAX_TCP_WINDOW).
 const MAX_SEGMENT: std::ops::RangeInclusive<u16> = 88..=32_767;
-/// Bounds of Linux for the times and the count of keep-alive.
+/// Maximum values of Linux for the times and the number of keep-alive probes.
 const MOST_KEEP_TIME: Duration = Duration::from_secs(32_767);
 const MOST_KEEP_COUNT: u16 = 127;
-/// MAX_TCP_SYNCNT.
+/// Maximum value of TCP_SYNCNT (MAX_TCP_SYNCNT).
 const MOST_SYN_COUNT: u8 = 127;
-/// The smallest receive buffer, half of the one that Linux counts with its overhead, and the smallest send buffer
+/// Minimum receive buffer, which is half of Linux's minimum because Linux counts overhead; and the minimum send buffer
 /// (SOCK_MIN_SNDBUF).
 const LEAST_RECEIVE_BUFFER: Bytes = Bytes(1_152);
 const LEAST_SEND_BUFFER: Bytes = Bytes(4_608);
-/// The largest receive buffer that a window can advertise (RFC 7323 §2.3).
+/// Maximum receive buffer that a window can advertise (RFC 7323 §2.3).
 const MOST_BUFFER: Bytes = Bytes(65_535 << 14);
 
 impl Settings {
-    /// Changes one setting; `None` if the value is invalid. A buffer out of range becomes the smallest or largest
-    /// possible one, as on Linux.
+    /// Changes one setting; `None` if the value is invalid. A buffer size out of range becomes the minimum or maximum,
+    /// as on Linux.
     pub(crate) fn take(&mut self, option: &SocketOption) -> Option<()> {
         let whole = |time: &Duration| (*time >= Duration::from_secs(1) && *time <= MOST_KEEP_TIME).then_some(*time);
         match option {
@@ -158,8 +160,8 @@ impl Settings {
         Some(())
     }
 
-    /// The keep-alive probing of the connection, if any.
-    pub(crate) fn probing(&self) -> Option<KeepAlive> {
+    /// Returns the timing of keep-alive probes; `None` if the connection is not probed.
+    pub(crate) fn probing(&self) -> Option<KeepAliveConfig> {
         self.keep_alive.then_some(self.keep_alive_timing)
     }
 }

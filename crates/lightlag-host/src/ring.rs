@@ -1,23 +1,24 @@
-//! Bytes of a stream by their 64-bit offset: written and not yet acknowledged, or received and not yet read.
+//! Ring buffer for the bytes of a stream, addressed by their 64-bit offsets: bytes that are written and not yet
+//! acknowledged, or received and not yet read.
 
-/// A window of a byte stream. It holds offsets from [`ByteRing::start`] on and grows when needed.
+/// A window of a byte stream. It starts at offset [`ByteRing::start`], and its storage grows when needed.
 #[derive(Debug, Default)]
 pub(crate) struct ByteRing {
-    /// Its length is a power of two, or zero.
+    /// Storage, whose length is a power of two or zero.
     bytes: Vec<u8>,
     start: u64,
 }
 
-/// The first size of a ring.
+/// Initial size of the storage, in bytes.
 const SMALLEST: usize = 4096;
 
 impl ByteRing {
-    /// The first offset held.
+    /// Returns the first offset that the ring holds.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
-    /// Bytes of its storage.
+    /// Returns the size of the storage in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.len()
     }
@@ -27,7 +28,7 @@ impl ByteRing {
         self.bytes = Vec::new();
     }
 
-    /// Stores `data` from `offset` on. `offset` is not below the start.
+    /// Stores `data` at `offset`, which must not be below the start.
     pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
         debug_assert!(offset >= self.start, "bytes before the window of a stream");
         self.reserve((offset - self.start) as usize + data.len());
@@ -37,24 +38,24 @@ impl ByteRing {
         second.copy_from_slice(tail);
     }
 
-    /// Copies the bytes from `offset` on into `data`. All of them must be there.
+    /// Copies the bytes starting at `offset` into `data`. The ring must hold all of them.
     pub(crate) fn get(&self, offset: u64, data: &mut [u8]) {
         debug_assert!(offset >= self.start && (offset - self.start) as usize + data.len() <= self.bytes.len());
-        let at = self.place(offset);
-        let first = data.len().min(self.bytes.len() - at);
+        let start = self.place(offset);
+        let first = data.len().min(self.bytes.len() - start);
         let (head, tail) = data.split_at_mut(first);
-        head.copy_from_slice(&self.bytes[at..at + first]);
+        head.copy_from_slice(&self.bytes[start..start + first]);
         tail.copy_from_slice(&self.bytes[..tail.len()]);
     }
 
-    /// Appends the `len` bytes from `offset` on to `out`.
+    /// Appends `len` bytes, starting at `offset`, to `out`.
     pub(crate) fn append_to(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
-        let at = out.len();
-        out.resize(at + len, 0);
-        self.get(offset, &mut out[at..]);
+        let start = out.len();
+        out.resize(start + len, 0);
+        self.get(offset, &mut out[start..]);
     }
 
-    /// Forgets everything below `offset`.
+    /// Discards the data below `offset`, which becomes the start.
     pub(crate) fn advance(&mut self, offset: u64) {
         self.start = self.start.max(offset);
     }
@@ -64,13 +65,13 @@ impl ByteRing {
     }
 
     fn slices_mut(&mut self, offset: u64, len: usize) -> (&mut [u8], &mut [u8]) {
-        let at = self.place(offset);
-        let first = len.min(self.bytes.len() - at);
-        let (low, high) = self.bytes.split_at_mut(at);
+        let start = self.place(offset);
+        let first = len.min(self.bytes.len() - start);
+        let (low, high) = self.bytes.split_at_mut(start);
         (&mut high[..first], &mut low[..len - first])
     }
 
-    /// Makes room for `span` bytes from the start on.
+    /// Reserves storage for `span` bytes, counted from the start.
     fn reserve(&mut self, span: usize) {
         if span <= self.bytes.len() {
             return;

@@ -1,49 +1,50 @@
-//! The send buffer as Linux counts it, and the application that waits for room in it.
+//! The send buffer as Linux accounts for it, and the application that waits for space in it.
 //!
-//! Written data takes room until it is acknowledged: its bytes, and the true size of each of the kernel's buffers that
-//! hold them (`sk_wmem_queued`). A buffer that no socket option fixed grows to two windows of segments with their
-//! overhead (`tcp_sndbuf_expand`), but only while the application waits for room and the window is not full
-//! (`tcp_should_expand_sndbuf`). A limit of unsent data bounds writes, too (TCP_NOTSENT_LOWAT).
+//! Written data occupies space until it is acknowledged: its bytes, and the true size of each buffer of the kernel that
+//! holds them (`sk_wmem_queued`). Unless a socket option fixes its size, a send buffer grows to twice the window, with
+//! the overhead of each segment (`tcp_sndbuf_expand`), but only while the application waits for space and the window is
+//! not full (`tcp_should_expand_sndbuf`). A limit of unsent data also bounds writes (TCP_NOTSENT_LOWAT).
 
 use lightlag_core::Bytes;
 
 /// Bounds of an autotuned send buffer, in bytes of payload and overhead (tcp_wmem of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBuffer {
-    /// The initial size.
+    /// Initial size.
     pub initial: Bytes,
-    /// The largest size.
+    /// Maximum size.
     pub most: Bytes,
 }
 
 impl Default for SendBuffer {
-    /// The bounds of Linux.
+    /// Returns the default bounds of Linux.
     fn default() -> Self {
         Self { initial: Bytes(16_384), most: Bytes(4 << 20) }
     }
 }
 
-/// True size of an empty buffer: head, `struct sk_buff` and `struct skb_shared_info` on a 64-bit machine
+/// True size of an empty buffer of the kernel: head, `struct sk_buff` and `struct skb_shared_info` on a 64-bit machine
 /// (SKB_TRUESIZE).
 pub(crate) const OVERHEAD: u64 = HEADERS + DESCRIPTION + SHARED;
 
-/// Room for headers (MAX_TCP_HEADER), including the tunnels that distributions enable.
+/// Space for headers (MAX_TCP_HEADER), including the tunnels that distributions enable.
 const HEADERS: u64 = 320;
 const DESCRIPTION: u64 = 256;
 const SHARED: u64 = 320;
 
-/// `tcp_sndbuf_expand`: windows that the buffer holds, and the smallest window in segments (TCP_INIT_CWND).
+/// Size of an expanded buffer in windows, and the minimum window in segments (TCP_INIT_CWND), as in
+/// `tcp_sndbuf_expand`.
 const WINDOWS: u64 = 2;
 const LEAST_SEGMENTS: u64 = 10;
 
-/// The queue at one moment.
+/// The data in the send buffer at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queued {
     /// Unacknowledged bytes.
     pub(crate) bytes: u64,
-    /// The part of them that was never sent.
+    /// Number of these bytes that were never sent.
     pub(crate) unsent: u64,
-    /// Number of the kernel's buffers that hold them.
+    /// Number of buffers of the kernel that hold these bytes.
     pub(crate) buffers: u64,
 }
 
@@ -56,21 +57,21 @@ impl Queued {
 /// The send buffer of one connection.
 #[derive(Debug)]
 pub(crate) struct SendSpace {
-    /// `sk_sndbuf`.
+    /// Maximum true size of the queued data (`sk_sndbuf`).
     limit: u64,
-    /// A socket option set the limit.
+    /// The limit was set by a socket option, and is not autotuned.
     fixed: bool,
     most: u64,
-    /// No new buffer starts while this many bytes wait to leave.
+    /// No new buffer starts while this many bytes have never been sent.
     unsent_limit: u64,
-    /// The application was told that there is no room (SOCK_NOSPACE).
+    /// The application was notified that the buffer is full (SOCK_NOSPACE).
     awaited: bool,
-    /// Number of times that a waiting application was told of room.
+    /// Number of times that a waiting application was notified of free space.
     released: u64,
 }
 
 impl SendSpace {
-    /// A buffer of this true size, if an option fixed it.
+    /// Creates a send buffer. `fixed` is its true size, if a socket option set it.
     pub(crate) fn new(fixed: Option<u64>, bounds: SendBuffer, unsent_limit: u64) -> Self {
         Self {
             limit: fixed.unwrap_or(bounds.initial.min(bounds.most).0),
@@ -94,7 +95,7 @@ impl SendSpace {
         self.limit
     }
 
-    /// The window is this many segments of this size.
+    /// Expands the limit for a window of this number of segments of this size.
     pub(crate) fn expand(&mut self, segments: u64, size: u64) {
         if !self.fixed {
             let each = (size + HEADERS + SHARED).next_power_of_two() + DESCRIPTION;
@@ -103,19 +104,19 @@ impl SendSpace {
         }
     }
 
-    /// Whether a new buffer may start (`sk_stream_memory_free`).
+    /// Returns true if a new buffer of the kernel may start (`sk_stream_memory_free`).
     pub(crate) fn takes(&self, queued: &Queued) -> bool {
         queued.true_size() < self.limit && queued.unsent < self.unsent_limit
     }
 
-    /// Whether a waiting application is told of room: a third of the buffer is free, and so is half of the unsent limit
-    /// (`__sk_stream_is_writeable`).
+    /// Returns true if a waiting application is to be notified of free space: at least a third of the buffer is free,
+    /// and less than half of the unsent limit is used (`__sk_stream_is_writeable`).
     pub(crate) fn is_writable(&self, queued: &Queued) -> bool {
         let used = queued.true_size();
         used < self.limit && 2 * (self.limit - used) >= used && 2 * queued.unsent < self.unsent_limit
     }
 
-    /// The application found no room.
+    /// Records that the application found the buffer full.
     pub(crate) fn wait(&mut self) {
         self.awaited = true;
     }
@@ -124,7 +125,7 @@ impl SendSpace {
         self.awaited
     }
 
-    /// Room may have been made: tells the waiting application.
+    /// Notifies the waiting application if enough space was released.
     pub(crate) fn release(&mut self, queued: &Queued) {
         if self.awaited && self.is_writable(queued) {
             self.awaited = false;
@@ -132,7 +133,7 @@ impl SendSpace {
         }
     }
 
-    /// Number of times that a waiting application was told of room.
+    /// Returns the number of times that a waiting application was notified of free space.
     pub(crate) fn released(&self) -> u64 {
         self.released
     }
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeper_is_told_once_of_a_third_and_of_half_the_mark() {
+    fn a_waiter_is_notified_once_at_a_third_and_at_half_the_mark() {
         let mut space = space(Some(30_000));
         space.limit_unsent(4_000);
         let queued = |bytes, unsent| Queued { bytes, unsent, buffers: 1 };
@@ -175,7 +176,7 @@ mod tests {
         assert!(space.takes(&queued(5_000, 3_999)) && !space.takes(&queued(5_000, 4_000)));
         assert!(space.is_writable(&queued(5_000, 1_999)) && !space.is_writable(&queued(5_000, 2_000)));
         space.release(&queued(0, 0));
-        assert_eq!(space.released(), 0, "nobody waits");
+        assert_eq!(space.released(), 0, "no caller waits");
         space.wait();
         space.release(&queued(20_000, 0));
         assert!(space.is_awaited());

@@ -6,20 +6,21 @@ use crate::info::TcpInfo;
 use crate::options::{Settings, SocketOption};
 use crate::stack::Stack;
 use crate::stream::{Stream, Traffic, Writing};
-use crate::table::{Kind, Listener, Socket, SocketId};
+use crate::table::{Listener, Socket, SocketId, SocketKind};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::{Connection, State, Statistics};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// The half of a connection that is shut.
+/// The directions in which a connection is shut down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shutdown {
-    /// No more reading: arriving data is acknowledged, and reading returns the end of the stream.
+    /// Reading ends. Arriving data is still acknowledged, but reading returns the end of the stream once the received
+    /// data has been read.
     Read,
-    /// No more writing: a FIN follows the data.
+    /// Writing ends: a FIN follows the data.
     Write,
-    /// Both.
+    /// Reading and writing end.
     Both,
 }
 
@@ -28,17 +29,19 @@ pub enum Shutdown {
 pub struct Readiness {
     /// Reading returns data, the end of the stream or an error; accepting returns a connection.
     pub readable: bool,
-    /// A third of the send buffer is free, and so is half of the unsent limit; or writing returns an error.
+    /// Writing is possible, because a third of the send buffer is free and less than half of the unsent limit is used,
+    /// or writing returns an error.
     pub writable: bool,
-    /// The peer closed its end (POLLRDHUP).
+    /// The peer closed its direction (POLLRDHUP).
     pub peer_closed: bool,
-    /// Both ends are closed (POLLHUP).
+    /// Both directions are closed (POLLHUP).
     pub hung_up: bool,
     /// An error is pending (POLLERR).
     pub error: bool,
-    /// Number of arrivals and state changes. Each wakes a reader, and EPOLLET reports each once.
+    /// Number of arrivals and state changes. Each one notifies a reader; EPOLLET reports each one once.
     pub arrivals: u64,
-    /// Number of times that room was made for a waiting writer, plus state changes. Each wakes a writer.
+    /// Number of times that space was released for a waiting writer, plus the number of state changes. Each one
+    /// notifies a writer.
     pub releases: u64,
 }
 
@@ -66,13 +69,14 @@ impl Stack {
             fast_open_connect: false,
             fast_open_no_cookie: false,
         };
-        self.table.insert(Socket::new(Kind::Fresh, settings))
+        self.table.insert(Socket::new(SocketKind::Fresh, settings))
     }
 
-    /// Binds the socket to a local address: one of the host's or the unspecified one. Port 0 chooses a free port.
+    /// Binds the socket to a local address: one of the host's addresses or the unspecified address. Port 0 selects a
+    /// free port.
     pub fn bind(&mut self, id: SocketId, address: SocketAddr) -> Result<(), SocketError> {
         let socket = self.get(id)?;
-        if !matches!(socket.kind, Kind::Fresh) || socket.local.is_some() {
+        if !matches!(socket.kind, SocketKind::Fresh) || socket.local.is_some() {
             return Err(SocketError::Invalid);
         }
         if !address.ip().is_unspecified() && !self.config.addresses.contains(&address.ip()) {
@@ -90,15 +94,15 @@ impl Stack {
         Ok(())
     }
 
-    /// Listens on a bound socket. `backlog` connections and one more may wait to be accepted, as on Linux. As many may
-    /// be half open before the listener uses cookies.
+    /// Makes a bound socket listen. As on Linux, up to `backlog` + 1 connections may wait to be accepted. The same
+    /// number may be half open before the listener uses cookies.
     pub fn listen_on(&mut self, id: SocketId, backlog: usize) -> Result<(), SocketError> {
         let fast_open = self.usual_fast_open(backlog);
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
-            Kind::Listener(listener) => listener.backlog = backlog,
-            Kind::Fresh if socket.local.is_some() && socket.deferred.is_none() => {
-                socket.kind = Kind::Listener(Listener { backlog, fast_open, ..Listener::default() });
+            SocketKind::Listener(listener) => listener.backlog = backlog,
+            SocketKind::Fresh if socket.local.is_some() && socket.deferred.is_none() => {
+                socket.kind = SocketKind::Listener(Listener { backlog, fast_open, ..Listener::default() });
                 self.listeners.push(id);
             }
             _ => return Err(SocketError::Invalid),
@@ -123,9 +127,9 @@ impl Stack {
         listener.waiting.pop_front().ok_or(SocketError::WouldBlock)
     }
 
-    /// Starts to open a connection: the SYN leaves with the next packet. The connection is open once [`Self::state`] is
-    /// established and the socket writable. With TCP_FASTOPEN_CONNECT the SYN leaves with the first write, if it can
-    /// carry data.
+    /// Starts to open a connection: the SYN is the next packet. The connection is open once [`Self::state`] is
+    /// `Established` and the socket is writable. With TCP_FASTOPEN_CONNECT the first write sends the SYN, if the SYN
+    /// can carry data.
     pub fn connect(&mut self, now: Instant, id: SocketId, remote: SocketAddr) -> Result<(), SocketError> {
         let ends = self.ends_towards(id, remote)?;
         let socket = self.get_mut(id)?;
@@ -145,9 +149,9 @@ impl Stack {
         self.open(now, id, ends, first.as_ref(), &[])
     }
 
-    /// Connects, with as much of `data` in the SYN as the peer is known to accept (MSG_FASTOPEN); returns that number
-    /// of bytes. `remote` may be missing if [`Self::connect`] deferred the SYN. `waits`: the caller writes the rest as
-    /// soon as the connection is open.
+    /// Opens a connection, with as much of `data` in the SYN as the peer is known to accept (MSG_FASTOPEN). Returns the
+    /// number of bytes in the SYN. `remote` may be omitted if [`Self::connect`] deferred the SYN. `waits`: the caller
+    /// writes the rest as soon as the connection is open.
     pub fn connect_with(
         &mut self,
         now: Instant,
@@ -177,13 +181,14 @@ impl Stack {
         Ok(len)
     }
 
-    /// Dissolves the connection, so that the socket can connect again (`connect(2)` with AF_UNSPEC). The peer gets a reset.
+    /// Dissolves the connection, so that the socket can connect again (`connect(2)` with AF_UNSPEC). The peer receives
+    /// a reset.
     pub fn dissolve(&mut self, id: SocketId) -> Result<(), SocketError> {
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
-            Kind::Fresh => socket.deferred = None,
-            Kind::Listener(_) => return Err(SocketError::NotSupported),
-            Kind::Stream(stream) => {
+            SocketKind::Fresh => socket.deferred = None,
+            SocketKind::Listener(_) => return Err(SocketError::NotSupported),
+            SocketKind::Stream(stream) => {
                 stream.connection.abort();
                 socket.dissolved = true;
             }
@@ -192,20 +197,20 @@ impl Stack {
         Ok(())
     }
 
-    /// Whether the socket opens its connection with the first write.
+    /// Returns true if the socket opens its connection with the first write.
     pub fn is_deferred(&self, id: SocketId) -> bool {
         self.table.get(id).is_some_and(|socket| socket.deferred.is_some())
     }
 
-    /// The addresses of a connection that the socket is to open.
+    /// Returns the local and remote address of the connection that the socket is to open.
     fn ends_towards(&mut self, id: SocketId, remote: SocketAddr) -> Result<(SocketAddr, SocketAddr), SocketError> {
         let socket = self.get_mut(id)?;
         match &mut socket.kind {
-            Kind::Fresh if socket.deferred.is_some() => return Err(SocketError::AlreadyConnected),
-            Kind::Fresh => {}
-            Kind::Listener(_) => return Err(SocketError::NotSupported),
-            Kind::Stream(_) if socket.dissolved => {}
-            Kind::Stream(stream) => {
+            SocketKind::Fresh if socket.deferred.is_some() => return Err(SocketError::AlreadyConnected),
+            SocketKind::Fresh => {}
+            SocketKind::Listener(_) => return Err(SocketError::NotSupported),
+            SocketKind::Stream(_) if socket.dissolved => {}
+            SocketKind::Stream(stream) => {
                 return Err(match stream.connection.state() {
                     State::SynSent | State::SynReceived => SocketError::InProgress,
                     _ => SocketError::AlreadyConnected,
@@ -217,7 +222,7 @@ impl Stack {
         Ok((self.local_towards(bound, remote)?, remote))
     }
 
-    /// Opens the connection between these addresses, which are registered.
+    /// Opens a connection between these addresses, which must be registered.
     fn open(
         &mut self,
         now: Instant,
@@ -242,7 +247,7 @@ impl Stack {
             stream.write_early(now, data);
         }
         let socket = self.get_mut(id)?;
-        socket.kind = Kind::Stream(Box::new(stream));
+        socket.kind = SocketKind::Stream(Box::new(stream));
         (socket.local, socket.remote) = (Some(local), Some(remote));
         (socket.error, socket.ended, socket.dissolved) = (None, false, false);
         (socket.read_shut, socket.write_shut) = (false, false);
@@ -250,7 +255,7 @@ impl Stack {
         Ok(())
     }
 
-    /// The local address of a connection to `remote`.
+    /// Returns the local address for a connection to `remote`.
     fn local_towards(&mut self, bound: Option<SocketAddr>, remote: SocketAddr) -> Result<SocketAddr, SocketError> {
         if remote.port() == 0 || remote.ip().is_unspecified() || remote.ip().is_multicast() {
             return Err(SocketError::Invalid);
@@ -280,7 +285,7 @@ impl Stack {
         self.write_with(now, id, data, Writing::default())
     }
 
-    /// As [`Self::write`], with flags.
+    /// Writes data like [`Self::write`], with flags.
     pub fn write_with(&mut self, now: Instant, id: SocketId, data: &[u8], how: Writing) -> Result<usize, SocketError> {
         if self.is_deferred(id) {
             let len = self.connect_with(now, id, None, data, false)?;
@@ -306,7 +311,8 @@ impl Stack {
         Ok(len)
     }
 
-    /// Reads up to `data.len()` bytes and returns their number. 0 means that the peer has sent everything.
+    /// Reads up to `data.len()` bytes and returns their number. 0 means that the peer has closed its direction and all
+    /// data was read.
     pub fn read(&mut self, id: SocketId, data: &mut [u8]) -> Result<usize, SocketError> {
         self.take_data(id, data, true)
     }
@@ -337,7 +343,7 @@ impl Stack {
         if finished { Ok(0) } else { Err(SocketError::WouldBlock) }
     }
 
-    /// Shuts one or both halves of a connection.
+    /// Shuts down one or both directions of a connection.
     pub fn shutdown(&mut self, id: SocketId, how: Shutdown) -> Result<(), SocketError> {
         let socket = self.get_mut(id)?;
         let stream = socket.stream().ok_or(SocketError::NotConnected)?;
@@ -353,9 +359,9 @@ impl Stack {
         Ok(())
     }
 
-    /// Closes the socket: its id becomes invalid, except for [`Self::lingers`]. A connection sends the written data and
-    /// a FIN; it is reset if data was not read (RFC 2525 §2.17) or SO_LINGER is 0 s. With a longer SO_LINGER a blocking
-    /// caller waits while [`Self::lingers`] holds, until the returned time.
+    /// Closes the socket: its ID becomes invalid, except for [`Self::lingers`]. The connection sends the written data
+    /// and a FIN. It is reset instead if received data was not read (RFC 2525 §2.17) or SO_LINGER is 0 s. If SO_LINGER
+    /// is longer, a blocking caller waits while [`Self::lingers`] is true, until the returned time.
     pub fn close(&mut self, now: Instant, id: SocketId) -> Result<Option<Instant>, SocketError> {
         let socket = self.get_mut(id)?;
         let linger = socket.settings.linger;
@@ -379,15 +385,17 @@ impl Stack {
         Ok(linger.filter(|time| !time.is_zero()).map(|time| now + time))
     }
 
-    /// Whether a closed socket still waits for the acknowledgement of its data.
+    /// Returns true if a closed socket still waits for the acknowledgement of its data.
     pub fn lingers(&self, id: SocketId) -> bool {
         self.table.get(id).is_some_and(|socket| match &socket.kind {
-            Kind::Stream(stream) => stream.connection.state() != State::Closed && !stream.connection.all_acknowledged(),
+            SocketKind::Stream(stream) => {
+                stream.connection.state() != State::Closed && !stream.connection.all_acknowledged()
+            }
             _ => false,
         })
     }
 
-    /// Resets a connection, or closes any other socket.
+    /// Resets the connection of a socket, or closes a socket without connection.
     pub fn abort(&mut self, now: Instant, id: SocketId) -> Result<(), SocketError> {
         if let Some(stream) = self.get_mut(id)?.stream() {
             stream.connection.abort();
@@ -395,18 +403,18 @@ impl Stack {
         self.close(now, id).map(|_| ())
     }
 
-    /// Connections of a listener that nobody has accepted.
+    /// Returns the connections of a listener that have not been accepted yet.
     fn children(&self, listener: SocketId) -> Vec<SocketId> {
         let waiting = match self.table.get(listener).map(|socket| &socket.kind) {
-            Some(Kind::Listener(listener)) => listener.waiting.iter().copied().collect(),
+            Some(SocketKind::Listener(listener)) => listener.waiting.iter().copied().collect(),
             _ => Vec::new(),
         };
         let opening = self.table.iter().filter(|(_, socket)| socket.parent == Some(listener)).map(|(id, _)| id);
         waiting.into_iter().chain(opening).collect()
     }
 
-    /// Ends a connection that nobody accepts. A peer whose handshake is not over learns it with its next segment (as in
-    /// Linux).
+    /// Ends a connection that will not be accepted. A peer whose handshake is in progress receives a reset only when it
+    /// sends its next segment (as in Linux).
     fn discard(&mut self, id: SocketId) {
         let Some(socket) = self.table.get_mut(id) else { return };
         (socket.orphan, socket.parent) = (true, None);
@@ -419,7 +427,7 @@ impl Stack {
         self.enqueue(id);
     }
 
-    /// Changes a setting.
+    /// Changes a setting of a socket.
     pub fn set_option(&mut self, now: Instant, id: SocketId, option: &SocketOption) -> Result<(), SocketError> {
         if matches!(option, SocketOption::FastOpenConnect(_)) {
             self.may_defer(id)?;
@@ -473,50 +481,51 @@ impl Stack {
         Ok(())
     }
 
-    /// Whether the SYN may be deferred: not for a listener, and not without fast open.
+    /// Returns an error if the SYN may not be deferred: fast open is off for clients, or the socket already listens or
+    /// has a connection.
     fn may_defer(&self, id: SocketId) -> Result<(), SocketError> {
         match self.get(id)?.kind {
             _ if !self.config.fast_open.client => Err(SocketError::NotSupported),
-            Kind::Fresh => Ok(()),
+            SocketKind::Fresh => Ok(()),
             _ => Err(SocketError::Invalid),
         }
     }
 
-    /// The settings of a socket.
+    /// Returns the settings of a socket.
     pub fn settings(&self, id: SocketId) -> Result<&Settings, SocketError> {
         Ok(&self.get(id)?.settings)
     }
 
-    /// The state of its connection; LISTEN or CLOSED without one.
+    /// Returns the state of the socket's connection; LISTEN or CLOSED if it has none.
     pub fn state(&self, id: SocketId) -> Result<State, SocketError> {
         Ok(match &self.get(id)?.kind {
-            Kind::Fresh if self.is_deferred(id) => State::SynSent,
-            Kind::Fresh => State::Closed,
-            Kind::Listener(_) => State::Listen,
-            Kind::Stream(stream) => stream.connection.state(),
+            SocketKind::Fresh if self.is_deferred(id) => State::SynSent,
+            SocketKind::Fresh => State::Closed,
+            SocketKind::Listener(_) => State::Listen,
+            SocketKind::Stream(stream) => stream.connection.state(),
         })
     }
 
-    /// The error that ended the connection, returned once (SO_ERROR).
+    /// Returns and clears the error that ended the connection (SO_ERROR).
     pub fn take_error(&mut self, id: SocketId) -> Result<Option<SocketError>, SocketError> {
         Ok(self.get_mut(id)?.error.take())
     }
 
-    /// The operations for which the socket is ready. If it is not writable, the caller waits for room from now on, as
-    /// with poll(2).
+    /// Returns the operations for which the socket is ready. If it is not writable, the caller counts as waiting for
+    /// space, as with poll(2).
     pub fn readiness(&mut self, id: SocketId) -> Result<Readiness, SocketError> {
         let socket = self.get_mut(id)?;
         let error = socket.error.is_some();
         let (read_shut, write_shut, ended) = (socket.read_shut, socket.write_shut, socket.ended);
         let deferred = socket.deferred.is_some();
         Ok(match &mut socket.kind {
-            Kind::Fresh if deferred => Readiness { writable: true, ..Readiness::default() },
-            Kind::Fresh => Readiness { hung_up: true, ..Readiness::default() },
-            Kind::Listener(listener) => {
+            SocketKind::Fresh if deferred => Readiness { writable: true, ..Readiness::default() },
+            SocketKind::Fresh => Readiness { hung_up: true, ..Readiness::default() },
+            SocketKind::Listener(listener) => {
                 let (readable, arrivals) = (!listener.waiting.is_empty(), listener.arrivals);
                 Readiness { readable, arrivals, ..Readiness::default() }
             }
-            Kind::Stream(stream) => {
+            SocketKind::Stream(stream) => {
                 let peer_closed = stream.connection.peer_closed() || ended;
                 let (arrivals, releases) = stream.wakes();
                 Readiness {
@@ -532,35 +541,36 @@ impl Stack {
         })
     }
 
-    /// Its local and remote addresses, if it has them.
+    /// Returns the local and remote address of the socket, as far as they are set.
     pub fn addresses(&self, id: SocketId) -> Result<(Option<SocketAddr>, Option<SocketAddr>), SocketError> {
         let socket = self.get(id)?;
         Ok((socket.local, socket.remote))
     }
 
-    /// The contents of TCP_INFO.
+    /// Returns the state of the socket's connection as in TCP_INFO.
     pub fn info(&self, now: Instant, id: SocketId) -> Result<TcpInfo, SocketError> {
         self.stream_of(id).map(|stream| TcpInfo::of(now, stream))
     }
 
-    /// The counters of its connection.
+    /// Returns the counters of the socket's connection.
     pub fn statistics(&self, id: SocketId) -> Result<(Statistics, Traffic), SocketError> {
         self.stream_of(id).map(|stream| (stream.connection.statistics(), stream.traffic))
     }
 
-    /// Bytes to read, and bytes written that the peer has not acknowledged (SIOCINQ, SIOCOUTQ).
+    /// Returns the number of bytes to read, and of written bytes that the peer has not acknowledged (SIOCINQ,
+    /// SIOCOUTQ).
     pub fn queued(&self, id: SocketId) -> Result<(u64, u64), SocketError> {
         self.stream_of(id).map(|stream| (stream.unread(), stream.unacknowledged()))
     }
 
     fn stream_of(&self, id: SocketId) -> Result<&Stream, SocketError> {
         match &self.get(id)?.kind {
-            Kind::Stream(stream) => Ok(stream),
+            SocketKind::Stream(stream) => Ok(stream),
             _ => Err(SocketError::NotConnected),
         }
     }
 
-    /// The socket with this id, if the application still holds it.
+    /// Returns the socket with this id, if the application still holds it.
     fn get(&self, id: SocketId) -> Result<&Socket, SocketError> {
         self.table.get(id).filter(|socket| !socket.orphan).ok_or(SocketError::BadSocket)
     }
@@ -570,5 +580,6 @@ impl Stack {
     }
 }
 
-/// The least number of segments that TCP_QUICKACK acknowledges at once (TCP_MAX_QUICKACKS of Linux).
+/// Minimum number of segments that are acknowledged immediately after TCP_QUICKACK was set (TCP_MAX_QUICKACKS of
+/// Linux).
 const QUICK: u16 = 16;

@@ -1,11 +1,11 @@
-//! The stack: its sockets, the packets that they send, and the deadlines that are due.
+//! The stack: its sockets, the packets that they send, and their timers.
 //!
-//! - `arrivals`: packets that arrive.
-//! - `addresses`: the addresses and ports of the host, and the sockets that have them.
-//! - `config`: the configuration, and the TCP of a socket that results.
+//! - `arrivals`: handles packets that arrive.
+//! - `addresses`: the addresses and ports of the host, and the sockets that use them.
+//! - `config`: the configuration of the host, and the resulting TCP configuration of a socket.
 //! - `counters`: counters of packets.
-//! - `fast_open`: fast open at sockets.
-//! - `limits`: bounds of what peers can make the host hold.
+//! - `fast_open`: TCP Fast Open at sockets.
+//! - `limits`: limits of the state that peers can create on the host.
 
 mod addresses;
 mod arrivals;
@@ -20,9 +20,9 @@ pub use limits::Limits;
 
 use crate::cookies::Cookies;
 use crate::error::SocketError;
-use crate::fast_open::Memory;
+use crate::fast_open::FastOpenCache;
 use crate::stream::Stream;
-use crate::table::{Kind, Socket, SocketId, Table};
+use crate::table::{Socket, SocketId, SocketKind, SocketTable};
 use addresses::EPHEMERAL;
 use lightlag_core::{Codepoint, Instant, RandomStream};
 use lightlag_tcp::State;
@@ -33,54 +33,54 @@ use std::net::SocketAddr;
 /// A host without I/O.
 pub struct Stack {
     pub(crate) config: HostConfig,
-    pub(crate) table: Table,
-    /// By local and remote address.
+    pub(crate) table: SocketTable,
+    /// Connected sockets by local and remote address.
     connections: BTreeMap<(SocketAddr, SocketAddr), SocketId>,
     /// Sockets that listen.
     pub(crate) listeners: Vec<SocketId>,
-    /// Sockets that may have something to send.
+    /// Sockets that may have data to send.
     ready: VecDeque<SocketId>,
-    /// Whole packets that belong to no socket.
+    /// Complete packets that belong to no socket.
     replies: VecDeque<Vec<u8>>,
     timers: BTreeSet<(Instant, SocketId)>,
     counters: Counters,
-    held: limits::Held,
+    held: limits::ConnectionCounts,
     cookies: Cookies,
-    pub(crate) fast_open: Memory,
+    pub(crate) fast_open: FastOpenCache,
     next_port: u16,
     identification: u16,
     payload: Vec<u8>,
 }
 
 impl Stack {
-    /// A host without sockets.
+    /// Creates a host without sockets.
     pub fn new(config: HostConfig) -> Self {
         let span = u64::from(EPHEMERAL.end - EPHEMERAL.start);
         let first = RandomStream::new(config.seed, "ephemeral ports").bits() % span;
         Self {
             cookies: Cookies::new(config.seed),
-            fast_open: Memory::default(),
+            fast_open: FastOpenCache::default(),
             config,
-            table: Table::default(),
+            table: SocketTable::default(),
             connections: BTreeMap::new(),
             listeners: Vec::new(),
             ready: VecDeque::new(),
             replies: VecDeque::new(),
             timers: BTreeSet::new(),
             counters: Counters::default(),
-            held: limits::Held::default(),
+            held: limits::ConnectionCounts::default(),
             next_port: EPHEMERAL.start + first as u16,
             identification: 0,
             payload: Vec::new(),
         }
     }
 
-    /// Counters of the packets so far.
+    /// Returns the counters of the packets so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &HostConfig {
         &self.config
     }
@@ -90,7 +90,8 @@ impl Stack {
         IpFields { ecn, ttl: self.config.ttl, identification: self.identification, ..IpFields::default() }
     }
 
-    /// Writes the next packet to `out`; `false` if there is none now. Call it after every event until it returns false.
+    /// Writes the next packet to `out`; returns false if there is none now. Call it after every event until it returns
+    /// false.
     pub fn poll_packet(&mut self, now: Instant, out: &mut Vec<u8>) -> bool {
         if let Some(reply) = self.replies.pop_front() {
             *out = reply;
@@ -98,10 +99,10 @@ impl Stack {
             return true;
         }
         let mut payload = std::mem::take(&mut self.payload);
-        let mut found = false;
+        let mut is_ready = false;
         while let Some(id) = self.ready.front().copied() {
             if self.poll_socket(now, id, &mut payload, out) {
-                found = true;
+                is_ready = true;
                 break;
             }
             self.ready.pop_front();
@@ -111,13 +112,13 @@ impl Stack {
             self.settle(id);
         }
         self.payload = payload;
-        found
+        is_ready
     }
 
     fn poll_socket(&mut self, now: Instant, id: SocketId, payload: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
         let Some(socket) = self.table.get_mut(id) else { return false };
         let (Some(source), Some(destination)) = (socket.local, socket.remote) else { return false };
-        let Kind::Stream(stream) = &mut socket.kind else { return false };
+        let SocketKind::Stream(stream) = &mut socket.kind else { return false };
         let Some((segment, ecn)) = stream.poll(now, payload) else { return false };
         let fields = self.ip_fields(ecn);
         lightlag_wire::encode(out, &Addresses { source, destination }, &fields, &segment, payload);
@@ -125,21 +126,21 @@ impl Stack {
         true
     }
 
-    /// Number of connections that are not in TIME-WAIT.
+    /// Returns the number of connections that are not in TIME-WAIT.
     pub fn active_connections(&self) -> usize {
         let busy = |socket: &Socket| match &socket.kind {
-            Kind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
+            SocketKind::Stream(stream) => !matches!(stream.connection.state(), State::Closed | State::TimeWait),
             _ => false,
         };
         self.table.iter().filter(|(_, socket)| busy(socket)).count()
     }
 
-    /// Time at which [`Self::handle_timeout`] must be called, if at all.
+    /// Returns the time of the next call of [`Self::handle_timeout`], if any.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.timers.first().map(|(time, _)| *time)
     }
 
-    /// The clock reached [`Self::poll_timeout`].
+    /// Handles the timers that have expired. Call it when the clock reaches [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((time, id)) = self.timers.first().copied()
             && time <= now
@@ -156,7 +157,7 @@ impl Stack {
         }
     }
 
-    /// Queues a socket that may have something to send. A connecting application is told at once.
+    /// Queues a socket that may have data to send, and updates its listener and its error immediately.
     pub(crate) fn enqueue(&mut self, id: SocketId) {
         if let Some(socket) = self.table.get_mut(id)
             && !socket.queued
@@ -167,7 +168,7 @@ impl Stack {
         self.note_state(id);
     }
 
-    /// Tells listener and owner about the state of a connection.
+    /// Updates the listener and the pending error of a socket after the state of its connection changed.
     fn note_state(&mut self, id: SocketId) {
         let Some(socket) = self.table.get_mut(id) else { return };
         let Some(state) = socket.stream().map(|stream| stream.connection.state()) else { return };
@@ -194,7 +195,7 @@ impl Stack {
         }
     }
 
-    /// No packet leaves now: sets the timer, or forgets a dead socket.
+    /// Called when the socket has no packet to send: sets the timer, or removes a dead socket.
     fn settle(&mut self, id: SocketId) {
         self.note_state(id);
         let Some(socket) = self.table.get_mut(id) else { return };
@@ -236,7 +237,7 @@ impl Stack {
         self.disconnect(id);
         let Some(removed) = self.table.remove(id) else { return };
         self.note_removed(removed.opened_by_peer, removed.in_time_wait);
-        if matches!(removed.kind, Kind::Listener(_)) {
+        if matches!(removed.kind, SocketKind::Listener(_)) {
             self.listeners.retain(|listener| *listener != id);
         }
     }

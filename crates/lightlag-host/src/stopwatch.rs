@@ -1,8 +1,8 @@
-//! Stopwatches that divide up the time of a sender (`tcp_chrono_start` of Linux).
+//! Stopwatches that measure what limits a sender (`tcp_chrono_start` of Linux).
 
 use lightlag_core::{Duration, Instant};
 
-/// Adds up the times between [`Self::start`] and [`Self::stop`].
+/// Sum of the times between [`Self::start`] and [`Self::stop`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stopwatch {
     total: Duration,
@@ -10,7 +10,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts it, unless it runs already.
+    /// Starts the stopwatch, unless it is already running.
     pub(crate) fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
@@ -25,19 +25,19 @@ impl Stopwatch {
     }
 }
 
-/// The division of a sender's time. The other two are parts of the first.
+/// Times in which a sender was busy, and the parts of that time in which the peer or the application limited it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chronograph {
-    /// Data is unacknowledged.
+    /// Time in which data was unacknowledged.
     pub(crate) busy: Stopwatch,
-    /// The congestion window has room, and the peer's has none.
+    /// Time in which the congestion window had space, but the peer's window had none.
     pub(crate) refused: Stopwatch,
-    /// The congestion window has room, and the application waits for room in the send buffer.
+    /// Time in which the congestion window was not full, and the application waited for space in the send buffer.
     pub(crate) starved: Stopwatch,
 }
 
 impl Chronograph {
-    /// Stops all, as everything is acknowledged.
+    /// Stops all stopwatches, because everything is acknowledged.
     pub(crate) fn stopped(mut self, now: Instant) -> Self {
         for watch in [&mut self.busy, &mut self.refused, &mut self.starved] {
             watch.stop(now);

@@ -1,6 +1,6 @@
-//! One connection with its bytes: written and not yet acknowledged, received and not yet read.
+//! One connection with the bytes of its streams: written and not yet acknowledged, or received and not yet read.
 
-use crate::bursts::{self, Bursts, View, Written};
+use crate::bursts::{self, ApplicationWrite, Bursts, View};
 use crate::ring::ByteRing;
 use crate::send_space::{Queued, SendSpace};
 use crate::stopwatch::Chronograph;
@@ -17,11 +17,11 @@ pub struct Writing {
     pub ends_record: bool,
 }
 
-/// The shortest time for which data may be corked (tcp(7): "a 200 millisecond ceiling"). In fact the kernel's probe of
-/// a closed window sends it, after one timeout (`tcp_probe0_base`).
+/// Minimum time for which data may be corked (tcp(7): "a 200 millisecond ceiling"). In fact the kernel sends the data
+/// with its zero-window probe, after one retransmission timeout (`tcp_probe0_base`).
 const CORK: Duration = Duration::from_millis(200);
 
-/// Bytes of the timestamps option with its padding.
+/// Size of the timestamps option with its padding, in bytes.
 const TIMESTAMPS: u64 = 12;
 
 /// Counters of a stream, in segments and bytes of payload.
@@ -29,21 +29,21 @@ const TIMESTAMPS: u64 = 12;
 pub struct Traffic {
     /// Segments that arrived.
     pub segments_in: u64,
-    /// Those with payload.
+    /// Received segments with payload.
     pub data_segments_in: u64,
-    /// Those with payload above a hole and inside the window.
+    /// Received segments with payload above a hole and inside the window.
     pub out_of_order_in: u64,
-    /// Time at which payload last arrived, or at which the connection was established; zero before that.
+    /// Arrival time of the last payload, or the time when the handshake was completed; zero before that.
     pub data_in_at: Instant,
-    /// Time at which an ACK last arrived; zero before the first.
+    /// Arrival time of the last ACK; zero before the first.
     pub ack_in_at: Instant,
-    /// Time at which payload last left; zero before the first.
+    /// Time of the last sent payload; zero before the first.
     pub data_out_at: Instant,
-    /// Segments that left.
+    /// Number of sent segments.
     pub segments_out: u64,
-    /// Those with payload.
+    /// Sent segments with payload.
     pub data_segments_out: u64,
-    /// Payload that left, retransmissions included.
+    /// Payload bytes sent, retransmissions included.
     pub bytes_sent: u64,
     /// Retransmitted payload.
     pub bytes_retransmitted: u64,
@@ -51,55 +51,55 @@ pub struct Traffic {
     pub largest_in: u16,
 }
 
-/// A connection with its bytes.
+/// A connection with the bytes of its streams.
 pub(crate) struct Stream {
     pub(crate) connection: Connection,
     pub(crate) traffic: Traffic,
-    /// Starts at the first unacknowledged byte.
+    /// Bytes to send, starting at the first unacknowledged one.
     outgoing: ByteRing,
-    /// End of the data that the application wrote, and of the data that the connection knows of.
+    /// End of the data that the application wrote, and end of the data that was passed to the connection.
     written: u64,
     offered: u64,
-    /// Starts at the first byte that the application has not read.
+    /// Received bytes, starting at the first one that the application has not read.
     incoming: ByteRing,
-    /// Time at which corked data leaves at the latest; [`Instant::MAX`] if nothing is held back.
+    /// Deadline of corked data; [`Instant::MAX`] if no data is corked.
     cork_until: Instant,
     corked: bool,
     pub(crate) space: SendSpace,
     bursts: Bursts,
-    /// The handshake is over.
+    /// The handshake is complete.
     opened: bool,
-    /// An ACK or a timer may have made room in the send buffer.
+    /// An ACK or a timer may have released space in the send buffer.
     may_release: bool,
-    /// A segment left since the last pause.
+    /// A segment was sent since [`Self::rest`] was last called.
     left: bool,
     chronograph: Chronograph,
-    /// State, bytes in order and end of the peer's data as last reported; the number of changes, and of changes of the
-    /// state.
+    /// Last reported state, number of bytes received in order, and whether the peer has closed. `arrivals` counts the
+    /// changes of any of these, `changes` the changes of the state.
     told: (State, u64, bool),
     arrivals: u64,
     changes: u64,
-    /// `tcp_min_tso_segs`.
+    /// Minimum number of segments in a burst (`tcp_min_tso_segs`).
     least_burst: u64,
-    /// Start of the current burst.
+    /// Start offset of the current burst.
     burst_start: u64,
-    /// Its timeouts were blamed on the path.
+    /// The timeouts of the connection were already attributed to the path.
     pub(crate) blamed: bool,
-    /// Bytes that were acknowledged or received in order when that last changed, and the time.
+    /// Number of bytes acknowledged or received in order, and the time when it last changed.
     progress: (u64, Instant),
-    /// The next segment that leaves at this moment. Its existence decides on the flags of the current one.
+    /// The next segment that can be sent now. Whether there is one affects the flags of the segment before.
     next: Option<Outgoing>,
 }
 
-/// A segment that leaves.
+/// A segment to send.
 #[derive(Clone, Copy)]
 struct Outgoing {
     segment: Segment,
     codepoint: Codepoint,
-    /// Its payload.
+    /// Start and end offset of the payload.
     start: u64,
     end: u64,
-    /// It was sent before.
+    /// The segment is a retransmission.
     again: bool,
 }
 
@@ -132,7 +132,7 @@ impl Stream {
         }
     }
 
-    /// Takes in a segment.
+    /// Handles a segment that arrives.
     pub(crate) fn take(&mut self, now: Instant, segment: &Segment, codepoint: Codepoint, payload: &[u8]) {
         self.traffic.segments_in += 1;
         self.traffic.data_segments_in += u64::from(!payload.is_empty());
@@ -158,7 +158,7 @@ impl Stream {
         if (connection.held() > held || connection.knows_end() != ended)
             && let Some(offset) = offset
         {
-            // It was accepted, from the expected offset on.
+            // It was accepted, starting at the expected offset.
             let from = offset.max(nxt);
             let until = (offset + payload.len() as u64).min(taken_until);
             if let Some(taken) = payload.get((from - offset) as usize..(until - offset) as usize) {
@@ -179,22 +179,23 @@ impl Stream {
             self.chronograph = self.chronograph.stopped(now);
         }
         if self.offered < self.written {
-            // Data held back by MSG_MORE leaves with the next ACK; corked data may wait for a timeout from now on.
+            // Data retained by MSG_MORE is sent with the next ACK; corked data then waits for a timeout.
             if self.corked { self.limit_hold(now) } else { self.offer_all() }
         }
     }
 
-    /// Time at which bytes were last acknowledged or received in order, or at which the connection began.
+    /// Returns the time of the last progress: when bytes were last acknowledged or received in order, or when the
+    /// connection started.
     pub(crate) fn progress_at(&self) -> Instant {
         self.progress.1
     }
 
-    /// Memory of its buffers in bytes.
+    /// Returns the memory of the buffers in bytes.
     pub(crate) fn memory(&self) -> u64 {
         (self.outgoing.memory() + self.incoming.memory()) as u64
     }
 
-    /// Frees the memory of buffers that hold nothing.
+    /// Frees the memory of empty buffers.
     pub(crate) fn release_memory(&mut self) {
         if self.unacknowledged() == 0 {
             self.outgoing.release();
@@ -204,8 +205,8 @@ impl Stream {
         }
     }
 
-    /// Notes that the connection may have opened: the peer's silence and the send buffer are measured from here
-    /// (`tcp_init_transfer`).
+    /// Called when the connection may have opened: the silence of the peer is measured from here, and the send buffer
+    /// is sized (`tcp_init_transfer`).
     fn note_opened(&mut self, now: Instant) {
         use State::{Closed, Listen, SynReceived, SynSent};
         self.opened = !matches!(self.connection.state(), Closed | Listen | SynSent | SynReceived);
@@ -215,8 +216,8 @@ impl Stream {
         }
     }
 
-    /// The next segment, its ECN codepoint, and its payload, which replaces the contents of `payload`. Call it until it
-    /// returns none.
+    /// Returns the next segment and its ECN codepoint, and replaces the contents of `payload` by its payload. Call it
+    /// until it returns `None`.
     pub(crate) fn poll(&mut self, now: Instant, payload: &mut Vec<u8>) -> Option<(Segment, Codepoint)> {
         payload.clear();
         let mut out = match self.next.take() {
@@ -241,7 +242,8 @@ impl Stream {
         Some((out.segment, out.codepoint))
     }
 
-    /// No more segments leave at this moment: tells a waiting application, and notes the limit of the window.
+    /// Called when no more segments can be sent now: notifies a waiting application, and records what limits the
+    /// sender.
     fn rest(&mut self, now: Instant) {
         let left = std::mem::take(&mut self.left);
         let may_release = std::mem::take(&mut self.may_release);
@@ -254,8 +256,8 @@ impl Stream {
         self.changes += u64::from(self.told.0 != state);
     }
 
-    /// Notes the sender's current limit after segments left or room was made (`tcp_write_xmit`, `tcp_cwnd_validate`,
-    /// `tcp_check_space`).
+    /// Records what limits the sender after segments were sent or space was released (`tcp_write_xmit`,
+    /// `tcp_cwnd_validate`, `tcp_check_space`).
     fn note_limits(&mut self, now: Instant, left: bool, may_release: bool) {
         let state = self.connection.snapshot();
         let unsent = self.unsent();
@@ -271,7 +273,7 @@ impl Stream {
         }
         let has_window = state.inflight < state.cwnd;
         if left && has_window && unsent == 0 && self.may_write() {
-            // The network waits for data, and the application waits for room in the buffer.
+            // The network waits for data, and the application waits for space in the buffer.
             self.chronograph.starved.start(now);
         }
         if may_release {
@@ -285,25 +287,25 @@ impl Stream {
         }
     }
 
-    /// Number of times that a reader was woken, and that a writer was.
+    /// Returns the number of notifications of readers and the number of notifications of writers.
     pub(crate) fn wakes(&self) -> (u64, u64) {
         (self.arrivals, self.changes + self.space.released())
     }
 
-    /// Adapts the send buffer to the window (`tcp_sndbuf_expand`).
+    /// Expands the send buffer according to the window (`tcp_sndbuf_expand`).
     fn expand(&mut self) {
         let (state, details) = (self.connection.snapshot(), self.connection.details());
         let segments = (state.cwnd / state.segment_size.max(1)).max(u64::from(details.reordering) + 1);
         self.space.expand(segments, state.segment_size + if details.timestamps { TIMESTAMPS } else { 0 });
     }
 
-    /// The data queued to be sent or acknowledged.
+    /// Returns the amount of data in the send buffer.
     fn queued(&self) -> Queued {
         let buffers = self.bursts.buffers(self.connection.sent());
         Queued { bytes: self.unacknowledged(), unsent: self.unsent(), buffers }
     }
 
-    /// Whether there is room to write. If not, the application waits for it.
+    /// Returns true if the send buffer has space. If not, the application counts as waiting for space.
     pub(crate) fn finds_room(&mut self) -> bool {
         let room = self.space.is_writable(&self.queued());
         if !room {
@@ -312,7 +314,7 @@ impl Stream {
         room
     }
 
-    /// The account of its time.
+    /// Returns the times in which the sender was busy or limited.
     pub(crate) fn chronograph(&self) -> &Chronograph {
         &self.chronograph
     }
@@ -335,7 +337,7 @@ impl Stream {
         Some(Outgoing { segment, codepoint, start, end: start + len, again: start < sent })
     }
 
-    /// Whether a segment with data has PSH: the last of a write or of a burst (as in Linux).
+    /// Returns true if a segment with data has the PSH flag: it is the last of a write or of a burst (as in Linux).
     fn pushes(&mut self, out: &Outgoing) -> bool {
         let asks = self.bursts.asks(out.end);
         if self.connection.config().profile != Profile::Linux {
@@ -355,14 +357,14 @@ impl Stream {
         asks || !lone
     }
 
-    /// Bytes of a burst sent now.
+    /// Returns the current size of a burst in bytes.
     fn burst(&self) -> u64 {
         let state = self.connection.snapshot();
         let segment = state.segment_size.max(1);
         bursts::burst(state.cwnd, state.ssthresh, segment, state.srtt, state.min_rtt, self.least_burst)
     }
 
-    /// The state that the cutting of a write depends on.
+    /// Returns the state that determines how a write is cut into packets.
     fn view(&self) -> View {
         let state = self.connection.snapshot();
         let segment = state.segment_size.max(1);
@@ -385,7 +387,7 @@ impl Stream {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.cork_until <= now {
-            // A window probe asks for a push (`tcp_write_wakeup`).
+            // A window probe requests a push (`tcp_write_wakeup`).
             self.bursts.push_at(self.written);
             self.offer_all();
         }
@@ -395,17 +397,17 @@ impl Stream {
         }
     }
 
-    /// Whether the application may write.
+    /// Returns true if the application may write.
     pub(crate) fn may_write(&self) -> bool {
         matches!(self.connection.state(), State::Established | State::CloseWait)
     }
 
-    /// Writes data and returns how much of it the send buffer accepts. As on Linux that may exceed the limit: a buffer
-    /// that was started is filled.
+    /// Writes data. Returns the number of bytes that the send buffer accepts. As on Linux, that may exceed the limit,
+    /// because a buffer that was started is filled.
     pub(crate) fn write(&mut self, now: Instant, data: &[u8], how: Writing) -> usize {
         let (start, una, view) = (self.written, self.outgoing.start(), self.view());
         let Writing { more, ends_record } = how;
-        let written = Written { start, end: start + data.len() as u64, more, ends_record };
+        let written = ApplicationWrite { start, end: start + data.len() as u64, more, ends_record };
         let end = self.bursts.write(&written, &view, una, |queued| self.space.takes(queued));
         let len = (end - start) as usize;
         self.outgoing.put(start, &data[..len]);
@@ -428,10 +430,10 @@ impl Stream {
         len
     }
 
-    /// Writes data that leaves with the SYN, in a buffer of its own to which nothing is appended (`tcp_send_syn_data`).
+    /// Writes the data of the SYN into a separate buffer, and appends nothing to it later (`tcp_send_syn_data`).
     pub(crate) fn write_early(&mut self, now: Instant, data: &[u8]) {
         let end = data.len() as u64;
-        let written = Written { start: 0, end, more: false, ends_record: true };
+        let written = ApplicationWrite { start: 0, end, more: false, ends_record: true };
         self.bursts.write(&written, &self.view(), 0, |_| true);
         self.bursts.left(end);
         self.outgoing.put(0, data);
@@ -440,12 +442,12 @@ impl Stream {
         self.offer_all();
     }
 
-    /// Tells the connection which data may leave.
+    /// Passes the data that may be sent to the connection.
     pub(crate) fn offer(&mut self, now: Instant) {
         if self.corked { self.offer_whole(now) } else { self.offer_all() }
     }
 
-    /// Offers only full segments; the rest waits.
+    /// Passes only full segments to the connection; the rest waits.
     fn offer_whole(&mut self, now: Instant) {
         let (sent, size) = (self.connection.sent(), u64::from(self.connection.segment_size()));
         let whole = sent + (self.written - sent) / size * size;
@@ -456,7 +458,7 @@ impl Stream {
         self.limit_hold(now);
     }
 
-    /// Data held back leaves after a timeout, once nothing is in flight.
+    /// Sets a deadline for corked data, unless data is in flight.
     fn limit_hold(&mut self, now: Instant) {
         let idle = self.connection.acknowledged() == self.connection.sent() && self.offered == self.connection.sent();
         if self.offered < self.written && self.cork_until == Instant::MAX && idle {
@@ -464,7 +466,7 @@ impl Stream {
         }
     }
 
-    /// Offers all data, corked or not (TCP_NODELAY).
+    /// Passes all data to the connection, even if it is corked (TCP_NODELAY).
     pub(crate) fn push(&mut self) {
         self.offer_all();
     }
@@ -488,7 +490,7 @@ impl Stream {
         self.connection.close();
     }
 
-    /// Bytes to read.
+    /// Returns the number of received bytes that have not been read.
     pub(crate) fn unread(&self) -> u64 {
         self.connection.unread()
     }
@@ -501,7 +503,7 @@ impl Stream {
         len
     }
 
-    /// As [`Self::read`], without removing the bytes.
+    /// Reads bytes like [`Self::read`], without removing them.
     pub(crate) fn peek(&self, data: &mut [u8]) -> usize {
         let len = (data.len() as u64).min(self.unread()) as usize;
         if len > 0 {
@@ -510,17 +512,17 @@ impl Stream {
         len
     }
 
-    /// Whether the peer has sent everything, and all of it has been read.
+    /// Returns true if the peer has sent everything, and all of it has been read.
     pub(crate) fn at_end(&self) -> bool {
         self.connection.peer_closed() && self.unread() == 0
     }
 
-    /// Written bytes that the peer has not acknowledged.
+    /// Returns the number of written bytes that the peer has not acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.written - self.connection.acknowledged()
     }
 
-    /// Written bytes that were never sent.
+    /// Returns the number of written bytes that were never sent.
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.connection.sent()
     }

@@ -1,4 +1,4 @@
-//! The sockets of a host by number, by address and by pair of addresses.
+//! The sockets of a host, by ID.
 
 use crate::error::SocketError;
 use crate::fast_open::Pending;
@@ -7,7 +7,7 @@ use crate::stream::Stream;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// The id of a socket. An id is never reused.
+/// The ID of a socket. IDs are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId {
     index: u32,
@@ -15,12 +15,12 @@ pub struct SocketId {
 }
 
 /// The kind of a socket.
-pub(crate) enum Kind {
+pub(crate) enum SocketKind {
     /// Neither connected nor listening yet.
     Fresh,
-    /// It waits for connections.
+    /// A socket that listens for connections.
     Listener(Listener),
-    /// It is or was connected.
+    /// A socket that is or was connected.
     Stream(Box<Stream>),
 }
 
@@ -33,51 +33,52 @@ pub(crate) struct Listener {
     pub(crate) opening: usize,
     /// Connections established and not yet accepted.
     pub(crate) waiting: VecDeque<SocketId>,
-    /// Number of connections so far.
+    /// Number of connections established so far.
     pub(crate) arrivals: u64,
-    /// Number of connections with early data that may wait for their client's ACK, unless an option sets it.
+    /// Maximum number of connections with early data that wait for their client's ACK, unless a socket option sets it.
     pub(crate) fast_open: usize,
     pub(crate) fast: Pending,
 }
 
 /// One socket.
 pub(crate) struct Socket {
-    pub(crate) kind: Kind,
+    pub(crate) kind: SocketKind,
     pub(crate) settings: Settings,
     pub(crate) local: Option<SocketAddr>,
     pub(crate) remote: Option<SocketAddr>,
-    /// The error that the application has not seen yet.
+    /// The error that has not been reported to the application yet.
     pub(crate) error: Option<SocketError>,
-    /// The error that a router reported since the peer was last heard: the reason if the connection times out.
+    /// The error that a router reported since the peer's last segment. If the connection times out, the application
+    /// gets this error.
     pub(crate) soft_error: Option<SocketError>,
-    /// The listener that will accept it, until its handshake is complete.
+    /// The listener that the connection belongs to, until its handshake is complete.
     pub(crate) parent: Option<SocketId>,
-    /// The listener that counts its early data, until its client's ACK.
+    /// The listener that counts this connection as one with early data, until the client's ACK arrives.
     pub(crate) fast_parent: Option<SocketId>,
-    /// The address to which its first write connects (TCP_FASTOPEN_CONNECT).
+    /// The destination to connect to at the first write (TCP_FASTOPEN_CONNECT).
     pub(crate) deferred: Option<SocketAddr>,
-    /// A peer opened it at a listener, so that it counts for the limits of the host.
+    /// A peer opened the connection at a listener, so that it counts towards the limits of the host.
     pub(crate) opened_by_peer: bool,
-    /// It counts as a connection in TIME-WAIT.
+    /// The socket counts as a connection in TIME-WAIT.
     pub(crate) in_time_wait: bool,
-    /// The application closed it.
+    /// The application closed the socket.
     pub(crate) orphan: bool,
-    /// The application reads no more.
+    /// The application shut down reading.
     pub(crate) read_shut: bool,
-    /// The application writes no more.
+    /// The application shut down writing.
     pub(crate) write_shut: bool,
-    /// Its connection ended, and the application would have been told the reason.
+    /// The connection has ended, and its reason was made available to the application.
     pub(crate) ended: bool,
-    /// Its connection was dissolved, so that it may connect again.
+    /// The connection was dissolved, so that the socket may connect again.
     pub(crate) dissolved: bool,
-    /// It is in the queue of sockets that may have something to send.
+    /// The socket is in the queue of sockets that may have data to send.
     pub(crate) queued: bool,
-    /// Its deadline in the queue of timers.
+    /// Deadline of the socket in the queue of timers.
     pub(crate) armed: Option<lightlag_core::Instant>,
 }
 
 impl Socket {
-    pub(crate) fn new(kind: Kind, settings: Settings) -> Self {
+    pub(crate) fn new(kind: SocketKind, settings: Settings) -> Self {
         Self {
             kind,
             settings,
@@ -102,27 +103,27 @@ impl Socket {
 
     pub(crate) fn stream(&mut self) -> Option<&mut Stream> {
         match &mut self.kind {
-            Kind::Stream(stream) => Some(stream),
+            SocketKind::Stream(stream) => Some(stream),
             _ => None,
         }
     }
 
     pub(crate) fn listener(&mut self) -> Option<&mut Listener> {
         match &mut self.kind {
-            Kind::Listener(listener) => Some(listener),
+            SocketKind::Listener(listener) => Some(listener),
             _ => None,
         }
     }
 }
 
-/// Sockets by number.
+/// The sockets of a host by ID.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct SocketTable {
     slots: Vec<(u32, Option<Socket>)>,
     free: Vec<u32>,
 }
 
-impl Table {
+impl SocketTable {
     pub(crate) fn insert(&mut self, socket: Socket) -> SocketId {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));

@@ -1,4 +1,4 @@
-//! Real time in the simulator's form: nanoseconds since the start.
+//! Real time as the simulator counts it: nanoseconds since the start.
 
 use lightlag_core::{Duration, Instant};
 use nix::errno::Errno;
@@ -6,37 +6,41 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::os::fd::BorrowedFd;
 
-/// The time before a deadline at which sleeping turns into polling: about the cost of waking up.
+/// The last part of a wait, which is spent polling instead of sleeping: about the time that the kernel takes to resume
+/// a thread.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// The monotonic clock, counted from its creation.
+/// The monotonic clock, counted from the creation of this value.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: std::time::Instant,
 }
 
-#[allow(clippy::disallowed_methods, reason = "this is the door to real time; no result of a simulation depends on it")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is the only access to real time; no result of a simulation depends on it"
+)]
 fn monotonic() -> std::time::Instant {
     std::time::Instant::now()
 }
 
 impl Clock {
-    /// A clock that starts now.
+    /// Returns a clock that starts now.
     #[must_use]
     pub fn start() -> Self {
         Self { start: monotonic() }
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     #[must_use]
     pub fn now(&self) -> Instant {
         let elapsed = monotonic().duration_since(self.start).as_nanos();
         Instant::from_nanos(u64::try_from(elapsed).unwrap_or(u64::MAX))
     }
 
-    /// Waits until one of `descriptors` has something to read (or has broken), until `until`, or until a signal.
+    /// Waits until one of `descriptors` is readable (or broken), until the time `until`, or until a signal arrives.
     ///
-    /// The last 50 µs are spent polling, because a sleeping thread wakes some tens of microseconds late.
+    /// It polls during the last 50 µs, because a sleeping thread resumes some tens of microseconds late.
     pub fn wait(&self, descriptors: &[BorrowedFd<'_>], until: Instant) {
         let mut polled: Vec<_> =
             descriptors.iter().map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN)).collect();
@@ -70,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn something_to_read_ends_the_wait_at_once() {
+    fn readable_data_ends_the_wait_immediately() {
         let (reader, writer) = pipe().unwrap();
         write(&writer, b"x").unwrap();
         let clock = Clock::start();

@@ -1,10 +1,11 @@
-//! Real packets through a simulated network, in real time, with devices and simulated hosts at its nodes.
+//! Emulation: real packets pass through a simulated network in real time. TUN devices and simulated hosts are attached
+//! to its nodes.
 //!
-//! A packet read from a device enters the network at the time of the read, and so does a packet of a host at the time at
-//! which the host sends it. The network computes when the packet reaches its destination, if it does; at that time it is
-//! written to a device or passed to a host. Time inside the network is exact: a packet that crosses several links, or
-//! waits in a queue, does not depend on when the loop runs. The delay that the loop adds is measured at the
-//! destination, as the *lateness* of a delivery.
+//! A packet read from a device enters the network at the time of the read, and a packet of a host when the host sends
+//! it. The network computes when the packet reaches its destination, if it does; at that time it is written to a device
+//! or passed to a host. Time inside the network is exact: a packet that crosses several links, or waits in a queue,
+//! does not depend on when the loop runs. The delay that the loop adds is measured at the destination, as the
+//! *lateness* of a delivery.
 //!
 //! `lightlag emulate` has two devices, with or without hosts; `lightlag serve-tcp` and `connect` have one device and at
 //! least one host, and may have no network, in which case device and host exchange packets directly.
@@ -23,23 +24,23 @@ pub use handle::Handle;
 pub use network::NetworkPlan;
 pub use options::{DeviceOptions, EmulationOptions};
 pub use outside::{Devices, Outside};
-pub use plan::{EmulationPlan, End};
+pub use plan::{EmulationEnd, EmulationPlan};
 
 use crate::packet::Fault;
 use crate::serve::{Event, Host, HostError, HostPlan};
-use crate::statistics::{Direction, HostCounters, LATE, Snapshot, seconds};
-use crate::tun::{LARGEST_PACKET, Written};
+use crate::statistics::{HostCounters, LATE, PacketCounters, Snapshot, seconds};
+use crate::tun::{LARGEST_PACKET, WriteResult};
 use directory::{Directory, Edge};
 use lightlag_core::{Duration, Instant};
 use network::{EmulatedNetwork, Losses};
 
-/// Period of publishing statistics and of checking for a request to stop.
+/// Interval between two publications of the statistics, and between two checks for a request to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Packets taken from each device before hosts run.
+/// Maximum number of packets that are read from each device before hosts run.
 const BATCH: usize = 256;
 
-/// Time for the last segments of closed connections after the last host has finished.
+/// Maximum time for the last segments of closed connections to be acknowledged after the last host has finished.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A simulated network between real devices and simulated hosts.
@@ -48,24 +49,25 @@ pub struct Emulation {
     directory: Directory,
     hosts: Vec<Host>,
     devices: usize,
-    end: End,
+    end: EmulationEnd,
     /// Counters by source: devices, then hosts.
-    directions: Vec<Direction>,
+    directions: Vec<PacketCounters>,
     stalls: u64,
     longest_stall: Duration,
-    /// Time at which the loop last looked, or should have looked.
+    /// Time when the loop last checked for work, or the later time when its last sleep was due to end.
     looked: Instant,
-    /// Time at which all hosts had finished.
+    /// Time when all hosts had finished.
     finished: Option<Instant>,
     buffer: Vec<u8>,
     packet: Vec<u8>,
 }
 
 impl Emulation {
-    /// Prepares the network and the hosts. `addresses` are those of the kernel on each device.
+    /// Prepares the network and the hosts. `addresses` are the kernel's addresses on each device.
     ///
     /// # Errors
-    /// If a file that a host sends cannot be opened, or packets of hosts cannot find one of the devices.
+    /// If a file that a host sends cannot be opened, or a device lacks the address by which packets of hosts would find
+    /// it.
     pub fn new(plan: &EmulationPlan, addresses: &[Vec<Prefix>]) -> Result<Self, EmulationError> {
         if let Some((device, _)) = plan.devices.iter().zip(addresses).find(|(_, known)| known.is_empty())
             && plan.devices.len() > 1
@@ -80,7 +82,7 @@ impl Emulation {
             hosts: plan.hosts.iter().map(Host::new).collect::<Result<_, HostError>>()?,
             devices: addresses.len(),
             end: plan.end,
-            directions: vec![Direction::default(); addresses.len() + own.len()],
+            directions: vec![PacketCounters::default(); addresses.len() + own.len()],
             stalls: 0,
             longest_stall: Duration::ZERO,
             looked: Instant::ZERO,
@@ -107,7 +109,7 @@ impl Emulation {
             let address = host.begin(self.looked)?;
             handle.push(Event::Ready { address: address.to_string() });
         }
-        let end = if let End::After(time) = self.end { Instant::ZERO + time } else { Instant::MAX };
+        let end = if let EmulationEnd::After(time) = self.end { Instant::ZERO + time } else { Instant::MAX };
         let mut tick = Instant::ZERO;
         loop {
             let now = self.look(outside);
@@ -126,7 +128,7 @@ impl Emulation {
             }
             let is_busy = self.receive(outside)?;
             self.drive(outside, handle)?;
-            if self.end == End::WithHosts && self.hosts_have_finished(outside.now()) {
+            if self.end == EmulationEnd::WithHosts && self.hosts_have_finished(outside.now()) {
                 return Ok(());
             }
             if !is_busy {
@@ -135,7 +137,7 @@ impl Emulation {
         }
     }
 
-    /// Notes the time, and a stall if the loop should have looked more than [`LATE`] ago.
+    /// Returns the present time. Counts a stall if the loop should have checked more than [`LATE`] ago.
     fn look(&mut self, outside: &dyn Outside) -> Instant {
         let now = outside.now();
         let gap = now.since(self.looked);
@@ -147,7 +149,7 @@ impl Emulation {
         now
     }
 
-    /// Waits for a packet or the next deadline, at the latest until `latest`.
+    /// Waits for a packet or the next deadline, but not beyond `latest`.
     fn sleep(&mut self, outside: &mut dyn Outside, latest: Instant) {
         let hosts = self.hosts.iter().filter_map(Host::deadline);
         let network = self.network.as_ref().and_then(EmulatedNetwork::next_event);
@@ -157,7 +159,7 @@ impl Emulation {
         self.looked = until.min(outside.now()).max(self.looked);
     }
 
-    /// Takes packets from the devices in turn. Returns true if more may wait.
+    /// Reads packets from the devices in turn. Returns true if more may be waiting.
     fn receive(&mut self, outside: &mut dyn Outside) -> Result<bool, EmulationError> {
         for _ in 0..BATCH {
             let mut is_empty = true;
@@ -175,19 +177,19 @@ impl Emulation {
     fn take(&mut self, outside: &mut dyn Outside, device: usize) -> Result<bool, EmulationError> {
         let Some(size) = outside.read(device, &mut self.buffer)? else { return Ok(false) };
         let now = self.look(outside);
-        // Everything due before it came must have happened before.
+        // Earlier events must be processed before it.
         self.transmit(outside, now)?;
         let packet = std::mem::take(&mut self.buffer);
         self.send(outside, now, Edge::Device(device), &packet[..size])?;
         self.buffer = packet;
         if !self.hosts.is_empty() {
-            // Answers leave before the next packet comes, as a kernel's would.
+            // Replies are sent before the next packet is read, as in a kernel.
             self.transmit(outside, now)?;
         }
         Ok(true)
     }
 
-    /// Runs the hosts: their timers and applications, and the packets that these send.
+    /// Runs the hosts: their timers, their applications, and the transmission of the resulting packets.
     fn drive(&mut self, outside: &mut dyn Outside, handle: &Handle) -> Result<(), EmulationError> {
         if self.hosts.is_empty() {
             return Ok(());
@@ -226,7 +228,8 @@ impl Emulation {
         Ok(())
     }
 
-    /// Sends a packet of a device or host into the network; without one, to the other side.
+    /// Sends a packet of a device or host into the network. Without a network, the packet goes directly to the other
+    /// side.
     fn send(
         &mut self,
         outside: &mut dyn Outside,
@@ -267,17 +270,17 @@ impl Emulation {
             Edge::Device(device) => outside.write(device, bytes)?,
             Edge::Host(host) => {
                 self.hosts[host].packet_in(now, bytes);
-                Written::Taken
+                WriteResult::Taken
             }
         };
         match written {
-            Written::Taken => self.directions[source].deliver(bytes.len(), lateness),
-            Written::Refused => self.directions[source].refused += 1,
+            WriteResult::Taken => self.directions[source].deliver(bytes.len(), lateness),
+            WriteResult::Refused => self.directions[source].refused += 1,
         }
         Ok(())
     }
 
-    /// Index of the counters of a device or host.
+    /// Returns the index of the counters of a device or host.
     fn source(&self, edge: Edge) -> usize {
         match edge {
             Edge::Device(device) => device,
@@ -285,7 +288,7 @@ impl Emulation {
         }
     }
 
-    /// Returns true if all hosts have finished, and their last segments are acknowledged or [`GRACE`] is over.
+    /// Returns true if all hosts have finished and either their last segments are acknowledged or [`GRACE`] has passed.
     fn hosts_have_finished(&mut self, now: Instant) -> bool {
         if !self.hosts.iter().all(Host::is_done) {
             return false;
@@ -294,7 +297,7 @@ impl Emulation {
         now.since(since) > GRACE || self.hosts.iter().all(Host::is_quiet)
     }
 
-    /// Resets the open connections of hosts. The resets do not cross the network. If a device is gone, they are lost.
+    /// Resets the open connections of hosts. The resets bypass the network; they are lost if a device no longer exists.
     fn reset_hosts(&mut self, outside: &mut dyn Outside) {
         let now = outside.now();
         let mut packet = Vec::new();

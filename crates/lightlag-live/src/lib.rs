@@ -1,10 +1,10 @@
-//! The wall clock and real packets.
+//! Emulation: real packets and the wall clock.
 //!
 //! - [`emulation`]: real packets through a simulated network, between devices and simulated hosts.
-//! - [`packet`]: the facts about a real packet that a link needs.
+//! - [`packet`]: the properties of a real packet that a link uses.
 //! - [`statistics`]: the counters of an emulation, and its lateness.
 //! - [`tun`]: TUN devices, in this network namespace or in another.
-//! - [`clock`]: real time in the simulator's form, and waiting for a deadline or a packet.
+//! - [`clock`]: real time as the simulator counts it, and waiting for a deadline or a packet.
 //! - [`serve`]: simulated hosts with lightlag's TCP, and the applications of their connections.
 //! - [`priority`]: the scheduling of a thread that must be on time.
 

@@ -1,24 +1,24 @@
-//! The facts about a real IP packet that a link needs: whether it is valid, its ECN field, and its flow.
+//! The properties of a real IP packet that a link uses: whether it is valid, its ECN field, and its flow.
 //!
-//! Nothing else is read, and only the ECN field is ever written.
+//! No other fields are read, and only the ECN field is ever changed.
 
-/// The fault of bytes read from a device.
+/// The reason why bytes read from a device are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// Neither IPv4 nor IPv6, or empty.
     NotIp,
-    /// Shorter than a header, or than its header says.
+    /// The packet is shorter than its header, or than the length that its header states.
     Truncated,
 }
 
-/// The facts about a packet that a link needs.
+/// The properties of a packet that a link uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The ECN field of its header.
     pub ecn: Codepoint,
     /// Hash of protocol, addresses and ports, for queues that separate flows (RFC 8290 §4.1.1).
     pub flow: u32,
-    /// Whether its transport carries payload. A TCP segment that only acknowledges does not.
+    /// Whether there is payload after the transport header. A pure TCP ACK has none.
     pub carries_payload: bool,
 }
 
@@ -29,10 +29,10 @@ const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Protocols whose first four bytes are two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+/// Protocol numbers of TCP, UDP, DCCP, SCTP and UDP-Lite, whose first four bytes are the two ports.
 const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
-/// Reads a packet.
+/// Reads the properties of a packet.
 ///
 /// # Errors
 /// If it is not a complete IP packet.
@@ -44,7 +44,7 @@ pub fn envelope(packet: &[u8]) -> Result<Envelope, Fault> {
     }
 }
 
-/// The destination of a packet that [`envelope`] accepts.
+/// Returns the destination of a packet that [`envelope`] accepts.
 pub fn destination(packet: &[u8]) -> Option<IpAddr> {
     match packet.first().map(|first| first >> 4) {
         Some(4) => Some(IpAddr::from(<[u8; 4]>::try_from(packet.get(16..20)?).ok()?)),
@@ -53,7 +53,7 @@ pub fn destination(packet: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// RFC 791 §3.1.
+/// Reads an IPv4 packet (RFC 791 §3.1).
 fn ipv4(packet: &[u8]) -> Result<Envelope, Fault> {
     let header = usize::from(packet[0] & 0xf) * 4;
     if header < IPV4_HEADER {
@@ -76,7 +76,8 @@ fn ipv4(packet: &[u8]) -> Result<Envelope, Fault> {
     Ok(Envelope { ecn: ecn(packet[1]), flow: hash(packet[9], &packet[12..20], ports), carries_payload })
 }
 
-/// RFC 8200 §3. Extension headers are not parsed: a packet with one is hashed by its addresses.
+/// Reads an IPv6 packet (RFC 8200 §3). Extension headers are not parsed: for a packet that has one, only the addresses
+/// are hashed.
 fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     if packet.len() < IPV6_HEADER {
         return Err(Fault::Truncated);
@@ -90,8 +91,8 @@ fn ipv6(packet: &[u8]) -> Result<Envelope, Fault> {
     Ok(Envelope { ecn: ecn(packet[1] >> 4), flow: hash(packet[6], &packet[8..40], ports), carries_payload })
 }
 
-/// Whether there is payload after the transport header (RFC 9293 §3.1, RFC 768), or any content if the protocol is
-/// unknown.
+/// Returns true if payload follows the transport header (RFC 9293 §3.1, RFC 768). For any other protocol, all content
+/// counts as payload.
 fn carries_payload(protocol: u8, content: &[u8]) -> bool {
     match protocol {
         TCP => content.get(12).is_none_or(|offset| content.len() > usize::from(offset >> 4) * 4),
@@ -113,7 +114,7 @@ fn ecn(field: u8) -> Codepoint {
     }
 }
 
-/// FNV-1a, folded to 32 bits.
+/// Returns the FNV-1a hash of protocol, addresses and ports, folded to 32 bits.
 fn hash(protocol: u8, addresses: &[u8], ports: &[u8]) -> u32 {
     let bytes = std::iter::once(&protocol).chain(addresses).chain(ports);
     let hash = bytes
@@ -125,7 +126,7 @@ fn hash(protocol: u8, addresses: &[u8], ports: &[u8]) -> u32 {
 /// the checksum of an IPv4 header (RFC 1624 §3, equation 3).
 ///
 /// # Panics
-/// If `envelope` would refuse the packet.
+/// If `envelope` would reject the packet.
 pub fn mark(packet: &mut [u8]) {
     if packet[0] >> 4 == 6 {
         packet[1] |= 0b11 << 4;
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The Internet checksum (RFC 1071). It is 0 over a header that contains its correct checksum.
+    /// Returns the Internet checksum (RFC 1071). It is 0 over a header that contains its correct checksum.
     fn checksum(bytes: &[u8]) -> u16 {
         let mut sum = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>();
         while sum > 0xffff {
@@ -155,7 +156,7 @@ mod tests {
         !(sum as u16)
     }
 
-    /// An IPv4 packet with this byte of DSCP and ECN, and `payload` after its header.
+    /// Returns an IPv4 packet with this TOS byte (DSCP and ECN), these fragment fields, and `payload` after the header.
     fn v4(tos: u8, protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
         let mut packet = vec![0x45, tos, 0, 0, 1, 2, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         packet.extend(payload);
@@ -185,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn ports_tell_flows_apart_and_fragments_stay_together() {
+    fn ports_distinguish_flows_and_fragments_stay_together() {
         let flow = |packet: &[u8]| envelope(packet).unwrap().flow;
         assert_eq!(flow(&v4(0, 6, 0, &[0, 1, 0, 2, 9])), flow(&v4(2, 6, 0, &[0, 1, 0, 2, 7])));
         assert_ne!(flow(&v4(0, 6, 0, &[0, 1, 0, 2])), flow(&v4(0, 6, 0, &[0, 1, 0, 3])));
         assert_ne!(flow(&v6(0, 17, &[0, 1, 0, 2])), flow(&v6(0, 17, &[0, 1, 0, 3])));
-        // More fragments, and the last one: neither is hashed by the bytes in the place of ports.
+        // More fragments, and the last one: neither is hashed by the bytes at the position of ports.
         assert_eq!(flow(&v4(0, 17, 0x2000, &[0, 1, 0, 2])), flow(&v4(0, 17, 0x0010, &[5, 6, 7, 8])));
         // ICMP has no ports.
         assert_eq!(flow(&v4(0, 1, 0, &[8, 0, 1, 2])), flow(&v4(0, 1, 0, &[0, 0, 3, 4])));
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_whole_packet_is_refused() {
+    fn an_incomplete_packet_is_rejected() {
         assert_eq!(envelope(&[]), Err(Fault::NotIp));
         assert_eq!(envelope(&[0x15; 60]), Err(Fault::NotIp));
         assert_eq!(envelope(&[0x45; 19]), Err(Fault::Truncated));

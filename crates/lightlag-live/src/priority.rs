@@ -9,11 +9,11 @@ use thread_priority::{
 /// The scheduling of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Priority {
-    /// `SCHED_FIFO`: before every ordinary thread.
+    /// `SCHED_FIFO`: runs before every ordinary thread.
     Fifo,
-    /// Nice −20: the largest share among ordinary threads.
+    /// Nice −20: has the highest weight among ordinary threads.
     Nice,
-    /// The default.
+    /// The kernel's default.
     Normal,
 }
 
@@ -27,12 +27,14 @@ impl fmt::Display for Priority {
     }
 }
 
-/// Low among the real-time priorities (1 to 99): above every ordinary thread, below the kernel's own (50).
+/// Real-time priority (1 to 99) for [`Priority::Fifo`]: above every ordinary thread, but below the kernel's own threads
+/// (50).
 const FIFO: u8 = 10;
 
-/// Raises the calling thread to `wanted`, or to the next lower priority that is allowed, and returns the result.
+/// Raises the calling thread to `wanted`, or else to the highest lower priority that is permitted. Returns the priority
+/// reached.
 ///
-/// It also asks for precise timers: by default the kernel delays them by up to 50 µs to save wake-ups.
+/// It also requests precise timers, because by default the kernel delays timers by up to 50 µs to save wake-ups.
 pub fn raise(wanted: Priority) -> Priority {
     // Every process may do this.
     let _ = nix::sys::prctl::set_timerslack(1);
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_or_less_is_given() {
+    fn the_requested_priority_or_a_lower_one_is_set() {
         let given = |wanted| std::thread::spawn(move || raise(wanted)).join().unwrap();
         assert_eq!(given(Priority::Normal), Priority::Normal);
         assert_ne!(given(Priority::Nice), Priority::Fifo);

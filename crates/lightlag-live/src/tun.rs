@@ -1,8 +1,8 @@
-//! TUN devices: the kernel routes IP packets into them, and accepts packets from them as if from a wire.
+//! TUN devices. The kernel routes IP packets into them, and accepts packets from them as if they came from a wire.
 //!
-//! A device that does not exist is created. It goes away when its [`Tun`] is dropped, or with the process however that
-//! ends, because the kernel keeps it only as long as its descriptor. A device that existed before (`ip tuntap add`) is
-//! used and left in place.
+//! A device that does not exist is created. It is removed when its [`Tun`] is dropped or the process ends in any way,
+//! because the kernel keeps it only as long as its descriptor is open. A device that existed before (`ip tuntap add`)
+//! is used and left in place.
 
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
@@ -17,28 +17,28 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// The folder of the namespaces that `ip netns add` makes.
+/// Directory of the network namespaces that `ip netns add` creates.
 const NAMESPACES: &str = "/run/netns";
-/// The kernel's IFNAMSIZ, less the terminating zero.
+/// Maximum length of a device's name in bytes: the kernel's IFNAMSIZ without the terminating zero.
 const LONGEST_NAME: usize = 15;
-/// The largest IP packet.
+/// Maximum size of an IP packet in bytes.
 pub const LARGEST_PACKET: usize = 65_535;
 
 /// A TUN device to open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TunConfig {
-    /// Its name, at most 15 bytes.
+    /// Name of the device, at most 15 bytes.
     pub name: String,
-    /// The network namespace of the device, by its name under `ip netns`; `None` is the caller's.
+    /// Name of the device's network namespace, as in `ip netns`; `None` means the caller's.
     pub namespace: Option<String>,
-    /// The largest IP packet on it, in bytes.
+    /// Maximum size of an IP packet on the device, in bytes.
     pub mtu: u16,
-    /// Addresses to give it, with their prefix lengths. IPv6 addresses are left out if IPv6 is switched off.
+    /// Addresses for the device, with their prefix lengths. IPv6 addresses are omitted if IPv6 is disabled.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
 impl TunConfig {
-    /// The name with its namespace, for messages.
+    /// Returns the name of the device with its namespace, for messages.
     pub fn place(&self) -> String {
         match &self.namespace {
             Some(namespace) => format!("{} in namespace {namespace}", self.name),
@@ -47,59 +47,62 @@ impl TunConfig {
     }
 }
 
-/// Errors of a TUN device. Each message names the device, the cause and the remedy.
+/// Errors of a TUN device. Each message names the device, the cause and the fix.
 #[derive(Debug, thiserror::Error)]
 pub enum TunError {
-    /// The name is invalid for a device.
-    #[error("{0:?} is no name for a network device: it takes 1 to 15 bytes without blanks and slashes")]
+    /// The name is not valid for a network device.
+    #[error("{0:?} is not a valid name for a network device: use 1 to 15 bytes without spaces and slashes")]
     Name(String),
-    /// No such namespace.
-    #[error("there is no network namespace {0:?}; `ip netns list` names those there are, `ip netns add {0}` makes it")]
+    /// The network namespace does not exist.
+    #[error(
+        "there is no network namespace {0:?}; `ip netns list` lists the existing namespaces, `ip netns add {0}` \
+         creates it"
+    )]
     NoNamespace(String),
-    /// The caller may not do this.
+    /// The caller lacks the permission to open a TUN device.
     #[error("{place}: opening a TUN device needs root or the capabilities CAP_NET_ADMIN and CAP_SYS_ADMIN")]
     NotAllowed {
-        /// The device.
+        /// Name of the device with its namespace.
         place: String,
     },
-    /// The kernel has no TUN devices.
+    /// The kernel does not support TUN devices.
     #[error(
         "{place}: /dev/net/tun is missing; load the module with `modprobe tun`, or pass the device to the container"
     )]
     NoTunDriver {
-        /// The device.
+        /// Name of the device with its namespace.
         place: String,
     },
-    /// Another program has it, or another kind of device has the name.
-    #[error("{place}: the name is in use by another program or by a device that is no TUN device; choose another name")]
+    /// Another program uses the device, or the name belongs to a device other than TUN.
+    #[error("{place}: the name is in use by another program or by a device other than TUN; choose another name")]
     InUse {
-        /// The device.
+        /// Name of the device with its namespace.
         place: String,
     },
     /// The device or its namespace was deleted while in use.
-    #[error("{place}: the device has vanished; it or its namespace was deleted")]
+    #[error("{place}: the device no longer exists; it or its namespace was deleted")]
     Vanished {
-        /// The device.
+        /// Name of the device with its namespace.
         place: String,
     },
     /// Any other error.
     #[error("{place}: {doing}: {error}")]
     System {
-        /// The device.
+        /// Name of the device with its namespace.
         place: String,
         /// The failed operation.
         doing: &'static str,
-        /// The kernel's answer.
+        /// The error that the kernel returned.
         error: io::Error,
     },
 }
 
-/// The fate of a packet written to a device.
+/// The kernel's decision about a packet written to a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Written {
+pub enum WriteResult {
     /// The kernel accepted it.
     Taken,
-    /// The kernel refused it: the device is down, the packet is not IP, or memory is short.
+    /// The kernel rejected it because the device is down, the packet is not IP, or memory is short.
     Refused,
 }
 
@@ -110,12 +113,13 @@ pub struct Tun {
     is_ours: bool,
     left_out: Vec<IpAddr>,
     addresses: Vec<(IpAddr, u8)>,
-    /// The namespace's file and its inode, to notice its deletion: the open descriptor would keep the namespace alive.
+    /// Path and inode of the namespace's file, to detect its deletion: the open descriptor would keep the namespace
+    /// alive.
     namespace: Option<(PathBuf, u64)>,
 }
 
 impl Tun {
-    /// Opens the device, creates it if it does not exist, and switches it on.
+    /// Opens the device, creating it if it does not exist, and brings it up.
     ///
     /// # Errors
     /// If the name is invalid or in use, the namespace does not exist, or the caller lacks permission.
@@ -170,31 +174,32 @@ impl Tun {
         Ok(Self { device, place: config.place(), is_ours, left_out, addresses, namespace })
     }
 
-    /// Its name with its namespace.
+    /// Returns the name of the device with its namespace.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Whether it was created here and goes away when it is dropped.
+    /// Returns true if the device was created here, so that it is removed when this value is dropped.
     pub fn is_ours(&self) -> bool {
         self.is_ours
     }
 
-    /// Addresses left out because IPv6 is switched off.
+    /// Returns the addresses that were omitted because IPv6 is disabled.
     pub fn left_out(&self) -> &[IpAddr] {
         &self.left_out
     }
 
-    /// The kernel's addresses on it when it was opened, with their prefix lengths, without link-local ones.
+    /// Returns the addresses that the kernel had on the device when it was opened, with their prefix lengths, except
+    /// link-local ones.
     pub fn addresses(&self) -> &[(IpAddr, u8)] {
         &self.addresses
     }
 
-    /// Reads the next packet that the kernel has routed into the device; `None` if there is none now. `buffer` holds
-    /// [`LARGEST_PACKET`] bytes, or longer packets are cut.
+    /// Reads the next packet that the kernel has routed into the device; `None` if there is none at present. Packets
+    /// longer than `buffer` are cut, so it should have [`LARGEST_PACKET`] bytes.
     ///
     /// # Errors
-    /// If the device has vanished.
+    /// If the device no longer exists.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, TunError> {
         match self.device.recv(buffer) {
             Ok(size) => Ok(Some(size)),
@@ -208,21 +213,21 @@ impl Tun {
     /// Hands a packet to the kernel, as if it had arrived on a wire.
     ///
     /// # Errors
-    /// If the device has vanished.
-    pub fn write(&mut self, packet: &[u8]) -> Result<Written, TunError> {
+    /// If the device no longer exists.
+    pub fn write(&mut self, packet: &[u8]) -> Result<WriteResult, TunError> {
         match self.device.send(packet) {
-            Ok(_) => Ok(Written::Taken),
+            Ok(_) => Ok(WriteResult::Taken),
             Err(error) => match errno(&error) {
                 Errno::EBADFD | Errno::EBADF | Errno::ENODEV => {
                     Err(system_error(self.place.clone(), "writing a packet", error))
                 }
-                _ => Ok(Written::Refused),
+                _ => Ok(WriteResult::Refused),
             },
         }
     }
 
-    /// Fails if the namespace of the device was deleted. As long as it is open, the device itself would live on in a
-    /// nameless namespace.
+    /// Returns an error if the namespace of the device was deleted. Otherwise the open device would continue to exist
+    /// in a namespace without a name.
     ///
     /// # Errors
     /// [`TunError::Vanished`].
@@ -265,13 +270,13 @@ fn errno(error: &io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw)
 }
 
-fn system_error(place: String, doing: &'static str, error: io::Error) -> TunError {
+fn system_error(location: String, doing: &'static str, error: io::Error) -> TunError {
     match errno(&error) {
-        Errno::EPERM | Errno::EACCES => TunError::NotAllowed { place },
-        Errno::EBUSY | Errno::EINVAL => TunError::InUse { place },
-        Errno::ENOENT | Errno::ENXIO => TunError::NoTunDriver { place },
-        Errno::EBADFD | Errno::EBADF | Errno::ENODEV => TunError::Vanished { place },
-        _ => TunError::System { place, doing, error },
+        Errno::EPERM | Errno::EACCES => TunError::NotAllowed { place: location },
+        Errno::EBUSY | Errno::EINVAL => TunError::InUse { place: location },
+        Errno::ENOENT | Errno::ENXIO => TunError::NoTunDriver { place: location },
+        Errno::EBADFD | Errno::EBADF | Errno::ENODEV => TunError::Vanished { place: location },
+        _ => TunError::System { place: location, doing, error },
     }
 }
 
@@ -283,7 +288,7 @@ fn check_name(name: &str) -> Result<(), TunError> {
     if is_name { Ok(()) } else { Err(TunError::Name(name.to_owned())) }
 }
 
-/// Checks that a namespace has the name of a file in one folder.
+/// Checks that the name of a namespace is a valid name of a file in a single directory.
 fn check_name_of_namespace(name: &str) -> Result<(), TunError> {
     let is_name = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
     if is_name { Ok(()) } else { Err(TunError::NoNamespace(name.to_owned())) }
@@ -299,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_device_can_have_are_refused_before_anything_is_made() {
+    fn names_that_no_device_can_have_are_rejected_before_a_device_is_created() {
         for name in ["", ".", "..", "a/b", "a b", "a:1", "sixteen-bytes-xx", "tun%d"] {
             assert!(matches!(Tun::open(&config(name, None)), Err(TunError::Name(_))), "{name:?}");
         }
     }
 
     #[test]
-    fn a_namespace_that_is_not_there_is_named() {
+    fn a_missing_namespace_is_named() {
         for name in ["lightlag-test-no-such-namespace", "", "../self/ns/net"] {
             let error = Tun::open(&config("ll0", Some(name))).err().expect("it is not there");
             assert!(matches!(&error, TunError::NoNamespace(_)), "{error}");

@@ -1,20 +1,20 @@
-//! The box in which nodes move.
+//! The box within which the nodes move.
 
 use crate::Vector;
 use lightlag_core::RandomStream;
 use std::fmt;
 
-/// A box with walls along the axes. It may be flat: its z is then one height.
+/// A box with walls parallel to the axes. It may be flat: all z coordinates are then equal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Area {
     least: Vector,
     most: Vector,
 }
 
-/// The reason why two corners span no box.
+/// The reason why two corners do not form a box.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AreaError {
-    /// The axis.
+    /// The axis of the wrong coordinates.
     pub axis: char,
     least: f64,
     most: f64,
@@ -31,60 +31,64 @@ impl fmt::Display for AreaError {
 impl std::error::Error for AreaError {}
 
 impl Area {
-    /// The box between two corners, each in metres.
+    /// Returns the box between two corners, each in metres.
     ///
     /// # Errors
     /// If a coordinate is not finite, if x or y has no extent, or if a coordinate of the second corner is smaller.
-    pub fn new(least: Vector, most: Vector) -> Result<Self, AreaError> {
-        let axes = [('x', least.x, most.x), ('y', least.y, most.y), ('z', least.z, most.z)];
-        for (axis, least, most) in axes {
-            let is_right = (most - least).is_finite() && (least < most || (axis == 'z' && least == most));
+    pub fn new(min: Vector, max: Vector) -> Result<Self, AreaError> {
+        let axes = [('x', min.x, max.x), ('y', min.y, max.y), ('z', min.z, max.z)];
+        for (axis, low, high) in axes {
+            let is_right = (high - low).is_finite() && (low < high || (axis == 'z' && low == high));
             if !is_right {
-                return Err(AreaError { axis, least, most });
+                return Err(AreaError { axis, least: low, most: high });
             }
         }
-        Ok(Self { least, most })
+        Ok(Self { least: min, most: max })
     }
 
-    /// The corner with the least coordinates.
+    /// Returns the corner with the smallest coordinates.
     pub const fn least(&self) -> Vector {
         self.least
     }
 
-    /// The corner with the largest coordinates.
+    /// Returns the corner with the largest coordinates.
     pub const fn most(&self) -> Vector {
         self.most
     }
 
-    /// Its extents.
+    /// Returns the extents of the box along x, y and z.
     pub fn size(&self) -> Vector {
         self.most - self.least
     }
 
-    /// Its centre.
+    /// Returns the centre of the box.
     pub fn centre(&self) -> Vector {
         self.least + self.size() * 0.5
     }
 
-    /// Whether a place is in it or on its walls.
-    pub fn contains(&self, place: Vector) -> bool {
-        self.clamp(place) == place
+    /// Returns true if a position is inside the box or on its walls.
+    pub fn contains(&self, position: Vector) -> bool {
+        self.clamp(position) == position
     }
 
-    /// The nearest place in it.
-    pub fn clamp(&self, place: Vector) -> Vector {
+    /// Returns the position in the box that is nearest to `position`.
+    pub fn clamp(&self, position: Vector) -> Vector {
         let Self { least, most } = *self;
-        Vector::new(place.x.clamp(least.x, most.x), place.y.clamp(least.y, most.y), place.z.clamp(least.z, most.z))
+        Vector::new(
+            position.x.clamp(least.x, most.x),
+            position.y.clamp(least.y, most.y),
+            position.z.clamp(least.z, most.z),
+        )
     }
 
-    /// The part of it at this height.
+    /// Returns the cross-section of the box at height `z`.
     #[must_use]
     pub fn at_height(&self, z: f64) -> Self {
         let Self { least, most } = *self;
         Self { least: Vector { z, ..least }, most: Vector { z, ..most } }
     }
 
-    /// A place in it, uniformly distributed.
+    /// Returns a random position in the box, uniformly distributed.
     pub fn draw(&self, random: &mut RandomStream) -> Vector {
         let size = self.size();
         let (x, y, z) = (random.uniform(), random.uniform(), random.uniform());

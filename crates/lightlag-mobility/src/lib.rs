@@ -1,16 +1,16 @@
-//! Where nodes are: positions as functions of time.
+//! Mobility of nodes: their positions as functions of time.
 //!
-//! A model of mobility yields a path piece by piece. Each piece has a closed form, so nothing happens while a node moves:
-//! a position is computed when it is asked for.
+//! A mobility model generates a path segment by segment. Each segment has a closed form, so no event occurs while a
+//! node moves: a position is computed on request.
 //!
-//! - [`vector`]: places and velocities.
-//! - [`area`]: the box in which nodes move.
-//! - [`placement`]: where nodes start.
-//! - [`piece`]: a part of a path, straight or on an arc.
-//! - [`model`]: what each model has, and why it may refuse an area or a place.
-//! - [`models`]: a file for each model, their registry, and the path of a node.
-//! - [`track`]: paths through given places.
-//! - [`paths`]: files of paths.
+//! - [`vector`]: positions and velocities.
+//! - [`area`]: the box that contains the nodes.
+//! - [`placement`]: initial positions of nodes.
+//! - [`piece`]: a segment of a path, straight or on an arc.
+//! - [`model`]: the interface of models, and the reasons to reject an area or a position.
+//! - [`models`]: the models, one file each, their registry, and the path of a node.
+//! - [`track`]: paths through given positions.
+//! - [`paths`]: files that contain paths.
 
 pub mod area;
 pub mod model;

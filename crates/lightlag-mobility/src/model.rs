@@ -1,16 +1,16 @@
-//! A model of mobility: what each has, and why it may refuse an area or a place.
+//! The interface of mobility models, and the reasons to reject an area or a position.
 
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Piece, Vector};
 use lightlag_core::params::Described;
 use std::fmt;
 
-/// The reason why a model does not go with an area or a place.
+/// The reason why a model is not compatible with an area or a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The key of the parameter, or `None` where the place is wrong.
+    /// The key of the parameter that is wrong, or `None` if the position is wrong.
     pub key: Option<&'static str>,
-    /// The value and the remedy.
+    /// The value and the fix, as text.
     pub message: String,
 }
 
@@ -33,33 +33,33 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The parameters of a model, from which paths are made.
+/// The parameters of a model; they define the paths of its nodes.
 pub(crate) trait Model: Described {
-    /// A node at work.
+    /// The state of a node that follows the model.
     type Walk: Walk;
 
-    /// The reason why the parameters do not go with the area or the place, if there is one.
-    fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
-        in_area(area, place)
+    /// Returns the reason why the parameters are not compatible with the area or the position, if there is one.
+    fn check(&self, area: &Area, position: Option<Vector>) -> Result<(), Refusal> {
+        in_area(area, position)
     }
 
-    /// The path of a node, and its first piece, from the start of the run on.
-    fn start(&self, start: Start<'_>) -> (Self::Walk, Piece);
+    /// Returns the state of a node, and the first segment of its path, which starts at the start of the run.
+    fn start(&self, start: WalkStart<'_>) -> (Self::Walk, Piece);
 }
 
-/// Refuses a place outside the area.
-pub(crate) fn in_area(area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
-    let Some(place) = place.filter(|place| !area.contains(*place)) else { return Ok(()) };
+/// Rejects a position outside the area.
+pub(crate) fn in_area(area: &Area, position: Option<Vector>) -> Result<(), Refusal> {
+    let Some(place) = position.filter(|place| !area.contains(*place)) else { return Ok(()) };
     Err(Refusal::place(format!("{} is outside {}; start inside", shown(place), extent(area))))
 }
 
-/// A place in a message.
-pub(crate) fn shown(place: Vector) -> String {
-    let Vector { x, y, z } = place;
+/// Formats a position for a message.
+pub(crate) fn shown(position: Vector) -> String {
+    let Vector { x, y, z } = position;
     format!("({x}, {y}, {z}) m")
 }
 
-/// An area in a message.
+/// Formats the extents of an area for a message.
 pub(crate) fn extent(area: &Area) -> String {
     format!("the area from {} to {}", shown(area.least()), shown(area.most()))
 }

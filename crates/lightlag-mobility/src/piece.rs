@@ -1,17 +1,18 @@
-//! A part of a path with a closed form: a straight line or an arc, each at a constant speed.
+//! A segment of a path with a closed form: a straight line or an arc, at a constant speed.
 //!
-//! With t since the start, a place is p(t) = p₀ + v t + R(ω t) a − a, where a is the arm from the centre of a horizontal
-//! circle to p₀, R a rotation about the vertical, and v the drift of the centre. A line has no arm.
+//! With t the time since its start, the position is p(t) = p₀ + v t + R(ω t) a − a. Here a is the vector from the
+//! centre of a horizontal circle to p₀, R a rotation about the vertical axis, and v the velocity of the centre. A
+//! straight line has no a.
 
 use crate::{Area, Vector};
 use lightlag_core::{Duration, Instant};
 
-/// A part of a path.
+/// A segment of a path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Piece {
-    /// Its start.
+    /// Start time.
     pub from: Instant,
-    /// Its end, which belongs to the next piece. The last piece of a path ends at [`Instant::MAX`].
+    /// End time; this instant already belongs to the next segment. The last segment of a path ends at [`Instant::MAX`].
     pub until: Instant,
     place: Vector,
     drift: Vector,
@@ -22,48 +23,50 @@ pub struct Piece {
 /// A turn about a vertical axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Turn {
-    /// From the axis to the place at the start.
+    /// Horizontal vector from the axis to the initial position, in metres.
     arm: (f64, f64),
-    /// In radians a second, counterclockwise seen from above.
+    /// Angular velocity in radians per second, counterclockwise seen from above.
     rate: f64,
 }
 
 impl Piece {
-    /// A straight line from `place` on.
-    pub const fn straight(from: Instant, until: Instant, place: Vector, velocity: Vector) -> Self {
-        Self { from, until, place, drift: velocity, turn: None, walls: None }
+    /// Returns a straight line that starts at `position`.
+    pub const fn straight(from: Instant, until: Instant, position: Vector, velocity: Vector) -> Self {
+        Self { from, until, place: position, drift: velocity, turn: None, walls: None }
     }
 
-    /// Rest at `place`.
-    pub const fn rest(from: Instant, until: Instant, place: Vector) -> Self {
-        Self::straight(from, until, place, Vector::ZERO)
+    /// Returns a segment in which the node stays at `position`.
+    pub const fn rest(from: Instant, until: Instant, position: Vector) -> Self {
+        Self::straight(from, until, position, Vector::ZERO)
     }
 
-    /// A straight flight to `goal` at `speed` metres per second.
-    pub(crate) fn flight(from: Instant, place: Vector, goal: Vector, speed: f64) -> Self {
-        let time = flight_time(place.distance(goal), speed);
-        Self::straight(from, from + time, place, (goal - place) * (1.0 / time.as_secs_f64()))
+    /// Returns a straight flight to `goal` at `speed` metres per second.
+    pub(crate) fn flight(from: Instant, position: Vector, goal: Vector, speed: f64) -> Self {
+        let time = flight_time(position.distance(goal), speed);
+        Self::straight(from, from + time, position, (goal - position) * (1.0 / time.as_secs_f64()))
     }
 
-    /// A horizontal arc from `place` on about `centre`, at `rate` radians a second counterclockwise seen from above.
-    pub fn arc(from: Instant, until: Instant, place: Vector, centre: Vector, rate: f64) -> Self {
-        let turn = Turn { arm: (place.x - centre.x, place.y - centre.y), rate };
-        Self { from, until, place, drift: Vector::ZERO, turn: Some(turn), walls: None }
+    /// Returns a horizontal arc about `centre` that starts at `position`, at `rate` radians per second,
+    /// counterclockwise seen from above.
+    pub fn arc(from: Instant, until: Instant, position: Vector, centre: Vector, rate: f64) -> Self {
+        let turn = Turn { arm: (position.x - centre.x, position.y - centre.y), rate };
+        Self { from, until, place: position, drift: Vector::ZERO, turn: Some(turn), walls: None }
     }
 
-    /// The same path up to this instant, if it does not end before.
+    /// Returns the same segment, but ending at this instant if it would end later.
     #[must_use]
     pub fn ending(self, until: Instant) -> Self {
         Self { until: self.until.min(until), ..self }
     }
 
-    /// The same path, pressed against the walls of `area` where it would leave it.
+    /// Returns the same segment, limited to `area`: where it would leave the area, it slides along the walls.
     #[must_use]
     pub fn within(self, area: Area) -> Self {
         Self { walls: Some(area), ..self }
     }
 
-    /// The path of a node that moves along `offset` relative to this one. It lasts while both do.
+    /// Returns the path of a node whose position relative to this segment is `offset`. It lasts as long as both
+    /// segments do.
     #[must_use]
     pub fn carrying(&self, offset: &Self) -> Self {
         let from = self.from.max(offset.from);
@@ -82,30 +85,30 @@ impl Piece {
         }
     }
 
-    /// The place at an instant between its start and its end.
-    pub fn position(&self, at: Instant) -> Vector {
-        let seconds = self.seconds(at);
-        let mut place = self.place + self.drift * seconds;
+    /// Returns the position at an instant within the segment.
+    pub fn position(&self, time: Instant) -> Vector {
+        let seconds = self.seconds(time);
+        let mut position = self.place + self.drift * seconds;
         if let Some(turn) = self.turn {
-            let (sin, cos) = self.rotation(turn, at);
+            let (sin, cos) = self.rotation(turn, time);
             let (x, y) = turn.arm;
-            place.x += x * (cos - 1.0) - y * sin;
-            place.y += x * sin + y * (cos - 1.0);
+            position.x += x * (cos - 1.0) - y * sin;
+            position.y += x * sin + y * (cos - 1.0);
         }
-        self.walls.map_or(place, |walls| walls.clamp(place))
+        self.walls.map_or(position, |walls| walls.clamp(position))
     }
 
-    /// The velocity at an instant between its start and its end, in metres per second.
-    pub fn velocity(&self, at: Instant) -> Vector {
+    /// Returns the velocity at an instant within the segment, in metres per second.
+    pub fn velocity(&self, time: Instant) -> Vector {
         let mut velocity = self.drift;
         if let Some(turn) = self.turn {
-            let (sin, cos) = self.rotation(turn, at);
+            let (sin, cos) = self.rotation(turn, time);
             let (x, y) = turn.arm;
             velocity.x -= turn.rate * (x * sin + y * cos);
             velocity.y += turn.rate * (x * cos - y * sin);
         }
         let Some(walls) = self.walls else { return velocity };
-        let free = Self { walls: None, ..*self }.position(at);
+        let free = Self { walls: None, ..*self }.position(time);
         let pressed = walls.clamp(free);
         let along = |free: f64, pressed: f64, velocity: f64| if free == pressed { velocity } else { 0.0 };
         Vector::new(
@@ -115,7 +118,7 @@ impl Piece {
         )
     }
 
-    /// The place at its start and the velocity, if it is straight and touches no wall.
+    /// Returns the initial position and the velocity, if the segment is straight and touches no wall.
     pub fn line(&self) -> Option<(Vector, Vector)> {
         let is_free = self.walls.is_none_or(|walls| {
             let end = self.place + self.drift * self.seconds(self.until);
@@ -125,16 +128,17 @@ impl Piece {
         (self.turn.is_none() && is_free).then_some((self.place, self.drift))
     }
 
-    fn seconds(&self, at: Instant) -> f64 {
-        at.since(self.from).as_secs_f64()
+    fn seconds(&self, time: Instant) -> f64 {
+        time.since(self.from).as_secs_f64()
     }
 
-    fn rotation(&self, turn: Turn, at: Instant) -> (f64, f64) {
-        libm::sincos(turn.rate * self.seconds(at))
+    fn rotation(&self, turn: Turn, time: Instant) -> (f64, f64) {
+        libm::sincos(turn.rate * self.seconds(time))
     }
 }
 
-/// The time of a flight over this distance in metres, rounded up to a nanosecond, so that nothing exceeds its speed.
+/// Returns the duration of a flight over this distance in metres, rounded up to a nanosecond, so that the resulting
+/// speed never exceeds `speed`.
 pub(crate) fn flight_time(distance: f64, speed: f64) -> Duration {
     // `as` saturates.
     Duration::from_nanos(libm::ceil(distance / speed * 1e9) as u64).max(Duration::from_nanos(1))
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carried_piece_is_the_sum_of_two() {
+    fn a_carried_segment_is_the_sum_of_both() {
         let arc = Piece::arc(at(1.0), at(9.0), Vector::new(30.0, 5.0, 7.0), Vector::new(20.0, 5.0, 7.0), 0.3);
         let offset = Piece::straight(at(3.0), at(6.0), Vector::new(1.0, 1.0, 1.0), Vector::new(0.1, -0.2, 0.3));
         let sum = arc.carrying(&offset);
@@ -184,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_stop_what_would_pass_them() {
+    fn walls_stop_nodes() {
         let area = Area::new(Vector::ZERO, Vector::new(10.0, 10.0, 10.0)).unwrap();
         let piece =
             Piece::straight(at(0.0), at(4.0), Vector::new(5.0, 5.0, 5.0), Vector::new(2.0, 1.0, 0.0)).within(area);

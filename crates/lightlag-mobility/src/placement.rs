@@ -1,124 +1,77 @@
-//! Where nodes start.
+//! Initial positions of nodes.
 
 use crate::model::{extent, shown};
 use crate::{Area, Vector};
-use lightlag_core::Unit;
-use lightlag_core::params::{Described, Setting};
+use lightlag_core::params::Described;
+use lightlag_core::{Unit, settings};
 use std::f64::consts::PI;
 
-/// Anywhere in the area.
+/// Positions chosen by the mobility model, by default uniformly distributed in the area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Uniform;
 
-/// Rows and columns, as square as the number of nodes allows.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Grid {
-    /// The distance of neighbours, in metres.
-    pub spacing: f64,
-    /// The height above the floor of the area, in metres.
-    pub height: f64,
-}
+settings! {
+    /// A grid of rows and columns, as square as the number of nodes allows.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Grid {
+        about "Nodes start in rows and columns, from the corner with the minimum coordinates. There are as many \
+               columns as the square root of the number of nodes, rounded up.";
 
-/// A line to the east.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Line {
-    /// The distance of neighbours, in metres.
-    pub spacing: f64,
-    /// The height above the floor of the area, in metres.
-    pub height: f64,
-}
-
-/// A circle about the middle of the area.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Circle {
-    /// Its radius, in metres.
-    pub radius: f64,
-    /// The height above the floor of the area, in metres.
-    pub height: f64,
-    /// Whether the first node is in the middle.
-    pub hub: bool,
-}
-
-impl Default for Grid {
-    fn default() -> Self {
-        Self { spacing: 40.0, height: 0.0 }
+        /// Distance between neighbours, in metres.
+        spacing: f64 = 40.0 => quantity(Unit::Metre, 0.0, 1e6);
+        /// Height above the floor of the area, in metres.
+        height: f64 = 0.0 => quantity(Unit::Metre, 0.0, 1e6);
     }
 }
 
-impl Default for Line {
-    fn default() -> Self {
-        Self { spacing: 40.0, height: 0.0 }
+settings! {
+    /// A line from west to east.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct LinePlacement {
+        about "Nodes start in a line to the east, from the corner with the minimum coordinates.";
+
+        /// Distance between neighbours, in metres.
+        spacing: f64 = 40.0 => quantity(Unit::Metre, 0.0, 1e6);
+        /// Height above the floor of the area, in metres.
+        height: f64 = 0.0 => quantity(Unit::Metre, 0.0, 1e6);
     }
 }
 
-impl Default for Circle {
-    fn default() -> Self {
-        Self { radius: 5.0, height: 0.0, hub: true }
-    }
-}
+settings! {
+    /// A circle around the centre of the area.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Circle {
+        about "Nodes start evenly spaced on a circle around the middle of the area; with `hub`, the first node is in \
+               the middle.";
 
-fn length<C>(key: &'static str, at: fn(&mut C) -> &mut f64) -> Setting<C> {
-    Setting::quantity(key, at, Unit::Metre, 0.0, 1e6)
+        /// Radius of the circle, in metres.
+        radius: f64 = 5.0 => quantity(Unit::Metre, 0.0, 1e6);
+        /// Height above the floor of the area, in metres.
+        height: f64 = 0.0 => quantity(Unit::Metre, 0.0, 1e6);
+        /// Whether the first node is at the centre.
+        hub: bool = true => flag();
+    }
 }
 
 impl Described for Uniform {
-    const ABOUT: &'static str = "Nodes start anywhere in the area, or where their model of mobility says: random waypoint \
-        starts from its stationary distribution.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        Vec::new()
-    }
-}
-
-impl Described for Grid {
-    const ABOUT: &'static str = "Nodes start in rows and columns, from the corner with the least coordinates on. There are \
-        as many columns as the square root of the number of nodes, rounded up.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            length("spacing", |c: &mut Self| &mut c.spacing).about("The distance of neighbours, in metres."),
-            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
-        ]
-    }
-}
-
-impl Described for Line {
-    const ABOUT: &'static str = "Nodes start in a line to the east, from the corner with the least coordinates on.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            length("spacing", |c: &mut Self| &mut c.spacing).about("The distance of neighbours, in metres."),
-            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
-        ]
-    }
-}
-
-impl Described for Circle {
-    const ABOUT: &'static str = "Nodes start evenly on a circle about the middle of the area; with `hub`, the first node is \
-        in the middle.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            length("radius", |c: &mut Self| &mut c.radius).about("Its radius, in metres."),
-            length("height", |c: &mut Self| &mut c.height).about("The height above the floor of the area, in metres."),
-            Setting::flag("hub", |c: &mut Self| &mut c.hub).about("Whether the first node is in the middle."),
-        ]
-    }
+    const ABOUT: &'static str = "Nodes start at uniformly distributed positions in the area, or as their mobility \
+                                 model specifies: random waypoint starts from its stationary distribution.";
 }
 
 lightlag_core::registry! {
-    /// Where nodes start, and its parameters.
+    /// The initial placement of nodes, and its parameters.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Placement {
         Uniform, "uniform", Uniform;
         Grid, "grid", Grid;
-        Line, "line", Line;
+        Line, "line", LinePlacement;
         Circle, "circle", Circle;
     }
 }
 
 impl Placement {
-    /// The place of the node with this index among `count`, or `None` where the model of mobility draws it.
+    /// Returns the position of the node with this index among `count` nodes, or `None` if the mobility model chooses
+    /// it.
     pub fn place(&self, index: u32, count: u32, area: &Area) -> Option<Vector> {
         let corner = area.least();
         Some(match *self {
@@ -128,7 +81,9 @@ impl Placement {
                 let (column, row) = (f64::from(index % columns), f64::from(index / columns));
                 corner + Vector::new(column * spacing, row * spacing, height)
             }
-            Self::Line(Line { spacing, height }) => corner + Vector::new(f64::from(index) * spacing, 0.0, height),
+            Self::Line(LinePlacement { spacing, height }) => {
+                corner + Vector::new(f64::from(index) * spacing, 0.0, height)
+            }
             Self::Circle(Circle { radius, height, hub }) => {
                 let centre = area.centre();
                 let centre = Vector::new(centre.x, centre.y, corner.z + height);
@@ -143,25 +98,25 @@ impl Placement {
         })
     }
 
-    /// Whether so many nodes fit.
+    /// Checks that `count` nodes fit into the area.
     ///
     /// # Errors
-    /// A message with the first node that is outside the area.
+    /// A message that names the first node outside the area.
     pub fn check(&self, count: u32, area: &Area) -> Result<(), String> {
         let places = (0..count).filter_map(|index| Some((index, self.place(index, count, area)?)));
         match places.into_iter().find(|(_, place)| !area.contains(*place)) {
             None => Ok(()),
-            Some((index, place)) => Err(format!(
+            Some((index, position)) => Err(format!(
                 "node {} of {count} is at {}, outside {}; make the area larger or the spacing smaller",
                 index + 1,
-                shown(place),
+                shown(position),
                 extent(area)
             )),
         }
     }
 }
 
-/// The least whole number whose square is not below `count`.
+/// Returns the number of columns: the smallest whole number whose square is at least `count`.
 fn columns(count: u32) -> u32 {
     let root = count.isqrt();
     (root + u32::from(root * root < count)).max(1)
@@ -185,7 +140,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_line_have_its_spacing() {
-        let line = Placement::Line(Line { spacing: 40.0, height: 0.0 });
+        let line = Placement::Line(LinePlacement { spacing: 40.0, height: 0.0 });
         assert_eq!(line.place(3, 5, &area()), Some(Vector::new(20.0, 0.0, 10.0)));
         assert_eq!(line.check(6, &area()), Ok(()));
         let message = line.check(7, &area()).unwrap_err();

@@ -1,26 +1,26 @@
-//! Paths through given places: straight between two, at rest before the first and after the last.
+//! Paths through given positions: straight lines between them. The node is at rest before the first and after the last.
 
 use crate::walk::Walk;
 use crate::{Piece, Vector};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
-/// A place at an instant.
+/// A position, and the time when the node is there.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fix {
-    /// The instant.
+    /// The time.
     pub at: Instant,
-    /// The place.
+    /// The position.
     pub place: Vector,
 }
 
-/// Places in the order of time. Clones share them.
+/// Positions in order of time. Clones share the memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Track(Arc<[Fix]>);
 
 impl Track {
-    /// A track through these places, or `None` if there is none, if a place is not finite or if an instant is not after
-    /// the one before it.
+    /// Returns a track through these positions, or `None` if there are no positions, if a position is not finite, or if
+    /// the times are not in ascending order.
     pub fn new(fixes: Vec<Fix>) -> Option<Self> {
         let is_right = !fixes.is_empty()
             && fixes.is_sorted_by(|a, b| a.at < b.at)
@@ -28,12 +28,12 @@ impl Track {
         is_right.then(|| Self(fixes.into()))
     }
 
-    /// Its places.
+    /// Returns the positions with their times.
     pub fn fixes(&self) -> &[Fix] {
         &self.0
     }
 
-    /// The greatest speed, in metres per second, with the start of the leg that has it.
+    /// Returns the maximum speed in metres per second, and the start time of the leg where it occurs.
     pub fn max_speed(&self) -> (f64, Instant) {
         let speeds = self.0.windows(2).map(|leg| (leg_speed(&leg[0], &leg[1]), leg[0].at));
         speeds.fold((0.0, self.0[0].at), |most, leg| if leg.0 > most.0 { leg } else { most })
@@ -48,16 +48,17 @@ fn leg_speed(from: &Fix, to: &Fix) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Follower {
     track: Track,
-    /// The fix that the next piece starts from.
+    /// Index of the position where the next leg starts.
     next: usize,
-    /// The time by which the track is late in this repetition.
+    /// Time by which the track is delayed in the current repetition.
     shift: Duration,
-    /// Whether the track starts again at its end, with its first fix at that instant.
+    /// Whether the track starts again at its end; the node is then back at its first position at the end time.
     repeats: bool,
 }
 
 impl Follower {
-    /// A node on this track, and its first piece. A track that repeats is late by its length in each repetition.
+    /// Returns a node on this track, and its first segment. Each repetition of the track is delayed by the length of
+    /// the track.
     pub(crate) fn new(track: Track, repeats: bool) -> (Self, Piece) {
         let first = track.0[0];
         let mut follower = Self { track, next: 0, shift: Duration::ZERO, repeats };

@@ -1,52 +1,52 @@
-//! Places and velocities.
+//! Positions and velocities.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-/// A place or a velocity in local coordinates: x to the east, y to the north, z up, in metres or metres per second.
+/// A position or a velocity in local coordinates: x to the east, y to the north, z up, in metres or metres per second.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Vector {
-    /// To the east.
+    /// Component to the east.
     pub x: f64,
-    /// To the north.
+    /// Component to the north.
     pub y: f64,
-    /// Up.
+    /// Component upwards.
     pub z: f64,
 }
 
 impl Vector {
-    /// The origin, or rest.
+    /// The zero vector: the origin, or the velocity of a node at rest.
     pub const ZERO: Self = Self::new(0.0, 0.0, 0.0);
 
-    /// A vector by its parts.
+    /// Creates a vector from its components.
     pub const fn new(x: f64, y: f64, z: f64) -> Self {
         Self { x, y, z }
     }
 
-    /// The scalar product.
+    /// Returns the scalar product.
     #[inline]
     pub fn dot(self, other: Self) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
-    /// The square of its length.
+    /// Returns the square of the vector's length.
     #[inline]
     pub fn square(self) -> f64 {
         self.dot(self)
     }
 
-    /// Its length.
+    /// Returns the length of the vector.
     #[inline]
     pub fn length(self) -> f64 {
         self.square().sqrt()
     }
 
-    /// The distance to another place.
+    /// Returns the distance to another position.
     #[inline]
     pub fn distance(self, other: Self) -> f64 {
         (self - other).length()
     }
 
-    /// Whether all its parts are finite numbers.
+    /// Returns true if all components are finite.
     pub fn is_finite(self) -> bool {
         self.x.is_finite() && self.y.is_finite() && self.z.is_finite()
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_euclid() {
+    fn distances_are_euclidean() {
         let (a, b) = (Vector::new(1.0, 2.0, 3.0), Vector::new(3.0, 5.0, 9.0));
         assert_eq!(a.distance(b), 7.0);
         assert_eq!((b - a).square(), 49.0);

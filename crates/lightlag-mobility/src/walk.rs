@@ -1,30 +1,30 @@
-//! A node at work: the interface of the models.
+//! The state of a moving node: the interface that the models implement.
 
 use crate::{Area, Piece, Vector};
 use lightlag_core::RandomStream;
 
-/// The start of a model: where, and the stream that it draws from.
-pub(crate) struct Start<'a> {
+/// The input of a model for the start of a node.
+pub(crate) struct WalkStart<'a> {
     pub(crate) area: &'a Area,
-    /// `None` leaves the choice to the model.
+    /// The start position; `None` if the model chooses it.
     pub(crate) place: Option<Vector>,
     pub(crate) random: RandomStream,
-    /// The seed of the run, for the paths of other nodes.
+    /// The seed of the run, which also determines the paths of other nodes.
     pub(crate) seed: u64,
 }
 
-impl Start<'_> {
-    /// The given place, or one drawn uniformly.
+impl WalkStart<'_> {
+    /// Returns the given position, or a random one, uniformly distributed.
     pub(crate) fn place(&mut self) -> Vector {
         self.place.unwrap_or_else(|| self.area.draw(&mut self.random))
     }
 }
 
-/// A node at work: the parts of its path, one after another.
+/// The state of a moving node, which generates the segments of its path one after another.
 pub(crate) trait Walk: Clone {
-    /// The piece after `last`, which starts where `last` ends.
+    /// Returns the segment after `last`, which starts where `last` ends.
     fn next(&mut self, last: &Piece) -> Piece;
 
-    /// An upper bound of the speed, in metres per second.
+    /// Returns an upper bound of the speed, in metres per second.
     fn max_speed(&self) -> f64;
 }

@@ -1,4 +1,4 @@
-//! Properties of files of paths.
+//! Property tests of files of paths.
 
 use lightlag_core::Instant;
 use lightlag_mobility::models::trace::TraceFormat;
@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 const FORMATS: [TraceFormat; 3] = [TraceFormat::Csv, TraceFormat::BonnMotion, TraceFormat::Ns2];
 
-/// Texts of words that files have.
+/// Generates texts from fragments that occur in such files.
 fn text() -> impl Strategy<Value = String> {
     let word = select(vec![
         "time",
@@ -91,17 +91,17 @@ proptest! {
     }
 
     #[test]
-    fn places_of_bonnmotion_are_those_of_csv(
+    fn positions_of_bonnmotion_match_csv(
         legs in prop::collection::vec((1u64..1_000_000_000_000, -1e6..1e6, -1e6..1e6, -1e3..1e4), 1..10),
     ) {
         let (mut flat, mut solid, mut csv) = (String::new(), String::new(), String::from("time,node,x,y,z\n"));
         let mut time = 0;
         for (later, x, y, z) in &legs {
             time += later;
-            let at = Instant::from_nanos(time).as_secs_f64();
-            flat.push_str(&format!("{at} {x} {y} "));
-            solid.push_str(&format!("{at} {x} {y} {z} "));
-            csv.push_str(&format!("{at},0,{x},{y},{z}\n"));
+            let seconds = Instant::from_nanos(time).as_secs_f64();
+            flat.push_str(&format!("{seconds} {x} {y} "));
+            solid.push_str(&format!("{seconds} {x} {y} {z} "));
+            csv.push_str(&format!("{seconds},0,{x},{y},{z}\n"));
         }
         let read = |format, dimension, text: String| Paths::read(format, dimension, text.as_bytes()).unwrap();
         let expected = read(TraceFormat::Csv, 2, csv);

@@ -1,4 +1,4 @@
-//! Properties of the paths of every model.
+//! Property tests of the paths of all models.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::models::paparazzi::Weights;
@@ -29,14 +29,14 @@ fn times() -> impl Strategy<Value = (Duration, Duration)> {
 fn gauss_markov() -> impl Strategy<Value = Mobility> {
     let alpha = select(vec![0.0, 0.5, 0.85, 1.0]);
     let variances = (0.0..4.0, 0.0..2.0, 0.0..1.0);
-    (alpha, speeds(), 1u64..2_000, variances).prop_map(|(alpha, (speed_least, speed_most), step, variances)| {
+    (alpha, speeds(), 1u64..2_000, variances).prop_map(|(alpha, (speed_min, speed_max), step, variances)| {
         let (speed_variance, direction_variance, pitch_variance) = variances;
         let time_step = Duration::from_millis(step);
         Mobility::GaussMarkov(GaussMarkov {
             alpha,
             time_step,
-            speed_least,
-            speed_most,
+            speed_min,
+            speed_max,
             speed_variance,
             direction_variance,
             pitch_variance,
@@ -47,15 +47,15 @@ fn gauss_markov() -> impl Strategy<Value = Mobility> {
 
 fn random_waypoint() -> impl Strategy<Value = Mobility> {
     (speeds(), times(), any::<bool>(), any::<bool>()).prop_map(|(speeds, pauses, level, steady)| {
-        let ((speed_least, speed_most), (pause_least, pause_most)) = (speeds, pauses);
-        Mobility::RandomWaypoint(RandomWaypoint { speed_least, speed_most, pause_least, pause_most, level, steady })
+        let ((speed_min, speed_max), (pause_min, pause_max)) = (speeds, pauses);
+        Mobility::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause_min, pause_max, level, steady })
     })
 }
 
 fn smooth_turn() -> impl Strategy<Value = Mobility> {
     (speeds(), 1u64..20_000, select(vec![0.0, 1e-9, 0.001, 0.01, 0.3])).prop_map(|(speeds, turn, curvature)| {
-        let ((speed_least, speed_most), turn_time) = (speeds, Duration::from_millis(turn));
-        Mobility::SmoothTurn(SmoothTurn { speed_least, speed_most, turn_time, curvature })
+        let ((speed_min, speed_max), turn_time) = (speeds, Duration::from_millis(turn));
+        Mobility::SmoothTurn(SmoothTurn { speed_min, speed_max, turn_time, curvature })
     })
 }
 
@@ -63,15 +63,15 @@ fn paparazzi() -> impl Strategy<Value = Mobility> {
     let weight = || 0.0..1.0;
     let weights = (weight(), weight(), weight(), weight(), 0.01..1.0);
     (speeds(), times(), 0.5..200.0, 0.0..50.0, weights).prop_map(|(speeds, stays, radius, more, weights)| {
-        let ((speed_least, speed_most), (stay_least, stay_most)) = (speeds, stays);
+        let ((speed_min, speed_max), (stay_min, stay_max)) = (speeds, stays);
         let (stay_at, oval, scan, eight, waypoint) = weights;
         Mobility::Paparazzi(Paparazzi {
-            speed_least,
-            speed_most,
-            radius_least: radius,
-            radius_most: radius + more,
-            stay_least,
-            stay_most,
+            speed_min,
+            speed_max,
+            radius_min: radius,
+            radius_max: radius + more,
+            stay_min,
+            stay_max,
             weights: Weights { stay_at, oval, scan, eight, waypoint },
         })
     })
@@ -89,7 +89,7 @@ fn any_model() -> impl Strategy<Value = Mobility> {
     prop_oneof![3 => alone(), 1 => group]
 }
 
-/// Metres by which rounding to nanoseconds may miss a place.
+/// Tolerance in metres for positions, because times are rounded to nanoseconds.
 const ROUNDING: f64 = 1e-5;
 
 fn at(nanos: u64) -> Instant {
@@ -112,13 +112,13 @@ proptest! {
             }
             let long = piece.until.since(from).as_nanos();
             for share in 0..=4 {
-                let at = from + Duration::from_nanos(long / 4 * share);
-                let (place, speed) = (piece.position(at), piece.velocity(at).length());
-                prop_assert!(place.is_finite() && area.clamp(place).distance(place) < ROUNDING, "{place:?} {area:?}");
+                let time = from + Duration::from_nanos(long / 4 * share);
+                let (position, speed) = (piece.position(time), piece.velocity(time).length());
+                prop_assert!(position.is_finite() && area.clamp(position).distance(position) < ROUNDING, "{position:?} {area:?}");
                 prop_assert!(speed <= fastest, "{speed} above {fastest}: {piece:?}");
                 if let Some((start, velocity)) = piece.line() {
-                    let seconds = at.since(piece.from).as_secs_f64();
-                    prop_assert!(place.distance(start + velocity * seconds) < ROUNDING);
+                    let seconds = time.since(piece.from).as_secs_f64();
+                    prop_assert!(position.distance(start + velocity * seconds) < ROUNDING);
                 }
             }
             let next = *motion.piece(piece.until);
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn the_path_does_not_depend_on_who_asks_when(
+    fn the_path_does_not_depend_on_the_times_of_calls(
         mobility in any_model(), area in area(), seed: u64, mut times in prop::collection::vec(0u64..60_000_000_000, 1..40),
     ) {
         times.sort_unstable();
@@ -137,10 +137,10 @@ proptest! {
         let mut rarely = often.clone();
         let mut same = Motion::new(&mobility, &area, None, seed, "a");
         for (index, time) in times.into_iter().map(at).enumerate() {
-            let place = often.position(time);
-            prop_assert_eq!(same.position(time), place);
+            let position = often.position(time);
+            prop_assert_eq!(same.position(time), position);
             if index % 5 == 4 {
-                prop_assert_eq!(rarely.position(time), place);
+                prop_assert_eq!(rarely.position(time), position);
                 prop_assert_eq!(rarely.velocity(time), often.velocity(time));
             }
         }
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn tracks_pass_through_their_places(
+    fn tracks_pass_through_their_positions(
         legs in prop::collection::vec((1u64..20_000_000_000, 0.0..400.0, 0.0..400.0, 0.0..100.0), 1..20),
     ) {
         let mut time = 0;
@@ -189,7 +189,7 @@ proptest! {
 fn names_and_seeds_give_paths_of_their_own() {
     let area = Area::new(Vector::ZERO, Vector::new(400.0, 400.0, 100.0)).unwrap();
     let mobility = Mobility::GaussMarkov(GaussMarkov::calm(20.0, 20.0));
-    let place = |seed, name| Motion::new(&mobility, &area, None, seed, name).position(at(10_000_000_000));
-    assert_ne!(place(1, "a"), place(2, "a"));
-    assert_ne!(place(1, "a"), place(1, "b"));
+    let position_of = |seed, name| Motion::new(&mobility, &area, None, seed, name).position(at(10_000_000_000));
+    assert_ne!(position_of(1, "a"), position_of(2, "a"));
+    assert_ne!(position_of(1, "a"), position_of(1, "b"));
 }

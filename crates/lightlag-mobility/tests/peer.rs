@@ -1,8 +1,8 @@
-//! Populations beside those of ns-3.37 (`benchmarks/peers/ns3/mobility.cc`): 10 000 nodes in 400 m × 400 m × 100 m, means of
-//! the times 100, 200 and 400 s.
+//! Comparison of node populations with ns-3.37 (`benchmarks/simulators/ns3/mobility.cc`): 10 000 nodes in 400 m × 400 m
+//! × 100 m, averaged over the times 100, 200 and 400 s.
 //!
-//! Moments of places may differ by 5 %: four standard deviations of the difference of two such samples. Shares of nodes may
-//! differ by 0.02, mean speeds by 2 %.
+//! Moments of positions may differ by 5 %: four standard deviations of the difference between two such samples.
+//! Fractions of nodes may differ by 0.02, mean speeds by 2 %.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::models::{GaussMarkov, RandomWaypoint};
@@ -10,30 +10,30 @@ use lightlag_mobility::{Area, Mobility, Motion, Vector};
 
 const NODES: u64 = 10_000;
 
-/// Places relative to the middle and velocities, after 200 s.
+/// Returns the positions of the nodes relative to the centre, and their velocities, after 200 s.
 fn population(mobility: &Mobility, area: &Area) -> Vec<(Vector, Vector)> {
-    let at = Instant::ZERO + Duration::from_secs(200);
+    let time = Instant::ZERO + Duration::from_secs(200);
     let node = |seed| {
         let mut motion = Motion::new(mobility, area, None, seed, "a");
-        (motion.position(at) - area.centre(), motion.velocity(at))
+        (motion.position(time) - area.centre(), motion.velocity(time))
     };
     (0..NODES).map(node).collect()
 }
 
-fn mean(population: &[(Vector, Vector)], of: impl Fn(&(Vector, Vector)) -> f64) -> f64 {
-    population.iter().map(of).sum::<f64>() / population.len() as f64
+fn mean(population: &[(Vector, Vector)], quantity: impl Fn(&(Vector, Vector)) -> f64) -> f64 {
+    population.iter().map(quantity).sum::<f64>() / population.len() as f64
 }
 
 fn near(name: &str, ours: f64, theirs: f64, tolerance: f64) {
     assert!((ours / theirs - 1.0).abs() <= tolerance, "{name}: {ours} against {theirs}");
 }
 
-fn at_edge((place, _): &(Vector, Vector)) -> f64 {
-    f64::from(place.x.abs() > 160.0)
+fn at_edge((position, _): &(Vector, Vector)) -> f64 {
+    f64::from(position.x.abs() > 160.0)
 }
 
 #[test]
-fn gauss_markov_is_where_that_of_ns3_is() {
+fn gauss_markov_has_the_positions_of_ns3() {
     let area = Area::new(Vector::ZERO, Vector::new(400.0, 400.0, 100.0)).unwrap();
     let nodes = population(&Mobility::GaussMarkov(GaussMarkov::calm(10.0, 20.0)), &area);
     near("x²", mean(&nodes, |(place, _)| place.x * place.x), 13_091.0, 0.05);
@@ -46,13 +46,13 @@ fn gauss_markov_is_where_that_of_ns3_is() {
 }
 
 #[test]
-fn random_waypoint_is_where_that_of_ns3_is() {
+fn random_waypoint_has_the_positions_of_ns3() {
     let area = Area::new(Vector::ZERO, Vector::new(400.0, 300.0, 0.0)).unwrap();
     let config = RandomWaypoint {
-        speed_least: 1.0,
-        speed_most: 20.0,
-        pause_least: Duration::from_secs(5),
-        pause_most: Duration::from_secs(35),
+        speed_min: 1.0,
+        speed_max: 20.0,
+        pause_min: Duration::from_secs(5),
+        pause_max: Duration::from_secs(35),
         ..RandomWaypoint::default()
     };
     let nodes = population(&Mobility::RandomWaypoint(config), &area);

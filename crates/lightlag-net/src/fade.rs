@@ -2,14 +2,16 @@
 //!
 //! **Attenuation.** X = ln A, A in dB, is an Ornstein-Uhlenbeck process, dX = −β (X − m) dt + σ √(2β) dW (Maseng and
 //! Bakken 1981; ITU-R P.1853): normal with mean m and standard deviation σ, with an autocorrelation of e^(−βτ). Sampled
-//! exactly: X(t + Δ) = m + (X(t) − m) e^(−βΔ) + σ √(1 − e^(−2βΔ)) N(0, 1), from the stationary distribution on.
+//! exactly: X(t + Δ) = m + (X(t) − m) e^(−βΔ) + σ √(1 − e^(−2βΔ)) N(0, 1), starting from the stationary distribution.
 //!
-//! **Adaptation.** C/N = C/N in clear sky − A. The receiver measures it at each step. A loop delay later the
-//! transmitter uses the MODCOD that it allows: the highest whose threshold and margin are met. A higher one than the
-//! current needs the hysteresis, too. The lowest needs no margin. Below its threshold nothing is sent: an outage.
+//! **Adaptation.** C/N = C/N in clear weather − A. The receiver measures it at each step. One loop delay later the
+//! transmitter uses the MODCOD that this C/N allows: the highest whose threshold plus margin is met. A higher MODCOD
+//! than the current one also requires the hysteresis. The lowest MODCOD needs no margin. Below its threshold nothing is
+//! sent: an outage.
 //!
 //! **Losses.** If C/N is below the threshold of the MODCOD in use, because the fade was faster than loop and margin,
-//! every frame is lost; otherwise none is. The waterfall of the code of DVB-S2 is only some tenths of a decibel wide.
+//! every frame is lost; otherwise none is. The waterfall region of the DVB-S2 codes is only some tenths of a decibel
+//! wide.
 
 use crate::link::Phase;
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};
@@ -20,9 +22,9 @@ use std::collections::VecDeque;
 pub struct Modcod {
     /// Name.
     pub name: &'static str,
-    /// Bits that a symbol carries.
+    /// Number of bits per symbol.
     pub bits_per_symbol: f64,
-    /// The least Es/N0, in dB, with which frames can be decoded.
+    /// Minimum Es/N0 in dB for decoding frames.
     pub threshold: f64,
 }
 
@@ -42,29 +44,29 @@ pub const DVB_S2: [Modcod; 8] = [
     modcod("32APSK 9/10", 4.453, 16.05),
 ];
 
-/// The attenuation of rain.
+/// Rain attenuation as a random process.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RainFade {
     /// Mean of ln A, A in dB.
     pub mean: f64,
     /// Standard deviation of ln A.
     pub deviation: f64,
-    /// 1/β: the time after which the autocorrelation has fallen to 1/e.
+    /// 1/β: the time for the autocorrelation to fall to 1/e.
     pub correlation_time: Duration,
 }
 
-/// A link under rain whose transmitter adapts.
+/// A link with rain fade, whose transmitter adapts its modulation and coding.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AdaptiveLink {
-    /// The rain.
+    /// Rain fade of the link.
     pub fade: RainFade,
     /// C/N (Es/N0) without rain.
     pub clear_sky: Decibels,
     /// Symbols per second.
     pub symbol_rate: SymbolRate,
-    /// The required margin above the threshold of a MODCOD.
+    /// Required margin above the threshold of a MODCOD.
     pub margin: Decibels,
-    /// The additional margin required for a higher MODCOD than the current one.
+    /// Additional margin required for a higher MODCOD than the current one.
     pub hysteresis: Decibels,
     /// Time from a measurement to the transmission that uses it.
     pub loop_delay: Duration,
@@ -72,19 +74,19 @@ pub struct AdaptiveLink {
     pub step: Duration,
 }
 
-/// Attenuations at equal steps, in dB, without end.
+/// Endless series of attenuations in dB, at equal time steps.
 #[derive(Clone, Debug)]
 pub struct Attenuations {
     fade: RainFade,
     /// e^(−βΔ).
     decay: f64,
-    /// ln A of the next.
+    /// ln A of the next step.
     next: f64,
     random: RandomStream,
 }
 
 impl RainFade {
-    /// The attenuations at multiples of `step`, drawn from `random`.
+    /// Returns the attenuations at multiples of `step`, drawn from `random`.
     pub fn attenuations(self, step: Duration, mut random: RandomStream) -> Attenuations {
         let decay = libm::exp(-step.as_secs_f64() / self.correlation_time.as_secs_f64());
         let next = self.mean + self.deviation * random.normal();
@@ -107,14 +109,14 @@ impl Iterator for Attenuations {
 /// The transmitter's choice for one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sending {
-    /// Nothing.
+    /// No transmission.
     Silent,
-    /// With the MODCOD of this number.
+    /// Transmission with the MODCOD of this index.
     With(usize),
 }
 
 impl AdaptiveLink {
-    /// The MODCOD for a measured C/N, after the choice `present`.
+    /// Returns the choice for a measured C/N; `present` is the current choice.
     fn choose(&self, measured: f64, present: Sending) -> Sending {
         let Some(allowed) = Self::highest(measured, self.margin.value()) else { return Sending::Silent };
         match present {
@@ -127,20 +129,20 @@ impl AdaptiveLink {
         }
     }
 
-    /// The highest MODCOD with this margin; the lowest needs none.
+    /// Returns the highest MODCOD whose threshold plus `margin` is met; the lowest needs no margin.
     fn highest(measured: f64, margin: f64) -> Option<usize> {
         let lowest = DVB_S2[0].threshold;
         let above = DVB_S2.iter().rposition(|modcod| measured >= modcod.threshold + margin);
         above.or((measured >= lowest).then_some(0))
     }
 
-    /// The rate of a MODCOD.
+    /// Returns the rate of a MODCOD.
     fn rate(&self, modcod: usize) -> Rate {
         self.symbol_rate.carrying(DVB_S2[modcod].bits_per_symbol)
     }
 
-    /// The phases of a link with this delay up to `end`, with a weather drawn from `random`. After `end` the last one
-    /// remains.
+    /// Returns the phases up to `end` of a link with this delay, with the weather drawn from `random`. The last phase
+    /// also applies after `end`.
     pub fn phases(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<Phase> {
         let clear_sky = self.clear_sky.value();
         let measures = self.fade.attenuations(self.step, random).map(|attenuation| clear_sky - attenuation);

@@ -15,51 +15,52 @@ const LIGHT: f64 = 299_792_458.0;
 /// Gravitational parameter of the Earth (EGM 96), m³/s².
 const EARTH_GRAVITY: f64 = 3.986_004_418e14;
 
-/// The time of light over this distance in vacuum.
+/// Returns the propagation time of light over this distance in vacuum.
 pub fn light_time(distance: Distance) -> Duration {
     Duration::from_secs_f64(distance.as_metres() / LIGHT)
 }
 
-/// The height of a satellite above the horizon, from the horizon to overhead.
+/// Angle of a satellite above the horizon, up to the zenith.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Elevation(Angle);
 
 impl Elevation {
-    /// An elevation; `None` below the horizon or beyond 90°.
+    /// Returns an elevation; `None` below the horizon or beyond 90°.
     pub fn new(angle: Angle) -> Option<Self> {
         (0.0..=90.0).contains(&angle.as_degrees()).then_some(Self(angle))
     }
 
-    /// The angle above the horizon.
+    /// Returns the angle above the horizon.
     pub const fn angle(self) -> Angle {
         self.0
     }
 }
 
-/// A circular orbit of this height above the equator's radius.
+/// A circular orbit, given by its height above the Earth's equatorial radius.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Orbit {
     height: Distance,
 }
 
 impl Orbit {
-    /// Geostationary.
+    /// The geostationary orbit.
     pub const GEO: Self = Self { height: Distance::from_km(35_786) };
     /// The medium orbit of O3b.
     pub const MEO: Self = Self { height: Distance::from_km(8_062) };
-    /// A high low orbit.
+    /// A low orbit at the upper end of the typical heights.
     pub const LEO_1200: Self = Self { height: Distance::from_km(1_200) };
     /// The orbit of Iridium.
     pub const LEO_780: Self = Self { height: Distance::from_km(780) };
     /// The orbit of Starlink's first shell.
     pub const LEO_550: Self = Self { height: Distance::from_km(550) };
 
-    /// An orbit; `None` below 100 km, where nothing stays up, and above a million kilometres, beyond the Earth's reach.
+    /// Returns an orbit; `None` below 100 km, where satellites decay quickly, and above a million kilometres, beyond
+    /// the Earth's sphere of influence.
     pub fn new(height: Distance) -> Option<Self> {
         (Distance::from_km(100)..=Distance::from_km(1_000_000)).contains(&height).then_some(Self { height })
     }
 
-    /// Height above the ground.
+    /// Returns the height above the ground.
     pub const fn height(self) -> Distance {
         self.height
     }
@@ -68,7 +69,7 @@ impl Orbit {
         EARTH_RADIUS + self.height.as_metres()
     }
 
-    /// Distance from the ground to a satellite at this elevation, to the metre.
+    /// Returns the distance from the ground to a satellite at this elevation, to the metre.
     pub fn slant_range(self, elevation: Elevation) -> Distance {
         Distance((self.slant_metres(elevation) + 0.5) as u64)
     }
@@ -79,31 +80,32 @@ impl Orbit {
         libm::sqrt(self.radius() * self.radius() - across * across) - EARTH_RADIUS * libm::sin(angle)
     }
 
-    /// The time of light from the ground to a satellite at this elevation.
+    /// Returns the propagation time of light from the ground to a satellite at this elevation.
     pub fn delay(self, elevation: Elevation) -> Duration {
         Duration::from_secs_f64(self.slant_metres(elevation) / LIGHT)
     }
 
-    /// One revolution: T = 2π √((R + h)³ / μ).
+    /// Returns the orbital period: T = 2π √((R + h)³ / μ).
     pub fn period(self) -> Duration {
         let radius = self.radius();
         Duration::from_secs_f64(2.0 * PI * libm::sqrt(radius * radius * radius / EARTH_GRAVITY))
     }
 
-    /// The angle at the centre of the Earth between the ground and a satellite at this elevation:
-    /// λ = acos(R cos ε / (R + h)) − ε, in radians.
+    /// Returns the angle at the centre of the Earth between the ground and a satellite at this elevation: λ = acos(R
+    /// cos ε / (R + h)) − ε, in radians.
     fn central_angle(self, elevation: Elevation) -> f64 {
         let angle = elevation.0.as_radians();
         libm::acos(EARTH_RADIUS * libm::cos(angle) / self.radius()) - angle
     }
 
-    /// The time for which a satellite that passes overhead stays at or above this elevation, over an Earth without
-    /// rotation: T λ/π.
-    pub fn pass(self, least: Elevation) -> Duration {
-        Duration::from_secs_f64(self.period().as_secs_f64() * self.central_angle(least) / PI)
+    /// Returns the time for which a satellite that passes through the zenith stays at or above this elevation, over an
+    /// Earth without rotation: T λ/π.
+    pub fn pass(self, elevation: Elevation) -> Duration {
+        Duration::from_secs_f64(self.period().as_secs_f64() * self.central_angle(elevation) / PI)
     }
 
-    /// The distance of neighbours if `satellites` are spread evenly over one plane: 2 (R + h) sin(π/n).
+    /// Returns the distance between neighbours if `satellites` satellites are spread evenly over one orbital plane: 2
+    /// (R + h) sin(π/n).
     ///
     /// # Panics
     /// With fewer than two satellites.
@@ -124,7 +126,7 @@ mod tests {
     const ORBITS: [Orbit; 5] = [Orbit::GEO, Orbit::MEO, Orbit::LEO_1200, Orbit::LEO_780, Orbit::LEO_550];
 
     #[test]
-    fn delays_are_those_of_the_table() {
+    fn delays_match_the_table() {
         let elevations = [90.0, 40.0, 25.0, 10.0, 0.0];
         let table = [
             [119.37, 126.02, 130.33, 135.38, 139.03],
@@ -194,6 +196,6 @@ mod tests {
         for degrees in [-0.001, 90.001, -40.0] {
             assert_eq!(Elevation::new(Angle::from_degrees(degrees).unwrap()), None, "{degrees}");
         }
-        assert_eq!(Orbit::new(Distance::from_km(35)), None, "a slip of units");
+        assert_eq!(Orbit::new(Distance::from_km(35)), None, "an error in the units");
     }
 }

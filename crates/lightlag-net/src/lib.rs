@@ -1,13 +1,13 @@
-//! The ways of packets. A link moves envelopes that it never opens.
+//! Links, queues, losses and routes of a packet network. A link moves packets whose bodies it never reads.
 //!
-//! - [`packet`]: the envelope, with a body of any type.
-//! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event a link.
-//! - [`queue`]: which packet leaves next, and which is dropped or marked.
-//! - [`loss`]: which packets are lost, other than for want of room.
+//! - [`packet`]: packets, with a body of any type.
+//! - [`link`]: queue, serialisation, errors and propagation of one direction; one pending event per link.
+//! - [`queue`]: queue disciplines, which select, drop or mark packets.
+//! - [`loss`]: packet loss other than queue overflow.
 //! - [`medium`]: media that many nodes share.
 //! - [`routing`]: the next link towards a destination.
-//! - [`geometry`]: how far satellites are.
-//! - [`fade`]: rain, and the rates that it leaves.
+//! - [`geometry`]: distances of satellites.
+//! - [`fade`]: rain, and the resulting rates.
 
 pub mod config;
 pub mod fade;
@@ -26,8 +26,8 @@ pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{
     Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link,
-    LinkConstants, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation, Reordering,
-    Timetable, Uniform, Unrest, Waits,
+    LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation,
+    Reordering, Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};

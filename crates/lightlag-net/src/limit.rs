@@ -1,33 +1,34 @@
-//! The limit of a queue on its link.
+//! The limit of a queue, in the units that its link uses.
 
 use lightlag_core::params::Limit;
 use lightlag_core::{Bytes, Duration, Rate};
 
-/// A full packet, the smallest limit given in BDP.
+/// Size of a full packet: the minimum size of a queue whose limit is given in bandwidth-delay products.
 pub(crate) const FULL_PACKET: Bytes = Bytes(1500);
-/// The largest queue, 1000 TB: exact when printed and read again.
+/// Maximum size of a queue, 1000 TB, which is exact when printed and parsed again.
 pub(crate) const LARGEST: Bytes = Bytes(1_000_000_000_000_000);
 
-/// The limit of waiting data. The packet in transmission does not count, as in the device queues of ns-3 and INET.
+/// Limit of waiting data. The packet in transmission does not count, as in the device queues of ns-3 and INET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// Packets. With 0, only an idle link accepts one.
+    /// Maximum number of packets. With 0, a packet is accepted only while the link is idle.
     Packets(u64),
-    /// Bytes at the network layer. An idle link accepts a packet of any size.
+    /// Maximum number of bytes at the network layer. An idle link accepts a packet of any size.
     Bytes(u64),
 }
 
-/// The waiting data at one moment.
+/// Waiting data at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets, without the one in transmission.
     pub packets: u64,
-    /// Their bytes at the network layer.
+    /// Total size of these packets at the network layer, in bytes.
     pub bytes: u64,
 }
 
 impl QueueLimit {
-    /// A requested limit in packets or bytes, on a link of this rate, with the longest round trip of the flows that cross it.
+    /// Converts a requested limit to packets or bytes, for a link of this rate. `round_trip` is the longest round trip
+    /// of the flows that cross the link.
     pub fn on_link(requested: Limit, rate: Rate, round_trip: Duration) -> Self {
         match requested {
             Limit::Packets(packets) => Self::Packets(packets),
@@ -39,7 +40,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether a packet of `size` bytes may join the waiting data. An empty queue accepts a packet of any size.
+    /// Returns true if a packet of `size` bytes may join the waiting data. An empty queue accepts a packet of any size.
     pub fn admits(self, backlog: Backlog, size: u16) -> bool {
         match self {
             _ if backlog.packets == 0 => true,

@@ -1,15 +1,16 @@
-//! Losses of a link, other than for want of room.
+//! Packet loss other than queue overflow.
 //!
-//! Drawn after the queue, a packet is corrupted: it has used the queue and the link, and the receiving interface drops it.
-//! Drawn before the queue, it never enters: it takes no place and no transmission time.
+//! If losses are drawn after the queue, a lost packet is corrupted: it has used the queue and the link, and the
+//! receiving interface drops it. If they are drawn before the queue, a lost packet takes neither a queue slot nor
+//! transmission time.
 //!
-//! One file each:
+//! Each model has its own file:
 //!
-//! - [`errors`]: wrong packets, and wrong bits.
-//! - [`single`]: packets named by a time or a number.
-//! - `gilbert_elliott`: a channel with a good and a bad state; [`bursts`] and [`fading`] ask for one.
+//! - [`errors`]: independent packet errors and bit errors.
+//! - [`single`]: packets selected by a time or an index.
+//! - `gilbert_elliott`: a channel with a good and a bad state, which [`bursts`] and [`fading`] configure.
 //!
-//! A file declares what can be set, too ([`Law`]); a line below makes it known by its keys.
+//! The file also declares the settings of the model ([`Law`]). A line below registers the model by its keys.
 
 pub mod bursts;
 pub mod errors;
@@ -26,60 +27,62 @@ use lightlag_core::{Instant, Probability, RandomStream};
 use registry::{Draw, Process};
 use std::sync::Arc;
 
-// One line a model: its variant, its parameters, and the process that draws.
+// One line per model: its variant, its parameters, and the process that draws.
 registry::models! {
     /// Each packet is lost with this probability, independently of its size.
     Packet(Probability) => errors::Packets;
-    /// Each bit is wrong with this probability, and one wrong bit loses the packet: PER = 1 − (1 − BER)^(8·B),
-    /// with B all bytes of the frame.
+    /// Each bit is wrong with this probability, and one wrong bit loses the packet: PER = 1 − (1 − BER)^(8·B), where B
+    /// is the size of the frame in bytes.
     Bit(Probability) => errors::Bits;
-    /// The first packet whose transmission starts at or after each of these times is lost. Ascending.
+    /// The first packet whose transmission starts at or after each of these times is lost. The times are in ascending
+    /// order.
     At(Vec<Instant>) => single::AtTimes;
-    /// The packets with these numbers are lost: packets that carry payload are counted from 1 where losses are drawn,
-    /// retransmissions too. Ascending.
+    /// The packets with these numbers are lost. Packets that carry payload, including retransmissions, are numbered
+    /// from 1 where losses are drawn. The numbers are in ascending order.
     Numbered(Vec<u64>) => single::ByNumber;
-    /// In bursts: a channel with a good and a bad state.
+    /// Losses occur in bursts: a channel with a good and a bad state.
     Bursts(GilbertElliott) => Box<gilbert_elliott::Channel>;
 }
 
-// One line for each way to ask for a model, in the order of the schema: its variant, the first of its keys, its type.
+// One line for each form of a model, in the order of the schema: its variant, the first of its keys, its type.
 registry::laws! {
     Packet, "rate", errors::PacketErrors;
     Bit, "bit_error_rate", errors::BitErrors;
     At, "at", single::Times;
-    Numbered, "packets", single::Numbers;
+    Numbered, "packets", single::PacketNumbers;
     Bursts, "mean", bursts::Bursts;
     Fading, "good", fading::Fading;
 }
 
-/// Place at which losses are drawn.
+/// Position of the loss model: before or after the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LossPlace {
-    /// When a packet begins its transmission: a lost one has used queue and link time.
+    /// Losses are drawn when the transmission of a packet starts: a lost packet has used the queue and transmission
+    /// time.
     #[default]
     AfterQueue,
-    /// When a packet comes to the link: a lost one takes no place in the queue.
+    /// Losses are drawn when a packet arrives at the link: a lost packet takes no queue slot.
     BeforeQueue,
 }
 
-/// A loss model at work on one link direction, with a random stream of its own.
+/// State of a loss model on one link direction, with its own random stream.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
-    /// Whether there is a model: one test for the packets of most links.
+    /// Whether there is a model. Most links have none, and this single test skips their packets.
     lossy: bool,
     model: Model,
     place: LossPlace,
     random: RandomStream,
 }
 
-/// Models that follow each other.
+/// A sequence of loss models, each of which applies from a point in time.
 #[derive(Clone, Debug)]
 struct Changing {
     timetable: Arc<[(Instant, Loss)]>,
-    /// Number of them that have begun.
+    /// Number of models that have started.
     begun: usize,
     present: Model,
-    /// From which the streams of channel states are derived: the same whatever has been drawn.
+    /// Seed of the channels' random streams, which are independent of other draws.
     seed: u64,
 }
 
@@ -104,7 +107,7 @@ impl Changing {
 }
 
 impl LossProcess {
-    /// The model, drawing from `random`.
+    /// Returns the process of a model, with random numbers from `random`.
     pub fn new(loss: &Loss, random: RandomStream) -> Self {
         let seed = random.clone().bits();
         let model = match loss {
@@ -114,25 +117,25 @@ impl LossProcess {
         Self { lossy: *loss != Loss::None, model, place: LossPlace::AfterQueue, random }
     }
 
-    /// Draws at another place.
+    /// Sets whether losses are drawn before or after the queue.
     #[must_use]
-    pub fn at(mut self, place: LossPlace) -> Self {
-        self.place = place;
+    pub fn at(mut self, loss_place: LossPlace) -> Self {
+        self.place = loss_place;
         self
     }
 
-    /// Place at which losses are drawn.
+    /// Returns whether losses are drawn before or after the queue.
     pub fn place(&self) -> LossPlace {
         self.place
     }
 
-    /// Whether anything can be lost.
+    /// Returns true if packets can be lost.
     pub(crate) fn is_lossy(&self) -> bool {
         self.lossy
     }
 
-    /// Whether the frame of `size` bytes that begins its transmission, or comes to the link, at `start` is lost. One draw
-    /// a frame; `flags` say what its packet carries.
+    /// Returns true if a frame of `size` bytes is lost. `start` is the start of its transmission, or its arrival if
+    /// losses are drawn before the queue. Draws once per frame. `flags` belong to the packet in the frame.
     #[inline]
     pub fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
         self.lossy && self.draw(start, size, flags)
@@ -197,16 +200,16 @@ mod tests {
 
     #[test]
     fn scheduled_losses_take_the_first_packet_at_or_after_each_time() {
-        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
-        let mut process = process(&Loss::At(vec![at(10), at(10), at(25)]));
-        let lost: Vec<u64> = (0..40).filter(|ms| process.loses(at(*ms), 1500, data())).collect();
+        let time = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut process = process(&Loss::At(vec![time(10), time(10), time(25)]));
+        let lost: Vec<u64> = (0..40).filter(|ms| process.loses(time(*ms), 1500, data())).collect();
         assert_eq!(lost, [10, 11, 25]);
     }
 
     #[test]
-    fn numbered_losses_count_what_carries_payload() {
+    fn numbered_losses_count_packets_with_payload() {
         let mut process = process(&Loss::Numbered(vec![1, 3, 4]));
-        // An ACK before each packet with payload takes no number.
+        // An ACK before each packet with payload is not counted.
         let mut lost = Vec::new();
         for number in 1..=6 {
             assert!(!process.loses(Instant::ZERO, 52, PacketFlags::new(false)));
@@ -218,24 +221,24 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_changes_goes_on_with_the_same_draws() {
-        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    fn a_changed_loss_continues_with_the_same_draws() {
+        let time = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let half = Loss::Packet(probability(0.5));
         let all = Loss::Packet(probability(1.0));
-        let changes = [(at(0), half.clone()), (at(100), all), (at(150), Loss::None), (at(200), half.clone())];
+        let changes = [(time(0), half.clone()), (time(100), all), (time(150), Loss::None), (time(200), half.clone())];
         let (mut changing, mut steady) = (process(&Loss::Changing(changes.into())), process(&half));
         for ms in 0..100 {
-            assert_eq!(changing.loses(at(ms), 1500, data()), steady.loses(at(ms), 1500, data()), "{ms}");
+            assert_eq!(changing.loses(time(ms), 1500, data()), steady.loses(time(ms), 1500, data()), "{ms}");
         }
-        assert!((100..150).all(|ms| changing.loses(at(ms), 1500, data())));
-        assert!((150..200).all(|ms| !changing.loses(at(ms), 1500, data())));
-        let later = (200..1200).filter(|ms| changing.loses(at(*ms), 1500, data())).count();
+        assert!((100..150).all(|ms| changing.loses(time(ms), 1500, data())));
+        assert!((150..200).all(|ms| !changing.loses(time(ms), 1500, data())));
+        let later = (200..1200).filter(|ms| changing.loses(time(*ms), 1500, data())).count();
         // Binomial, 1000 at 0.5: 15.8; five of them.
         assert!(later.abs_diff(500) < 79, "{later}");
     }
 
     #[test]
-    fn a_law_gives_back_what_it_is_given_and_no_two_share_a_key() {
+    fn a_model_returns_its_parameters_and_no_two_share_a_key() {
         let mut keys = Vec::new();
         for mut law in LossLaw::all() {
             let parameters = law.parameters();
@@ -260,7 +263,7 @@ mod tests {
         let all = keys.len();
         keys.sort_unstable();
         keys.dedup();
-        assert_eq!(keys.len(), all, "a table is told by its keys: {keys:?}");
+        assert_eq!(keys.len(), all, "its keys identify a table: {keys:?}");
     }
 
     #[test]

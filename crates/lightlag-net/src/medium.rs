@@ -1,23 +1,24 @@
-//! Shared media: what a medium that many nodes share is to the rest of a simulator.
+//! Shared media: the interface between a medium that many nodes share and the rest of a simulator.
 //!
-//! A medium is sans-IO, like a transport. It takes packets and the time, and returns events and the instants at which it is to
-//! be called again: one for the medium, and one for each station. `lightlag-wifi` is an implementation.
+//! A medium is sans-IO, like a transport. It takes packets and the time, and returns events and the times of the next
+//! calls: one for the medium, and one for each station. `lightlag-wifi` is an implementation.
 
 use crate::queue::DropCause;
 use lightlag_core::{Dscp, Instant, Probability};
 
-/// A station of a medium: a node's end of it, numbered from 0 in the order of the members of the medium.
+/// A station of a medium: the attachment of a node to it. Stations are numbered from 0, in the order of the members of
+/// the medium.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StationId(pub u32);
 
 impl StationId {
-    /// The station at an index of a list of all stations.
+    /// Returns the station with this index in a list of all stations.
     #[inline]
     pub const fn at(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// Its index in such a list.
+    /// Returns the index of the station in a list of all stations.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -27,116 +28,116 @@ impl StationId {
 /// The addressee of a packet on a medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Addressee {
-    /// One station, which acknowledges it.
+    /// One station, which acknowledges the packet.
     One(StationId),
-    /// Every station that receives it.
+    /// Every station that receives the packet.
     All,
 }
 
-/// The precedence of a packet at its station.
+/// Precedence that a packet has at its station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precedence {
-    /// That of the packets of the station.
+    /// The precedence configured for the station.
     Station,
-    /// That of a packet with this code point.
+    /// The precedence of this code point.
     Marked(Dscp),
-    /// None: a message of routing or of address resolution.
+    /// No precedence: a message of routing or of address resolution.
     None,
 }
 
 /// A packet for a medium.
 #[derive(Clone, Debug)]
 pub struct Outgoing<P> {
-    /// Its addressee.
+    /// Addressee on the medium.
     pub to: Addressee,
-    /// Bytes of the packet at the network layer.
+    /// Size of the packet at the network layer, in bytes.
     pub size: u32,
-    /// Its precedence.
+    /// Precedence at the station.
     pub precedence: Precedence,
-    /// The packet.
+    /// Payload of the frame.
     pub payload: P,
 }
 
-/// Something that happened to a packet on a medium.
+/// Report on a packet on a medium.
 #[derive(Clone, Debug)]
 pub enum Event<P> {
-    /// It arrived at a station for which it is.
+    /// The packet arrived at one of its destination stations.
     Received {
-        /// This station.
+        /// Receiving station.
         at: StationId,
-        /// The station that sent it.
+        /// Sending station.
         from: StationId,
-        /// Its addressee.
+        /// Addressee of the frame.
         to: Addressee,
-        /// The packet.
+        /// Payload of the frame.
         payload: P,
-        /// Ratio of signal to noise, without interference, in dB.
+        /// Signal-to-noise ratio without interference, in dB.
         snr_db: f32,
     },
-    /// Its receiver acknowledged it.
+    /// The receiver acknowledged the packet.
     Acknowledged {
-        /// The station that sent it.
+        /// Sending station.
         at: StationId,
-        /// The station that received it.
+        /// Receiving station.
         to: StationId,
-        /// The packet.
+        /// Payload of the frame.
         payload: P,
     },
-    /// The medium dropped it.
+    /// The medium dropped the packet.
     Dropped {
-        /// The station that was to send it.
+        /// Station that dropped the packet.
         at: StationId,
-        /// Its addressee.
+        /// Addressee of the frame.
         to: Addressee,
-        /// The packet.
+        /// Payload of the frame.
         payload: P,
-        /// The reason.
+        /// Cause of the drop.
         cause: DropCause,
-        /// Whether it had arrived all the same: only acknowledgements were lost.
+        /// Whether the packet arrived nevertheless, because only acknowledgements were lost.
         arrived: bool,
     },
-    /// The medium dropped a frame of its own, which holds no packet.
+    /// The medium dropped a frame that carries no packet.
     Unreachable {
-        /// The station that was to send it.
+        /// Station that dropped the frame.
         at: StationId,
-        /// Its addressee.
+        /// Addressee of the frame.
         to: StationId,
-        /// The reason.
+        /// Cause of the drop.
         cause: DropCause,
     },
 }
 
-/// The packets of a station, by what became of them.
+/// Numbers of packets at a station, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that were offered at this station.
+    /// Packets offered at this station.
     pub offered: u64,
-    /// Those that their receivers acknowledged, and those for all that have left.
+    /// Unicast packets that were acknowledged, and broadcast packets that were sent.
     pub settled: u64,
-    /// Those that the medium dropped.
+    /// Packets that the medium dropped.
     pub dropped: u64,
-    /// Those that are still at the station.
+    /// Packets that are still at the station.
     pub waiting: u64,
 }
 
-/// A medium that many stations share; `P` is what its frames carry.
+/// A medium that many stations share. `P` is the payload of its frames.
 ///
-/// Time never decreases from call to call. After each call that changes something the caller takes all events, and then asks
-/// which stations are to be called at another time.
+/// Time never decreases from call to call. After each call that changes the state, the caller takes all events, and
+/// then queries the stations for which the time of the next call has changed.
 pub trait Medium<P> {
-    /// Gives a packet to a station.
-    fn offer(&mut self, now: Instant, at: StationId, packet: Outgoing<P>);
+    /// Adds a packet to the queue of a station.
+    fn offer(&mut self, now: Instant, station: StationId, packet: Outgoing<P>);
 
-    /// Returns when the medium is to be called next.
+    /// Returns when the medium must be called next.
     fn next_wake(&self) -> Option<Instant>;
 
-    /// Does what is due on the medium: frames end.
+    /// Handles what is due on the medium, such as the end of frames.
     fn handle_wake(&mut self, now: Instant);
 
-    /// Returns when a station is to be called next, if nothing happens before.
+    /// Returns when a station must be called next, if nothing happens before.
     fn next_station_wake(&self, station: StationId) -> Option<Instant>;
 
-    /// Does what is due at a station: a backoff or a wait ends.
+    /// Handles what is due at a station, such as the end of a backoff.
     fn handle_station_wake(&mut self, now: Instant, station: StationId);
 
     /// Returns the next event.
@@ -145,16 +146,16 @@ pub trait Medium<P> {
     /// Returns the event that [`Self::poll_event`] will return after `skipped` others.
     fn upcoming(&self, skipped: usize) -> Option<&Event<P>>;
 
-    /// Reports each station that may have to be called at another time than after the last call of this function.
+    /// Reports each station for which the time of the next call may have changed since the last call of this function.
     fn rearmed(&mut self, report: &mut dyn FnMut(StationId, Instant));
 
-    /// Reports each packet that is at a station and has not arrived anywhere.
+    /// Reports the payload of each packet that is still at a station and has not arrived anywhere.
     fn pending(&self, report: &mut dyn FnMut(&P));
 
-    /// Returns where a station is: metres to the east, to the north and up.
+    /// Returns the position of a station, in metres to the east, to the north and up.
     fn position(&mut self, station: StationId, now: Instant) -> [f64; 3];
 
-    /// Reports each station to which packets of data from this one arrive with a probability above `min_delivery`.
+    /// Reports each station that receives data packets from `station` with a probability above `min_delivery`.
     fn neighbours(
         &mut self,
         station: StationId,
@@ -163,7 +164,7 @@ pub trait Medium<P> {
         report: &mut dyn FnMut(StationId),
     );
 
-    /// Brings all counters up to the end of the run.
+    /// Updates all counters to the end of the run.
     fn settle(&mut self, end: Instant);
 
     /// Returns the counters of a station after [`Self::settle`].

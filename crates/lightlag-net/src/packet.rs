@@ -1,24 +1,25 @@
-//! The envelope of what travels.
+//! Packets: the header that the network reads, around a body.
 
 use lightlag_core::Codepoint;
 
-/// A node of the network, numbered from 0.
+/// A node of the network, with an index starting at 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
-/// An endpoint of a transport, numbered from 0. Queues that serve flows apart treat packets to the same endpoint as one flow.
+/// An endpoint of a transport, with an index starting at 0. Disciplines with one queue per flow treat packets to the
+/// same endpoint as one flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct EndpointId(pub u32);
 
 impl EndpointId {
-    /// Its position in a list of all endpoints.
+    /// Returns the index in a list of all endpoints.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The properties of a packet beside its size that links read, the damage that they do to it, and its ECN field.
+/// Properties of a packet that links read, in addition to its size: payload, priority, damage and ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketFlags(u8);
 
@@ -32,52 +33,54 @@ impl PacketFlags {
     /// Position of the two bits of the ECN field.
     const ECN: u32 = 6;
 
-    /// Of an intact packet that carries payload of its transport, or none.
+    /// Returns the flags of an intact packet, with or without transport payload.
     #[inline]
     pub fn new(carries_payload: bool) -> Self {
         Self(u8::from(carries_payload) * Self::PAYLOAD)
     }
 
-    /// Whether it carries payload: an ACK or a SYN alone does not.
+    /// Returns true if the packet carries payload: an ACK or a SYN alone does not.
     #[inline]
     pub fn carries_payload(self) -> bool {
         self.0 & Self::PAYLOAD != 0
     }
 
-    /// The same, of a packet that may go first when something must.
+    /// Sets whether a priority queue drops this packet before others.
     #[inline]
     #[must_use]
     pub fn with_low_priority(self, low: bool) -> Self {
         Self(self.0 | (u8::from(low) * Self::LOW_PRIORITY))
     }
 
-    /// Whether it is worth less than others: a queue with [priorities](crate::queue::priority) drops it first.
+    /// Returns true if a queue with [priorities](crate::queue::priority) drops the packet first.
     #[inline]
     pub fn is_low_priority(self) -> bool {
         self.0 & Self::LOW_PRIORITY != 0
     }
 
-    /// The same, of a packet that says all that the one before it of its flow did, if that one is such a packet, too.
+    /// Sets whether the packet supersedes the previous packet of its flow. It then repeats all information of that
+    /// packet, if that packet also has this flag.
     #[inline]
     #[must_use]
     pub fn with_superseding(self, supersedes: bool) -> Self {
         Self(self.0 | (u8::from(supersedes) * Self::SUPERSEDES))
     }
 
-    /// Whether a [filter](crate::queue::ack_filter) may let it take the place of another: a cumulative ACK and nothing else.
+    /// Returns true if the packet is only a cumulative ACK, so that a [filter](crate::queue::ack_filter) may replace an
+    /// earlier such packet by it.
     #[inline]
     pub fn supersedes(self) -> bool {
         self.0 & Self::SUPERSEDES != 0
     }
 
-    /// The same, of a packet with this ECN field.
+    /// Sets the ECN field.
     #[inline]
     #[must_use]
     pub fn with_ecn(self, codepoint: Codepoint) -> Self {
         Self(self.0 & !(0b11 << Self::ECN) | (codepoint as u8) << Self::ECN)
     }
 
-    /// Its ECN field.
+    /// Returns the ECN field.
     #[inline]
     pub fn ecn(self) -> Codepoint {
         match self.0 >> Self::ECN {
@@ -88,92 +91,93 @@ impl PacketFlags {
         }
     }
 
-    /// Sets that it is a repair packet of the code of a link, which ends at the far end of that link.
+    /// Marks the packet as a repair packet of a link's block code, which ends at the far end of that link.
     #[inline]
     #[must_use]
     pub fn with_repair(self) -> Self {
         Self(self.0 | Self::REPAIR)
     }
 
-    /// Whether it is a repair packet.
+    /// Returns true for a repair packet.
     #[inline]
     pub fn is_repair(self) -> bool {
         self.0 & Self::REPAIR != 0
     }
 
-    /// Undoes all damage: the code of a link has given the packet back.
+    /// Clears all damage, because the link's block code has recovered the packet.
     #[inline]
     pub fn repair(&mut self) {
         self.0 &= !(Self::CORRUPTED | Self::UNHEARD);
     }
 
-    /// Whether it was damaged on the way; the interface that receives it drops it.
+    /// Returns true if the packet was damaged in transit. The receiving interface drops it.
     #[inline]
     pub fn is_corrupted(self) -> bool {
         self.0 & Self::CORRUPTED != 0
     }
 
-    /// Damages the packet.
+    /// Marks the packet as damaged.
     #[inline]
     pub fn corrupt(&mut self) {
         self.0 |= Self::CORRUPTED;
     }
 
-    /// Loses the packet in an outage.
+    /// Marks the packet as lost in an outage.
     #[inline]
     pub fn lose_in_outage(&mut self) {
         self.0 |= Self::CORRUPTED | Self::UNHEARD;
     }
 
-    /// Whether an outage took it: it is corrupted, and no interface saw that.
+    /// Returns true if an outage dropped the packet: it is damaged, and no interface received it.
     #[inline]
     pub fn was_unheard(self) -> bool {
         self.0 & Self::UNHEARD != 0
     }
 }
 
-/// A packet: an envelope of 12 bytes and a body that the network never opens.
+/// A packet: a header of 12 bytes and a body that the network never reads.
 ///
-/// Packets are copied from ring to ring, so a body should leave the whole at no more than 64 bytes.
+/// Packets are copied from ring to ring, so header and body should not exceed 64 bytes in total.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet<B> {
-    /// Its destination.
+    /// Destination node.
     pub destination: NodeId,
-    /// The endpoint at the destination that receives it. Of a packet from outside the simulation: a hash of its flow.
+    /// Destination endpoint at that node. For a packet of an external host, a hash of its flow.
     pub to: EndpointId,
-    /// Bytes at the network layer: headers of IP and transport, and payload. Links add their own header.
+    /// Size at the network layer in bytes: headers of IP and transport, and payload. Links add their own header.
     pub size: u16,
-    /// Whether it carries payload, its priority, its ECN field, and whether it was damaged on the way.
+    /// Payload, priority, ECN field, and damage in transit.
     pub flags: PacketFlags,
-    /// Number of links that it may still cross. A link takes one of them with the packet, so the IP header of a packet that comes
-    /// out of a link says one more than this: its node takes it off as it passes the packet on (RFC 1812 §5.3.1).
+    /// Number of links that the packet may still cross. A link decrements it when it takes the packet. The TTL in the
+    /// IP header of a packet that leaves a link is therefore greater by one: the node decrements it when it forwards
+    /// the packet (RFC 1812 §5.3.1).
     pub ttl: u8,
-    /// Its contents.
+    /// Contents of the packet.
     pub body: B,
 }
 
-/// The time to live of a packet as it leaves its host (RFC 1700; `IPDEFTTL` in Linux).
+/// Initial time to live of a packet (RFC 1700; `IPDEFTTL` in Linux).
 pub const TTL: u8 = 64;
 
 impl<B> Packet<B> {
-    /// A packet that leaves its host now, with a time to live of [`TTL`].
+    /// Returns a packet as sent by its host, with a time to live of [`TTL`].
     pub fn new(destination: NodeId, to: EndpointId, size: u16, flags: PacketFlags, body: B) -> Self {
         Self { destination, to, size, flags, ttl: TTL, body }
     }
 
-    /// It crosses a link or a medium.
+    /// Decrements the time to live when a link or a medium takes the packet.
     #[inline(always)]
     pub fn cross(&mut self) {
         self.ttl = self.ttl.wrapping_sub(1);
     }
 
-    /// Its ECN field.
+    /// Returns the ECN field.
     #[inline]
     pub fn ecn(&self) -> Codepoint {
         self.flags.ecn()
     }
 
-    /// Marks it: a queue is about to grow too long (RFC 3168 §5).
+    /// Sets the ECN congestion mark (CE): a queue is about to grow too long (RFC 3168 §5).
     #[inline]
     pub fn mark(&mut self) {
         self.flags = self.flags.with_ecn(Codepoint::Ce);

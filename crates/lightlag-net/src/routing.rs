@@ -1,8 +1,8 @@
 //! The next link towards a destination: shortest paths by delay, then by hops.
 //!
-//! A [`RouteTable`] holds from one epoch of a run to the next. [`Routes`] are the table of the start and the rows that each
-//! later epoch replaces, so that tables share what does not change. A node with one outgoing link needs no row, so a network
-//! of 200,000 hosts behind two routers keeps two.
+//! A [`RouteTable`] applies from one epoch of a run to the next. [`Routes`] holds the initial table, and the rows that
+//! each later epoch replaces, so that tables share unchanged rows. A node with one outgoing link needs no row, so a
+//! network of 200,000 hosts attached to two routers has two rows.
 
 mod aloft;
 mod epochs;
@@ -18,54 +18,56 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// One direction of a link, numbered from 0 in the order of the list it came in.
+/// ID of a link direction: its index in the list of link directions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
 
-/// One direction of a link, for routing.
+/// A link direction as an edge of the routing graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Node at its start.
+    /// Upstream node.
     pub from: NodeId,
-    /// Node at its end.
+    /// Downstream node.
     pub to: NodeId,
-    /// Its propagation delay.
+    /// Propagation delay.
     pub delay: Duration,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Links on which a node sends packets that are not for itself.
+/// Exits of a node towards all destinations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Row {
-    /// Everything over one link; no link at all is `NONE`.
+    /// One exit for all destinations; `NONE` if the node has no link.
     Single(u32),
-    /// By destination; `NONE` if there is no way.
+    /// One exit per destination; `NONE` if there is no path to it.
     ByDestination(Arc<Vec<u32>>),
-    /// By the exit of the destination from the sky: this row of those.
+    /// The exit depends on the station where packets leave the constellation. The value is the row of the satellite in
+    /// [`Aloft`].
     Aloft(u32),
 }
 
-/// The next link from every node to every other.
+/// Table of the next link from each node towards each destination.
 #[derive(Clone, Debug)]
 pub struct RouteTable {
-    /// Copies of a table share them until one changes.
+    /// Rows of the nodes. Copies of a table share them until one of them changes.
     rows: Arc<[Row]>,
-    /// Where each edge ends.
+    /// Downstream node of each edge.
     heads: Arc<[NodeId]>,
-    /// Number of the edges, the first ones, that are links of paths. The others join nodes to media or to the sky.
+    /// Number of edges that are links; these come first. The other edges connect nodes to media or to the
+    /// constellation.
     links: u32,
-    /// The first of the edges that lead to media; their interfaces have the numbers after it.
+    /// Index of the first edge that leads to a medium. Interfaces are numbered from this edge.
     interfaces: u32,
-    /// Nodes that reach each other while every link is up carry the same number; none do if all reach each other. Links are
-    /// full duplex, so reaching is mutual.
+    /// Component of each node: nodes that can reach each other while every link is up have the same value. Empty if all
+    /// nodes can reach each other. Links are full duplex, so reachability is mutual.
     component: Arc<[u32]>,
-    /// The routes of satellites, if there are any.
+    /// Routes of satellites, if there are any.
     aloft: Option<Box<Aloft>>,
 }
 
 impl RouteTable {
-    /// Shortest paths by delay, then by number of links, then by the lowest link number.
+    /// Returns the shortest paths by delay, then by number of links, then by the lowest link index.
     pub fn shortest(nodes: usize, edges: &[Edge]) -> Self {
         let (graph, delays) = (Graph::new(nodes, edges), delays(edges));
         let rows = (0..nodes)
@@ -86,25 +88,25 @@ impl RouteTable {
         }
     }
 
-    /// The same table, where only so many edges are links and the others join nodes to media: no path crosses a medium,
-    /// because the nodes on it find their ways themselves.
+    /// Sets the number of edges that are links. The other edges connect nodes to media. No path crosses a medium,
+    /// because its nodes run their own routing.
     #[must_use]
     pub fn with_links(self, links: usize) -> Self {
         Self { links: links as u32, ..self }
     }
 
-    /// The node at the end of each edge. Whoever needs it shares it with the table.
+    /// Returns the downstream node of each edge. The memory is shared with the table.
     pub fn heads(&self) -> &Arc<[NodeId]> {
         &self.heads
     }
 
-    /// The node to which `node` is joined on its way to `destination`.
+    /// Returns the next hop of `node` on the path to `destination`.
     pub fn neighbour(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
         let edge = self.next(node, destination)?.unpack().number(self.interfaces);
         Some(self.heads[edge as usize])
     }
 
-    /// The exit over which `node` sends towards `destination`, which it must be able to reach.
+    /// Returns the exit from `node` towards `destination`, which must be reachable.
     #[inline(always)]
     pub fn next(&self, node: NodeId, destination: NodeId) -> Option<PackedExit> {
         let exit = match &self.rows[node.0 as usize] {
@@ -120,18 +122,19 @@ impl RouteTable {
         self.aloft.as_ref().map_or(NONE, |aloft| aloft.next(row, destination))
     }
 
-    /// Number of its routes: of each node with several links one to every node.
+    /// Returns the number of routes: each node with several links has one to every node.
     pub fn entries(&self) -> u64 {
         let entries = |row: &Row| if let Row::ByDestination(links) = row { links.len() as u64 } else { 0 };
         self.rows.iter().map(entries).sum()
     }
 
-    /// Whether there is a way while every link is up.
+    /// Returns true if there is a path from `from` to `to` while every link is up.
     pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
         self.component.get(from.0 as usize) == self.component.get(to.0 as usize)
     }
 
-    /// The links of the way, in order; `None` if there is no way, or it is a loop, or it crosses a medium.
+    /// Returns the links of the path, in order; `None` if there is no path, or if it is a routing loop or crosses a
+    /// medium.
     pub fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         if !self.reaches(from, to) {
             return None;
@@ -150,12 +153,12 @@ impl RouteTable {
     }
 }
 
-/// The delay of every edge, all of them up.
+/// Returns the delay of every edge, with all edges up.
 fn delays(edges: &[Edge]) -> Vec<Option<Duration>> {
     edges.iter().map(|edge| Some(edge.delay)).collect()
 }
 
-/// Outgoing links of each node, in compressed sparse rows.
+/// Outgoing links of each node, in compressed sparse row format.
 struct Graph<'a> {
     edges: &'a [Edge],
     starts: Vec<u32>,
@@ -174,9 +177,9 @@ impl<'a> Graph<'a> {
         let mut free = starts.clone();
         let mut links = vec![0; edges.len()];
         for (link, edge) in edges.iter().enumerate() {
-            let place = &mut free[edge.from.0 as usize];
-            links[*place as usize] = link as u32;
-            *place += 1;
+            let slot = &mut free[edge.from.0 as usize];
+            links[*slot as usize] = link as u32;
+            *slot += 1;
         }
         Self { edges, starts, links }
     }
@@ -186,8 +189,8 @@ impl<'a> Graph<'a> {
         &self.links[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// Dijkstra from `source` over edges with these delays, of which those without one are down; of each node, the first
-    /// link of the way to it.
+    /// Returns the first link of the shortest path from `source` to each node (Dijkstra's algorithm). `delays` are the
+    /// delays of the edges; an edge without a delay is down.
     fn first_links(&self, source: usize, delays: &[Option<Duration>]) -> Vec<u32> {
         let nodes = self.starts.len() - 1;
         let mut first = vec![NONE; nodes];
@@ -196,14 +199,14 @@ impl<'a> Graph<'a> {
         best[source] = (0, 0, NONE);
         open.push(Reverse((0_u64, 0_u32, NONE, source as u32)));
         while let Some(Reverse((delay, hops, link, node))) = open.pop() {
-            let at = node as usize;
-            if (delay, hops, link) != best[at] {
+            let index = node as usize;
+            if (delay, hops, link) != best[index] {
                 continue;
             }
-            first[at] = link;
+            first[index] = link;
             for next in self.outgoing(NodeId(node)) {
                 let Some(further) = delays[*next as usize] else { continue };
-                let start = if at == source { *next } else { link };
+                let start = if index == source { *next } else { link };
                 let way = (delay.saturating_add(further.as_nanos()), hops + 1, start);
                 let to = self.edges[*next as usize].to.0 as usize;
                 if way < best[to] {
@@ -215,7 +218,7 @@ impl<'a> Graph<'a> {
         first
     }
 
-    /// Numbers the sets of nodes that reach each other, if there are several.
+    /// Returns the component of each node; empty if there is only one component.
     fn components(&self) -> Vec<u32> {
         let nodes = self.starts.len() - 1;
         let mut component = vec![NONE; nodes];
@@ -245,14 +248,14 @@ mod tests {
     use petgraph::{algo::dijkstra, graph::DiGraph};
     use proptest::prelude::*;
 
-    /// Full-duplex links (a, b, milliseconds).
+    /// Returns the edges of full-duplex links, which are given as (node, node, delay in milliseconds).
     fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
         let edge = |from, to, ms| Edge { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) };
         links.iter().flat_map(|(a, b, ms)| [edge(*a, *b, *ms), edge(*b, *a, *ms)]).collect()
     }
 
     #[test]
-    fn takes_the_way_of_least_delay() {
+    fn takes_the_path_of_minimum_delay() {
         // 0-1-2 costs 20 ms, the direct link 300 ms.
         let routes = RouteTable::shortest(3, &edges(&[(0, 2, 300), (0, 1, 10), (1, 2, 10)]));
         assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));

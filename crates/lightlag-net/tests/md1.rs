@@ -1,32 +1,32 @@
-//! A link under Poisson arrivals of packets of one size is an M/D/1 queue, whose closed forms are known.
+//! A link with Poisson arrivals of packets of one size is an M/D/1 queue, for which closed forms are known.
 //!
-//! With the load ρ = λ·8·B/R (Kleinrock, Queueing Systems I, 1975, §5.6):
-//! mean number waiting `ρ²/(2(1−ρ))`, busy a share `ρ` of the time, an arrival finds the link idle with
-//! probability `1−ρ`. With room for n packets to wait it is M/D/1/n+1, solved here from its embedded chain.
+//! With the load ρ = λ·8·B/R (Kleinrock, Queueing Systems I, 1975, §5.6): the mean number of waiting packets is
+//! `ρ²/(2(1−ρ))`, the utilisation is `ρ`, and an arrival finds the link idle with probability `1−ρ`. With a buffer for
+//! n waiting packets the queue is M/D/1/n+1, which is solved here with its embedded Markov chain.
 
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::{ComputedLink, EndpointId, LinkConfig, Loss, LossProcess, NodeId, Packet, PacketFlags, QueueLimit};
 
-/// 1000 B at 8 Mbit/s.
+/// Service time of a packet: 1000 B at 8 Mbit/s.
 const SERVICE: Duration = Duration::from_millis(1);
 const BATCHES: usize = 50;
 const ARRIVALS_PER_BATCH: usize = 10_000;
 /// Student's t for 49 degrees of freedom, two-sided 99 %.
 const T_99: f64 = 2.680;
 
-/// What one batch of arrivals saw.
+/// Results of one batch of arrivals.
 struct Batch {
-    /// Mean number of packets waiting, the one in transmission apart.
+    /// Mean number of waiting packets, excluding the one in transmission.
     waiting: f64,
-    /// Share of the time in which the link transmitted.
+    /// Fraction of the time in which the link transmitted.
     busy: f64,
-    /// Share of the arrivals that found the link idle.
+    /// Fraction of the arrivals that found the link idle.
     found_idle: f64,
-    /// Share of the arrivals that the queue refused.
+    /// Fraction of the arrivals that the queue dropped.
     refused: f64,
 }
 
-/// Offers Poisson arrivals at load `rho` to a link whose queue holds `limit` packets.
+/// Returns the results of batches of Poisson arrivals with load `rho` at a link whose queue holds `limit` packets.
 fn batches(rho: f64, limit: u64) -> Vec<Batch> {
     let config = LinkConfig {
         rate: "8 Mbit/s".parse().unwrap(),
@@ -68,8 +68,8 @@ fn batches(rho: f64, limit: u64) -> Vec<Batch> {
     batches
 }
 
-/// Asserts that `expected` lies in the 99 % interval of the batch means (each batch is long against the
-/// queue's memory, so they are nearly independent).
+/// Asserts that `expected` lies within the 99 % confidence interval of the batch means. A batch is much longer than the
+/// correlation time of the queue, so the batches are nearly independent.
 fn assert_mean(what: &str, batches: &[Batch], value: impl Fn(&Batch) -> f64, expected: f64) {
     let n = batches.len() as f64;
     let mean = batches.iter().map(&value).sum::<f64>() / n;
@@ -80,20 +80,21 @@ fn assert_mean(what: &str, batches: &[Batch], value: impl Fn(&Batch) -> f64, exp
 }
 
 #[test]
-fn the_mean_queue_is_that_of_m_d_1() {
+fn the_mean_queue_matches_m_d_1() {
     for rho in [0.3, 0.5, 0.7, 0.9] {
         let batches = batches(rho, 1_000_000);
         assert_mean(&format!("waiting at load {rho}"), &batches, |b| b.waiting, rho * rho / (2.0 * (1.0 - rho)));
         assert_mean(&format!("busy at load {rho}"), &batches, |b| b.busy, rho);
         assert_mean(&format!("idle at load {rho}"), &batches, |b| b.found_idle, 1.0 - rho);
-        assert!(batches.iter().all(|batch| batch.refused == 0.0), "nothing is refused by an endless queue");
+        assert!(batches.iter().all(|batch| batch.refused == 0.0), "an unlimited queue rejects no packet");
     }
 }
 
-/// The share of arrivals that M/D/1 with room for `capacity` packets (the one in service included) refuses.
+/// Returns the fraction of arrivals that an M/D/1 queue drops if it holds at most `capacity` packets, including the one
+/// in service.
 ///
-/// The chain at departures has π(j+1) = (π(j) − π(0)·a(j) − Σ π(i)·a(j−i+1)) / a(0), with a(k) the probability
-/// of k arrivals in one service time; the refused share is 1 − 1/(π(0) + ρ) (Gross and Harris §5.1.8).
+/// The embedded chain at departures has π(j+1) = (π(j) − π(0)·a(j) − Σ π(i)·a(j−i+1)) / a(0), with a(k) the probability
+/// of k arrivals in one service time; the dropped fraction is 1 − 1/(π(0) + ρ) (Gross and Harris §5.1.8).
 fn refused_share(rho: f64, capacity: usize) -> f64 {
     let mut a = vec![libm::exp(-rho)];
     for k in 1..=capacity {
@@ -108,13 +109,13 @@ fn refused_share(rho: f64, capacity: usize) -> f64 {
 }
 
 #[test]
-fn a_full_queue_refuses_the_share_of_m_d_1_k() {
+fn a_full_queue_drops_the_fraction_of_m_d_1_k() {
     // A queue of 1: capacity 2, π(0) = a(0) = e^−ρ after normalising, so at load 1: 1 − 1/(e^−1 + 1) = 0.2689.
     assert!((refused_share(1.0, 2) - 0.268_941).abs() < 1e-6);
     for (rho, limit) in [(0.8, 1), (0.9, 4), (1.0, 1), (1.0, 10), (1.5, 3)] {
         let batches = batches(rho, limit);
         let expected = refused_share(rho, limit as usize + 1);
-        assert_mean(&format!("refused at load {rho}, queue {limit}"), &batches, |b| b.refused, expected);
+        assert_mean(&format!("rejected at load {rho}, queue {limit}"), &batches, |b| b.refused, expected);
         assert_mean(&format!("busy at load {rho}, queue {limit}"), &batches, |b| b.busy, rho * (1.0 - expected));
     }
 }

@@ -1,9 +1,9 @@
-//! Places of large cities, to a few kilometres.
+//! Coordinates of large cities, accurate to a few kilometres.
 //!
-//! The hundred or so largest urban areas, and the cities of published experiments; latitude and longitude in degrees, common
-//! knowledge rounded to 0.01°.
+//! The list contains the hundred or so largest urban areas, and the cities of published experiments. Latitude and
+//! longitude are in degrees: commonly published values, rounded to 0.01°.
 
-/// A city: its name, degrees to the north, degrees to the east.
+/// A city: its name, and its latitude and longitude in degrees, positive to the north and east.
 type City = (&'static str, f64, f64);
 
 const CITIES: &[City] = &[
@@ -136,12 +136,12 @@ const CITIES: &[City] = &[
     ("Zurich", 47.37, 8.54),
 ];
 
-/// The place of a city; capitals do not matter.
+/// Returns the latitude and longitude of a city; the name is not case-sensitive.
 pub fn find(name: &str) -> Option<(f64, f64)> {
     CITIES.iter().find(|(city, ..)| city.eq_ignore_ascii_case(name)).map(|(_, north, east)| (*north, *east))
 }
 
-/// All cities, in the order of their names.
+/// Returns the names of all cities, sorted.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CITIES.iter().map(|(name, ..)| *name)
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cities_stand_once_in_their_order_and_on_earth() {
+    fn cities_are_listed_once_in_order_and_on_earth() {
         let names: Vec<&str> = names().collect();
         assert!(names.len() >= 100 && names.is_sorted());
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));

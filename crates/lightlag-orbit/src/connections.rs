@@ -1,37 +1,38 @@
-//! The pairs of stations that have a path to each other at a moment, over any number of satellites and of stations that relay.
+//! The pairs of stations that have a path to each other at a given time, over any number of satellites and relay
+//! stations.
 
 use crate::sky::Sky;
 use lightlag_core::Instant;
 use std::collections::BTreeSet;
 
-/// The parts of a constellation that hang together at a moment.
+/// The connected components of a constellation at a given time.
 #[derive(Clone, Debug)]
 pub struct Connections {
-    /// For each station, the parts that it sees or is in.
+    /// For each station, the components of its visible satellites.
     parts: Vec<BTreeSet<u32>>,
 }
 
 impl Connections {
-    /// Whether two stations have a path to each other.
+    /// Returns true if there is a path between the two stations.
     pub fn joins(&self, a: usize, b: usize) -> bool {
         !self.parts[a].is_disjoint(&self.parts[b])
     }
 }
 
 impl Sky {
-    /// The connections at a time.
-    pub fn connections(&self, at: Instant) -> Connections {
+    /// Returns which stations are connected at a given time.
+    pub fn connections(&self, time: Instant) -> Connections {
         let mut positions = Vec::new();
-        self.positions(at, &mut positions);
+        self.positions(time, &mut positions);
         let satellites = positions.len();
-        let mut parts = Parts((0..(satellites + self.stations().len()) as u32).collect());
+        let mut parts = Components((0..(satellites + self.stations().len()) as u32).collect());
         for isl in self.isls() {
             let [a, b] = isl.ends.map(|end| positions[end as usize]);
             if self.isl_is_up(isl, a, b) {
                 parts.join(isl.ends);
             }
         }
-        let stands: Vec<_> = self.stations().iter().map(|station| station.stand(at)).collect();
+        let stands: Vec<_> = self.stations().iter().map(|station| station.stand(time)).collect();
         let seen = |station: usize| {
             let stand = &stands[station];
             (0..satellites as u32).filter(|satellite| stand.sees(positions[*satellite as usize])).collect::<Vec<_>>()
@@ -47,10 +48,10 @@ impl Sky {
     }
 }
 
-/// A forest of nodes: those with one root are a part.
-struct Parts(Vec<u32>);
+/// A union-find forest: nodes with the same root are in the same component.
+struct Components(Vec<u32>);
 
-impl Parts {
+impl Components {
     fn of(&mut self, node: u32) -> u32 {
         let mut node = node;
         while self.0[node as usize] != node {

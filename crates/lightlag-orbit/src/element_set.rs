@@ -4,58 +4,58 @@ use crate::propagate::Propagator;
 use crate::satellite::Satellite;
 use crate::time::Utc;
 
-/// More revolutions a day than anything has that stays above the ground.
+/// Maximum number of revolutions per day. No orbit above the ground has more.
 pub(crate) const MOST_REVOLUTIONS: f64 = 17.0;
 
-/// The elements of a satellite.
+/// The orbital elements of a satellite.
 #[derive(Clone, Debug)]
 pub struct ElementSet {
-    /// Where it stands in the file.
+    /// The position of the set in its file.
     pub place: String,
     elements: sgp4::Elements,
 }
 
-/// A fault in a file of elements.
+/// An error in a file of orbital elements.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct ElementsError {
-    /// Its place, such as `line 3`.
+    /// The position of the error, such as `line 3`.
     pub place: String,
-    /// The fault, and what would be right.
+    /// The error, and the correct form.
     pub message: String,
 }
 
 impl ElementSet {
-    pub(crate) fn new(place: String, elements: sgp4::Elements) -> Self {
-        Self { place, elements }
+    pub(crate) fn new(location: String, elements: sgp4::Elements) -> Self {
+        Self { place: location, elements }
     }
 
-    /// The number in the catalogue.
+    /// Returns the catalogue number.
     pub fn number(&self) -> u64 {
         self.elements.norad_id
     }
 
-    /// The name, or the number where there is none.
+    /// Returns the name of the satellite, or its catalogue number if it has no name.
     pub fn name(&self) -> String {
         self.elements.object_name.clone().unwrap_or_else(|| format!("{:05}", self.number()))
     }
 
-    /// The inclination, degrees.
+    /// Returns the inclination in degrees.
     pub fn inclination(&self) -> f64 {
         self.elements.inclination
     }
 
-    /// The mean motion, revolutions a day.
+    /// Returns the mean motion in revolutions per day.
     pub fn revolutions(&self) -> f64 {
         self.elements.mean_motion
     }
 
-    /// The eccentricity.
+    /// Returns the eccentricity.
     pub fn eccentricity(&self) -> f64 {
         self.elements.eccentricity
     }
 
-    /// The time for which they hold.
+    /// Returns the epoch of the elements.
     pub fn epoch(&self) -> Utc {
         use sgp4::chrono::{Datelike, Timelike};
         let time = self.elements.datetime;
@@ -64,15 +64,15 @@ impl ElementSet {
         Utc::new(time.year(), time.month(), time.day(), nanos).unwrap_or(Utc::Y2000)
     }
 
-    /// The satellite in runs that start at `start`.
+    /// Returns the satellite for runs that start at `start`.
     ///
     /// # Errors
-    /// Elements from which SGP4 makes no orbit.
+    /// If SGP4 cannot derive an orbit from the elements.
     pub fn satellite(&self, start: Utc) -> Result<Satellite, ElementsError> {
         let constants = sgp4::Constants::from_elements_afspc_compatibility_mode(&self.elements);
         let constants = constants.map_err(|fault| ElementsError {
             place: self.place.clone(),
-            message: format!("SGP4 makes no orbit of these elements: {fault}"),
+            message: format!("SGP4 rejects these elements: {fault}"),
         })?;
         let orbit = Propagator::Sgp4(Box::new(constants), start.since(self.epoch()));
         Ok(Satellite { name: self.name(), orbit })

@@ -1,21 +1,22 @@
-//! Files of orbital elements: two-line sets ([`tle`]), or OMM as JSON, CSV, keywords or XML ([`omm`]).
+//! Reading of files of orbital elements: two-line element sets ([`tle`]), or OMM as JSON, CSV, keywords or XML
+//! ([`omm`]).
 
 pub use crate::element_set::{ElementSet, ElementsError};
 use crate::{omm, tle};
 
-/// Answers of servers in the place of elements, and the advice for each.
+/// Starts of replies that servers send instead of elements, and the advice for each.
 const ANSWERS: [(&str, &str); 4] = [
-    ("No GP data found", "CelesTrak knows no such satellite or group; check the query"),
-    ("GP data has not updated", "CelesTrak sends a group once in two hours; take the file of the last download"),
+    ("No GP data found", "CelesTrak has no such satellite or group; check the query"),
+    ("GP data has not updated", "CelesTrak sends a group once in two hours; use the file of the last download"),
     ("Invalid query", "the server did not understand the query; check it"),
     ("<", "it is a web page, perhaps an error of the server; download the file again"),
 ];
 
-/// Reads a file of elements. The first characters tell JSON and XML, the first line CSV and keywords; anything else is sets of
-/// two lines.
+/// Reads a file of orbital elements. JSON and XML are recognised by their first characters, CSV and keywords by their
+/// first line; any other file is read as two-line element sets.
 ///
 /// # Errors
-/// The first fault.
+/// The first error in the file.
 pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let is_told = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
@@ -40,7 +41,7 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     }
 }
 
-/// Whether a word may stand before the sign of equality in a message of keywords.
+/// Returns true if a text may be a keyword, before an equals sign.
 fn is_keyword(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }

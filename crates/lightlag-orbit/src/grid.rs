@@ -1,37 +1,39 @@
-//! Links between satellites: the grid of a shell, and which links are up.
+//! Links between satellites: the grid of a shell, and the conditions under which a link is up.
 //!
-//! In a *+Grid* each satellite has four links: to both neighbours in its plane, and to those beside it in the next planes. The
-//! link from the last plane of a delta pattern back to the first goes to the slot that is really beside it: F slots further on.
-//! A star has none there, because these planes move against each other. [`derived`] finds planes and slots of satellites from files.
+//! In a *+Grid* each satellite has four links: two to its neighbours in its plane, and one to the nearest satellite in
+//! each of the two neighbouring planes. In a delta pattern, a link from the last plane back to the first leads to the
+//! nearest slot there, which is F slots further on. A star pattern has no such links, because its first and last plane
+//! move in opposite directions. [`derived`] determines the planes and slots of satellites that are read from files.
 
 pub mod derived;
 
 use crate::shell::{Phasing, Shell};
 use lightlag_mobility::Vector;
 
-/// Light that passes lower than this above the equatorial radius is lost in the atmosphere, metres.
+/// Minimum height of a light path above the equatorial radius, in metres; below it the atmosphere absorbs the light.
 const GRAZING: f64 = 80e3;
-/// The equatorial radius, metres.
+/// Equatorial radius of the Earth, in metres.
 const RADIUS: f64 = 6_378_137.0;
 
 /// A link between two satellites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Isl {
-    /// The two satellites.
+    /// The indices of the two satellites.
     pub ends: [u32; 2],
-    /// Whether it joins two planes: such links may be off near the poles.
+    /// Whether the link joins two planes; such links may be off near the poles.
     pub crosses: bool,
 }
 
-/// The +Grid of a shell whose first satellite has this number.
+/// Returns the +Grid of a shell; `first` is the index of its first satellite.
 ///
 /// # Errors
-/// If a plane has fewer than three satellites, or there are fewer than three planes: two links would join the same two.
+/// If a plane has fewer than three satellites, or there are fewer than three planes, because two links would then join
+/// the same two satellites.
 pub fn plus_grid(shell: &Shell, first: u32) -> Result<Vec<Isl>, String> {
     let (planes, slots) = (shell.planes, shell.slots);
     if planes < 3 || slots < 3 {
         return Err(format!(
-            "a grid needs at least 3 planes of 3 satellites, the shell {:?} has {planes} of {slots}; take \"none\"",
+            "a grid needs at least 3 planes of 3 satellites, the shell {:?} has {planes} of {slots}; use \"none\"",
             shell.name
         ));
     }
@@ -55,25 +57,25 @@ pub fn plus_grid(shell: &Shell, first: u32) -> Result<Vec<Isl>, String> {
     Ok(links)
 }
 
-/// The square of the least distance from the centre of the Earth at which light passes.
+/// Square of the minimum distance of a light path from the centre of the Earth, in m².
 const LOWEST: f64 = (RADIUS + GRAZING) * (RADIUS + GRAZING);
 
-/// Whether light passes between two positions above the atmosphere.
+/// Returns true if the line between two positions stays above the atmosphere.
 pub fn sees_above_the_air(a: Vector, b: Vector) -> bool {
     let half_chord = |square: f64| libm::sqrt((square - LOWEST).max(0.0));
     a.distance(b) <= half_chord(a.square()) + half_chord(b.square())
 }
 
-/// The square of a distance up to which all these positions see each other above the atmosphere: that of two half chords of the
-/// lowest one.
+/// Returns the square of a distance: positions that are nearer to each other certainly see each other above the
+/// atmosphere. The distance is two half chords of the lowest position.
 pub fn square_of_sure_sight(positions: &[Vector]) -> f64 {
     let lowest = positions.iter().map(|at| at.square()).fold(f64::INFINITY, f64::min);
     4.0 * (lowest - LOWEST)
 }
 
-/// The sine of the geocentric latitude of a position.
-pub fn sine_of_latitude(at: Vector) -> f64 {
-    at.z / at.length()
+/// Returns the sine of the geocentric latitude of a position.
+pub fn sine_of_latitude(position: Vector) -> f64 {
+    position.z / position.length()
 }
 
 #[cfg(test)]
@@ -107,10 +109,10 @@ mod tests {
         for Isl { ends: [a, b], crosses } in links {
             degree[a as usize] += 1;
             degree[b as usize] += 1;
-            let at = |end: u32| orbits[end as usize].position(1_234.0).unwrap();
+            let position_of = |end: u32| orbits[end as usize].position(1_234.0).unwrap();
             if crosses {
-                shortest = shortest.min(at(a).distance(at(b)));
-                longest = longest.max(at(a).distance(at(b)));
+                shortest = shortest.min(position_of(a).distance(position_of(b)));
+                longest = longest.max(position_of(a).distance(position_of(b)));
             }
         }
         assert!(degree.iter().all(|links| *links == 4));
@@ -129,9 +131,9 @@ mod tests {
     fn the_longest_link_grazes_the_air() {
         // 2·√((R + h)² - (R + 80 km)²): 5,017 km at 550 km.
         let radius = RADIUS + 550e3;
-        let at = |angle: f64| Vector::new(radius * libm::cos(angle), radius * libm::sin(angle), 0.0);
+        let point = |angle: f64| Vector::new(radius * libm::cos(angle), radius * libm::sin(angle), 0.0);
         let angle = |length: f64| 2.0 * libm::asin(length / 2.0 / radius);
-        assert!(sees_above_the_air(at(0.0), at(angle(5_016e3))));
-        assert!(!sees_above_the_air(at(0.0), at(angle(5_018e3))));
+        assert!(sees_above_the_air(point(0.0), point(angle(5_016e3))));
+        assert!(!sees_above_the_air(point(0.0), point(angle(5_018e3))));
     }
 }

@@ -1,57 +1,57 @@
 //! Orbits as functions of time.
 //!
-//! - [`ClosedForm`]: SGP4 without drag and below 225 minutes, for generated shells. Without drag all its terms in powers of
-//!   time vanish, and the rest is a dozen constants of a satellite and one equation of Kepler (Hoots and Roehrich,
-//!   *Spacetrack Report No. 3*, 1980, with the constants of WGS 72). "Circular" there is not a circle: the third
-//!   harmonic of the Earth lifts and lowers it by 6 km.
+//! - [`ClosedForm`]: SGP4 without drag and for periods below 225 minutes, for generated shells. Without drag all terms
+//!   in powers of time vanish; what remains is a dozen constants per satellite and one Kepler equation (Hoots and
+//!   Roehrich, *Spacetrack Report No. 3*, 1980, with the constants of WGS 72). An orbit with zero eccentricity is not
+//!   exactly a circle: the Earth's third harmonic changes its height by up to 6 km.
 //! - [`Circular`]: a circle whose plane and phase drift with J2 (Vallado, *Fundamentals of Astrodynamics*, §9.6).
-//! - The `sgp4` crate for elements from files, with the constants of the official verification.
+//! - The `sgp4` crate is used for elements from files, with the constants of the official verification.
 //!
-//! Positions are in the frame of the true equator and mean equinox, metres.
+//! Positions are in metres, in the frame of the true equator and mean equinox.
 
 use lightlag_mobility::Vector;
 use std::f64::consts::TAU;
 
-/// WGS 72, as SGP4 has it: the equatorial radius in km, the gravitational parameter in km³/s², and the harmonics.
+/// WGS 72 constants as in SGP4: the equatorial radius in km, the gravitational parameter in km³/s², and the harmonics.
 const RADIUS: f64 = 6_378.135;
 const GRAVITY: f64 = 398_600.8;
 const J2: f64 = 0.001_082_616;
 const J3: f64 = -0.000_002_538_81;
 const J4: f64 = -0.000_001_655_97;
 
-/// Least eccentricity in SGP4.
+/// Minimum eccentricity in SGP4.
 const LEAST_ECCENTRICITY: f64 = 1e-6;
 
-/// Mean motion at a height above the equator in metres, radians a second.
+/// Returns the mean motion at a height in metres above the equator, in radians per second.
 pub fn mean_motion(height: f64) -> f64 {
     let a = RADIUS + height / 1e3;
     libm::sqrt(GRAVITY / (a * a * a))
 }
 
-/// Half the long axis of an orbit with this mean motion, km.
+/// Returns the semi-major axis of an orbit with this mean motion, in km.
 pub fn semi_major_axis(motion: f64) -> f64 {
     libm::cbrt(GRAVITY / (motion * motion))
 }
 
-/// The height above the equator of an orbit with this mean motion, metres.
+/// Returns the height of an orbit with this mean motion above the equator, in metres.
 pub fn height(motion: f64) -> f64 {
     (semi_major_axis(motion) - RADIUS) * 1e3
 }
 
-/// Mean elements at the start.
+/// Mean orbital elements at the start of the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Elements {
-    /// Mean motion as Kozai defines it, radians a second.
+    /// Mean motion as defined by Kozai, in radians per second.
     pub motion: f64,
     /// Eccentricity.
     pub eccentricity: f64,
-    /// Inclination, radians.
+    /// Inclination in radians.
     pub inclination: f64,
-    /// Right ascension of the ascending node, radians.
+    /// Right ascension of the ascending node, in radians.
     pub node: f64,
-    /// Argument of the perigee, radians.
+    /// Argument of perigee, in radians.
     pub perigee: f64,
-    /// Mean anomaly, radians.
+    /// Mean anomaly, in radians.
     pub anomaly: f64,
 }
 
@@ -60,14 +60,14 @@ pub struct Elements {
 pub enum Propagator {
     /// SGP4 without drag.
     Closed(ClosedForm),
-    /// A circle with the drift of J2.
+    /// A circle that precesses due to J2.
     Circular(Circular),
-    /// SGP4 or SDP4, this many seconds after its epoch at the start.
+    /// SGP4 or SDP4. The number is the time from the epoch of the elements to the start of the run, in seconds.
     Sgp4(Box<sgp4::Constants>, f64),
 }
 
 impl Propagator {
-    /// Its position so many seconds after the start; `None` once it has decayed.
+    /// Returns the satellite's position at a time in seconds after the start; `None` if it has decayed.
     pub fn position(&self, seconds: f64) -> Option<Vector> {
         match self {
             Self::Closed(orbit) => Some(orbit.position(seconds, 0.0)),
@@ -76,20 +76,21 @@ impl Propagator {
         }
     }
 
-    /// The greatest distance from the centre of the Earth on the orbit of two bodies at the start, metres; `None` if it has decayed.
+    /// Returns the maximum distance from the centre of the Earth in metres, on the two-body orbit at the start; `None`
+    /// if the satellite has decayed.
     pub fn apogee(&self) -> Option<f64> {
         let (first, second) = (self.position(0.0)?, self.position(1.0)?);
-        let (at, velocity) = ((first + second) * 0.5, second - first);
+        let (position, velocity) = ((first + second) * 0.5, second - first);
         let gravity = GRAVITY * 1e9;
-        let distance = libm::sqrt(at.square());
+        let distance = libm::sqrt(position.square());
         let axis = 1.0 / (2.0 / distance - velocity.square() / gravity);
-        let along = at.dot(velocity);
-        let momentum = at.square() * velocity.square() - along * along;
+        let along = position.dot(velocity);
+        let momentum = position.square() * velocity.square() - along * along;
         let eccentricity = libm::sqrt((1.0 - momentum / (gravity * axis)).max(0.0));
         Some(axis * (1.0 + eccentricity))
     }
 
-    /// The same in a frame that has turned by `turned` radians about the axis of the Earth.
+    /// Returns the satellite's position in a frame that is rotated by `turned` radians about the Earth's axis.
     pub fn position_turned(&self, seconds: f64, turned: f64) -> Option<Vector> {
         match self {
             Self::Closed(orbit) => Some(orbit.position(seconds, turned)),
@@ -103,40 +104,40 @@ impl Propagator {
     }
 }
 
-/// The position that SGP4 gives, if it gives one.
+/// Returns the position according to SGP4; `None` if SGP4 fails or the position is inside the Earth.
 fn propagated(constants: &sgp4::Constants, seconds: f64) -> Option<Vector> {
     let [x, y, z] = constants.propagate(sgp4::MinutesSinceEpoch(seconds / 60.0)).ok()?.position;
     let position = Vector::new(x, y, z) * 1e3;
-    // Below the ground it has decayed, also where the equations go on.
+    // Below the ground it has decayed, also where the equations continue.
     (position.is_finite() && position.length() > RADIUS * 1e3).then_some(position)
 }
 
-/// SGP4 without drag. Lengths are in equatorial radii.
+/// SGP4 without drag. Lengths are in Earth radii.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedForm {
-    /// Mean anomaly, perigee and node at the start, and their rates a second.
+    /// Mean anomaly at the start in radians, and its rate per second; likewise for perigee and node.
     anomaly: [f64; 2],
     perigee: [f64; 2],
     node: [f64; 2],
     eccentricity: f64,
-    /// Half the long axis.
+    /// Semi-major axis.
     a: f64,
     inclination: f64,
     cos: f64,
     sin: f64,
-    /// Terms of the third harmonic.
+    /// Coefficients of the third-harmonic terms.
     lift: f64,
     shift: f64,
 }
 
 impl ClosedForm {
-    /// The orbit with these elements at the start.
+    /// Returns the orbit with these elements at the start.
     pub fn new(elements: &Elements) -> Self {
         let (s, c) = libm::sincos(elements.inclination);
         let xke = 60.0 / libm::sqrt(RADIUS * RADIUS * RADIUS / GRAVITY);
         let kozai = elements.motion * 60.0;
         let e0 = elements.eccentricity;
-        // Kozai's mean motion and half axis become those of Brouwer.
+        // Kozai's mean motion and semi-major axis are converted to Brouwer's.
         let ak = two_thirds(xke / kozai);
         let d = 0.75 * J2 * (3.0 * c * c - 1.0) / libm::pow(1.0 - e0 * e0, 1.5);
         let x = d / (ak * ak);
@@ -177,11 +178,11 @@ impl ClosedForm {
     }
 
     fn position(&self, seconds: f64, turned: f64) -> Vector {
-        let at = |[start, rate]: [f64; 2]| start + rate * seconds;
-        let (perigee, node) = (at(self.perigee), at(self.node) - turned);
+        let angle_at = |[start, rate]: [f64; 2]| start + rate * seconds;
+        let (perigee, node) = (angle_at(self.perigee), angle_at(self.node) - turned);
         let (sin_w, cos_w) = libm::sincos(perigee);
         let (ax, ay) = (self.eccentricity * cos_w, self.eccentricity * sin_w + self.lift);
-        let u = at(self.anomaly) + perigee + self.shift * ax;
+        let u = angle_at(self.anomaly) + perigee + self.shift * ax;
         let u = u - TAU * libm::floor(u / TAU);
         // Kepler's equation by Newton's method: with an eccentricity near 0.001 three steps reach the last digit.
         let mut anomaly = u;
@@ -201,7 +202,8 @@ impl ClosedForm {
         let part = es / (1.0 + b);
         let (sin_u, cos_u) = (self.a / r * (sin_e - ay - ax * part), self.a / r * (cos_e - ax + ay * part));
         let (sin_2u, cos_2u) = (2.0 * sin_u * cos_u, 1.0 - 2.0 * sin_u * sin_u);
-        // Short-period terms of J2. They turn the node, the inclination and the place along the orbit by less than 0.002.
+        // Short-period terms of J2. They turn the node, the inclination and the place along the orbit by less than
+        // 0.002.
         let (g1, c2) = (0.5 * J2 / p, self.cos * self.cos);
         let g2 = g1 / p;
         let r = r * (1.0 - 1.5 * g2 * b * (3.0 * c2 - 1.0)) + 0.5 * g1 * self.sin * self.sin * cos_2u;
@@ -217,7 +219,8 @@ fn two_thirds(x: f64) -> f64 {
     root * root
 }
 
-/// The position at a distance from the centre, an angle from the ascending node, that node and an inclination.
+/// Returns the position for a distance from the centre, an angle from the ascending node, the node's right ascension
+/// and an inclination.
 fn on_orbit(radius: f64, along: f64, node: f64, inclination: f64) -> Vector {
     let (sin_u, cos_u) = libm::sincos(along);
     let (sin_n, cos_n) = libm::sincos(node);
@@ -229,19 +232,19 @@ fn on_orbit(radius: f64, along: f64, node: f64, inclination: f64) -> Vector {
     )
 }
 
-/// A circle whose plane turns, and on which the satellite gains or loses a little, by J2.
+/// A circle. J2 rotates its plane, and lets the satellite drift slightly along it.
 #[derive(Clone, Copy, Debug)]
 pub struct Circular {
-    /// Metres.
+    /// Radius in metres.
     radius: f64,
     inclination: f64,
-    /// Angle from the node and the node at the start, and their rates a second.
+    /// Angle from the node at the start in radians, and its rate per second; likewise for the node.
     along: [f64; 2],
     node: [f64; 2],
 }
 
 impl Circular {
-    /// The circle with these elements at the start; the eccentricity is left out.
+    /// Returns the circular orbit with these elements at the start; the eccentricity is ignored.
     pub fn new(elements: &Elements) -> Self {
         let n = elements.motion;
         let radius = semi_major_axis(n);

@@ -1,12 +1,12 @@
-//! One satellite.
+//! A satellite: its name and its orbit.
 
 use crate::propagate::Propagator;
 
 /// A satellite.
 #[derive(Clone, Debug)]
 pub struct Satellite {
-    /// Its name.
+    /// Name of the satellite.
     pub name: String,
-    /// Its orbit.
+    /// Orbit of the satellite.
     pub orbit: Propagator,
 }

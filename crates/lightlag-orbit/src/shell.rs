@@ -1,56 +1,57 @@
-//! Walker shells: circular orbits of one height and inclination, evenly spread.
+//! Walker shells: circular orbits with the same height and inclination, evenly distributed.
 //!
-//! A *delta* pattern i:T/P/F has P planes over 360° of right ascension, T/P satellites in each, and a satellite of a plane
-//! is F·360°/T ahead of its neighbour in the plane before (Walker, *Satellite Constellations*, JBIS 37, 1984). A *star*
-//! spreads its planes over 180°, so that the last and the first move against each other.
+//! A *delta* pattern i:T/P/F has P planes over 360° of right ascension, with T/P satellites in each, and each satellite
+//! is F·360°/T ahead of its neighbour in the previous plane (Walker, *Satellite Constellations*, JBIS 37, 1984). A
+//! *star* spreads its planes over 180°, so that the satellites of the first and the last plane move in opposite directions.
 
 use crate::propagate::{Circular, ClosedForm, Elements, Propagator};
 use std::f64::consts::TAU;
 
-/// The height and the revolutions of a shell agree to this, metres.
+/// Maximum difference between the height of a shell and the height for its number of revolutions, in metres.
 const MOST_APART: f64 = 5e3;
 
-/// The propagation of a generated satellite.
+/// The method of calculating the orbit of a generated satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Motion {
     /// SGP4 without drag, in closed form.
     #[default]
     Sgp4,
-    /// A circle whose plane drifts with J2.
+    /// A circle that precesses due to J2.
     Circular,
 }
 
-/// The offset of the satellites of a plane from those of the plane before.
+/// The offset of the satellites in a plane from the satellites in the previous plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phasing {
-    /// F of the Walker notation, below the number of planes.
+    /// The parameter F of the Walker notation, less than the number of planes.
     Walker(u32),
-    /// Odd planes are half a slot ahead, as in Hypatia.
+    /// Satellites in odd planes are half a slot ahead, as in Hypatia.
     Alternating,
 }
 
-/// A shell.
+/// A shell of satellites.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shell {
-    /// Its name, with which those of its satellites begin.
+    /// Name of the shell, which is the prefix of its satellites' names.
     pub name: String,
-    /// Height above the equator, metres. Half the long axis is the equatorial radius and this.
+    /// Height above the equator in metres. The semi-major axis is the sum of the equatorial radius and this height.
     pub height: f64,
-    /// Revolutions a day instead of the height, if they are given.
+    /// Revolutions per day, if given instead of the height.
     pub revolutions: Option<f64>,
-    /// Inclination, degrees.
+    /// Inclination in degrees.
     pub inclination: f64,
-    /// Planes.
+    /// Number of planes.
     pub planes: u32,
-    /// Satellites in each.
+    /// Number of satellites per plane.
     pub slots: u32,
-    /// Offset of neighbouring planes.
+    /// Offset between neighbouring planes.
     pub phasing: Phasing,
-    /// Degrees of right ascension over which the planes are spread: 360 for a delta pattern, 180 for a star.
+    /// Range of right ascension over which the planes are distributed, in degrees: 360 for a delta pattern, 180 for a
+    /// star.
     pub spread: f64,
-    /// Propagation of its satellites.
+    /// The method of calculating the orbits of the satellites.
     pub motion: Motion,
-    /// Whether its satellites may collide, as those of a published simulation may.
+    /// Whether the shell is accepted although its satellites may collide, as in some published simulations.
     pub may_collide: bool,
 }
 
@@ -71,41 +72,43 @@ impl Default for Shell {
     }
 }
 
-/// A shell that cannot be.
+/// The reason why a shell is invalid.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ShellError {
-    /// A number is out of its range.
+    /// A number is out of range.
     #[error("{0}")]
     Range(String),
-    /// Satellites collide.
+    /// Satellites would collide.
     #[error(
-        "two of its satellites come within {0:.0} m of each other, one plane crossing the other; take another phasing"
+        "two of its satellites come within {0:.0} m of each other, one plane crossing the other; use another phasing"
     )]
     Collision(f64),
 }
 
 impl Shell {
-    /// The number of its satellites.
+    /// Returns the number of satellites in the shell.
     pub fn len(&self) -> u32 {
         self.planes * self.slots
     }
 
-    /// Whether it has none.
+    /// Returns true if the shell has no satellites.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name of a satellite.
+    /// Returns the name of a satellite.
     pub fn satellite(&self, plane: u32, slot: u32) -> String {
         format!("{}-{}-{}", self.name, plane + 1, slot + 1)
     }
 
-    /// Whether its planes are spread over a half turn, so that the first and the last move against each other.
+    /// Returns true if the planes are distributed over half a turn, so that the satellites of the first and the last
+    /// plane move in opposite directions.
     pub fn is_star(&self) -> bool {
         self.spread < 360.0
     }
 
-    /// Right ascension of the ascending node and distance from it along the orbit at the start, radians.
+    /// Returns the right ascension of a satellite's ascending node, and its angle from the node along the orbit at the
+    /// start, both in radians.
     pub fn place(&self, plane: u32, slot: u32) -> (f64, f64) {
         let node = self.spread.to_radians() * f64::from(plane) / f64::from(self.planes);
         let slot_angle = TAU / f64::from(self.slots);
@@ -117,13 +120,13 @@ impl Shell {
         (node, along - TAU * libm::floor(along / TAU))
     }
 
-    /// The orbits of its satellites, plane by plane.
+    /// Returns the orbits of the satellites, plane by plane.
     ///
     /// # Errors
-    /// A number that is out of its range, or satellites that collide.
+    /// If a number is out of range, or satellites would collide.
     pub fn orbits(&self) -> Result<Vec<Propagator>, ShellError> {
         self.check()?;
-        let places = (0..self.planes).flat_map(|plane| (0..self.slots).map(move |slot| (plane, slot)));
+        let slots = (0..self.planes).flat_map(|plane| (0..self.slots).map(move |slot| (plane, slot)));
         let elements = |(plane, slot)| {
             let (node, along) = self.place(plane, slot);
             Elements {
@@ -138,7 +141,7 @@ impl Shell {
                 anomaly: along,
             }
         };
-        Ok(places
+        Ok(slots
             .map(elements)
             .map(|elements| match self.motion {
                 Motion::Sgp4 => Propagator::Closed(ClosedForm::new(&elements)),
@@ -147,10 +150,10 @@ impl Shell {
             .collect())
     }
 
-    /// Whether the shell can be.
+    /// Checks that the shell is valid.
     ///
     /// # Errors
-    /// A number that is out of its range, or satellites that collide.
+    /// If a number is out of range, or satellites would collide.
     pub fn check(&self) -> Result<(), ShellError> {
         let range = |message: String| Err(ShellError::Range(message));
         if !(100e3..=50_000e3).contains(&self.height) {
@@ -159,13 +162,14 @@ impl Shell {
         if let Some(revolutions) = self.revolutions
             && !(0.05..=17.0).contains(&revolutions)
         {
-            return range(format!("{revolutions} revolutions a day are not from 0.05 to 17"));
+            return range(format!("{revolutions} revolutions per day are not from 0.05 to 17"));
         }
         if let Some(revolutions) = self.revolutions {
             let height = crate::propagate::height(revolutions * TAU / 86_400.0);
             if libm::fabs(height - self.height) > MOST_APART {
                 return range(format!(
-                    "{revolutions} revolutions a day are those of {:.1} km, and its height is {} km: more than 5 km apart; leave one out",
+                    "{revolutions} revolutions per day give a height of {:.1} km, and the given height is {} km: more \
+                     than 5 km apart; remove one",
                     height / 1e3,
                     self.height / 1e3
                 ));
@@ -173,7 +177,8 @@ impl Shell {
         }
         if self.motion == Motion::Sgp4 && self.period() >= 225.0 * 60.0 {
             return range(format!(
-                "the closed form of SGP4 holds for periods below 225 min, this shell has {:.0} min; take the circular model",
+                "the closed form of SGP4 holds for periods below 225 min, this shell has {:.0} min; use the circular \
+                 model",
                 self.period() / 60.0
             ));
         }
@@ -189,19 +194,21 @@ impl Shell {
         if least < 1_000.0 { Err(ShellError::Collision(least)) } else { Ok(()) }
     }
 
-    /// The period, seconds.
+    /// Returns the orbital period in seconds.
     pub fn period(&self) -> f64 {
         self.revolutions.map_or_else(|| TAU / crate::propagate::mean_motion(self.height), |per_day| 86_400.0 / per_day)
     }
 
-    /// The least distance between two of its satellites at any time, metres, on circles.
+    /// Returns the minimum distance between two satellites of the shell at any time in metres, assuming circular
+    /// orbits.
     pub fn least_distance(&self) -> f64 {
         let radius = crate::propagate::semi_major_axis(TAU / self.period()) * 1e3;
         let (sin_i, cos_i) = libm::sincos(self.inclination.to_radians());
-        let mut least =
+        let mut min_distance =
             if self.slots > 1 { 2.0 * radius * libm::sin(TAU / f64::from(self.slots) / 2.0) } else { f64::MAX };
-        // Two circles of one radius: with the nodes Δ apart and u ahead by φ, cos of the angle between the satellites is
-        // A cos φ' + …; the least distance over time is that of the greatest of it, in closed form for each pair of planes.
+        // Two circles of one radius, with Δ between the nodes and u between the phases: cos of the angle between the
+        // satellites is A cos φ' + …; its maximum gives the minimum distance over time, in closed form for each pair of
+        // planes.
         let (first_node, first_along) = self.place(0, 0);
         for plane in 1..self.planes {
             for slot in 0..self.slots {
@@ -214,10 +221,10 @@ impl Shell {
                 let mean = (a + b) / 2.0 * cos_p - c * sin_p;
                 let swing = libm::fabs(a - b) / 2.0;
                 let cosine = (mean + swing).min(1.0);
-                least = least.min(radius * libm::sqrt(2.0 * (1.0 - cosine)));
+                min_distance = min_distance.min(radius * libm::sqrt(2.0 * (1.0 - cosine)));
             }
         }
-        least
+        min_distance
     }
 }
 
@@ -242,26 +249,35 @@ mod tests {
 
     #[test]
     fn satellites_of_starlink_keep_their_distance_by_the_phasing() {
-        let least = |phasing| shell(72, 22, phasing).least_distance() / 1e3;
-        assert!(least(36) < 0.001, "an even half collides: {}", least(36));
-        assert!((least(39) - 50.0).abs() < 2.0 && (least(65) - 72.0).abs() < 2.0, "{} {}", least(39), least(65));
-        assert!((least(17) - 20.0).abs() < 2.0, "{}", least(17));
+        let min_distance = |phasing| shell(72, 22, phasing).least_distance() / 1e3;
+        assert!(min_distance(36) < 0.001, "an even half collides: {}", min_distance(36));
+        assert!(
+            (min_distance(39) - 50.0).abs() < 2.0 && (min_distance(65) - 72.0).abs() < 2.0,
+            "{} {}",
+            min_distance(39),
+            min_distance(65)
+        );
+        assert!((min_distance(17) - 20.0).abs() < 2.0, "{}", min_distance(17));
         assert!(matches!(shell(72, 22, 36).orbits(), Err(ShellError::Collision(_))));
         assert_eq!(shell(72, 22, 39).orbits().unwrap().len(), 1584);
     }
 
     #[test]
-    fn the_least_distance_is_that_of_the_orbits() {
+    fn the_minimum_distance_matches_the_orbits() {
         let shell = Shell { motion: Motion::Circular, ..shell(5, 4, 2) };
         let orbits = shell.orbits().unwrap();
-        let mut least = f64::MAX;
+        let mut min_distance = f64::MAX;
         for step in 0..20_000 {
-            let at = |orbit: &Propagator| orbit.position(f64::from(step) * shell.period() / 20_000.0).unwrap();
+            let position_of = |orbit: &Propagator| orbit.position(f64::from(step) * shell.period() / 20_000.0).unwrap();
             for other in &orbits[1..] {
-                least = least.min(at(&orbits[0]).distance(at(other)));
+                min_distance = min_distance.min(position_of(&orbits[0]).distance(position_of(other)));
             }
         }
-        assert!((least / shell.least_distance() - 1.0).abs() < 2e-3, "{least} {}", shell.least_distance());
+        assert!(
+            (min_distance / shell.least_distance() - 1.0).abs() < 2e-3,
+            "{min_distance} {}",
+            shell.least_distance()
+        );
     }
 
     #[test]

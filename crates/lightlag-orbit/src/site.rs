@@ -1,35 +1,35 @@
-//! Places on the ground, on the ellipsoid of WGS 84, and where a satellite stands in their sky.
+//! Positions on the ground, on the WGS 84 ellipsoid, and the direction of a satellite seen from there.
 
 use lightlag_mobility::Vector;
 
-/// The equatorial radius, metres, and the flattening of WGS 84.
+/// Equatorial radius in metres, and flattening, of WGS 84.
 const RADIUS: f64 = 6_378_137.0;
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 
-/// A place on the ground, or at a height above it.
+/// A position on the ground, or at a height above it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Site {
-    /// Geodetic latitude, degrees to the north.
+    /// Geodetic latitude in degrees, positive to the north.
     pub latitude: f64,
-    /// Longitude, degrees to the east.
+    /// Longitude in degrees, positive to the east.
     pub longitude: f64,
-    /// Height above the ellipsoid, metres.
+    /// Height above the ellipsoid in metres.
     pub height: f64,
 }
 
-/// The place of a satellite in the sky of a site.
+/// The direction and distance of a satellite seen from a site.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Look {
-    /// Distance, metres.
+pub struct LookAngle {
+    /// Distance in metres.
     pub range: f64,
-    /// Degrees above the horizon; below it the number is negative.
+    /// Elevation above the horizon in degrees; negative below the horizon.
     pub elevation: f64,
-    /// Degrees from the north to the east, from 0 to 360.
+    /// Azimuth in degrees, from 0 to 360, clockwise from north.
     pub azimuth: f64,
 }
 
 impl Site {
-    /// Its position in the frame that turns with the Earth, metres.
+    /// Returns the position of the site in the Earth-fixed frame, in metres.
     pub fn position(self) -> Vector {
         let (sin, cos) = libm::sincos(self.latitude.to_radians());
         let (east, north) = libm::sincos(self.longitude.to_radians());
@@ -39,20 +39,21 @@ impl Site {
         Vector::new(across * north, across * east, (v * (1.0 - e2) + self.height) * sin)
     }
 
-    /// The direction away from the Earth's surface, of length 1.
+    /// Returns the unit vector that points vertically upwards from the ellipsoid.
     pub fn up(self) -> Vector {
         let (sin, cos) = libm::sincos(self.latitude.to_radians());
         let (east, north) = libm::sincos(self.longitude.to_radians());
         Vector::new(cos * north, cos * east, sin)
     }
 
-    /// Whether another place is so near to the opposite one on the Earth that no great circle is told from the others.
+    /// Returns true if another site is so near to the antipode that the great circle between the two sites is not well
+    /// defined.
     pub fn is_opposite(self, other: Self) -> bool {
         self.up().dot(other.up()) < -0.999_999
     }
 
-    /// The place after this part of the great circle to another; their heights are weighed alike. Between places that are
-    /// opposite there is no such circle, and the first is stayed at.
+    /// Returns the position at a fraction of the great circle to another site, with linearly interpolated height. If
+    /// the two sites are antipodes, there is no unique great circle, and the result stays at the first site.
     #[must_use]
     pub fn towards(self, other: Self, part: f64) -> Self {
         let (from, to) = (self.up(), other.up());
@@ -61,26 +62,26 @@ impl Site {
         if sine < 1e-9 {
             return Self { height: self.height + (other.height - self.height) * part, ..self };
         }
-        let at = from * (libm::sin((1.0 - part) * angle) / sine) + to * (libm::sin(part * angle) / sine);
+        let point = from * (libm::sin((1.0 - part) * angle) / sine) + to * (libm::sin(part * angle) / sine);
         Self {
-            latitude: libm::asin(at.z.clamp(-1.0, 1.0)).to_degrees(),
-            longitude: libm::atan2(at.y, at.x).to_degrees(),
+            latitude: libm::asin(point.z.clamp(-1.0, 1.0)).to_degrees(),
+            longitude: libm::atan2(point.y, point.x).to_degrees(),
             height: self.height + (other.height - self.height) * part,
         }
     }
 
-    /// Where something at this position stands in its sky.
-    pub fn look(self, at: Vector) -> Look {
+    /// Returns the direction and distance of a position seen from the site.
+    pub fn look(self, point: Vector) -> LookAngle {
         let (sin, cos) = libm::sincos(self.latitude.to_radians());
         let (east, north) = libm::sincos(self.longitude.to_radians());
-        let d = at - self.position();
+        let d = point - self.position();
         let range = d.length();
         let up = d.dot(self.up());
         let to_east = d.y * north - d.x * east;
         let to_north = d.z * cos - (d.x * north + d.y * east) * sin;
         let azimuth = libm::atan2(to_east, to_north).to_degrees();
         let elevation = libm::asin((up / range).clamp(-1.0, 1.0)).to_degrees();
-        Look { range, elevation, azimuth: (azimuth + 360.0) % 360.0 }
+        LookAngle { range, elevation, azimuth: (azimuth + 360.0) % 360.0 }
     }
 }
 

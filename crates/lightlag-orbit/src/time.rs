@@ -1,14 +1,14 @@
-//! UTC, to the nanosecond, with days of 86,400 s: leap seconds are left out, as in the elements of satellites.
+//! UTC with a resolution of a nanosecond and days of 86,400 s. Leap seconds are ignored, as in orbital elements.
 
 use lightlag_core::{Duration, Instant};
 use std::fmt;
 use std::str::FromStr;
 
-/// Nanoseconds of a second and of a day.
+/// Nanoseconds per second and per day.
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// A time in UTC, within 290 years of 2000.
+/// A UTC time within 290 years of 2000.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Utc {
     /// Nanoseconds since 2000-01-01 00:00.
@@ -19,7 +19,8 @@ impl Utc {
     /// 2000-01-01 00:00.
     pub const Y2000: Self = Self { nanos: 0 };
 
-    /// A time by its date, and the nanoseconds since midnight; `None` if there is no such date, or it is not from 1900 to 2199.
+    /// Creates a time from a date and the nanoseconds since midnight; `None` if the date does not exist or its year is
+    /// not from 1900 to 2199.
     pub fn new(year: i32, month: u32, day: u32, nanos: u64) -> Option<Self> {
         let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let lengths = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -31,38 +32,38 @@ impl Utc {
         Some(Self { nanos: (days + i64::from(day) - 1) * DAY + nanos as i64 })
     }
 
-    /// A time by its year and the day of the year, counted from 1, with a fraction. The day may lie beyond the year.
+    /// Creates a time from a year and a fractional day of the year, counted from 1. The day may lie outside the year.
     pub fn of_day(year: i32, day: f64) -> Option<Self> {
         let first = Self::new(year, 1, 1, 0)?;
         let nanos = (day - 1.0) * DAY as f64;
         (day.is_finite() && day.abs() < 1e4).then(|| Self { nanos: first.nanos + libm::round(nanos) as i64 })
     }
 
-    /// The Julian date, with the days and their fraction apart.
+    /// Returns the Julian date as a number of days and a fraction of a day.
     pub fn julian(self) -> (f64, f64) {
         // 2000-01-01 00:00 is 2451544.5.
         (2_451_544.5 + self.nanos.div_euclid(DAY) as f64, self.nanos.rem_euclid(DAY) as f64 / DAY as f64)
     }
 
-    /// The time of a run that starts at this one.
+    /// Returns the UTC time at an instant of a run that starts at this time.
     #[must_use]
     pub fn after(self, since: Instant) -> Self {
         let nanos = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
         Self { nanos: self.nanos.saturating_add(nanos) }
     }
 
-    /// Seconds from another time to this one.
+    /// Returns the time from `other` to this time in seconds.
     pub fn since(self, other: Self) -> f64 {
         (self.nanos - other.nanos) as f64 / SECOND as f64
     }
 
-    /// The time from another to this one; zero if the other is later.
+    /// Returns the time from this time to `other`; zero if `other` is earlier.
     pub fn until(self, other: Self) -> Duration {
         Duration::from_nanos(u64::try_from(other.nanos - self.nanos).unwrap_or(0))
     }
 }
 
-/// Days from 2000-01-01 to the start of a year (Gregorian).
+/// Returns the number of days from 2000-01-01 to the start of a year (Gregorian calendar).
 fn days_before(year: i32) -> i64 {
     let years = i64::from(year) - 1;
     let leaps = |years: i64| years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);
@@ -70,7 +71,7 @@ fn days_before(year: i32) -> i64 {
 }
 
 impl Utc {
-    /// Year, month, day, and nanoseconds since midnight.
+    /// Returns year, month, day, and nanoseconds since midnight.
     pub fn calendar(self) -> (i32, u32, u32, u64) {
         let (day, nanos) = (self.nanos.div_euclid(DAY), self.nanos.rem_euclid(DAY));
         // A year has 365 or 366 days: neither estimate is too late.
@@ -100,7 +101,7 @@ impl fmt::Display for Utc {
     }
 }
 
-/// The form of a time was not understood.
+/// The error for a text that is not a valid time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("is not a time in UTC, such as \"2026-01-01T00:00:00Z\"")]
 pub struct UtcError;
@@ -108,7 +109,8 @@ pub struct UtcError;
 impl FromStr for Utc {
     type Err = UtcError;
 
-    /// Reads ISO 8601: a date, or a date and a time with at most nine digits of a second. A `Z` may stand at its end.
+    /// Reads an ISO 8601 time: a date, or a date and a time with up to nine decimals of a second, optionally followed
+    /// by `Z`.
     fn from_str(text: &str) -> Result<Self, UtcError> {
         let text = text.strip_suffix('Z').unwrap_or(text);
         let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn an_invalid_time_is_rejected() {
         for text in [
             "",
             "2026",

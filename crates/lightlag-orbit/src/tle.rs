@@ -1,29 +1,30 @@
-//! Two-line element sets, with or without a line for the name.
+//! Two-line element sets, with or without a name line.
 //!
-//! A field is a range of columns, counted from 1. Fields that an orbit does not depend on (the classification, the designator,
-//! the number of the set and of the revolution) may hold anything or be missing at the end of a line; blank derivatives and drag are
-//! zero. A line of 69 columns has a checksum, which must be right; what follows behind a space is left out, as the times in the
-//! verification file of SGP4 (AIAA 2006-6753). Lines that start with `#` are comments. Catalogue numbers may have the letter of
-//! Alpha-5. Hypatia writes the numbers of orbits and of satellites in each above the sets.
+//! A field is a range of columns, counted from 1. Fields that do not affect the orbit (the classification, the
+//! designator, the set number and the revolution number) may contain any text, or be missing at the end of a line.
+//! Blank derivatives and drag are read as zero. A line of 69 columns has a checksum, which must be correct. Further
+//! text after a space is ignored, such as the times in the verification file of SGP4 (AIAA 2006-6753). Lines that start
+//! with `#` are comments. Catalogue numbers may start with a letter (Alpha-5). In files written by Hypatia, the first
+//! line has the number of orbits and the number of satellites per orbit.
 
 use crate::element_set::{ElementSet, ElementsError, MOST_REVOLUTIONS};
 use sgp4::chrono::{NaiveDate, NaiveDateTime};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// The length of a line of elements with its checksum.
+/// The length of a line including its checksum.
 const COLUMNS: usize = 69;
-/// Elements for SGP4-XP, in column 63.
+/// The ephemeris type of SGP4-XP elements, in column 63.
 const EXTENDED: &str = "4";
 
 fn error<T>(line: usize, message: impl Into<String>) -> Result<T, ElementsError> {
     Err(ElementsError { place: format!("line {line}"), message: message.into() })
 }
 
-/// Reads a file of two-line sets, or of those with a name above each.
+/// Reads a file of two-line element sets, optionally with a name above each set.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The error in the first line that is wrong.
 pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
@@ -38,28 +39,35 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
         let has_name = !is_line(line, b'1');
         let name = has_name.then(|| line.strip_prefix("0 ").unwrap_or(line).trim().to_owned());
         let first = if has_name { lines.next() } else { Some((start, line)) };
-        let Some((at, first)) = first.filter(|(_, line)| is_line(line, b'1')) else {
+        let Some((first_at, first)) = first.filter(|(_, line)| is_line(line, b'1')) else {
             return error(start, "is neither the first line of a set, which starts with \"1 \", nor a name above one");
         };
         if *named.get_or_insert(has_name) != has_name {
             let message = if has_name {
-                "has a name, and the sets before have none"
+                "has a name, and the previous sets have none"
             } else {
-                "has no name above it, and the sets before have one"
+                "has no name above it, and the previous sets have one"
             };
             return error(start, format!("{message}; write all sets in one form"));
         }
         let Some((second_at, second)) = lines.next().filter(|(_, line)| is_line(line, b'2')) else {
-            return error(at + 1, "is not the second line of the set, which starts with \"2 \"");
+            return error(first_at + 1, "is not the second line of the set, which starts with \"2 \"");
         };
-        let elements = elements(name, &Line::new(at, first, &FIRST)?, &Line::new(second_at, second, &SECOND)?)?;
-        if let Some(before) = known.insert(elements.norad_id, at) {
+        let elements = elements(
+            name,
+            &ElementLine::new(first_at, first, &FIRST)?,
+            &ElementLine::new(second_at, second, &SECOND)?,
+        )?;
+        if let Some(before) = known.insert(elements.norad_id, first_at) {
             return error(
-                at,
-                format!("number {} is also that of line {before}; each satellite stands once", elements.norad_id),
+                first_at,
+                format!(
+                    "number {} is duplicated (also in line {before}); write each satellite once",
+                    elements.norad_id
+                ),
             );
         }
-        sets.push(ElementSet::new(format!("line {at}"), elements));
+        sets.push(ElementSet::new(format!("line {first_at}"), elements));
     }
     if sets.is_empty() {
         return error(1, "there are no elements; write sets of two lines, of 69 columns each");
@@ -76,47 +84,50 @@ pub fn read(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     }
 }
 
-/// Whether a line starts as the one with this number of a set.
+/// Returns true if a text starts like the line with this number, 1 or 2, of a set.
 fn is_line(line: &str, number: u8) -> bool {
     line.as_bytes().starts_with(&[number, b' '])
 }
 
-/// The first line of a file by Hypatia: orbits, and satellites in each.
+/// Reads the first line of a file written by Hypatia: the number of orbits, and the number of satellites per orbit.
 fn hypatia_header(line: &str) -> Option<(usize, usize)> {
     let (orbits, each) = line.split_once(' ')?;
     Some((orbits.parse().ok()?, each.trim_start().parse().ok()?))
 }
 
-/// The form of a line: the column of its last field that counts, and the columns that are blank.
-struct Form {
+/// The format of a line: the last column that must be present, and the columns that must be blank.
+struct LineForm {
     last: usize,
     blank: &'static [usize],
 }
 
-const FIRST: Form = Form { last: 61, blank: &[2, 9, 18, 33, 44, 53, 62] };
-const SECOND: Form = Form { last: 63, blank: &[2, 8, 17, 26, 34, 43, 52] };
+const FIRST: LineForm = LineForm { last: 61, blank: &[2, 9, 18, 33, 44, 53, 62] };
+const SECOND: LineForm = LineForm { last: 63, blank: &[2, 8, 17, 26, 34, 43, 52] };
 
-/// A line of elements, with its number in the file.
-struct Line<'a> {
+/// A line of a set, with its line number in the file.
+struct ElementLine<'a> {
     at: usize,
     text: &'a str,
 }
 
-impl<'a> Line<'a> {
-    fn new(at: usize, text: &'a str, form: &Form) -> Result<Self, ElementsError> {
+impl<'a> ElementLine<'a> {
+    fn new(index: usize, text: &'a str, form: &LineForm) -> Result<Self, ElementsError> {
         if let Some(column) = text.chars().position(|c| !c.is_ascii() || c == '\t') {
-            return error(at, format!("column {} is not plain ASCII, or a tab", column + 1));
+            return error(index, format!("column {} is not plain ASCII, or a tab", column + 1));
         }
         let behind = text.as_bytes().get(COLUMNS);
         if text.len() < form.last || behind.is_some_and(|byte| *byte != b' ') {
             let length = text.len();
-            return error(at, format!("has {length} columns, and a line of elements has {COLUMNS}; copy it whole"));
+            return error(
+                index,
+                format!("has {length} columns, and a line of elements has {COLUMNS}; copy the complete line"),
+            );
         }
-        let line = Self { at, text: &text[..text.len().min(COLUMNS)] };
+        let line = Self { at: index, text: &text[..text.len().min(COLUMNS)] };
         let filled = |column: &usize| Some((*column, *text.as_bytes().get(column - 1).filter(|byte| **byte != b' ')?));
-        if let Some((column, found)) = form.blank.iter().find_map(filled) {
-            let found = char::from(found);
-            return error(at, format!("column {column} is {found:?} and should be blank; copy the line again"));
+        if let Some((column, byte)) = form.blank.iter().find_map(filled) {
+            let character = char::from(byte);
+            return error(index, format!("column {column} is {character:?} and should be blank; copy the line again"));
         }
         line.check_sum()?;
         Ok(line)
@@ -157,12 +168,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A number that is zero where nothing is written.
+    /// Reads a number; a blank field is zero.
     fn optional(&self, columns: RangeInclusive<usize>, what: &str) -> Result<f64, ElementsError> {
         if self.field(&columns).is_empty() { Ok(0.0) } else { self.number(columns, what) }
     }
 
-    /// A number with a decimal point before its digits and a power of ten behind them: ` 28098-4` is 0.28098e-4.
+    /// Reads a number with an implied leading decimal point and a power of ten at the end: ` 28098-4` is 0.28098e-4.
     fn with_power(&self, columns: RangeInclusive<usize>, what: &str) -> Result<f64, ElementsError> {
         let field = self.field(&columns);
         if field.is_empty() {
@@ -187,7 +198,8 @@ impl<'a> Line<'a> {
     fn catalogue_number(&self) -> Result<u64, ElementsError> {
         let columns = 3..=7;
         let number = alpha_5(self.field(&columns));
-        number.map_or_else(|| self.refuse(&columns, "the catalogue number is no number, nor one of Alpha-5"), Ok)
+        number
+            .map_or_else(|| self.refuse(&columns, "the catalogue number is neither a number nor in Alpha-5 format"), Ok)
     }
 
     fn epoch(&self) -> Result<NaiveDateTime, ElementsError> {
@@ -206,7 +218,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A catalogue number whose first digit may be a letter: A is 10, and I and O are left out.
+/// Reads a catalogue number whose first digit may be a letter (Alpha-5): A is 10; I and O are not used.
 fn alpha_5(field: &str) -> Option<u64> {
     const LETTERS: &str = "ABCDEFGHJKLMNPQRSTUVWXYZ";
     let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -218,16 +230,19 @@ fn alpha_5(field: &str) -> Option<u64> {
     (digits.len() == 4 && is_whole(digits)).then(|| Some(first * 10_000 + digits.parse::<u64>().ok()?))?
 }
 
-fn elements(name: Option<String>, first: &Line, second: &Line) -> Result<sgp4::Elements, ElementsError> {
+fn elements(name: Option<String>, first: &ElementLine, second: &ElementLine) -> Result<sgp4::Elements, ElementsError> {
     let (number, other) = (first.catalogue_number()?, second.catalogue_number()?);
     if number != other {
         return error(
             first.at,
-            format!("is of number {number}, and the second line of number {other}; copy both lines of one set"),
+            format!("has number {number}, and the second line has number {other}; copy both lines of one set"),
         );
     }
     if first.field(&(63..=63)) == EXTENDED {
-        return error(first.at, "column 63 is 4: elements of SGP4-XP, which other orbits follow; take those of SGP4");
+        return error(
+            first.at,
+            "column 63 is 4: elements of SGP4-XP, which are incompatible with SGP4; use elements for SGP4",
+        );
     }
     let digits = second.field(&(27..=33));
     let is_whole = digits.len() == 7 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -269,7 +284,7 @@ fn check(elements: &sgp4::Elements, line: usize) -> Result<(), ElementsError> {
         let motion = elements.mean_motion;
         return error(
             line,
-            format!("{motion} revolutions a day in columns 53 to 63 are not above 0 and at most {MOST_REVOLUTIONS}"),
+            format!("{motion} revolutions per day in columns 53 to 63 are not above 0 and at most {MOST_REVOLUTIONS}"),
         );
     }
     Ok(())

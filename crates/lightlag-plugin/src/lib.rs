@@ -1,12 +1,13 @@
-//! The C interface between lightlag and an algorithm that is not part of it, and what a plug-in in Rust needs.
+//! The C interface between lightlag and algorithms that are not part of it, and the support for plug-ins in Rust.
 //!
-//! A congestion control is a record and a [`Table`] of functions. The record of a connection starts with a [`Control`], which holds
-//! the window; parameters and state of the algorithm follow. lightlag makes the record, and calls the functions with
-//! it: at the start of a connection, for each ACK, for each congestion event. A compiled Python class, a library in C and one in
-//! Rust use the same records and the same functions, so they give the same results.
+//! A congestion control algorithm consists of a record for each connection and a [`Table`] of functions. The record
+//! starts with a [`Control`], which holds the window; parameters and state of the algorithm follow. lightlag creates
+//! the record, and passes it to the functions: at the start of a connection, for each ACK and for each congestion
+//! event. A compiled Python class, a library in C and one in Rust use the same records and the same functions, so they
+//! give the same results.
 //!
-//! All fields have 8 bytes: integers and IEEE 754 numbers in the order of the machine. Times are nanoseconds, sizes are
-//! bytes of payload, windows are segments and their fractions.
+//! All fields have 8 bytes: integers or IEEE 754 numbers in the byte order of the machine. Times are in nanoseconds,
+//! sizes in bytes of payload, and windows in segments, including fractions.
 //!
 //! # A plug-in in Rust
 //!
@@ -46,7 +47,8 @@
 //! export_congestion_control!(Aimd);
 //! ```
 //!
-//! A queue discipline is a record that starts with a [`Queue`] and a [`QueueTable`] of functions, which judge packets:
+//! A queue discipline consists of a record that starts with a [`Queue`], and a [`QueueTable`] of functions that decide
+//! what happens to packets:
 //!
 //! ```
 //! use lightlag_plugin::{Packet, Parameter, Queue, QueueDiscipline, export_queue_discipline, parameter, verdict};
@@ -71,7 +73,8 @@
 //! export_queue_discipline!(Late);
 //! ```
 //!
-//! Traffic is a record that starts with a [`Source`] and a [`TrafficTable`] with a function, which says the next message:
+//! Traffic consists of a record that starts with a [`Source`], and a [`TrafficTable`] with a function that provides the
+//! next message:
 //!
 //! ```
 //! use lightlag_plugin::{Parameter, Sent, Source, Traffic, export_traffic, parameter};
@@ -97,8 +100,8 @@
 //! export_traffic!(Chatter);
 //! ```
 //!
-//! A loss response is a record that starts with a [`Response`] and a [`ResponseTable`] of functions, which name the cause of a
-//! loss:
+//! A loss response consists of a record that starts with a [`Response`], and a [`ResponseTable`] of functions that
+//! attribute losses to a cause:
 //!
 //! ```
 //! use lightlag_plugin::{Loss, LossResponse, Parameter, Response, blame, export_loss_response, parameter};
@@ -123,37 +126,39 @@
 //! export_loss_response!(ShortQueue);
 //! ```
 
-// The functions of the table are called from outside, with pointers.
+// The functions of the table are called by external code, with pointers.
 #![allow(unsafe_code)]
 
 mod congestion;
 mod discipline;
+mod hooks;
 mod queue;
 mod records;
 mod response;
 mod table;
 mod traffic;
 
-pub use congestion::{CongestionControl, Own, table};
-pub use discipline::{OwnQueue, QueueDiscipline, queue_table};
+pub use congestion::{CongestionControl, ConnectionRecord, table};
+pub use discipline::{QueueDiscipline, QueueRecord, queue_table};
+pub use hooks::AlgorithmRecord;
 pub use queue::{Packet, Queue, verdict};
 pub use records::{Ack, Congestion, Control, Idle, Moment, Start, cause, phase};
-pub use response::{Blamer, Loss, LossResponse, OwnResponse, Response, ResponseTable, blame, response_table};
+pub use response::{Blamer, Loss, LossResponse, Response, ResponseRecord, ResponseTable, blame, response_table};
 pub use table::{Head, Parameter, QueueTable, Table, kind, needs};
-pub use traffic::{OwnTraffic, Sent, Source, Traffic, TrafficTable, traffic_table};
+pub use traffic::{Sent, Source, Traffic, TrafficRecord, TrafficTable, traffic_table};
 
-/// The version of this interface. A table of another version is refused.
+/// Version of this interface. A table with another version is rejected.
 pub const INTERFACE: u32 = 1;
 
-/// The name of the function that the library of a congestion control exports: it takes nothing and returns a pointer to its
-/// [`Table`].
+/// Name of the entry point of a congestion control: a function of the library without arguments, which returns a
+/// pointer to its [`Table`].
 pub const ENTRY: &str = "lightlag_congestion_control";
 
-/// The name of that of a queue discipline, which returns a pointer to its [`QueueTable`].
+/// Name of the entry point of a queue discipline, which returns a pointer to its [`QueueTable`].
 pub const QUEUE_ENTRY: &str = "lightlag_queue_discipline";
 
-/// The name of that of traffic, which returns a pointer to its [`TrafficTable`].
+/// Name of the entry point of a traffic source, which returns a pointer to its [`TrafficTable`].
 pub const TRAFFIC_ENTRY: &str = "lightlag_traffic";
 
-/// The name of that of a loss response, which returns a pointer to its [`ResponseTable`].
+/// Name of the entry point of a loss response, which returns a pointer to its [`ResponseTable`].
 pub const RESPONSE_ENTRY: &str = "lightlag_loss_response";

@@ -1,59 +1,59 @@
-//! The records that pass between lightlag and a queue discipline.
+//! Records that are passed between lightlag and a queue discipline.
 
 use crate::records::uniform;
 
-/// The start of the record of a queue. lightlag sets all of it but `random` and `fault`.
+/// Start of the record of a queue. lightlag sets all fields; the discipline may change only `random` and `fault`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
-    /// Packets that wait, without the one that comes or is about to leave.
+    /// Number of queued packets, without the arriving or departing one.
     pub packets: i64,
-    /// Their bytes.
+    /// Bytes of the queued packets.
     pub bytes: i64,
-    /// The most packets that may wait; infinite if the limit is in bytes.
+    /// Maximum number of queued packets; infinite if the limit is in bytes.
     pub limit_packets: f64,
-    /// The most bytes that may wait; infinite if the limit is in packets.
+    /// Maximum number of queued bytes; infinite if the limit is in packets.
     pub limit_bytes: f64,
-    /// The rate of the link in bytes a second.
+    /// Rate of the link in bytes per second.
     pub rate: f64,
-    /// The state of the random numbers of this queue, which start from the seed of the run.
+    /// State of the random numbers of this queue, derived from the seed of the run.
     pub random: u64,
-    /// Anything but 0 ends the run: the discipline has failed.
+    /// Error of the discipline; any value except 0 ends the run.
     pub fault: i64,
 }
 
-/// A packet that comes, or that is about to leave.
+/// A packet that arrives, or the packet at the head before it is sent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Packet {
-    /// The time, in nanoseconds since the start of the run.
+    /// Time in nanoseconds since the start of the run.
     pub now_ns: i64,
-    /// Bytes at the network layer.
+    /// Size at the network layer in bytes.
     pub size: i64,
-    /// A number that tells flows apart, and the directions of each.
+    /// Number that identifies the flow and its direction.
     pub flow: i64,
-    /// Its ECN field (RFC 3168 section 5): 0 if it cannot be marked, 1 for ECT(1), 2 for ECT(0), 3 for CE.
+    /// ECN field (RFC 3168 section 5): 0 if the packet cannot be marked, 1 for ECT(1), 2 for ECT(0), 3 for CE.
     pub ecn: i64,
-    /// How long it has waited; 0 for one that comes.
+    /// Waiting time in nanoseconds; 0 for an arriving packet.
     pub waited_ns: i64,
-    /// Whether it carries payload: an ACK or a SYN alone does not.
+    /// Whether the packet carries payload; a pure ACK or SYN does not.
     pub carries_payload: i64,
-    /// Whether it comes to a full queue, which drops it if it passes.
+    /// Whether the packet arrives at a full queue, which drops it even if the discipline lets it pass.
     pub full: i64,
 }
 
 /// Decisions about a packet.
 pub mod verdict {
-    /// It stays, or leaves.
+    /// The packet is queued, or leaves.
     pub const PASS: i64 = 0;
-    /// It is dropped.
+    /// The packet is dropped.
     pub const DROP: i64 = 1;
-    /// It is marked, or dropped if it cannot be marked. The number is that of CE.
+    /// The packet is marked, or dropped if it cannot be marked. The value equals the codepoint of CE.
     pub const MARK: i64 = 3;
 }
 
 impl Queue {
-    /// The record before the start.
+    /// An initial record.
     pub const NONE: Self = Self {
         packets: 0,
         bytes: 0,
@@ -64,7 +64,7 @@ impl Queue {
         fault: 0,
     };
 
-    /// The next random number, from 0 up to but not including 1.
+    /// Returns the next random number, at least 0 and below 1.
     pub fn uniform(&mut self) -> f64 {
         uniform(&mut self.random)
     }

@@ -1,176 +1,178 @@
-//! The records that pass between lightlag and an algorithm.
+//! Records that are passed between lightlag and an algorithm.
 
-/// The start of the record of a connection: its window, which the functions of the algorithm change.
+/// Start of the record of a connection. It holds the window, which the functions of the algorithm change.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The congestion window in segments, above 0. It starts as the initial window of the connection.
+    /// Congestion window in segments, above 0. Its initial value is the initial window of the connection.
     pub cwnd: f64,
-    /// The slow-start threshold in segments; infinite before the first congestion.
+    /// Slow-start threshold in segments; infinite before the first congestion.
     pub ssthresh: f64,
-    /// The pacing rate in bytes a second; 0 leaves departures to the ACK clock, or to the connection's own pacing. It
-    /// counts only for an algorithm that needs [`PACING`](crate::needs::PACING).
+    /// Pacing rate in bytes per second; 0 leaves departures to the ACK clock, or to the connection's own pacing. It is
+    /// used only if the algorithm needs [`PACING`](crate::needs::PACING).
     pub pacing_rate: f64,
     /// Payload of a full segment in bytes.
     pub segment_size: f64,
-    /// Window and threshold before the last congestion event, which an undo restores.
+    /// Window in segments before the last congestion event; an undo restores it.
     pub prior_cwnd: f64,
-    /// The threshold before the last congestion event.
+    /// Threshold in segments before the last congestion event; an undo restores it.
     pub prior_ssthresh: f64,
-    /// The state of the random numbers of this connection, which start from the seed of the run.
+    /// State of the random numbers of this connection, derived from the seed of the run.
     pub random: u64,
-    /// Anything but 0 ends the run: the algorithm has failed.
+    /// Error of the algorithm; any value except 0 ends the run.
     pub fault: i64,
-    /// For figures, the start of an epoch of a cubic function; -1 outside of one.
+    /// For figures: start of the epoch of a cubic growth function; -1 if there is none.
     pub epoch_ns: i64,
-    /// For figures, the window at its plateau in segments.
+    /// For figures: window at the plateau of the epoch, in segments.
     pub epoch_w_max: f64,
-    /// For figures, the seconds from its start to the plateau.
+    /// For figures: time from the start of the epoch to its plateau, in seconds.
     pub epoch_k: f64,
 }
 
-/// The facts known when a connection starts to send.
+/// Data about a connection for an algorithm, when the connection starts to send.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Start {
-    /// Time, in nanoseconds since the start of the run, or 0 if it is not known.
+    /// Time, in nanoseconds since the start of the run, or 0 if unknown.
     pub now_ns: i64,
     /// Payload of a full segment in bytes.
     pub segment_size: i64,
     /// Initial window in segments.
     pub initial_window: i64,
-    /// The round-trip time of the handshake; 0 if it is not known.
+    /// Round-trip time of the handshake; 0 if unknown.
     pub rtt_ns: i64,
-    /// The capacity of a known route in bytes; 0 if it is not known.
+    /// Capacity of a known route in bytes; 0 if unknown.
     pub pipe: i64,
-    /// Whether the ends agreed on ECN.
+    /// Whether the endpoints negotiated ECN.
     pub ecn: i64,
     /// Whether timestamps are offered.
     pub timestamps: i64,
-    /// Whether a congestion mark costs less than a loss (RFC 8511).
+    /// Whether a congestion mark reduces the window less than a loss (RFC 8511).
     pub abe: i64,
 }
 
-/// The information carried by one acknowledgement.
+/// The information in an acknowledgement.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
-    /// Time at which the ACK arrived.
+    /// Arrival time of the ACK.
     pub now_ns: i64,
-    /// Advance of the cumulative acknowledgement, in bytes.
+    /// Bytes by which the cumulative acknowledgement advanced.
     pub newly_acked: i64,
     /// Bytes acknowledged or SACKed for the first time.
     pub newly_delivered: i64,
     /// Bytes marked as lost by this ACK.
     pub newly_lost: i64,
-    /// The part of the newly delivered bytes that was marked with CE.
+    /// Newly delivered bytes that were marked with CE.
     pub newly_marked: i64,
-    /// Segments by which this ACK counts for growth (RFC 5681, RFC 3465).
+    /// Number of segments for which this ACK counts in the growth of the window (RFC 5681, RFC 3465).
     pub growth: f64,
-    /// Whether the ACK may open the window: it acknowledged data outside fast recovery, for a sender that used its whole window,
-    /// and echoes no mark (RFC 9438 section 4.6, RFC 5681 section 3.1, RFC 3168 section 6.1.2).
+    /// Whether the ACK may increase the window: it acknowledged data outside fast recovery, for a sender that used its
+    /// entire window, and echoes no mark (RFC 9438 section 4.6, RFC 5681 section 3.1, RFC 3168 section 6.1.2).
     pub may_grow: i64,
-    /// Whether it is a duplicate ACK.
+    /// Whether this is a duplicate ACK.
     pub duplicate: i64,
     /// Whether the peer echoes a congestion mark.
     pub ece: i64,
-    /// Whether the window limited the sender in the last round.
+    /// Whether the window, rather than the application or the receiver, limited the sender in the last round.
     pub cwnd_limited: i64,
-    /// The losses that the sender is repairing: a number of [`phase`].
+    /// Whether the sender is repairing losses, and how they were found: a number of [`phase`].
     pub phase: i64,
-    /// The round-trip sample; 0 if the ACK gives none (Karn).
+    /// Round-trip sample; 0 if the ACK gives none (Karn's algorithm).
     pub rtt_ns: i64,
     /// SRTT (RFC 6298); 0 before the first sample.
     pub srtt_ns: i64,
-    /// The smallest sample so far; 0 before the first.
+    /// Minimum round-trip sample so far; 0 before the first.
     pub min_rtt_ns: i64,
-    /// One-way delay of the newest data by timestamps, in steps of 1 ms; -1 without timestamps. Only differences mean
-    /// anything.
+    /// One-way delay of the newest data according to timestamps, in steps of 1 ms; -1 without timestamps. Only
+    /// differences between two delays have a meaning.
     pub one_way_ns: i64,
     /// Bytes in flight after this ACK.
     pub inflight: i64,
     /// Bytes in flight before this ACK.
     pub prior_inflight: i64,
-    /// First unacknowledged byte after this ACK.
+    /// Offset of the first unacknowledged byte after this ACK.
     pub snd_una: i64,
-    /// The next byte of new data. A round ends when `snd_una` passes the `snd_nxt` of its start.
+    /// Offset of the next byte of new data. A round ends when `snd_una` passes the value that `snd_nxt` had at its
+    /// start.
     pub snd_nxt: i64,
-    /// The delivery rate in bytes a second; 0 without a valid sample. This field and those below are 0 unless the algorithm
-    /// needs [`RATE`](crate::needs::RATE).
+    /// Delivery rate in bytes per second; 0 without a valid sample. This field and those below are 0 unless the
+    /// algorithm needs [`RATE`](crate::needs::RATE).
     pub delivery_rate: f64,
-    /// Bytes delivered so far.
+    /// Bytes that the connection has delivered so far.
     pub delivered: i64,
-    /// Bytes that were delivered when the newest segment acknowledged now was sent.
+    /// Bytes that the connection had delivered when the segment was sent. An ACK can acknowledge several segments; the
+    /// segment sent last gives the sample.
     pub prior_delivered: i64,
-    /// The time over which the rate was measured.
+    /// Time over which the rate was measured.
     pub rate_interval_ns: i64,
-    /// Bytes marked lost between the sending of that segment and now.
+    /// Bytes marked as lost since that segment was sent.
     pub rate_lost: i64,
     /// Bytes in flight just after that segment was sent.
     pub rate_inflight: i64,
-    /// Whether the application left room in the window when that segment was sent.
+    /// Whether the application left the window unfilled when that segment was sent.
     pub app_limited: i64,
 }
 
-/// The start of an episode of congestion, announced once, whatever the number of lost segments.
+/// Start of a congestion episode. It is announced once, whatever the number of lost segments.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Congestion {
-    /// Its time.
+    /// Time when the episode starts.
     pub now_ns: i64,
-    /// Its cause: a number of [`cause`].
+    /// Cause of the episode: a number of [`cause`].
     pub cause: i64,
     /// FlightSize before the reaction, in bytes (RFC 5681 section 3.1 equation 4).
     pub flight: i64,
     /// SRTT (RFC 6298).
     pub srtt_ns: i64,
-    /// The smallest round-trip sample so far; 0 before the first.
+    /// Minimum round-trip sample so far; 0 before the first.
     pub min_rtt_ns: i64,
 }
 
-/// A moment without more to say about it.
+/// An event with no data except its time.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moment {
-    /// Its time.
+    /// Time of the event.
     pub now_ns: i64,
 }
 
-/// The restart of a sender that was idle, or that did not use its window.
+/// The restart of a sender that was idle, or did not use its window.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Idle {
-    /// Its time.
+    /// Time of the restart.
     pub now_ns: i64,
-    /// The most that the window may be, in bytes (RFC 5681 section 4.1, RFC 2861, RFC 7661).
+    /// Maximum window after the restart, in bytes (RFC 5681 section 4.1, RFC 2861, RFC 7661).
     pub window: i64,
-    /// The least that the threshold should be, in bytes.
+    /// Minimum threshold after the restart, in bytes.
     pub threshold: i64,
 }
 
-/// Causes of an episode of congestion.
+/// Causes of a congestion episode.
 pub mod cause {
     /// Duplicate or selective ACKs reported a loss.
     pub const LOSS: i64 = 0;
-    /// The retransmission timer fired for the first time for this data.
+    /// The retransmission timer expired for the first time for this data.
     pub const TIMEOUT: i64 = 1;
-    /// It fired again for the same data (RFC 5681 section 3.1: ssthresh stays).
+    /// The retransmission timer expired again for the same data (RFC 5681 section 3.1: ssthresh stays).
     pub const REPEATED_TIMEOUT: i64 = 2;
-    /// The peer echoes a congestion mark.
+    /// The peer echoed a congestion mark.
     pub const MARK: i64 = 3;
 }
 
-/// Kinds of losses that a sender is repairing.
+/// Whether a sender is repairing losses, and how they were found.
 pub mod phase {
-    /// None.
+    /// No losses are being repaired.
     pub const OPEN: i64 = 0;
     /// Losses that duplicate or selective ACKs reported (fast recovery).
     pub const RECOVERY: i64 = 1;
-    /// Losses after a timeout.
+    /// Losses found by a timeout.
     pub const LOSS: i64 = 2;
 }
 
-/// The next random number of a generator, from 0 up to but not including 1 (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
+/// Returns the next random number of a generator, at least 0 and below 1 (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
 pub(crate) fn uniform(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -181,8 +183,23 @@ pub(crate) fn uniform(state: &mut u64) -> f64 {
 }
 
 impl Control {
-    /// Adds a segment for each of `acked` segments, up to the threshold. Returns the number of segments left for congestion
-    /// avoidance.
+    /// An initial record.
+    pub const NONE: Self = Self {
+        cwnd: 1.0,
+        ssthresh: f64::INFINITY,
+        pacing_rate: 0.0,
+        segment_size: 0.0,
+        prior_cwnd: 0.0,
+        prior_ssthresh: 0.0,
+        random: 0,
+        fault: 0,
+        epoch_ns: -1,
+        epoch_w_max: 0.0,
+        epoch_k: 0.0,
+    };
+
+    /// Adds a segment to the window for each of `acked` segments, up to the threshold. Returns the number of `acked`
+    /// segments that remain for congestion avoidance.
     pub fn slow_start(&mut self, acked: f64) -> f64 {
         let room = self.ssthresh - self.cwnd;
         if room <= 0.0 {
@@ -196,18 +213,18 @@ impl Control {
         acked - room
     }
 
-    /// The next random number, from 0 up to but not including 1.
+    /// Returns the next random number, at least 0 and below 1.
     pub fn uniform(&mut self) -> f64 {
         uniform(&mut self.random)
     }
 
-    /// Returns to the window and the threshold before the last congestion event, or more.
+    /// Returns to the window and the threshold before the last congestion event, unless they are larger now.
     pub fn restore(&mut self) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.ssthresh = self.ssthresh.max(self.prior_ssthresh);
     }
 
-    /// Restarts from at most `idle.window` bytes, with slow start up to at least `idle.threshold` bytes.
+    /// Restarts with a window of at most `idle.window` bytes, and a threshold of at least `idle.threshold` bytes.
     pub fn restart(&mut self, idle: &Idle) {
         self.cwnd = self.cwnd.min(idle.window as f64 / self.segment_size).max(1.0);
         self.ssthresh = self.ssthresh.max(idle.threshold as f64 / self.segment_size);
@@ -215,7 +232,7 @@ impl Control {
 }
 
 impl Congestion {
-    /// Whether the retransmission timer fired.
+    /// Returns true if the retransmission timer expired.
     pub fn is_timeout(&self) -> bool {
         matches!(self.cause, cause::TIMEOUT | cause::REPEATED_TIMEOUT)
     }
@@ -267,7 +284,7 @@ mod tests {
 
     // The first outputs of the published generator for the seed 0 (splitmix64.c, Vigna 2015).
     #[test]
-    fn random_numbers_are_those_of_splitmix64() {
+    fn random_numbers_match_splitmix64() {
         let mut control = control();
         let draws = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
         for draw in draws {

@@ -1,69 +1,71 @@
-//! The description of an algorithm, with its functions.
+//! Tables: the description of an algorithm, with its functions.
 
 use crate::queue::Packet;
 use crate::records::{Ack, Congestion, Idle, Moment, Start};
 use std::ffi::{c_char, c_void};
 
-/// A function of a congestion control: it takes the record of a connection and a record that says what happened.
+/// A function of a congestion control. It takes the record of a connection and a record of the event.
 pub type Hook<T> = Option<unsafe extern "C" fn(*mut c_void, *const T)>;
 
-/// A function of a queue discipline: it takes the record of a queue and a packet, and returns a number of
+/// A function of a queue discipline. It takes the record of a queue and a packet, and returns a number of
 /// [`verdict`](crate::verdict).
 pub type Judgement = Option<unsafe extern "C" fn(*mut c_void, *const Packet) -> i64>;
 
-/// The description of an algorithm, at the start of its table. Everything that it points to stays as it is for as long as the
-/// library is loaded.
+/// Description of an algorithm, at the start of its table. Nothing that its pointers refer to changes while the library
+/// is loaded.
 #[repr(C)]
 pub struct Head {
-    /// [`INTERFACE`](crate::INTERFACE) of the algorithm.
+    /// Version of the interface for which the algorithm was built: [`INTERFACE`](crate::INTERFACE).
     pub interface: u32,
-    /// Bytes of its record, a multiple of 8, with the [`Control`](crate::Control) or the [`Queue`](crate::Queue) at its start.
+    /// Size of a record in bytes, including the [`Control`](crate::Control) or the [`Queue`](crate::Queue) at its
+    /// start. A multiple of 8.
     pub size: u32,
-    /// The name of the algorithm in results, in ASCII.
+    /// Name of the algorithm in results, in ASCII.
     pub name: *const c_char,
-    /// What it does, in a sentence.
+    /// Description in a sentence.
     pub about: *const c_char,
-    /// The record before the start, with the defaults of the parameters; null for zeros.
+    /// Initial record, with the defaults of the parameters; null for zeros.
     pub initial: *const c_void,
-    /// The parameters.
+    /// Parameters, as an array.
     pub parameters: *const Parameter,
-    /// Number of the parameters.
+    /// Number of parameters.
     pub parameter_count: u64,
 }
 
-/// A congestion control.
+/// Table of a congestion control algorithm.
 #[repr(C)]
 pub struct Table {
-    /// Its description.
+    /// Description. The record starts with a [`Control`](crate::Control).
     pub head: Head,
-    /// The sum of what it needs beyond its ACKs: numbers of [`needs`].
+    /// Needs of the algorithm besides its ACKs, as a sum of the numbers in [`needs`].
     pub needs: u64,
-    /// A connection starts to send. Optional.
+    /// Called when a connection starts to send. Optional.
     pub on_start: Hook<Start>,
-    /// New data was acknowledged or SACKed, in recovery or not.
+    /// Called when new data was acknowledged or SACKed, in recovery or not.
     pub on_ack: Hook<Ack>,
-    /// An episode of congestion started.
+    /// Called when a congestion episode starts.
     pub on_congestion: Hook<Congestion>,
-    /// The last reaction was to a spurious loss. Optional: without it window and threshold return to their values before the
-    /// reaction, or more.
+    /// Called when the last reaction was to a spurious loss. Optional: if absent, window and threshold return to at
+    /// least their values before the reaction.
     pub on_undo: Hook<Moment>,
-    /// The sender was idle, or did not use its window. Optional: without it the window is cut to what `Idle` says.
+    /// Called when the sender was idle, or did not use its window. Optional: if absent, the window is reduced to the
+    /// limits in `Idle`.
     pub on_idle: Hook<Idle>,
-    /// The repair of losses ended. Optional.
+    /// Called when the repair of losses has ended. Optional.
     pub on_recovered: Hook<Moment>,
 }
 
 // SAFETY: a table is constant, and the functions in it take all they change as arguments.
 unsafe impl Sync for Table {}
 
-/// A queue discipline.
+/// Table of a queue discipline.
 #[repr(C)]
 pub struct QueueTable {
-    /// Its description.
+    /// Description. The record starts with a [`Queue`](crate::Queue).
     pub head: Head,
-    /// A packet comes. Optional: without it all pass.
+    /// Called when a packet arrives. Optional: if absent, all packets pass.
     pub on_enqueue: Judgement,
-    /// The packet at the head is about to leave. Optional: without it all pass.
+    /// Called when the packet at the head is about to leave. Optional: if absent, all packets pass.
     pub on_dequeue: Judgement,
 }
 
@@ -73,20 +75,20 @@ unsafe impl Sync for QueueTable {}
 /// A parameter: a field of the record that a scenario can set.
 #[repr(C)]
 pub struct Parameter {
-    /// Its key in a scenario, in ASCII.
+    /// Key in a scenario, in ASCII.
     pub name: *const c_char,
-    /// Its unit; empty for none.
+    /// Unit; empty if there is none.
     pub unit: *const c_char,
-    /// Its effect, in a sentence.
+    /// Effect, in a sentence.
     pub meaning: *const c_char,
-    /// Bytes from the start of the record.
+    /// Offset of the field in the record, in bytes.
     pub offset: u64,
-    /// Its type: a number of [`kind`].
+    /// Type of the field: a number of [`kind`].
     pub kind: u64,
-    /// Its least value.
-    pub least: f64,
-    /// Its largest value.
-    pub most: f64,
+    /// Minimum value.
+    pub min: f64,
+    /// Maximum value.
+    pub max: f64,
 }
 
 // SAFETY: it is constant.
@@ -102,14 +104,14 @@ pub mod kind {
     pub const FLAG: u64 = 2;
 }
 
-/// What an algorithm may need beyond its ACKs.
+/// Optional needs of an algorithm besides its ACKs.
 pub mod needs {
-    /// The delivery rate of each ACK.
+    /// The delivery rate at each ACK.
     pub const RATE: u64 = 1;
-    /// Its pacing rate applies.
+    /// The pacing rate that the algorithm sets is applied.
     pub const PACING: u64 = 2;
-    /// Its window applies in fast recovery, too: no proportional rate reduction (RFC 6937).
-    pub const OWN_RECOVERY: u64 = 4;
-    /// All of them.
+    /// The window also applies in fast recovery, without proportional rate reduction (RFC 6937).
+    pub const CONTROLS_RECOVERY: u64 = 4;
+    /// Sum of all needs.
     pub const ALL: u64 = 7;
 }

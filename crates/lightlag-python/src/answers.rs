@@ -1,4 +1,4 @@
-//! The answers of a receiver to single segments: its ACKs, with their options as bytes.
+//! The replies of a receiver to individual segments: its ACKs, with their options as bytes.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
@@ -8,14 +8,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// The peer's initial sequence number: its first byte of data has the number 0.
+/// The peer's initial sequence number, so that its first data byte has the sequence number 0.
 const PEER: SeqNumber = SeqNumber(u32::MAX);
 
-/// The segments that a receiver with these TCP options (JSON, as in a scenario) sends to a peer that offers every
-/// option and sends data. `arrivals` lists the first number and the length of each segment, 1 ms apart. The peer's
-/// first byte has the number 0. `reads` lists how many bytes the application reads just before each of them; without it
-/// the application reads everything at once. Returns for each segment sent after the handshake its acknowledgement
-/// number, its window field and the bytes of its options.
+/// Returns the segments that a receiver sends to a peer that offers every option and sends data. `tcp` has the
+/// receiver's TCP options as JSON, as in a scenario. `arrivals` lists the sequence number and the length of each
+/// arriving segment; they arrive 1 ms apart. The peer's first data byte has the sequence number 0. `reads` lists for
+/// each arriving segment the number of bytes that the application reads just before it; if omitted, the application
+/// reads all data immediately. The result has, for each segment sent after the handshake, its acknowledgement number,
+/// its window field and the bytes of its options.
 #[pyfunction]
 #[pyo3(signature = (tcp, arrivals, reads=None))]
 pub fn answers<'py>(
@@ -43,10 +44,10 @@ pub fn answers<'py>(
     while server.poll_segment(now).is_some() {}
     server.handle_segment(now, &from_peer(SeqNumber(0), Flags::ACK, now));
     let mut sent = Vec::new();
-    for (at, (first, len)) in arrivals.into_iter().enumerate() {
+    for (index, (first, len)) in arrivals.into_iter().enumerate() {
         now += Duration::from_millis(1);
         if let Some(reads) = &reads {
-            server.read(reads[at]);
+            server.read(reads[index]);
             sent.extend(std::iter::from_fn(|| server.poll_segment(now)));
         }
         let mut data = from_peer(SeqNumber(first), Flags::ACK, now);
@@ -60,7 +61,7 @@ pub fn answers<'py>(
     Ok(sent.iter().map(|ack| (ack.ack.0, ack.window, PyBytes::new(py, &ack.option_bytes()))).collect())
 }
 
-/// A segment of the peer, with timestamps in milliseconds.
+/// Returns a segment from the peer, with timestamps in milliseconds.
 fn from_peer(seq: SeqNumber, flags: Flags, now: Instant) -> Segment {
     let clock = (now.as_nanos() / 1_000_000) as u32;
     Segment::new(seq, SeqNumber(1), u16::MAX, flags).with_timestamps(Timestamps { value: clock, echo: 0 })

@@ -1,4 +1,4 @@
-//! An emulation for Python: started with devices, hosts and a scenario, observed while it runs, stopped.
+//! An emulation for Python: it is started with devices, hosts and a scenario, observed while it runs, and stopped.
 
 use crate::scenario_error;
 use lightlag_live::emulation::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
-/// Starts an emulation with these options, a JSON object: devices with their nodes, hosts, scenario.
+/// Starts an emulation. The options are a JSON object: devices with their nodes, hosts, and scenario.
 #[pyfunction]
 pub(crate) fn emulate(py: Python<'_>, options: &str) -> PyResult<Emulation> {
     let options: EmulationOptions =
@@ -67,8 +67,8 @@ fn emulation_error(error: EmulationError) -> PyErr {
     }
 }
 
-/// A running emulation. It ends when it is stopped, when its time is over, when its hosts have finished, after an error,
-/// or when nothing refers to it any more.
+/// A running emulation. It ends when it is stopped, when its time is over, when its hosts have finished, after an
+/// error, or when no Python object refers to it any more.
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Emulation {
     about: String,
@@ -78,31 +78,32 @@ pub(crate) struct Emulation {
 
 #[pymethods]
 impl Emulation {
-    /// Its description as a JSON object: devices and whether they were created, nodes, hosts, its actual priority,
-    /// scenario.
+    /// Returns a description of the emulation as a JSON object: devices and whether they were created, nodes, hosts,
+    /// actual priority, and scenario.
     #[getter]
     fn about(&self) -> &str {
         &self.about
     }
 
-    /// Whether it still forwards packets.
+    /// Returns true if the emulation still forwards packets.
     #[getter]
     fn is_running(&self) -> bool {
         self.thread.lock().is_ok_and(|thread| thread.as_ref().is_some_and(|thread| !thread.is_finished()))
     }
 
-    /// Its statistics as a JSON object, at most 50 ms old.
+    /// Returns the emulation's statistics as a JSON object, at most 50 ms old.
     fn statistics(&self) -> String {
         serde_json::to_string(&self.handle.snapshot()).expect("a snapshot is plain data")
     }
 
-    /// The events of its hosts since the last call, each as a JSON object.
+    /// Returns the events of the hosts since the last call, each as a JSON object.
     fn events(&self) -> Vec<String> {
         let events = self.handle.take_events();
         events.iter().map(|event| serde_json::to_string(event).expect("an event is plain data")).collect()
     }
 
-    /// Ends it and removes the devices that it created. Raises the error if one had ended it before.
+    /// Ends the emulation and removes the devices that it created. Raises an error if the emulation had already ended
+    /// with one.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.stop();
         let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -1,7 +1,8 @@
-//! The files of a results folder: `run.json`, one Parquet file per table, and a folder of captures if there are any.
+//! The files of a results directory: `run.json`, one Parquet file per table, and a directory of captures if there are
+//! any.
 //!
-//! They are written to a sibling folder, which Python makes and renames at the end. The folder under the final name is
-//! therefore complete, even if the disk fills up or the power fails.
+//! They are written to a sibling directory, which Python creates and finally renames. A directory with the final name
+//! is therefore always complete, even if the disk fills up or the power fails.
 
 use crate::columns::{Named, Rows};
 use parquet::arrow::ArrowWriter;
@@ -14,14 +15,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The file that makes a folder a results folder.
+/// The file that identifies a directory as a results directory.
 const MARK: &str = "run.json";
 
-/// The folder of captures in a results folder.
+/// The subdirectory for captures in a results directory.
 const CAPTURES: &str = "captures";
 
-/// Writes the files of a results folder to `partial` with at most `jobs` threads. Files of `captures` are linked into
-/// it or copied. Errors name the files in the `folder` that it will become.
+/// Writes the files of a results directory to `partial` with at most `jobs` threads. The files in `captures` are linked
+/// into it, or copied. Error messages name files by their final directory `folder`.
 pub(crate) fn write(
     partial: &Path,
     folder: &Path,
@@ -46,7 +47,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     file.into_inner()?.sync_all()
 }
 
-/// Links captures into `folder`, or copies them if that is impossible, as on another disk.
+/// Links captures into `folder`, or copies them if linking is impossible, for example across disks.
 fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
     if captures.is_empty() {
         return Ok(());
@@ -61,7 +62,7 @@ fn keep_captures(folder: &Path, captures: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the tables to `partial`; errors name the files in the `folder` that it will become.
+/// Writes the tables to `partial`. Error messages name files by their final directory `folder`.
 fn write_tables(partial: &Path, folder: &Path, jobs: usize, tables: &[Named]) -> Result<(), String> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), String> {

@@ -1,19 +1,19 @@
-//! Episodes for policies that learn. Numbers pass in arrays of the caller, which have one row for each agent.
+//! Episodes for policies that learn. Numbers are passed in arrays of the caller, with one row per agent.
 
 use crate::run::Run;
 use crate::scenario::Read;
 use crate::scenario_error;
 use lightlag_core::Duration;
 
-use lightlag_gym::{Action, Agent, Batch, Episode, FEATURES, Feature, Interval, Length, Reward, Task};
+use lightlag_gym::{Action, Agent, Batch, Episode, FEATURES, Feature, Interval, IntervalLength, Reward, Task};
 use lightlag_sim::Parallel;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard};
 
-/// Places for episodes, each with so many agents, which step together. `interval` is a number of round trips, or of seconds
-/// with `seconds`; `reward` is the name of one, or None.
+/// Slots for episodes that are stepped together, each with the same number of agents. `interval` is in round-trip
+/// times, or in seconds if `seconds` is true. `reward` is the name of a reward, or None.
 #[pyclass(frozen, module = "lightlag._engine")]
 pub(crate) struct Episodes(Mutex<Batch>);
 
@@ -37,7 +37,11 @@ impl Episodes {
         let named = |name: String| Reward::named(&name).ok_or_else(|| PyValueError::new_err(name));
         let task = Task {
             action: if rate { Action::Rate } else { Action::Window },
-            length: if seconds { Length::Time(Duration::from_secs_f64(interval)) } else { Length::Rtts(interval) },
+            length: if seconds {
+                IntervalLength::Time(Duration::from_secs_f64(interval))
+            } else {
+                IntervalLength::Rtts(interval)
+            },
             reward: reward.map(named).transpose()?,
             steps,
             features: features.iter().map(feature).collect::<PyResult<_>>()?,
@@ -46,8 +50,8 @@ impl Episodes {
         Ok(Self(Mutex::new(Batch::new(task, places, agents, threads))))
     }
 
-    /// Starts an episode in a place: a run of the scenario, in which the agents steer these flows. Writes their first
-    /// observations, a row for each.
+    /// Starts an episode in a slot: a run of the scenario in which the agents control these flows. Writes the first
+    /// observations, one row per agent.
     fn start(
         &self,
         py: Python<'_>,
@@ -57,9 +61,9 @@ impl Episodes {
         observations: PyBuffer<f32>,
     ) -> PyResult<()> {
         let mut batch = self.batch()?;
-        let (places, agents) = batch.shape();
-        if place >= places || flows.len() != agents {
-            return Err(PyValueError::new_err(format!("{places} places of {agents} agents")));
+        let (slots, agents) = batch.shape();
+        if place >= slots || flows.len() != agents {
+            return Err(PyValueError::new_err(format!("{slots} places of {agents} agents")));
         }
         let simulation =
             py.detach(|| scenario.simulation(Parallel::ALONE)).map_err(|errors| scenario_error(py, &errors))?;
@@ -71,8 +75,9 @@ impl Episodes {
         Ok(())
     }
 
-    /// Multiplies windows or rates by the factors, lets an interval pass in each place, and writes what came of it. A flag
-    /// is 1 if the transfer of the agent has ended, 2 if the episode has. An episode that had ended before rests.
+    /// Multiplies windows or rates by the factors, simulates an interval in each slot, and writes the results. An
+    /// agent's flag is 1 if its transfer has ended, and 2 if its episode has ended. Episodes that have already ended
+    /// are not stepped.
     fn step(
         &self,
         py: Python<'_>,
@@ -94,7 +99,7 @@ impl Episodes {
         flags.copy_from_slice(py, &ends)
     }
 
-    /// Writes all features of the last intervals, a row for each agent.
+    /// Writes all features of the last interval, one row per agent.
     fn intervals(&self, py: Python<'_>, rows: PyBuffer<f64>) -> PyResult<()> {
         let batch = self.batch()?;
         let none = Interval::default();
@@ -103,37 +108,38 @@ impl Episodes {
         rows.copy_from_slice(py, &values.collect::<Vec<f64>>())
     }
 
-    /// Ends the episode in a place, and returns its results so far; None if the place is empty.
+    /// Ends the episode in a slot and returns its results so far; None if the slot is empty.
     fn finish(&self, py: Python<'_>, place: usize) -> PyResult<Option<Run>> {
         let Some(episode) = self.batch()?.put(place, None) else { return Ok(None) };
         let result = episode.finish();
         let sky = Read::new(result.summary.scenario.clone()).sky(py)?;
-        Ok(Some(Run::of(result, false, 0.0).under(sky)))
+        Ok(Some(Run::of(result, 0.0).under(sky)))
     }
 }
 
 impl Episodes {
-    /// Does not block: a thread that waits here with the GIL would hold up the one that works without it.
+    /// Returns the episodes, or an error if another thread uses them. It does not wait, because a thread that waits
+    /// with the GIL would block the other one.
     fn batch(&self) -> PyResult<MutexGuard<'_, Batch>> {
-        self.0.try_lock().map_err(|_| PyRuntimeError::new_err("the environments step in another thread"))
+        self.0.try_lock().map_err(|_| PyRuntimeError::new_err("the environments are in use by another thread"))
     }
 }
 
-/// What agents can observe: name, unit, least and largest value, and meaning.
+/// Returns the features that agents can observe: name, unit, minimum and maximum value, and meaning.
 #[pyfunction]
 pub(crate) fn gym_features() -> Vec<(&'static str, &'static str, f64, f64, &'static str)> {
     FEATURES.iter().map(|it| (it.name, it.unit, it.range.0, it.range.1, it.meaning)).collect()
 }
 
-/// The names of rewards.
+/// Returns the names of the rewards.
 #[pyfunction]
 pub(crate) fn gym_rewards() -> Vec<&'static str> {
     Reward::ALL.iter().map(|(name, _)| *name).collect()
 }
 
-/// Makes the congestion control known that agents steer, and returns its name.
+/// Registers the congestion control through which agents act, and returns its name.
 #[pyfunction]
 pub(crate) fn let_flows_be_steered() -> PyResult<&'static str> {
-    lightlag_own::steered::register().map_err(PyValueError::new_err)?;
-    Ok(lightlag_own::steered::NAME)
+    lightlag_custom::steered::register().map_err(PyValueError::new_err)?;
+    Ok(lightlag_custom::steered::NAME)
 }

@@ -1,4 +1,4 @@
-//! Input files: opened without waiting for the writer of a pipe, and read up to a bound.
+//! Input files: they are opened without waiting for the writer of a pipe, and read up to a maximum size.
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,13 +11,13 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Time in which a process has to open a pipe for writing, in looks of [`LOOK_MS`].
+/// Time limit for a process to open a pipe for writing, in intervals of [`LOOK_MS`].
 const LOOKS: u32 = 40;
-/// Milliseconds between two looks for the writer of a pipe.
+/// Milliseconds between two checks for the writer of a pipe.
 const LOOK_MS: u16 = 50;
 
-/// A file, a pipe or a character device that is read. Reading ends with an error after a signal, so that the caller
-/// can act on it.
+/// A file, a pipe or a character device for reading. A signal ends reading with an error, so that the caller can handle
+/// it.
 pub(crate) struct Input {
     file: File,
     /// Length of a regular file in bytes.
@@ -29,7 +29,7 @@ impl Input {
     /// Opens a file.
     ///
     /// # Errors
-    /// If it cannot be opened, or is a folder, a block device or a socket.
+    /// If it cannot be opened, or is a directory, a block device or a socket.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
         let about = file.metadata()?;
@@ -43,12 +43,12 @@ impl Input {
         Ok(Self { file, len: kind.is_file().then_some(about.len()), has_writer: !kind.is_fifo() })
     }
 
-    /// Length of a regular file in bytes; None for a pipe or a device.
+    /// Returns the length of a regular file in bytes; None for a pipe or a device.
     pub(crate) fn len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Waits for data or the end of a pipe. Returns false after `timeout`.
+    /// Waits for data or for the end of a pipe. Returns false after `timeout`.
     fn is_ready(&self, timeout: PollTimeout) -> io::Result<bool> {
         let mut waiting = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
         match poll(&mut waiting, timeout) {
@@ -89,8 +89,8 @@ impl Read for Input {
     }
 }
 
-/// The contents of a file, a pipe or a character device of up to `most` bytes. With `only_files`, only of a regular file.
-/// Errors are those of Python's `open`, with the reason as `strerror`.
+/// Returns the contents of a file, a pipe or a character device, at most `most` bytes. With `only_files`, only regular
+/// files are allowed. Errors are like the errors of Python's `open`, with the reason as `strerror`.
 #[pyfunction]
 #[pyo3(signature = (path, most, only_files=false))]
 pub(crate) fn read_file(py: Python<'_>, path: PathBuf, most: u64, only_files: bool) -> PyResult<Bound<'_, PyBytes>> {
@@ -98,19 +98,19 @@ pub(crate) fn read_file(py: Python<'_>, path: PathBuf, most: u64, only_files: bo
     read.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| PyOSError::new_err((code(&error), reason(&error), path)))
 }
 
-fn bounded(path: &Path, most: u64, only_files: bool) -> io::Result<Vec<u8>> {
+fn bounded(path: &Path, max: u64, only_files: bool) -> io::Result<Vec<u8>> {
     let mut input = Input::open(path)?;
     if only_files && input.len().is_none() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let too_large = || Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most))));
+    let too_large = || Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(max))));
     let len = input.len().unwrap_or(0);
-    if len > most {
+    if len > max {
         return too_large();
     }
     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-    input.by_ref().take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
+    input.by_ref().take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
         return too_large();
     }
     Ok(bytes)
@@ -120,7 +120,7 @@ fn size(bytes: u64) -> String {
     if bytes >= 1 << 30 { format!("{} GiB", bytes >> 30) } else { format!("{} MiB", bytes >> 20) }
 }
 
-/// The number of an error, by which Python chooses the class of its exception.
+/// Returns the error number. Python derives the class of the exception from it.
 fn code(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or_else(|| match error.kind() {
         io::ErrorKind::FileTooLarge => libc::EFBIG,

@@ -1,4 +1,5 @@
-//! Captures for Python: read in one pass with progress and Ctrl-C, with the packets of one connection as columns.
+//! Captures for Python: read in one pass with progress and Ctrl-C. The packets of one connection are available as
+//! columns.
 
 use crate::input::Input;
 use crate::run::{Table, wall_clock};
@@ -9,7 +10,7 @@ use arrow_array::{
 };
 use lightlag_core::Instant;
 use lightlag_wire::analysis::trace::Trace;
-use lightlag_wire::analysis::{Analysis, Cause, Kind, Limits, Observation, Report, Side};
+use lightlag_wire::analysis::{Analysis, CaptureReport, Cause, Limits, Observation, SegmentKind, Side};
 use lightlag_wire::capture::{CaptureError, Reader};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -19,12 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of packets read between two looks at the clock.
+/// Number of packets between two checks of the clock.
 const PACKETS_A_LOOK: u64 = 4096;
 
 /// Reads a capture without the GIL. About every `interval_s` seconds it checks for Ctrl-C and calls
 /// `progress(bytes_read, bytes, packets)`; `bytes` is 0 if the size is unknown. Ctrl-C ends the reading early, and the
-/// outcome says `interrupted`. With `trace`, it keeps about `rows` packets of the connection with that number.
+/// outcome is marked `interrupted`. With `trace`, the outcome contains about `rows` packets of the connection with this
+/// index are stored.
 #[pyfunction]
 #[pyo3(signature = (path, progress=None, interval_s=0.1, trace=None, rows=200_000))]
 pub(crate) fn inspect(
@@ -35,7 +37,7 @@ pub(crate) fn inspect(
     trace: Option<u64>,
     rows: usize,
 ) -> PyResult<Capture> {
-    let mut watch = Watch {
+    let mut watch = InspectMonitor {
         progress,
         interval: std::time::Duration::try_from_secs_f64(interval_s).unwrap_or_default(),
         last: wall_clock(),
@@ -58,33 +60,33 @@ pub(crate) struct Capture {
 #[derive(Serialize)]
 struct Summary {
     #[serde(flatten)]
-    report: Report,
-    /// Names of the interfaces.
+    report: CaptureReport,
+    /// Names of the interfaces in the capture.
     interfaces: Vec<String>,
-    /// Packets for which the capture has no time.
+    /// Number of packets without a timestamp.
     without_time: u64,
-    /// The reason why the end of the file was not reached.
+    /// The reason why reading stopped before the end of the file.
     note: Option<String>,
-    /// Ctrl-C was pressed.
+    /// Whether Ctrl-C was pressed.
     interrupted: bool,
-    /// Whether rows of the trace were left out.
+    /// Whether rows of the trace were left out to limit its size.
     trace_thinned: bool,
 }
 
 #[pymethods]
 impl Capture {
-    /// The findings as a JSON object.
+    /// Returns the findings as a JSON object.
     fn summary(&self) -> String {
         serde_json::to_string(&self.summary).expect("a summary is plain data")
     }
 
-    /// The packets of the requested connection.
+    /// Returns the packets of the requested connection.
     fn trace(&self) -> Option<Table> {
         self.trace.clone().map(Table::new)
     }
 }
 
-/// Counts the bytes read, for the progress.
+/// Counts the bytes read, to report progress.
 struct Counted {
     file: Input,
     read: Arc<AtomicU64>,
@@ -98,15 +100,15 @@ impl Read for Counted {
     }
 }
 
-struct Watch {
+struct InspectMonitor {
     progress: Option<Py<PyAny>>,
     interval: std::time::Duration,
     last: std::time::Instant,
     stopped: Option<PyErr>,
 }
 
-impl Watch {
-    /// Whether to continue.
+impl InspectMonitor {
+    /// Checks for Ctrl-C and reports progress, if the interval has passed. Returns false if reading must stop.
     fn look(&mut self, read: u64, size: u64, packets: u64) -> bool {
         let now = wall_clock();
         if now.duration_since(self.last) >= self.interval {
@@ -124,8 +126,8 @@ impl Watch {
     }
 }
 
-/// Reads the whole file. `Err`: none of it could be read.
-fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capture, String> {
+/// Reads the entire file. Returns an error if no part of it could be read.
+fn read(path: &Path, mut trace: Option<Trace>, watch: &mut InspectMonitor) -> Result<Capture, String> {
     let file = Input::open(path).map_err(io_error)?;
     let size = file.len().unwrap_or(0);
     let position = Arc::new(AtomicU64::new(0));
@@ -141,7 +143,7 @@ fn read(path: &Path, mut trace: Option<Trace>, watch: &mut Watch) -> Result<Capt
                 }
             }
             Ok(None) => break,
-            // Everything before the error was right.
+            // The data before the error is valid.
             Err(error) if analysis.packets() > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => {
                 note = Some(capture_error(error));
                 break;
@@ -179,13 +181,13 @@ fn capture_error(error: CaptureError) -> String {
 fn io_error(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
-        io::ErrorKind::IsADirectory => "is a folder; name a capture (pcapng or pcap)".into(),
-        io::ErrorKind::PermissionDenied => "may not be read: no permission".into(),
+        io::ErrorKind::IsADirectory => "is a directory; name a capture (pcapng or pcap)".into(),
+        io::ErrorKind::PermissionDenied => "cannot be read: permission denied".into(),
         _ => format!("cannot be read: {error}"),
     }
 }
 
-/// Names of [`Kind`], with the cause in front if there is one.
+/// Names of [`Kind`]; for retransmissions the cause comes first.
 const KINDS: [&str; 11] = [
     "new",
     "fast retransmission",
@@ -200,19 +202,19 @@ const KINDS: [&str; 11] = [
     "ack",
 ];
 
-fn number(kind: Kind) -> u8 {
+fn number(kind: SegmentKind) -> u8 {
     match kind {
-        Kind::New => 0,
-        Kind::Retransmission(Cause::Fast) => 1,
-        Kind::Retransmission(Cause::Timeout) => 2,
-        Kind::Retransmission(Cause::TailProbe) => 3,
-        Kind::Retransmission(Cause::Unknown) => 4,
-        Kind::OutOfOrder => 5,
-        Kind::WindowProbe => 6,
-        Kind::KeepAlive => 7,
-        Kind::DuplicateAck => 8,
-        Kind::WindowUpdate => 9,
-        Kind::Ack => 10,
+        SegmentKind::New => 0,
+        SegmentKind::Retransmission(Cause::Fast) => 1,
+        SegmentKind::Retransmission(Cause::Timeout) => 2,
+        SegmentKind::Retransmission(Cause::TailProbe) => 3,
+        SegmentKind::Retransmission(Cause::Unknown) => 4,
+        SegmentKind::OutOfOrder => 5,
+        SegmentKind::WindowProbe => 6,
+        SegmentKind::KeepAlive => 7,
+        SegmentKind::DuplicateAck => 8,
+        SegmentKind::WindowUpdate => 9,
+        SegmentKind::Ack => 10,
     }
 }
 
@@ -235,5 +237,5 @@ fn columns(rows: &[Observation], start: Instant) -> RecordBatch {
         ("other_in_flight_bytes", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.other_in_flight)))),
         ("flags", Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| u32::from(row.flags.0))))),
     ];
-    RecordBatch::try_from_iter(columns).expect("columns have one length")
+    RecordBatch::try_from_iter(columns).expect("columns have the same length")
 }

@@ -1,24 +1,26 @@
-//! The interface to Python: JSON in, columns out, nothing else.
+//! The interface to Python: JSON as input, JSON and columns as output.
 //!
-//! - `scenario`: a scenario that was read.
+//! - `scenario`: a scenario that has been read.
 //! - `run`: a run, its progress and Ctrl-C.
-//! - `steps`: a run step by step.
-//! - `answers`: the answers of a receiver to single segments.
+//! - `steps`: a run that is executed step by step.
+//! - `answers`: the replies of a receiver to individual segments.
 //! - `sky`: a scenario's satellites and stations without a run.
 //! - `columns`: a run's tables as Arrow columns.
-//! - `door`: the engine as a web page has it.
-//! - `emulate`: real packets through a network with devices and simulated hosts.
-//! - `folder`: a results folder on disk.
+//! - `door`: the engine with the interface for the web page.
+//! - `emulate`: emulations, which forward real packets between devices and simulated hosts.
+//! - `folder`: a results directory on disk.
 //! - `gym`: episodes for policies that learn.
-//! - `own`: algorithms of a user, and `libm` for them.
-//! - `replay`: the behaviour of a sender, from a capture.
+//! - `custom`: custom algorithms; `libm` has mathematical functions for them.
+//! - `replay`: the behaviour of a sender in a capture.
 //! - `inspect`: captures.
-//! - `partitions`: where a run on several threads cuts its network.
-//! - `memory`: a message when memory runs out.
+//! - `partitions`: how the network is partitioned for a run on several threads.
+//! - `memory`: the message if memory runs out.
 
 mod analysis;
 mod answers;
+mod charts;
 mod columns;
+mod custom;
 mod door;
 mod emulate;
 mod folder;
@@ -28,7 +30,6 @@ mod inspect;
 mod libm;
 mod memory;
 mod movements;
-mod own;
 mod partitions;
 mod replay;
 mod run;
@@ -54,7 +55,7 @@ pyo3::create_exception!(
 
 type Sets = Vec<(String, String)>;
 
-/// Bytes of a scenario from which its tree takes tens of megabytes.
+/// Minimum size in bytes for a scenario text to count as large: its syntax tree then takes tens of megabytes.
 const LARGE_TEXT: usize = 1 << 20;
 
 fn pairs(errors: &[Fault]) -> Vec<(String, String)> {
@@ -70,7 +71,8 @@ fn scenario_error(py: Python<'_>, errors: &[Fault]) -> PyErr {
     }
 }
 
-/// Reads a scenario ("toml" or "json") and changes what `sets` says. The paths of traces start at `folder`.
+/// Reads a scenario ("toml" or "json") and applies the changes in `sets`. Paths of trace files are relative to
+/// `folder`.
 #[pyfunction]
 #[pyo3(signature = (text, format="toml", sets=Vec::new(), folder=""))]
 fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> PyResult<Read> {
@@ -84,7 +86,8 @@ fn parse(py: Python<'_>, text: &str, format: &str, sets: Sets, folder: &str) -> 
     read.map(Read::new).map_err(|errors| scenario_error(py, &errors))
 }
 
-/// The changes (key, value) that give every flow of a scenario, given as JSON, this round trip, such as "300 ms".
+/// Returns the changes (key, value) by which every flow gets the round-trip time `rtt`, such as "300 ms". The scenario
+/// is JSON.
 #[pyfunction]
 fn changes_for_rtt(py: Python<'_>, scenario: &str, rtt: &str) -> PyResult<Sets> {
     let rtt: Duration = rtt.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
@@ -92,21 +95,21 @@ fn changes_for_rtt(py: Python<'_>, scenario: &str, rtt: &str) -> PyResult<Sets> 
     scenario.changes_for_rtt(rtt).map_err(|errors| scenario_error(py, &errors))
 }
 
-/// A time such as "300 ms" in seconds.
+/// Converts a time such as "300 ms" to seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
     let time: Duration = text.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
     Ok(time.as_secs_f64())
 }
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
     lightlag_scenario::schema().to_string()
 }
 
-/// Everything that is chosen by name, as JSON: congestion-control algorithms with their equations and parameters,
-/// profiles, kinds of warnings.
+/// Returns everything that is chosen by name, as JSON: congestion controls with their equations and parameters,
+/// profiles, and kinds of warnings.
 #[pyfunction]
 fn catalog() -> String {
     let profiles: Vec<_> = Profile::ALL.iter().map(|profile| (profile.name(), profile.config())).collect();
@@ -114,13 +117,15 @@ fn catalog() -> String {
     json!({ "congestion": congestion::catalog(), "profiles": profiles, "warnings": warnings }).to_string()
 }
 
-/// The tables of results with their columns, as JSON: name, keys in the summary, type, unit and meaning of each.
+/// Returns the tables of results and their columns, as JSON: name, key in the summary, type, unit and meaning of each
+/// column.
 #[pyfunction]
 fn dictionary() -> String {
     serde_json::to_string(&lightlag_sim::results::dictionary()).expect("a dictionary is plain data")
 }
 
-/// The name in a scenario of the congestion control that the literature calls `name`; None for an unknown one.
+/// Returns the name in scenarios of the congestion control that is called `name` in the literature; None if it is
+/// unknown.
 #[pyfunction]
 fn congestion_name(name: &str) -> Option<&'static str> {
     congestion::canonical(name)
@@ -133,16 +138,39 @@ mod _engine {
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::own::let_files_be_named();
+        crate::custom::let_files_be_named();
         Ok(())
     }
 
     #[pymodule_export]
     use super::{ScenarioError, catalog, changes_for_rtt, congestion_name, dictionary, parse, schema, seconds};
     #[pymodule_export]
-    use crate::analysis::{analysis, factor_of, milliseconds, number, rate, scaled, share, size, window};
+    use crate::analysis::{
+        aggregate_goodput, analysis, decimals, factor_of, jain, mean_interval, milliseconds, number, rate,
+        retransmitted_share, scaled, share, shown, size, student_t, window,
+    };
     #[pymodule_export]
     use crate::answers::answers;
+    #[pymodule_export]
+    use crate::charts::{outcome, timeline};
+    #[pymodule_export]
+    use crate::custom::base::{Ack, Congestion, CongestionControl, Idle, Loss, Moment, Packet, Sent, Start};
+    #[pymodule_export]
+    use crate::custom::compiled::{compiled_algorithm, compiled_discipline, compiled_response, compiled_traffic};
+    #[pymodule_export]
+    use crate::custom::plain::plain_algorithm;
+    #[pymodule_export]
+    use crate::custom::queue::{QueueDiscipline, plain_discipline};
+    #[pymodule_export]
+    use crate::custom::response::{LossResponse, plain_response};
+    #[pymodule_export]
+    use crate::custom::router::{Break, Message, Parcel, Router, plain_router};
+    #[pymodule_export]
+    use crate::custom::sky_router::{SatelliteRouter, SkyLook, plain_sky_router};
+    #[pymodule_export]
+    use crate::custom::traffic::{Traffic, plain_traffic};
+    #[pymodule_export]
+    use crate::custom::{Made, plugin_sources};
     #[pymodule_export]
     use crate::door::Door;
     #[pymodule_export]
@@ -157,24 +185,6 @@ mod _engine {
     use crate::libm::libm_addresses;
     #[pymodule_export]
     use crate::movements::movements;
-    #[pymodule_export]
-    use crate::own::base::{Ack, Congestion, CongestionControl, Idle, Loss, Moment, Packet, Sent, Start};
-    #[pymodule_export]
-    use crate::own::compiled::{compiled_algorithm, compiled_discipline, compiled_response, compiled_traffic};
-    #[pymodule_export]
-    use crate::own::plain::plain_algorithm;
-    #[pymodule_export]
-    use crate::own::queue::{QueueDiscipline, plain_discipline};
-    #[pymodule_export]
-    use crate::own::response::{LossResponse, plain_response};
-    #[pymodule_export]
-    use crate::own::router::{Break, Message, Parcel, Router, plain_router};
-    #[pymodule_export]
-    use crate::own::sky_router::{SkyLook, SkyRouter, plain_sky_router};
-    #[pymodule_export]
-    use crate::own::traffic::{Traffic, plain_traffic};
-    #[pymodule_export]
-    use crate::own::{Made, plugin_sources};
     #[pymodule_export]
     use crate::partitions::partitions;
     #[pymodule_export]
@@ -193,12 +203,13 @@ mod _engine {
     #[allow(non_upper_case_globals, reason = "a Python name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// The version, and a hash of the sources on which results depend: equal builds give equal results.
+    /// The version, and a hash of the sources that determine results. Builds with equal values produce equal results.
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]
     const __build__: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LIGHTLAG_SOURCES"));
 
-    /// The commit of the clone in which this engine was built, with "+modified" if files differed from it; else empty.
+    /// The commit of the git clone in which this engine was built, with "+modified" if files differed from it;
+    /// otherwise empty.
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python name")]
     const __commit__: &str = env!("LIGHTLAG_COMMIT");

@@ -1,4 +1,5 @@
-//! The functions of `libm` that the engine uses, for algorithms of Python: the same bits on every machine.
+//! The functions of `libm` that the engine uses, for custom algorithms in Python: their results are bit-identical on
+//! every machine.
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ macro_rules! functions {
             })*
         }
 
-        /// The addresses of C functions of numbers, by their names, with the number of their arguments.
+        /// Returns the addresses and the number of arguments of C functions that take numbers, by name.
         #[pyfunction]
         pub(crate) fn libm_addresses() -> BTreeMap<&'static str, (usize, usize)> {
             BTreeMap::from([$((stringify!($name), (c::$name as *const () as usize, [$(stringify!($argument)),+].len()))),*])

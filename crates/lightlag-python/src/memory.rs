@@ -1,17 +1,19 @@
-//! Memory that is returned to the system, and a message when memory runs out: the language would abort the process by a signal, without a word to the user.
+//! Memory is returned to the system, and there is an error message if memory runs out. By default Rust would abort the
+//! process by a signal, without a message for the user.
 //!
-//! Python refuses work that is known not to fit (`lightlag.machine.memory`); this is for the unforeseen. No file is left
-//! half-written: results take their name at the end.
+//! Python rejects work that is known not to fit (`lightlag.machine.memory`); this handles the remaining cases. No file
+//! is left half-written, because results get their final name only at the end.
 // An allocator is unsafe to write. This one only forwards, and checks the answer. The other call has no arguments but a number.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 
-/// The status of a command that failed.
+/// The exit status of a command that failed.
 const FAILED: i32 = 1;
 
-/// Returns freed memory to the system, where the allocator keeps it: Python has an allocator of its own, which cannot use it.
+/// Returns freed memory to the system if the allocator holds it. Python could not use it, because it has a separate
+/// allocator.
 pub(crate) fn return_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call may be made at any time, from any thread.
@@ -26,14 +28,14 @@ struct Telling;
 static ALLOCATOR: Telling = Telling;
 
 #[inline]
-fn there(at: *mut u8, bytes: usize) -> *mut u8 {
-    if at.is_null() {
+fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    if pointer.is_null() {
         end(bytes);
     }
-    at
+    pointer
 }
 
-/// Ends the process without any allocation: there is no memory for more.
+/// Ends the process without allocating memory, because there is none left.
 #[cold]
 fn end(bytes: usize) -> ! {
     let mut message = [0; 200];
@@ -41,7 +43,8 @@ fn end(bytes: usize) -> ! {
     let megabytes = bytes as f64 / 1e6;
     let _ = writeln!(
         left,
-        "error: there is no memory left for {megabytes:.3} MB more; take a smaller scenario, record less, or use fewer --jobs"
+        "error: out of memory: {megabytes:.3} MB more are not available; use a smaller scenario, record less, or use \
+         fewer --jobs"
     );
     let len = 200 - left.len();
     // SAFETY: the message has this many bytes, and neither call allocates or runs code of this process.
@@ -64,12 +67,12 @@ unsafe impl GlobalAlloc for Telling {
     }
 
     #[inline]
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        there(unsafe { System.realloc(at, layout, size) }, size)
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        there(unsafe { System.realloc(pointer, layout, size) }, size)
     }
 
     #[inline]
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
     }
 }

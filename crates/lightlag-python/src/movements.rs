@@ -1,4 +1,4 @@
-//! Files of movements, read as scenarios read them.
+//! Files of movements, read in the same way as for scenarios.
 
 use lightlag_core::Instant;
 use lightlag_mobility::models::trace::TraceFormat;
@@ -6,14 +6,14 @@ use lightlag_mobility::{Path, Paths};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A node: its name, seconds at its last place, and where it starts, in metres.
+/// A node: its name, the time in seconds of its last position, and its initial position in metres.
 type Node = (String, f64, (f64, f64, f64));
 
-/// The nodes of a file of movements ("csv", "bonnmotion" or "ns2"), and the number of lines that were left out because they move no
-/// node.
+/// Returns the nodes in a file of movements ("csv", "bonnmotion" or "ns2"), and the number of lines that were left out
+/// because they do not move a node.
 ///
 /// # Errors
-/// ValueError with the first line that is wrong.
+/// ValueError that names the first line with an error.
 #[pyfunction]
 #[pyo3(signature = (format, text, dimension=2))]
 pub(crate) fn movements(py: Python<'_>, format: &str, text: &str, dimension: u32) -> PyResult<(Vec<Node>, usize)> {

@@ -1,19 +1,20 @@
-//! Where a run on several threads cuts its network, and what that promises, by a trial on one.
+//! The partitioning of a network for a run on several threads, and the expected gain, estimated by a trial on one
+//! thread.
 
 use crate::scenario::Read;
 use crate::scenario_error;
 use lightlag_core::Instant;
 use lightlag_sim::Parallel;
-use lightlag_sim::partition::Counts;
+use lightlag_sim::partition::WorkCounts;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Events of a trial between two looks for Ctrl-C.
+/// Number of events of a trial between two checks for Ctrl-C.
 const SLICE: u64 = 1 << 20;
 
-/// The cut of a scenario for so many threads, and what its partitions had to do in a trial of about `events`
-/// events: as JSON {"whole": reason} or {"partitions": [{"nodes", "share", "lane"}, ...], "lanes", "window_s", "round_s",
-/// "cut": [link, ...], "simulated_s", "windows", "crossings", "events", "speed_up"}.
+/// Returns how a scenario is partitioned for `threads` threads, and the work of each partition in a trial of about
+/// `events` events, as JSON `{"whole": reason}` or `{"partitions": [{"nodes", "share", "lane"}, ...], "lanes",
+/// "window_s", "round_s", "cut": [link, ...], "simulated_s", "windows", "crossings", "events", "speed_up"}`.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads, events=3_000_000))]
 pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events: u64) -> PyResult<String> {
@@ -37,7 +38,7 @@ pub(crate) fn partitions(py: Python<'_>, scenario: &Read, threads: usize, events
     while simulation.progress().events < events && py.detach(|| simulation.step(Instant::MAX, SLICE.min(events))) {
         py.check_signals()?;
     }
-    let counts @ Counts { windows, crossings, events, alone, .. } = simulation.counts();
+    let counts @ WorkCounts { windows, crossings, events, alone, .. } = simulation.counts();
     answer["simulated_s"] = simulation.progress().now.as_secs_f64().into();
     answer["windows"] = windows.into();
     answer["crossings"] = crossings.into();

@@ -1,9 +1,9 @@
-//! The behaviour of a sender, from a capture: a JSON object about it, and tables of its packets and their ACKs.
+//! The behaviour of a sender in a capture: a JSON object, and tables of its packets and their ACKs.
 
 use crate::run::Table;
 use arrow_array::{BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array};
 use lightlag_core::Instant;
-use lightlag_wire::analysis::{Analysis, Connection, Limits, Report, trace::Trace};
+use lightlag_wire::analysis::{Analysis, CaptureReport, ConnectionReport, Limits, trace::Trace};
 use lightlag_wire::capture::{CaptureError, Packet, Reader};
 use lightlag_wire::replay::Sending;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -14,17 +14,17 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most connections listed in a message.
+/// Maximum number of connections listed in a message.
 const LISTED: usize = 12;
 
-/// The reason why there is no answer.
+/// The reason why there is no result.
 enum Refusal {
     Unreadable(String),
     Unfit(String),
 }
 
-/// The behaviour of a connection's sender in a capture: a JSON object, its data packets and their ACKs. `flow` is the
-/// number of the connection; without it, the one with the most data.
+/// Returns the behaviour of a connection's sender in a capture: a JSON object, a table of its data packets and a table
+/// of their ACKs. `flow` is the index of the connection; if omitted, the connection with the most data is used.
 #[pyfunction]
 #[pyo3(signature = (capture, flow=None))]
 pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> PyResult<(String, Table, Table)> {
@@ -47,7 +47,7 @@ pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> Py
         ("time_s", Arc::new(Float64Array::from_iter_values(sending.acks.iter().map(|(at, _)| seconds(*at)))) as _),
         ("acked", Arc::new(Int64Array::from_iter_values(sending.acks.iter().map(|(_, ack)| ack - 1))) as _),
     ]);
-    let even = "the columns of a table are equally long";
+    let even = "the columns of a table have the same length";
     Ok((about, Table::new(table.expect(even)), Table::new(acks.expect(even))))
 }
 
@@ -88,13 +88,13 @@ fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String), Refusal
     Ok((sending, about.to_string()))
 }
 
-/// Hands every packet of a capture to `take`. Returns the reason why the end was not reached, if so.
+/// Passes every packet of a capture to `take`. Returns the reason why the end was not reached, if it was not.
 fn packets(capture: &Path, mut take: impl FnMut(&Packet)) -> Result<Option<String>, Refusal> {
     let shown = capture.display();
     let unreadable = |error| Refusal::Unreadable(format!("{shown}: cannot be read: {error}"));
     let file = File::open(capture).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
-        let what = "is not a regular file, and a capture is read twice; save it as a file first";
+        let what = "is not a regular file, but a capture is read twice; save it as a file first";
         return Err(Refusal::Unfit(format!("{shown}: {what}")));
     }
     let unfit = |error| Refusal::Unfit(format!("{shown}: {error}"));
@@ -107,7 +107,7 @@ fn packets(capture: &Path, mut take: impl FnMut(&Packet)) -> Result<Option<Strin
                 take(&packet);
             }
             Ok(None) => return Ok(reader.cut().map(|cut| cut.to_string())),
-            // Everything before the error was right.
+            // The data before the error is valid.
             Err(error) if packets > 0 && !matches!(error, CaptureError::UnknownLink { .. }) => {
                 return Ok(Some(error.to_string()));
             }
@@ -116,22 +116,22 @@ fn packets(capture: &Path, mut take: impl FnMut(&Packet)) -> Result<Option<Strin
     }
 }
 
-/// Bytes of data of a connection.
-fn data(connection: &Connection) -> u64 {
+/// Returns the number of data bytes of a connection, in both directions.
+fn data(connection: &ConnectionReport) -> u64 {
     connection.forward.counts.unique_bytes + connection.backward.counts.unique_bytes
 }
 
-fn with_data(report: &Report) -> impl Iterator<Item = &Connection> {
+fn with_data(report: &CaptureReport) -> impl Iterator<Item = &ConnectionReport> {
     report.connections.iter().filter(|connection| data(connection) > 0)
 }
 
-/// The connections with the most data, as lines of a message.
-fn list(report: &Report) -> String {
-    let mut largest: Vec<&Connection> = report.connections.iter().collect();
+/// Lists the connections with the most data, as lines of a message.
+fn list(report: &CaptureReport) -> String {
+    let mut largest: Vec<&ConnectionReport> = report.connections.iter().collect();
     largest.sort_by_key(|connection| (Reverse(data(connection)), connection.number));
     largest.truncate(LISTED);
     largest.sort_by_key(|connection| connection.number);
-    let line = |connection: &&Connection| {
+    let line = |connection: &&ConnectionReport| {
         format!("{}: {} -> {}, {} B", connection.number, connection.client, connection.server, data(connection))
     };
     let lines: Vec<String> = largest.iter().map(line).collect();
@@ -139,8 +139,8 @@ fn list(report: &Report) -> String {
     lines.join("\n") + &if more > 0 { format!("\nand {more} more") } else { String::new() }
 }
 
-/// The requested connection, or the one with the most data.
-fn chosen(report: &Report, flow: Option<u64>) -> Result<&Connection, String> {
+/// Returns the requested connection, or the one with the most data if `flow` is `None`.
+fn chosen(report: &CaptureReport, flow: Option<u64>) -> Result<&ConnectionReport, String> {
     if report.connections.is_empty() {
         return Err("holds no TCP connection".into());
     }
@@ -152,6 +152,6 @@ fn chosen(report: &Report, flow: Option<u64>) -> Result<&Connection, String> {
             .ok_or_else(|| format!("there is no connection {flow}; there are\n{}", list(report))),
         None => with_data(report)
             .max_by_key(|connection| (data(connection), Reverse(connection.number)))
-            .ok_or_else(|| "nobody sends data in it".into()),
+            .ok_or_else(|| "no connection in it carries data".into()),
     }
 }

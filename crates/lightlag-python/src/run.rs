@@ -1,4 +1,4 @@
-//! A run as Python sees it: started from a scenario, watched by a callback, read as columns.
+//! Runs for Python: started from a scenario, observed by a callback, and read as columns.
 
 use crate::columns::{Named, Rows, tables};
 use crate::folder;
@@ -9,7 +9,7 @@ use crate::sky::SkyOf;
 use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use lightlag_core::Instant;
-use lightlag_scenario::{FlowSpec, LinkSpec, Written};
+use lightlag_scenario::{FlowSpec, LinkSpec, WrittenScenario};
 use lightlag_sim::results::{self, Summary, dictionary};
 use lightlag_sim::table::{Row, Value};
 use lightlag_sim::{Control, Parallel, Progress, RunResult};
@@ -21,11 +21,11 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Runs a scenario without the GIL. About every `interval_s` wall-clock seconds it looks for
-/// Ctrl-C and calls `progress(simulated_s, duration_s, events)`. Ctrl-C and a progress that returns False end the
-/// run early; the run then says `interrupted`. Any other exception of `progress` is passed on. Captures that the
-/// scenario asks for are written to the folder `captures`, which must exist; without it there are none. The run has up to
-/// `threads` threads, if its network can be cut well.
+/// Runs a scenario without the GIL. About every `interval_s` wall-clock seconds it checks for Ctrl-C and calls
+/// `progress(simulated_s, duration_s, events)`. Ctrl-C, or False returned by `progress`, ends the run early; the run is
+/// then marked as `interrupted`. Any other exception in `progress` is passed on. Captures requested by the scenario are
+/// written to the directory `captures`, which must exist; without this argument none are written. The run uses up to
+/// `threads` threads, if its network can be partitioned well.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None, interval_s=0.1, captures=None, threads=1))]
 pub(crate) fn run(
@@ -37,7 +37,7 @@ pub(crate) fn run(
     threads: usize,
 ) -> PyResult<Run> {
     let sky = scenario.sky(py)?;
-    let mut watch = Watch::new(progress, interval_s);
+    let mut watch = RunMonitor::new(progress, interval_s);
     let run = || {
         let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
         if let Some(folder) = captures {
@@ -46,7 +46,7 @@ pub(crate) fn run(
         let result = simulation.run(&mut |progress| watch.look(progress));
         Ok((result, watch.start.elapsed().as_secs_f64()))
     };
-    // An algorithm that needs the GIL for each ACK keeps it, and lends it out now and then.
+    // An algorithm that needs the GIL for each ACK keeps it, and lends it out occasionally.
     let outcome = if scenario.holds_interpreter(py)? { run() } else { py.detach(run) };
     let (result, wall_s) = outcome.map_err(|error| match error {
         NoRun::Refused(errors) => scenario_error(py, &errors),
@@ -59,42 +59,42 @@ pub(crate) fn run(
     if let Some(error) = watch.stopped.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
         return Err(error);
     }
-    Ok(Run { interrupted, ..Run::of(result, scenario.scenario.record.acks, wall_s).under(sky) })
+    Ok(Run { interrupted, ..Run::of(result, wall_s).under(sky) })
 }
 
-/// Flows and link directions from which the world of a run takes tens of megabytes.
+/// Minimum number of flows and link directions for a large network. The state of a run with more takes tens of megabytes.
 const LARGE_NETWORK: usize = 10_000;
 
 impl Run {
-    /// The outcome of a run, with its tables as columns. Its sky is not known.
-    pub(crate) fn of(mut result: RunResult, acks: bool, wall_s: f64) -> Self {
-        let tables = tables(&mut result, acks);
+    /// Creates the outcome of a run, with its tables as columns and without its constellation.
+    pub(crate) fn of(mut result: RunResult, wall_s: f64) -> Self {
+        let tables = tables(&mut result);
         let RunResult { summary, interrupted, captures, capture_failure, failed, .. } = result;
         let failed = failed.map(|failed| (failed.part, failed.fault.at.as_secs_f64(), failed.fault.message));
         Self { summary, wall_s, interrupted, tables, captures, capture_failure, failed, sky: None }
     }
 
-    /// The same run, whose scenario has this sky.
+    /// Returns the same outcome with the constellation of its scenario.
     pub(crate) fn under(self, sky: Option<SkyOf>) -> Self {
         Self { sky, ..self }
     }
 }
 
-/// The reason why there is no run.
+/// The reason why a run failed.
 enum NoRun {
     Refused(Vec<lightlag_scenario::ScenarioError>),
     Unwritable(io::Error),
 }
 
-/// A file for a capture; errors name it.
+/// Creates a file for a capture. Error messages name the file.
 fn open(path: &Path) -> io::Result<lightlag_sim::Output> {
     let file =
         File::create(path).map_err(|error| io::Error::other(format!("{}: cannot write: {error}", path.display())))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Interrupts the event loop now and then to look for Ctrl-C and to report progress.
-struct Watch {
+/// Checks for Ctrl-C and reports progress at intervals, called from the event loop.
+struct RunMonitor {
     progress: Option<Py<PyAny>>,
     interval: std::time::Duration,
     start: std::time::Instant,
@@ -102,12 +102,12 @@ struct Watch {
     stopped: Option<PyErr>,
 }
 
-#[allow(clippy::disallowed_methods, reason = "how long something takes is measured here; no result depends on it")]
+#[allow(clippy::disallowed_methods, reason = "durations are measured here; no result depends on them")]
 pub(crate) fn wall_clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-impl Watch {
+impl RunMonitor {
     fn new(progress: Option<Py<PyAny>>, interval_s: f64) -> Self {
         let now = wall_clock();
         let interval = std::time::Duration::try_from_secs_f64(interval_s).unwrap_or_default();
@@ -153,16 +153,16 @@ pub(crate) struct Run {
     sky: Option<SkyOf>,
 }
 
-/// A list of a summary that is read in parts, because a large network has hundreds of thousands of entries.
+/// A list in the summary that is read in parts, because large networks have hundreds of thousands of entries.
 #[derive(Clone, Copy)]
 pub(crate) enum List {
-    /// `flows`.
+    /// The key `flows` of the summary.
     Flows,
-    /// `links`.
+    /// The key `links` of the summary.
     Links,
-    /// `scenario.flows`.
+    /// The key `scenario.flows` of the summary.
     AskedFlows,
-    /// `scenario.links`.
+    /// The key `scenario.links` of the summary.
     AskedLinks,
 }
 
@@ -186,7 +186,7 @@ fn array(entries: impl Iterator<Item: Serialize>) -> String {
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 
-fn column<'py, R: Row>(py: Python<'py>, rows: &results::Rows<R>, name: &str) -> PyResult<Bound<'py, PyList>> {
+fn column<'py, R: Row>(py: Python<'py>, rows: &results::SummaryRows<R>, name: &str) -> PyResult<Bound<'py, PyList>> {
     let column = R::columns().into_iter().find(|column| column.about.name == name);
     let column = column.ok_or_else(|| PyKeyError::new_err(format!("no column {name:?}")))?;
     let values = rows.iter().map(|row| match column.value(row) {
@@ -197,10 +197,10 @@ fn column<'py, R: Row>(py: Python<'py>, rows: &results::Rows<R>, name: &str) -> 
     PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The contents of `run.json`: the summary without its flows and links, which have tables of their own.
+/// The contents of `run.json`: the summary without flows and links, which are in separate tables.
 #[derive(Serialize)]
 struct RunJson<'a> {
-    scenario: Written<'a>,
+    scenario: WrittenScenario<'a>,
     seed: u64,
     version: &'a str,
     simulated_s: f64,
@@ -213,48 +213,50 @@ struct RunJson<'a> {
 
 #[pymethods]
 impl Run {
-    /// Whether the run was ended early.
+    /// Returns true if the run was ended early.
     #[getter]
     fn interrupted(&self) -> bool {
         self.interrupted
     }
 
-    /// Wall-clock seconds for building and running.
+    /// Returns the wall-clock time for building and running, in seconds.
     #[getter]
     fn wall_s(&self) -> f64 {
         self.wall_s
     }
 
-    /// Names of the written captures.
+    /// Returns the names of the captures written.
     #[getter]
     fn captures(&self) -> Vec<String> {
         self.captures.clone()
     }
 
-    /// The capture that could not be completed, and the reason.
+    /// Returns the name of the capture that could not be completed, and the reason.
     #[getter]
     fn capture_failure(&self) -> Option<String> {
         self.capture_failure.clone()
     }
 
-    /// The algorithm from outside that ended the run: its flow, the simulated time in seconds, and what went wrong.
+    /// Returns the failure of the custom algorithm that ended the run: its flow, the simulated time in seconds, and the
+    /// cause.
     #[getter]
     fn failed(&self) -> Option<(String, f64, String)> {
         self.failed.clone()
     }
 
-    /// The name of its scenario.
+    /// Returns the name of the run's scenario.
     #[getter]
     fn name(&self) -> &str {
         &self.summary.scenario.name
     }
 
-    /// The sky of its scenario; None without a constellation.
+    /// Returns the constellation of the run's scenario; None if it has none.
     fn sky(&self) -> Option<SkyOf> {
         self.sky.clone()
     }
 
-    /// The summary as a JSON object, with the keys of `lightlag run --json`. The lists of [`List`] are empty in it.
+    /// Returns the summary as a JSON object, with the keys of `lightlag run --json`. The lists in [`List`] are left
+    /// empty.
     fn head(&self) -> String {
         #[derive(Serialize)]
         struct Timed {
@@ -266,7 +268,7 @@ impl Run {
             .expect("a summary is plain data")
     }
 
-    /// Number of entries of a list.
+    /// Returns the number of entries in a list.
     fn count(&self, list: List) -> usize {
         match list {
             List::Flows => self.summary.flows.len(),
@@ -276,7 +278,7 @@ impl Run {
         }
     }
 
-    /// Entries of a list as a JSON array: `count` of them from `first` on, or fewer where it ends.
+    /// Returns up to `count` entries of a list, starting at index `first`, as a JSON array.
     fn entries(&self, list: List, first: usize, count: usize) -> String {
         let part = |len: usize| first.min(len)..first.saturating_add(count).min(len);
         let Summary { flows, links, scenario, .. } = &self.summary;
@@ -288,7 +290,7 @@ impl Run {
         }
     }
 
-    /// The values of a column of the flows or the links.
+    /// Returns the values of a column of the table of flows or of links.
     fn column<'py>(&self, py: Python<'py>, list: List, name: &str) -> PyResult<Bound<'py, PyList>> {
         match list {
             List::Flows => column(py, &self.summary.flows, name),
@@ -297,7 +299,7 @@ impl Run {
         }
     }
 
-    /// A table by name, as an object that exports an Arrow stream.
+    /// Returns a table by name, as an object with the Arrow PyCapsule interface.
     fn table(&self, name: &str) -> PyResult<Table> {
         match self.tables.iter().find(|(table, _)| *table == name) {
             Some((_, rows)) => Ok(Table { rows: rows.clone() }),
@@ -308,8 +310,8 @@ impl Run {
         }
     }
 
-    /// Writes the files of a results folder to `partial` with at most `jobs` threads, including the captures in
-    /// `captures`. Errors name the files in the `folder` that it will become.
+    /// Writes the files of a results directory to `partial` with at most `jobs` threads, including the captures in
+    /// `captures`. Error messages name files by their final directory `folder`.
     #[pyo3(signature = (partial, folder, jobs=1, captures=None))]
     fn write(
         &self,
@@ -351,7 +353,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// The Arrow PyCapsule interface, without a copy. The requested schema may be ignored.
+    /// Returns the table as an Arrow stream in a PyCapsule, without copying. The requested schema may be ignored.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! A scenario that was read once: its facts, and the runs that start from it.
+//! A scenario that has been read: its properties, and runs that start from it.
 
 use crate::scenario_error;
 use crate::sky::SkyOf;
@@ -10,17 +10,17 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Since when, the name of the flow, and its nodes.
+/// A path of a flow: start time in seconds, name of the flow, and nodes.
 type WayOfFlow = (f64, String, Option<Vec<String>>);
 
-/// A scenario without mistakes of its own. Only what it describes together may still be wrong, which the first question
-/// about the network finds.
+/// A scenario in which each value is valid. Errors in the combination of values are only found by the first query about
+/// the network.
 #[pyclass(frozen, name = "Scenario", module = "lightlag._engine")]
 pub(crate) struct Read {
     pub(crate) scenario: Scenario,
-    /// The network that it describes, from the first question on until a run takes it.
+    /// The network of the scenario, from the first query until a run takes it.
     network: Mutex<Option<Network>>,
-    /// Its sky, from the first question on.
+    /// The constellation of the scenario, computed at the first request.
     sky: OnceLock<Option<SkyOf>>,
 }
 
@@ -29,7 +29,7 @@ impl Read {
         Self { scenario, network: Mutex::new(None), sky: OnceLock::new() }
     }
 
-    /// A run that has not started.
+    /// Returns a run that has not started.
     pub(crate) fn simulation(&self, how: Parallel) -> Result<Simulation, Vec<ScenarioError>> {
         let network = match self.kept().take() {
             Some(network) => network,
@@ -38,12 +38,12 @@ impl Read {
         Ok(Simulation::of(&self.scenario, network, how))
     }
 
-    /// Whether an algorithm of it runs in the interpreter.
+    /// Returns true if an algorithm of the scenario is run by the Python interpreter.
     pub(crate) fn holds_interpreter(&self, py: Python<'_>) -> PyResult<bool> {
         self.about(py, |_, network| network.holds_interpreter())
     }
 
-    /// Answers a question about the network.
+    /// Evaluates a function of the network, which is created first if necessary.
     fn about<T>(&self, py: Python<'_>, ask: impl FnOnce(&Scenario, &Network) -> T + Send) -> PyResult<T>
     where
         T: Send,
@@ -64,7 +64,7 @@ impl Read {
     }
 }
 
-/// Adds the texts in a tree.
+/// Adds all texts in a JSON tree to the set.
 fn add_texts(tree: Value, texts: &mut BTreeSet<String>) {
     match tree {
         Value::String(text) => {
@@ -78,30 +78,30 @@ fn add_texts(tree: Value, texts: &mut BTreeSet<String>) {
 
 #[pymethods]
 impl Read {
-    /// Its name.
+    /// Returns the name of the scenario.
     #[getter]
     fn name(&self) -> &str {
         &self.scenario.name
     }
 
-    /// How long it lasts, as text with a unit.
+    /// Returns the duration of the scenario, as text with a unit.
     #[getter]
     fn duration(&self) -> String {
         self.scenario.duration.to_string()
     }
 
-    /// Whether it asks for captures.
+    /// Returns true if the scenario requests captures.
     #[getter]
     fn is_captured(&self) -> bool {
         self.scenario.record.pcap.is_some()
     }
 
-    /// Its complete form, with every default, as JSON.
+    /// Returns the complete scenario, including all defaults, as JSON.
     fn json(&self) -> String {
         serde_json::to_string(&self.scenario.written()).expect("a scenario is plain data")
     }
 
-    /// The texts in it, each once.
+    /// Returns the set of all texts in the scenario.
     fn texts(&self) -> BTreeSet<String> {
         let mut texts = BTreeSet::new();
         add_texts(self.scenario.head().to_json(), &mut texts);
@@ -110,34 +110,35 @@ impl Read {
         texts
     }
 
-    /// The number of its links, the number of its flows, and the bytes of memory that they take at least.
+    /// Returns the number of links, the number of flows, and the minimum memory that they take in bytes.
     fn counts(&self) -> (u64, u64, u64) {
         (self.scenario.link_count(), self.scenario.flow_count(), estimate::least_memory(&self.scenario).0)
     }
 
-    /// Bytes of memory that its recorded tables take at least, and at most.
+    /// Returns the minimum and the maximum memory for the recorded tables, in bytes.
     fn table_memory(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let tables = self.about(py, estimate::table_memory)?;
         Ok((tables.least.0 as f64, tables.most.0 as f64))
     }
 
-    /// Bytes that its results may take on the disk, captures included.
+    /// Returns the estimated maximum size of the results on disk in bytes, including captures.
     fn results_size(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.about(py, estimate::results_size)?.0 as f64)
     }
 
-    /// Whether anything in it is drawn at random: where nothing is, every seed gives the same.
+    /// Returns true if the scenario has anything random. If not, all seeds give the same results.
     fn is_random(&self, py: Python<'_>) -> PyResult<bool> {
         self.about(py, Scenario::is_random)
     }
 
-    /// Names of the flows with this congestion control, in their order.
+    /// Returns the names of the flows with this congestion control, in the order of the flows.
     fn flows_with(&self, py: Python<'_>, congestion: &str) -> PyResult<Vec<String>> {
         self.about(py, |_, network| network.flows_with(congestion).into_iter().map(str::to_owned).collect())
     }
 
-    /// The first `most` ways of flows at the start and whenever routes change: when, in seconds, the name of the flow, and
-    /// the nodes of the way, or None for a loop. Then how many more there are. Empty if routes never change.
+    /// Returns the first `most` paths of flows, at the start and after each routing change: time in seconds, name of
+    /// the flow, and nodes of the path, or None in case of a routing loop. The second value is the number of further
+    /// paths. The list is empty if routes never change.
     fn ways(&self, py: Python<'_>, most: usize) -> PyResult<(Vec<WayOfFlow>, usize)> {
         self.about(py, |_, network| {
             let mut rerouted = network.rerouted();
@@ -151,7 +152,7 @@ impl Read {
         })
     }
 
-    /// Its sky; None without a constellation.
+    /// Returns the constellation of the scenario; None if it has none.
     pub(crate) fn sky(&self, py: Python<'_>) -> PyResult<Option<SkyOf>> {
         if let Some(sky) = self.sky.get() {
             return Ok(sky.clone());
@@ -163,13 +164,13 @@ impl Read {
         Ok(self.sky.get_or_init(|| sky).clone())
     }
 
-    /// Warnings, each a place and a message.
+    /// Returns the warnings, each as a key and a message.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         let warnings = self.about(py, Scenario::warnings)?;
         Ok(warnings.into_iter().map(|warning| (warning.path, warning.message)).collect())
     }
 
-    /// Warnings, each the name of its kind, a place and a message.
+    /// Returns the warnings, each as the name of its kind, a key and a message.
     fn named_warnings(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String, String)>> {
         let warnings = self.about(py, Scenario::warnings)?;
         Ok(warnings.into_iter().map(|warning| (warning.kind.name(), warning.path, warning.message)).collect())

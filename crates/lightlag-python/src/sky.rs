@@ -1,32 +1,33 @@
-//! The sky of a scenario: positions, looks, passes and ways, without a run.
+//! The constellation of a scenario: positions, visible satellites, passes and paths, without a run.
 
-use lightlag_core::own::Fault;
+use lightlag_core::custom::Fault;
 use lightlag_core::{Duration, Instant};
-use lightlag_orbit::course::{all_pairs, courses};
 use lightlag_orbit::grid::derived::FoundShell;
-use lightlag_orbit::own_ways::Own;
+use lightlag_orbit::path_changes::{all_pairs, courses};
+use lightlag_orbit::satellite_routing::CustomSatelliteRouter;
 use lightlag_orbit::sky::light_time;
-use lightlag_orbit::{Rules, Sky};
+use lightlag_orbit::{PathRules, Sky};
 use lightlag_scenario::Space;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A place in the sky of a station: satellite, azimuth, elevation, range in metres.
+/// A satellite visible from a station: index, azimuth and elevation in degrees, range in metres.
 type Sight = (u32, f64, f64, f64);
 
-/// A pair of stations: their numbers, shortest and longest way, changes, samples without a way.
+/// The statistics of a pair of stations: their indices, minimum and maximum path length, number of changes, and number
+/// of samples without a path.
 type PairOf = (u32, u32, Option<(f64, f64)>, u32, u32);
 
-/// The sky that a scenario describes.
+/// The constellation of a scenario.
 #[pyclass(frozen, name = "Sky", module = "lightlag._engine")]
 #[derive(Clone)]
 pub(crate) struct SkyOf {
     sky: Arc<Sky>,
-    rules: Rules,
-    routing: Option<Own>,
+    rules: PathRules,
+    routing: Option<CustomSatelliteRouter>,
     stations: Vec<String>,
-    /// The shells that were found in a file of elements.
+    /// The shells that were found in a file of orbital elements.
     found: Vec<FoundShell>,
 }
 
@@ -44,12 +45,12 @@ impl SkyOf {
     }
 }
 
-/// A time of the run; what is no time is its start.
+/// Converts seconds to a time in the run; invalid values become the start of the run.
 fn instant(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
 }
 
-/// The failure of a router from outside.
+/// Converts the failure of a custom router to a Python exception.
 fn failed(fault: Fault) -> PyErr {
     PyRuntimeError::new_err(format!(
         "router of the constellation, at {:.6} s: {}",
@@ -60,45 +61,45 @@ fn failed(fault: Fault) -> PyErr {
 
 #[pymethods]
 impl SkyOf {
-    /// The time in UTC at which runs start.
+    /// Returns the start time of runs in UTC.
     #[getter]
     fn start(&self) -> String {
         self.sky.start().to_string()
     }
 
-    /// The number of links between satellites.
+    /// Returns the number of links between satellites.
     #[getter]
     fn link_count(&self) -> usize {
         self.sky.isls().len()
     }
 
-    /// The shells that were found in a file of elements, the largest first: inclination in degrees, revolutions a day, planes,
-    /// satellites with links, and these links.
+    /// Returns the shells that were found in a file of orbital elements, largest first: inclination in degrees,
+    /// revolutions per day, number of planes, number of satellites with links, and number of these links.
     #[getter]
     fn found_shells(&self) -> Vec<(f64, f64, usize, usize, usize)> {
         let shell = |of: &FoundShell| (of.inclination, of.revolutions, of.planes, of.satellites, of.links);
         self.found.iter().map(shell).collect()
     }
 
-    /// The names of the satellites.
+    /// Returns the names of the satellites.
     #[getter]
     fn satellites(&self) -> Vec<String> {
         self.sky.satellites().iter().map(|satellite| satellite.name.clone()).collect()
     }
 
-    /// The names of the stations.
+    /// Returns the names of the stations.
     #[getter]
     fn stations(&self) -> Vec<String> {
         self.stations.clone()
     }
 
-    /// The places of the stations after so many seconds: degrees to the north and to the east, metres of height.
-    fn places(&self, seconds: f64) -> Vec<(f64, f64, f64)> {
+    /// Returns the latitude and longitude in degrees and the height in metres of each station, at a time in the run.
+    fn station_coordinates(&self, seconds: f64) -> Vec<(f64, f64, f64)> {
         let sites = self.sky.stations().iter().map(|station| station.site(instant(seconds)));
         sites.map(|at| (at.latitude, at.longitude, at.height)).collect()
     }
 
-    /// The links between satellites that are up after so many seconds.
+    /// Returns the links between satellites that are up after the given number of seconds.
     fn isls(&self, seconds: f64) -> Vec<[u32; 2]> {
         let mut positions = Vec::new();
         self.sky.positions(instant(seconds), &mut positions);
@@ -109,15 +110,16 @@ impl SkyOf {
         up.map(|isl| isl.ends).collect()
     }
 
-    /// The positions of all satellites after so many seconds, metres in the frame that turns with the Earth.
+    /// Returns the positions of all satellites after the given number of seconds, in metres in the Earth-fixed frame.
     fn positions(&self, seconds: f64) -> Vec<[f64; 3]> {
         let mut positions = Vec::new();
         self.sky.positions(instant(seconds), &mut positions);
         positions.into_iter().map(|at| [at.x, at.y, at.z]).collect()
     }
 
-    /// The satellites that a station may use after so many seconds: number, azimuth and elevation in degrees, range in metres.
-    fn looks(&self, station: usize, seconds: f64) -> PyResult<Vec<Sight>> {
+    /// Returns the satellites that a station can use at a time in the run: index, azimuth and elevation in degrees,
+    /// range in metres.
+    fn visible(&self, station: usize, seconds: f64) -> PyResult<Vec<Sight>> {
         let station = self.station(station)?;
         let mut positions = Vec::new();
         self.sky.positions(instant(seconds), &mut positions);
@@ -132,36 +134,38 @@ impl SkyOf {
             .collect())
     }
 
-    /// The passes over a station up to a time: satellite, rise and set in seconds, highest elevation in degrees.
+    /// Returns the passes over a station up to a time: index of the satellite, rise and set in seconds, and maximum
+    /// elevation in degrees.
     fn passes(&self, py: Python<'_>, station: usize, until: f64) -> PyResult<Vec<(u32, f64, f64, f64)>> {
         let station = self.station(station)?;
         let passes = py.detach(|| self.sky.passes(station, until));
         Ok(passes.into_iter().map(|pass| (pass.satellite, pass.rise, pass.set, pass.elevation)).collect())
     }
 
-    /// The ways between two stations up to a time: since when, in seconds, and the nodes, satellites first and stations behind
-    /// them; no nodes while there is no way.
-    fn courses(&self, py: Python<'_>, start: usize, end: usize, until: f64) -> PyResult<Vec<(f64, Vec<u32>)>> {
+    /// Returns the successive paths between two stations up to a time: start time in seconds, and nodes. Station nodes
+    /// are numbered after the satellites. The list of nodes is empty while there is no path.
+    fn path_changes(&self, py: Python<'_>, start: usize, end: usize, until: f64) -> PyResult<Vec<(f64, Vec<u32>)>> {
         let (start, end) = (self.station(start)?, self.station(end)?);
         let ways = py.detach(|| courses(&self.sky, start as u32, end as u32, self.rules, self.routing.as_ref(), until));
         Ok(ways.map_err(failed)?.into_iter().map(|course| (course.from, course.nodes)).collect())
     }
 
-    /// All pairs of stations, sampled at each look up to a time that is not sampled itself: the stations, the shortest and the
-    /// longest way in metres, if there ever was one, the number of changes, and the number of samples without a way.
+    /// Returns the statistics of all pairs of stations, sampled at each routing update before a given time: the two
+    /// stations, the minimum and maximum path length in metres if there ever was a path, the number of changes, and the
+    /// number of samples without a path.
     fn pairs(&self, py: Python<'_>, until: f64) -> PyResult<Vec<PairOf>> {
         let pairs = py.detach(|| all_pairs(&self.sky, self.rules, self.routing.as_ref(), until)).map_err(failed)?;
         let pairs = pairs.into_iter().map(|of| (of.ends[0], of.ends[1], of.lengths, of.changes, of.outages));
         Ok(pairs.collect())
     }
 
-    /// The time between two looks, in seconds.
+    /// Returns the interval between two routing updates, in seconds.
     #[getter]
     fn interval(&self) -> f64 {
         self.rules.interval.as_secs_f64()
     }
 
-    /// The time of light along a way of these nodes at each of these times, in seconds.
+    /// Returns the propagation time along a path with these nodes at each of these times, in seconds.
     fn light_times(&self, nodes: Vec<u32>, times: Vec<f64>) -> PyResult<Vec<f64>> {
         let all = self.sky.satellites().len() + self.sky.stations().len();
         if let Some(node) = nodes.iter().find(|node| **node as usize >= all) {

@@ -1,64 +1,65 @@
 //! The calls between an agent and its node.
 //!
-//! The node asks [`Agent::route`] for each packet, reports frames, and then takes [`Action`]s until there are none. It
-//! calls [`Agent::handle_timeout`] at the instant of [`Agent::poll_timeout`], which it reads again after each call.
+//! The node calls [`Agent::route`] for each packet, reports frames to the agent, and then takes [`NodeAction`]s until
+//! there are none. It calls [`Agent::handle_timeout`] at the time that [`Agent::poll_timeout`] returned, and reads that
+//! time again after each call.
 
 use crate::Traffic;
 use crate::messages::Message;
 use crate::messages::gpsr;
-use lightlag_core::own::Fault;
+use lightlag_core::custom::Fault;
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 
 /// The parts of a packet's IP header that routing reads, and its size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Heading {
-    /// The node that made the packet.
+pub struct PacketInfo {
+    /// The node that created the packet.
     pub origin: NodeId,
-    /// The node for which it is.
+    /// Destination of the packet.
     pub destination: NodeId,
-    /// The hops that it may still go.
+    /// Remaining hops: the time to live.
     pub ttl: u8,
-    /// Its size in bytes, with the IP header.
+    /// Size of the packet in bytes, including the IP header.
     pub size: u32,
 }
 
-/// The answer to the question where a packet goes.
+/// The routing decision for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// To this neighbour.
+    /// Send the packet to this neighbour.
     Via(NodeId),
-    /// Nowhere yet: the node keeps the packet until the agent releases or discards its destination.
+    /// There is no route yet: the node holds the packet until the agent releases or discards its destination.
     Wait,
-    /// Nowhere: the node drops the packet.
+    /// There is no route: the node drops the packet.
     Unreachable,
 }
 
-/// The answer to the question what becomes of a packet that a link did not carry.
+/// Fate of a packet that could not be delivered over its link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum FailedPacketFate {
     /// The node drops it.
     Lost,
-    /// The node keeps it, as after [`Verdict::Wait`].
+    /// The node holds the packet, as after [`Verdict::Wait`].
     Wait,
-    /// The node asks again where it goes, before it calls the agent for anything else.
+    /// The node routes the packet again: its next call is [`Agent::route`].
     Again,
 }
 
 /// The addressee of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Receiver {
-    /// Every node that hears it.
+    /// Every node in range.
     All,
-    /// One neighbour, which acknowledges it.
+    /// One neighbour, which acknowledges the frame.
     One(NodeId),
 }
 
-/// The reason for which a frame to one neighbour was given up.
+/// The reason for dropping a frame to one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Break {
-    /// No acknowledgement came within the limit of retries.
+    /// No acknowledgement arrived within the retry limit.
     Retry,
     /// The queue of the interface was full.
     Queue,
@@ -66,19 +67,19 @@ pub enum Break {
     Lifetime,
 }
 
-/// Something that an agent asks its node to do.
+/// A request of an agent to its node.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Action {
+pub enum NodeAction {
     /// Send a control message.
     Send {
-        /// Its addressee.
+        /// The addressee of the message.
         to: Receiver,
         /// The message.
         message: Message,
         /// The time to live of its IP header.
         ttl: u8,
     },
-    /// Ask again where the packets go that wait for this destination.
+    /// Call [`Agent::route`] again for the packets that wait for this destination.
     Release {
         /// The destination.
         destination: NodeId,
@@ -88,84 +89,85 @@ pub enum Action {
         /// The destination.
         destination: NodeId,
     },
-    /// Know that the route to this destination broke.
+    /// Notification: the route to this destination broke.
     Broken {
         /// The destination.
         destination: NodeId,
     },
 }
 
-/// A header that an agent adds to each packet of data.
+/// A header that an agent adds to each data packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum Extra {
+pub enum RoutingHeader {
     /// No header.
     #[default]
     None,
     /// The header of GPSR.
-    Gpsr(gpsr::Header),
+    Gpsr(gpsr::GpsrHeader),
 }
 
-impl Extra {
-    /// The bytes that it adds to a packet.
+impl RoutingHeader {
+    /// Returns the size of the header in bytes.
     pub fn size(&self) -> u32 {
         match self {
             Self::None => 0,
-            Self::Gpsr(_) => gpsr::Header::SIZE,
+            Self::Gpsr(_) => gpsr::GpsrHeader::SIZE,
         }
     }
 }
 
-/// The facts about the world that some agents may ask for.
+/// Information about the network that some agents need: positions and neighbours.
 pub trait Surroundings {
-    /// The position of a node.
+    /// Returns the position of a node.
     fn position(&mut self, node: NodeId, now: Instant) -> Vector;
 
-    /// Whether a node is on the medium.
+    /// Returns true if a node is on the medium.
     fn has(&self, node: NodeId) -> bool;
 
-    /// The nodes to which full frames of data from this one get through with a probability above `min_delivery`, in ascending
-    /// order.
+    /// Returns the nodes that receive full data frames from `node` with a probability above `min_delivery`, in
+    /// ascending order.
     fn neighbours(&mut self, node: NodeId, now: Instant, min_delivery: Probability) -> &[NodeId];
 }
 
 /// A route in an agent's table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Where it leads.
+    /// Destination.
     pub destination: NodeId,
-    /// The first neighbour on the way.
+    /// Next hop.
     pub next_hop: NodeId,
-    /// The hops to the destination.
+    /// Number of hops to the destination.
     pub hops: u32,
-    /// The time until it expires, unless it is used or renewed; `None` if it does not expire.
+    /// Remaining time until the route expires, unless it is used or renewed; `None` if it does not expire.
     pub lifetime: Option<Duration>,
 }
 
 /// A step of [`Agent::prefetch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// Where something is.
+pub enum PrefetchStep {
+    /// The location of a value in memory.
     Place,
-    /// The thing itself.
+    /// The value itself.
     Value,
 }
 
 /// The routing of one node.
 pub trait Agent: std::fmt::Debug + Send {
-    /// The node starts to work.
+    /// Called when the node starts to work.
     fn start(&mut self, now: Instant);
 
-    /// Where a packet goes for which this node is not the destination. It came `from` a neighbour, or is the node's own.
+    /// Routes a packet for another node, which arrived from the neighbour `from`, or was created by this node if `from`
+    /// is `None`.
     fn route(
         &mut self,
         now: Instant,
-        heading: &Heading,
+        heading: &PacketInfo,
         from: Option<NodeId>,
-        extra: &mut Extra,
+        extra: &mut RoutingHeader,
         world: &mut dyn Surroundings,
     ) -> Verdict;
 
-    /// A control message arrived, with this signal-to-noise ratio.
+    /// Handles a control message that was received with this signal-to-noise ratio.
     fn hear(
         &mut self,
         now: Instant,
@@ -176,64 +178,65 @@ pub trait Agent: std::fmt::Debug + Send {
         world: &mut dyn Surroundings,
     );
 
-    /// A control message will be heard soon. This fetches from memory what it needs, in two steps: where that is, and then
-    /// the thing itself. Nothing else follows from it.
-    fn prefetch(&self, _from: NodeId, _message: &Message, _step: Step) {}
+    /// Announces that a control message is about to be handled, so that the agent can prefetch the memory that it
+    /// needs, in two steps: first the location, then the value itself. The call has no other effect.
+    fn prefetch(&self, _from: NodeId, _message: &Message, _step: PrefetchStep) {}
 
-    /// A packet of data arrived for which this node is the destination.
-    fn delivered(&mut self, _now: Instant, _heading: &Heading, _from: NodeId, _extra: &Extra) {}
+    /// Handles a data packet for this node.
+    fn delivered(&mut self, _now: Instant, _heading: &PacketInfo, _from: NodeId, _extra: &RoutingHeader) {}
 
-    /// A neighbour acknowledged a frame.
+    /// Handles a neighbour's acknowledgement of a frame.
     fn sent(&mut self, _now: Instant, _to: NodeId) {}
 
-    /// A frame to a neighbour was given up. It held this packet, or a control message. The answer concerns the packet.
-    fn broken(&mut self, _now: Instant, _to: NodeId, _cause: Break, _heading: Option<&Heading>) -> Fate {
-        Fate::Lost
+    /// Handles the loss of a frame to a neighbour. The frame contained the packet `_heading`, or a control message if
+    /// that is `None`. Returns what the node does with the packet.
+    fn broken(&mut self, _now: Instant, _to: NodeId, _cause: Break, _heading: Option<&PacketInfo>) -> FailedPacketFate {
+        FailedPacketFate::Lost
     }
 
-    /// The instant at which it wants to be called, if nothing happens before.
+    /// Returns the time of the next call of [`Agent::handle_timeout`], unless another call changes it before.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The instant has come.
+    /// Called at the time that `poll_timeout` returned.
     fn handle_timeout(&mut self, now: Instant, world: &mut dyn Surroundings);
 
-    /// The next thing to do.
-    fn poll_action(&mut self) -> Option<Action>;
+    /// Returns the next action.
+    fn poll_action(&mut self) -> Option<NodeAction>;
 
-    /// The routes that could be used now, in the order of their destinations.
+    /// Returns the routes that could be used now, sorted by destination.
     fn routes(&self, now: Instant) -> Vec<Route>;
 
-    /// How often a route appeared, vanished, or got another next hop or length.
+    /// Returns the number of times that a route appeared or disappeared, or that its next hop or length changed.
     fn changes(&self) -> u64;
 
-    /// The control messages that it sent.
+    /// Returns the counters of the control messages that the agent sent.
     fn traffic(&self) -> &Traffic;
 
-    /// Its failure, if it is one from outside. From then on it has no routes.
+    /// Returns the failure of a custom router, if it has failed; it then has no routes.
     fn fault(&self) -> Option<&Fault> {
         None
     }
 }
 
-/// The node on which an agent runs, and the source of its random numbers.
+/// The node of an agent, and the data that determine the agent's random streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
     /// The node.
     pub node: NodeId,
-    /// Its name.
+    /// The name of the node.
     pub name: &'a str,
     /// The seed of the run.
     pub seed: u64,
 }
 
 impl Identity<'_> {
-    /// The random numbers of its agent for a purpose.
+    /// Returns the agent's random stream for a purpose.
     pub(crate) fn stream(&self, purpose: &str) -> RandomStream {
         RandomStream::new(self.seed, &format!("node {} routing {purpose}", self.name))
     }
 }
 
-/// The earliest of some times, as far as there are any.
+/// Returns the earliest of the given times; `None` if none is set.
 #[inline]
 pub(crate) fn earliest<const N: usize>(times: [Option<Instant>; N]) -> Option<Instant> {
     times.into_iter().fold(None, |first: Option<Instant>, time| match (first, time) {

@@ -1,69 +1,70 @@
-//! The resolution of addresses on the link, as ns-3 does it (RFC 826).
+//! Address resolution on the link (ARP, RFC 826), as in ns-3.
 //!
-//! The first packet for a neighbour starts a request, which leaves after a random delay of at most 10 ms. It is repeated
-//! each second. If the fourth one stays without a reply, too, the packets that wait are dropped, and so is every packet in
-//! the next 100 s. An address is good for 120 s. A node learns an address from a reply alone, not from a request.
+//! The first packet for a neighbour starts a request, which is sent after a random delay of at most 10 ms. It is
+//! repeated each second. If the fourth request also stays without a reply, the packets that wait are dropped, and so is
+//! every packet to that neighbour in the next 100 s. An address is valid for 120 s. A node learns addresses only from
+//! replies, not from requests.
 
 use crate::{Identity, Receiver};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::NodeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Whether addresses have to be resolved.
+/// Address resolution mode of a medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Mode {
-    /// Every node knows all addresses.
+pub enum ResolutionMode {
+    /// No resolution: every node has all addresses from the start.
     #[default]
     Off,
-    /// As ns-3 resolves them.
+    /// Resolution as in ns-3.
     Ns3,
 }
 
-impl Mode {
-    /// Its names in a scenario.
+impl ResolutionMode {
+    /// The names of the modes in a scenario.
     pub const NAMES: &[&str] = &["off", "ns3"];
 
-    /// The mode with this name.
+    /// Returns the mode with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Off, Self::Ns3].into_iter().zip(Self::NAMES).find(|(_, known)| **known == name).map(|(mode, _)| mode)
     }
 
-    /// Its name.
+    /// Returns the name of the mode.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 }
 
-/// The longest delay of a request: `RequestJitter` of ns-3.
+/// Maximum random delay of a request: `RequestJitter` in ns-3.
 const JITTER: Duration = Duration::from_millis(10);
-/// The wait for a reply: `WaitReplyTimeout`.
+/// Time to wait for a reply: `WaitReplyTimeout` in ns-3.
 const WAIT: Duration = Duration::from_secs(1);
-/// The repetitions of a request: `MaxRetries`.
+/// Maximum number of times that a request is repeated: `MaxRetries` in ns-3.
 const RETRIES: u32 = 3;
-/// The packets that wait for one address: `PendingQueueSize`.
+/// Maximum number of packets that wait for one address: `PendingQueueSize` in ns-3.
 const PENDING: u32 = 3;
-/// How long an address is good: `AliveTimeout`.
+/// Lifetime of an address: `AliveTimeout` in ns-3.
 const ALIVE: Duration = Duration::from_secs(120);
-/// How long packets are dropped after a failure: `DeadTimeout`.
+/// Time for which packets are dropped after a failure: `DeadTimeout` in ns-3.
 const DEAD: Duration = Duration::from_secs(100);
 
-/// A packet of ARP.
+/// An ARP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Packet {
-    /// Whether it asks or replies.
+pub struct ArpPacket {
+    /// Request or reply.
     pub operation: Operation,
     /// The node that sent it.
     pub sender: NodeId,
-    /// The node whose address is asked for, or to which the reply goes.
+    /// The node whose address is requested, or the receiver of the reply.
     pub target: NodeId,
 }
 
-impl Packet {
-    /// Its size in bytes, over Ethernet addresses and IPv4.
+impl ArpPacket {
+    /// Size of the packet in bytes, with Ethernet and IPv4 addresses.
     pub const SIZE: u32 = 28;
 }
 
-/// The operation of a packet of ARP.
+/// The operation of an ARP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// A request, broadcast.
@@ -72,33 +73,33 @@ pub enum Operation {
     Reply = 2,
 }
 
-/// The answer to the question whether a packet for a neighbour may leave.
+/// The decision on a packet for a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// It may leave.
+pub enum Resolution {
+    /// Send the packet: the address is known.
     Known,
-    /// The node keeps it until the resolver releases or discards the packets for that neighbour.
+    /// Hold the packet until the resolver releases or discards the packets for that neighbour.
     Wait,
-    /// The node drops it.
+    /// Drop the packet.
     Drop,
 }
 
-/// Something that a resolver asks its node to do.
+/// A request of a resolver to its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum ArpAction {
     /// Send a packet.
     Send {
-        /// Its addressee.
+        /// The addressee of the packet.
         to: Receiver,
-        /// The packet.
-        packet: Packet,
+        /// ARP packet to send.
+        packet: ArpPacket,
     },
-    /// The packets that wait for this neighbour may leave.
+    /// Send the packets that wait for this neighbour.
     Release {
         /// The neighbour.
         neighbour: NodeId,
     },
-    /// The packets that wait for this neighbour are dropped.
+    /// Drop the packets that wait for this neighbour.
     Discard {
         /// The neighbour.
         neighbour: NodeId,
@@ -106,7 +107,7 @@ pub enum Action {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Entry {
+enum ArpEntry {
     Alive { until: Instant },
     Dead { until: Instant },
     Waiting { pending: u32, retries: u32, next: Instant },
@@ -116,20 +117,20 @@ enum Entry {
 #[derive(Clone, Debug)]
 pub struct Resolver {
     node: NodeId,
-    mode: Mode,
-    entries: BTreeMap<NodeId, Entry>,
-    /// Requests by the time at which they leave.
+    mode: ResolutionMode,
+    entries: BTreeMap<NodeId, ArpEntry>,
+    /// Requests that are not sent yet, by transmission time.
     delayed: BTreeSet<(Instant, NodeId)>,
-    /// Neighbours that wait, by the time at which a reply is missed.
+    /// Neighbours that have not replied yet, by the time when the wait for the reply ends.
     missed: BTreeSet<(Instant, NodeId)>,
-    actions: VecDeque<Action>,
+    actions: VecDeque<ArpAction>,
     random: RandomStream,
     sent: u64,
 }
 
 impl Resolver {
-    /// The resolver of a node.
-    pub fn new(mode: Mode, identity: &Identity) -> Self {
+    /// Returns the resolver of a node.
+    pub fn new(mode: ResolutionMode, identity: &Identity) -> Self {
         Self {
             node: identity.node,
             mode,
@@ -142,23 +143,23 @@ impl Resolver {
         }
     }
 
-    /// Whether a packet for a neighbour may leave.
-    pub fn ask(&mut self, now: Instant, neighbour: NodeId) -> Answer {
-        if self.mode == Mode::Off {
-            return Answer::Known;
+    /// Decides what the node does with a packet for a neighbour. Requests the address if it is unknown.
+    pub fn ask(&mut self, now: Instant, neighbour: NodeId) -> Resolution {
+        if self.mode == ResolutionMode::Off {
+            return Resolution::Known;
         }
         match self.entries.get_mut(&neighbour) {
-            Some(Entry::Alive { until }) if now < *until => return Answer::Known,
-            Some(Entry::Dead { until }) if now < *until => return Answer::Drop,
-            Some(Entry::Waiting { pending, .. }) if *pending == PENDING => return Answer::Drop,
-            Some(Entry::Waiting { pending, .. }) => *pending += 1,
+            Some(ArpEntry::Alive { until }) if now < *until => return Resolution::Known,
+            Some(ArpEntry::Dead { until }) if now < *until => return Resolution::Drop,
+            Some(ArpEntry::Waiting { pending, .. }) if *pending == PENDING => return Resolution::Drop,
+            Some(ArpEntry::Waiting { pending, .. }) => *pending += 1,
             _ => {
-                self.entries.insert(neighbour, Entry::Waiting { pending: 1, retries: 0, next: now + WAIT });
+                self.entries.insert(neighbour, ArpEntry::Waiting { pending: 1, retries: 0, next: now + WAIT });
                 self.missed.insert((now + WAIT, neighbour));
                 self.request(now, neighbour);
             }
         }
-        Answer::Wait
+        Resolution::Wait
     }
 
     fn request(&mut self, now: Instant, neighbour: NodeId) {
@@ -168,35 +169,36 @@ impl Resolver {
 
     fn send(&mut self, to: Receiver, operation: Operation, target: NodeId) {
         self.sent += 1;
-        self.actions.push_back(Action::Send { to, packet: Packet { operation, sender: self.node, target } });
+        self.actions.push_back(ArpAction::Send { to, packet: ArpPacket { operation, sender: self.node, target } });
     }
 
-    /// A packet of ARP arrived.
-    pub fn hear(&mut self, now: Instant, packet: &Packet) {
+    /// Handles an ARP packet.
+    pub fn hear(&mut self, now: Instant, packet: &ArpPacket) {
         if packet.target != self.node {
             return;
         }
         match packet.operation {
             Operation::Request => self.send(Receiver::One(packet.sender), Operation::Reply, packet.sender),
             Operation::Reply => {
-                if let Some(Entry::Waiting { next, .. }) = self.entries.get(&packet.sender) {
+                if let Some(ArpEntry::Waiting { next, .. }) = self.entries.get(&packet.sender) {
                     self.missed.remove(&(*next, packet.sender));
-                    self.entries.insert(packet.sender, Entry::Alive { until: now + ALIVE });
-                    self.actions.push_back(Action::Release { neighbour: packet.sender });
+                    self.entries.insert(packet.sender, ArpEntry::Alive { until: now + ALIVE });
+                    self.actions.push_back(ArpAction::Release { neighbour: packet.sender });
                 }
             }
         }
     }
 
-    /// The instant at which it wants to be called, if nothing happens before.
+    /// Returns the time of the next timeout, unless another call changes it before.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.missed.first().into_iter().chain(self.delayed.first()).map(|(at, _)| *at).min()
     }
 
-    /// The instant has come.
+    /// Handles the timeouts that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(&(at, neighbour)) = self.missed.first()
-            && at <= now
+        while let Some(&(deadline, neighbour)) = self.missed.first()
+            && deadline <= now
         {
             self.missed.pop_first();
             self.repeat(now, neighbour);
@@ -212,25 +214,26 @@ impl Resolver {
     fn repeat(&mut self, now: Instant, neighbour: NodeId) {
         let Some(entry) = self.entries.get_mut(&neighbour) else { return };
         match entry {
-            Entry::Waiting { retries, next, .. } if *retries < RETRIES => {
+            ArpEntry::Waiting { retries, next, .. } if *retries < RETRIES => {
                 *retries += 1;
                 *next = now + WAIT;
                 self.missed.insert((now + WAIT, neighbour));
                 self.request(now, neighbour);
             }
             _ => {
-                *entry = Entry::Dead { until: now + DEAD };
-                self.actions.push_back(Action::Discard { neighbour });
+                *entry = ArpEntry::Dead { until: now + DEAD };
+                self.actions.push_back(ArpAction::Discard { neighbour });
             }
         }
     }
 
-    /// The next thing to do.
-    pub fn poll_action(&mut self) -> Option<Action> {
+    /// Returns the next action.
+    #[inline]
+    pub fn poll_action(&mut self) -> Option<ArpAction> {
         self.actions.pop_front()
     }
 
-    /// The requests and replies that it sent.
+    /// Returns the number of requests and replies that the resolver sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }
@@ -241,57 +244,61 @@ mod tests {
     use super::*;
     use crate::testbed::at;
 
-    fn resolver(mode: Mode, node: u32) -> Resolver {
+    fn resolver(mode: ResolutionMode, node: u32) -> Resolver {
         Resolver::new(mode, &Identity { node: NodeId(node), name: "a", seed: 1 })
     }
 
-    fn actions(resolver: &mut Resolver) -> Vec<Action> {
+    fn actions(resolver: &mut Resolver) -> Vec<ArpAction> {
         std::iter::from_fn(|| resolver.poll_action()).collect()
     }
 
     #[test]
-    fn a_reply_releases_what_waits_and_holds_for_two_minutes() {
-        let (mut a, mut b) = (resolver(Mode::Ns3, 0), resolver(Mode::Ns3, 1));
+    fn a_reply_releases_waiting_packets_and_holds_for_two_minutes() {
+        let (mut a, mut b) = (resolver(ResolutionMode::Ns3, 0), resolver(ResolutionMode::Ns3, 1));
         let answers: Vec<_> = (0..4).map(|_| a.ask(at(1.0), NodeId(1))).collect();
-        assert_eq!(answers, [Answer::Wait, Answer::Wait, Answer::Wait, Answer::Drop]);
+        assert_eq!(answers, [Resolution::Wait, Resolution::Wait, Resolution::Wait, Resolution::Drop]);
         let leaves = a.poll_timeout().unwrap();
         assert!(leaves >= at(1.0) && leaves <= at(1.01));
         a.handle_timeout(leaves);
-        let [Action::Send { to: Receiver::All, packet }] = actions(&mut a)[..] else { panic!() };
-        assert_eq!(packet, Packet { operation: Operation::Request, sender: NodeId(0), target: NodeId(1) });
+        let [ArpAction::Send { to: Receiver::All, packet }] = actions(&mut a)[..] else { panic!() };
+        assert_eq!(packet, ArpPacket { operation: Operation::Request, sender: NodeId(0), target: NodeId(1) });
         b.hear(leaves, &packet);
-        let [Action::Send { to: Receiver::One(NodeId(0)), packet }] = actions(&mut b)[..] else { panic!() };
+        let [ArpAction::Send { to: Receiver::One(NodeId(0)), packet }] = actions(&mut b)[..] else { panic!() };
         // The request taught node 1 nothing.
-        assert_eq!(b.ask(leaves, NodeId(0)), Answer::Wait);
+        assert_eq!(b.ask(leaves, NodeId(0)), Resolution::Wait);
         a.hear(at(2.0), &packet);
-        assert_eq!(actions(&mut a), [Action::Release { neighbour: NodeId(1) }]);
+        assert_eq!(actions(&mut a), [ArpAction::Release { neighbour: NodeId(1) }]);
         assert_eq!(a.poll_timeout(), None);
-        assert_eq!(a.ask(at(121.999), NodeId(1)), Answer::Known);
-        assert_eq!(a.ask(at(122.0), NodeId(1)), Answer::Wait);
+        assert_eq!(a.ask(at(121.999), NodeId(1)), Resolution::Known);
+        assert_eq!(a.ask(at(122.0), NodeId(1)), Resolution::Wait);
         assert_eq!((a.sent(), b.sent()), (1, 1));
     }
 
     #[test]
     fn four_requests_without_a_reply_make_a_neighbour_dead() {
-        let mut a = resolver(Mode::Ns3, 0);
+        let mut a = resolver(ResolutionMode::Ns3, 0);
         a.ask(at(0.0), NodeId(1));
-        let mut found = Vec::new();
+        let mut timeline = Vec::new();
         while let Some(next) = a.poll_timeout() {
             a.handle_timeout(next);
-            found.extend(actions(&mut a).into_iter().map(|action| (next.as_secs_f64(), action)));
+            timeline.extend(actions(&mut a).into_iter().map(|action| (next.as_secs_f64(), action)));
         }
-        let requests = found.iter().filter(|(_, action)| matches!(action, Action::Send { .. })).count();
+        let requests = timeline.iter().filter(|(_, action)| matches!(action, ArpAction::Send { .. })).count();
         assert_eq!(requests, 4);
-        assert_eq!(found.last(), Some(&(4.0, Action::Discard { neighbour: NodeId(1) })));
-        assert_eq!(a.ask(at(103.9), NodeId(1)), Answer::Drop);
-        assert_eq!(a.ask(at(104.0), NodeId(1)), Answer::Wait);
+        assert_eq!(timeline.last(), Some(&(4.0, ArpAction::Discard { neighbour: NodeId(1) })));
+        assert_eq!(a.ask(at(103.9), NodeId(1)), Resolution::Drop);
+        assert_eq!(a.ask(at(104.0), NodeId(1)), Resolution::Wait);
     }
 
     #[test]
-    fn every_address_is_known_where_nothing_is_resolved() {
-        let mut a = resolver(Mode::Off, 0);
-        assert_eq!((a.ask(at(0.0), NodeId(1)), a.poll_timeout(), a.poll_action()), (Answer::Known, None, None));
-        assert!(Mode::NAMES.iter().all(|name| Mode::named(name).is_some_and(|mode| mode.name() == *name)));
-        assert_eq!(Mode::named("on"), None);
+    fn every_address_is_available_without_resolution() {
+        let mut a = resolver(ResolutionMode::Off, 0);
+        assert_eq!((a.ask(at(0.0), NodeId(1)), a.poll_timeout(), a.poll_action()), (Resolution::Known, None, None));
+        assert!(
+            ResolutionMode::NAMES
+                .iter()
+                .all(|name| ResolutionMode::named(name).is_some_and(|mode| mode.name() == *name))
+        );
+        assert_eq!(ResolutionMode::named("on"), None);
     }
 }

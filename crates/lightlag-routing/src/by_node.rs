@@ -1,19 +1,19 @@
-//! A value for each of some nodes, found by the number of the node.
+//! A map from nodes to values, indexed by node.
 
-use crate::agent::Step;
+use crate::agent::PrefetchStep;
 use lightlag_core::prefetch;
 use lightlag_net::NodeId;
 
-/// Values by node, in the order of the nodes. It has a number for each node up to the last one, because agents look up far
-/// more often than they list; the values themselves lie close together.
+/// Values in ascending order of their nodes. An index for each node up to the last one makes lookups fast, because
+/// agents look up values far more often than they list them. The values themselves are contiguous in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct ByNode<T> {
-    /// The place of the value of each node, or [`NONE`].
+    /// Index of each node's value in the list of values, or [`NONE`].
     places: Vec<u32>,
     values: Vec<(NodeId, T)>,
 }
 
-/// The place of a value that there is not.
+/// Index of a missing value.
 const NONE: u32 = u32::MAX;
 
 impl<T> Default for ByNode<T> {
@@ -34,12 +34,12 @@ impl<T> ByNode<T> {
         Some(&mut self.values[place].1)
     }
 
-    /// Fetches the place of a value from memory, and then the value.
+    /// Prefetches the index of a value from memory, and then the value.
     #[inline]
-    pub(crate) fn prefetch(&self, node: NodeId, step: Step) {
+    pub(crate) fn prefetch(&self, node: NodeId, step: PrefetchStep) {
         match step {
-            Step::Place => prefetch(self.places.as_ptr().wrapping_add(node.0 as usize)),
-            Step::Value => {
+            PrefetchStep::Place => prefetch(self.places.as_ptr().wrapping_add(node.0 as usize)),
+            PrefetchStep::Value => {
                 if let Some(place) = self.place(node) {
                     prefetch(self.values.as_ptr().wrapping_add(place));
                 }
@@ -47,31 +47,31 @@ impl<T> ByNode<T> {
         }
     }
 
-    /// The value of a node, which is made if there is none.
+    /// Returns the value of a node, and creates it first if there is none.
     pub(crate) fn get_or_insert_with(&mut self, node: NodeId, value: impl FnOnce() -> T) -> &mut T {
-        let place = self.place(node).unwrap_or_else(|| {
+        let slot = self.place(node).unwrap_or_else(|| {
             let index = node.0 as usize;
             if index >= self.places.len() {
                 self.places.resize(index + 1, NONE);
             }
-            let place = self.values.len();
-            self.places[index] = place as u32;
+            let next_slot = self.values.len();
+            self.places[index] = next_slot as u32;
             self.values.push((node, value()));
-            place
+            next_slot
         });
-        &mut self.values[place].1
+        &mut self.values[slot].1
     }
 
     pub(crate) fn remove(&mut self, node: NodeId) {
-        let Some(place) = self.place(node) else { return };
+        let Some(slot) = self.place(node) else { return };
         self.places[node.0 as usize] = NONE;
-        self.values.swap_remove(place);
-        if let Some((moved, _)) = self.values.get(place) {
-            self.places[moved.0 as usize] = place as u32;
+        self.values.swap_remove(slot);
+        if let Some((moved, _)) = self.values.get(slot) {
+            self.places[moved.0 as usize] = slot as u32;
         }
     }
 
-    /// The values in any order, which is fast.
+    /// Returns the values in arbitrary order, which is faster than sorted.
     pub(crate) fn unordered(&self) -> impl Iterator<Item = (NodeId, &T)> {
         self.values.iter().map(|(node, value)| (*node, value))
     }

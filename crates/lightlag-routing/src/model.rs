@@ -3,8 +3,8 @@
 use crate::{Agent, Identity};
 use lightlag_core::params::Described;
 
-/// The parameters of a protocol, from which agents are made.
+/// The parameters of a protocol; they build the agents of nodes.
 pub trait Model: Described {
-    /// The agent of a node.
+    /// Returns the agent of a node.
     fn build(&self, identity: &Identity) -> Box<dyn Agent>;
 }

@@ -1,17 +1,17 @@
-//! Actions that wait until the node takes them, and messages that wait for their time.
+//! Actions that wait until the node takes them, and messages that wait for their transmission time.
 
 use crate::messages::Message;
-use crate::{Action, Receiver, Traffic};
+use crate::{NodeAction, Receiver, Traffic};
 use lightlag_core::Duration;
 use lightlag_core::{Instant, RandomStream};
 use lightlag_net::NodeId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The actions of an agent.
+/// The pending actions of an agent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
-    ready: VecDeque<Action>,
-    /// Messages by the time at which they leave; of those with the same time the first one goes first.
+    ready: VecDeque<NodeAction>,
+    /// Messages by transmission time; messages with equal times stay in the order of insertion.
     delayed: BTreeMap<(Instant, u64), (Receiver, Message, u8)>,
     number: u64,
     traffic: Traffic,
@@ -21,36 +21,36 @@ impl Outbox {
     /// Sends a message now.
     pub(crate) fn send(&mut self, to: Receiver, message: Message, ttl: u8) {
         self.traffic.count(&message);
-        self.ready.push_back(Action::Send { to, message, ttl });
+        self.ready.push_back(NodeAction::Send { to, message, ttl });
     }
 
     /// Sends a message at this time.
-    pub(crate) fn send_at(&mut self, at: Instant, to: Receiver, message: Message, ttl: u8) {
+    pub(crate) fn send_at(&mut self, time: Instant, to: Receiver, message: Message, ttl: u8) {
         self.number += 1;
-        self.delayed.insert((at, self.number), (to, message, ttl));
+        self.delayed.insert((time, self.number), (to, message, ttl));
     }
 
-    /// The packets for a destination may leave.
+    /// Releases the packets for a destination.
     pub(crate) fn release(&mut self, destination: NodeId) {
-        self.ready.push_back(Action::Release { destination });
+        self.ready.push_back(NodeAction::Release { destination });
     }
 
-    /// The packets for a destination are given up.
+    /// Drops the packets for a destination.
     pub(crate) fn discard(&mut self, destination: NodeId) {
-        self.ready.push_back(Action::Discard { destination });
+        self.ready.push_back(NodeAction::Discard { destination });
     }
 
-    /// The route to a destination broke.
+    /// Reports that the route to a destination broke.
     pub(crate) fn broken(&mut self, destination: NodeId) {
-        self.ready.push_back(Action::Broken { destination });
+        self.ready.push_back(NodeAction::Broken { destination });
     }
 
-    /// The next time at which a message leaves.
+    /// Returns the transmission time of the next delayed message.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.delayed.first_key_value().map(|(&(at, _), _)| at)
     }
 
-    /// Sends the messages whose time has come.
+    /// Sends the messages whose transmission time has been reached.
     pub(crate) fn advance(&mut self, now: Instant) {
         while let Some(entry) = self.delayed.first_entry()
             && entry.key().0 <= now
@@ -60,20 +60,20 @@ impl Outbox {
         }
     }
 
-    /// The next action.
-    pub(crate) fn take(&mut self) -> Option<Action> {
+    /// Returns the next action.
+    pub(crate) fn take(&mut self) -> Option<NodeAction> {
         self.ready.pop_front()
     }
 
-    /// Counters of the messages that left.
+    /// Returns the counters of the messages that were sent.
     pub(crate) fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 }
 
-/// A whole number of milliseconds, uniform from zero to `most`, both included.
-pub(crate) fn whole_milliseconds(random: &mut RandomStream, most: Duration) -> Duration {
-    let choices = most.as_nanos() / 1_000_000 + 1;
+/// Returns a random whole number of milliseconds, uniform from zero to `max`, both inclusive.
+pub(crate) fn whole_milliseconds(random: &mut RandomStream, max: Duration) -> Duration {
+    let choices = max.as_nanos() / 1_000_000 + 1;
     let choice = (random.uniform() * choices as f64) as u64;
     Duration::from_millis(choice)
 }

@@ -1,6 +1,9 @@
-//! An ideal medium for tests: frames take a given time, reach exactly the neighbours of a graph, and never collide.
+//! An ideal medium for tests: each frame takes a given time, reaches exactly the neighbours in a graph, and never
+//! collides.
 
-use crate::{Action, Agent, Break, Extra, Fate, Heading, Message, Receiver, Surroundings, Verdict};
+use crate::{
+    Agent, Break, FailedPacketFate, Message, NodeAction, PacketInfo, Receiver, RoutingHeader, Surroundings, Verdict,
+};
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
@@ -48,7 +51,7 @@ impl Graph {
         graph
     }
 
-    /// Nodes in a square of side 1, joined up to a distance.
+    /// Returns nodes at random positions in a square of side 1, with links between nodes up to `range` apart.
     pub(crate) fn disc(nodes: usize, range: f64, random: &mut RandomStream) -> Self {
         let mut graph = Self::new(nodes);
         for position in &mut graph.positions {
@@ -95,7 +98,7 @@ impl Graph {
         self.links[a.0 as usize].contains(&b)
     }
 
-    /// Hops from a node to each, if there is a way.
+    /// Returns the number of hops from a node to each other node; `None` if there is no path.
     pub(crate) fn hops(&self, from: u32) -> Vec<Option<u32>> {
         let mut hops = vec![None; self.links.len()];
         hops[from as usize] = Some(0);
@@ -131,22 +134,22 @@ impl Surroundings for Graph {
 }
 
 #[derive(Clone, Debug)]
-struct Packet {
+struct TestPacket {
     id: usize,
-    heading: Heading,
-    extra: Extra,
+    heading: PacketInfo,
+    extra: RoutingHeader,
     path: Vec<NodeId>,
 }
 
 #[derive(Clone, Debug)]
 enum Event {
     Heard { from: NodeId, to: Receiver, message: Message },
-    Given { from: NodeId, to: NodeId, packet: Packet },
+    Given { from: NodeId, to: NodeId, packet: TestPacket },
 }
 
-/// The end of a packet.
+/// The fate of a packet.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum End {
+pub(crate) enum PacketEnd {
     Delivered { at: Instant, path: Vec<NodeId> },
     Unreachable { path: Vec<NodeId> },
     Broken { path: Vec<NodeId> },
@@ -154,7 +157,7 @@ pub(crate) enum End {
     Discarded,
 }
 
-impl End {
+impl PacketEnd {
     pub(crate) fn is_delivery(&self) -> bool {
         matches!(self, Self::Delivered { .. })
     }
@@ -166,25 +169,25 @@ pub(crate) struct Bed {
     pub now: Instant,
     pub graph: Graph,
     pub agents: Vec<Box<dyn Agent>>,
-    /// The time of a frame with so many bytes above the link.
+    /// Returns the duration of a frame with a payload of this size.
     frame: fn(Receiver, u32) -> Duration,
     events: BTreeMap<(Instant, u64), Event>,
     number: u64,
-    waiting: Vec<Vec<Packet>>,
-    /// By packet, in the order in which they were sent.
-    pub ends: BTreeMap<usize, End>,
+    waiting: Vec<Vec<TestPacket>>,
+    /// The fate of each packet, indexed in the order of sending.
+    pub ends: BTreeMap<usize, PacketEnd>,
     packets: usize,
-    /// The time to live of packets.
+    /// Initial time to live of packets.
     pub ttl: u8,
-    /// Control messages, in the order in which they left.
+    /// The control messages sent, in order of time.
     pub sent: Vec<(Instant, NodeId, Receiver, Message)>,
-    /// Destinations whose route broke, and the nodes that knew it, in the order of time.
+    /// Notifications that the route to a destination broke, in order of time: time, node, destination.
     pub broken: Vec<(Instant, NodeId, NodeId)>,
-    /// The share of control frames that are lost, and the numbers that decide.
+    /// Fraction of control frames that are lost, and the random stream that selects them.
     pub loss: Option<(f64, RandomStream)>,
 }
 
-/// The headers of UDP and IP.
+/// Size of the UDP and IP headers in bytes.
 const HEADERS: u32 = 28;
 
 impl Bed {
@@ -212,28 +215,28 @@ impl Bed {
         bed
     }
 
-    /// The nodes that knew that their route to a destination broke, in the order of time.
+    /// Returns the nodes that were notified that their route to a destination broke, in order of time.
     pub(crate) fn told_of(&self, destination: u32) -> Vec<u32> {
         let is_it = |(.., of): &&(Instant, NodeId, NodeId)| of.0 == destination;
         self.broken.iter().filter(is_it).map(|(_, node, _)| node.0).collect()
     }
 
-    fn schedule(&mut self, at: Instant, event: Event) {
+    fn schedule(&mut self, time: Instant, event: Event) {
         self.number += 1;
-        self.events.insert((at, self.number), event);
+        self.events.insert((time, self.number), event);
     }
 
-    /// A packet of 100 bytes leaves its origin. Returns its number.
+    /// Sends a packet of 100 bytes from its origin. Returns the packet's number.
     pub(crate) fn send(&mut self, origin: u32, destination: u32) -> usize {
-        let heading = Heading { origin: NodeId(origin), destination: NodeId(destination), ttl: self.ttl, size: 100 };
+        let heading = PacketInfo { origin: NodeId(origin), destination: NodeId(destination), ttl: self.ttl, size: 100 };
         let id = self.packets;
         self.packets += 1;
-        self.forward(origin as usize, None, Packet { id, heading, extra: Extra::None, path: vec![] });
+        self.forward(origin as usize, None, TestPacket { id, heading, extra: RoutingHeader::None, path: vec![] });
         self.collect(origin as usize);
         id
     }
 
-    fn forward(&mut self, node: usize, from: Option<NodeId>, mut packet: Packet) {
+    fn forward(&mut self, node: usize, from: Option<NodeId>, mut packet: TestPacket) {
         let agent = &mut self.agents[node];
         match agent.route(self.now, &packet.heading, from, &mut packet.extra, &mut self.graph) {
             Verdict::Via(next) => {
@@ -242,38 +245,38 @@ impl Bed {
             }
             Verdict::Wait => self.waiting[node].push(packet),
             Verdict::Unreachable => {
-                self.ends.insert(packet.id, End::Unreachable { path: packet.path });
+                self.ends.insert(packet.id, PacketEnd::Unreachable { path: packet.path });
             }
         }
     }
 
-    /// Takes what an agent wants to do.
+    /// Carries out the actions of an agent.
     fn collect(&mut self, node: usize) {
         while let Some(action) = self.agents[node].poll_action() {
             match action {
-                Action::Send { to, message, .. } => {
+                NodeAction::Send { to, message, .. } => {
                     self.sent.push((self.now, NodeId(node as u32), to, message.clone()));
                     let at = self.now + (self.frame)(to, message.size() + HEADERS);
                     self.schedule(at, Event::Heard { from: NodeId(node as u32), to, message });
                 }
-                Action::Release { destination } => {
+                NodeAction::Release { destination } => {
                     for packet in self.take_waiting(node, destination) {
                         self.forward(node, None, packet);
                     }
                 }
-                Action::Discard { destination } => {
+                NodeAction::Discard { destination } => {
                     for packet in self.take_waiting(node, destination) {
-                        self.ends.insert(packet.id, End::Discarded);
+                        self.ends.insert(packet.id, PacketEnd::Discarded);
                     }
                 }
-                Action::Broken { destination } => self.broken.push((self.now, NodeId(node as u32), destination)),
+                NodeAction::Broken { destination } => self.broken.push((self.now, NodeId(node as u32), destination)),
             }
         }
     }
 
-    fn take_waiting(&mut self, node: usize, destination: NodeId) -> Vec<Packet> {
+    fn take_waiting(&mut self, node: usize, destination: NodeId) -> Vec<TestPacket> {
         let (taken, kept) =
-            self.waiting[node].drain(..).partition(|packet: &Packet| packet.heading.destination == destination);
+            self.waiting[node].drain(..).partition(|packet: &TestPacket| packet.heading.destination == destination);
         self.waiting[node] = kept;
         taken
     }
@@ -308,15 +311,15 @@ impl Bed {
         }
     }
 
-    fn give(&mut self, from: NodeId, to: NodeId, mut packet: Packet) {
+    fn give(&mut self, from: NodeId, to: NodeId, mut packet: TestPacket) {
         let (sender, node) = (from.0 as usize, to.0 as usize);
         if !self.graph.has(from, to) {
             match self.agents[sender].broken(self.now, to, Break::Retry, Some(&packet.heading)) {
-                Fate::Lost => {
-                    self.ends.insert(packet.id, End::Broken { path: packet.path });
+                FailedPacketFate::Lost => {
+                    self.ends.insert(packet.id, PacketEnd::Broken { path: packet.path });
                 }
-                Fate::Wait => self.waiting[sender].push(packet),
-                Fate::Again => {
+                FailedPacketFate::Wait => self.waiting[sender].push(packet),
+                FailedPacketFate::Again => {
                     let from = packet.path.last().copied();
                     self.forward(sender, from, packet);
                 }
@@ -328,9 +331,9 @@ impl Bed {
         packet.path.push(from);
         if packet.heading.destination == to {
             self.agents[node].delivered(self.now, &packet.heading, from, &packet.extra);
-            self.ends.insert(packet.id, End::Delivered { at: self.now, path: packet.path });
+            self.ends.insert(packet.id, PacketEnd::Delivered { at: self.now, path: packet.path });
         } else if packet.heading.ttl == 1 {
-            self.ends.insert(packet.id, End::Looped { path: packet.path });
+            self.ends.insert(packet.id, PacketEnd::Looped { path: packet.path });
         } else {
             packet.heading.ttl -= 1;
             self.forward(node, Some(from), packet);
@@ -338,7 +341,7 @@ impl Bed {
         self.collect(node);
     }
 
-    /// Runs up to a time.
+    /// Runs until a time.
     pub(crate) fn run(&mut self, until: Instant) {
         loop {
             let wake =
@@ -346,10 +349,10 @@ impl Bed {
             let next = self.events.first_key_value().map(|(&(at, _), _)| at);
             let due = next.into_iter().chain(wake.map(|(at, _)| at)).min();
             let Some(due) = due.filter(|due| *due <= until) else { break };
-            assert!(due >= self.now, "an agent wants to wake in the past");
+            assert!(due >= self.now, "an agent set a timer in the past");
             self.now = due;
             if next == Some(due) {
-                let (_, event) = self.events.pop_first().expect("there is one");
+                let (_, event) = self.events.pop_first().expect("the event exists");
                 self.happen(event);
             } else if let Some((_, node)) = wake {
                 self.agents[node].handle_timeout(due, &mut self.graph);
@@ -359,14 +362,14 @@ impl Bed {
         self.now = until;
     }
 
-    /// The neighbour to which a node would send packets for a destination, and the hops that it expects.
+    /// Returns the next hop of a node for a destination, and the number of hops.
     pub(crate) fn next_hop(&self, node: u32, destination: u32) -> Option<(u32, u32)> {
         let routes = self.agents[node as usize].routes(self.now);
         let route = routes.iter().find(|route| route.destination == NodeId(destination))?;
         Some((route.next_hop.0, route.hops))
     }
 
-    /// A cycle of next hops to some destination, if there is one.
+    /// Returns a routing loop towards some destination, if there is one.
     pub(crate) fn cycle(&self) -> Option<Vec<u32>> {
         let nodes = self.graph.nodes();
         let mut next = vec![vec![None; nodes as usize]; nodes as usize];
@@ -377,9 +380,9 @@ impl Bed {
         }
         for (destination, next) in next.iter().enumerate() {
             for start in 0..nodes {
-                let (mut path, mut place) = (vec![start], start);
-                while place != destination as u32
-                    && let Some(hop) = next[place as usize]
+                let (mut path, mut current) = (vec![start], start);
+                while current != destination as u32
+                    && let Some(hop) = next[current as usize]
                 {
                     if path.contains(&hop) {
                         path.push(hop);
@@ -387,7 +390,7 @@ impl Bed {
                         return Some(path);
                     }
                     path.push(hop);
-                    place = hop;
+                    current = hop;
                 }
             }
         }
@@ -399,7 +402,8 @@ impl Bed {
     }
 }
 
-/// The mean time of a frame of 802.11a on an idle medium: DIFS, and for 802.11's unicast frames at 24 Mbit/s SIFS and ACK.
+/// Returns the duration of an 802.11a frame on an idle medium: DIFS and the frame at 6 Mbit/s for broadcast; DIFS, the
+/// frame at 24 Mbit/s, SIFS and ACK for unicast.
 pub(crate) fn wifi(to: Receiver, bytes: u32) -> Duration {
     let bits = 16 + 8 * (bytes + 36) + 6;
     let ofdm = |bits_per_symbol: u32| 20 + 4 * u64::from(bits.div_ceil(bits_per_symbol));

@@ -2,7 +2,7 @@
 
 use crate::messages::{Kind, Message};
 
-/// The control messages that an agent sent. OLSR may put several messages in one datagram.
+/// Counters of the control messages that an agent sent. OLSR may put several messages in one datagram.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     messages: [u64; Kind::ALL.len()],
@@ -12,22 +12,22 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Messages of this kind.
+    /// Returns the number of messages of this kind.
     pub fn messages(&self, kind: Kind) -> u64 {
         self.messages[kind as usize]
     }
 
-    /// Bytes of the messages of this kind, without the headers of UDP and IP.
+    /// Returns the total size of the messages of this kind in bytes, without UDP and IP headers.
     pub fn bytes(&self, kind: Kind) -> u64 {
         self.bytes[kind as usize]
     }
 
-    /// Datagrams of all kinds.
+    /// Returns the number of datagrams of all kinds.
     pub fn datagrams(&self) -> u64 {
         self.datagrams
     }
 
-    /// UDP payload of all datagrams, in bytes.
+    /// Returns the total UDP payload of all datagrams, in bytes.
     pub fn payload(&self) -> u64 {
         self.payload
     }

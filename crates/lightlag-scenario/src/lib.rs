@@ -1,13 +1,13 @@
-//! Scenarios: a text is read and checked, and expands to a network. Nothing here runs.
+//! Scenarios: text is read and checked, and expanded to a network. Nothing is simulated here.
 //!
-//! Units are texts, unknown keys are refused, every mistake is reported with its place and its remedy, and the serialised
-//! form reads back as the same value. Each room imports only from those before it:
+//! Quantities are strings with units, unknown keys are rejected, every error is reported with its path and fix, and the
+//! serialised form reads back as the same value. Each module imports only from those before it:
 //!
-//! - `read`: how a text becomes a tree of plain values, and the tree typed values.
-//! - `spec`: what a scenario may say, table by table.
-//! - `network`: what it describes, as plain data: every node, link direction and flow by itself.
-//! - `expand`: from the one to the other.
-//! - `warnings`: what is legal and will surprise.
+//! - `read`: text to a tree of plain values, and the tree to typed values.
+//! - `spec`: the keys of a scenario, table by table.
+//! - `network`: the described network as plain data: every node, link direction and flow.
+//! - `expand`: from `spec` to `network`.
+//! - `warnings`: valid settings with surprising effects.
 
 mod expand;
 mod network;
@@ -16,20 +16,19 @@ mod spec;
 mod warnings;
 
 pub use network::{
-    CapturePlace, CapturePlan, Crossing, Filed, Flow, Hop, LinkDirection, LinkProperties, Medium, MediumPlan, Member,
-    Network, Part, Proxy, Rerouted, SignalPlan, Space, Split, Weather, WifiPlan,
+    CapturePlace, CapturePlan, Crossing, Filed, Flow, FlowRole, Hop, LinkDirection, LinkProperties, Medium,
+    MediumMember, MediumPlan, Network, Proxy, Rerouted, SignalPlan, Space, Split, Weather, WifiPlan,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
-    Access, Burst, Chain, Change, Changes, Collect, Constant, Constellation, Coordinates, CorruptionSignals, Crash,
-    Defaults, Dumbbell, Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
-    Http, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumKind, MediumSpec,
-    Model, NodeSpec, OnDemand, OnOff, OrbitSpec, OutageRule, OwnTraffic, Payload, Pcap, Periodic, PlainLink,
-    PointToPoint, Poisson, ProxyKind, ProxySpec, Quantity, Queue, QueueMode, RadioChanges, Rain, Reader, Record,
-    Reorder, Requests, Routing, Satellite, Scenario, ShellSpec, Sight, SignalSpec, Signals, SkyLine, Star, StationSpec,
-    Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Traffic, Transfers, Transport, Varied,
-    Web, Written, know_schema, own_traffic,
+    Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
+    Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, GroundStationSpec, Iot,
+    IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumKind, MediumSpec, Model,
+    NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink, PointToPoint, ProxyKind, ProxySpec, Queue,
+    QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec,
+    SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport,
+    VisibilityLimit, WrittenScenario, know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 
@@ -37,44 +36,44 @@ use read::{Errors, text, tree};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Reads a scenario in TOML. `sets` are changes to it, dotted path and new value, such as
-/// (`flows.0.congestion`, `hybla`); what is not a TOML value is a text.
+/// Reads a scenario in TOML. `sets` are changes to it, each a dotted path and a new value, such as
+/// (`flows.0.congestion`, `hybla`). A value that is not valid TOML is a string.
 ///
 /// # Errors
-/// Every mistake of the text.
+/// All errors of the text.
 pub fn parse_toml(text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     parse_toml_in("", text, sets)
 }
 
-/// As [`parse_toml`], of a file in `folder`: the paths of traces begin there.
+/// Works like [`parse_toml`], for a file in `folder`: relative paths of files start there.
 ///
 /// # Errors
-/// Every mistake of the text.
+/// All errors of the text.
 pub fn parse_toml_in(folder: &str, text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     let mut errors = Errors::default();
     let tree = text::toml_tree(text, &mut errors);
     parse_tree(tree, folder, sets, errors)
 }
 
-/// Reads a scenario in JSON; the same as [`parse_toml`] otherwise.
+/// Works like [`parse_toml`], for a scenario in JSON.
 ///
 /// # Errors
-/// Every mistake of the text.
+/// All errors of the text.
 pub fn parse_json(text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     parse_json_in("", text, sets)
 }
 
-/// As [`parse_json`], of a file in `folder`: the paths of traces begin there.
+/// Works like [`parse_json`], for a file in `folder`: relative paths of files start there.
 ///
 /// # Errors
-/// Every mistake of the text.
+/// All errors of the text.
 pub fn parse_json_in(folder: &str, text: &str, sets: &[(String, String)]) -> Result<Scenario, Vec<ScenarioError>> {
     let mut errors = Errors::default();
     let tree = text::json_tree(text, &mut errors);
     parse_tree(tree, folder, sets, errors)
 }
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 pub fn schema() -> Value {
     spec::schema()
 }
@@ -111,7 +110,7 @@ fn parse_tree(
 }
 
 impl<'de> Deserialize<'de> for Scenario {
-    /// Only what is right can be read; the error tells every mistake, one a line.
+    /// Reads a scenario. The error of an invalid one contains all errors, one per line.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let tree = Value::deserialize(deserializer)?;
         parse_tree(Some(tree), "", &[], Errors::default()).map_err(|errors| {

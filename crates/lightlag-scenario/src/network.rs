@@ -1,21 +1,22 @@
-//! The network that a scenario describes, as plain data: every node, link direction and flow by itself, with routes.
+//! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
-use crate::spec::{IpVersion, Line, LinkSide, Reader, Traffic, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Reader, Transport};
+pub use crate::spec::{MediumPlan, WifiPlan};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_mobility::Motion;
 use lightlag_net::queue::DisciplineConfig;
-use lightlag_net::queue::own::Own as OwnQueue;
+use lightlag_net::queue::custom::CustomDiscipline as CustomQueue;
 use lightlag_net::{
     AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, InterfaceId, Jitter, LinkId, Loss, LossPlace, NO_EXIT,
-    NodeId, Outage, QueueLimit, RatesByElevation, Reordering, Routes, Timetable,
+    NodeId, Outage, QueueLimit, RatesByElevation, Reordering, Routes, StationId, Timetable,
 };
 use lightlag_orbit::grid::derived::FoundGrid;
-use lightlag_orbit::own_ways::Own;
-use lightlag_orbit::{Handover, Rules, Sky};
+use lightlag_orbit::satellite_routing::CustomSatelliteRouter;
+use lightlag_orbit::{Handover, PathRules, Sky};
 use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
-use lightlag_wifi::{MediumConfig, StationConfig};
+use lightlag_traffic::Traffic;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,131 +26,107 @@ use std::sync::Arc;
 pub struct Network {
     /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// Link directions: forward `2i` and backward `2i + 1` of link `i`, listed links first, then generated ones.
+    /// Link directions. Link `i` has the directions `2i` (forward) and `2i + 1` (backward). Listed links come first,
+    /// then generated ones.
     pub links: Vec<LinkDirection>,
-    /// Radio media. Their interfaces have the numbers behind those of links, medium by medium.
+    /// Radio media. Their interfaces are numbered after the links, medium by medium.
     pub media: Vec<Medium>,
-    /// The constellation, if there is one. Its links come behind those of wires, its satellites behind the other nodes.
+    /// The constellation, if there is one. Its links are numbered after wired links, and its satellites after the other
+    /// nodes.
     pub space: Option<Space>,
-    /// Doubts about paths of nodes that come from files, each with its place in the scenario.
+    /// Implausible traces of nodes, each with its path in the scenario.
     pub doubts: Vec<(Doubt, String)>,
     /// Flows, listed ones first, then generated ones.
     pub flows: Vec<Flow>,
     /// Proxies, in the order of the scenario.
     pub proxies: Vec<Proxy>,
-    /// Flows at proxies: in the order of the flows, and for each flow from its sender to its receiver.
+    /// Passages of flows through proxies, ordered by flow, and for each flow from its sender to its receiver.
     pub splits: Vec<Split>,
-    /// The next link from every node to every other, and when it changes.
+    /// Next link from every node to every other, and its changes over time.
     pub routes: Routes,
-    /// The time to live of packets as they leave their host.
+    /// Initial time to live of packets.
     pub ttl: u8,
-    /// The version of IP.
+    /// Version of IP.
     pub ip: IpVersion,
-    /// Places where packets are captured, if there are any.
+    /// Capture points of packets, if there are any.
     pub captures: Option<CapturePlan>,
 }
 
-/// A medium that nodes share.
+/// A medium that several nodes share.
 #[derive(Clone, Debug)]
 pub struct Medium {
-    /// Unique.
+    /// Name of the medium, unique.
     pub name: String,
-    /// Its kind, with the settings of the kind.
+    /// Kind of the medium, with its settings.
     pub plan: MediumPlan,
-    /// The way in which the nodes on it find their routes.
+    /// Routing protocol of the nodes on the medium.
     pub routing: Router,
-    /// Whether these nodes have to ask for addresses on it.
-    pub arp: arp::Mode,
-    /// Whether senders of TCP are told that their route over it broke.
+    /// Whether and how the nodes resolve addresses on the medium.
+    pub arp: arp::ResolutionMode,
+    /// Whether TCP senders are notified when their route over the medium has broken (ELFN).
     pub elfn: bool,
-    /// The nodes on it.
-    pub members: Vec<Member>,
+    /// Nodes on the medium.
+    pub members: Vec<MediumMember>,
 }
 
 impl Medium {
-    /// The way that each member takes.
+    /// Returns the motion of each member.
     pub fn motions(&self) -> impl Iterator<Item = &Motion> {
-        match &self.plan {
-            MediumPlan::Wifi(wifi) => wifi.stations.iter().map(|station| &station.motion),
-        }
-    }
-
-    /// The channel of 802.11 that it is, if it is one.
-    pub fn wifi(&self) -> Option<&WifiPlan> {
-        match &self.plan {
-            MediumPlan::Wifi(wifi) => Some(wifi),
-        }
+        (0..self.members.len()).map(|member| self.plan.motion(StationId::at(member)))
     }
 }
 
-/// The kind of a medium, with its settings and those of its stations.
-#[derive(Clone, Debug)]
-pub enum MediumPlan {
-    /// A channel of 802.11.
-    Wifi(WifiPlan),
-}
-
-/// A channel of 802.11.
-#[derive(Clone, Debug)]
-pub struct WifiPlan {
-    /// The channel.
-    pub config: MediumConfig,
-    /// The station of each member: its radio, and the way that it takes.
-    pub stations: Vec<StationConfig>,
-}
-
-/// A constellation and its place among the nodes and links of the network.
+/// A constellation and its position among the nodes and links of the network.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Where its satellites and stations are, and who sees whom.
+    /// Positions and visibility of its satellites and stations.
     pub sky: Arc<Sky>,
-    /// The node to which stations send in route tables: the sky as a whole.
+    /// Node that stands for the entire constellation: the next node of stations in route tables.
     pub hub: NodeId,
-    /// The first satellite; the others follow.
+    /// Node of the first satellite; the others follow.
     pub first: NodeId,
     /// The node of each station.
     pub stations: Vec<NodeId>,
-    /// The transmitter of the first station, of the first satellite to the ground, and the first direction of the first link
-    /// between satellites; the others follow.
+    /// Link index of the transmitter of the first station; the other stations follow.
     pub dishes: LinkId,
-    /// See [`dishes`](Self::dishes).
+    /// Link index of the first transmitter of the first satellite to the ground; the others follow.
     pub antennas: LinkId,
-    /// Whether a satellite has a transmitter for each station, in their order, and not one for all.
+    /// Whether each satellite has one transmitter per station, in the order of the stations, instead of a single one.
     pub has_antenna_for_each: bool,
-    /// See [`dishes`](Self::dishes).
+    /// Link index of the first direction of the first link between satellites; the others follow.
     pub isls: LinkId,
-    /// Directions of links between satellites by their ends, in ascending order.
+    /// Directions of links between satellites, with the satellites at both ends. Sorted by these.
     pub crossings: Arc<[([u32; 2], LinkId)]>,
-    /// Stations that send, each with the one to which it does.
+    /// Pairs of entry and exit stations between which packets cross the constellation.
     pub pairs: Vec<(u32, u32)>,
-    /// By destination the number of the exit at which packets leave the sky, in the ascending order of the stations that
-    /// receive.
+    /// Exit index of each destination: the index of its exit station in the ascending list of all exit stations.
     pub exits: Arc<[u32]>,
-    /// Rates of each dish, and of all antennas, by elevation, where they depend on it.
+    /// Rates by elevation of each station's transmitter, and of the transmitters of all satellites; `None` if the rate
+    /// is constant.
     pub rates: (Vec<Option<RatesByElevation>>, Option<RatesByElevation>),
-    /// Rules by which ways are chosen.
-    pub rules: Rules,
-    /// The router from outside that chooses them instead, if there is one.
-    pub routing: Option<Own>,
+    /// Rules that select the paths.
+    pub rules: PathRules,
+    /// Custom router that replaces the built-in one, if there is one.
+    pub routing: Option<CustomSatelliteRouter>,
     /// Effects of a handover.
     pub handover: Handover,
-    /// The end of the run.
+    /// End of the run.
     pub until: Instant,
-    /// The satellites of a file.
+    /// Data about the satellites that come from a file.
     pub filed: Filed,
 }
 
-/// The satellites of a file of elements.
+/// Data about the satellites that come from a file of orbital elements.
 #[derive(Clone, Debug, Default)]
 pub struct Filed {
-    /// Seconds between the start and the epoch of the elements that are farthest from it; zero without a file.
+    /// Maximum time in seconds between the start of the run and the epoch of any orbital elements; zero without a file.
     pub oldest: f64,
-    /// The grid that was found in their orbits, if one was asked for.
+    /// Grid that was detected in the orbits, if one was requested.
     pub grid: Option<FoundGrid>,
 }
 
 impl Space {
-    /// The node of the network that has this number in the sky.
+    /// Returns the network node of a satellite or station, given by its index in the constellation.
     pub fn node(&self, number: u32) -> NodeId {
         match self.sky.station(number) {
             Some(station) => self.stations[station],
@@ -157,7 +134,7 @@ impl Space {
         }
     }
 
-    /// The link on which a node of the sky sends to another.
+    /// Returns the link from one node of the constellation to another, both given by their index in the constellation.
     pub fn link(&self, from: u32, to: u32) -> Option<LinkId> {
         if let Some(station) = self.sky.station(from) {
             return Some(LinkId(self.dishes.0 + station as u32));
@@ -170,12 +147,12 @@ impl Space {
         Some(self.crossings[at].1)
     }
 
-    /// The first transmitter of a satellite to the ground.
+    /// Returns the first link from a satellite to the ground.
     pub fn antenna(&self, satellite: u32) -> LinkId {
         LinkId(self.antennas.0 + satellite * self.antennas_of_each())
     }
 
-    /// Whether a link leads from a satellite to the ground.
+    /// Returns true if a link leads from a satellite to the ground.
     pub fn is_antenna(&self, link: LinkId) -> bool {
         (self.antennas.0..self.isls.0).contains(&link.0)
     }
@@ -184,52 +161,52 @@ impl Space {
         if self.has_antenna_for_each { self.stations.len() as u32 } else { 1 }
     }
 
-    /// The far ends of a link, if it is one of the constellation.
+    /// Returns the far ends of a link as a beam; `None` if the link does not belong to the constellation.
     pub fn beam(&self, link: LinkId) -> Option<Beam> {
-        let at = link.0.checked_sub(self.dishes.0)?;
+        let index = link.0.checked_sub(self.dishes.0)?;
         let (stations, satellites) = (self.stations.len() as u32, self.sky.satellites().len() as u32);
         let antennas = satellites * self.antennas_of_each();
         let (up, down) = &self.rates;
         let sky = || -> Arc<dyn Flight> { self.sky.clone() };
         let by_exit = |from| Some(Beam::by_exit(sky(), from, self.exits.clone(), self.exits_in_all()));
-        if at < stations {
-            return by_exit(satellites + at).map(|beam| beam.at_rates(up[at as usize].clone()));
+        if index < stations {
+            return by_exit(satellites + index).map(|beam| beam.at_rates(up[index as usize].clone()));
         }
-        let at = at - stations;
-        if at < antennas {
-            return by_exit(at / self.antennas_of_each()).map(|beam| beam.at_rates(down.clone()));
+        let antenna = index - stations;
+        if antenna < antennas {
+            return by_exit(antenna / self.antennas_of_each()).map(|beam| beam.at_rates(down.clone()));
         }
-        let at = at - antennas;
-        let isl = self.sky.isls().get(at as usize / 2)?;
-        let [from, to] = if at.is_multiple_of(2) { isl.ends } else { [isl.ends[1], isl.ends[0]] };
+        let isl_direction = antenna - antennas;
+        let isl = self.sky.isls().get(isl_direction as usize / 2)?;
+        let [from, to] = if isl_direction.is_multiple_of(2) { isl.ends } else { [isl.ends[1], isl.ends[0]] };
         Some(Beam::between(sky(), from, self.far_end(to)))
     }
 
-    /// A node of the sky as the far end of a link.
+    /// Returns a node of the constellation, given by its index, as the far end of a link.
     pub fn far_end(&self, number: u32) -> FarEnd {
         FarEnd { number, node: self.node(number) }
     }
 
-    /// The number of exits.
+    /// Returns the number of exits.
     fn exits_in_all(&self) -> usize {
         self.exits.iter().filter(|exit| **exit != NO_EXIT).max().map_or(0, |last| *last as usize + 1)
     }
 
-    /// The number of the exit of packets for a node.
+    /// Returns the exit index of packets to `node`; `None` if they do not cross the constellation.
     pub fn exit(&self, node: NodeId) -> Option<usize> {
         let exit = *self.exits.get(node.0 as usize)?;
         (exit != NO_EXIT).then_some(exit as usize)
     }
 }
 
-/// A part of a way between two nodes.
+/// A segment of a path between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hop {
-    /// Over a link direction.
+    /// A link direction.
     Link(LinkId),
-    /// Over a medium, in any number of hops.
+    /// The crossing of a medium, in any number of hops.
     Air(Crossing),
-    /// Through the sky, from one station to another, by their numbers.
+    /// The crossing of the constellation, from one station to another, given by their indices.
     Sky([usize; 2]),
 }
 
@@ -238,30 +215,30 @@ pub enum Hop {
 pub struct Crossing {
     /// Index of the medium.
     pub medium: usize,
-    /// Its member at which packets come to it.
+    /// Index of the member where packets enter the medium.
     pub from: u32,
-    /// The one at which they leave it.
+    /// Index of the member where packets leave the medium.
     pub to: u32,
 }
 
 /// A node on a medium.
 #[derive(Clone, Debug)]
-pub struct Member {
-    /// The node.
+pub struct MediumMember {
+    /// ID of the node.
     pub node: NodeId,
 }
 
-/// One direction of a link: its place, and its properties, which it shares with the directions that have the same.
+/// One direction of a link: its ends, and its properties, which are shared with directions that have equal ones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkDirection {
-    /// `from->to`, unique.
+    /// Name `from->to`, unique.
     pub name: String,
     /// Node at its start.
     pub from: NodeId,
     /// Node at its end.
     pub to: NodeId,
-    /// Everything else. The directions of generated links differ in nothing more than their places, and a network may have
-    /// millions of them.
+    /// All other properties. They are shared, because a network may have millions of generated link directions that
+    /// differ only in their ends.
     pub properties: Arc<LinkProperties>,
 }
 
@@ -276,107 +253,107 @@ impl Deref for LinkDirection {
 /// The properties of a link direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkProperties {
-    /// Rate at which bits leave.
+    /// Transmission rate.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Upper limit of the packets or bytes that wait.
+    /// Maximum number of packets or bytes that wait.
     pub queue: QueueLimit,
-    /// Rules by which packets are dropped or marked, and by which the next one is chosen.
+    /// Queue discipline.
     pub discipline: DisciplineConfig,
-    /// Losses other than those at a full queue.
+    /// Losses other than queue overflow.
     pub loss: Loss,
-    /// Place where losses are drawn.
+    /// Whether losses are drawn before or after the queue.
     pub loss_place: LossPlace,
-    /// Forward error correction, if it has any.
+    /// Forward error correction, if there is any.
     pub code: Option<BlockCode>,
-    /// Rule by which packets are held back, if any are.
+    /// Reordering rule, if there is one.
     pub reorder: Option<Reordering>,
     /// Probability that a packet arrives twice.
     pub duplicate: Probability,
-    /// Changes of its rate and its delay, and its outages, if there are any.
+    /// Changes of the rate and the delay, and outages, if there are any.
     pub timetable: Option<Timetable>,
-    /// Differences in delay from packet to packet, if there are any. Then there is a timetable, too.
+    /// Variation of the delay between packets, if there is any. A link with jitter also has a timetable.
     pub jitter: Option<Jitter>,
-    /// Rain that drives its rate, if there is any. Then it has no timetable but for jitter.
+    /// Rain that determines the rate, if there is any. A link with rain has no timetable, except for jitter.
     pub fade: Option<Weather>,
-    /// Capacity that its transmitter must request, if it must.
+    /// Bandwidth on demand, if the transmitter must request capacity.
     pub on_demand: Option<Demand>,
-    /// Messages of the stations at its ends, if they send any: the same for both directions of a link.
+    /// Notifications from the stations at both ends, if they send any; the same for both directions of a link.
     pub signals: Option<SignalPlan>,
-    /// Link-layer header of every packet.
+    /// Size of the link-layer header of every packet.
     pub header: Bytes,
 }
 
-/// Rain over a link direction, to be drawn when the world is built.
+/// Rain over a link direction. The weather is drawn when the simulation is built.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Weather {
-    /// The link under it.
+    /// The link, which adapts its rate to the rain.
     pub link: AdaptiveLink,
-    /// The end of the run.
+    /// End of the run.
     pub until: Duration,
-    /// The fate of packets while nothing is sent.
+    /// Fate of packets while nothing can be sent.
     pub outage: Outage,
-    /// Whether packets may overtake, where there is jitter.
+    /// Whether packets may overtake, if there is jitter.
     pub overtaking: bool,
 }
 
 impl Weather {
-    /// The timetable of a link direction with this propagation delay under the rain.
+    /// Returns the timetable of a link direction with this propagation delay, with the weather drawn from `random`.
     fn timetable(&self, delay: Duration, random: RandomStream) -> Timetable {
         let phases = self.link.phases(delay, self.until, random);
         Timetable::new(phases, self.outage, self.overtaking).keeping_rates()
     }
 }
 
-/// Messages of the stations at both ends of a link to the ends of flows.
+/// Notifications from the stations at both ends of a link to the endpoints of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalPlan {
-    /// Whether they tell that the link is out, and that it is restored.
+    /// Whether the stations notify senders of the start and the end of an outage.
     pub outage: bool,
-    /// Whether they tell the receiver of a packet that it was corrupted.
+    /// Whether the stations notify the receiver of a corrupted packet about the corruption.
     pub to_receiver: bool,
-    /// Whether they tell its sender.
+    /// Whether the stations notify the sender of a corrupted packet about the corruption.
     pub to_sender: bool,
-    /// Senders of data are told of an outage when it starts if their last data is no older than this.
+    /// When an outage starts, a sender is notified only if its last data is not older than this.
     pub recent: Duration,
-    /// Least time before the same message is sent again.
+    /// Minimum time between two equal notifications.
     pub interval: Duration,
 }
 
 /// One connection that carries data.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Unique.
+    /// Name of the connection, unique.
     pub name: String,
-    /// Index in the list of the scenario, if it stands there.
+    /// Index in the list of the scenario; `None` for a generated flow.
     pub listed: Option<u32>,
-    /// Its part in the flow that the scenario describes.
-    pub part: Part,
+    /// Role of the connection in the flow that the scenario describes.
+    pub part: FlowRole,
     /// Node that sends.
     pub from: NodeId,
     /// Node that receives.
     pub to: NodeId,
     /// Transport protocol.
     pub transport: Transport,
-    /// Traffic of its application.
+    /// Traffic of the application.
     pub traffic: Arc<Traffic>,
-    /// Payload; `None` sends until the run ends.
+    /// Size of the payload; `None` if the connection sends until the run ends.
     pub transfer: Option<Bytes>,
-    /// Pace at which the receiving application reads; `None` reads at once.
+    /// Reading rate of the receiving application; `None` reads immediately.
     pub reader: Option<Reader>,
-    /// Instant at which the connection is opened.
+    /// Time when the connection is opened.
     pub start: Instant,
-    /// Code point of its packets, in both directions.
+    /// Code point of the packets in both directions.
     pub dscp: Option<Dscp>,
-    /// TCP of the end that sends.
+    /// TCP configuration of the sender.
     pub tcp: Arc<Config>,
-    /// TCP of the end that receives; the same value unless the scenario tells the ends apart.
+    /// TCP configuration of the receiver; the same value unless the scenario configures the endpoints differently.
     pub receiver_tcp: Arc<Config>,
 }
 
 impl Flow {
-    /// Key of the table that holds the receiver's TCP in a scenario.
+    /// Returns the key of the table that contains the receiver's TCP settings in a scenario.
     pub(crate) fn receiver_table(&self) -> &'static str {
         match (Arc::ptr_eq(&self.tcp, &self.receiver_tcp), self.traffic.is_dialogue()) {
             (true, _) => "tcp",
@@ -385,29 +362,29 @@ impl Flow {
         }
     }
 
-    /// The TCP of its ends: one configuration, or two if they differ.
+    /// Returns the TCP configurations of the endpoints: a single one, or two if they differ.
     pub fn configs(&self) -> impl Iterator<Item = &Arc<Config>> {
         let other = (!Arc::ptr_eq(&self.tcp, &self.receiver_tcp)).then_some(&self.receiver_tcp);
         std::iter::once(&self.tcp).chain(other)
     }
 }
 
-/// A node that splits the connections which cross it.
+/// A node that splits the connections that cross it.
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// Node at which it stands.
+    /// Node of the proxy.
     pub node: NodeId,
-    /// Upper limit of the bytes that it keeps of each flow.
+    /// Maximum number of bytes that the proxy buffers for each flow.
     pub buffer: Bytes,
-    /// TCP of its end toward the sender.
+    /// TCP configuration of the endpoint towards the sender.
     pub client: Arc<Config>,
-    /// TCP of its end toward the receiver.
+    /// TCP configuration of the endpoint towards the receiver.
     pub server: Arc<Config>,
-    /// Instant at which it crashes, if it does.
+    /// Time when the proxy crashes, if it does.
     pub crash: Option<Instant>,
 }
 
-/// A flow that passes through a proxy.
+/// A passage of a flow through a proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Split {
     /// Index of the flow.
@@ -417,12 +394,12 @@ pub struct Split {
 }
 
 impl LinkDirection {
-    /// A stream of random numbers for one purpose, in runs with this seed.
+    /// Returns a random stream for one purpose on this link direction, in runs with this seed.
     pub fn random(&self, seed: u64, purpose: &str) -> RandomStream {
         RandomStream::new(seed, &format!("link {} {purpose}", self.name))
     }
 
-    /// Changes of its rate and its delay, and its outages, in a run with this seed, if there are any.
+    /// Returns the changes of the rate and the delay, and the outages, in a run with this seed, if there are any.
     pub fn timetable(&self, seed: u64) -> Option<Timetable> {
         match &self.fade {
             Some(weather) => Some(weather.timetable(self.delay, self.random(seed, "fade"))),
@@ -432,7 +409,7 @@ impl LinkDirection {
 }
 
 impl LinkProperties {
-    /// A direction with this rate and delay, a queue of 1000 packets, and nothing else that could change a packet's fate.
+    /// Returns a direction with this rate and delay, a queue of 1000 packets, and no losses or other disturbances.
     pub fn plain(rate: Rate, delay: Duration) -> Self {
         Self {
             rate,
@@ -453,8 +430,8 @@ impl LinkProperties {
         }
     }
 
-    /// A direction of a link in a run that lasts until `until`, with the longest round trip of the flows that cross it. `timetable`
-    /// and `loss` are what its changes or its trace make of it.
+    /// Returns a link direction for a run that lasts until `until`. `round_trip` is the longest round-trip time of the
+    /// flows that cross it. The timetable and the losses come from its changes or its trace.
     pub(crate) fn of(
         line: &Line,
         side: &LinkSide,
@@ -486,7 +463,7 @@ impl LinkProperties {
         }
     }
 
-    /// Whether chance decides the fate of a packet; `several` flows cross the link.
+    /// Returns true if the fate of a packet is random. `several` is true if several flows cross the link.
     pub(crate) fn draws(&self, several: bool) -> bool {
         // Names every field, so that a new property does not compile before someone decides whether it draws.
         let Self {
@@ -514,13 +491,19 @@ impl LinkProperties {
             || fade.is_some()
     }
 
-    /// Maximum rate of data: that of the grants, if it must request capacity, less the repair packets of its code.
+    /// Returns the maximum data rate: the rate of the link, or of the grants if capacity must be requested, minus the
+    /// rate of repair packets.
     pub fn data_rate(&self) -> Rate {
         let rate = self.on_demand.map_or(self.rate, |demand| demand.most);
         self.code.map_or(rate, |code| code.data_rate(rate))
     }
 
-    /// Whether bits leave at the same rate in a run that lasts until `end`.
+    /// Returns the minimum time between the arrival of a packet at the link and the start of its transmission.
+    pub(crate) fn least_wait(&self) -> Duration {
+        self.on_demand.map_or(Duration::ZERO, |demand| demand.least_wait())
+    }
+
+    /// Returns true if the transmission rate is constant in a run that lasts until `end`.
     pub fn is_steady(&self, end: Instant) -> bool {
         self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))
             && self.fade.is_none()
@@ -529,13 +512,13 @@ impl LinkProperties {
 }
 
 impl Network {
-    /// The node that stands for a medium in route tables: those of media come behind the nodes of the network.
+    /// Returns the node that represents a medium in route tables. These nodes follow the nodes of the network.
     pub fn hub(&self, medium: usize) -> NodeId {
         NodeId((self.nodes.len() + medium) as u32)
     }
 
-    /// The way from one node to another by the routes at the start: links, and the crossings of media between them. `None` if
-    /// it goes in circles.
+    /// Returns the path from one node to another according to the initial routes, as a sequence of links and crossings
+    /// of media. `None` if the routes form a loop.
     pub fn way(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         let table = self.routes.at_start();
         let station = |medium: usize, node: NodeId| {
@@ -568,48 +551,45 @@ impl Network {
         None
     }
 
-    /// The queue disciplines from outside.
-    pub(crate) fn own_disciplines(&self) -> impl Iterator<Item = &OwnQueue> {
+    /// Returns the custom queue disciplines.
+    pub(crate) fn custom_disciplines(&self) -> impl Iterator<Item = &CustomQueue> {
         self.links.iter().filter_map(|link| match &link.discipline {
-            DisciplineConfig::Own(own) => Some(own),
+            DisciplineConfig::Custom(custom) => Some(custom),
             _ => None,
         })
     }
 
-    /// Checks that links alone join the nodes, with queues that cannot fail, as whoever sends real packets through the network needs
-    /// it.
+    /// Checks that only links connect the nodes, and that no queue discipline can fail, as emulation with real packets
+    /// requires.
     ///
     /// # Errors
-    /// The first medium or such queue, and the remedy.
+    /// The message names the first medium, or the first such queue, and the fix.
     pub fn check_wired(&self) -> Result<(), String> {
         if self.space.is_some() {
             return Err(
-                "a constellation cannot carry real packets; take a scenario in which links alone join the nodes"
+                "a constellation cannot carry real packets; use a scenario whose nodes are joined only by links"
                     .to_owned(),
             );
         }
-        if let Some(own) = self.own_disciplines().next() {
+        if let Some(custom) = self.custom_disciplines().next() {
             return Err(format!(
-                "the queue discipline {} is not lightlag's and cannot serve real packets; name one of lightlag's",
-                own.name()
+                "the queue discipline {} is custom and cannot serve real packets; use a built-in one",
+                custom.name()
             ));
         }
         let Some(medium) = self.media.first() else { return Ok(()) };
         Err(format!(
-            "the radio medium {:?} cannot carry real packets; take a scenario in which links alone join the nodes",
+            "the radio medium {:?} cannot carry real packets; use a scenario whose nodes are joined only by links",
             medium.name
         ))
     }
 
-    /// The rate of data of the radios on a medium, the fastest if they choose it.
+    /// Returns the data rate of the radios on a medium; if the rate adapts, the highest rate.
     pub fn rate_on_air(&self, crossing: Crossing) -> Option<Rate> {
-        let medium = &self.media[crossing.medium];
-        let wifi = medium.wifi()?;
-        let radio = &wifi.stations[crossing.from as usize].radio;
-        radio.data_modes(&wifi.config).ok().map(|[_, fastest]| fastest.rate())
+        self.media[crossing.medium].plan.data_rate(StationId(crossing.from))
     }
 
-    /// Finds the slowest link direction on the way of a flow, by the rates at the start.
+    /// Returns a function that finds the slowest link direction on the path of a flow, according to the initial rates.
     pub fn slowest_links(&self) -> impl FnMut(&Flow) -> Option<LinkId> + '_ {
         let mut known: BTreeMap<(u32, u32), Option<LinkId>> = BTreeMap::new();
         move |flow| {
@@ -621,20 +601,20 @@ impl Network {
     }
 }
 
-/// The way of a flow in one epoch of the routes.
+/// The path of a flow in one epoch of the routes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rerouted {
-    /// When the epoch starts.
+    /// Start of the epoch.
     pub from: Instant,
     /// Index of the flow.
     pub flow: u32,
-    /// The nodes that its data crosses, both ends included; `None` if it goes in circles.
+    /// Nodes on the path of the flow's data, including both endpoints; `None` if the path is a routing loop.
     pub nodes: Option<Vec<NodeId>>,
 }
 
 impl Network {
-    /// The ways of flows at the start and whenever they change, in the order of time, one for all flows between the same
-    /// nodes. Empty if routes never change.
+    /// Returns the paths of flows at the start and at each change, in the order of time, once for all flows between the
+    /// same nodes. Empty if routes never change.
     pub fn rerouted(&self) -> impl Iterator<Item = Rerouted> + '_ {
         let mut pairs = BTreeMap::new();
         for (index, flow) in (0..).zip(&self.flows) {
@@ -655,55 +635,55 @@ impl Network {
     }
 }
 
-/// The part of a connection in the flow that a scenario describes.
+/// Role of a connection in the flow that a scenario describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// The whole flow.
+pub enum FlowRole {
+    /// The connection is the entire flow.
     Whole,
-    /// The transfer with this number, counted from 1.
+    /// A transfer that arrived at a random time, with its index, starting at 1.
     Arrival(u64),
-    /// The connection with this number, counted from 0.
+    /// One of several connections, with its index, starting at 0.
     Connection(u64),
 }
 
-impl Part {
-    /// Whether it arrived at a time that was drawn.
+impl FlowRole {
+    /// Returns true for a transfer that arrived at a random time.
     pub(crate) fn is_arrival(self) -> bool {
         matches!(self, Self::Arrival(_))
     }
 
-    /// Its number among the connections of a browser: 0 for the first, and for every other flow.
+    /// Returns the index among the connections of a browser; 0 for every other flow.
     pub fn connection(self) -> u64 {
         if let Self::Connection(number) = self { number } else { 0 }
     }
 }
 
 impl Flow {
-    /// Whether it finishes by itself: a run waits for that.
+    /// Returns true if the flow finishes by itself, so that a run waits for it.
     pub fn is_finite(&self) -> bool {
         let ends = self.transfer.is_some() || self.traffic.ends();
         self.transport.has_connections() && self.part.connection() == 0 && ends
     }
 }
 
-/// A place where packets are captured.
+/// Capture point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CapturePlace {
-    /// A node, with all that it sends, receives and forwards.
+    /// A node, with all packets that it sends, receives and forwards.
     Node(NodeId),
-    /// A link direction, with all that is given to it.
+    /// A link direction, with all packets that enter it.
     Link(LinkId),
-    /// The interface of a node to a medium, with all frames that it sends and understands.
+    /// The interface of a node to a medium, with all frames that it sends and decodes.
     Interface(InterfaceId),
 }
 
-/// The request of `record.pcap`, with numbers in place of names.
+/// The settings of `record.pcap` with resolved indices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturePlan {
-    /// Each becomes a file.
+    /// Capture points. Each becomes a file.
     pub places: Vec<CapturePlace>,
     /// Whether each flow is captured.
     pub flows: Vec<bool>,
-    /// Whether packets have comments.
+    /// Whether packets are annotated with comments.
     pub comments: bool,
 }

@@ -1,8 +1,9 @@
-//! Bad scenarios: one message with place, value and remedy for each mistake, and all of a file at once.
+//! Invalid scenarios: each error has one message with path, value and fix, and all errors of a file are reported
+//! together.
 
 use lightlag_scenario::{ScenarioError, parse_json, parse_toml};
 
-/// Right in every point; each case breaks it in one.
+/// A valid scenario; each case makes one change that is an error.
 const GOOD: &str = r#"
 name = "good"
 duration = "60 s"
@@ -36,7 +37,7 @@ tcp = { congestion = "cubic" }
 interval = "100 ms"
 "#;
 
-/// One dumbbell; each case breaks it in one point.
+/// A valid dumbbell; each case makes one change that is an error.
 const DUMBBELL: &str = r#"
 duration = "60 s"
 
@@ -49,7 +50,19 @@ access = { rate = "1 Gbit/s", delay = "1 ms" }
 flow = { transfer = "1 MB", stagger = "10 ms" }
 "#;
 
-/// One split connection; each case breaks it in one point.
+/// A valid swarm; each case makes one change that is an error.
+const SWARM: &str = r#"
+duration = "10 s"
+
+[topology]
+kind = "swarm"
+nodes = 8
+area = ["200 m", "200 m", "50 m"]
+mobility = { model = "gauss-markov" }
+flows = 2
+"#;
+
+/// A valid split connection; each case makes one change that is an error.
 const PROXY: &str = r#"
 duration = "60 s"
 
@@ -83,17 +96,18 @@ crash = { at = "10 s" }
 "#;
 
 fn errors(text: &str) -> Vec<ScenarioError> {
-    parse_toml(text, &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err("the scenario is refused")
+    parse_toml(text, &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err("the scenario is rejected")
 }
 
-/// Replaces a line of a good scenario and expects exactly one error, at `path`, whose message has `fragment`.
+/// Replaces a line of a valid scenario, and asserts that there is exactly one error, at `path`, whose message contains
+/// `fragment`.
 fn assert_refused(good: &str, (line, instead, path, fragment): (&str, &str, &str, &str)) {
     assert_eq!(good.matches(line).count(), 1, "{line:?} is once in the good scenario");
     let text = good.replace(line, instead);
     let errors = errors(&text);
     let [error] = errors.as_slice() else { panic!("{instead:?}: one error, not {errors:#?}") };
     assert_eq!(error.path, path, "{instead:?}: {error}");
-    assert!(error.message.contains(fragment), "{instead:?}: {error} does not say {fragment:?}");
+    assert!(error.message.contains(fragment), "{instead:?}: {error} does not contain {fragment:?}");
 }
 
 #[test]
@@ -104,7 +118,7 @@ fn the_good_ones_are_good() {
 }
 
 #[test]
-fn wrong_keys_are_refused_with_a_suggestion() {
+fn wrong_keys_are_rejected_with_a_suggestion() {
     for case in [
         ("seed = 1", "sead = 1", "sead", "did you mean \"seed\"?"),
         ("name = \"good\"", "nmae = \"good\"", "nmae", "did you mean \"name\"?"),
@@ -134,8 +148,63 @@ fn wrong_keys_are_refused_with_a_suggestion() {
     }
 }
 
+/// Former names of keys: a valid scenario with the former key, the path of the key, and its current name.
+const FORMER: [(&str, &str, &str, &str, &str); 22] = [
+    (GOOD, "congestion = \"cubic\"", "scps.bets.patience = \"2 s\"", "flows[0].tcp.scps.bets", "receive_timeout"),
+    (GOOD, "\"cubic\"", "{ algorithm = \"star\", ack_patience = false }", "flows[0].tcp.congestion", "timeout_grace"),
+    (GOOD, "\"cubic\"", "{ algorithm = \"bic\", smallest_step = 1 }", "flows[0].tcp.congestion", "min_step"),
+    (GOOD, "\"cubic\"", "{ algorithm = \"bic\", largest_step = 9 }", "flows[0].tcp.congestion", "max_step"),
+    (GOOD, "loss = 1e-4", NORMAL, "links[1].jitter", "max"),
+    (GOOD, "loss = 1e-4", "on_demand = { latency = \"1 s\", most = \"1 Mbit/s\" }", "links[1].on_demand", "max_rate"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", speed_least = \"1 m/s\"", MOBILITY, "speed_min"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", speed_most = \"9 m/s\"", MOBILITY, "speed_max"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", direction_least = \"0 deg\"", MOBILITY, "direction_min"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", direction_most = \"9 deg\"", MOBILITY, "direction_max"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", pitch_least = \"0 deg\"", MOBILITY, "pitch_min"),
+    (SWARM, "\"gauss-markov\"", "\"gauss-markov\", pitch_most = \"9 deg\"", MOBILITY, "pitch_max"),
+    (SWARM, "\"gauss-markov\"", "\"random-waypoint\", pause_least = \"1 s\"", MOBILITY, "pause_min"),
+    (SWARM, "\"gauss-markov\"", "\"random-waypoint\", pause_most = \"9 s\"", MOBILITY, "pause_max"),
+    (SWARM, "\"gauss-markov\"", "\"paparazzi\", radius_least = \"9 m\"", MOBILITY, "radius_min"),
+    (SWARM, "\"gauss-markov\"", "\"paparazzi\", radius_most = \"9 m\"", MOBILITY, "radius_max"),
+    (SWARM, "\"gauss-markov\"", "\"paparazzi\", stay_least = \"9 s\"", MOBILITY, "stay_min"),
+    (SWARM, "\"gauss-markov\"", "\"paparazzi\", stay_most = \"9 s\"", MOBILITY, "stay_max"),
+    (GOOD, "congestion = \"cubic\"", "scps.bets.transmissions = 2", "flows[0].tcp.scps.bets", "max_transmissions"),
+    (SWARM, "flows = 2", "medium.tries = 3", "topology.medium", "max_attempts"),
+    (
+        SWARM,
+        "flows = 2",
+        "medium.routing = { protocol = \"aodv\", revive_way_back = false }",
+        "topology.medium.routing",
+        "revive_reverse_route",
+    ),
+    (
+        SWARM,
+        "flows = 2",
+        "medium.propagation = { model = \"air-to-ground\", sight = \"drawn\" }",
+        "topology.medium.propagation",
+        "line_of_sight",
+    ),
+];
+const NORMAL: &str = "jitter = { distribution = \"normal\", deviation = \"2 us\", most = \"3 us\" }";
+const MOBILITY: &str = "topology.mobility";
+
 #[test]
-fn wrong_units_are_refused() {
+fn former_keys_name_their_present_ones() {
+    for (good, part, instead, table, present) in FORMER {
+        assert_eq!(good.matches(part).count(), 1, "{part:?} is once in the good scenario");
+        let errors = errors(&good.replace(part, instead));
+        let [error] = errors.as_slice() else { panic!("{instead:?}: one error, not {errors:#?}") };
+        let former = error.path.strip_prefix(table).and_then(|key| key.strip_prefix('.')).expect(&error.path);
+        assert!(instead.contains(&format!("{former} = ")), "{instead:?}: {error}");
+        assert_eq!(error.message, format!("is now {present}"), "{instead:?}");
+    }
+    // In a table without the present name it is unknown as any other.
+    let strange = ("start = \"1 s\"", "patience = \"2 s\"", "flows[0].patience", "\"patience\" is not a key here");
+    assert_refused(GOOD, strange);
+}
+
+#[test]
+fn wrong_units_are_rejected() {
     for case in [
         ("duration = \"60 s\"", "duration = \"60 sec\"", "duration", "ns, us, ms, s, min, h"),
         ("duration = \"60 s\"", "duration = 60", "duration", "60 is not a time with its unit"),
@@ -154,7 +223,7 @@ fn wrong_units_are_refused() {
 }
 
 #[test]
-fn wrong_types_are_refused() {
+fn wrong_types_are_rejected() {
     for case in [
         ("seed = 1", "seed = \"one\"", "seed", "\"one\" is not a whole number"),
         ("seed = 1", "seed = 1.5", "seed", "1.5 is not a whole number"),
@@ -189,7 +258,7 @@ fn wrong_types_are_refused() {
 }
 
 #[test]
-fn values_out_of_bounds_are_refused() {
+fn values_out_of_bounds_are_rejected() {
     for case in [
         ("duration = \"60 s\"", "duration = \"0 s\"", "duration", "0 s leaves no time"),
         ("duration = \"60 s\"", "duration = \"9999999 h\"", "duration", "is not a time"),
@@ -210,7 +279,7 @@ fn values_out_of_bounds_are_refused() {
         ("loss = 1e-4", "loss = { at = [\"1 s\", 2] }", "links[1].loss.at[1]", "2 is not a time"),
         ("loss = 1e-4", "loss = { packets = [3, 0] }", "links[1].loss.packets[1]", "counted from 1"),
         ("loss = 1e-4", "loss = { packets = 3 }", "links[1].loss.packets", "a list of packet numbers"),
-        ("loss = 1e-4", "loss = { packets = [1.5] }", "links[1].loss.packets[0]", "1.5 is no packet number"),
+        ("loss = 1e-4", "loss = { packets = [1.5] }", "links[1].loss.packets[0]", "1.5 is not a valid packet number"),
         ("loss = 1e-4", "loss = { rate = 1, where = \"queue\" }", "links[1].loss.where", "after queue"),
         ("loss = 1e-4", "loss = { rate = 1, where = 3 }", "links[1].loss.where", "\"before queue\""),
         ("loss = 1e-4", "loss = { where = \"before queue\" }", "links[1].loss", "exactly one of"),
@@ -219,7 +288,7 @@ fn values_out_of_bounds_are_refused() {
             "loss = 1e-4",
             "loss = { forward = 1, direction = \"forward\" }",
             "links[1].loss.direction",
-            "leave direction",
+            "remove direction",
         ),
         (
             "queue = \"1 bdp\"",
@@ -232,27 +301,27 @@ fn values_out_of_bounds_are_refused() {
         ("loss = 1e-4", "loss = { mean = 0.1, burst = 3, rate = 1 }", "links[1].loss", "exactly one of"),
         ("loss = 1e-4", "jitter = 3", "links[1].jitter", "3 is not a time such as"),
         ("loss = 1e-4", "jitter = \"3 apples\"", "links[1].jitter", "3 apples"),
-        ("loss = 1e-4", "jitter = \"1 h\"", "links[1].jitter", "would take more than the delay"),
-        ("loss = 1e-4", "jitter = { most = \"1 ms\" }", "links[1].jitter.distribution", "is missing"),
+        ("loss = 1e-4", "jitter = \"1 h\"", "links[1].jitter", "is more than the delay"),
+        ("loss = 1e-4", "jitter = { max = \"1 ms\" }", "links[1].jitter.distribution", "is missing"),
         ("loss = 1e-4", "jitter = { distribution = \"norml\" }", "links[1].jitter.distribution", "\"normal\"?"),
-        ("loss = 1e-4", "jitter = { distribution = \"uniform\" }", "links[1].jitter.most", "is missing"),
+        ("loss = 1e-4", "jitter = { distribution = \"uniform\" }", "links[1].jitter.max", "is missing"),
         ("loss = 1e-4", "jitter = { distribution = \"normal\" }", "links[1].jitter.deviation", "is missing"),
         (
             "loss = 1e-4",
-            "jitter = { distribution = \"normal\", deviation = \"2 us\", most = \"1 us\" }",
-            "links[1].jitter.most",
+            "jitter = { distribution = \"normal\", deviation = \"2 us\", max = \"1 us\" }",
+            "links[1].jitter.max",
             "1 us is below the deviation of 2 us",
         ),
         (
             "loss = 1e-4",
-            "jitter = { distribution = \"uniform\", most = \"1 us\", correlation = 1.5 }",
+            "jitter = { distribution = \"uniform\", max = \"1 us\", correlation = 1.5 }",
             "links[1].jitter.correlation",
             "1.5 is not a probability",
         ),
         ("loss = 1e-4", "changes = 3", "links[1].changes", "3 is not a list of changes"),
         ("loss = 1e-4", "changes = [3]", "links[1].changes[0]", "3 is not a table"),
         ("loss = 1e-4", "changes = [{ rate = \"1 Mbit/s\" }]", "links[1].changes[0].at", "is missing"),
-        ("loss = 1e-4", "changes = [{ at = \"1 s\" }]", "links[1].changes[0]", "changes nothing"),
+        ("loss = 1e-4", "changes = [{ at = \"1 s\" }]", "links[1].changes[0]", "has no effect"),
         ("loss = 1e-4", "changes = [{ at = \"1 s\", dwon = true }]", "links[1].changes[0].dwon", "\"down\"?"),
         ("loss = 1e-4", "changes = [{ at = \"1 s\", down = 1 }]", "links[1].changes[0].down", "1 is not true or false"),
         ("loss = 1e-4", "changes = [{ at = \"1 s\", rate = 5 }]", "links[1].changes[0].rate", "5 is not a rate"),
@@ -261,7 +330,7 @@ fn values_out_of_bounds_are_refused() {
             "loss = 1e-4",
             "changes = [{ at = \"2 s\", down = true }, { at = \"1 s\", down = false }]",
             "links[1].changes[1].at",
-            "1 s is before the 2 s above",
+            "1 s is before the previous change at 2 s",
         ),
         (
             "loss = 1e-4",
@@ -273,7 +342,7 @@ fn values_out_of_bounds_are_refused() {
             "loss = 1e-4",
             "changes = [{ at = \"1 s\", loss = { rate = 1, direction = \"forward\" } }]",
             "links[1].changes[0].loss.direction",
-            "said once",
+            "is not a key of a single change",
         ),
         ("loss = 1e-4", "outage = \"holt\"", "links[1].outage", "did you mean \"hold\"?"),
         ("loss = 1e-4", "outage = true", "links[1].outage", "true is not \"hold\" or \"lose\""),
@@ -288,7 +357,7 @@ fn values_out_of_bounds_are_refused() {
             "loss = 1e-4",
             "loss = { mean = 0.75, burst = 2 }",
             "links[1].loss.burst",
-            "2 packets in a row cannot make 0.75",
+            "bursts of 2 packets cannot lose 0.75",
         ),
         ("loss = 1e-4", "loss = { mean = 0.75, burst = 2 }", "links[1].loss.burst", "at least 3,"),
         ("loss = 1e-4", "loss = { good = { mean_time = \"1 s\" } }", "links[1].loss.bad", "is missing"),
@@ -296,7 +365,7 @@ fn values_out_of_bounds_are_refused() {
             "loss = 1e-4",
             "loss = { good = { mean_time = \"1 s\" }, bad = { mean_time = \"0 s\" } }",
             "links[1].loss.bad.mean_time",
-            "0 s is no time",
+            "0 s is not a valid duration",
         ),
         (
             "loss = 1e-4",
@@ -311,9 +380,9 @@ fn values_out_of_bounds_are_refused() {
         ("queue = \"1 bdp\"", "queue = \"1.5 packets\"", "links[1].queue", "whole number of packets"),
         ("queue = \"1 bdp\"", "queue = \"-1 bdp\"", "links[1].queue", "a number above 0"),
         ("queue = \"1 bdp\"", "queue = \"inf bdp\"", "links[1].queue", "a number above 0"),
-        ("queue = \"1 bdp\"", "queue = \"0 B\"", "links[1].queue", "lets nothing wait"),
+        ("queue = \"1 bdp\"", "queue = \"0 B\"", "links[1].queue", "leaves no capacity"),
         ("queue = \"1 bdp\"", "queue = \"8000 TB\"", "links[1].queue", "is above"),
-        ("header = \"7 B\"", "header = \"20 kB\"", "links[1].header", "the largest link-layer header"),
+        ("header = \"7 B\"", "header = \"20 kB\"", "links[1].header", "the maximum link-layer header"),
         ("transfer = \"20 MB\"", "transfer = \"0 B\"", "flows[0].transfer", "sends nothing"),
         ("transfer = \"20 MB\"", "transfer = \"5000 TB\"", "flows[0].transfer", "above 1000 TB"),
         ("transfer = \"20 MB\"", "transfer = \"1e30 B\"", "flows[0].transfer", "is not a size"),
@@ -353,10 +422,10 @@ fn values_out_of_bounds_are_refused() {
             "did you mean \"bbr\"?",
         ),
         ("interval = \"100 ms\"", "queueing = 1", "record.queueing", "1 is not true or false"),
-        ("interval = \"100 ms\"", "interval = \"0 s\"", "record.interval", "0 s between samples never ends"),
+        ("interval = \"100 ms\"", "interval = \"0 s\"", "record.interval", "0 s is not a valid sampling interval"),
         ("interval = \"100 ms\"", "interval = \"1 ns\"", "record.interval", "samples, more than"),
         ("name = \"good\"", "name = \"\"", "name", "it is empty"),
-        ("name = \"good\"", "name = \"../x\"", "name", "no / and no dot in front"),
+        ("name = \"good\"", "name = \"../x\"", "name", "must not contain / or start with a dot"),
     ] {
         assert_refused(GOOD, case);
     }
@@ -373,7 +442,7 @@ fn values_out_of_bounds_are_refused() {
 }
 
 #[test]
-fn mistakes_in_a_short_form_are_named_where_they_stand() {
+fn errors_in_a_short_form_are_reported_at_their_position() {
     for (instead, path, fragment) in [
         ("congestion = \"qubic\"", "flows[0].congestion", "did you mean \"cubic\"?"),
         ("congestion = { algorithm = \"cubic\", beta = 2 }", "flows[0].congestion.beta", "2 is not a number from"),
@@ -388,7 +457,7 @@ fn mistakes_in_a_short_form_are_named_where_they_stand() {
         ("uniform = [\"2 s\", \"1 s\"]", "uniform[1]", "is not above min"),
         ("exponential = true", "exponential", "true is not a time"),
         ("exponential = [\"1 s\"]", "exponential", "is not a time"),
-        ("exponential = \"0 s\"", "exponential", "is nothing"),
+        ("exponential = \"0 s\"", "exponential", "is not above 0"),
     ] {
         let path = format!("flows[0].start.{path}");
         assert_refused(GOOD, ("start = \"1 s\"", &format!("start = {{ {short} }}"), &path, fragment));
@@ -414,26 +483,26 @@ fn parameters_of_a_congestion_control_are_checked_one_by_one() {
 }
 
 #[test]
-fn switches_of_scps_that_contradict_each_other_are_refused_at_their_place() {
+fn contradictory_switches_of_scps_are_rejected_at_their_position() {
     let refused = |tcp: &str, key: &str, fragment: &str| {
         let path = format!("flows[0].tcp.{key}");
         assert_refused(GOOD, ("congestion = \"cubic\"", tcp, &path, fragment));
     };
     refused("recovery = \"snack\"", "recovery", "set scps = true");
-    refused("recovery = \"rack\", scps = { snack = \"long\" }", "scps.snack", "in the place of SACK");
+    refused("recovery = \"rack\", scps = { snack = \"long\" }", "scps.snack", "and it replaces SACK");
     refused("scps = { snack = \"of\" }", "scps.snack", "did you mean \"off\"?");
     refused("scps = { snack = \"off\", snack_delay = \"1 s\" }", "scps.snack_delay", "snack is off");
     refused("scps = { sncak = \"short\" }", "scps.sncak", "did you mean \"snack\"?");
     refused("scps = 20", "scps", "20 is not true, false or a table");
-    refused("ack_interval = \"3 min\"", "ack_interval", "180 s are no shorter than rto.max, which is 120 s");
+    refused("ack_interval = \"3 min\"", "ack_interval", "180 s is not shorter than rto.max, which is 120 s");
     refused("outage_after = 200", "outage_after", "never reached with retries = 15");
-    refused("rate_control = { bucket = \"3 kB\" }", "rate_control.rate", "or as route.rate");
+    refused("rate_control = { bucket = \"3 kB\" }", "rate_control.rate", "or set route.rate");
     refused("rate_control = { rate = \"0 bit/s\" }", "rate_control.rate", "0 bit/s");
-    refused("rate_control = { rate = \"1 Mbit/s\", bucket = \"1 kB\" }", "rate_control.bucket", "1 kB hold less");
+    refused("rate_control = { rate = \"1 Mbit/s\", bucket = \"1 kB\" }", "rate_control.bucket", "1 kB holds less");
     refused("route = { rtt = \"5 s\", rto = \"1 s\" }", "route.rto", "1 s is below route.rtt, which is 5 s");
     refused("route = { path = true, rto = \"1 ms\" }", "route.rto", "1 ms is below route.rtt");
-    refused("route = \"way\"", "route", "\"way\" is not \"path\", true, false or a table");
-    refused("route = {}", "route", "names nothing");
+    refused("route = \"paht\"", "route", "\"paht\" is not \"path\", true, false or a table");
+    refused("route = {}", "route", "has no keys");
     refused("initial_window = \"rfc1\"", "initial_window", "or \"rfc3390\"");
 }
 
@@ -444,15 +513,18 @@ fn a_bucket_must_hold_a_packet_of_its_version_of_ip() {
         "mss = \"1000 B\", rate_control = { rate = \"1 Mbit/s\", bucket = \"1040 B\" }",
     );
     parse_toml(&text, &[]).expect("good").expand().expect("good");
-    let found = errors(&format!("ip = \"v6\"\n{text}"));
-    assert_eq!(found.iter().map(|error| error.path.as_str()).collect::<Vec<_>>(), ["flows[0].tcp.rate_control.bucket"]);
-    assert!(found[0].message.contains("one packet of 1.06 kB"), "{}", found[0].message);
+    let reported = errors(&format!("ip = \"v6\"\n{text}"));
+    assert_eq!(
+        reported.iter().map(|error| error.path.as_str()).collect::<Vec<_>>(),
+        ["flows[0].tcp.rate_control.bucket"]
+    );
+    assert!(reported[0].message.contains("one packet of 1.06 kB"), "{}", reported[0].message);
 }
 
 #[test]
 fn missing_keys_are_named_with_an_example() {
     for case in [
-        ("duration = \"60 s\"", "", "duration", "is missing; say how long"),
+        ("duration = \"60 s\"", "", "duration", "is missing; specify the maximum simulated time"),
         ("between = [\"gateway\", \"server\"]", "", "links[1].between", "name the two nodes"),
         ("rate = \"10 Mbit/s\"", "", "links[1].rate", "such as \"10 Mbit/s\""),
         ("delay = \"300 ms\"", "", "links[1].delay", "such as \"300 ms\""),
@@ -476,14 +548,14 @@ fn references_must_lead_somewhere() {
     for case in [
         ("to = \"server\"", "to = \"sever\"", "flows[0].to", "did you mean \"server\"?"),
         ("from = \"client\"", "from = \"moon\"", "flows[0].from", "its nodes: client, gateway, server"),
-        ("to = \"server\"", "to = \"client\"", "flows[0].to", "also where the flow starts"),
+        ("to = \"server\"", "to = \"client\"", "flows[0].to", "also the source of the flow"),
         ("from = \"client\"", "from = \"\"", "flows[0].from", "it is empty"),
         ("between = [\"client\", \"gateway\"]", "between = [\"client\", \"island\"]", "flows[0].to", "unreachable"),
         (
             "between = [\"client\", \"gateway\"]",
             "between = [\"server\", \"gateway\"]",
             "links[1].between",
-            "joined already",
+            "already joined",
         ),
         ("between = [\"client\", \"gateway\"]", "between = [\"client\", \"client\"]", "links[0].between", "twice"),
         ("between = [\"client\", \"gateway\"]", "between = [\"\", \"gateway\"]", "links[0].between", "it is empty"),
@@ -500,17 +572,17 @@ fn references_must_lead_somewhere() {
             "tcp = { congestion = \"cubic\" }",
             "congestion = \"hybla\"\ntcp = { congestion = \"cubic\" }",
             "flows[0].congestion",
-            "twice",
+            "is duplicated",
         ),
     ] {
-        // A case that takes the only way to a node away may say more than one thing.
+        // A case that removes the only path to a node may cause several errors.
         let (line, instead, path, fragment) = case;
         let errors = errors(&GOOD.replace(line, instead));
         let hit = |error: &ScenarioError| error.path == path && error.message.contains(fragment);
         assert!(errors.iter().any(hit), "{instead:?}: {path} with {fragment:?} is not in {errors:#?}");
     }
     let twice = "[[links]]\nbetween = [\"router-left\", \"client1\"]\nrate = \"1 bit/s\"\ndelay = \"0 s\"\n[topology]";
-    assert_refused(DUMBBELL, ("[topology]", twice, "topology", "joined already, by links[0]"));
+    assert_refused(DUMBBELL, ("[topology]", twice, "topology", "already joined by links[0]"));
 }
 
 #[test]
@@ -526,7 +598,7 @@ fn networks_and_flows_must_be_there() {
 }
 
 #[test]
-fn wrong_routing_is_refused() {
+fn wrong_routing_is_rejected() {
     let follow = |more: &str| format!("{{ kind = \"follow links\", {more} }}");
     let cases = [
         ("3".to_owned(), "routing", "3 is not \"static\", \"follow links\", or a table"),
@@ -543,8 +615,8 @@ fn wrong_routing_is_refused() {
         (follow("ttl = \"64\""), "routing.ttl", "\"64\" is not a whole number from 1 to 255"),
         (follow("convergence = 1"), "routing.convergence", "1 is not a time"),
         (follow("converge = \"1 s\""), "routing.converge", "did you mean \"convergence\"?"),
-        ("{ kind = \"static\", ttl = 9 }".to_owned(), "routing.ttl", "goes with kind = \"follow links\""),
-        ("{ kind = \"static\", convergence = \"1 s\" }".to_owned(), "routing.convergence", "goes with kind"),
+        ("{ kind = \"static\", ttl = 9 }".to_owned(), "routing.ttl", "requires kind = \"follow links\""),
+        ("{ kind = \"static\", convergence = \"1 s\" }".to_owned(), "routing.convergence", "requires kind"),
     ];
     for (value, path, fragment) in &cases {
         assert_refused(GOOD, ("seed = 1", &format!("seed = 1\nrouting = {value}"), path, fragment));
@@ -552,7 +624,7 @@ fn wrong_routing_is_refused() {
 }
 
 #[test]
-fn routes_are_not_looked_for_too_often() {
+fn routes_are_not_computed_too_often() {
     // 500 routers and 500 nodes: 250,000 routes, 201 times.
     let changes: Vec<String> = (1..=201).map(|ms| format!("{{ at = \"{ms} ms\", delay = \"{ms} us\" }}")).collect();
     let text = format!(
@@ -581,7 +653,7 @@ fn a_chain_is_as_long_as_its_routing_tables_fit() {
 
 #[test]
 fn text_that_is_not_toml_is_placed_by_line_and_column() {
-    for (text, place) in [
+    for (text, path) in [
         ("duration = ", "line 1, column "),
         ("name = \"x\"\nduration = \"1 s", "line 2, column "),
         ("a = 1\nb = 2\n[[links]\n", "line 3, column "),
@@ -591,16 +663,17 @@ fn text_that_is_not_toml_is_placed_by_line_and_column() {
     ] {
         let errors = errors(text);
         let [error] = errors.as_slice() else { panic!("{text:?}: one error, not {errors:?}") };
-        assert!(error.path.starts_with(place), "{text:?}: {error}");
+        assert!(error.path.starts_with(path), "{text:?}: {error}");
         assert!(error.message.starts_with("not TOML: "), "{text:?}: {error}");
     }
 }
 
 #[test]
 fn text_that_is_not_json_is_placed_by_line_and_column() {
-    for (text, place) in [("", "line 1, column 0"), ("{\n  \"a\": }", "line 2, column 8"), ("{", "line 1, column 1")] {
+    for (text, location) in [("", "line 1, column 0"), ("{\n  \"a\": }", "line 2, column 8"), ("{", "line 1, column 1")]
+    {
         let errors = parse_json(text, &[]).unwrap_err();
-        assert_eq!(errors[0].path, place, "{text:?}: {errors:?}");
+        assert_eq!(errors[0].path, location, "{text:?}: {errors:?}");
         assert!(errors[0].message.starts_with("not JSON: "), "{errors:?}");
     }
     for text in ["[]", "3", "null", "\"x\""] {
@@ -612,7 +685,7 @@ fn text_that_is_not_json_is_placed_by_line_and_column() {
 }
 
 #[test]
-fn changes_say_what_they_could_not_change() {
+fn changes_report_what_they_could_not_change() {
     for (key, value, path, fragment) in [
         ("flows.3.start", "1 s", "flows.3.start", "is not an entry of flows, which has 0 to 0"),
         ("flows.x.start", "1 s", "flows.x.start", "\"x\" is not an entry of flows"),
@@ -631,7 +704,7 @@ fn changes_say_what_they_could_not_change() {
 }
 
 #[test]
-fn all_mistakes_of_a_file_are_reported_at_once() {
+fn all_errors_of_a_file_are_reported_together() {
     let text = r#"
 seed = -1
 durration = "3 s"
@@ -697,13 +770,13 @@ fn an_error_prints_as_path_and_message() {
 }
 
 #[test]
-fn bad_proxies_are_refused() {
+fn bad_proxies_are_rejected() {
     let twice = "crash = { at = \"10 s\" }\n[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"";
     for case in [
         ("node = \"gateway\"", "node = \"gatewy\"", "proxies[0].node", "did you mean \"gateway\"?"),
         ("node = \"gateway\"", "", "proxies[0].node", "is missing; name the node"),
         ("kind = \"split\"", "kind = \"spilt\"", "proxies[0].kind", "did you mean \"split\"?"),
-        ("buffer = \"512 kB\"", "", "proxies[0].buffer", "is missing; say how much"),
+        ("buffer = \"512 kB\"", "", "proxies[0].buffer", "is missing; specify the maximum data"),
         ("buffer = \"512 kB\"", "buffer = \"0 B\"", "proxies[0].buffer", "is not a buffer from 64 B"),
         (
             "buffer = \"512 kB\"",
@@ -712,7 +785,7 @@ fn bad_proxies_are_refused() {
             "did you mean \"buffer\"?",
         ),
         ("flows = [\"f1\"]", "flows = [\"f2\"]", "proxies[0].flows[0]", "is not a flow; did you mean \"f1\"?"),
-        ("flows = [\"f1\"]", "flows = []", "proxies[0].flows", "names none"),
+        ("flows = [\"f1\"]", "flows = []", "proxies[0].flows", "names no flow"),
         ("node = \"gateway\"", "node = \"aside\"", "proxies[0].flows", "does not cross \"aside\" in both directions"),
         ("node = \"gateway\"", "node = \"server\"", "proxies[0].flows", "does not cross \"server\""),
         (
@@ -728,14 +801,14 @@ fn bad_proxies_are_refused() {
             "proxies[0].client.recieve_buffer",
             "did you mean \"receive_buffer\"?",
         ),
-        ("crash = { at = \"10 s\" }", "crash = {}", "proxies[0].crash.at", "is missing; say when"),
-        ("crash = { at = \"10 s\" }", twice, "proxies[1].flows", "splits the flow \"f1\" at this node already"),
+        ("crash = { at = \"10 s\" }", "crash = {}", "proxies[0].crash.at", "is missing; specify the time"),
+        ("crash = { at = \"10 s\" }", twice, "proxies[1].flows", "already splits the flow \"f1\" at this node"),
     ] {
         assert_refused(PROXY, case);
     }
 }
 
-/// A flow that may do without some of its bytes; each case breaks it in one point.
+/// A valid flow with partial reliability; each case makes one change that is an error.
 const BETS: &str = r#"
 duration = "60 s"
 
@@ -758,29 +831,44 @@ name = "f1"
 from = "client"
 to = "server"
 transfer = "20 MB"
-tcp = { scps = { bets = { transmissions = 3, patience = "2 s", hold = "50 kB" } } }
+tcp = { scps = { bets = { max_transmissions = 3, receive_timeout = "2 s", hold = "50 kB" } } }
 "#;
 
 #[test]
-fn bad_partial_reliability_is_refused() {
+fn bad_partial_reliability_is_rejected() {
     parse_toml(BETS, &[]).expect("good").expand().expect("good");
-    let whole = "bets = { transmissions = 3, patience = \"2 s\", hold = \"50 kB\" }";
+    let whole = "bets = { max_transmissions = 3, receive_timeout = \"2 s\", hold = \"50 kB\" }";
     for case in [
-        ("transmissions = 3", "transmissions = 0", "flows[0].tcp.scps.bets.transmissions", "0 is not between 1"),
-        ("transmissions = 3", "transmissions = 21", "flows[0].tcp.scps.bets.transmissions", "21 is not between 1"),
-        ("patience = \"2 s\"", "patience = \"0 s\"", "flows[0].tcp.scps.bets.patience", "every late segment is a hole"),
-        ("patience = \"2 s\"", "patience = \"2 h\"", "flows[0].tcp.scps.bets.patience", "7200 s"),
+        (
+            "max_transmissions = 3",
+            "max_transmissions = 0",
+            "flows[0].tcp.scps.bets.max_transmissions",
+            "0 is not between 1",
+        ),
+        (
+            "max_transmissions = 3",
+            "max_transmissions = 21",
+            "flows[0].tcp.scps.bets.max_transmissions",
+            "21 is not between 1",
+        ),
+        (
+            "receive_timeout = \"2 s\"",
+            "receive_timeout = \"0 s\"",
+            "flows[0].tcp.scps.bets.receive_timeout",
+            "every late segment would be a hole",
+        ),
+        ("receive_timeout = \"2 s\"", "receive_timeout = \"2 h\"", "flows[0].tcp.scps.bets.receive_timeout", "7200 s"),
         ("hold = \"50 kB\"", "hold = \"0 B\"", "flows[0].tcp.scps.bets.hold", "0 B"),
         ("hold = \"50 kB\"", "hold = \"100 kB\"", "flows[0].tcp.scps.bets.hold", "the receive buffer has 100 kB"),
-        (whole, "bets = { tries = 3 }", "flows[0].tcp.scps.bets.tries", "transmissions, patience, hold"),
-        (whole, "bets = 3", "flows[0].tcp.scps.bets", "transmissions = 3"),
+        (whole, "bets = { tries = 3 }", "flows[0].tcp.scps.bets.tries", "max_transmissions, receive_timeout, hold"),
+        (whole, "bets = 3", "flows[0].tcp.scps.bets", "max_transmissions = 3"),
     ] {
         assert_refused(BETS, case);
     }
 }
 
 #[test]
-fn what_needs_every_byte_has_no_partial_reliability() {
+fn traffic_that_needs_every_byte_has_no_partial_reliability() {
     let transfer = "transfer = \"20 MB\"";
     let asks = "traffic = { kind = \"requests\", request = \"1 kB\", response = \"9 kB\" }";
     assert_refused(BETS, (transfer, asks, "flows[0].tcp.scps.bets", "a dialogue needs every byte"));
@@ -788,13 +876,13 @@ fn what_needs_every_byte_has_no_partial_reliability() {
     let text = BETS.replace(transfer, collects)
         + "[[flows]]\nfrom = \"server\"\nto = \"client\"\ntransport = \"udp\"\n\
         traffic = { kind = \"constant\", rate = \"1 kbit/s\" }\n";
-    let found = errors(&text);
-    assert!(found.len() == 1 && found[0].message.contains("have to arrive whole"), "{found:?}");
+    let reported = errors(&text);
+    assert!(reported.len() == 1 && reported[0].message.contains("must arrive complete"), "{reported:?}");
     let proxy = "\n[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"\n";
-    let found = errors(&format!("{BETS}{proxy}"));
-    assert_eq!((found.len(), found[0].path.as_str()), (1, "flows[0].tcp.scps.bets"));
-    assert!(found[0].message.contains("the proxy at \"gateway\" passes on every byte"), "{}", found[0]);
-    // One message, wherever the key stands.
+    let reported = errors(&format!("{BETS}{proxy}"));
+    assert_eq!((reported.len(), reported[0].path.as_str()), (1, "flows[0].tcp.scps.bets"));
+    assert!(reported[0].message.contains("the proxy at \"gateway\" forwards every byte"), "{}", reported[0]);
+    // One message, at either level of the key.
     let of_all = BETS.replace("receive_buffer = \"100 kB\"", "scps = { bets = true }").replace("tcp = {", "# tcp = {");
     assert_eq!(errors(&format!("{of_all}{proxy}")).len(), 1);
     let of_proxy = BETS.replace("tcp = {", "# tcp = {") + proxy + "server = { scps = { bets = true } }\n";
@@ -803,18 +891,18 @@ fn what_needs_every_byte_has_no_partial_reliability() {
 }
 
 #[test]
-fn a_proxy_that_splits_nothing_is_refused() {
+fn a_proxy_that_splits_nothing_is_rejected() {
     let all = PROXY.replace("flows = [\"f1\"]\n", "");
     for node in ["client", "server", "aside"] {
-        let found = errors(&all.replace("node = \"gateway\"", &format!("node = \"{node}\"")));
-        assert_eq!((found.len(), found[0].path.as_str()), (1, "proxies[0].node"), "{found:?}");
-        assert!(found[0].message.contains("splits none; name a node between the ends"), "{}", found[0]);
+        let reported = errors(&all.replace("node = \"gateway\"", &format!("node = \"{node}\"")));
+        assert_eq!((reported.len(), reported[0].path.as_str()), (1, "proxies[0].node"), "{reported:?}");
+        assert!(reported[0].message.contains("splits none; name a node between the endpoints"), "{}", reported[0]);
     }
-    parse_toml(&all, &[]).unwrap().expand().expect("between the ends it splits a flow");
+    parse_toml(&all, &[]).unwrap().expand().expect("between the endpoints it splits a flow");
 }
 
 #[test]
-fn what_is_less_than_a_unit_is_refused_and_zero_is_zero() {
+fn less_than_a_unit_is_rejected_and_zero_is_zero() {
     for case in [
         ("header = \"7 B\"", "header = \"0.5 B\"", "links[1].header", "\"0.5 B\" is less than 1 B"),
         ("rate = \"10 Mbit/s\"", "rate = \"0.9 bit/s\"", "links[1].rate", "\"0.9 bit/s\" is less than 1 bit/s"),
@@ -828,50 +916,50 @@ fn what_is_less_than_a_unit_is_refused_and_zero_is_zero() {
 }
 
 #[test]
-fn keys_of_tcp_beside_udp_are_refused() {
+fn keys_of_tcp_with_udp_are_rejected() {
     let udp = "traffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\ntransport = \"udp\"\ntcp = { mss = \"1000 B\" }";
-    assert_refused(GOOD, ("tcp = { congestion = \"cubic\" }", udp, "flows[0].tcp", "which has no TCP; leave it out"));
+    assert_refused(GOOD, ("tcp = { congestion = \"cubic\" }", udp, "flows[0].tcp", "which has no TCP; remove it"));
 }
 
 #[test]
 fn seeds_have_one_range() {
     let above = "seed = 9223372036854775808";
     let text = parse_toml(GOOD, &[]).unwrap().to_json().to_string();
-    let found = parse_json(&text.replace("\"seed\":1", &above.replace("seed = ", "\"seed\":")), &[]).unwrap_err();
-    assert_eq!((found.len(), found[0].path.as_str()), (1, "seed"));
-    assert!(found[0].message.contains("from 0 to 9223372036854775807"), "{}", found[0]);
+    let reported = parse_json(&text.replace("\"seed\":1", &above.replace("seed = ", "\"seed\":")), &[]).unwrap_err();
+    assert_eq!((reported.len(), reported[0].path.as_str()), (1, "seed"));
+    assert!(reported[0].message.contains("from 0 to 9223372036854775807"), "{}", reported[0]);
     parse_toml(&GOOD.replace("seed = 1", "seed = 9223372036854775807"), &[]).expect("the last one");
 }
 
 #[test]
 fn json_names_each_key_once() {
-    for (text, place, key) in [
+    for (text, path, key) in [
         (r#"{"duration": "1 s", "duration": "2 s"}"#, "line 1, column 29", "\"duration\""),
         ("{\"a\": [{\"b\": 1,\n\"b\\u0062\": 1, \"bb\": 2}]}", "line 2, column 17", "\"bb\""),
     ] {
-        let found = parse_json(text, &[]).unwrap_err();
-        assert_eq!(found.len(), 1);
-        assert!(found[0].message.contains(&format!("the key {key} is there twice")), "{}", found[0]);
-        assert!(found[0].path.starts_with(&place[..6]), "{}", found[0]);
+        let reported = parse_json(text, &[]).unwrap_err();
+        assert_eq!(reported.len(), 1);
+        assert!(reported[0].message.contains(&format!("the key {key} is duplicated")), "{}", reported[0]);
+        assert!(reported[0].path.starts_with(&path[..6]), "{}", reported[0]);
     }
 }
 
 #[test]
-fn at_most_fifty_mistakes_are_listed_with_their_number() {
+fn the_first_fifty_errors_are_listed_with_their_count() {
     let flows: String =
         (0..120).map(|at| format!("[[flows]]\nname = \"{at}\"\nfrom = \"a\"\nto = \"nowhere\"\n")).collect();
     let text = format!(
         "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{flows}"
     );
-    let found = errors(&text);
-    assert_eq!(found.len(), 51);
-    assert_eq!(found[50].to_string(), "in all: 120 mistakes; these are the first 50");
+    let reported = errors(&text);
+    assert_eq!(reported.len(), 51);
+    assert_eq!(reported[50].to_string(), "in total: 120 errors; these are the first 50");
 }
 
-/// A swarm of which these places are captured.
-fn captured(places: &str) -> Result<lightlag_scenario::Network, Vec<ScenarioError>> {
+/// Returns the network of a swarm that is captured at these points.
+fn captured(points: &str) -> Result<lightlag_scenario::Network, Vec<ScenarioError>> {
     let text = format!(
-        "duration = \"9 s\"\nrecord = {{ pcap = {{ at = [{places}] }} }}\n[topology]\nkind = \"swarm\"\nnodes = 3\nflows = 1\n\
+        "duration = \"9 s\"\nrecord = {{ pcap = {{ at = [{points}] }} }}\n[topology]\nkind = \"swarm\"\nnodes = 3\nflows = 1\n\
          [[links]]\nbetween = [\"uav2\", \"base\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n"
     );
     parse_toml(&text, &[]).and_then(|scenario| scenario.expand())
@@ -916,8 +1004,8 @@ flows = [{ from = \"a\", to = \"c\" }]
 }
 
 #[test]
-fn a_key_at_the_wrong_place_is_told_where_it_belongs() {
-    for (key, at, message) in [
+fn a_key_in_the_wrong_table_gets_a_hint_at_the_right_one() {
+    for (key, path, message) in [
         ("loss", "loss", "\"loss\" is not a key here: loss belongs to links[0]"),
         ("flows.0.delay", "flows[0].delay", "\"delay\" is not a key here: delay belongs to links[0]"),
         ("flows.0.tcp.queue", "flows[0].tcp.queue", "\"queue\" is not a key here: queue belongs to links[0]"),
@@ -947,15 +1035,15 @@ fn a_key_at_the_wrong_place_is_told_where_it_belongs() {
     ] {
         let errors = parse_toml(GOOD, &[(key.to_owned(), "1".to_owned())]).unwrap_err();
         assert!(
-            errors.iter().any(|error| error.path == at && error.message.starts_with(message)),
+            errors.iter().any(|error| error.path == path && error.message.starts_with(message)),
             "{key}: {errors:#?}"
         );
     }
 }
 
 #[test]
-fn a_word_of_another_tool_gets_one_hint() {
-    for (key, at, meant) in [
+fn a_keyword_of_another_tool_gets_one_hint() {
+    for (key, path, meant) in [
         ("links.0.latency", "links[0].latency", "delay"),
         ("links.0.Bandwidth", "links[0].Bandwidth", "rate"),
         ("links.0.packet-loss", "links[0].packet-loss", "loss"),
@@ -963,14 +1051,14 @@ fn a_word_of_another_tool_gets_one_hint() {
         ("flows.0.size", "flows[0].size", "transfer"),
     ] {
         let errors = parse_toml(GOOD, &[(key.to_owned(), "1".to_owned())]).unwrap_err();
-        let error = errors.iter().find(|error| error.path == at).expect("an error at the key");
+        let error = errors.iter().find(|error| error.path == path).expect("an error at the key");
         assert!(error.message.contains(&format!("is not a key here; did you mean {meant:?}?")), "{error}");
         assert!(!error.message.contains("belongs to"), "one hint: {error}");
     }
 }
 
 #[test]
-fn one_table_instead_of_a_list_is_one_mistake() {
+fn one_table_instead_of_a_list_is_one_error() {
     let once = |key: &str| {
         let (head, list) = GOOD.split_once(&format!("[[{key}]]")).expect("a list");
         let (first, rest) = list.split_once("\n[").expect("another table");
@@ -1002,7 +1090,11 @@ fn parts_have_names_and_an_empty_value_removes_a_key() {
     let shorter =
         text.replace("transfer = \"1 MB\"\n", "").replace("loss = 0.1\n", "").replace("congestion = \"bbr\"\n", "");
     assert_eq!(without, parse_toml(&shorter, &[]).unwrap());
-    assert_eq!(with(&[("flows.0.start", ""), ("links.0.header", "")]), with(&[]), "what is not there is no mistake");
+    assert_eq!(
+        with(&[("flows.0.start", ""), ("links.0.header", "")]),
+        with(&[]),
+        "removing an absent key is not an error"
+    );
     for (key, value, part) in [
         ("flows.0.tarnsfer", "", "did you mean \"transfer\"?"),
         ("flows.wbe.start", "1 s", "did you mean \"web\"?"),
@@ -1022,24 +1114,24 @@ fn every_wrong_key_of_a_table_of_tcp_is_reported() {
              [[flows]]\nfrom = \"a\"\nto = \"b\"\ntcp = {{ {tcp} }}\n"
         )
     };
-    let places = |tcp: &str| -> Vec<String> {
+    let messages = |tcp: &str| -> Vec<String> {
         let errors = lightlag_scenario::parse_toml(&text(tcp), &[]).unwrap_err();
         errors.into_iter().map(|error| format!("{}: {}", error.path, error.message)).collect()
     };
-    let found = places("delayed_ack = { delay = \"100 ms\", every = 2, quick = \"few\", segments = 2 }");
-    assert_eq!(found.len(), 3, "{found:?}");
+    let reported = messages("delayed_ack = { delay = \"100 ms\", every = 2, quick = \"few\", segments = 2 }");
+    assert_eq!(reported.len(), 3, "{reported:?}");
     assert!(
-        found[0]
+        reported[0]
             .starts_with("flows[0].tcp.delayed_ack.delay: \"delay\" is not a key here; write one of segments, timeout")
     );
-    assert!(found[1].starts_with("flows[0].tcp.delayed_ack.every: \"every\" is not a key here"));
-    assert!(found[2].starts_with("flows[0].tcp.delayed_ack.quick: \"few\" is not"));
-    let found = places("rto = { lowest = \"1 s\", maximal = \"1 s\" }, keep_alive = { after = \"1 s\", count = 3 }");
+    assert!(reported[1].starts_with("flows[0].tcp.delayed_ack.every: \"every\" is not a key here"));
+    assert!(reported[2].starts_with("flows[0].tcp.delayed_ack.quick: \"few\" is not"));
+    let found = messages("rto = { lowest = \"1 s\", maximal = \"1 s\" }, keep_alive = { after = \"1 s\", count = 3 }");
     assert_eq!(found.len(), 4, "{found:?}");
 }
 
 #[test]
-fn a_discipline_may_stand_in_the_place_of_a_queue() {
+fn a_discipline_may_replace_a_queue() {
     let read = |queue: &str| {
         let text = format!(
             "duration = \"1 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = {queue}\n\

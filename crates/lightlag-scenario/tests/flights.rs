@@ -1,11 +1,11 @@
-//! Paths from files and groups behind leaders, in scenarios.
+//! Scenarios with paths of nodes from files, and with groups that follow leaders.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_scenario::parse_toml;
 use std::path::{Path, PathBuf};
 
-/// A file with these contents, in a folder of this test.
+/// Writes a file with these contents to a directory of this test, and returns its path.
 fn file(name: &str, text: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flights");
     std::fs::create_dir_all(&folder).unwrap();
@@ -14,7 +14,7 @@ fn file(name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// The places of all nodes of the first medium after so many seconds, or the errors.
+/// Returns the positions of all nodes of the first medium after the given number of seconds, or the errors.
 fn places(text: &str, seconds: f64) -> Result<Vec<Vector>, String> {
     let joined = |errors: Vec<_>| errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
     let network = parse_toml(text, &[]).map_err(joined)?.expand().map_err(joined)?;
@@ -46,11 +46,14 @@ fn nodes_of_a_swarm_take_the_paths_of_a_file_in_its_order() {
 }
 
 #[test]
-fn a_wrong_file_is_told_once_with_its_line() {
+fn a_wrong_file_is_reported_once_with_its_line() {
     let file = file("wrong.csv", "time,node,x,y,z\n0,1,0,0,10\n0,1,100,0,10\n");
     let mobility = format!("model = \"trace\", file = {:?}", file.display().to_string());
     let error = places(&swarm(2, &mobility, ""), 5.0).unwrap_err();
-    assert!(error.contains("wrong.csv: line 3: node 1 has two places at 0 s") && error.lines().count() == 1, "{error}");
+    assert!(
+        error.contains("wrong.csv: line 3: node 1 has two positions at 0 s") && error.lines().count() == 1,
+        "{error}"
+    );
     let error = places(&swarm(2, "model = \"trace\", file = \"nowhere.csv\"", ""), 5.0).unwrap_err();
     assert!(error.contains("nowhere.csv: cannot be read"), "{error}");
 }
@@ -58,13 +61,13 @@ fn a_wrong_file_is_told_once_with_its_line() {
 #[test]
 fn members_follow_a_leader_that_is_listed_or_in_the_swarm() {
     let leader = "[[nodes]]\nname = \"leader\"\nat = [\"200 m\", \"200 m\", \"50 m\"]\n\
-        mobility = { model = \"gauss-markov\", speed_least = \"10 m/s\", speed_most = \"20 m/s\" }\n";
+        mobility = { model = \"gauss-markov\", speed_min = \"10 m/s\", speed_max = \"20 m/s\" }\n";
     let text = swarm(4, "model = \"group\", leader = \"leader\", radius = \"5 m\"", leader);
     for seconds in [0.0, 3.3, 9.9] {
-        let places = places(&text, seconds).unwrap();
-        let (leader, members) = places.split_last().unwrap();
+        let positions = places(&text, seconds).unwrap();
+        let (leader, members) = positions.split_last().unwrap();
         assert_eq!(members.len(), 4);
-        assert!(members.iter().all(|member| member.distance(*leader) < 5.0 + 1e-5), "{places:?} at {seconds} s");
+        assert!(members.iter().all(|member| member.distance(*leader) < 5.0 + 1e-5), "{positions:?} at {seconds} s");
     }
     let member = "[[nodes]]\nname = \"wing\"\nmobility = { model = \"group\", leader = \"uav2\", radius = \"5 m\" }\n";
     let text = swarm(2, "model = \"random-waypoint\"", member);
@@ -75,7 +78,7 @@ fn members_follow_a_leader_that_is_listed_or_in_the_swarm() {
 }
 
 #[test]
-fn a_group_without_a_leader_is_refused() {
+fn a_group_without_a_leader_is_rejected() {
     let error = places(&swarm(2, "model = \"group\", leader = \"eagle\"", ""), 0.0).unwrap_err();
     assert!(error.contains("topology.mobility.leader") && error.contains("no node is called \"eagle\""), "{error}");
     let error = places(&swarm(2, "model = \"group\", leader = \"uav1\"", ""), 0.0).unwrap_err();

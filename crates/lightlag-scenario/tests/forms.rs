@@ -1,4 +1,4 @@
-//! Good scenarios: every form of the text, what generators make, and what `--set` changes.
+//! Valid scenarios: every form of the text, what topologies generate, and what `--set` changes.
 
 use lightlag_core::params::Limit;
 use lightlag_core::{Bytes, Duration, Instant, Probability, Rate};
@@ -19,7 +19,7 @@ fn network(text: &str) -> Network {
     scenario(text).expand().unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
 }
 
-/// One link from a to b with these keys beside rate and delay, and one flow.
+/// Returns a scenario with one flow over a link from a to b, which has these keys in addition to rate and delay.
 fn link(keys: &str) -> String {
     format!(
         "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"300 ms\"\n{keys}\n\
@@ -35,7 +35,7 @@ fn probability(value: f64) -> Probability {
     Probability::new(value).unwrap()
 }
 
-/// Two ways from `a` to `d`; the shorter one is down from 10 s to 20 s.
+/// Two paths from `a` to `d`, of which the shorter one is down from 10 s to 20 s.
 const TWO_WAYS: &str = r#"
 duration = "30 s"
 [[links]]
@@ -76,11 +76,11 @@ fn routes_follow_the_links_of_a_scenario_up_to_its_end() {
     assert_eq!(rerouted("\"follow links\""), expected);
     let late = rerouted("{ kind = \"follow links\", convergence = \"2 s\" }");
     let expected = [(0.0, over_b.clone()), (10.0, None), (12.0, over_c), (22.0, over_b)];
-    assert_eq!(late, expected, "b knows at once, and sends back to a");
+    assert_eq!(late, expected, "b learns of it immediately, and sends back to a");
 }
 
 #[test]
-fn what_is_left_out_has_a_default() {
+fn an_omitted_key_has_a_default() {
     let scenario = scenario(&link(""));
     assert_eq!((scenario.name.as_str(), scenario.seed), ("scenario", 1));
     let line = &scenario.links[0].line;
@@ -147,7 +147,7 @@ fn the_product_takes_the_longest_round_trip_that_crosses_the_link() {
     assert_eq!(queues, bytes.map(QueueLimit::Bytes));
 }
 
-/// Good for 10 s and bad for 200 ms on average.
+/// Returns a channel that is good for 10 s and bad for 200 ms on average.
 fn fading(good: f64, bad: f64) -> Loss {
     Loss::Bursts(GilbertElliott {
         dwell: Dwell::Time { good: Duration::from_secs(10), bad: Duration::from_millis(200) },
@@ -158,7 +158,7 @@ fn fading(good: f64, bad: f64) -> Loss {
 
 #[test]
 fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
-    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let time = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     for (loss, model) in [
         ("0", Loss::None),
         ("5e-4", Loss::Packet(probability(5e-4))),
@@ -166,7 +166,7 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
         ("{ packet_error_rate = 0.01 }", Loss::Packet(probability(0.01))),
         ("{ bit_error_rate = 1e-5 }", Loss::Bit(probability(1e-5))),
         ("{ bit_error_rate = 0 }", Loss::None),
-        ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![at(1_000), at(2_900)])),
+        ("{ at = [\"2.9 s\", \"1 s\"] }", Loss::At(vec![time(1_000), time(2_900)])),
         ("{ rate = 0.01 }", Loss::Packet(probability(0.01))),
         ("{ packets = [1003, 1000, 1003] }", Loss::Numbered(vec![1000, 1003])),
         ("{ mean = 0.02, burst = 4 }", Loss::Bursts(GilbertElliott::from_bursts(probability(0.02), 4.0).unwrap())),
@@ -187,7 +187,7 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
 }
 
 #[test]
-fn losses_may_name_one_direction_and_the_place_where_they_are_drawn() {
+fn losses_may_name_one_direction_and_the_position_in_the_link() {
     use LossPlace::{AfterQueue, BeforeQueue};
     let some = || Loss::Packet(probability(0.01));
     let cases = [
@@ -212,7 +212,7 @@ fn losses_may_name_one_direction_and_the_place_where_they_are_drawn() {
 
 #[test]
 fn changes_add_up_to_phases_and_losses() {
-    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let time = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     let text = link(
         r#"changes = [
             { at = "0 s", delay = "3 ms" }, { at = "1 s", rate = "5 Mbit/s" }, { at = "2 s", down = true, loss = 0.5 },
@@ -226,8 +226,13 @@ fn changes_add_up_to_phases_and_losses() {
     let links = network(&text).links;
     let rate = links[0].rate;
     let slow = Rate::from_mbps(5);
-    let phase =
-        |ms, rate, delay, is_up| Phase { from: at(ms), rate, delay: Duration::from_millis(delay), is_up, loses: false };
+    let phase = |ms, rate, delay, is_up| Phase {
+        from: time(ms),
+        rate,
+        delay: Duration::from_millis(delay),
+        is_up,
+        loses: false,
+    };
     // The change at 3 s is of the loss alone, the one at 5 s changes nothing.
     let phases = [
         phase(0, rate, 3, true),
@@ -241,7 +246,7 @@ fn changes_add_up_to_phases_and_losses() {
     assert_eq!((back.outage, back.overtaking), (Outage::Hold, true));
     let some = |value| Loss::Packet(probability(value));
     let bursts = Loss::Bursts(GilbertElliott::from_bursts(probability(0.1), 2.0).unwrap());
-    let losses = [(at(0), some(0.25)), (at(2_000), some(0.5)), (at(3_000), bursts)];
+    let losses = [(time(0), some(0.25)), (time(2_000), some(0.5)), (time(3_000), bursts)];
     assert_eq!(links[0].loss, Loss::Changing(losses.into()));
     let scenario = parse_toml(&text, &[]).unwrap();
     assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
@@ -257,10 +262,10 @@ fn jitter_is_a_time_or_a_distribution() {
     for (text, expected) in [
         ("\"500 us\"", jitter(uniform, 500, 0.0)),
         ("\"0 s\"", None),
-        ("{ distribution = \"uniform\", most = \"500 us\", correlation = 0.5 }", jitter(uniform, 500, 0.5)),
+        ("{ distribution = \"uniform\", max = \"500 us\", correlation = 0.5 }", jitter(uniform, 500, 0.5)),
         ("{ distribution = \"normal\", deviation = \"200 us\" }", jitter(normal, 600, 0.0)),
         (
-            "{ distribution = \"normal\", deviation = \"200 us\", most = \"400 us\", correlation = 0.9 }",
+            "{ distribution = \"normal\", deviation = \"200 us\", max = \"400 us\", correlation = 0.9 }",
             jitter(normal, 400, 0.9),
         ),
     ] {
@@ -395,7 +400,7 @@ fn a_dumbbell_has_a_bottleneck_and_fast_edges() {
 }
 
 #[test]
-fn the_edges_of_a_dumbbell_take_what_is_given() {
+fn the_edges_of_a_dumbbell_have_the_given_values() {
     let text = format!("{DUMBBELL}access = {{ delay = \"0 s\", queue = \"7 packets\" }}");
     let network = network(&text);
     assert_eq!(network.links[2].delay, Duration::ZERO);
@@ -404,7 +409,7 @@ fn the_edges_of_a_dumbbell_take_what_is_given() {
 }
 
 #[test]
-fn listed_flows_take_the_place_of_generated_ones_unless_both_are_asked_for() {
+fn listed_flows_replace_generated_ones_unless_both_are_requested() {
     let flow = "\n[[flows]]\nfrom = \"client1\"\nto = \"server2\"\n";
     assert_eq!(network(&(DUMBBELL.to_owned() + flow)).flows.len(), 1);
     assert_eq!(network(&(DUMBBELL.to_owned() + "flow = {}" + flow)).flows.len(), 3);
@@ -422,7 +427,7 @@ fn links_may_join_a_generated_network() {
 }
 
 #[test]
-fn flows_that_say_the_same_share_their_tcp() {
+fn flows_with_equal_settings_share_their_tcp() {
     let text = "duration = \"1 s\"\n[record]\nqueue = \"off\"\ntrace = \"off\"\n[topology]\nkind = \"dumbbell\"\npairs = 1000\n\
                 rate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nflow = { count = 3 }";
     let flows = network(text).flows;
@@ -459,7 +464,7 @@ fn changes_take_dotted_paths_with_numbers() {
 }
 
 #[test]
-fn one_direction_can_be_changed_where_one_value_stands_for_both() {
+fn one_direction_can_be_changed_where_one_value_covers_both() {
     let changed = parse_toml(&link(""), &[("links.0.queue.forward".to_owned(), "9 packets".to_owned())]).unwrap();
     assert_eq!(changed.links[0].line.forward.queue.limit, Some(Limit::Packets(9)));
     assert_eq!(changed.links[0].line.backward.queue, Queue::default());
@@ -472,7 +477,7 @@ fn later_changes_win() {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_gives_the_same_scenario() {
     let text = link("queue = \"1 bdp\"\nloss = { at = [\"1 s\"] }") + "congestion = \"hybla\"\ntransfer = \"15 MiB\"\n";
     let toml = scenario(&text);
     let json = parse_json(
@@ -496,7 +501,7 @@ fn the_largest_seed_survives() {
 }
 
 #[test]
-fn serde_reads_only_what_is_right() {
+fn serde_reads_only_valid_values() {
     let good = scenario(&link("loss = 0.5"));
     let json = good.to_json().to_string();
     assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), good);

@@ -1,18 +1,19 @@
-//! Any text gives a scenario or errors, never a panic; any scenario survives its own serialisation.
+//! Any text results in a scenario or in errors, never in a panic. Any scenario can be read back from its serialised
+//! form.
 
-use lightlag_scenario::{Flow, Part, parse_json, parse_toml};
+use lightlag_scenario::{Flow, FlowRole, parse_json, parse_toml};
 use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/siot.toml");
 const GENERATED: &str = include_str!("../../../scenarios/dumbbell.toml");
 const TRAFFIC: &str = include_str!("../../../scenarios/traffic.toml");
 
-/// What texts begin with.
+/// Returns a valid text, the starting point of changes.
 fn good() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![VALID, GENERATED, TRAFFIC])
 }
 
-/// Everything that may be done with a text.
+/// Does everything with a text that a user may do with it.
 fn exercise(text: &str) {
     for parsed in [parse_toml(text, &[]), parse_json(text, &[])] {
         match parsed {
@@ -25,7 +26,7 @@ fn exercise(text: &str) {
                 {
                     assert_eq!(network.links.len() as u64, 2 * scenario.link_count());
                     // A flow may become several: transfers that arrive, of which there may be none, or connections.
-                    let is_asked_for = |flow: &&Flow| matches!(flow.part, Part::Whole | Part::Connection(0));
+                    let is_asked_for = |flow: &&Flow| matches!(flow.part, FlowRole::Whole | FlowRole::Connection(0));
                     assert!(network.flows.iter().filter(is_asked_for).count() as u64 <= scenario.flow_count());
                     scenario.warnings(&network);
                 }
@@ -38,7 +39,7 @@ fn exercise(text: &str) {
     }
 }
 
-/// A value of any of the forms that a scenario knows, or of none.
+/// Returns a value of any form that a scenario accepts, or of a form that it never accepts.
 fn value() -> impl Strategy<Value = String> {
     let number = prop_oneof![any::<i64>().prop_map(|n| n.to_string()), any::<f64>().prop_map(|n| format!("{n:e}"))];
     let unit = prop::sample::select(vec![
@@ -119,12 +120,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*") {
+    fn any_text_is_read_or_rejected(text in "\\PC*") {
         exercise(&text);
     }
 
     #[test]
-    fn a_damaged_scenario_is_read_or_refused(
+    fn a_damaged_scenario_is_read_or_rejected(
         good in good(),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0usize..20, "\\PC{0,6}"), 1..6),
     ) {
@@ -138,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_values_are_taken_or_refused(
+    fn changed_values_are_taken_or_rejected(
         good in good(),
         changes in prop::collection::vec((prop::sample::select(KEYS.to_vec()), value()), 1..4),
     ) {

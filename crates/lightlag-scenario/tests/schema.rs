@@ -1,16 +1,16 @@
-//! The JSON Schema agrees with the parser, and the scenarios that come with lightlag obey both.
+//! The JSON Schema agrees with the parser, and the scenarios that are shipped with lightlag are valid in both.
 
 use lightlag_scenario::{parse_toml, schema};
 use serde_json::{Value, json};
 
-/// What of JSON Schema 2020-12 our schema uses: the places where `value` breaks `schema`.
-fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+/// Returns the paths where `value` violates `schema`. Implements the parts of JSON Schema 2020-12 that our schema uses.
+fn violations(root: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String> {
     let Value::Object(keywords) = schema else { return Vec::new() };
     let below = |schema: &Value, value: &Value, at: &str| violations(root, schema, value, at);
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     let mut require = |holds: bool, what: String| {
         if !holds {
-            found.push(format!("{at}: {what}"));
+            list.push(format!("{path}: {what}"));
         }
     };
     for (keyword, rule) in keywords {
@@ -18,7 +18,7 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             "$ref" => {
                 let target = root.pointer(rule.as_str().unwrap().trim_start_matches('#'));
                 let target = target.unwrap_or_else(|| panic!("{rule} leads nowhere"));
-                below(target, value, at).into_iter().for_each(|violation| require(false, violation));
+                below(target, value, path).into_iter().for_each(|violation| require(false, violation));
             }
             "type" => {
                 let names = rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
@@ -37,7 +37,7 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             "properties" => {
                 for (key, schema) in rule.as_object().unwrap() {
                     if let Some(value) = value.get(key) {
-                        below(schema, value, &format!("{at}.{key}")).into_iter().for_each(|v| require(false, v));
+                        below(schema, value, &format!("{path}.{key}")).into_iter().for_each(|v| require(false, v));
                     }
                 }
             }
@@ -57,12 +57,12 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             }
             "items" => {
                 for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    below(rule, item, &format!("{at}[{index}]")).into_iter().for_each(|v| require(false, v));
+                    below(rule, item, &format!("{path}[{index}]")).into_iter().for_each(|v| require(false, v));
                 }
             }
             "anyOf" | "oneOf" => {
                 let fitting =
-                    rule.as_array().unwrap().iter().filter(|schema| below(schema, value, at).is_empty()).count();
+                    rule.as_array().unwrap().iter().filter(|schema| below(schema, value, path).is_empty()).count();
                 require(fitting >= 1 && (keyword == "anyOf" || fitting == 1), format!("{value} fits {fitting} forms"));
             }
             "enum" => require(rule.as_array().unwrap().contains(value), format!("{value} is not one of {rule}")),
@@ -84,7 +84,7 @@ fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
             other => panic!("the schema uses {other}, which this test does not know"),
         }
     }
-    found
+    list
 }
 
 fn check(value: &Value) -> Vec<String> {
@@ -92,7 +92,7 @@ fn check(value: &Value) -> Vec<String> {
     violations(&schema, &schema, value, "")
 }
 
-/// The scenarios that come with lightlag: name and text.
+/// Returns the name and the text of each scenario that is shipped with lightlag.
 fn shipped() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -110,10 +110,10 @@ fn shipped_scenarios_are_right_and_called_after_their_files() {
     for (name, text) in shipped {
         let scenario = parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
         assert_eq!(scenario.name, name);
-        assert!(text.starts_with("# Shows: "), "{name} says what it shows");
+        assert!(text.starts_with("# Shows: "), "the first comment of {name} describes it");
         let network = scenario.expand().unwrap();
         let warnings = scenario.warnings(&network);
-        // Those that are about their warnings have some: ACKs that a link delays, nodes and flows that are apart.
+        // Examples of warnings have some: ACKs that a link delays, unconnected nodes and flows.
         let about = match name.as_str() {
             "asymmetric" => 1,
             "swarm-default-radio" => 2,
@@ -133,7 +133,7 @@ fn shipped_scenarios_obey_the_schema_as_written_and_in_full() {
     }
 }
 
-/// One of each kind and of each distribution.
+/// Returns one traffic of each kind and with each distribution.
 fn kinds_of_traffic() -> Vec<(&'static str, Value)> {
     let every = json!({ "distribution": "exponential", "mean": "1 s" });
     vec![
@@ -182,7 +182,7 @@ fn kinds_of_traffic() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn the_schema_refuses_what_the_parser_refuses() {
+fn the_schema_rejects_what_the_parser_rejects() {
     let good = json!({
         "duration": "1 s",
         "topology": { "kind": "dumbbell", "pairs": 1, "rate": "1 Mbit/s", "delay": "1 ms", "flow": { "tcp": {} } },
@@ -293,7 +293,7 @@ fn every_key_of_the_parser_is_in_the_schema() {
     let keys = |mut tree: Value, pointer: &str| -> Vec<String> {
         tree.pointer_mut(pointer).unwrap()["zzz"] = json!(1);
         let errors = lightlag_scenario::parse_json(&tree.to_string(), &[]).unwrap_err();
-        let error = errors.iter().find(|error| error.path.ends_with("zzz")).expect("zzz is refused");
+        let error = errors.iter().find(|error| error.path.ends_with("zzz")).expect("zzz is rejected");
         let list = error.message.split("one of ").nth(1).unwrap();
         list.trim_end_matches(')').split(", ").map(str::to_owned).collect()
     };
@@ -369,27 +369,27 @@ fn every_key_of_the_parser_is_in_the_schema() {
     }
 }
 
-/// Every property below a schema, with its place.
-fn properties<'a>(schema: &'a Value, at: &str, found: &mut Vec<(String, &'a Value)>) {
+/// Collects all properties in a schema, with their paths.
+fn properties<'a>(schema: &'a Value, path: &str, list: &mut Vec<(String, &'a Value)>) {
     match schema {
         Value::Object(entries) => {
             for (key, below) in entries.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                found.push((format!("{at}.{key}"), below));
+                list.push((format!("{path}.{key}"), below));
             }
-            entries.iter().for_each(|(key, below)| properties(below, &format!("{at}/{key}"), found));
+            entries.iter().for_each(|(key, below)| properties(below, &format!("{path}/{key}"), list));
         }
-        Value::Array(items) => items.iter().for_each(|below| properties(below, at, found)),
+        Value::Array(items) => items.iter().for_each(|below| properties(below, path, list)),
         _ => {}
     }
 }
 
 #[test]
 fn every_key_is_described() {
-    let (root, mut found) = (schema(), Vec::new());
+    let (root, mut keys) = (schema(), Vec::new());
     assert_eq!(root["$id"], "urn:lightlag:scenario");
-    properties(&root, "", &mut found);
-    assert!(found.len() > 800, "{}", found.len());
+    properties(&root, "", &mut keys);
+    assert!(keys.len() > 800, "{}", keys.len());
     let silent = |(_, key): &&(String, &Value)| key["description"].as_str().is_none_or(|text| text.len() < 4);
-    let silent: Vec<&String> = found.iter().filter(silent).map(|(at, _)| at).collect();
+    let silent: Vec<&String> = keys.iter().filter(silent).map(|(at, _)| at).collect();
     assert_eq!(silent, Vec::<&String>::new());
 }

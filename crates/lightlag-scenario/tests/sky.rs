@@ -1,9 +1,10 @@
-//! Constellations in a scenario: what is read is written again, and each mistake gets one message with place, value and remedy.
+//! Scenarios with a constellation: what is read is written again, and each error has one message with path, value and
+//! fix.
 
 use lightlag_scenario::{Scenario, ScenarioError, parse_json, parse_toml};
 use std::path::PathBuf;
 
-/// Right in every point; each case changes it in one.
+/// A valid scenario; each case makes one change.
 const GOOD: &str = r#"
 duration = "60 s"
 [constellation]
@@ -44,7 +45,7 @@ fn refused(from: &str, to: &str) -> (String, String) {
 }
 
 #[test]
-fn what_is_read_is_written_again() {
+fn a_value_that_is_read_is_written_unchanged() {
     let cases = [
         ("isls = \"grid\"", "isls = \"none\""),
         ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-2\"], [\"a-1-2\", \"a-1-3\"]]"),
@@ -73,10 +74,10 @@ fn what_is_read_is_written_again() {
 }
 
 #[test]
-fn each_mistake_has_one_message() {
+fn each_error_has_one_message() {
     let shell =
         "{ name = \"a\", height = \"630 km\", inclination = \"51.9 deg\", planes = 34, slots = 34, phasing = 7 }";
-    let place = "latitude = \"10 deg\"\nlongitude = \"20 deg\"";
+    let coordinates = "latitude = \"10 deg\"\nlongitude = \"20 deg\"";
     let cases = [
         ("planes = 34", "planes = 0", "shells[0].planes", "0 is not a whole number from 1"),
         ("planes = 34", "planes = 60001", "shells[0].planes", "1 to 60000"),
@@ -110,8 +111,13 @@ fn each_mistake_has_one_message() {
         ("2026-01-01T00:00:00Z", "2026-13-01", "constellation.start", "2026-13-01"),
         ("isls = \"grid\"", "isls = \"mesh\"", "constellation.isls", "\"mesh\" is not \"grid\", \"none\""),
         ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-1\"]]", "isls[0]", "joins \"a-1-1\" to itself"),
-        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-2\"], [\"a-1-2\", \"a-1-1\"]]", "isls[1]", "are joined already"),
-        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-99\"]]", "isls[0]", "\"a-1-99\" is no satellite; did you mean"),
+        ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-2\"], [\"a-1-2\", \"a-1-1\"]]", "isls[1]", "are already joined"),
+        (
+            "isls = \"grid\"",
+            "isls = [[\"a-1-1\", \"a-1-99\"]]",
+            "isls[0]",
+            "\"a-1-99\" is not a satellite; did you mean",
+        ),
         ("isls = \"grid\"", "isls = [[\"a-1-1\", \"a-1-18\"]]", "isls[0]", "with the Earth between them"),
         ("isls = \"grid\"", "isls = [[\"a-1-1\"]]", "isls[0]", "is not a pair of names"),
         ("25 deg", "90 deg", "constellation.elevation", "90 deg"),
@@ -120,22 +126,22 @@ fn each_mistake_has_one_message() {
         ("\"20 deg\"", "\"181 deg\"", "stations[1].longitude", "181 deg"),
         ("latitude = \"10 deg\"\n", "", "stations[1].latitude", "is missing"),
         ("\"Paris\"\n", "\"Paris\"\ncity = \"Pariss\"\n", "stations[0].city", "did you mean \"Paris\"?"),
-        (place, "waypoints = []", "stations[1].waypoints", "has no waypoint"),
-        (place, "waypoints = [{ at = \"0 s\" }]", "stations[1].waypoints[0]", "has no place"),
+        (coordinates, "waypoints = []", "stations[1].waypoints", "has no waypoint"),
+        (coordinates, "waypoints = [{ at = \"0 s\" }]", "stations[1].waypoints[0]", "has no position"),
         (
-            place,
+            coordinates,
             "waypoints = [{ at = \"1 s\", city = \"Rome\" }, { at = \"1 s\", city = \"Oslo\" }]",
             "stations[1].waypoints[1].at",
-            "is not after the waypoint before",
+            "is not after the previous waypoint",
         ),
         (
-            place,
+            coordinates,
             "latitude = \"10 deg\"\nwaypoints = [{ at = \"1 s\", city = \"Rome\" }]",
             "stations[1].latitude",
-            "as waypoints do",
+            "cannot be combined with waypoints",
         ),
         (
-            place,
+            coordinates,
             "waypoints = [{ at = \"0 s\", latitude = \"10 deg\", longitude = \"0 deg\" }, { at = \"1 s\", latitude = \"-10 deg\", longitude = \"180 deg\" }]",
             "stations[1].waypoints[1]",
             "is opposite",
@@ -151,13 +157,8 @@ fn each_mistake_has_one_message() {
         ("rate = \"10 Mbit/s\"", "delay = \"1 ms\", jitter = \"2 ms\"", "uplink.jitter", "more than the delay"),
         ("rate = \"10 Mbit/s\"", "shared = false", "uplink.shared", "not a key here"),
         ("rate = \"20 Mbit/s\"", "fade = { mean = \"6 dB\" }", "downlink.fade", "not a key here"),
-        (
-            "rate = \"20 Mbit/s\"",
-            "loss = { rate = 0.1, direction = \"up\" }",
-            "downlink.loss.direction",
-            "leave it out",
-        ),
-        ("rate = \"20 Mbit/s\"", "loss = { rate = 0.1, forward = 0.2 }", "downlink.loss.forward", "leave it out"),
+        ("rate = \"20 Mbit/s\"", "loss = { rate = 0.1, direction = \"up\" }", "downlink.loss.direction", "remove it"),
+        ("rate = \"20 Mbit/s\"", "loss = { rate = 0.1, forward = 0.2 }", "downlink.loss.forward", "remove it"),
         ("pause = \"10 ms\"", "probability = 1.5", "handover.probability", "1.5"),
         ("pause = \"10 ms\"", "burst = \"-1 s\"", "handover.burst", "-1 s"),
         ("selection = \"shortest\"", "selection = \"nearest\"", "constellation.selection", "\"nearest\""),
@@ -169,15 +170,15 @@ fn each_mistake_has_one_message() {
     ];
     let mut wrong = Vec::new();
     for (from, to, path, part) in cases {
-        let (at, message) = refused(from, to);
-        if !at.ends_with(path) || !message.contains(part) {
-            wrong.push(format!("{to} -> {at}: {message}"));
+        let (error_path, message) = refused(from, to);
+        if !error_path.ends_with(path) || !message.contains(part) {
+            wrong.push(format!("{to} -> {error_path}: {message}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files of elements beside a scenario without shells.
+/// Returns a scenario without shells, whose satellites come from a file with this text.
 fn with_file(name: &str, text: &str) -> Result<Scenario, Vec<ScenarioError>> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join(name);
@@ -215,7 +216,8 @@ fn files_of_elements_are_read_in_every_form_and_faults_have_a_line() {
     }
 }
 
-/// Two-line sets of a shell of 6 planes of 11 at 780 km, with these lines behind them.
+/// Returns a scenario whose satellites come from a file of two-line elements: a shell of 6 planes of 11 satellites at
+/// 780 km, and a spare. `changes` apply to the text of the scenario.
 fn with_planes(name: &str, changes: &[(&str, &str)]) -> Result<Scenario, Vec<ScenarioError>> {
     let mut text = String::new();
     for (plane, slot) in (0..6).flat_map(|plane| (0..11).map(move |slot| (plane, slot))) {
@@ -268,7 +270,7 @@ fn elements_of_planes_get_the_links_of_a_grid() {
 }
 
 #[test]
-fn objects_with_one_name_are_told_apart_by_their_numbers() {
+fn objects_with_one_name_are_distinguished_by_their_numbers() {
     let csv = "OBJECT_NAME,EPOCH,MEAN_MOTION,ECCENTRICITY,INCLINATION,RA_OF_ASC_NODE,ARG_OF_PERICENTER,MEAN_ANOMALY,NORAD_CAT_ID\n\
                DEB,2026-01-01T00:00:00,14.8,.001,51,0,0,0,5\nONE,2026-01-01T00:00:00,14.8,.001,51,0,0,90,7\n\
                DEB,2026-01-01T00:00:00,14.8,.001,51,0,0,180,6\n";
@@ -288,17 +290,17 @@ fn stations_that_are_never_connected_are_warned_of() {
     let none = ("isls = \"grid\"", "isls = \"none\"");
     assert!(warnings(&[]).is_empty());
     let far = [none, ("longitude = \"20 deg\"", "longitude = \"-160 deg\"")];
-    let found = warnings(&far);
-    assert_eq!((found.len(), found[0].path.as_str()), (1, "constellation"));
+    let reported = warnings(&far);
+    assert_eq!((reported.len(), reported[0].path.as_str()), (1, "constellation"));
     assert!(
-        found[0]
+        reported[0]
             .message
             .starts_with("Paris and s are connected at none of 25 times of the run, over any number of the 0 links")
     );
 }
 
 #[test]
-fn captures_name_links_of_the_sky_as_results_do() {
+fn captures_name_satellite_links_as_results_do() {
     let captured = |name: &str, more: (&str, &str)| {
         let text = changed(more.0, more.1) + &format!("[record]\npcap = {{ at = [\"{name}\"] }}\n");
         parse_toml(&text, &[]).and_then(|scenario| scenario.expand())
@@ -329,7 +331,11 @@ fn captures_name_links_of_the_sky_as_results_do() {
         ("a-1-1->ground", separate, "no link joins these nodes; there is \"a-1-1->Paris\", \"a-1-1->s\", \"a-1-1->a-"),
         ("a-1-1->a-1-3", shared, "no link joins these nodes; there is \"a-1-1->ground\", "),
         ("sky->Paris", shared, "no link joins these nodes; there is \"Paris->sky\", \"a-1-1->ground\", "),
-        ("sky", shared, "\"sky\" stands for many nodes; name one, or a link: \"Paris->sky\", \"a-1-1->ground\", "),
+        (
+            "sky",
+            shared,
+            "\"sky\" represents several nodes; name one of them, or a link: \"Paris->sky\", \"a-1-1->ground\", ",
+        ),
         ("a-99-1->ground", shared, "\"a-99-1\" is not a node of the network"),
     ] {
         let errors = captured(name, form).unwrap_err();

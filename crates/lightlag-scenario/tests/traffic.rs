@@ -1,9 +1,10 @@
-//! The keys `transport` and `traffic`: what they mean, and what is refused.
+//! The keys `transport` and `traffic`: their meaning, and what is rejected.
 
 use lightlag_core::{Bytes, Duration, Law};
-use lightlag_scenario::{Network, Scenario, Traffic, Transport, parse_json, parse_toml};
+use lightlag_scenario::{Network, Scenario, Transport, parse_json, parse_toml};
+use lightlag_traffic::Traffic;
 
-/// One link and a flow with these keys.
+/// Returns a scenario with one link, and a flow with these keys.
 fn text(keys: &str) -> String {
     format!(
         "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
@@ -11,7 +12,7 @@ fn text(keys: &str) -> String {
     )
 }
 
-/// The scenario, which survives its own complete form.
+/// Returns the scenario, after asserting that it can be read back from its complete form.
 fn scenario(text: &str) -> Scenario {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
     let json = scenario.to_json().to_string();
@@ -24,9 +25,9 @@ fn network(text: &str) -> Network {
 }
 
 #[test]
-fn a_flow_is_bulk_by_tcp_unless_it_says_otherwise() {
+fn a_flow_is_bulk_by_tcp_by_default() {
     let plain = scenario(&text(""));
-    assert_eq!((plain.flows[0].transport, &*plain.flows[0].traffic), (Transport::Tcp, &Traffic::Bulk));
+    assert_eq!((plain.flows[0].transport, &*plain.flows[0].traffic), (Transport::Tcp, &Traffic::default()));
     let said = scenario(&text("transport = \"tcp\"\ntraffic = { kind = \"bulk\" }"));
     assert_eq!(said, plain);
     let json = plain.to_json();
@@ -37,7 +38,7 @@ fn a_flow_is_bulk_by_tcp_unless_it_says_otherwise() {
 fn every_kind_is_read() {
     let traffic = |keys: &str| Traffic::clone(&scenario(&text(&format!("traffic = {{ {keys} }}"))).flows[0].traffic);
     let Traffic::Constant(constant) = traffic("kind = \"constant\", rate = \"2 Mbit/s\"") else { panic!() };
-    assert_eq!((constant.rate.as_bps(), constant.size, constant.stop), (2_000_000, Bytes(1000), None));
+    assert_eq!((constant.stream.rate.as_bps(), constant.stream.size, constant.stop), (2_000_000, Bytes(1000), None));
     let Traffic::OnOff(on_off) = traffic(
         "kind = \"on_off\", rate = \"1 Mbit/s\", size = \"100 B\", on = \"1 s\", \
          off = { distribution = \"pareto\", mean = \"3 s\", shape = 1.5 }, stop = \"9 s\"",
@@ -59,7 +60,7 @@ fn every_kind_is_read() {
 }
 
 #[test]
-fn generated_flows_have_traffic_too() {
+fn generated_flows_also_have_traffic() {
     let network = network(
         "duration = \"10 s\"\n[topology]\nkind = \"star\"\nleaves = 3\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
          flow = { transport = \"udp\", traffic = { kind = \"periodic\", size = \"80 B\", every = \"1 s\" } }\n",
@@ -72,7 +73,7 @@ fn generated_flows_have_traffic_too() {
 }
 
 #[test]
-fn what_limits_a_window_is_no_warning_for_who_does_not_fill_it() {
+fn a_window_limit_is_no_warning_for_a_flow_that_does_not_fill_it() {
     let path = "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mbit/s\"\ndelay = \"300 ms\"\n\
                 queue = \"1 bdp\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
     let warnings = |keys: &str| {
@@ -86,16 +87,16 @@ fn what_limits_a_window_is_no_warning_for_who_does_not_fill_it() {
     assert_eq!(warnings(&format!("transport = \"udp\"\n{constant}")), []);
 }
 
-/// Expects exactly one error, at `path` of the flow, whose message has `fragment`.
+/// Asserts that there is exactly one error, at `path` of the flow, whose message contains `fragment`.
 fn assert_refused(keys: &str, path: &str, fragment: &str) {
     let errors = parse_toml(&text(keys), &[]).and_then(|scenario| scenario.expand().map(drop)).expect_err(keys);
     let [error] = errors.as_slice() else { panic!("{keys}: one error, not {errors:#?}") };
     assert_eq!(error.path, format!("flows[0].{path}"), "{keys}: {error}");
-    assert!(error.message.contains(fragment), "{keys}: {error} does not say {fragment:?}");
+    assert!(error.message.contains(fragment), "{keys}: {error} does not contain {fragment:?}");
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_settings_are_rejected() {
     let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\n";
     for (keys, path, fragment) in [
         ("transport = \"sctp\"", "transport", "tcp, udp"),
@@ -112,22 +113,26 @@ fn what_does_not_go_together_is_refused() {
             "traffic.kind",
             "needs connections",
         ),
-        ("transfer = \"1 kB\"\ntraffic = { kind = \"requests\", response = \"1 kB\" }", "transfer", "sizes of its own"),
+        (
+            "transfer = \"1 kB\"\ntraffic = { kind = \"requests\", response = \"1 kB\" }",
+            "transfer",
+            "defines its sizes",
+        ),
         (
             "transfer = \"1 kB\"\ntraffic = { kind = \"transfers\", every = \"1 s\", size = \"1 kB\" }",
             "transfer",
-            "of its own",
+            "defines its sizes",
         ),
         (
             "reader = { rate = \"1 kB/s\" }\ntraffic = { kind = \"requests\", response = \"1 kB\" }",
             "reader",
-            "reads at once",
+            "reads immediately",
         ),
         ("traffic = { kind = \"transfers\", every = \"1 us\", size = \"1 kB\" }", "traffic", "more than 2000000 flows"),
         (
             "start = \"20 s\"\ntraffic = { kind = \"transfers\", every = \"1 s\", size = \"1 kB\" }",
             "traffic",
-            "draws no",
+            "generates no",
         ),
     ] {
         assert_refused(keys, path, &fragment.replace("\\\"", "\""));
@@ -135,7 +140,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn wrong_traffic_is_refused() {
+fn wrong_traffic_is_rejected() {
     for (keys, path, fragment) in [
         ("kind = \"constnat\"", "kind", "did you mean \"constant\"?"),
         ("rate = \"1 Mbit/s\"", "kind", "is missing; write one of bulk"),
@@ -143,39 +148,40 @@ fn wrong_traffic_is_refused() {
         ("kind = \"constant\"", "rate", "is missing"),
         ("kind = \"constant\", rate = \"0 bit/s\"", "rate", "0 bit/s"),
         ("kind = \"constant\", rate = \"-1 Mbit/s\"", "rate", "is not a rate"),
-        ("kind = \"constant\", rate = \"1 Mbit/s\", size = \"0 B\"", "size", "is nothing"),
-        ("kind = \"constant\", rate = \"1 Mbit/s\", size = { distribution = \"uniform\" }", "size", "have one size"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", size = \"0 B\"", "size", "is not a size from 1 B"),
+        ("kind = \"constant\", rate = \"1 Mbit/s\", size = { distribution = \"uniform\" }", "size", "a table is not"),
         ("kind = \"constant\", rate = \"1 Mbit/s\", stop = \"0 s\"", "stop", "start of the run"),
         ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\"", "off", "is missing"),
         ("kind = \"on_off\", rate = \"1 Mbit/s\", on = \"1 s\", off = \"0 s\"", "off", "shorter than 1 us"),
         ("kind = \"periodic\", every = \"1 s\"", "size", "is missing"),
-        ("kind = \"periodic\", every = \"0 s\", size = \"1 kB\"", "every", "never ends"),
+        ("kind = \"periodic\", every = \"0 s\", size = \"1 kB\"", "every", "is not a valid interval"),
         ("kind = \"periodic\", every = \"1 s\", size = \"1 kB\", count = 0", "count", "sends nothing"),
-        ("kind = \"periodic\", every = \"1 s\", size = \"2000 TB\"", "size", "the largest there is"),
+        ("kind = \"periodic\", every = \"1 s\", size = \"2000 TB\"", "size", "above the maximum"),
         ("kind = \"poisson\", every = \"1 s\", size = true", "size", "true is not a size"),
         ("kind = \"burst\", size = \"1 kB\"", "messages", "is missing"),
         ("kind = \"burst\", size = \"1 kB\", messages = 2000000", "messages", "from 1 to 1000000"),
         ("kind = \"burst\", size = \"1 kB\", messages = 2, count = 2", "every", "is missing"),
         ("kind = \"transfers\", size = \"1 kB\"", "every", "with every or load"),
-        ("kind = \"transfers\", size = \"1 kB\", every = \"0 s\"", "every", "never ends"),
-        ("kind = \"transfers\", size = \"1 kB\", every = \"1 s\", load = 0.1", "load", "beside every"),
-        ("kind = \"transfers\", size = \"1 kB\", load = -0.1", "load", "-0.1 is not a share"),
-        ("kind = \"transfers\", size = \"1 kB\", load = 1000", "load", "up to 100"),
+        ("kind = \"transfers\", size = \"1 kB\", every = \"0 s\"", "every", "is not a valid interval"),
+        ("kind = \"transfers\", size = \"1 kB\", every = \"1 s\", load = 0.1", "load", "cannot be combined with every"),
+        ("kind = \"transfers\", size = \"1 kB\", load = -0.1", "load", "-0.1 is not a number from 0 to 100"),
+        ("kind = \"transfers\", size = \"1 kB\", load = 0", "load", "above 0"),
+        ("kind = \"transfers\", size = \"1 kB\", load = 1000", "load", "from 0 to 100"),
         ("kind = \"requests\"", "response", "is missing"),
         ("kind = \"requests\", response = \"1 kB\", think = \"-1 s\"", "think", "is not a time"),
-        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\"", "objects", "is missing; say how many objects"),
-        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 0", "objects", "is nothing"),
-        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 3000000", "objects", "the largest there is"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\"", "objects", "is missing; specify the number of objects"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 0", "objects", "is not above 0"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 3000000", "objects", "above the maximum"),
         (
             "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, connections = 0",
             "connections",
             "from 1 to 64",
         ),
-        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"3\"", "http", "1.1, 2"),
+        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"3\"", "http", "\"1.1\" or \"2\""),
         (
             "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"2\", connections = 6",
             "connections",
-            "all that HTTP/2 uses",
+            "cannot be combined with HTTP/2",
         ),
     ] {
         assert_refused(&format!("traffic = {{ {keys} }}"), &format!("traffic.{path}"), fragment);
@@ -184,20 +190,24 @@ fn wrong_traffic_is_refused() {
 }
 
 #[test]
-fn wrong_distributions_are_refused() {
+fn wrong_distributions_are_rejected() {
     for (keys, path, fragment) in [
         ("", "distribution", "is missing; write uniform, exponential"),
         ("distribution = \"normal\"", "distribution", "uniform, exponential, pareto, lognormal, empirical"),
         ("distribution = \"exponential\"", "mean", "is missing"),
-        ("distribution = \"exponential\", mean = \"0 B\"", "mean", "is nothing"),
+        ("distribution = \"exponential\", mean = \"0 B\"", "mean", "is not above 0"),
         ("distribution = \"exponential\", mean = \"-1 B\"", "mean", "is not a size"),
         ("distribution = \"exponential\", mean = \"1 kB\", shape = 2", "shape", "not a key here"),
         ("distribution = \"uniform\", min = \"2 kB\", max = \"1 kB\"", "max", "is not above min"),
         ("distribution = \"pareto\", mean = \"1 kB\"", "shape", "is missing"),
         ("distribution = \"pareto\", shape = 1.2", "mean", "write mean or min"),
-        ("distribution = \"pareto\", shape = 1.2, mean = \"2 kB\", min = \"1 kB\"", "min", "beside mean"),
-        ("distribution = \"pareto\", shape = 1.0, mean = \"1 kB\"", "shape", "leaves no mean"),
-        ("distribution = \"pareto\", shape = 0.9, min = \"1 kB\"", "shape", "leaves no mean"),
+        (
+            "distribution = \"pareto\", shape = 1.2, mean = \"2 kB\", min = \"1 kB\"",
+            "min",
+            "cannot be combined with mean",
+        ),
+        ("distribution = \"pareto\", shape = 1.0, mean = \"1 kB\"", "shape", "gives no finite mean"),
+        ("distribution = \"pareto\", shape = 0.9, min = \"1 kB\"", "shape", "gives no finite mean"),
         ("distribution = \"pareto\", shape = -1, min = \"1 kB\"", "shape", "is not a number above 0"),
         ("distribution = \"pareto\", shape = 2, mean = \"1 kB\", max = \"1 kB\"", "max", "is not above"),
         ("distribution = \"lognormal\", mean = \"1 kB\"", "sigma", "is missing"),
@@ -206,7 +216,7 @@ fn wrong_distributions_are_refused() {
         ("distribution = \"empirical\"", "values", "is missing; write a list"),
         ("distribution = \"empirical\", values = []", "values", "at least one"),
         ("distribution = \"empirical\", values = [\"1 kB\", \"x\"]", "values[1]", "\"x\" is not a size"),
-        ("distribution = \"empirical\", values = [\"1 kB\"], weights = [1, 2]", "weights", "2 numbers for 1 values"),
+        ("distribution = \"empirical\", values = [\"1 kB\"], weights = [1, 2]", "weights", "2 weights for 1 values"),
         ("distribution = \"empirical\", values = [\"1 kB\"], weights = [0]", "weights[0]", "above 0"),
     ] {
         let keys = format!("traffic = {{ kind = \"poisson\", every = \"1 s\", size = {{ {keys} }} }}");
@@ -215,13 +225,13 @@ fn wrong_distributions_are_refused() {
 }
 
 #[test]
-fn a_name_that_an_arrival_takes_is_refused() {
+fn a_name_that_an_arrival_takes_is_rejected() {
     let other = "[[flows]]\nname = \"f.2\"\nfrom = \"b\"\nto = \"a\"\n";
     let keys = "name = \"f\"\ntraffic = { kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1 }\n";
     let errors = parse_toml(&format!("{}{other}", text(keys)), &[]).and_then(|s| s.expand().map(drop)).unwrap_err();
     assert_eq!(errors.len(), 1, "{errors:#?}");
     assert_eq!(errors[0].path, "flows[0].name");
-    assert!(errors[0].message.contains("\"f.2\" names another flow already"), "{}", errors[0]);
+    assert!(errors[0].message.contains("\"f.2\" is already the name of another flow"), "{}", errors[0]);
 }
 
 #[test]
@@ -242,7 +252,7 @@ fn flows_that_are_several_are_captured_and_warned_of_as_one() {
 }
 
 #[test]
-fn proxies_split_connections_that_carry_data_one_way() {
+fn proxies_split_connections_with_data_in_one_direction() {
     let path = "duration = \"5 s\"\n[[links]]\nbetween = [\"a\", \"p\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
                 [[links]]\nbetween = [\"p\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
                 [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n";
@@ -258,7 +268,7 @@ fn proxies_split_connections_that_carry_data_one_way() {
     assert!(idle.len() == 1 && idle[0].message.contains("splits none"), "datagrams pass by: {idle:#?}");
     let requests = "traffic = { kind = \"requests\", response = \"1 kB\" }";
     for (traffic, more, reason) in [
-        (udp, "flows = [\"f\"]", "is of datagrams"),
+        (udp, "flows = [\"f\"]", "carries datagrams"),
         (requests, "", "in one direction only"),
         (requests, "flows = [\"f\"]", "in one direction only"),
     ] {

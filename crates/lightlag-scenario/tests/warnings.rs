@@ -1,26 +1,26 @@
-//! Warnings: when they come, and the numbers in them.
+//! When warnings are given, and the numbers in them.
 
 use lightlag_scenario::{Warning, WarningKind, parse_toml};
 
-/// The warnings of one flow over a GEO path, 10 Mbit/s and 600 ms, with these changes.
+/// Returns the warnings about one flow over a GEO path of 10 Mbit/s and 600 ms, with these changes.
 fn warnings(sets: &[(&str, &str)]) -> Vec<Warning> {
     let text = "duration = \"120 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"300 ms\"\n\
                 queue = \"1 bdp\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
     let sets: Vec<(String, String)> =
         sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = parse_toml(text, &sets).unwrap_or_else(|errors| panic!("{errors:#?}"));
-    let found = scenario.warnings(&scenario.expand().unwrap());
-    // A path without noise has that one wherever its queue is short; it has a test of its own.
-    found.into_iter().filter(|warning| warning.kind != WarningKind::PhaseLock).collect()
+    let reported = scenario.warnings(&scenario.expand().unwrap());
+    // A path without noise has that one wherever its queue is short; it has a separate test.
+    reported.into_iter().filter(|warning| warning.kind != WarningKind::PhaseLock).collect()
 }
 
-/// Expects one warning, at `path`, that says all of `fragments`.
+/// Asserts that there is exactly one warning, at `path`, that contains all of `fragments`.
 fn assert_warns(sets: &[(&str, &str)], path: &str, fragments: &[&str]) {
     let warnings = warnings(sets);
     let [warning] = warnings.as_slice() else { panic!("{sets:?}: one warning, not {warnings:#?}") };
     assert_eq!(warning.path, path, "{warning}");
     for fragment in fragments {
-        assert!(warning.message.contains(fragment), "{warning} does not say {fragment:?}");
+        assert!(warning.message.contains(fragment), "{warning} does not contain {fragment:?}");
     }
 }
 
@@ -83,7 +83,7 @@ fn an_automatic_buffer_spoils_the_start_of_peach_and_hybla() {
         );
         assert_eq!(warnings(&[set, ("defaults.tcp.receive_buffer", "752 kB")]), [], "a fixed buffer of the product");
         let probes = format!("{{ algorithm = \"{name}\", sudden_window = 300 }}");
-        assert_eq!(warnings(&[("defaults.tcp.congestion", &probes)]), [], "it does not look at the receive window");
+        assert_eq!(warnings(&[("defaults.tcp.congestion", &probes)]), [], "it does not depend on the receive window");
     }
     // 601.2 ms / 25 ms = 24.0.
     let hybla = ("defaults.tcp.congestion", "hybla");
@@ -132,7 +132,7 @@ fn a_slow_return_path_limits_the_data() {
     let warnings = warnings(&set);
     assert!(
         warnings.iter().any(|warning| warning.path == "flows[0]"
-            && warning.message.contains("12 ACKs a second")
+            && warning.message.contains("12 ACKs per second")
             && warning.message.contains("278 kbit/s")),
         "{warnings:#?}"
     );
@@ -169,8 +169,8 @@ fn an_outage_without_an_end_stops_finite_flows() {
         assert_warns(&set, "links[0].changes", fragments);
     };
     // 20 MB take 16 s at 10 Mbit/s, and a round trip.
-    warn("10 s", "20 MB", &["a->b that begins at 10 s never ends", "20 MB must cross", "16.6 s at the earliest"]);
-    warn("60 s", "20 MB", &["begins at 60 s", "if it has not finished by then"]);
+    warn("10 s", "20 MB", &["a->b that starts at 10 s never ends", "20 MB must cross", "16.6 s at the earliest"]);
+    warn("60 s", "20 MB", &["starts at 60 s", "if it has not finished by then"]);
     // One that comes back, one after the end, and flows without an end have none.
     let back = "[{ at = \"10 s\", down = true }, { at = \"20 s\", down = false }]";
     assert_eq!(warnings(&[("links.0.changes", back), ("flows.0.transfer", "20 MB")]), []);
@@ -179,7 +179,7 @@ fn an_outage_without_an_end_stops_finite_flows() {
 }
 
 #[test]
-fn an_ack_interval_beyond_the_timeout_is_told() {
+fn an_ack_interval_beyond_the_timeout_is_a_warning() {
     let scps = [("defaults.tcp.profile", "\"scps\""), ("defaults.tcp.receive_buffer", "\"2 MB\"")];
     assert_eq!(warnings(&scps), []);
     // 600.46 ms and 0.03 ms of propagation and transmission; three times that.
@@ -188,7 +188,7 @@ fn an_ack_interval_beyond_the_timeout_is_told() {
 }
 
 #[test]
-fn acks_by_the_clock_may_be_too_many_for_the_way_back() {
+fn clocked_acks_may_be_too_many_for_the_return_path() {
     // 40 bytes in 1 ms are 320 kbit/s.
     let set = [
         ("defaults.tcp.profile", "\"scps\""),
@@ -203,13 +203,13 @@ fn acks_by_the_clock_may_be_too_many_for_the_way_back() {
 }
 
 #[test]
-fn tokens_above_the_rate_of_the_link_are_told_with_both() {
+fn tokens_above_the_rate_of_the_link_are_a_warning_with_both() {
     let set = [("defaults.tcp.rate_control", "{ rate = \"12 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.rate_control.rate", &["12 Mbit/s are above the 10 Mbit/s", "120 %"]);
 }
 
 #[test]
-fn a_route_that_does_not_fit_its_path_is_told() {
+fn a_route_that_does_not_fit_its_path_is_a_warning() {
     let set = [("defaults.tcp.route", "{ rate = \"12 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.route.rate", &["12 Mbit/s are above the 10 Mbit/s"]);
     let set = [("defaults.tcp.route", "{ rtt = \"100 ms\", rto = \"300 ms\" }")];
@@ -218,13 +218,13 @@ fn a_route_that_does_not_fit_its_path_is_told() {
 }
 
 #[test]
-fn tokens_for_acks_above_the_way_back_are_told_with_both() {
+fn tokens_for_acks_above_the_return_path_are_a_warning_with_both() {
     let set = [("defaults.tcp.rate_control", "{ rate = \"9 Mbit/s\", ack_rate = \"11 Mbit/s\" }")];
     assert_warns(&set, "flows[0].tcp.rate_control.ack_rate", &["11 Mbit/s are above the 10 Mbit/s", "90 %"]);
 }
 
 #[test]
-fn buckets_that_together_are_more_than_the_link_carries_are_told() {
+fn buckets_above_the_link_rate_in_total_are_a_warning() {
     let warned = |rate: &str, from: &str| {
         let text = format!(
             r#"
@@ -242,7 +242,7 @@ fn buckets_that_together_are_more_than_the_link_carries_are_told() {
         scenario.warnings(&scenario.expand().unwrap())
     };
     let two = warned("6 Mbit/s", "c");
-    let fragment = "2 token buckets of together 12 Mbit/s lead to r->b, which carries 10 Mbit/s";
+    let fragment = "2 token buckets with a combined rate of 12 Mbit/s feed r->b, which carries 10 Mbit/s";
     assert!(two.len() == 1 && two[0].message.contains(fragment), "{two:#?}");
     assert_eq!(two[0].path, "flows[0].tcp.rate_control.rate");
     assert_eq!(warned("5 Mbit/s", "c"), []);
@@ -250,7 +250,7 @@ fn buckets_that_together_are_more_than_the_link_carries_are_told() {
 }
 
 #[test]
-fn an_interval_and_a_round_trip_beyond_the_longest_timeout_are_told() {
+fn an_interval_and_a_round_trip_beyond_the_maximum_timeout_are_a_warning() {
     let set = [
         ("defaults.tcp.profile", "\"scps\""),
         ("defaults.tcp.receive_buffer", "\"2 MB\""),
@@ -261,12 +261,12 @@ fn an_interval_and_a_round_trip_beyond_the_longest_timeout_are_told() {
 }
 
 #[test]
-fn jersey_wants_routers_that_warn() {
+fn jersey_requires_routers_that_warn() {
     let jersey = ("defaults.tcp.congestion", "jersey");
     let ecn = ("defaults.tcp.ecn", "classic");
-    let at = "flows[0].tcp.congestion";
-    assert_warns(&[jersey], at, &["without ecn", "as westwood", "discipline = \"step\"", "weight = 0.02"]);
-    assert_warns(&[jersey, ecn], at, &["the queue of a->b marks nothing", "keeps it full"]);
+    let path = "flows[0].tcp.congestion";
+    assert_warns(&[jersey], path, &["without ecn", "as westwood", "discipline = \"step\"", "weight = 0.02"]);
+    assert_warns(&[jersey, ecn], path, &["the queue of a->b marks nothing", "keeps the queue full"]);
     for queue in [
         r#"{ discipline = "step", threshold = "50 packets", weight = 0.02, limit = "500 packets" }"#,
         r#"{ discipline = "red", min_threshold = "100 packets", max_threshold = "300 packets", ecn = true }"#,
@@ -274,11 +274,11 @@ fn jersey_wants_routers_that_warn() {
         assert_eq!(warnings(&[jersey, ecn, ("links.0.queue", queue)]), []);
     }
     let deaf = r#"{ discipline = "red", min_threshold = "100 packets", max_threshold = "300 packets" }"#;
-    assert_warns(&[jersey, ecn, ("links.0.queue", deaf)], at, &["marks nothing"]);
+    assert_warns(&[jersey, ecn, ("links.0.queue", deaf)], path, &["marks nothing"]);
     assert_eq!(warnings(&[("defaults.tcp.congestion", "star")]), []);
 }
 
-/// Places of the warnings with these words, of a pair of nodes with such a link and flow.
+/// Returns the paths of the warnings that contain `words`, for two nodes with this link and this flow.
 fn found(link: &str, flow: &str, words: &str) -> Vec<String> {
     let text = format!(
         "duration = \"20 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"50 ms\"\n{link}\n\
@@ -327,7 +327,7 @@ fn keys_without_effect_are_warned_of() {
 
 #[test]
 fn a_single_flow_at_a_short_queue_without_any_noise_may_lock_into_a_phase() {
-    let phases = |link: &str, flow: &str| found(link, flow, "keep in step");
+    let phases = |link: &str, flow: &str| found(link, flow, "stay synchronised");
     // The product of 10 Mbit/s and 102 ms is 84 packets.
     assert_eq!(phases("queue = \"10 packets\"", "transfer = \"1 MB\""), ["links[0]"]);
     let step = "queue = { discipline = \"step\", threshold = \"0.1 bdp\", limit = \"1 bdp\" }";

@@ -1,40 +1,41 @@
-//! The bodies of packets: a segment of TCP, or in its place a datagram of UDP or the message of a station.
+//! The body of a packet: a TCP segment, a UDP datagram or a station's notification.
 
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 use lightlag_tcp::Segment;
 pub(crate) use lightlag_tcp::segment::SeqNumber;
-use lightlag_wire::signal::News;
+use lightlag_wire::signal::NotificationKind;
 
-/// Bytes of a UDP header (RFC 768).
+/// Size of a UDP header in bytes (RFC 768).
 pub(crate) const UDP_HEADER: u32 = 8;
 
 /// A packet of a run.
-pub(crate) type Packet = lightlag_net::Packet<Body>;
+pub(crate) type Packet = lightlag_net::Packet<PacketBody>;
 
-/// The body of a packet. It is as long as a segment, so that a packet is 64 bytes.
+/// The body of a packet. It is no larger than a segment, so that a packet has 64 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Body {
-    /// A segment of TCP.
+pub(crate) enum PacketBody {
+    /// A TCP segment.
     Segment(Segment),
-    /// Anything else: a segment leaves room for one alternative.
+    /// A UDP datagram or a notification. They are combined because the memory layout of a segment has space for only
+    /// one alternative.
     Other(Other),
 }
 
-impl Default for Body {
-    /// A segment that says nothing, for the places of a link that no packet has had yet.
+impl Default for PacketBody {
+    /// Returns an empty segment, which fills the unused slots of a link.
     fn default() -> Self {
         Self::Segment(Segment::default())
     }
 }
 
-impl Body {
-    /// Returns true for the message of a station, which is not part of the traffic between the ends of a flow.
+impl PacketBody {
+    /// Returns true for a station's notification, which is not part of the traffic between the endpoints of a flow.
     pub(crate) fn is_signal(&self) -> bool {
         matches!(self, Self::Other(Other::Signal(_)))
     }
 
-    /// Returns the numbers that identify it among those to the same endpoint on a link, nearly always.
+    /// Returns numbers that identify the packet, in nearly all cases, among the packets to the same endpoint on a link.
     pub(crate) fn look(&self) -> [u64; 3] {
         let pair = |high: u32, low: u32| whole([high, low]);
         match self {
@@ -48,80 +49,83 @@ impl Body {
         }
     }
 
-    /// Returns its facts for a user who follows single packets.
-    pub(crate) fn facts(&self) -> Facts {
+    /// Returns the transport fields for a user who follows single packets.
+    pub(crate) fn facts(&self) -> TransportInfo {
         match self {
-            Self::Segment(segment) => Facts {
+            Self::Segment(segment) => TransportInfo {
                 seq: segment.seq.0,
                 ack: segment.ack.0,
                 len: segment.len.into(),
                 stamp: segment.timestamps().map_or(0, |stamps| stamps.value),
             },
             Self::Other(Other::Datagram(datagram)) => {
-                Facts { seq: datagram.number() as u32, ack: 0, len: datagram.len.into(), stamp: 0 }
+                TransportInfo { seq: datagram.number() as u32, ack: 0, len: datagram.len.into(), stamp: 0 }
             }
-            Self::Other(Other::Signal(signal)) => Facts { seq: signal.seq.0, ack: 0, len: 0, stamp: signal.station.0 },
+            Self::Other(Other::Signal(signal)) => {
+                TransportInfo { seq: signal.seq.0, ack: 0, len: 0, stamp: signal.station.0 }
+            }
         }
     }
 }
 
-/// The facts of a packet that its transport knows.
+/// Transport fields of a packet, for a user who follows single packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Facts {
-    /// Sequence number, or that of a datagram among those of its flow.
+pub(crate) struct TransportInfo {
+    /// Sequence number of a segment, or index of a datagram in its flow.
     pub(crate) seq: u32,
-    /// Acknowledged sequence number; 0 without one.
+    /// Acknowledged sequence number; 0 for datagrams and notifications.
     pub(crate) ack: u32,
     /// Payload in bytes.
     pub(crate) len: u32,
-    /// A number that tells it from others with the same numbers, as far as there is one.
+    /// Another number that distinguishes packets with equal sequence numbers: the timestamp of a segment, or the
+    /// station of a notification; otherwise 0.
     pub(crate) stamp: u32,
 }
 
-/// A body that is no segment.
+/// The body of a packet that is not a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {
-    /// A datagram of UDP.
+    /// A UDP datagram.
     Datagram(Datagram),
-    /// The message of a station on the way.
+    /// Notification from a station on the path.
     Signal(Signal),
 }
 
-/// A message from a station on the way to an end of a flow, about a link that the flow uses.
+/// Notification from a station on the path to an endpoint of a flow, about a link that the flow uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Signal {
-    /// Its content.
-    pub(crate) news: News,
-    /// Whether it goes to the sender of the packet that it is about, or to its receiver.
+    /// Content of the notification.
+    pub(crate) news: NotificationKind,
+    /// Whether the notification is for the sender or the receiver of the packet that it is about.
     pub(crate) to_sender: bool,
-    /// Node that it comes from.
+    /// Node that sends the notification.
     pub(crate) station: NodeId,
-    /// The sequence number of the packet that it is about.
+    /// Sequence number of the packet that the notification is about.
     pub(crate) seq: SeqNumber,
 }
 
 /// A datagram (RFC 768) without its payload: bytes are counted, not carried.
-// In halves, so that it is aligned as a segment is.
+// Two 32-bit halves, so that it has the alignment of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Datagram {
     number: [u32; 2],
     sent: [u32; 2],
-    /// Bytes of payload.
+    /// Payload in bytes.
     pub(crate) len: u16,
 }
 
 impl Datagram {
-    /// The datagram with this number of its sender, which counts from 0.
+    /// Returns a datagram; `number` is its index in its flow, starting at 0.
     pub(crate) fn new(number: u64, sent: Instant, len: u16) -> Self {
         Self { number: halves(number), sent: halves(sent.as_nanos()), len }
     }
 
-    /// Its number among those of its sender.
+    /// Returns the index of the datagram in its flow.
     pub(crate) fn number(&self) -> u64 {
         whole(self.number)
     }
 
-    /// Instant at which it left its sender.
+    /// Returns the sending time.
     pub(crate) fn sent(&self) -> Instant {
         Instant::from_nanos(whole(self.sent))
     }
@@ -141,12 +145,12 @@ mod tests {
 
     #[test]
     fn a_packet_is_a_cache_line() {
-        assert_eq!(size_of::<Body>(), size_of::<Segment>());
+        assert_eq!(size_of::<PacketBody>(), size_of::<Segment>());
         assert_eq!(size_of::<Packet>(), 64);
     }
 
     #[test]
-    fn a_datagram_keeps_what_it_is_given() {
+    fn a_datagram_keeps_its_content() {
         let sent = Instant::from_nanos(u64::MAX / 3);
         let datagram = Datagram::new(u64::MAX - 5, sent, 1472);
         assert_eq!((datagram.number(), datagram.sent(), datagram.len), (u64::MAX - 5, sent, 1472));

@@ -1,154 +1,157 @@
-//! The border of a partition: packets and notes for the others, and the parts of the network inside.
+//! The border of a partition: packets and records for other partitions, and which parts of the network belong to this
+//! one.
 
-pub(crate) mod cut;
-pub(crate) mod mail;
-pub(crate) mod moment;
+pub(crate) mod event_key;
+pub(crate) mod mailbox;
+pub(crate) mod partitioning;
 
-use crate::agenda::{Agenda, Due};
 use crate::body::Packet;
 use crate::hosts::{Ending, Hosts};
 use crate::ids::FlowIndex;
-use crate::tap::record::{Progress, Recorder};
-use cut::Cut;
+use crate::scheduler::{Agenda, ScheduledEvent};
+use crate::tap::record::{DeliveryProgress, Recorder};
+use event_key::{EventKey, PartitionTurn};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{EndpointId, LinkId};
 use lightlag_transport::{Failure, Standing};
-use mail::{Arrival, Letters, Mail, Offer};
-use moment::{Moment, Turn};
+use mailbox::{Arrival, LinkOffer, Mailbox, PacketBatch};
+use partitioning::Partitioning;
 use std::sync::Arc;
 
-/// The border of a world. A whole network has none, and its world has no code for one.
+/// The border of a world. A network that is not partitioned has no border, and the code of its world contains none of
+/// the border code.
 pub(crate) trait Border {
-    /// The partition that this world is, if it is one.
-    fn part(&mut self) -> Option<&mut Part>;
+    /// Returns the partition that this world simulates; `None` if it simulates the entire network.
+    fn part(&mut self) -> Option<&mut BorderSide>;
 
-    /// The same, to look at.
-    fn of(&self) -> Option<&Part>;
+    /// Returns a shared reference to the partition that this world simulates.
+    fn of(&self) -> Option<&BorderSide>;
 }
 
-/// The world is the whole network.
-pub(crate) struct Whole;
+/// The border of a world that simulates the entire network.
+pub(crate) struct WholeNetwork;
 
-impl Border for Whole {
+impl Border for WholeNetwork {
     #[inline(always)]
-    fn part(&mut self) -> Option<&mut Part> {
+    fn part(&mut self) -> Option<&mut BorderSide> {
         None
     }
 
     #[inline(always)]
-    fn of(&self) -> Option<&Part> {
+    fn of(&self) -> Option<&BorderSide> {
         None
     }
 }
 
-impl Border for Part {
+impl Border for BorderSide {
     #[inline(always)]
-    fn part(&mut self) -> Option<&mut Part> {
+    fn part(&mut self) -> Option<&mut BorderSide> {
         Some(self)
     }
 
     #[inline(always)]
-    fn of(&self) -> Option<&Part> {
+    fn of(&self) -> Option<&BorderSide> {
         Some(self)
     }
 }
 
-/// Another partition from which links lead here.
-pub(crate) struct Source {
+/// Another partition with links into this one.
+pub(crate) struct NeighbourPartition {
     pub(crate) from: u16,
-    /// The least time that a packet spends on these links.
+    /// Minimum time that a packet spends on the links from the neighbour.
     pub(crate) least: Duration,
-    /// Its packets come once a round.
+    /// Whether the neighbour posts its packets only once per round.
     pub(crate) is_far: bool,
-    /// Those of the links that stand here, and when they are sampled next, if they are.
+    /// Links from the neighbour that are simulated here; then the time of their next sample, if they are sampled.
     pub(crate) links: Vec<LinkId>,
     pub(crate) next_sample: Option<Instant>,
-    /// How far it has come, as far as is known here.
+    /// Latest time that the neighbour is known to have reached.
     reached: Instant,
 }
 
-/// A link with a queue that leads out, and how many of the packets on its way were handed over already.
+/// A queued link to another partition, and the number of packets in transit on it that were already handed over.
 pub(crate) struct Outlet {
     pub(crate) on: LinkId,
     pub(crate) handed: usize,
 }
 
-/// Something that ends a flow, or part of it. It may concern both ends.
+/// An event that ends a flow or a part of it. It may affect both endpoints.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// The last byte of a flow for which the run waits has arrived.
+    /// The last byte of a flow that the run waits for has arrived.
     TransferArrives { flow: FlowIndex },
     /// The last byte of a flow has arrived.
     FlowArrives { flow: FlowIndex },
-    /// The run waits for a flow no more.
+    /// The run no longer waits for a flow.
     Closes { flow: FlowIndex },
-    /// The data of the sender at this endpoint has arrived at the other end of its connection.
+    /// All data of the sender at this endpoint has arrived at the other endpoint of its connection.
     SenderEnds { sender: EndpointId },
     /// A flow fails.
     Fails { flow: FlowIndex, failure: Failure },
 }
 
-/// An end of a flow, with the accounts of those of its senders that are in the partition.
+/// The end of a flow or a part of it, with the accounts of the senders in this partition.
 #[derive(Debug)]
 pub(crate) struct Happened {
-    pub(crate) at: Moment,
+    pub(crate) at: EventKey,
     pub(crate) what: What,
     pub(crate) accounts: Vec<(EndpointId, Ending)>,
 }
 
-/// Up to where the tables of the trace, the queues, the drops and the ACKs were written at the end of an event.
+/// Numbers of rows of the tables (trace, queues, drops and ACKs) at the end of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
-    pub(crate) at: Moment,
-    pub(crate) turn: Turn,
+    pub(crate) at: EventKey,
+    pub(crate) turn: PartitionTurn,
     pub(crate) rows: [usize; 4],
 }
 
-/// A partition's side of the border.
-pub(crate) struct Part {
+/// The state that a partition needs for its border to other partitions.
+pub(crate) struct BorderSide {
     pub(crate) number: u16,
-    pub(crate) cut: Arc<Cut>,
-    pub(crate) now: Moment,
-    pub(crate) mail: Arc<Mail>,
-    pub(crate) sources: Vec<Source>,
-    /// Packets to each partition that are not posted yet.
-    outboxes: Vec<Letters>,
-    /// Those that hear of this one once a round.
+    pub(crate) cut: Arc<Partitioning>,
+    pub(crate) now: EventKey,
+    pub(crate) mail: Arc<Mailbox>,
+    pub(crate) sources: Vec<NeighbourPartition>,
+    /// Packets that have not been posted yet, for each partition.
+    outboxes: Vec<PacketBatch>,
+    /// For each partition, whether it receives packets from this one only once per round.
     far: Vec<bool>,
-    /// Room for packets that are taken in.
-    pub(crate) room: Letters,
-    /// Everything before has happened here.
+    /// Reusable buffer for packets from other partitions.
+    pub(crate) room: PacketBatch,
+    /// This partition has handled all events before this time.
     pub(crate) reached: Instant,
-    /// Of each link, the partition in which it stands, if it begins here and stands elsewhere.
+    /// For each link that starts here and is simulated by another partition, the index of that partition.
     exits: Vec<Option<u16>>,
-    /// Links with queues that lead out.
+    /// Queued links to other partitions.
     pub(crate) outlets: Vec<Outlet>,
     pub(crate) happened: Vec<Happened>,
-    /// Accounts of senders whose data may end elsewhere, before each thing that happened to them.
-    pub(crate) standings: Vec<(Moment, EndpointId, Standing)>,
-    /// Progress of the data of flows with senders elsewhere, after each thing that happened to their receivers.
-    pub(crate) progress: Vec<(Moment, FlowIndex, Progress)>,
+    /// Accounts of senders whose data may be received in another partition, as they were before each event of the
+    /// sender.
+    pub(crate) standings: Vec<(EventKey, EndpointId, Standing)>,
+    /// Progress of flows whose senders are in other partitions, after each event of the receiver.
+    pub(crate) progress: Vec<(EventKey, FlowIndex, DeliveryProgress)>,
     pub(crate) marks: Vec<Mark>,
-    /// The number of the sampler among the parts of the world.
+    /// Entity number of the event that samples the queues.
     pub(crate) sampler: u32,
     pub(crate) events: u64,
-    /// Events of each window since the partitions last met.
+    /// Number of events in each window of the current round.
     pub(crate) turns: Vec<u64>,
-    /// Packets that have left.
+    /// Number of packets that have crossed the border.
     pub(crate) crossings: u64,
-    /// The present event does not count: another partition has counted it.
+    /// Whether the current event is not counted, because all partitions handle it and another one counts it.
     pub(crate) is_uncounted: bool,
 }
 
-impl Part {
+impl BorderSide {
     pub(crate) fn new(
         number: u16,
-        cut: Arc<Cut>,
-        mail: Arc<Mail>,
+        cut: Arc<Partitioning>,
+        mail: Arc<Mailbox>,
         (sampler, next_sample): (u32, Option<Instant>),
     ) -> Self {
         let round = cut.round();
-        let source = |(from, least)| Source {
+        let source = |(from, least)| NeighbourPartition {
             from,
             least,
             is_far: least >= round,
@@ -156,15 +159,15 @@ impl Part {
             next_sample,
             reached: Instant::ZERO,
         };
-        let least = |to| cut.sources(to).find(|(from, _)| *from == number).map(|(_, least)| least);
+        let min_delay = |to| cut.sources(to).find(|(from, _)| *from == number).map(|(_, least)| least);
         Self {
             number,
-            now: Moment { time: Instant::ZERO, entity: 0, step: 0 },
+            now: EventKey { time: Instant::ZERO, entity: 0, step: 0 },
             sources: cut.sources(number).map(source).collect(),
-            outboxes: (0..cut.partitions()).map(|_| Letters::default()).collect(),
-            far: (0..cut.partitions() as u16).map(|to| least(to).is_none_or(|least| least >= round)).collect(),
+            outboxes: (0..cut.partitions()).map(|_| PacketBatch::default()).collect(),
+            far: (0..cut.partitions() as u16).map(|to| min_delay(to).is_none_or(|least| least >= round)).collect(),
             mail,
-            room: Letters::default(),
+            room: PacketBatch::default(),
             reached: Instant::ZERO,
             exits: cut.exits(number),
             outlets: Vec::new(),
@@ -181,53 +184,54 @@ impl Part {
         }
     }
 
-    /// Whether a link leads out of the partition.
+    /// Returns true if a link leads to another partition.
     #[inline]
     pub(crate) fn leaves(&self, on: LinkId) -> bool {
         let [from, to] = self.cut.link(on);
         from == self.number && to != from
     }
 
-    /// Whether a link leads into the partition.
+    /// Returns true if a link leads from another partition into this one.
     pub(crate) fn enters(&self, on: LinkId) -> bool {
         let [from, to] = self.cut.link(on);
         to == self.number && to != from
     }
 
-    /// Whether a link begins and stands in the partition.
+    /// Returns true if a link starts in this partition and is simulated by it.
     pub(crate) fn has_link(&self, on: LinkId) -> bool {
         self.cut.stands(on) == self.number && self.cut.link(on)[0] == self.number
     }
 
-    /// Whether an end of a connection is in the partition.
+    /// Returns true if an endpoint of a connection is in this partition.
     #[inline]
-    pub(crate) fn has_endpoint(&self, at: EndpointId) -> bool {
-        self.cut.endpoint(at) == self.number
+    pub(crate) fn has_endpoint(&self, endpoint_id: EndpointId) -> bool {
+        self.cut.endpoint(endpoint_id) == self.number
     }
 
-    /// The partition in which a link stands, if it begins here and stands elsewhere.
+    /// Returns the partition that simulates a link, if the link starts here and another partition simulates it.
     #[inline(always)]
     pub(crate) fn exit(&self, on: LinkId) -> Option<u16> {
         self.exits[on.0 as usize]
     }
 
-    /// A packet is offered to a link in another partition.
+    /// Queues a packet that is offered to a link in another partition, to be posted.
     #[inline(never)]
     pub(crate) fn offer(&mut self, to: u16, on: LinkId, packet: &Packet, recorder: &Recorder) {
         if recorder.writes() {
             self.mark(self.now, self.turn(), recorder);
         }
-        self.outboxes[usize::from(to)].offers.push(Offer { at: self.now, on, packet: *packet });
+        self.outboxes[usize::from(to)].offers.push(LinkOffer { at: self.now, on, packet: *packet });
         self.now.step += 1;
     }
 
-    /// A packet of a queue that leads out is on its way.
-    pub(crate) fn send(&mut self, on: LinkId, at: Instant, packet: Packet) {
+    /// Queues a packet that has left the queue of an outgoing link and is in transit, to be posted.
+    pub(crate) fn send(&mut self, on: LinkId, time: Instant, packet: Packet) {
         let [_, to] = self.cut.link(on);
-        self.outboxes[usize::from(to)].arrivals.push(Arrival { at, on, packet });
+        self.outboxes[usize::from(to)].arrivals.push(Arrival { at: time, on, packet });
     }
 
-    /// Posts what has left, at the end of a round to all, and says how far the partition has come.
+    /// Posts the outgoing packets, and publishes the time that this partition has reached. Partitions that are far away
+    /// receive packets only at the end of a round (`is_last`).
     pub(crate) fn post(&mut self, is_last: bool) {
         let outboxes = (0..).zip(&mut self.outboxes).zip(&self.far);
         for ((to, letters), _) in outboxes.filter(|((_, letters), is_far)| letters.len() > 0 && (is_last || !**is_far))
@@ -238,18 +242,19 @@ impl Part {
         self.mail.reach(self.number, self.reached);
     }
 
-    /// The end of the next window before `end`, if there is one and everything that arrives in it has been posted.
+    /// Returns the end of the next window, at most `end`. `None` if `end` is reached, or if packets that arrive in the
+    /// window may not have been posted yet.
     #[inline]
     pub(crate) fn next_window(&mut self, end: Instant) -> Option<Instant> {
         let until = end.min(self.reached + self.cut.window());
         (self.reached < end && self.is_told_until(until)).then_some(until)
     }
 
-    /// Whether everything that arrives here before `time` has been posted.
+    /// Returns true if all packets that arrive here before `time` have been posted.
     #[inline]
     fn is_told_until(&mut self, time: Instant) -> bool {
         let Self { sources, mail, .. } = self;
-        sources.iter_mut().all(|Source { from, least, reached, .. }| {
+        sources.iter_mut().all(|NeighbourPartition { from, least, reached, .. }| {
             *reached + *least >= time || {
                 *reached = mail.reached(*from);
                 *reached + *least >= time
@@ -257,31 +262,32 @@ impl Part {
         })
     }
 
-    /// A packet has left a queue that leads out, and has arrived by now: the far half of the link delivers it.
+    /// Removes a packet from the count of packets in transit on an outgoing link: it has reached the far end of the link,
+    /// and the other partition delivers it.
     pub(crate) fn is_gone(&mut self, on: LinkId) {
-        let outlet = self.outlets.binary_search_by_key(&on, |outlet| outlet.on).expect("every outlet is listed");
+        let outlet = self.outlets.binary_search_by_key(&on, |outlet| outlet.on).expect("every outlet is in the list");
         let handed = &mut self.outlets[outlet].handed;
         *handed = handed.checked_sub(1).expect("a packet is handed over before it arrives");
     }
 
-    /// Something is about to happen to the connection at an endpoint.
+    /// Records the account of the sender at an endpoint before an event.
     #[inline]
-    pub(crate) fn before(&mut self, hosts: &Hosts, at: EndpointId) {
-        if self.cut.ends_elsewhere(at) && hosts.socket(at).stream().has_sent_everything() {
-            self.standings.push((self.now, at, hosts.socket(at).inspect().standing()));
+    pub(crate) fn before(&mut self, hosts: &Hosts, endpoint: EndpointId) {
+        if self.cut.ends_elsewhere(endpoint) && hosts.socket(endpoint).stream().has_sent_everything() {
+            self.standings.push((self.now, endpoint, hosts.socket(endpoint).inspect().standing()));
         }
     }
 
-    /// Something has happened to the connection at an endpoint.
+    /// Records the progress of the data at an endpoint after an event.
     #[inline]
-    pub(crate) fn after(&mut self, hosts: &Hosts, recorder: &Recorder, at: EndpointId) {
-        if self.cut.is_followed(at) && recorder.traces() {
-            let socket = hosts.socket(at);
-            self.progress.push((self.now, socket.port().flow, Progress::of(socket.stream())));
+    pub(crate) fn after(&mut self, hosts: &Hosts, recorder: &Recorder, endpoint: EndpointId) {
+        if self.cut.is_followed(endpoint) && recorder.traces() {
+            let socket = hosts.socket(endpoint);
+            self.progress.push((self.now, socket.port().flow, DeliveryProgress::of(socket.stream())));
         }
     }
 
-    /// A flow ends, or part of it.
+    /// Records that a flow or a part of it has ended.
     pub(crate) fn tell(&mut self, hosts: &Hosts, what: What) {
         let senders = match what {
             What::TransferArrives { flow } | What::FlowArrives { flow } => vec![hosts.last_sender(flow)],
@@ -294,15 +300,15 @@ impl Part {
         self.happened.push(Happened { at: self.now, what, accounts });
     }
 
-    /// An event begins.
+    /// Called before an event is handled.
     #[inline]
-    pub(crate) fn begin(&mut self, time: Instant, agenda: &Agenda, due: Due) {
-        self.now = Moment { time, entity: agenda.number(due), step: 0 };
-        // All partitions sample, and follow the routes.
-        self.is_uncounted = matches!(due, Due::Sampler | Due::Epoch) && self.number > 0;
+    pub(crate) fn begin(&mut self, time: Instant, agenda: &Agenda, due: ScheduledEvent) {
+        self.now = EventKey { time, entity: agenda.number(due), step: 0 };
+        // All partitions have a sampler and apply the routes.
+        self.is_uncounted = matches!(due, ScheduledEvent::Sampler | ScheduledEvent::Epoch) && self.number > 0;
     }
 
-    /// The event is over.
+    /// Called after an event has been handled.
     #[inline]
     pub(crate) fn end(&mut self, recorder: &Recorder) {
         self.events += u64::from(!self.is_uncounted);
@@ -311,23 +317,23 @@ impl Part {
         }
     }
 
-    /// The turn of the present event.
-    fn turn(&self) -> Turn {
+    /// Returns the position of the current event in the order of partitions.
+    fn turn(&self) -> PartitionTurn {
         let [from, to] = self.cut.link_at(self.now.entity).unwrap_or([self.number; 2]);
         if self.now.entity == self.sampler {
-            Turn::Sample
+            PartitionTurn::Sample
         } else if from == self.number && to != from {
-            Turn::Near
+            PartitionTurn::Near
         } else {
-            Turn::Due
+            PartitionTurn::Due
         }
     }
 
-    /// The rows since the last mark belong to this moment.
-    pub(crate) fn mark(&mut self, at: Moment, turn: Turn, recorder: &Recorder) {
+    /// Assigns the rows that were recorded since the last mark to this event.
+    pub(crate) fn mark(&mut self, key: EventKey, turn: PartitionTurn, recorder: &Recorder) {
         let rows = recorder.rows();
         if self.marks.last().map_or([0; 4], |mark| mark.rows) != rows {
-            self.marks.push(Mark { at, turn, rows });
+            self.marks.push(Mark { at: key, turn, rows });
         }
     }
 }

@@ -1,37 +1,37 @@
-//! From a scenario to a world.
+//! Construction of a world from a scenario.
 
-use crate::agenda::{Agenda, Due, before};
 use crate::body::UDP_HEADER;
-use crate::border::Whole;
-use crate::clerks::epochs::Departures;
-use crate::clerks::sources::Sources;
-use crate::clerks::stations::Stations;
-use crate::clerks::{Clerks, Crash};
+use crate::border::WholeNetwork;
 use crate::fabric::Fabric;
-use crate::hosts::application::{Application, Reading, Talk};
+use crate::hosts::application::{Application, Exchange, Reading};
 use crate::hosts::collector::Collector;
-use crate::hosts::datagrams::{self, Datagrams, Heading};
-use crate::hosts::dialogue::Dialogue;
-use crate::hosts::ends::{self, End, Numbers, Role};
+use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
+use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
 use crate::hosts::relay::Relay;
+use crate::hosts::session::Session;
 use crate::hosts::socket::{Port, Socket, Task};
-use crate::hosts::source::Source;
+use crate::hosts::source::TrafficSource;
 use crate::hosts::tcp::{self, Shared, Tcp};
 use crate::hosts::transport::Sockets;
 use crate::hosts::{Hosts, Outcomes};
+use crate::housekeeping::epochs::Departures;
+use crate::housekeeping::sources::Sources;
+use crate::housekeeping::stations::Stations;
+use crate::housekeeping::{Clerks, Crash};
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::media::Media;
+use crate::scheduler::{Agenda, ScheduledEvent, before};
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, InterfaceId, NodeId};
-use lightlag_scenario::{CapturePlace, Flow, Network, Part, Record, Split, Transport};
+use lightlag_scenario::{CapturePlace, Flow, FlowRole, Network, Record, Split, Transport};
 use lightlag_tcp::Connection;
 use lightlag_transport::{Endpoint, Stream};
 use std::collections::BTreeMap;
 
-/// Builds the world of a network that has been checked.
+/// Builds the world of a validated network.
 pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<Silent> {
     let mut fabric = Fabric::new(&network, seed);
     if record.queueing {
@@ -52,19 +52,19 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let sources = Sources::new(&network);
     let links = std::mem::take(&mut network.links);
     let stations = Stations::new(&links, &fabric.hops, network.flows.len(), sources.is_some());
-    // Nothing else looks at them, and the connections are large.
+    // No later step uses them, and the connections are large.
     drop(links);
-    let numbers = Numbers::new(&network);
-    // As many as there are, not the next power of two: a socket is large.
+    let numbers = EndpointIds::new(&network);
+    // The exact number, not the next power of two: a socket is large.
     let mut sockets = Vec::with_capacity(numbers.of_connections() as usize);
-    let ends = (0..).map(EndpointId).zip(ends::of_connections(&network, &numbers));
+    let ends = (0..).map(EndpointId).zip(endpoints::of_connections(&network, &numbers));
     sockets.extend(ends.map(|(at, end)| socket(at, end, &network, &numbers, seed)));
     let mut tcp = Sockets::new(EndpointId(0), sockets);
     let shared = Shared::new(&mut tcp, &network, seed);
     let datagrams = datagrams(&network, &numbers, seed);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
-    let relay = |(at, split): (usize, &Split)| {
-        let ends = [numbers.entry(at), numbers.exit(at)];
+    let relay = |(index, split): (usize, &Split)| {
+        let ends = [numbers.entry(index), numbers.exit(index)];
         Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
@@ -101,7 +101,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         clerks: Clerks { crashes, stations, sources, departures },
         recorder,
         tap: Silent,
-        border: Whole,
+        border: WholeNetwork,
         ip_header: ip.header(),
         ttl,
         sent: 0,
@@ -110,43 +110,44 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     };
     world.agenda = Agenda::new(world.parts());
     world.arm_interfaces();
-    for at in world.hosts.ids() {
-        let socket = world.hosts.socket(at);
+    for endpoint in world.hosts.ids() {
+        let socket = world.hosts.socket(endpoint);
         let start = match socket.port() {
             Port { task: Task::Open { .. } | Task::Begin, flow, .. } => Some(flows[flow.index()].start),
             _ => socket.application_due(),
         };
         if let Some(start) = start {
-            world.agenda.arm(Due::Connection(at), start);
+            world.agenda.arm(ScheduledEvent::Connection(endpoint), start);
         }
     }
     for (flow, sender) in (0..).map(UdpIndex).zip(&world.hosts.datagrams.senders) {
         if let Some(start) = sender.next() {
-            world.agenda.arm(Due::Datagrams(flow), start);
+            world.agenda.arm(ScheduledEvent::Datagrams(flow), start);
         }
     }
     if world.recorder.samples() {
-        world.agenda.arm(Due::Sampler, Instant::ZERO);
+        world.agenda.arm(ScheduledEvent::Sampler, Instant::ZERO);
     }
-    if let Some((at, _)) = world.clerks.crashes.last() {
-        world.agenda.arm(Due::Crash, *at);
+    if let Some((time, _)) = world.clerks.crashes.last() {
+        world.agenda.arm(ScheduledEvent::Crash, *time);
     }
-    if let Some(at) = world.clerks.stations.as_ref().and_then(|stations| stations.next()) {
-        world.agenda.arm(Due::Stations, at);
+    if let Some(due) = world.clerks.stations.as_ref().and_then(|stations| stations.next()) {
+        world.agenda.arm(ScheduledEvent::Stations, due);
     }
-    if let Some(at) = world.fabric.next_epoch() {
-        world.agenda.arm(Due::Epoch, before(at));
+    if let Some(epoch) = world.fabric.next_epoch() {
+        world.agenda.arm(ScheduledEvent::Epoch, before(epoch));
     }
     world
 }
 
-/// The ends of flows by the nodes from which they send.
+/// Returns the endpoints by node, with UDP flows listed at the nodes of their senders.
 fn departures(hosts: &Hosts, flows: &[Flow]) -> Departures {
     let datagrams = flows.iter().filter(|flow| flow.transport == Transport::Udp);
     Departures::new(hosts, datagrams.map(|flow| flow.from))
 }
 
-/// Of each sender of a connection its number on the way of its flow, from 1 on; none where no flow passes a proxy.
+/// Returns, for each sender of a connection, its position on the path of its flow, starting at 1. Empty if no flow
+/// passes a proxy.
 fn legs(connections: usize, splits: &[Split]) -> Vec<u8> {
     if splits.is_empty() {
         return Vec::new();
@@ -156,14 +157,15 @@ fn legs(connections: usize, splits: &[Split]) -> Vec<u8> {
     std::iter::repeat_n(1, connections).chain(proxies).collect()
 }
 
-/// Why there is a way from each end of a flow to the other.
+/// Message of a failed expectation that the endpoints of a flow can reach each other.
 const REACHABLE: &str = "every destination was checked to be reachable";
 
-/// Bytes of the shortest TCP header: a datagram with its header of 8 may be as long as a segment with one.
+/// Minimum size of a TCP header in bytes. A datagram with its header of 8 bytes may be as long as a segment with a
+/// header of this size.
 const TCP_HEADER: u16 = 20;
 
-/// The socket with this number, and what its application has to do.
-fn socket(number: EndpointId, end: End, network: &Network, numbers: &Numbers, seed: u64) -> Socket<Tcp> {
+/// Returns the socket of an endpoint, with the task of its application.
+fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &EndpointIds, seed: u64) -> Socket<Tcp> {
     let flow = &network.flows[end.flow.index()];
     let proxy = || &network.proxies[network.splits[numbers.split(number)].proxy as usize];
     let tcp = match end.role {
@@ -173,7 +175,7 @@ fn socket(number: EndpointId, end: End, network: &Network, numbers: &Numbers, se
         Role::Exit => &proxy().server,
     };
     let initial = tcp::initial_number(end, network, seed);
-    // Who sends opens, unless it answers.
+    // The sender opens the connection, except in a dialogue.
     let opens = end.role.sends() != flow.traffic.is_dialogue();
     let new = if opens { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
@@ -192,41 +194,41 @@ fn socket(number: EndpointId, end: End, network: &Network, numbers: &Numbers, se
     }
 }
 
-/// The ends of the flows of UDP.
-fn datagrams(network: &Network, numbers: &Numbers, seed: u64) -> Datagrams {
+/// Returns the endpoints of the UDP flows.
+fn datagrams(network: &Network, numbers: &EndpointIds, seed: u64) -> Datagrams {
     let mut datagrams = Datagrams::new(EndpointId(numbers.of_connections()), numbers.of_datagrams());
-    for end in ends::of_datagrams(network, numbers) {
+    for end in endpoints::of_datagrams(network, numbers) {
         let flow = &network.flows[end.flow.index()];
         let out = network.routes.at_start().next(flow.from, flow.to).expect(REACHABLE);
-        let source = Source::new(flow, seed).expect("datagrams have traffic of their own");
+        let source = TrafficSource::new(flow, seed).expect("a flow of datagrams has a traffic source");
         let most = flow.tcp.mss + TCP_HEADER - UDP_HEADER as u16;
-        datagrams.add(datagrams::Sender::new(source, most), Heading { out, peer_node: flow.to, flow: end.flow });
+        datagrams.add(datagrams::Sender::new(source, most), DatagramTarget { out, peer_node: flow.to, flow: end.flow });
     }
     datagrams
 }
 
-/// The dialogues; each end is told of which dialogue and connection it is.
-fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Dialogue> {
+/// Returns the dialogues, and registers each endpoint with its dialogue and connection.
+fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Session> {
     let mut dialogues = Vec::new();
     for (index, flow) in (0..).map(FlowIndex).zip(flows).filter(|(_, flow)| flow.traffic.is_dialogue()) {
-        // The connections of a browser follow each other.
+        // The connections of a browser have adjacent indices.
         let line = flow.part.connection() as usize;
         let others = flows[index.index()..].iter().zip(0..).take_while(|(flow, line)| flow.part.connection() == *line);
-        let lines = if flow.part == Part::Whole { 1 } else { others.count() };
+        let lines = if flow.part == FlowRole::Whole { 1 } else { others.count() };
         let ends = (index.0..index.0 + lines as u32)
             .map(FlowIndex)
             .map(|flow| [hosts.numbers.receiver(flow), hosts.numbers.sender(flow)]);
-        dialogues.extend(Dialogue::new(index, flow, seed, ends));
+        dialogues.extend(Session::new(index, flow, seed, ends));
         let due = (line == 0).then_some(flow.start);
-        let talk = Talk { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
+        let talk = Exchange { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
         let [server, client] = [hosts.numbers.sender(index), hosts.numbers.receiver(index)];
         hosts.port_mut(server).application = Some(Box::new(Application::Answers(talk)));
-        hosts.port_mut(client).application = Some(Box::new(Application::Asks(Talk { due, ..talk })));
+        hosts.port_mut(client).application = Some(Box::new(Application::Asks(Exchange { due, ..talk })));
     }
     dialogues
 }
 
-/// The collectors of messages; the ends are told.
+/// Returns the collectors of messages, and registers them with the endpoints.
 fn collectors(flows: &[Flow], hosts: &mut Hosts) -> Vec<Collector> {
     let mut sources: BTreeMap<NodeId, Vec<FlowIndex>> = BTreeMap::new();
     if flows.iter().any(|flow| flow.traffic.collects().is_some()) {
@@ -238,20 +240,20 @@ fn collectors(flows: &[Flow], hosts: &mut Hosts) -> Vec<Collector> {
     for (index, flow) in (0..).map(FlowIndex).zip(flows) {
         let Some(buffer) = flow.traffic.collects() else { continue };
         let sources = sources.remove(&flow.from).unwrap_or_default();
-        let at = collectors.len() as u32;
+        let collector = collectors.len() as u32;
         for source in &sources {
             if let Some(of_udp) = hosts.numbers.datagrams(*source) {
-                hosts.datagrams.receivers[of_udp.index()].hand_to(at);
+                hosts.datagrams.receivers[of_udp.index()].hand_to(collector);
             }
         }
         let far_end = hosts.numbers.receiver(index);
-        hosts.port_mut(far_end).task = Task::Collected(at);
+        hosts.port_mut(far_end).task = Task::Collected(collector);
         collectors.push(Collector::new(index, sources, buffer.0));
     }
     collectors
 }
 
-/// The end of a connection from which data comes.
+/// Adds the application of a sender to the socket of its connection.
 fn sender<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow, seed: u64) -> Socket<E> {
     if flow.traffic.is_dialogue() {
         return socket;
@@ -260,7 +262,7 @@ fn sender<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow, seed: u64) -
         socket.port.task = Task::Begin;
         return socket;
     }
-    match Source::new(flow, seed) {
+    match TrafficSource::new(flow, seed) {
         None => socket.port.task = Task::Open { transfer: flow.transfer.map(|bytes| bytes.0) },
         Some(source) => {
             socket.port.task = Task::Begin;
@@ -270,10 +272,10 @@ fn sender<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow, seed: u64) -
     socket
 }
 
-/// The end of a connection where data ends.
+/// Adds the application of a receiver to the socket of its connection.
 fn receiver<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow) -> Socket<E> {
     if flow.is_finite() {
-        // How much an application writes by itself is known when it has.
+        // The number of bytes that an application writes is known only afterwards.
         let transfer = flow.transfer.filter(|_| flow.traffic.is_bulk()).map_or(u64::MAX, |bytes| bytes.0);
         socket.port.task = Task::Receive { transfer };
     }

@@ -1,7 +1,8 @@
-//! The network of a scenario for packets that come from outside: its links, queues and routes without its flows.
+//! The network of a scenario for packets of external programs: its links, queues and routes, without its flows.
 //!
-//! Whatever a body is, it travels through the same links as a segment of a simulated connection, with the same random
-//! streams: a program that has real packets (and a real clock) asks when the next one is due and takes it then.
+//! Packets may have a body of any type. They travel through the same links as the segments of simulated connections,
+//! with the same random streams. A program with real packets and a real clock queries the time of the next packet, and
+//! takes the packet at that time.
 
 use crate::fabric::Fabric;
 use lightlag_core::{Entity, EventQueue, Instant};
@@ -11,7 +12,7 @@ use lightlag_scenario::Network;
 
 pub use lightlag_net::link::LinkCounters;
 
-/// A network that carries bodies of any type.
+/// A network for packets with a body of any type, such as packets of an external program.
 ///
 /// ```
 /// use lightlag_core::Instant;
@@ -38,13 +39,14 @@ pub use lightlag_net::link::LinkCounters;
 pub struct Emulator<B> {
     fabric: Fabric<B>,
     queue: EventQueue,
-    /// The time to live of packets that come from outside.
+    /// Initial TTL of the packets of external programs.
     ttl: u8,
     expired: u64,
 }
 
 impl<B: Clone + Default + Send + 'static> Emulator<B> {
-    /// The idle links of a network without radio media; `seed` starts their random streams, as in a run.
+    /// Returns the network with idle links, without radio media. `seed` initialises the random streams of the links, as
+    /// in a run.
     ///
     /// # Panics
     /// If the network has radio media.
@@ -58,11 +60,11 @@ impl<B: Clone + Default + Send + 'static> Emulator<B> {
         }
     }
 
-    /// Sends a packet from a node. Everything that was due by `now` has been taken with
+    /// Sends a packet from a node. The caller must first have taken all packets that were due by `now` with
     /// [`next_delivery`](Self::next_delivery).
     ///
     /// # Panics
-    /// If there is no way from the node to the packet's destination.
+    /// If there is no path from the node to the packet's destination.
     pub fn send(&mut self, now: Instant, from: NodeId, mut packet: Packet<B>) {
         packet.ttl = self.ttl;
         self.forward(now, from, packet);
@@ -77,13 +79,13 @@ impl<B: Clone + Default + Send + 'static> Emulator<B> {
         self.transmit(now, on, packet);
     }
 
-    /// When something next happens inside, at the latest; nothing is delivered before.
+    /// Returns the time of the next internal event, if there is one. No packet is delivered before it.
     pub fn next_event(&self) -> Option<Instant> {
         self.queue.next_until(Instant::MAX).map(|(due, _)| due)
     }
 
-    /// Lets everything happen up to `until`, in the order of time, or to the first packet that reaches its
-    /// destination: that packet, and when it arrives there.
+    /// Handles all events up to `until` in the order of time, but stops at the first packet that reaches its
+    /// destination. Returns that packet and its arrival time.
     pub fn next_delivery(&mut self, until: Instant) -> Option<(Instant, Packet<B>)> {
         while let Some((now, entity)) = self.queue.next_until(until) {
             let (arrived, node, next) = self.fabric.take(now, LinkId(entity.0), drop);
@@ -112,12 +114,13 @@ impl<B: Clone + Default + Send + 'static> Emulator<B> {
         }
     }
 
-    /// Packets that a node dropped because their TTL had run out.
+    /// Returns the number of packets that nodes dropped because their TTL had expired.
     pub fn expired(&self) -> u64 {
         self.expired
     }
 
-    /// Counters of each link direction, and the packets that wait there now; in the order of the network's.
+    /// Returns the counters of each link direction and the number of packets that wait there now, in the order of the
+    /// network's links.
     pub fn links(&mut self, now: Instant) -> impl Iterator<Item = (LinkCounters, Backlog)> + '_ {
         self.fabric.hops.iter_mut().map(move |hop| {
             let backlog = hop.link.backlog(now);

@@ -1,67 +1,69 @@
-//! Estimates before a run starts: of the memory that it takes at least, and of the disk space if its flows send all
+//! Estimates before a run starts: its minimum memory, and the disk space that it needs if its flows send as much as
 //! they can.
 
+use crate::media::AnyMedium;
 use lightlag_core::{Bytes, Duration};
 use lightlag_net::{LinkId, NodeId};
-use lightlag_scenario::{CapturePlace, Flow, Hop, Network, Scenario, TraceMode, Traffic, Transport};
+use lightlag_scenario::{CapturePlace, Flow, Hop, Medium, Network, Scenario, TraceMode, Transport};
 use std::collections::BTreeMap;
 
-/// Bytes of memory of the parts of a world once its flows have started, with nothing recorded and short names.
-/// `tests/estimate.rs` measures them. The most is taken when links stand both as the network describes them and in the world,
-/// or later, when connections stand beside the links of the world.
-struct Parts {
-    /// A full-duplex link.
+/// Memory in bytes that each part of a world takes once its flows have started, with nothing recorded and short names,
+/// as measured by `tests/estimate.rs`. There are two peaks: when the links exist both in the description of the network
+/// and in the world, and later when connections are added to the links.
+struct MemoryParts {
+    /// Memory of a full-duplex link.
     link: u64,
-    /// A node on a medium.
-    radio: u64,
-    /// A flow of TCP that has sent a segment.
+    /// Memory of a TCP flow that has sent a segment.
     tcp: u64,
-    /// A flow of UDP.
+    /// Memory of a UDP flow.
     udp: u64,
 }
 
-const WITH_THE_NETWORK: Parts = Parts { link: 440, radio: 5_265, tcp: 160, udp: 160 };
-const WITH_CONNECTIONS: Parts = Parts { link: 257, radio: 5_265, tcp: 1_740, udp: 368 };
+const WITH_THE_NETWORK: MemoryParts = MemoryParts { link: 440, tcp: 160, udp: 160 };
+const WITH_CONNECTIONS: MemoryParts = MemoryParts { link: 257, tcp: 1_740, udp: 368 };
 
-/// Bytes of a row in the tables of a results folder, compressed: `geo` and `dumbbell` have 39 in `trace`, 6 in `queue`, 26
-/// in `acks` and 22 in `drops`.
+/// Compressed bytes per row of the tables in a results directory, measured with the scenarios `geo` and `dumbbell`: 39
+/// in `trace`, 6 in `queue`, 26 in `acks` and 22 in `drops`.
 const TRACE_ROW: f64 = 40.0;
 const QUEUE_ROW: f64 = 6.0;
 const ACK_ROW: f64 = 26.0;
 const DROP_ROW: f64 = 22.0;
-/// The same of a place of a node.
+/// Compressed bytes per sampled position of a node.
 const POSITION_ROW: f64 = 25.0;
-/// The same of a flow, of a link direction and of a radio in the summary.
+/// Bytes per flow, link direction and radio interface in the summary.
 const SUMMARY_ROW: f64 = 300.0;
-/// Rows for each data packet, where a row is written at each change or drop: `geo` changes its window with every eighth
-/// packet, and no flow loses more for long.
+/// Rows per data packet, if each change of a sender or each drop is a row. In `geo` the window changes with every
+/// eighth packet, and no flow has higher loss for long.
 const CHANGES: f64 = 0.25;
 const DROPS: f64 = 0.1;
-/// Packets that a flow of TCP may send before it hears that others fill its links: four rounds of slow start from ten segments are
-/// 150, and some are sent again.
+/// Number of packets that a TCP flow may send before it detects that other flows fill its links: four rounds of slow
+/// start from ten segments are 150, and some are retransmitted.
 const FIRST: f64 = 200.0;
 
-/// Bytes of a block of pcapng around a packet, with its padding and its flags; and bytes of a comment.
+/// Size of the pcapng block around a packet, with padding and flags, in bytes; then the size of a comment.
 const BLOCK: f64 = 48.0;
 const COMMENT: f64 = 160.0;
-/// Bytes of the header of a segment with timestamps, and of an ACK with a SACK block.
+/// Size of the header of a segment with timestamps, in bytes; then of an ACK with a SACK block.
 const HEADER: f64 = 32.0;
 const ACK_HEADER: f64 = 44.0;
 
-/// The memory that the network and the flows of a scenario take at least, once all of them have started.
+/// Returns the minimum memory of the network and the flows of a scenario, once all of them have started.
 pub fn least_memory(scenario: &Scenario) -> Bytes {
     let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| scenario.flows_by(transport));
-    let radios = scenario.radio_count();
-    let sum = |each: Parts| {
-        let parts = [(each.link, scenario.link_count()), (each.radio, radios), (each.tcp, tcp), (each.udp, udp)];
+    let stations = scenario.station_counts().into_iter();
+    let stations = stations.map(|(medium, count)| AnyMedium::station_memory(&medium.kind).saturating_mul(count));
+    let stations = stations.fold(0, u64::saturating_add);
+    let sum = |each: MemoryParts| {
+        let parts = [(each.link, scenario.link_count()), (each.tcp, tcp), (each.udp, udp)];
         let add = |sum: u64, (bytes, count): (u64, u64)| sum.saturating_add(bytes.saturating_mul(count));
-        parts.into_iter().fold(0, add)
+        parts.into_iter().fold(stations, add)
     };
     Bytes(sum(WITH_THE_NETWORK).max(sum(WITH_CONNECTIONS)))
 }
 
-/// The room that the results of a run may take on the disk. Every flow is taken to fill the slowest link or medium on its way,
-/// its window, or the offer of its application, and no link to carry more than it can.
+/// Returns the maximum disk space of the results of a run. The estimate assumes that every flow is limited only by the
+/// slowest link or medium on its path, its window or the load of its application, and that no link carries more than
+/// its capacity.
 pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     let loads = loads(network, scenario.duration);
     let rows = rows(scenario, network, &loads);
@@ -76,8 +78,8 @@ pub fn results_size(scenario: &Scenario, network: &Network) -> Bytes {
     Bytes((summary + tables + captures(network, &loads, scenario.duration)) as u64)
 }
 
-/// Rows of the recorded tables.
-struct Rows {
+/// Number of rows in each of the recorded tables.
+struct RowCounts {
     trace: f64,
     queue: f64,
     drops: f64,
@@ -85,8 +87,8 @@ struct Rows {
     positions: f64,
 }
 
-/// Rows that a run may record if its flows send all they can.
-fn rows(scenario: &Scenario, network: &Network, loads: &[Load]) -> Rows {
+/// Returns the number of rows that a run records in each table if its flows send as much as they can.
+fn rows(scenario: &Scenario, network: &Network, loads: &[PacketBounds]) -> RowCounts {
     let record = &scenario.record;
     let packets = packets(network, loads, scenario.duration);
     let samples = samples(scenario, scenario.duration);
@@ -98,7 +100,7 @@ fn rows(scenario: &Scenario, network: &Network, loads: &[Load]) -> Rows {
     };
     let radios = network.media.iter().map(|medium| medium.members.len()).sum::<usize>() as f64;
     let positions = record.positions.map_or(0, |each| scenario.duration.as_nanos() / each.as_nanos().max(1));
-    Rows {
+    RowCounts {
         trace,
         queue: if record.queue.is_on() { samples * network.links.len() as f64 } else { 0.0 },
         drops: if record.drops { DROPS * packets } else { 0.0 },
@@ -107,12 +109,13 @@ fn rows(scenario: &Scenario, network: &Network, loads: &[Load]) -> Rows {
     }
 }
 
-/// The number of samples of a table in a time.
+/// Returns the number of samples that a table receives in this time.
 fn samples(scenario: &Scenario, time: Duration) -> f64 {
     (time.as_nanos() / scenario.record.interval.as_nanos().max(1)) as f64
 }
 
-/// Bytes of memory of a row of each table while a run goes on: the widths of its columns, of queues if all of them differ.
+/// Memory per row of each table during a run in bytes: the total width of its columns. The value for queues assumes
+/// that all values differ.
 const TRACE_MEMORY: f64 = 101.0;
 const INTERNALS_MEMORY: f64 = 49.0;
 const QUEUE_MEMORY: f64 = 28.0;
@@ -120,20 +123,21 @@ const DROP_MEMORY: f64 = 22.0;
 const ACK_MEMORY: f64 = 61.0;
 const POSITION_MEMORY: f64 = 36.0;
 
-/// The memory of recorded tables: what they take in any case, and what they may take.
+/// Minimum and maximum memory of the recorded tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableMemory {
-    /// Rows of samples that nothing prevents, if a flow sends until the run ends.
+    /// Memory of the rows that are certain to be sampled, because a flow sends until the run ends.
     pub least: Bytes,
-    /// All rows if every flow sends all it can, and every link of a constellation is used from the start.
+    /// Memory of all rows if every flow sends as much as it can, and every link of a constellation is used from the
+    /// start.
     pub most: Bytes,
 }
 
-/// The memory that the recorded tables of a run take, beside that of [`least_memory`].
+/// Returns the memory of the recorded tables of a run, in addition to [`least_memory`].
 pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
     let rows = rows(scenario, network, &loads(network, scenario.duration));
     let trace_row = TRACE_MEMORY + if scenario.record.internals { INTERNALS_MEMORY } else { 0.0 };
-    let most = trace_row * rows.trace
+    let max = trace_row * rows.trace
         + QUEUE_MEMORY * rows.queue
         + DROP_MEMORY * rows.drops
         + ACK_MEMORY * rows.acks
@@ -151,31 +155,32 @@ pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
     } else {
         0.0
     };
-    TableMemory { least: Bytes((trace_row * trace + queue) as u64), most: Bytes(most as u64) }
+    TableMemory { least: Bytes((trace_row * trace + queue) as u64), most: Bytes(max as u64) }
 }
 
-/// Bytes of a sample of idle queues, which are packed: of few links the time and the number, and of many a few runs.
+/// Returns the size of a sample of idle queues in bytes. Samples are packed: for few links, each has a time and an
+/// index; for many links, runs of equal values are stored.
 fn idle_sample(links: f64) -> f64 {
     const TIME_AND_NUMBER: f64 = 12.0;
     const RUNS: f64 = 96.0;
     (TIME_AND_NUMBER * links).min(RUNS)
 }
 
-/// Packets and their bytes at the network layer.
+/// Number of packets, and their bytes at the network layer.
 #[derive(Clone, Copy, Default)]
 struct Amount {
     packets: f64,
     bytes: f64,
 }
 
-/// The packets that a flow may send, and those that may come back.
-struct Load {
+/// Upper bounds for the data packets of a flow, and for the ACKs that return.
+struct PacketBounds {
     data: Amount,
     acks: Amount,
 }
 
-/// The load of each flow.
-fn loads(network: &Network, duration: Duration) -> Vec<Load> {
+/// Returns the packet bounds of each flow.
+fn loads(network: &Network, duration: Duration) -> Vec<PacketBounds> {
     let header = f64::from(network.ip.header());
     let mut slowest: BTreeMap<(NodeId, NodeId), f64> = BTreeMap::new();
     let load = |flow: &Flow| {
@@ -184,7 +189,7 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
         let payload = (rate / 8.0 * seconds.max(0.0)).min(offered(network, flow, seconds.max(0.0)));
         let packets = libm::ceil(payload / segment(flow));
         let acks = if flow.transport.has_connections() { packets } else { 0.0 };
-        Load {
+        PacketBounds {
             data: Amount { packets, bytes: payload + packets * (header + HEADER) },
             acks: Amount { packets: acks, bytes: acks * (header + ACK_HEADER) },
         }
@@ -192,10 +197,10 @@ fn loads(network: &Network, duration: Duration) -> Vec<Load> {
     network.flows.iter().map(load).collect()
 }
 
-/// Data packets that all flows send together. Flows of TCP share their links: beside what these carry and drop, each sends the
-/// first packets of a connection at most.
-fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
-    let is_tcp = |load: &Load| load.acks.packets > 0.0;
+/// Returns the number of data packets of all flows. TCP flows share their links, so the total is limited by what the
+/// links carry and drop. In addition, each flow may send the first packets of a connection.
+fn packets(network: &Network, loads: &[PacketBounds], duration: Duration) -> f64 {
+    let is_tcp = |load: &PacketBounds| load.acks.packets > 0.0;
     let way = |flow: &Flow| {
         let links = |hop| match hop {
             Hop::Link(link) => Some(link.0 as usize),
@@ -211,7 +216,7 @@ fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
         let carried = network.links[link].rate.as_bps() as f64 / 8.0 * duration.as_secs_f64();
         (1.0 + DROPS) * carried / offered[link]
     };
-    let sent = |(flow, load): (&Flow, &Load)| {
+    let sent = |(flow, load): (&Flow, &PacketBounds)| {
         let all = load.data.packets;
         if !is_tcp(load) {
             return all;
@@ -222,7 +227,7 @@ fn packets(network: &Network, loads: &[Load], duration: Duration) -> f64 {
     network.flows.iter().zip(loads).map(sent).sum()
 }
 
-/// The rate in bit/s of the slowest link or medium on the way of a flow.
+/// Returns the rate in bit/s of the slowest link or medium on the path of a flow.
 fn slowest_rate(network: &Network, flow: &Flow) -> f64 {
     let rate = |hop| match hop {
         Hop::Link(link) => Some(network.links[link.0 as usize].rate),
@@ -233,23 +238,15 @@ fn slowest_rate(network: &Network, flow: &Flow) -> f64 {
     way.into_iter().filter_map(rate).map(|rate| rate.as_bps() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Bytes of payload in a packet.
+/// Returns the payload of a full packet of a flow in bytes.
 fn segment(flow: &Flow) -> f64 {
-    let message = match &*flow.traffic {
-        Traffic::Constant(constant) => constant.size.0,
-        Traffic::OnOff(traffic) => traffic.size.0,
-        _ => u64::MAX,
-    };
+    let message = flow.traffic.stream().map_or(u64::MAX, |stream| stream.size.0);
     message.clamp(1, u64::from(flow.tcp.mss)) as f64
 }
 
-/// Bytes of payload that the application of a flow offers, or that its window lets out, in so many seconds.
+/// Returns the payload in bytes that the application of a flow offers in `seconds`, or that its window allows.
 fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
-    let rate = match &*flow.traffic {
-        Traffic::Constant(constant) => constant.rate.as_bps() as f64 / 8.0,
-        Traffic::OnOff(traffic) => traffic.rate.as_bps() as f64 / 8.0,
-        _ => f64::INFINITY,
-    };
+    let rate = flow.traffic.stream().map_or(f64::INFINITY, |stream| stream.rate.as_bps() as f64 / 8.0);
     let delay = |from, to| {
         let way = network.way(from, to).unwrap_or_default();
         let delay = |hop| match hop {
@@ -259,7 +256,7 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
         way.into_iter().map(delay).sum::<f64>()
     };
     let window = match flow.transport {
-        // A proxy answers earlier.
+        // A proxy acknowledges earlier.
         Transport::Tcp if network.splits.is_empty() => {
             let round_trip = delay(flow.from, flow.to) + delay(flow.to, flow.from);
             if round_trip > 0.0 {
@@ -274,8 +271,9 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
     (rate * seconds).min(window).min(transfer)
 }
 
-/// Bytes of the captures: at each place what its flows may send there, and no more than its links can carry.
-fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
+/// Estimates the size of the captures in bytes: at each capture point, the packets that its flows may send through it,
+/// limited by the capacity of its links.
+fn captures(network: &Network, loads: &[PacketBounds], duration: Duration) -> f64 {
     let Some(plan) = &network.captures else { return 0.0 };
     let mut seen = vec![Amount::default(); plan.places.len()];
     for ((flow, load), _) in network.flows.iter().zip(loads).zip(&plan.flows).filter(|(_, is_captured)| **is_captured) {
@@ -299,41 +297,42 @@ fn captures(network: &Network, loads: &[Load], duration: Duration) -> f64 {
     plan.places.iter().zip(seen).map(file).sum()
 }
 
-/// Whether packets on a way come to a place.
-fn passes(network: &Network, place: CapturePlace, from: NodeId, way: &[LinkId]) -> bool {
-    match place {
+/// Returns true if packets that take the path `way` from the node `from` pass a capture point.
+fn passes(network: &Network, capture_place: CapturePlace, from: NodeId, way: &[LinkId]) -> bool {
+    match capture_place {
         CapturePlace::Link(link) => way.contains(&link),
         CapturePlace::Node(node) => {
             node == from
                 || way.iter().any(|link| network.links.get(link.0 as usize).is_some_and(|link| link.to == node))
         }
-        // No such way crosses a medium.
+        // None of these paths crosses a medium.
         CapturePlace::Interface(_) => false,
     }
 }
 
-/// Whether a place is in the sky: any packet that crosses it may come there.
-fn is_aloft(network: &Network, place: CapturePlace) -> bool {
-    network.space.as_ref().is_some_and(|space| match place {
+/// Returns true if a capture point is in a constellation. Any packet that crosses the constellation may pass it.
+fn is_aloft(network: &Network, capture_place: CapturePlace) -> bool {
+    network.space.as_ref().is_some_and(|space| match capture_place {
         CapturePlace::Link(link) => link >= space.dishes,
         CapturePlace::Node(node) => node >= space.first || space.stations.contains(&node),
         CapturePlace::Interface(_) => false,
     })
 }
 
-/// Bits a second that packets on a medium hardly exceed.
-const MOST_ON_AIR: f64 = 1e8;
-
-/// Bytes a second that the links of a place carry at most.
-fn most(network: &Network, place: CapturePlace) -> f64 {
-    let bits = match place {
+/// Returns the capacity of the links at a capture point in bytes per second.
+fn most(network: &Network, capture_place: CapturePlace) -> f64 {
+    let bits = match capture_place {
         CapturePlace::Link(link) => network.links[link.0 as usize].rate.as_bps() as f64,
         CapturePlace::Node(node) => {
-            let at = network.links.iter().filter(|link| link.from == node || link.to == node);
-            let on_air = network.media.iter().flat_map(|medium| &medium.members).filter(|member| member.node == node);
-            at.map(|link| link.rate.as_bps() as f64).chain(on_air.map(|_| MOST_ON_AIR)).sum()
+            let attached = network.links.iter().filter(|link| link.from == node || link.to == node);
+            let has_node = |medium: &&Medium| medium.members.iter().any(|member| member.node == node);
+            let on_air = network.media.iter().filter(has_node).map(|medium| medium.plan.busiest_rate());
+            attached.map(|link| link.rate).chain(on_air).map(|rate| rate.as_bps() as f64).sum()
         }
-        CapturePlace::Interface(_) => MOST_ON_AIR,
+        CapturePlace::Interface(interface) => {
+            let mut media = network.media.iter().flat_map(|medium| medium.members.iter().map(move |_| medium));
+            media.nth(interface.index()).map_or(0.0, |medium| medium.plan.busiest_rate().as_bps() as f64)
+        }
     };
     bits / 8.0
 }

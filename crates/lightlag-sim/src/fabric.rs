@@ -1,12 +1,13 @@
-//! The fabric: the links of a network and the routes over them, in simulation and in real time alike.
+//! The fabric: the links of a network and the routes over them, for simulated and emulated runs.
 //!
-//! A packet is offered to a link and taken from its far end. Both say when the link is to be woken next, and hand over the
-//! packets that the link has dropped. The fabric knows neither clocks nor endpoints: whoever drives it keeps the times,
-//! takes what is due and offers it to the next link.
+//! A packet is offered to a link and taken from its far end. Both calls return the time of the link's next event, and
+//! report the packets that the link has dropped. The fabric has neither clocks nor endpoints: its caller stores the
+//! times, takes the packets that are due and offers them to the next link.
 
-mod overhead;
+mod constellation;
 
-use lightlag_core::own::Fault;
+pub(crate) use constellation::{Constellation, Turned};
+use lightlag_core::custom::Fault;
 use lightlag_core::{Instant, Probability};
 use lightlag_net::queue::{DisciplineConfig, DropCause, Dropped};
 use lightlag_net::{
@@ -14,36 +15,35 @@ use lightlag_net::{
     Packet, PacketSpares, QueueFull, QueuedLink, RouteTable, Routes,
 };
 use lightlag_scenario::{LinkDirection, LinkProperties, Network};
-pub(crate) use overhead::{Overhead, Turned};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Links and routes.
+/// The links and routes of a network.
 pub(crate) struct Fabric<B> {
-    /// One for each direction of a link, in the order of the network.
+    /// One entry per direction of a link, in the order of the network.
     pub(crate) hops: Vec<Hop<B>>,
-    /// Memory for packets that idle links have given back.
+    /// Memory for packets that idle links have returned, and that other links reuse.
     spares: PacketSpares<B>,
-    /// The routes of now.
+    /// Routes of the current epoch.
     pub(crate) routes: RouteTable,
-    /// All routes of the run, and how many epochs have started.
+    /// All routes of the run, and the number of epochs that have started.
     plan: Routes,
     started: usize,
-    /// The ways through the sky, if there is one.
-    pub(crate) overhead: Option<Box<Overhead>>,
+    /// Routing over the constellation, if there is one.
+    pub(crate) overhead: Option<Box<Constellation>>,
 }
 
 /// One direction of a link.
-// One cache line and a half, aligned so that they lie in two.
+// One and a half cache lines, aligned to lie in two.
 #[repr(align(32))]
 pub(crate) struct Hop<B> {
     pub(crate) link: Link<B>,
 }
 
-const _: () = assert!(size_of::<Hop<crate::body::Body>>() == 96, "a link direction lies in two cache lines");
+const _: () = assert!(size_of::<Hop<crate::body::PacketBody>>() == 96, "a link direction lies in two cache lines");
 
 impl<B: Clone + Default + Send + 'static> Fabric<B> {
-    /// The idle links of a network; `seed` starts their random streams.
+    /// Returns the fabric of a network with idle links; `seed` initialises their random streams.
     pub(crate) fn new(network: &Network, seed: u64) -> Self {
         let space = network.space.as_ref();
         let mut kinds = Kinds::default();
@@ -61,7 +61,7 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
             overhead: None,
         };
         if let Some(space) = space {
-            let overhead = Overhead::new(space.clone(), network, &mut fabric.hops, &mut fabric.routes, seed);
+            let overhead = Constellation::new(space.clone(), network, &mut fabric.hops, &mut fabric.routes, seed);
             fabric.overhead = Some(Box::new(overhead));
         }
         fabric
@@ -69,7 +69,7 @@ impl<B: Clone + Default + Send + 'static> Fabric<B> {
 }
 
 impl<B> Fabric<B> {
-    /// When the next epoch of the routes starts.
+    /// Returns the start time of the next epoch of the routes, if there is one.
     pub(crate) fn next_epoch(&mut self) -> Option<Instant> {
         if let Some(overhead) = &mut self.overhead {
             return overhead.next_change();
@@ -85,8 +85,8 @@ impl<B> Fabric<B> {
         epoch
     }
 
-    /// Whether a node drops a packet that may cross no more links. Routes that never change have no loops, and no way is too
-    /// long for them: what they carry may always cross one more.
+    /// Returns true if a node drops a packet because its TTL has expired. If the routes never change, they have no
+    /// loops, and no path is too long. Packets may then always cross one more link.
     #[cold]
     pub(crate) fn expires(&self, packet: &mut Packet<B>) -> bool {
         packet.ttl = 1;
@@ -95,19 +95,19 @@ impl<B> Fabric<B> {
 }
 
 impl<B: Clone + Default> Fabric<B> {
-    /// The failure of the router of a constellation.
+    /// Returns the failure of the router of a constellation, if it failed.
     pub(crate) fn fault_of_ways(&self) -> Option<&Fault> {
         self.overhead.as_ref()?.fault()
     }
 
-    /// The link whose queue discipline failed first, and the failure.
+    /// Returns the link whose queue discipline failed first, and the failure; `None` if none failed.
     pub(crate) fn fault(&self) -> Option<(usize, &Fault)> {
         let faults = self.hops.iter().enumerate().filter_map(|(at, hop)| Some((at, hop.link.fault()?)));
         faults.min_by_key(|(at, fault)| (fault.at, *at))
     }
 
-    /// Offers a copy of a packet, as `copy` makes it, to a link. Returns when the link is to be woken, if that may be
-    /// earlier than was known. `drop` is given each packet that the link drops now.
+    /// Offers a copy of a packet, made by `copy`, to a link. Returns the time of the link's next event, if it may be
+    /// earlier than before. Calls `drop` for each packet that the link drops now.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -126,7 +126,8 @@ impl<B: Clone + Default> Fabric<B> {
         }
     }
 
-    /// The same of a computed link, which drops nothing but the packet that is offered.
+    /// Offers a packet to a computed link, which never drops any other packet. Returns `None` if the link is not
+    /// computed.
     #[inline(always)]
     pub(crate) fn offer_computed(
         &mut self,
@@ -143,7 +144,7 @@ impl<B: Clone + Default> Fabric<B> {
         Some(link.send_by(now, packet, copy).map(|()| if was_idle { link.last_arrival() } else { None }))
     }
 
-    /// The same of a queued link.
+    /// Offers a packet to a queued link.
     #[cold]
     pub(crate) fn offer_queued(
         &mut self,
@@ -152,16 +153,14 @@ impl<B: Clone + Default> Fabric<B> {
         packet: Packet<B>,
         drop: impl FnMut(Dropped<B>),
     ) -> Option<Instant> {
-        let Link::Queued(link) = &mut self.hops[on.0 as usize].link else {
-            unreachable!("there are two kinds of links")
-        };
+        let link = self.hops[on.0 as usize].link.model_mut().expect("a link that is not computed has a model");
         link.send(now, packet);
         link.dropped().for_each(drop);
         link.next_wake()
     }
 
-    /// Wakes a link: the packet that arrives at its far end now, if one does, the node there, and when to wake the link
-    /// next. `drop` is given each packet that the link has dropped.
+    /// Handles the event of a link. Returns the packet that arrives at its far end now, if there is one, the node at
+    /// the far end, and the time of the link's next event. Calls `drop` for each packet that the link has dropped.
     pub(crate) fn take(
         &mut self,
         now: Instant,
@@ -174,7 +173,8 @@ impl<B: Clone + Default> Fabric<B> {
         }
     }
 
-    /// A link if it is computed, and the node to which it leads: whoever wakes it takes a packet from it.
+    /// Returns a link and the node at its far end, if the link is computed. The caller then takes a packet from the
+    /// link.
     #[inline(always)]
     pub(crate) fn computed(&mut self, on: LinkId) -> Option<(&mut ComputedLink<B>, NodeId)> {
         let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] else { return None };
@@ -182,7 +182,7 @@ impl<B: Clone + Default> Fabric<B> {
         Some((link, to))
     }
 
-    /// An idle link gives its memory back. Of the links of many ends few carry packets at a time.
+    /// Releases the memory of an idle link, because only few of many links carry packets at any time.
     #[inline(never)]
     pub(crate) fn rest(&mut self, on: LinkId) {
         if let Hop { link: Link::Computed(link) } = &mut self.hops[on.0 as usize] {
@@ -190,7 +190,7 @@ impl<B: Clone + Default> Fabric<B> {
         }
     }
 
-    /// As [`Self::take`], of a queued link.
+    /// Handles the event of a queued link like [`Self::take`].
     #[cold]
     pub(crate) fn take_queued(
         &mut self,
@@ -198,9 +198,7 @@ impl<B: Clone + Default> Fabric<B> {
         on: LinkId,
         drop: impl FnMut(Dropped<B>),
     ) -> (Option<Packet<B>>, NodeId, Option<Instant>) {
-        let Hop { link: Link::Queued(link) } = &mut self.hops[on.0 as usize] else {
-            unreachable!("there are two kinds of links");
-        };
+        let link = self.hops[on.0 as usize].link.model_mut().expect("a link that is not computed has a model");
         let arrived = link.receive_at(now);
         link.dropped().for_each(drop);
         let (packet, at) = arrived.map_or((None, None), |(packet, at)| (Some(packet), at));
@@ -208,15 +206,15 @@ impl<B: Clone + Default> Fabric<B> {
     }
 }
 
-/// The constants of the link directions that came last, by their properties.
+/// Cache of the constants of recent link directions, by their properties.
 #[derive(Default)]
 struct Kinds(VecDeque<(Arc<LinkProperties>, Arc<LinkConstants>)>);
 
 impl Kinds {
-    /// Kinds of directions that take turns in a generated network.
+    /// Maximum number of entries: enough for the kinds of directions that alternate in a generated network.
     const MOST: usize = 8;
 
-    /// The constants of a direction, shared with one before that has the same properties.
+    /// Returns the constants of a direction, which are shared with an earlier direction that has the same properties.
     fn of(&mut self, direction: &LinkDirection) -> Arc<LinkConstants> {
         let properties = &direction.properties;
         if let Some((_, constants)) = self.0.iter().find(|(known, _)| Arc::ptr_eq(known, properties)) {
@@ -230,7 +228,7 @@ impl Kinds {
     }
 }
 
-/// An idle link direction.
+/// Returns an idle link direction.
 fn hop<B: Clone + Default + Send + 'static>(
     direction: &LinkDirection,
     kinds: &mut Kinds,
@@ -248,7 +246,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.fade.is_none()
         && direction.on_demand.is_none()
         && direction.code.is_none()
-        // Stations look at what comes to links of the other kind.
+        // Stations require links of the other kind.
         && direction.signals.is_none_or(|plan| !plan.outage);
     let in_transmission = loss.place() == LossPlace::AfterQueue;
     let link = if *discipline == DisciplineConfig::DropTail && is_steady && in_transmission {
@@ -277,7 +275,7 @@ fn hop<B: Clone + Default + Send + 'static>(
             (None, Some(beam)) => link.beaming(beam),
             (None, None) => link,
         };
-        Link::Queued(Box::new(match direction.code {
+        Link::Modelled(Box::new(match direction.code {
             Some(code) => link.coded(code),
             None => link,
         }))

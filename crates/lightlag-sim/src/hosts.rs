@@ -1,8 +1,8 @@
-//! Hosts: the ends of flows, and their applications.
+//! Hosts: the endpoints of flows, and their applications.
 
 use crate::body::Packet;
 use crate::ids::FlowIndex;
-use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::custom::Fault;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_transport::Failure;
@@ -12,10 +12,10 @@ pub(crate) mod application;
 pub(crate) mod collector;
 pub(crate) mod datagrams;
 pub(crate) mod delays;
-pub(crate) mod dialogue;
 mod endings;
-pub(crate) mod ends;
+pub(crate) mod endpoints;
 pub(crate) mod relay;
+pub(crate) mod session;
 pub(crate) mod socket;
 pub(crate) mod source;
 pub(crate) mod tcp;
@@ -23,48 +23,48 @@ pub(crate) mod transport;
 
 use collector::Collector;
 use datagrams::Datagrams;
-use dialogue::Dialogue;
 pub(crate) use endings::Ending;
-use ends::Numbers;
+use endpoints::EndpointIds;
 use relay::Relay;
+use session::Session;
 use socket::{AnySocket, Port, Socket};
 use tcp::{Shared, Tcp};
 use transport::Sockets;
 
-/// All ends of flows.
+/// The endpoints of all flows, and their applications.
 pub(crate) struct Hosts {
-    /// The sockets of each transport, in the order of the numbers of their endpoints.
+    /// TCP sockets, in the order of their endpoint IDs.
     pub(crate) tcp: Sockets<Tcp>,
     pub(crate) shared: Shared,
-    /// Ends of flows of UDP: their numbers come behind those of sockets.
+    /// UDP endpoints; their IDs follow the IDs of sockets.
     pub(crate) datagrams: Datagrams,
-    pub(crate) numbers: Numbers,
-    /// Flows at proxies.
+    pub(crate) numbers: EndpointIds,
+    /// Flows at proxies, with the state of each.
     pub(crate) relays: Vec<Relay>,
     /// Sinks of messages, in the order of their flows.
     pub(crate) collectors: Vec<Collector>,
-    pub(crate) dialogues: Vec<Dialogue>,
+    pub(crate) dialogues: Vec<Session>,
     pub(crate) outcomes: Outcomes,
-    /// Accounts of senders whose data has arrived, or whose flow has failed.
+    /// Accounts of senders whose data has all arrived, or whose flow has failed.
     pub(crate) endings: BTreeMap<EndpointId, Ending>,
-    /// Finite flows that are neither finished nor failed.
+    /// Number of finite flows that are neither finished nor failed.
     pub(crate) open_transfers: usize,
 }
 
 impl Hosts {
-    /// Returns the socket of an endpoint, chosen by the range of its number.
+    /// Returns the socket of an endpoint, selected by the range of its ID.
     #[inline]
-    pub(crate) fn socket(&self, at: EndpointId) -> &dyn AnySocket {
-        &self.tcp[at]
+    pub(crate) fn socket(&self, endpoint: EndpointId) -> &dyn AnySocket {
+        &self.tcp[endpoint]
     }
 
-    /// As [`Self::socket`], to be changed.
+    /// Returns a mutable reference to the socket of an endpoint.
     #[inline]
-    pub(crate) fn socket_mut(&mut self, at: EndpointId) -> &mut dyn AnySocket {
-        &mut self.tcp[at]
+    pub(crate) fn socket_mut(&mut self, endpoint: EndpointId) -> &mut dyn AnySocket {
+        &mut self.tcp[endpoint]
     }
 
-    /// Returns all sockets, in the order of their numbers.
+    /// Returns all sockets, in the order of their IDs.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = &dyn AnySocket> {
         self.tcp.iter().map(|socket| -> &dyn AnySocket { socket })
     }
@@ -75,49 +75,49 @@ impl Hosts {
         self.tcp.len()
     }
 
-    /// Drops the sockets from this one on.
+    /// Drops the socket with this ID and all later ones.
     pub(crate) fn truncate(&mut self, from: EndpointId) {
         self.tcp.truncate(from);
     }
 
-    /// Drops all sockets and their lists.
+    /// Drops all sockets, and frees the memory of their lists.
     pub(crate) fn clear(&mut self) {
         self.tcp.clear();
     }
 
-    /// Swaps a socket with that of another partition.
-    pub(crate) fn swap(&mut self, other: &mut Self, at: EndpointId) {
-        std::mem::swap(&mut self.tcp[at], &mut other.tcp[at]);
+    /// Swaps a socket with the same one of another partition.
+    pub(crate) fn swap(&mut self, other: &mut Self, endpoint: EndpointId) {
+        std::mem::swap(&mut self.tcp[endpoint], &mut other.tcp[endpoint]);
     }
 
-    /// Returns the numbers of all sockets.
+    /// Returns the IDs of all sockets.
     pub(crate) fn ids(&self) -> impl Iterator<Item = EndpointId> + use<> {
         (0..self.len() as u32).map(EndpointId)
     }
 
-    /// Returns the port of an endpoint.
+    /// Returns the port of an endpoint, which is the part of its socket that does not depend on the transport.
     #[inline]
-    pub(crate) fn port(&self, at: EndpointId) -> &Port {
-        self.socket(at).port()
+    pub(crate) fn port(&self, endpoint: EndpointId) -> &Port {
+        self.socket(endpoint).port()
     }
 
-    /// As [`Self::port`], to be changed.
+    /// Returns a mutable reference to the port of an endpoint.
     #[inline]
-    pub(crate) fn port_mut(&mut self, at: EndpointId) -> &mut Port {
-        self.socket_mut(at).port_mut()
+    pub(crate) fn port_mut(&mut self, endpoint: EndpointId) -> &mut Port {
+        self.socket_mut(endpoint).port_mut()
     }
 
-    /// Returns the ports of all sockets with their numbers.
+    /// Returns the ports of all sockets with their IDs.
     pub(crate) fn ports(&self) -> impl Iterator<Item = (EndpointId, &Port)> {
         self.ids().zip(self.sockets().map(|socket| socket.port()))
     }
 
-    /// Finds the endpoints that packets are for.
+    /// Returns a lookup of the endpoints that packets are addressed to.
     pub(crate) fn addressees(&self) -> Addressees<'_> {
         Addressees { tcp: &self.tcp, datagrams: &self.datagrams }
     }
 
-    /// The flow whose congestion control or application failed first, and the failure.
+    /// Returns the flow whose congestion control or application failed first, and the failure; `None` if none failed.
     pub(crate) fn fault(&self) -> Option<(FlowIndex, &Fault)> {
         let controls = self.sockets().map(|socket| (socket.port().flow, socket.inspect().fault()));
         let writing = self.ports().map(|(_, port)| (port.flow, port.application.as_ref().and_then(|of| of.fault())));
@@ -127,7 +127,7 @@ impl Hosts {
         faults.min_by_key(|(flow, fault)| (fault.at, *flow))
     }
 
-    /// The name of the congestion control of a flow, at its first sender.
+    /// Returns the name of the congestion control of a flow at its first sender; "udp" for UDP flows.
     pub(crate) fn congestion(&self, flow: FlowIndex) -> &str {
         match self.numbers.datagrams(flow) {
             Some(_) => "udp",
@@ -136,7 +136,7 @@ impl Hosts {
     }
 }
 
-/// The endpoints that packets are for.
+/// Lookup of the endpoints that packets are addressed to.
 #[derive(Clone, Copy)]
 pub(crate) struct Addressees<'a> {
     pub(crate) tcp: &'a Sockets<Tcp>,
@@ -144,7 +144,8 @@ pub(crate) struct Addressees<'a> {
 }
 
 impl Addressees<'_> {
-    /// The flow of a packet, and whether the packet goes to the end that sends the data of its connection.
+    /// Returns the flow of a packet. The second value is true if the packet is for the endpoint that sends the data of
+    /// its connection.
     pub(crate) fn of(&self, packet: &Packet) -> (FlowIndex, bool) {
         match self.tcp.get(packet.to) {
             Some(Socket { port, .. }) => (port.flow, port.role.sends()),
@@ -156,46 +157,46 @@ impl Addressees<'_> {
     }
 }
 
-/// The ends of all flows. Until the first flow ends, they take no memory.
+/// Outcomes of all flows. Until the first flow ends, they use no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcomes {
     flows: usize,
-    /// One a flow, or none.
-    known: Vec<Outcome>,
+    /// Outcome of each flow; empty until the first flow ends.
+    known: Vec<FlowOutcome>,
 }
 
 impl Outcomes {
-    /// So many flows, all of them open.
+    /// Returns the outcomes of `flows` flows that have not ended.
     pub(crate) fn new(flows: usize) -> Self {
         Self { flows, known: Vec::new() }
     }
 
-    /// Number of flows.
+    /// Returns the number of flows.
     pub(crate) fn flows(&self) -> usize {
         self.flows
     }
 
-    /// The end of a flow.
-    pub(crate) fn of(&self, flow: FlowIndex) -> Outcome {
-        self.known.get(flow.index()).copied().unwrap_or(Outcome::Unfinished)
+    /// Returns the outcome of a flow.
+    pub(crate) fn of(&self, flow: FlowIndex) -> FlowOutcome {
+        self.known.get(flow.index()).copied().unwrap_or(FlowOutcome::Unfinished)
     }
 
-    /// A flow ends.
-    pub(crate) fn set(&mut self, flow: FlowIndex, outcome: Outcome) {
+    /// Sets the outcome of a flow.
+    pub(crate) fn set(&mut self, flow: FlowIndex, outcome: FlowOutcome) {
         if self.known.is_empty() {
-            self.known = vec![Outcome::Unfinished; self.flows];
+            self.known = vec![FlowOutcome::Unfinished; self.flows];
         }
         self.known[flow.index()] = outcome;
     }
 }
 
-/// The end of a flow.
+/// Outcome of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    /// Still open.
+pub(crate) enum FlowOutcome {
+    /// The flow has not ended.
     Unfinished,
-    /// The last byte arrived at this time.
+    /// The last byte of the flow arrived at this time.
     Finished(Instant),
-    /// A connection gave up, or a proxy crashed.
+    /// A connection of the flow was aborted, or a proxy on its path crashed.
     Failed(Failure),
 }

@@ -1,7 +1,6 @@
-//! Numbers that tell the parts of a world apart, each a type of its own. Those of nodes, links and endpoints come from
-//! `lightlag-net`.
+//! Index types of the parts of a world. The types of nodes, links and endpoints are in `lightlag-net`.
 
-/// Declares positions in a list as types.
+/// Declares types for indices into lists.
 macro_rules! indices {
     ($($(#[$about:meta])* $visible:vis struct $name:ident;)*) => {$(
         $(#[$about])*
@@ -9,7 +8,7 @@ macro_rules! indices {
         $visible struct $name(pub u32);
 
         impl $name {
-            /// The position in the list.
+            /// Returns the index.
             #[inline(always)]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -19,12 +18,13 @@ macro_rules! indices {
 }
 
 indices! {
-    /// A flow, by its position among the flows of the network.
+    /// Index of a flow in the list of the network's flows.
     pub struct FlowIndex;
 
-    /// A flow of UDP, by its position among those.
+    /// Index of a UDP flow among the UDP flows.
     pub(crate) struct UdpIndex;
 
-    /// An endpoint that sends data, by its position among those: flows of TCP first, then the far ends of proxies.
+    /// Index of an endpoint that sends data among those endpoints: senders of TCP flows first, then the sending
+    /// endpoints of proxies.
     pub(crate) struct SenderIndex;
 }

@@ -1,41 +1,42 @@
-//! A network in, results out: the world of the network that [`lightlag_scenario`] describes, and its event loop.
+//! The simulation of a network: builds a world from the network that [`lightlag_scenario`] describes, runs its event
+//! loop, and returns the results.
 //!
 //! ```text
 //! network ─► build ─► run ─► record ─► results
 //! ```
 //!
-//! - [`estimate`]: how much memory and disk a run takes.
-//! - `builder`: makes the world of a network.
-//! - [`run`]: the event loop, which gives each part of the world its turn.
-//! - `world`: all parts together, and what a packet or a timer makes them do.
-//!   - `agenda`: which part is due next.
+//! - [`estimate`]: estimates of the memory and disk space of a run.
+//! - `builder`: construction of the world of a network.
+//! - [`run`]: the event loop, which lets each part of the world handle its events.
+//! - `world`: all parts combined, and the effects of packets and timers.
+//!   - `scheduler`: the schedule of the parts' events.
 //!   - `fabric`: links and routes; packets are offered to links and taken from them.
-//!   - `hosts`: the ends of flows and their applications.
+//!   - `hosts`: the endpoints of flows and their applications.
 //!   - `media`: nodes on radio media, with their interfaces and routing agents.
-//!   - `clerks`: crashes of proxies, and stations that tell of outages.
-//!   - `tap`: what is written down of a run, and who watches its packets.
-//! - `border`: what a partition keeps for the others, and which part of the network is where.
+//!   - `housekeeping`: crashes of proxies, stations that notify endpoints of outages, and changes of routes.
+//!   - `tap`: recording of a run, and observers of its packets.
+//! - `border`: a partition's data for other partitions, and the assignment of the network to partitions.
 //! - [`partition`]: one run on several cores.
-//! - [`emulator`]: the fabric for packets from outside.
-//! - `body`: what packets carry.
-//! - `ids`: numbers of flows and senders as types.
-//! - [`table`]: tables as descriptions of their columns.
-//! - [`results`]: what a run leaves: summary, columns, hash.
+//! - [`emulator`]: the fabric for packets of external programs.
+//! - `body`: bodies of packets.
+//! - `ids`: indices of flows and senders as types.
+//! - [`table`]: tables, declared by descriptions of their columns.
+//! - [`results`]: results of a run: summary, columns, hash.
 
-mod agenda;
 mod body;
 mod border;
 mod builder;
-mod clerks;
 pub mod emulator;
 pub mod estimate;
 mod fabric;
 mod hosts;
+mod housekeeping;
 mod ids;
 mod media;
 pub mod partition;
 pub mod results;
 pub mod run;
+mod scheduler;
 pub mod table;
 mod tap;
 mod world;
@@ -47,4 +48,4 @@ pub use partition::Parallel;
 pub use results::RunResult;
 pub use run::{Control, Progress, Simulation};
 pub use tap::capture::Output;
-pub use tap::passages::{Passages, Watch};
+pub use tap::passages::{PassageFilter, Passages};

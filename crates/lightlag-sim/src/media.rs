@@ -1,21 +1,22 @@
-//! Media on radio media: the media, and at each node on one its interface with a routing agent.
+//! Radio media, and the interfaces of nodes to them, each with a routing agent.
 //!
-//! Routes and endpoints name a link or an interface as the exit of a packet. A packet that is given to an interface waits in
-//! its outbox for its turn. Then its agent says where the packet goes, and the medium takes it.
+//! Routes and endpoints refer to a link or an interface as the exit of a packet. A packet that is passed to an
+//! interface waits in its outbox. Then the agent of the interface returns the next hop, and the medium transmits the
+//! packet.
 //!
-//! - [`parcel`]: packets on media, and what happens to them.
+//! - [`packet`]: packets on media, and their outcomes.
 //! - [`any`]: the kinds of media.
 //! - [`air`]: a medium, and the nodes on it.
-//! - [`capture`]: frames of a medium, as captures write them.
+//! - [`capture`]: frames of a medium, as written to captures.
 //! - [`interface`]: a node's interface to a medium.
-//! - [`agents`]: routing agents: where they send packets, and what they ask for.
+//! - [`agents`]: routing agents, with their forwarding decisions and requests.
 //! - [`arp`]: addresses of neighbours.
-//! - [`frames`]: frames that interfaces give to a medium, and what a medium reports of them.
+//! - [`frames`]: frames that interfaces pass to a medium, and reports of the medium about them.
 //! - [`code_points`]: code points of packets.
 //! - [`waiting`]: packets that wait for a route.
-//! - [`trail`]: the nodes that a packet has crossed.
-//! - [`journey`]: the crossings of a flow's data.
-//! - [`ways`]: the ways of flows, as a table.
+//! - [`hop_record`]: the nodes that a packet has crossed.
+//! - [`path_tracker`]: the paths of a flow's data over media.
+//! - [`ways`]: the table of the paths of flows.
 
 mod agents;
 mod air;
@@ -24,57 +25,57 @@ mod arp;
 mod capture;
 mod code_points;
 mod frames;
+mod hop_record;
 mod interface;
-mod journey;
-mod parcel;
-mod trail;
+mod packet;
+mod path_tracker;
 mod waiting;
 mod ways;
 
 use air::{Air, interface};
 pub(crate) use any::AnyMedium;
+pub(crate) use hop_record::HopRecord;
 pub(crate) use interface::Interface;
-pub(crate) use journey::{Crossed, Journey};
-pub(crate) use parcel::{Load, Outcome, Parcel, Way};
-pub(crate) use trail::Trail;
+pub(crate) use packet::{FramePayload, MediumPacket, MediumPath, PacketOutcome};
+pub(crate) use path_tracker::{Crossed, PathTracker};
 pub use ways::Paths;
 
 use crate::body::{Packet, UDP_HEADER};
 use crate::ids::FlowIndex;
 use interface::earlier;
-use lightlag_core::own::Fault;
+use lightlag_core::custom::Fault;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::{InterfaceId, NodeId, RouteTable, StationId};
-use lightlag_routing::{Extra, Identity};
+use lightlag_routing::{Identity, RoutingHeader};
 use lightlag_scenario::Network;
 use std::collections::VecDeque;
-use waiting::Waiting;
+use waiting::AwaitingRoute;
 
-/// All media, and the interfaces of nodes on them.
+/// All media of a network, and the interfaces of nodes to them.
 #[derive(Debug)]
 pub(crate) struct Media {
     pub(crate) shared: Vec<Air>,
     pub(crate) interfaces: Vec<Interface>,
-    /// Bytes of an IP header.
+    /// Size of an IP header in bytes.
     ip_header: u32,
-    /// The code point of packets by the number of the endpoint to which they go, where their flow has a code point. Empty
-    /// if no flow has one.
+    /// DSCP of packets by the index of their destination endpoint; `None` if their flow sets none. The list is empty if
+    /// no flow sets one.
     code_points: Vec<Option<Dscp>>,
-    /// Packets that interfaces and media dropped, for conservation.
+    /// Number of packets that interfaces and media dropped, for the check that no packet is lost.
     pub(crate) dropped: u64,
-    /// Hops of packets over media.
+    /// Number of hops of packets over media.
     pub(crate) hops: u64,
-    /// Happenings of packets that are still to be passed on.
-    outcomes: VecDeque<Outcome>,
-    /// Interfaces whose agents were told something since they were last armed: they may have a new deadline.
+    /// Outcomes of packets that are not handled yet.
+    outcomes: VecDeque<PacketOutcome>,
+    /// Interfaces whose agents received input since the deadlines were last set, so that they may have a new deadline.
     told: Vec<InterfaceId>,
-    /// Ways of flows, and what is known of each.
+    /// Table of the paths of flows, and the current path of each flow.
     pub(crate) paths: Paths,
-    pub(crate) journeys: Vec<Journey>,
+    pub(crate) journeys: Vec<PathTracker>,
 }
 
 impl Media {
-    /// The interfaces of a network, if it has any.
+    /// Returns the media and interfaces of a network; `None` if it has no media.
     pub(crate) fn new(network: &Network, seed: u64) -> Option<Self> {
         if network.media.is_empty() {
             return None;
@@ -96,7 +97,7 @@ impl Media {
                     resolver: lightlag_routing::arp::Resolver::new(plan.arp, &identity),
                     unaddressed: Vec::new(),
                     outbox: VecDeque::new(),
-                    waiting: Waiting::default(),
+                    waiting: AwaitingRoute::default(),
                     deadline: None,
                     no_route: 0,
                     broken: 0,
@@ -122,21 +123,21 @@ impl Media {
             outcomes: VecDeque::new(),
             told: Vec::new(),
             paths: Paths::default(),
-            journeys: Journey::all(network),
+            journeys: PathTracker::all(network),
         })
     }
 
-    /// Whether a node is on the medium of an interface.
+    /// Returns true if a node is on the medium of an interface.
     fn is_on(&self, interface: InterfaceId, node: NodeId) -> bool {
         self.shared[self.interfaces[interface.index()].medium].stations[node.0 as usize].is_some()
     }
 
-    /// The node that stands for the medium of an interface in route tables.
+    /// Returns the node that stands for the medium of an interface in route tables.
     fn hub(&self, interface: InterfaceId) -> NodeId {
         self.shared[self.interfaces[interface.index()].medium].hub
     }
 
-    /// The node at which a packet that comes to an interface leaves the medium.
+    /// Returns the node where a packet from an interface leaves the medium.
     pub(crate) fn exit(&self, interface: InterfaceId, destination: NodeId, routes: &RouteTable) -> NodeId {
         if self.is_on(interface, destination) {
             return destination;
@@ -144,7 +145,7 @@ impl Media {
         routes.neighbour(self.hub(interface), destination).unwrap_or(destination)
     }
 
-    /// Bytes of the headers of a routing message.
+    /// Returns the size of the headers of a routing message in bytes.
     pub(crate) fn message_header(&self) -> u32 {
         self.ip_header + UDP_HEADER
     }
@@ -158,44 +159,44 @@ impl Media {
         self.interfaces.iter_mut().for_each(Interface::look_ahead);
     }
 
-    /// A packet comes to an interface from an endpoint or a link; it leaves the medium at the node `toward`.
+    /// Passes a packet from an endpoint or a link to an interface. The packet leaves the medium at the node `toward`.
     pub(crate) fn take_up(&mut self, interface: InterfaceId, toward: NodeId, packet: &Packet) {
         let origin = self.interfaces[interface.index()].node;
-        let (extra, trail) = (Extra::None, Trail::default());
-        let parcel = Parcel { packet: *packet, origin, toward, from: None, extra, trail };
+        let (extra, trail) = (RoutingHeader::None, HopRecord::default());
+        let parcel = MediumPacket { packet: *packet, origin, toward, from: None, extra, trail };
         self.interfaces[interface.index()].outbox.push_back(Box::new(parcel));
     }
 
-    /// A packet came out of the air at its destination.
-    pub(crate) fn delivered(&mut self, now: Instant, interface: InterfaceId, parcel: &Parcel) {
+    /// Records that a packet was received at its destination on the medium.
+    pub(crate) fn delivered(&mut self, now: Instant, interface: InterfaceId, parcel: &MediumPacket) {
         if let Some(from) = parcel.from {
             self.interfaces[interface.index()].agent.delivered(now, &parcel.heading(), from, &parcel.extra);
             self.note_told(interface);
         }
     }
 
-    /// A packet with data of a flow has left the medium of an interface. Returns whether the one before it had crossed the
-    /// medium elsewhere.
-    pub(crate) fn left(&mut self, interface: InterfaceId, parcel: &Parcel, flow: FlowIndex) -> bool {
+    /// Records that a packet with data of a flow has left the medium of an interface. Returns true if it is the first
+    /// such packet, or the previous one crossed the medium on another path.
+    pub(crate) fn left(&mut self, interface: InterfaceId, parcel: &MediumPacket, flow: FlowIndex) -> bool {
         let Interface { medium, node: exit, .. } = self.interfaces[interface.index()];
         let air = &self.shared[medium];
         let Some(origin) = air.stations[parcel.origin.0 as usize] else { return false };
-        let way = Way { interface: air.interface(origin), toward: parcel.toward };
+        let way = MediumPath { interface: air.interface(origin), toward: parcel.toward };
         self.journeys[flow.index()].cross(Crossed { way, trail: parcel.trail, exit })
     }
 
-    /// The turn of a medium.
+    /// Handles the event of a medium.
     pub(crate) fn medium_wakes(&mut self, now: Instant, medium: usize) {
         self.shared[medium].medium.handle_wake(now);
         self.listen(now, medium);
     }
 
-    /// When a medium has its next turn.
+    /// Returns the time of a medium's next event.
     pub(crate) fn medium_wake(&self, medium: usize) -> Option<Instant> {
         self.shared[medium].medium.next_wake()
     }
 
-    /// The turn of an interface.
+    /// Handles the event of an interface.
     pub(crate) fn interface_wakes(&mut self, now: Instant, interface: InterfaceId) {
         let Interface { medium, station, .. } = self.interfaces[interface.index()];
         if self.shared[medium].medium.next_station_wake(station).is_some_and(|wake| wake <= now) {
@@ -203,12 +204,12 @@ impl Media {
             self.listen(now, medium);
         }
         let Self { interfaces, shared, .. } = self;
-        let of = &mut interfaces[interface.index()];
-        if of.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            of.agent.handle_timeout(now, &mut shared[medium]);
+        let state = &mut interfaces[interface.index()];
+        if state.agent.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            state.agent.handle_timeout(now, &mut shared[medium]);
         }
-        if of.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            of.resolver.handle_timeout(now);
+        if state.resolver.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            state.resolver.handle_timeout(now);
         }
         while let Some(parcel) = self.interfaces[interface.index()].outbox.pop_front() {
             self.route(now, interface, parcel);
@@ -219,52 +220,53 @@ impl Media {
         self.act(now, interface);
     }
 
-    /// When an interface has its next turn.
+    /// Returns the time of an interface's next event.
     pub(crate) fn wake(&self, interface: InterfaceId) -> Option<Instant> {
         let Interface { medium, station, deadline, .. } = self.interfaces[interface.index()];
         earlier(self.shared[medium].medium.next_station_wake(station), deadline)
     }
 
-    /// Whether an interface has something to do.
+    /// Returns `Ok` if an interface has work at `now`.
     ///
     /// # Errors
-    /// Its next turn, if it was called too early, as when its medium has become busy.
+    /// The time of the interface's next event, if the call was too early, for example because the medium has become
+    /// busy.
     pub(crate) fn due(&self, now: Instant, interface: InterfaceId) -> Result<(), Option<Instant>> {
         let wake = self.wake(interface);
         let is_due = wake.is_some_and(|wake| wake <= now) || !self.interfaces[interface.index()].outbox.is_empty();
         if is_due { Ok(()) } else { Err(wake) }
     }
 
-    /// Tells of the media and interfaces whose next turn may be earlier than was known.
-    pub(crate) fn rearm(&mut self, mut arm: impl FnMut(Turn, Instant)) {
+    /// Calls `arm` for the media and interfaces whose next event may be earlier than before.
+    pub(crate) fn rearm(&mut self, mut arm: impl FnMut(MediaEvent, Instant)) {
         for medium in 0..self.shared.len() {
             let air = &mut self.shared[medium];
             if let Some(wake) = air.medium.next_wake() {
-                arm(Turn::Medium(medium), wake);
+                arm(MediaEvent::Medium(medium), wake);
             }
             let first = air.first;
-            air.medium.rearmed(&mut |station, wake| arm(Turn::Interface(interface(first, station)), wake));
+            air.medium.rearmed(&mut |station, wake| arm(MediaEvent::Interface(interface(first, station)), wake));
         }
         while let Some(interface) = self.told.pop() {
             if let Some(wake) = self.wake(interface) {
-                arm(Turn::Interface(interface), wake);
+                arm(MediaEvent::Interface(interface), wake);
             }
         }
     }
 
-    /// The interface whose router failed first, and the failure.
+    /// Returns the interface whose router failed first, and the failure; `None` if none failed.
     pub(crate) fn fault(&self) -> Option<(InterfaceId, &Fault)> {
         let faults = self.interfaces.iter().enumerate();
         let faults = faults.filter_map(|(at, of)| Some((InterfaceId::at(at), of.agent.fault()?)));
         faults.min_by_key(|(at, fault)| (fault.at, *at))
     }
 
-    /// The next thing that happened to a packet.
-    pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
+    /// Removes and returns the next outcome of a packet.
+    pub(crate) fn next_outcome(&mut self) -> Option<PacketOutcome> {
         self.outcomes.pop_front()
     }
 
-    /// Packets that are in the air, or wait for it or for a route.
+    /// Returns the number of packets that are being transmitted, wait for the medium, or wait for a route.
     pub(crate) fn in_flight(&self) -> u64 {
         let unaddressed = |of: &Interface| of.unaddressed.iter().filter(|of| of.load.is_packet()).count();
         let waiting = |of: &Interface| of.outbox.len() + of.waiting.len() + unaddressed(of);
@@ -276,26 +278,31 @@ impl Media {
         waiting as u64 + on_air
     }
 
-    /// Brings the counters of all media up to the end.
+    /// Updates the counters of all media to the time `end`.
     pub(crate) fn settle(&mut self, end: Instant) {
         self.shared.iter_mut().for_each(|air| air.medium.settle(end));
     }
 
-    /// Checks that every packet which was given to an interface was acknowledged, dropped with a cause, or is still there.
+    /// Checks that every packet that was passed to an interface was acknowledged, was dropped with a cause, or is still
+    /// there.
     ///
     /// # Panics
-    /// If one is not: then the simulator is wrong.
+    /// If a packet is missing, which is a defect of the simulator.
     pub(crate) fn check(&self) {
         for of in &self.interfaces {
             let c = self.shared[of.medium].medium.counters(of.station);
-            assert_eq!(c.offered, c.settled + c.dropped + c.waiting, "an interface lost count: {c:?}");
+            assert_eq!(
+                c.offered,
+                c.settled + c.dropped + c.waiting,
+                "the packet counters of an interface do not add up: {c:?}"
+            );
         }
     }
 }
 
-/// A part that has turns.
+/// A medium or an interface that has an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum MediaEvent {
     Medium(usize),
     Interface(InterfaceId),
 }

@@ -1,32 +1,33 @@
-//! One run on several cores: the network in partitions, each a world of its own.
+//! Runs one simulation on several cores. The network is divided into partitions, each with its own world.
 //!
-//! The network is cut along its long links (`plan`), into a partition for each thread. Where these have unequal work, hosts of the
-//! busier ones become partitions of their own, over shorter links, and go to other threads: a *lane* is what a thread runs
-//! (`pack`). A packet that leaves on a cut link arrives no earlier than the delay of that link later. A partition therefore goes on,
-//! window after window, as far as the others have told it what arrives (`mail`), and threads meet only after a round of many
-//! windows (`rounds`). Each partition keeps in its `border` what it has for the others. After a round, what was recorded is merged
-//! in the order of the events (`merge`): the order is total, and the same however the network is cut. `critical` counts the
-//! events that come one after the other.
+//! The network is cut along its long links (`plan`), into one partition per thread. If the partitions have unequal
+//! work, hosts of the busier ones become separate partitions, cut along shorter links, and are assigned to other
+//! threads (`pack`). A *lane* is the work of one thread. A packet on a cut link arrives no earlier than after the delay
+//! of that link. A partition therefore advances, window by window, as far as it has received all packets of the others
+//! (`border::mailbox`), and threads synchronise only after a round of many windows (`rounds`). Each partition stores
+//! its data for the others in its `border`. After a round, the recorded tables are merged in the order of the events
+//! (`merge`). This order is total, and does not depend on the cut. `critical` counts the events on the critical path.
 //!
-//! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which goes on alone.
+//! Before the last transfer of a run can end, the partitions are joined (`join`) into one world, which runs on one
+//! thread.
 
+pub(crate) mod completion_log;
 pub(crate) mod critical;
 pub(crate) mod join;
-pub(crate) mod ledger;
 pub(crate) mod merge;
 pub(crate) mod pack;
 pub(crate) mod plan;
 pub(crate) mod rounds;
 
-use crate::border::Part;
+use crate::border::BorderSide;
 use crate::tap::Silent;
 use crate::world::World;
 
 /// The world of a partition.
-pub(crate) type Partition = Box<World<Silent, Part>>;
+pub(crate) type Partition = Box<World<Silent, BorderSide>>;
 
-/// Says that there are threads. A module of WebAssembly has none: this type has no value there, and the compiler leaves out
-/// whatever would take one.
+/// Proof that threads are available. In a WebAssembly module, which has no threads, this type has no value, and the
+/// compiler removes all code that takes one.
 #[derive(Clone, Copy)]
 #[cfg(not(target_family = "wasm"))]
 pub(crate) struct Threads;
@@ -44,6 +45,6 @@ impl Threads {
     }
 }
 
-pub use crate::border::cut::Cut;
-pub use plan::{Parallel, Whole};
-pub use rounds::Counts;
+pub use crate::border::partitioning::Partitioning;
+pub use plan::{NotPartitioned, Parallel};
+pub use rounds::WorkCounts;

@@ -10,11 +10,11 @@ mod proxies;
 mod signals;
 mod traffic;
 
-use crate::agenda::Agenda;
-use crate::hosts::Outcome;
+use crate::hosts::FlowOutcome;
 use crate::ids::FlowIndex;
 pub use crate::media::Paths;
-use crate::table::{ColumnHash, HashedColumns, Recorded, Row, Table, hash_rows, rows};
+use crate::scheduler::Agenda;
+use crate::table::{ColumnHash, rows, tables};
 use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
@@ -23,7 +23,7 @@ pub use interfaces::{ClassSummary, InterfaceSummary, Positions};
 use interfaces::{InterfaceIdentity, interface_summaries, positions};
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};
-use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::custom::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::link::LinkCounters;
 pub use lightlag_net::queue::DropCause;
@@ -31,8 +31,8 @@ use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_transport::Limited;
 pub use messages::MessageSummary;
-use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, Names};
-pub use pairs::Rows;
+use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, PackedNames};
+pub use pairs::SummaryRows;
 pub use proxies::ProxySummary;
 use proxies::{ProxyIdentity, proxy_summaries};
 use serde::{Serialize, Serializer};
@@ -40,52 +40,52 @@ pub use signals::SignalSummary;
 pub use traffic::{DatagramSummary, PageSummary, Responses};
 use traffic::{datagrams_of, page_summary};
 
-/// The outcome of one run.
+/// The results of one run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// Totals of the run, its flows and its links.
     pub summary: Summary,
-    /// The state of senders over time.
+    /// Table of the state of senders over time.
     pub trace: Trace,
-    /// Packets that waited at links over time.
+    /// Table of the packets that waited at links over time.
     pub queue: QueueSamples,
-    /// Every dropped packet.
+    /// Table of all dropped packets.
     pub drops: Drops,
-    /// Each ACK that a sender took, if the scenario asks for them.
+    /// Table of the ACKs that senders received, if the scenario records them.
     pub acks: Acks,
-    /// Requests of clients and their responses, if there are any.
+    /// Table of requests and their responses, if there are any.
     pub responses: Responses,
-    /// The ways of flows over media or through the sky.
+    /// Table of the paths of flows over media or constellations.
     pub paths: Paths,
-    /// The positions of nodes on media.
+    /// Table of the positions of nodes on media.
     pub positions: Positions,
-    /// Names of the nodes, to which these tables refer.
+    /// Names of the nodes, in the order of their indices in these tables.
     nodes: Vec<String>,
-    /// Names of all link directions, where the summary leaves some out.
+    /// Names of all link directions. `None` if the summary lists all of them.
     all_links: Option<Vec<String>>,
     /// Names of the captures that were written.
     pub captures: Vec<String>,
-    /// The capture that could not be written to its end, and why. The others end there too.
+    /// Name and error of the capture that could not be written completely. The other captures end at the same time.
     pub capture_failure: Option<String>,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
-    /// The algorithm from outside that failed and so ended the run.
+    /// Custom algorithm that failed and thereby ended the run.
     pub failed: Option<Failed>,
 }
 
-/// An algorithm from outside that failed.
+/// A custom algorithm that failed, with its failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failed {
-    /// The flow or the link that it served: "flow a->b", "link a->b".
+    /// The flow or link that used the algorithm, such as "flow a->b" or "link a->b".
     pub part: String,
-    /// Its failure.
+    /// Failure of the algorithm.
     pub fault: Fault,
 }
 
 /// The object that `lightlag run --json` prints, without the wall-clock time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The scenario as run.
+    /// The scenario with the values that were used.
     #[serde(serialize_with = "written")]
     pub scenario: Scenario,
     /// The seed of the run.
@@ -94,39 +94,39 @@ pub struct Summary {
     pub version: &'static str,
     /// Simulated seconds until the run ended.
     pub simulated_s: f64,
-    /// Events handled.
+    /// Number of events handled.
     pub events: u64,
-    /// Packets through links, dropped ones included, and hops over media.
+    /// Number of packets offered to links, including dropped ones, plus the number of hops over media.
     pub packet_hops: u64,
-    /// Packets that a node dropped because their TTL had run out or, in a constellation, because no way led on; left out while
-    /// there is none.
+    /// Packets that a node dropped because their TTL had expired or, in a constellation, because they had no route;
+    /// omitted if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub expired_packets: u64,
-    /// Hash of every recorded number: equal for the same scenario, seed and version, on any machine.
+    /// Hash of every recorded number. It is equal for the same scenario, seed and version on any machine.
     pub result_hash: String,
-    /// One object a flow.
-    pub flows: Rows<FlowSummary>,
-    /// One object a link direction. Links of a constellation to which no packet came are left out.
-    pub links: Rows<LinkSummary>,
-    /// One object for each flow at each proxy; left out where there is none.
+    /// One object per flow.
+    pub flows: SummaryRows<FlowSummary>,
+    /// One object per link direction. Unused links of a constellation are omitted.
+    pub links: SummaryRows<LinkSummary>,
+    /// One object for each flow at each proxy; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxySummary>,
-    /// One object for each connection on the way of each flow through proxies; left out where there is none.
+    /// One object for each connection on the path of each flow through proxies; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub legs: Vec<LegSummary>,
-    /// One object for each interface of a node to a medium; left out where there is none.
+    /// One object for each interface of a node to a medium; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<InterfaceSummary>,
 }
 
 impl Summary {
-    /// The summary without its flows and links, and without those of the scenario.
+    /// Returns the summary without its flows and links, and without the flows and links of the scenario.
     #[must_use]
     pub fn head(&self) -> Self {
         Self {
             scenario: self.scenario.head(),
-            flows: Rows::default(),
-            links: Rows::default(),
+            flows: SummaryRows::default(),
+            links: SummaryRows::default(),
             result_hash: self.result_hash.clone(),
             proxies: self.proxies.clone(),
             legs: self.legs.clone(),
@@ -147,88 +147,88 @@ fn is_zero(count: &u64) -> bool {
 
 // Groups that few rows have are boxed: a network may have millions of rows.
 rows! {
-    /// The result of one flow. Where proxies split it, the counters of segments and round trips, the window and the limits are
-    /// those of its first sender; [`LegSummary`] has those of each.
+    /// The result of one flow. If proxies split the flow, the segment counters, round-trip times, window and limits
+    /// describe its first sender; [`LegSummary`] describes each sender.
     pub struct FlowSummary, hashed by
         name, start_s, finish_s, delivered_bytes, sent_segments, retransmitted_segments, timeouts, recoveries,
         min_rtt_s, mean_rtt_s, mean_cwnd_segments, goodput_bps, limited_s, datagrams, messages, signals, holes
     {
         /// Name of the flow.
         name: String [""],
-        /// Node that sends.
+        /// Sending node.
         from: String ["", label],
-        /// Node that receives.
+        /// Receiving node.
         to: String ["", label],
-        /// Congestion-control algorithm; `udp` where there is none.
+        /// Congestion-control algorithm; `udp` for UDP flows.
         congestion: String ["", label],
-        /// Name of the slowest link direction on its way, by the rates at the start; null for datagrams.
+        /// Name of the slowest link direction on the flow's path, by the rates at the start; null for datagrams.
         bottleneck: Option<String> ["", label],
-        /// Time at which the connection was opened.
+        /// Time when the connection was opened.
         start_s: f64 ["s"],
-        /// Time at which the last byte had arrived; null if that did not happen.
+        /// Arrival time of the last byte; null if it did not arrive.
         finish_s: Option<f64> ["s"],
-        /// Reason for giving up the connection before that; left out without one.
+        /// Reason why the connection was aborted before the transfer was complete; omitted otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
         failure: Option<&'static str> ["", label],
-        /// Payload in order at the receiving application, holes not counted.
+        /// Payload delivered in order to the receiving application, excluding holes.
         delivered_bytes: u64 ["B"],
-        /// Delivered payload in bits over the time from start to finish, or to the end of the run.
+        /// Delivered payload in bits, divided by the time from start to finish, or to the end of the run.
         goodput_bps: f64 ["bit/s"],
-        /// Segments with payload sent, retransmissions included; datagrams sent.
+        /// Segments sent with payload, including retransmissions; for UDP, datagrams sent.
         sent_segments: u64 ["segments"],
-        /// Segments with payload sent again.
+        /// Retransmitted segments with payload.
         retransmitted_segments: u64 ["segments"],
         /// Expirations of the retransmission timer.
         timeouts: u64 [""],
-        /// Fast recoveries begun.
+        /// Number of times that fast recovery was entered.
         recoveries: u64 [""],
-        /// ACKs that the sender received while data was outstanding, duplicates included.
+        /// ACKs that the sender received while data was outstanding, including duplicates.
         acks_received: u64 ["ACKs", unhashed],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
         /// Mean of the round-trip samples; null without a sample.
         mean_rtt_s: Option<f64> ["s"],
-        /// Congestion window in segments, averaged from when the connection was established to the finish.
+        /// Mean congestion window in segments, from the establishment of the connection until the finish.
         mean_cwnd_segments: f64 ["segments"],
-        /// Time of the sender by the limit that held it back.
+        /// The sender's time by limiting factor.
         limited_s: LimitedSeconds ["limited_*_s"],
-        /// Fates of datagrams; left out of flows of TCP.
+        /// Counts of delivered and lost datagrams; omitted for TCP flows.
         #[serde(skip_serializing_if = "Option::is_none")]
         datagrams: Option<Box<DatagramSummary>> ["datagrams_*"],
-        /// The responses to requests; only of flows with requests.
+        /// Responses to requests; only for flows with requests.
         #[serde(skip_serializing_if = "Option::is_none")]
         responses: Option<Box<PageSummary>> ["responses_*"],
-        /// The pages of a browser; only of flows with pages, in the row of the first connection.
+        /// Pages of a browser; only for flows with pages, in the row of the first connection.
         #[serde(skip_serializing_if = "Option::is_none")]
         pages: Option<Box<PageSummary>> ["pages_*"],
-        /// Fates of messages; only of flows that collect them.
+        /// Counts of delivered and lost messages; only for flows that collect them.
         #[serde(skip_serializing_if = "Option::is_none")]
         messages: Option<Box<MessageSummary>> ["messages_*"],
-        /// Fates of the messages of stations and of media with `elfn`; only of flows of TCP where there are some.
+        /// Counts of notifications from stations and from media with `elfn`; only for TCP flows with notifications.
         #[serde(skip_serializing_if = "Option::is_none")]
         signals: Option<Box<SignalSummary>> ["signals_*"],
-        /// Holes that the receiver accepted; only of flows whose ends agreed on partial reliability.
+        /// Holes that the receiver skipped; only for flows whose endpoints negotiated partial reliability.
         #[serde(skip_serializing_if = "Option::is_none")]
         holes: Option<Box<HoleSummary>> ["holes_*"],
     }
 }
 
 rows! {
-    /// Time of a sender by the limit that held it back. The parts add up to the time from its start to its finish, its failure or the
-    /// end of the run.
+    /// A sender's time by limiting factor. The parts add up to the time from the start until the finish, the failure or
+    /// the end of the run.
     #[derive(Copy, PartialEq, Default)]
     pub struct LimitedSeconds {
         /// Time limited by the congestion window.
         cwnd: f64 ["s"],
         /// Time limited by the receiver's window.
         rwnd: f64 ["s"],
-        /// Time limited by the application, which had nothing to send, and by opening and closing.
+        /// Time limited by the application, which had nothing to send; includes opening and closing the connection.
         application: f64 ["s"],
         /// Time limited by pacing.
         pacing: f64 ["s"],
-        /// Time of repairs in fast recovery.
+        /// Time spent on repairs in fast recovery.
         recovery: f64 ["s"],
-        /// Time of waiting for a timeout and of repairs after one.
+        /// Time spent waiting for a timeout, and on repairs after one.
         timeout: f64 ["s"],
     }
 }
@@ -250,69 +250,71 @@ rows! {
     {
         /// Name of the direction: `from->to`.
         name: String [""],
-        /// Node where it starts.
+        /// Node at the start of the direction.
         from: String ["", label],
-        /// Node where it ends.
+        /// Node at the end of the direction.
         to: String ["", label],
-        /// Rate at which bits leave; null where it changes during a run.
+        /// Transmission rate; null if it changes during a run.
         rate_bps: Option<f64> ["bit/s", label],
-        /// Bytes transmitted, link-layer headers included.
+        /// Bytes transmitted, including link-layer headers.
         carried_bytes: u64 ["B"],
-        /// Fraction of the run in which it transmitted; an outage that it notices counts as idle. Of a trace of deliveries
-        /// (mahimahi): fraction of the bytes of its opportunities that it carried.
+        /// Fraction of the run during which the link transmitted; a detected outage counts as idle. With a trace of
+        /// delivery opportunities (mahimahi): fraction of the offered bytes that the link carried.
         utilisation: f64 [""],
-        /// Packets dropped by the full queue.
+        /// Packets dropped because the queue was full.
         dropped_queue: u64 ["packets"],
-        /// Packets that the queue discipline dropped, although there was room.
+        /// Packets that the queue discipline dropped although the queue was not full.
         dropped_aqm: u64 ["packets", rare 1],
         /// Packets dropped because they were corrupted.
         dropped_error: u64 ["packets"],
-        /// Packets that an outage of the link cut or discarded.
+        /// Packets that were cut off or discarded by an outage of the link.
         dropped_outage: u64 ["packets", rare 4],
-        /// ACKs that the queue thinned out.
+        /// ACKs that the ACK filter of the queue dropped.
         dropped_acks: u64 ["packets", rare 2],
-        /// Packets for which a transmitter of a constellation had no far end, or no longer had one while they waited.
+        /// Packets dropped because a transmitter of a constellation had no receiver, or lost its receiver while they
+        /// waited.
         dropped_route: u64 ["packets", rare 3],
-        /// Packets that waited at a transmitter of a constellation when it turned away, and went another way.
+        /// Waiting packets that were rerouted because a transmitter of a constellation pointed elsewhere.
         withdrawn: u64 ["packets", rare 3],
         /// Packets that the queue discipline marked (ECN).
         marked: u64 ["packets", rare 1],
-        /// Copies that the link made of packets.
+        /// Packets that the link duplicated.
         duplicated: u64 ["packets", rare 1],
-        /// Packets that the link held back, so that later ones could pass.
+        /// Packets that the link delayed, so that later packets overtook them.
         reordered: u64 ["packets", rare 1],
-        /// Repair packets that the code of the link sent (FEC).
+        /// Repair packets sent by the forward error correction of the link.
         repair_packets: u64 ["packets", rare 5],
-        /// Lost packets that the code of the link gave back; they arrived and are not in `dropped_error` or `dropped_outage`.
+        /// Lost packets that forward error correction recovered; they are not in `dropped_error` or `dropped_outage`.
         repaired: u64 ["packets", rare 5],
-        /// Fraction of the packets sent that were lost in spite of the code, or dropped in outages; null without a code.
+        /// Fraction of the sent packets that were lost despite forward error correction, or dropped in outages; null
+        /// without forward error correction.
         residual_loss: Option<f64> ["", label],
-        /// Packets that waited, averaged over time, without the one in transmission.
+        /// Mean number of waiting packets over time, not counting the packet in transmission.
         mean_queue_packets: f64 ["packets"],
-        /// The most packets that waited at once.
+        /// Maximum number of waiting packets.
         max_queue_packets: u64 ["packets"],
-        /// Waiting times of data packets, if the scenario asks for them.
+        /// Waiting times of data packets, if the scenario records them.
         #[serde(flatten)]
         queueing: Option<Box<Queueing>> ["*"],
     }
 }
 
 rows! {
-    /// Time that packets with payload waited at a link direction before their transmission, without those that its queue
-    /// dropped. Times are null without a packet; quantiles are at most 1.6 % off ([`Waits`]).
+    /// Waiting time of packets with payload at a link direction before their transmission, excluding dropped packets.
+    /// Times are null if there were no packets; the error of quantiles is at most 1.6 % ([`Waits`]).
     #[derive(Copy, PartialEq)]
     pub struct Queueing {
-        /// Packets with payload whose wait is known.
+        /// Number of packets with payload whose waiting time was measured.
         data_packets: u64 ["packets"],
-        /// Mean wait of a data packet.
+        /// Mean waiting time.
         mean_wait_s: Option<f64> ["s"],
-        /// Median of the waits.
+        /// Median waiting time.
         median_wait_s: Option<f64> ["s"],
-        /// 95th percentile of the waits.
+        /// 95th percentile of the waiting time.
         p95_wait_s: Option<f64> ["s"],
-        /// 99th percentile of the waits.
+        /// 99th percentile of the waiting time.
         p99_wait_s: Option<f64> ["s"],
-        /// The longest wait.
+        /// Maximum waiting time.
         max_wait_s: Option<f64> ["s"],
     }
 }
@@ -331,7 +333,7 @@ impl Queueing {
     }
 }
 
-/// Facts of a result about its origin.
+/// Scenario, seed, and names of the parts that a result refers to.
 pub(crate) struct Provenance {
     scenario: Scenario,
     seed: u64,
@@ -341,14 +343,18 @@ pub(crate) struct Provenance {
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
     interfaces: Vec<InterfaceIdentity>,
-    nodes: Names,
-    /// Whether tables refer to nodes.
+    nodes: PackedNames,
+    /// Whether tables refer to nodes by index.
     names_nodes: bool,
-    /// The time between two samples of positions, if there are any.
+    /// Interval of position samples, if there are any.
     positions: Option<Duration>,
 }
 
 impl Provenance {
+    pub(crate) fn records_acks(&self) -> bool {
+        self.scenario.record.acks
+    }
+
     pub(crate) fn flow_names(&self) -> Vec<String> {
         let name = |(at, flow)| self.flow_names.get(FlowIndex(at), flow, &self.nodes);
         (0..).zip(&self.flows).map(name).collect()
@@ -364,7 +370,7 @@ impl Provenance {
     }
 
     pub(crate) fn new(scenario: &Scenario, network: &Network, seed: u64) -> Self {
-        let nodes = Names::of(network.nodes.iter().map(String::as_str));
+        let nodes = PackedNames::of(network.nodes.iter().map(String::as_str));
         let end = Instant::ZERO + scenario.duration;
         let links = LinkOrigins::of(network, &nodes, end);
         Self {
@@ -384,7 +390,8 @@ impl Provenance {
 }
 
 impl RunResult {
-    /// Names of the link directions and of interfaces to media, in the order in which tables number them.
+    /// Returns the names of the link directions and of the interfaces to media, in the order of their indices in
+    /// tables.
     pub fn link_names(&self) -> Vec<&str> {
         let interfaces = self.summary.interfaces.iter().map(|interface| interface.name.as_str());
         match &self.all_links {
@@ -393,19 +400,21 @@ impl RunResult {
         }
     }
 
-    /// Names of the nodes, in the order in which tables number them; none where there is neither a medium nor a constellation.
+    /// Returns the names of the nodes, in the order of their indices in tables. Empty if there are neither media nor
+    /// constellations.
     pub fn node_names(&self) -> Vec<&str> {
         self.nodes.iter().map(String::as_str).collect()
     }
 
-    /// The tables move out of the world; its captures stay there, and its links and connections as `parts` says.
+    /// Moves the tables out of the world into the results. The captures stay in the world; `parts` determines whether
+    /// its links and connections also stay.
     pub(crate) fn new(
         world: &mut World<impl Tap>,
         provenance: Provenance,
         end: Instant,
         events: u64,
         interrupted: bool,
-        parts: Parts,
+        parts: WorldEnd,
     ) -> Self {
         let node_names = provenance.node_names();
         let all_links = world.fabric.overhead.as_ref().map(|_| provenance.link_names());
@@ -415,13 +424,13 @@ impl RunResult {
         let legs = leg_summaries(world, provenance.legs, end);
         let positions = positions(&provenance.interfaces, provenance.positions, end);
         let interfaces = interface_summaries(world.media.as_deref(), provenance.interfaces, end);
-        // Where there are media, the ways through a sky are among theirs.
+        // With media, paths over a constellation are among theirs.
         let over_media = world.media.as_deref_mut().map(|media| std::mem::take(&mut media.paths));
         let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
         world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
-        if parts == Parts::Go {
+        if parts == WorldEnd::Go {
             world.agenda = Agenda::empty();
         }
         let Provenance { nodes, links, flows, flow_names, .. } = provenance;
@@ -462,7 +471,8 @@ impl RunResult {
         result
     }
 
-    /// XXH3-128 over the summary's numbers and every column, in a fixed order and little-endian.
+    /// Returns the XXH3-128 hash of the numbers of the summary and of every column, in a fixed order and in
+    /// little-endian format.
     fn hash(&self) -> String {
         let mut hash = ColumnHash::default();
         let s = &self.summary;
@@ -471,83 +481,65 @@ impl RunResult {
         if s.expired_packets > 0 {
             hash.numbers([s.expired_packets]);
         }
-        hash_rows(&s.flows, &mut hash);
-        hash_rows(&s.links, &mut hash);
-        hash_rows(&s.proxies, &mut hash);
-        hash_rows(&s.legs, &mut hash);
-        hash_rows(&s.interfaces, &mut hash);
-        self.trace.hash_into(&mut hash);
-        self.queue.hash_into(&mut hash);
-        self.drops.hash_into(&mut hash);
-        // Only of runs that recorded them: the others keep their hash.
-        if self.acks.rows() > 0 {
-            self.acks.hash_into(&mut hash);
-        }
-        if self.responses.rows() > 0 {
-            self.responses.hash_into(&mut hash);
-        }
-        if !s.interfaces.is_empty() || self.paths.rows() > 0 {
-            self.paths.hash_into(&mut hash);
-            self.positions.hash_into(&mut hash);
-        }
+        self.hash_tables(&mut hash);
         hash.finish()
     }
 }
 
-/// The fate of the agenda, the links and the connections of a world whose results are made.
+/// Determines whether a world keeps its scheduler, links and connections when its results are built.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parts {
-    /// They are needed still.
+pub(crate) enum WorldEnd {
+    /// The scheduler, links and connections remain in the world, because they are still needed.
     Stay,
-    /// They go as their summaries come, so that both never stand in memory together.
+    /// They are freed as their summaries are built, so that memory never holds all of both.
     Go,
 }
 
-/// The last first, so that what they are made of goes from the end of its list. The list itself goes as a whole: to make it
-/// shorter would copy it.
+/// Returns the summaries of the flows. They are built starting with the last flow, so that sockets are freed from the
+/// end of their list. The list itself is freed in one step, because shrinking it would copy it.
 fn flow_summaries(
     world: &mut World<impl Tap>,
     (origins, names): (&[FlowOrigin], &FlowNames),
-    (nodes, links): (&Names, &LinkOrigins),
+    (nodes, links): (&PackedNames, &LinkOrigins),
     end: Instant,
-    parts: Parts,
-) -> Rows<FlowSummary> {
-    let mut summaries = Rows::with_capacity(origins.len());
+    parts: WorldEnd,
+) -> SummaryRows<FlowSummary> {
+    let mut summaries = SummaryRows::with_capacity(origins.len());
     for (index, origin) in origins.iter().enumerate().rev() {
         let flow = FlowIndex(index as u32);
         let name = names.get(flow, origin, nodes);
         let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
         summaries.push_front(flow_summary(world, flow, identity, end));
-        if parts == Parts::Go && world.hosts.numbers.datagrams(flow).is_none() {
+        if parts == WorldEnd::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.truncate(world.hosts.numbers.sender(flow));
         }
     }
-    if parts == Parts::Go {
+    if parts == WorldEnd::Go {
         world.hosts.clear();
     }
     summaries
 }
 
-/// As [`flow_summaries`].
+/// Returns the summaries of the link directions, built like [`flow_summaries`].
 fn link_summaries(
     world: &mut World<impl Tap>,
     origins: &LinkOrigins,
-    nodes: &Names,
+    nodes: &PackedNames,
     end: Instant,
-    parts: Parts,
-) -> Rows<LinkSummary> {
-    let mut summaries = Rows::with_capacity(origins.len());
+    parts: WorldEnd,
+) -> SummaryRows<LinkSummary> {
+    let mut summaries = SummaryRows::with_capacity(origins.len());
     let sky = world.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
-    for at in (0..origins.len()).rev() {
-        let link = &world.fabric.hops[at].link;
-        if !sky.contains(&at) || link.counters().offered > 0 {
-            summaries.push_front(link_summary(link, (origins, at), nodes, end));
+    for index in (0..origins.len()).rev() {
+        let link = &world.fabric.hops[index].link;
+        if !sky.contains(&index) || link.counters().offered > 0 {
+            summaries.push_front(link_summary(link, (origins, index), nodes, end));
         }
-        if parts == Parts::Go {
-            world.fabric.hops.truncate(at);
+        if parts == WorldEnd::Go {
+            world.fabric.hops.truncate(index);
         }
     }
-    if parts == Parts::Go {
+    if parts == WorldEnd::Go {
         world.fabric.hops = Vec::new();
     }
     summaries
@@ -555,18 +547,18 @@ fn link_summaries(
 
 fn link_summary<B: Clone + Default>(
     link: &Link<B>,
-    (origins, at): (&LinkOrigins, usize),
-    nodes: &Names,
+    (origins, index): (&LinkOrigins, usize),
+    nodes: &PackedNames,
     end: Instant,
 ) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
     let elapsed = end.as_nanos().max(1) as f64;
-    let [from, to] = origins.ends(at).map(|node| nodes.of_node(node).to_owned());
+    let [from, to] = origins.ends(index).map(|node| nodes.of_node(node).to_owned());
     LinkSummary {
-        name: origins.name(at, nodes),
+        name: origins.name(index, nodes),
         from,
         to,
-        rate_bps: origins.is_steady(at).then(|| link.config().rate.as_bps() as f64),
+        rate_bps: origins.is_steady(index).then(|| link.config().rate.as_bps() as f64),
         carried_bytes: totals.carried_bytes,
         utilisation: totals.busy as f64 / elapsed,
         dropped_queue: counters.dropped_queue,
@@ -588,7 +580,7 @@ fn link_summary<B: Clone + Default>(
     }
 }
 
-/// Fraction of the packets at the far end of a link that stayed lost.
+/// Returns the fraction of the packets at the far end of a link that were lost and not recovered.
 fn residual_loss(counters: &LinkCounters) -> f64 {
     let lost = counters.dropped_error + counters.dropped_outage;
     lost as f64 / (lost + counters.delivered).max(1) as f64
@@ -602,13 +594,13 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
     let [sender, receiver] =
         [world.hosts.numbers.sender(flow), world.hosts.numbers.receiver(flow)].map(|end| world.hosts.socket(end));
     let finish = match world.hosts.outcomes.of(flow) {
-        Outcome::Finished(at) => Some(at),
-        Outcome::Unfinished | Outcome::Failed(_) => None,
+        FlowOutcome::Finished(at) => Some(at),
+        FlowOutcome::Unfinished | FlowOutcome::Failed(_) => None,
     };
     let statistics = sender.inspect().statistics();
     let failure = match world.hosts.outcomes.of(flow) {
-        Outcome::Failed(failure) => Some(failure.reason()),
-        Outcome::Unfinished | Outcome::Finished(_) => None,
+        FlowOutcome::Failed(failure) => Some(failure.reason()),
+        FlowOutcome::Unfinished | FlowOutcome::Finished(_) => None,
     };
     let dialogue = world.hosts.dialogues.binary_search_by_key(&flow, |dialogue| dialogue.flow());
     let pages = dialogue.ok().map(|at| page_summary(&world.hosts.dialogues[at]));
@@ -645,27 +637,23 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
     }
 }
 
-/// Every table of a run, in the order of a results folder.
-pub fn dictionary() -> Vec<Table> {
-    fn rows<R: Row>(name: &'static str) -> Table {
-        let columns = R::columns().into_iter().map(|column| column.about).collect();
-        Table { name, meaning: R::meaning(), columns }
-    }
-    fn recorded<T: Recorded>(name: &'static str) -> Table {
-        Table { name, meaning: T::meaning(), columns: T::columns() }
-    }
-    vec![
-        rows::<FlowSummary>("flows"),
-        rows::<LinkSummary>("links"),
-        recorded::<Trace>("trace"),
-        recorded::<QueueSamples>("queue"),
-        recorded::<Drops>("drops"),
-        recorded::<Acks>("acks"),
-        recorded::<Responses>("responses"),
-        rows::<ProxySummary>("proxies"),
-        rows::<LegSummary>("legs"),
-        rows::<InterfaceSummary>("interfaces"),
-        recorded::<Paths>("paths"),
-        recorded::<Positions>("positions"),
-    ]
+tables! { |result|
+    "flows", "one row per flow": rows FlowSummary = result.summary.flows, if true;
+    "links", "one row per link direction": rows LinkSummary = result.summary.links, if true;
+    "trace", "the state of senders over time": columns Trace = result.trace, if true;
+    "queue", "waiting packets at links over time": packed QueueSamples = result.queue, if true;
+    "drops", "every dropped packet": columns Drops = result.drops, if true;
+    "acks", "every ACK that a sender processed": columns Acks = result.acks, if result.summary.scenario.record.acks;
+    "responses", "responses and pages": columns Responses = result.responses,
+        if result.summary.flows.iter().any(|flow| flow.responses.is_some() || flow.pages.is_some());
+    "proxies", "one row per flow at a proxy": rows ProxySummary = result.summary.proxies,
+        if !result.summary.proxies.is_empty();
+    "legs", "one row per connection of a flow that proxies split": rows LegSummary = result.summary.legs,
+        if !result.summary.legs.is_empty();
+    "interfaces", "one row per interface to a medium": rows InterfaceSummary = result.summary.interfaces,
+        if !result.summary.interfaces.is_empty();
+    "paths", "the paths of flows, at every change": columns Paths = result.paths,
+        if !result.summary.interfaces.is_empty() || result.paths.rows() > 0;
+    "positions", "the positions of nodes over time": columns Positions = result.positions,
+        if !result.summary.interfaces.is_empty();
 }

@@ -1,23 +1,25 @@
 //! The event loop.
 
-use crate::border::cut::Cut;
+use crate::border::partitioning::Partitioning;
 use crate::builder::build;
-use crate::hosts::Outcome;
+use crate::hosts::FlowOutcome;
 use crate::hosts::tcp::Observed;
 use crate::ids::FlowIndex;
 use crate::partition::Threads;
 use crate::partition::merge::Tables;
-use crate::partition::plan::{self, Parallel, Whole};
-use crate::partition::rounds::{Counts, Origin, Rounds, Step};
+use crate::partition::plan::{self, NotPartitioned, Parallel};
+use crate::partition::rounds::{Origin, Rounds, StepOutcome, WorkCounts};
 use crate::results::Paths;
-use crate::results::{Failed, Parts, Provenance, RunResult};
+use crate::results::{Failed, Provenance, RunResult, WorldEnd};
+use crate::table::{self, Filled};
 use crate::tap::capture::{Output, Setup};
-use crate::tap::passages::{Passages, Watch, Watcher};
+use crate::tap::passages::{PassageFilter, Passages, Watcher};
 use crate::tap::record::{Acks, Drops, QueueSamples, Recorder, Trace};
 use crate::tap::{Observers, Silent, Tap};
 use crate::world::World;
 use lightlag_core::{Instant, Rate};
 use lightlag_scenario::{Network, Scenario, ScenarioError};
+use std::collections::BTreeMap;
 use std::io;
 
 /// Progress of a run.
@@ -25,37 +27,37 @@ use std::io;
 pub struct Progress {
     /// Simulated time.
     pub now: Instant,
-    /// When the run ends at the latest.
+    /// Time when the run ends at the latest.
     pub end: Instant,
-    /// Events handled.
+    /// Number of events handled.
     pub events: u64,
 }
 
-/// An observer's wish.
+/// The decision of an observer whether the run continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Control {
-    /// Go on.
+    /// Continue the run.
     Continue,
-    /// End the run here and keep what was recorded.
+    /// End the run here, with the results so far.
     Stop,
 }
 
-/// A run, step by step or at once.
+/// A simulation run that can be advanced step by step.
 pub struct Simulation {
     world: Watched,
     provenance: Provenance,
-    /// The captures that the scenario asks for, until somebody says where to write them.
+    /// The captures that the scenario configures; `None` once the caller has opened their files.
     setup: Option<Setup>,
-    course: Course,
-    /// Why the network was not cut, if it was not.
-    whole: Option<Whole>,
-    /// The cut and the counts of partitions that have been joined since.
-    joined: Option<(Box<Cut>, Counts)>,
-    /// Whether an algorithm comes from outside, and so may fail.
+    course: RunState,
+    /// Reason why the network was not partitioned, if it was not.
+    whole: Option<NotPartitioned>,
+    /// Partitioning of the network and the work counts, if the partitions have been joined since.
+    joined: Option<(Box<Partitioning>, WorkCounts)>,
+    /// Whether the scenario uses a custom algorithm, which may fail.
     may_fail: bool,
 }
 
-/// The world with its tap.
+/// The world, with or without observers of its packets, or in partitions.
 enum Watched {
     By(Box<World<Silent>>),
     Closely(Box<World<Observers>>),
@@ -64,50 +66,73 @@ enum Watched {
 
 /// Progress of a run, and its end.
 #[derive(Clone, Copy, Debug)]
-struct Course {
+struct RunState {
     now: Instant,
-    /// When it ends at the latest.
+    /// Time when the run ends at the latest.
     end: Instant,
     events: u64,
-    /// It ends with its last transfer.
+    /// Whether the run ends with its last transfer.
     ends_early: bool,
     is_over: bool,
 }
 
-/// The tables recorded so far.
+/// The tables that have been recorded so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorded<'a> {
-    /// Senders over time.
+pub struct RecordedTables<'a> {
+    /// The state of senders over time.
     pub trace: &'a Trace,
-    /// Queues over time.
+    /// The packets in queues over time.
     pub queue: &'a QueueSamples,
-    /// Packets dropped. A queue discipline decides when it is next asked, so that some come late.
+    /// Dropped packets. A queue discipline makes decisions only when it is next called, so some rows are appended late.
     pub drops: &'a Drops,
-    /// ACKs taken.
-    pub acks: &'a Acks,
-    /// The ways of flows over media or through the sky, if there are such.
+    /// ACKs received, if they are recorded.
+    pub acks: Option<&'a Acks>,
+    /// Paths of flows over media or constellations, if there are any.
     pub paths: Option<&'a Paths>,
 }
 
-/// Events between two looks at the observer.
+/// Number of rows that the caller has already received, by table name.
+pub type SeenRows = BTreeMap<&'static str, usize>;
+
+impl<'a> RecordedTables<'a> {
+    /// Returns the rows that were added to each table since the last call with this `seen`, by table name.
+    pub fn news(self, seen: &mut SeenRows) -> impl Iterator<Item = (&'static str, Vec<Filled>)> + use<'a, '_> {
+        let Self { trace, queue, drops, acks, paths } = self;
+        let tables: [(_, Option<&'a dyn table::GrowingTable>); 5] = [
+            ("trace", Some(trace)),
+            ("queue", Some(queue)),
+            ("drops", Some(drops)),
+            ("acks", acks.map(|acks| acks as _)),
+            ("paths", paths.map(|paths| paths as _)),
+        ];
+        tables.into_iter().filter_map(move |(name, table)| {
+            let count = table?.count();
+            Some((name, table?.copied(seen.insert(name, count).unwrap_or(0)..count)))
+        })
+    }
+}
+
+/// Number of events between two calls of the observer.
 const EVENTS_PER_REPORT: u64 = 1 << 16;
 
-/// The same with algorithms from outside, which may fail and so end the run.
+/// Number of events between two calls of the observer if there are custom algorithms, which may fail and then end the
+/// run.
 const EVENTS_BEFORE_FAILURE: u64 = 1 << 10;
 
 impl Simulation {
-    /// Builds the world of a scenario; `seed` replaces the scenario's own.
+    /// Builds the simulation of a scenario. `seed` replaces the seed of the scenario.
     pub fn new(scenario: &Scenario, seed: Option<u64>) -> Result<Self, Vec<ScenarioError>> {
         Self::parallel(scenario, seed, Parallel::ALONE)
     }
 
-    /// The same for several threads. If the network cannot be cut well, the run has one ([`Self::cut`]).
+    /// Builds the simulation of a scenario for several threads. If the network cannot be partitioned efficiently, the
+    /// run uses one thread ([`Self::cut`]).
     pub fn parallel(scenario: &Scenario, seed: Option<u64>, how: Parallel) -> Result<Self, Vec<ScenarioError>> {
         let seed = seed.unwrap_or(scenario.seed);
         Ok(Self::seeded(scenario, scenario.expand_with(seed)?, seed, how))
     }
 
-    /// Builds the world of the network to which a scenario was [expanded](Scenario::expand).
+    /// Builds the simulation of a network, which must result from [expanding](Scenario::expand) the scenario.
     pub fn of(scenario: &Scenario, network: Network, how: Parallel) -> Self {
         Self::seeded(scenario, network, scenario.seed, how)
     }
@@ -115,17 +140,17 @@ impl Simulation {
     fn seeded(scenario: &Scenario, network: Network, seed: u64, how: Parallel) -> Self {
         let provenance = Provenance::new(scenario, &network, seed);
         let setup = Setup::new(&network);
-        let may_fail = network.has_own_algorithms();
+        let may_fail = network.has_custom_algorithms();
         let copy = (how.lanes > 1).then(|| network.clone());
         let world = build(network, &scenario.record, seed);
-        let course = Course {
+        let course = RunState {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
             events: 0,
             ends_early: world.hosts.open_transfers > 0,
             is_over: false,
         };
-        let mut whole = Some(Whole::Asked);
+        let mut whole = Some(NotPartitioned::Asked);
         let mut world = Watched::By(Box::new(world));
         if let (Some(network), Some(there), Watched::By(built)) = (copy, Threads::there_are(), &world) {
             match plan::cut(&network, &built.fabric, &built.hosts, how) {
@@ -145,34 +170,34 @@ impl Simulation {
         Self { world, provenance, setup, course, whole, joined: None, may_fail }
     }
 
-    /// The cut of the network, or the reason for which there is none.
-    pub fn cut(&self) -> Result<&Cut, Whole> {
+    /// Returns how the network is partitioned, or the reason why it is not.
+    pub fn cut(&self) -> Result<&Partitioning, NotPartitioned> {
         match (&self.world, &self.joined) {
             (Watched::InParts(rounds, _), _) => Ok(rounds.cut()),
             (_, Some((cut, _))) => Ok(cut),
-            _ => Err(self.whole.unwrap_or(Whole::Asked)),
+            _ => Err(self.whole.unwrap_or(NotPartitioned::Asked)),
         }
     }
 
-    /// Counts of the work of the partitions so far.
-    pub fn counts(&self) -> Counts {
+    /// Returns the work counts of the partitions so far.
+    pub fn counts(&self) -> WorkCounts {
         match (&self.world, self.joined.as_ref()) {
             (Watched::InParts(rounds, _), _) => rounds.counts,
-            (_, Some((_, counts))) => Counts { alone: self.course.events - counts.events, ..*counts },
-            _ => Counts { alone: self.course.events, ..Counts::default() },
+            (_, Some((_, counts))) => WorkCounts { alone: self.course.events - counts.events, ..*counts },
+            _ => WorkCounts { alone: self.course.events, ..WorkCounts::default() },
         }
     }
 
-    /// Whether the scenario asks for captures.
+    /// Returns true if the scenario configures captures.
     pub fn is_captured(&self) -> bool {
         self.setup.is_some()
     }
 
-    /// The same run, which writes the captures that the scenario asks for: `open` is given the name of each file. Without
-    /// this call a run writes none.
+    /// Writes the captures that the scenario configures. `open` receives the name of each file. If this is not called,
+    /// the run writes no captures.
     ///
     /// # Errors
-    /// The first of `open` or of writing the start of a file.
+    /// The first error of `open`, or of writing the start of a file.
     pub fn capture_to(mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Self> {
         let Some(setup) = self.setup.take() else { return Ok(self) };
         let captures = setup.open(open)?;
@@ -180,14 +205,15 @@ impl Simulation {
         Ok(self)
     }
 
-    /// The same run, of which [`passages`](Self::passages) tells the ways of packets. Networks that were cut have none.
+    /// Enables recording of the hops of packets, for [`passages`](Self::passages). Partitioned networks record none.
     #[must_use]
-    pub fn watching(mut self, network: &Network, watch: Watch) -> Self {
+    pub fn watching(mut self, network: &Network, watch: PassageFilter) -> Self {
         self.world = observed(self.world, |observers| observers.watcher = Some(Watcher::new(network, watch)));
         self
     }
 
-    /// The ways of packets since the last call, of a run that is [watched](Self::watching).
+    /// Returns the hops of packets since the last call. Recording must have been enabled with
+    /// [`watching`](Self::watching).
     pub fn passages(&mut self) -> Passages {
         match &mut self.world {
             Watched::Closely(world) => world.tap.watcher.as_mut().map(Watcher::take).unwrap_or_default(),
@@ -195,67 +221,69 @@ impl Simulation {
         }
     }
 
-    /// Lets everything happen up to `time`, and returns whether the run goes on. It is over when every finite flow has
-    /// finished, when its duration has passed or when nothing is left to happen; without finite flows it lasts its whole
-    /// duration.
+    /// Handles all events up to `time`, and returns true if the run continues. The run is over when every finite flow
+    /// has finished, when its duration has passed or when no event is left; without finite flows it lasts for its
+    /// entire duration.
     pub fn step_until(&mut self, time: Instant) -> bool {
         self.step(time, u64::MAX)
     }
 
-    /// The same with at most so many events: [`Self::progress`] says how far it came.
-    pub fn step(&mut self, until: Instant, most: u64) -> bool {
-        let last = self.course.events.saturating_add(most);
+    /// Handles up to `max` events that are due by `until`. [`Self::progress`] returns the time reached.
+    pub fn step(&mut self, until: Instant, max: u64) -> bool {
+        let last = self.course.events.saturating_add(max);
         if let Watched::InParts(rounds, _) = &mut self.world
-            && let Some((world, events)) = advance_in_parts(rounds, &mut self.course, until, most)
+            && let Some((world, events)) = advance_in_parts(rounds, &mut self.course, until, max)
         {
             self.joined = Some((Box::new(rounds.cut().clone()), rounds.counts));
             self.course.events = events;
             self.world = Watched::By(world);
         }
-        let most = last.saturating_sub(self.course.events);
+        let max_events = last.saturating_sub(self.course.events);
         match &mut self.world {
-            Watched::By(world) => advance(world, &mut self.course, until, most),
-            Watched::Closely(world) => advance(world, &mut self.course, until, most),
+            Watched::By(world) => advance(world, &mut self.course, until, max_events),
+            Watched::Closely(world) => advance(world, &mut self.course, until, max_events),
             Watched::InParts(..) => {}
         }
         !self.course.is_over
     }
 
-    /// Names of the flows, in the order in which tables number them.
+    /// Returns the names of the flows, in the order of their indices in tables.
     pub fn flow_names(&self) -> Vec<String> {
         self.provenance.flow_names()
     }
 
-    /// Names of the link directions and of interfaces to media, in the order in which tables number them.
+    /// Returns the names of the link directions and of the interfaces to media, in the order of their indices in
+    /// tables.
     pub fn link_names(&self) -> Vec<String> {
         self.provenance.link_names()
     }
 
-    /// Names of the nodes, in the order in which tables number them.
+    /// Returns the names of the nodes, in the order of their indices in tables.
     pub fn node_names(&self) -> Vec<String> {
         self.provenance.node_names()
     }
 
-    /// Progress of the run.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
-        let Course { now, end, events, .. } = self.course;
+        let RunState { now, end, events, .. } = self.course;
         Progress { now, end, events }
     }
 
-    /// The tables recorded so far.
-    pub fn recorded(&self) -> Recorded<'_> {
-        match &self.world {
+    /// Returns the tables recorded so far.
+    pub fn recorded(&self) -> RecordedTables<'_> {
+        let recorded = match &self.world {
             Watched::By(world) => recorded(world),
             Watched::Closely(world) => recorded(world),
             Watched::InParts(rounds, _) => {
                 let Tables { trace, queue, drops, acks, .. } = &rounds.tables;
-                Recorded { trace, queue, drops, acks, paths: None }
+                RecordedTables { trace, queue, drops, acks: Some(acks), paths: None }
             }
-        }
+        };
+        RecordedTables { acks: recorded.acks.filter(|_| self.provenance.records_acks()), ..recorded }
     }
 
-    /// A flow of TCP whose congestion control is steered, as its sender sees it, and its report since the last call. None before
-    /// its connection starts to send, and for other flows.
+    /// Returns the state of a TCP flow whose congestion control is steered, with the report since the last call. `None`
+    /// for other flows, and before the connection starts to send.
     pub fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
         match &mut self.world {
             Watched::By(world) => world.hosts.observe(flow),
@@ -264,7 +292,7 @@ impl Simulation {
         }
     }
 
-    /// Sets the window in bytes and the pacing rate of such a flow, which sends at once what they allow.
+    /// Sets the window in bytes and the pacing rate of a steered flow. The flow immediately sends what they allow.
     pub fn steer(&mut self, flow: FlowIndex, window: u64, pacing_rate: Option<Rate>) {
         let now = self.course.now;
         if self.course.is_over {
@@ -277,7 +305,7 @@ impl Simulation {
         }
     }
 
-    /// The algorithm from outside that failed first. What happens after that means nothing.
+    /// Returns the custom algorithm that failed first, if one did. The results after the failure are meaningless.
     pub fn failed(&self) -> Option<Failed> {
         if !self.may_fail {
             return None;
@@ -301,7 +329,7 @@ impl Simulation {
         Some(Failed { part, fault: fault.clone() })
     }
 
-    /// Runs to the end, or until the observer stops it or an algorithm from outside fails.
+    /// Runs to the end, or until the observer stops the run or a custom algorithm fails.
     ///
     /// # Panics
     /// If packets are not conserved, which is a defect of the simulator.
@@ -316,7 +344,7 @@ impl Simulation {
         }
     }
 
-    /// The results so far: of the whole run if it is over, and of an interrupted one if it is not.
+    /// Returns the results so far. They are marked as interrupted unless the run is over.
     ///
     /// # Panics
     /// As [`Self::run`].
@@ -327,11 +355,11 @@ impl Simulation {
             Watched::InParts(rounds, _) => {
                 let (mut world, events) = rounds.finish();
                 course.events = events;
-                results(&mut world, provenance, course, Parts::Go)
+                results(&mut world, provenance, course, WorldEnd::Go)
             }
-            Watched::By(mut world) => results(&mut world, provenance, course, Parts::Go),
+            Watched::By(mut world) => results(&mut world, provenance, course, WorldEnd::Go),
             Watched::Closely(mut world) => {
-                let mut result = results(&mut world, provenance, course, Parts::Stay);
+                let mut result = results(&mut world, provenance, course, WorldEnd::Stay);
                 if course.is_over {
                     close_connections(&mut world, course.end);
                 }
@@ -349,7 +377,7 @@ impl Simulation {
     }
 }
 
-/// The same world with one more observer. A network whose packets are seen is not cut.
+/// Returns the world with an additional observer. A partitioned world is returned unchanged.
 fn observed(world: Watched, add: impl FnOnce(&mut Observers)) -> Watched {
     let mut world = match world {
         Watched::By(world) => Box::new(world.watched_by(Observers::default())),
@@ -360,42 +388,48 @@ fn observed(world: Watched, add: impl FnOnce(&mut Observers)) -> Watched {
     Watched::Closely(world)
 }
 
-/// The same world in partitions.
-fn in_parts(world: Watched, network: &Network, cut: Cut, threads: (usize, Threads), origin: Origin) -> Watched {
+/// Splits the world into partitions.
+fn in_parts(
+    world: Watched,
+    network: &Network,
+    cut: Partitioning,
+    threads: (usize, Threads),
+    origin: Origin,
+) -> Watched {
     let Watched::By(world) = world else { return world };
     let guards = plan::guards(network, &world.fabric);
     let (count, there) = threads;
     Watched::InParts(Box::new(Rounds::new(*world, network, cut, guards, count, origin)), there)
 }
 
-/// Lets partitions handle events up to a time, about so many. Returns the world that goes on alone, and the events so far, if
-/// they were joined.
+/// Advances the partitions up to a time, or by about `max` events. If the partitions were joined, returns the world
+/// that continues without them and the number of events so far.
 fn advance_in_parts(
     rounds: &mut Rounds,
-    course: &mut Course,
+    course: &mut RunState,
     until: Instant,
-    most: u64,
+    max: u64,
 ) -> Option<(Box<World<Silent>>, u64)> {
     if course.is_over {
         return None;
     }
     let until = until.min(course.end);
-    match rounds.step(until, most) {
-        Step::Joined(world, events) => return Some((world, events)),
-        Step::Done => (course.now, course.is_over) = (until, until == course.end),
-        Step::Paused(now) => course.now = now,
+    match rounds.step(until, max) {
+        StepOutcome::Joined(world, events) => return Some((world, events)),
+        StepOutcome::Done => (course.now, course.is_over) = (until, until == course.end),
+        StepOutcome::Paused(now) => course.now = now,
     }
     course.events = rounds.events();
     None
 }
 
-/// Handles events up to a time, at most so many.
-fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, most: u64) {
+/// Handles up to `max` events that are due by `until`.
+fn advance(world: &mut World<impl Tap>, course: &mut RunState, until: Instant, max: u64) {
     if course.is_over {
         return;
     }
-    let Course { mut now, end, events, ends_early, .. } = *course;
-    let (until, last) = (until.min(end), events.saturating_add(most));
+    let RunState { mut now, end, events, ends_early, .. } = *course;
+    let (until, last) = (until.min(end), events.saturating_add(max));
     let mut events = events;
     while events < last {
         let Some((time, part)) = world.agenda.next_until(until) else {
@@ -414,26 +448,26 @@ fn advance(world: &mut World<impl Tap>, course: &mut Course, until: Instant, mos
     (course.now, course.events) = (now, events);
 }
 
-fn recorded<T>(world: &World<T>) -> Recorded<'_> {
+fn recorded<T>(world: &World<T>) -> RecordedTables<'_> {
     let Recorder { trace, queue, drops, acks, .. } = &world.recorder;
     let over_media = world.media.as_deref().map(|media| &media.paths);
     let paths = over_media.or_else(|| world.fabric.overhead.as_deref().map(|overhead| &overhead.paths));
-    Recorded { trace, queue, drops, acks, paths }
+    RecordedTables { trace, queue, drops, acks: Some(acks), paths }
 }
 
-fn results(world: &mut World<impl Tap>, provenance: Provenance, course: Course, parts: Parts) -> RunResult {
+fn results(world: &mut World<impl Tap>, provenance: Provenance, course: RunState, parts: WorldEnd) -> RunResult {
     world.finish(course.now);
     RunResult::new(world, provenance, course.now, course.events, !course.is_over, parts)
 }
 
-/// Goes on for the captures alone until the connections of finished flows are closed and what they sent has arrived:
-/// nothing of it is in the result. At the latest it ends with the duration. Other flows are seen no longer.
+/// Continues the run, only for the captures, until the connections of finished flows are closed and their packets have
+/// arrived, or until the end of the duration. The results contain none of this, and other flows are no longer captured.
 fn close_connections(world: &mut World<Observers>, end: Instant) {
     world.recorder.end();
     let World { tap, hosts, .. } = world;
     let Some(captures) = &mut tap.captures else { return };
     tap.watcher = None;
-    captures.keep_to(|flow| matches!(hosts.outcomes.of(flow), Outcome::Finished(_)));
+    captures.keep_to(|flow| matches!(hosts.outcomes.of(flow), FlowOutcome::Finished(_)));
     let mut open = world.hosts.ends_of_finished_flows();
     loop {
         while open.pop_if(|endpoint| world.hosts.has_closed(*endpoint)).is_some() {}

@@ -1,19 +1,24 @@
-//! Tables as descriptions of their columns. A column is declared once, with its name, type, unit and meaning; the hash, the
-//! columns of result files, the keys of a summary and the data dictionary follow from the declaration.
+//! Tables that are defined by descriptions of their columns. A column is declared once, with its name, type, unit and
+//! meaning. The hash, the columns of result files, the keys of a summary and the data dictionary follow from the
+//! declaration.
 //!
 //! - `rows`: the rows of a summary.
-//! - `recorded`: columns that grow while a run goes on; `packed`: those of them that mostly repeat themselves.
+//! - `recorded`: columns that grow during a run; `packed`: columns of mostly repeated values.
+//! - `list`: the tables that a result may have.
 
+mod list;
 mod packed;
 mod recorded;
 mod rows;
 
+pub(crate) use list::tables;
+pub use list::{Cells, Contents};
 pub use packed::Packed;
-pub use recorded::{Data, Filled, MISSING, Names, Recorded};
-pub(crate) use recorded::{Entries, Entry, HashedColumns, entries, note, recorded};
+pub(crate) use recorded::{ColumnEntry, Entries, HashedColumns, entries, note, recorded};
+pub use recorded::{Data, Filled, GrowingTable, MISSING, NameTable};
 pub use rows::{Column, Row, Value};
 pub(crate) use rows::{
-    Declared, Field, Hashed, HashedRow, Part, hash_rows, hashed, of_group, optional_group, rows, within,
+    Declared, Field, FieldHash, Hashed, HashedRow, hash_rows, hashed, of_group, optional_group, rows, within,
 };
 
 use serde::Serialize;
@@ -22,12 +27,12 @@ use xxhash_rust::xxh3::Xxh3;
 /// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A text or a name.
+pub enum ColumnType {
+    /// A string, such as a name.
     Text,
-    /// A whole number.
+    /// An integer.
     Count,
-    /// A number.
+    /// A floating-point number.
     Number,
     /// True or false.
     Flag,
@@ -36,45 +41,50 @@ pub enum Kind {
 /// The declaration of a column, for readers of results.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
-    /// Its name in tables.
+    /// Name in tables.
     pub name: String,
-    /// Its keys in an object of the summary, from the outside in; none if it is not there.
+    /// Keys of the value in an object of the summary, from the outermost to the innermost; empty if the summary does
+    /// not contain it.
     pub keys: Vec<&'static str>,
-    /// Its type.
-    pub kind: Kind,
-    /// Its unit; empty if it has none.
+    /// Type of the values.
+    pub kind: ColumnType,
+    /// Unit of the values; empty if there is none.
     pub unit: &'static str,
-    /// Its meaning.
+    /// Description of the values.
     pub meaning: String,
-    /// Whether tables leave the column out if no row has the group to which it belongs.
+    /// Whether tables omit the column if no row has its group.
     pub optional: bool,
-    /// Whether objects leave the value out if it is missing.
+    /// Whether the value is null in objects if it is missing.
+    pub nullable: bool,
+    /// Whether objects omit the key if the value is missing.
     pub omitted: bool,
 }
 
 /// The declaration of a table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
-    /// Its name.
+pub struct TableSpec {
+    /// Name of the table.
     pub name: &'static str,
-    /// Its rows.
+    /// Short description of the table.
+    pub about: &'static str,
+    /// Description of its rows.
     pub meaning: String,
-    /// Its columns, in their order.
+    /// The columns in order.
     pub columns: Vec<About>,
 }
 
-/// A doc comment as one paragraph.
+/// Returns a doc comment as one paragraph, without line breaks and link brackets.
 pub(crate) fn paragraph(doc: &str) -> String {
     let words: Vec<&str> = doc.split_whitespace().collect();
     words.join(" ").replace("[`", "`").replace("`]", "`")
 }
 
-/// A missing number, as bits that no number of a result has.
+/// Returns the bits of a number. A missing number has bits that no number of a result has.
 pub(crate) fn optional(value: Option<f64>) -> u64 {
     value.map_or(u64::MAX, f64::to_bits)
 }
 
-/// XXH3-128 over numbers, little-endian, and texts.
+/// XXH3-128 hash of numbers (as little-endian bytes) and strings.
 #[derive(Default)]
 pub(crate) struct ColumnHash {
     state: Xxh3,
@@ -87,7 +97,7 @@ impl ColumnHash {
         self.state.update(&[0]);
     }
 
-    /// Adds numbers in blocks: the hash has a cost a call.
+    /// Adds numbers to the hash. They are added in blocks, because each call of the hash function has a cost.
     pub(crate) fn numbers(&mut self, numbers: impl IntoIterator<Item = u64>) {
         self.block.clear();
         for number in numbers {

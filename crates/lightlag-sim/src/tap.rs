@@ -1,6 +1,6 @@
-//! The records of a run: [`record`], samples and drops as columns, and taps, which watch packets.
+//! Recording of a run: tables of samples and drops ([`record`]), and taps, which observe packets.
 
-use crate::body::{Body, Packet};
+use crate::body::{Packet, PacketBody};
 use capture::Captures;
 use capture::air::AirFrame;
 use lightlag_core::Instant;
@@ -13,38 +13,40 @@ pub(crate) mod capture;
 pub(crate) mod passages;
 pub(crate) mod record;
 
-/// Watches packets on their way. Each run has code of its own for its kind of tap, so that a run that nobody watches never
-/// looks.
+/// An observer of packets. The world has monomorphised code for each kind of tap, so that a run without an observer has
+/// no overhead.
 pub(crate) trait Tap {
-    /// An endpoint sends a packet on a link; `state`: of the connection, if data leaves from it.
+    /// Called when an endpoint sends a packet on a link. `state` returns the state of the connection if the endpoint
+    /// sends its data.
     fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
-    /// A node passes a packet on to a link.
+    /// Called when a node forwards a packet to a link.
     fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet);
 
-    /// A node drops a packet whose TTL has run out.
+    /// Called when a node drops a packet whose TTL has expired.
     fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet);
 
-    /// A packet is given to a link.
+    /// Called when a packet is offered to a link.
     fn offered(&mut self, now: Instant, on: Exit, packet: &Packet);
 
-    /// A packet has arrived at the far end of a link.
+    /// Called when a packet has arrived at the far end of a link.
     fn arrived(&mut self, on: LinkId, packet: &Packet);
 
-    /// A node receives a packet for one of its endpoints; `state`: as in [`Self::sent`], after the packet was heard.
+    /// Called when a node receives a packet for one of its endpoints. `state` returns the same as in [`Self::sent`],
+    /// after the packet was processed.
     fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
 
-    /// A link has dropped a packet.
-    fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>);
+    /// Called when a link has dropped a packet.
+    fn dropped(&mut self, on: Exit, dropped: &Dropped<PacketBody>);
 
-    /// A packet that waited at a link goes another way.
+    /// Called when a packet that waited at a link is rerouted.
     fn withdrawn(&mut self, on: LinkId, packet: &Packet);
 
-    /// An interface has sent a frame on its medium, or understood one.
+    /// Called when an interface has sent or decoded a frame on its medium.
     fn aired(&mut self, on: InterfaceId, frame: &AirFrame<'_>);
 }
 
-/// Nobody watches.
+/// The tap of a run without observers.
 pub(crate) struct Silent;
 
 impl Tap for Silent {
@@ -67,7 +69,7 @@ impl Tap for Silent {
     fn received(&mut self, _: Instant, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
 
     #[inline(always)]
-    fn dropped(&mut self, _: Exit, _: &Dropped<Body>) {}
+    fn dropped(&mut self, _: Exit, _: &Dropped<PacketBody>) {}
 
     #[inline(always)]
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
@@ -76,7 +78,8 @@ impl Tap for Silent {
     fn aired(&mut self, _: InterfaceId, _: &AirFrame<'_>) {}
 }
 
-/// Captures, a watcher, or both. A run has the code of a world twice, and not once more for each kind of tap.
+/// The captures, the watcher, or both. They share one type, so that the code of a world is compiled only twice: with
+/// and without observers.
 #[derive(Default)]
 pub(crate) struct Observers {
     pub(crate) captures: Option<Captures>,
@@ -139,7 +142,7 @@ impl Tap for Observers {
     }
 
     #[cold]
-    fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>) {
+    fn dropped(&mut self, on: Exit, dropped: &Dropped<PacketBody>) {
         if let Some(watcher) = &mut self.watcher {
             watcher.dropped(dropped.at, on, &dropped.packet);
         }

@@ -1,58 +1,58 @@
-//! The simulated world: an agenda, the fabric of links, endpoints, and what is written down.
+//! The simulated world: the agenda of events, the fabric of links, the endpoints, and the recorded tables.
 
-use crate::agenda::{Agenda, Due, Parts, before};
-use crate::body::{Body, Other, Packet};
-use crate::border::{Border, Whole};
-use crate::clerks::Clerks;
+use crate::body::{Other, Packet, PacketBody};
+use crate::border::{Border, WholeNetwork};
 use crate::fabric::{Fabric, Hop};
 use crate::hosts::Hosts;
-use crate::hosts::ends;
+use crate::hosts::endpoints;
 use crate::hosts::relay::Relay;
 use crate::hosts::socket::{Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::{Enclosed, Transport};
+use crate::housekeeping::Clerks;
 use crate::media::Media;
-use crate::tap::record::{Place, Progress, Recorder};
+use crate::scheduler::{Agenda, PartCounts, ScheduledEvent, before};
+use crate::tap::record::{DeliveryProgress, Recorder, SenderSample};
 use crate::tap::{Silent, Tap};
-use lightlag_core::own::Fault;
+use lightlag_core::custom::Fault;
 use lightlag_core::{Instant, Rate};
 use lightlag_net::queue::{DropCause, Dropped};
-use lightlag_net::{EndpointId, Exit, Link, LinkId, NodeId, PackedExit, QueueFull};
+use lightlag_net::{EndpointId, Exit, LinkId, NodeId, PackedExit, QueueFull};
 use lightlag_transport::{Failure, Status};
 
 mod ahead;
 mod applications;
 mod border;
+mod constellation;
 mod endings;
 mod media;
-mod overhead;
 mod signals;
 mod ways;
 
-/// The world of a network, or of a partition of it.
-pub(crate) struct World<T, B = Whole> {
+/// The world of a network, or of one of its partitions.
+pub(crate) struct World<T, B = WholeNetwork> {
     pub(crate) agenda: Agenda,
-    pub(crate) fabric: Fabric<Body>,
+    pub(crate) fabric: Fabric<PacketBody>,
     pub(crate) hosts: Hosts,
-    /// The media and the interfaces of nodes to them, if there are any.
+    /// Media and the interfaces of nodes to them, if there are any.
     pub(crate) media: Option<Box<Media>>,
     pub(crate) clerks: Clerks,
     pub(crate) recorder: Recorder,
     pub(crate) tap: T,
     pub(crate) border: B,
-    /// Bytes of an IP header.
+    /// Size of an IP header in bytes.
     pub(crate) ip_header: u32,
-    /// The time to live of packets that leave.
+    /// Initial TTL of packets.
     pub(crate) ttl: u8,
-    /// Packets that endpoints have sent and received, and packets that nodes have dropped because their time to live had run out or
-    /// no way led on, for conservation.
+    /// Numbers of packets that endpoints have sent, that endpoints have received, and that nodes have dropped because
+    /// their TTL had expired or they had no route. They are needed to check that no packet is lost.
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) expired: u64,
 }
 
 impl World<Silent> {
-    /// The same world with a tap.
+    /// Returns the world with this tap.
     pub(crate) fn watched_by<T: Tap>(self, tap: T) -> World<T> {
         let Self { agenda, fabric, hosts, media, clerks, recorder, border, .. } = self;
         let Self { ip_header, ttl, sent, received, expired, .. } = self;
@@ -61,7 +61,8 @@ impl World<Silent> {
 }
 
 impl<T, B> World<T, B> {
-    /// The number among links of the radio whose router failed first, and the failure.
+    /// Returns the radio interface whose router failed first, by its index in tables (after the links), and the
+    /// failure.
     pub(crate) fn router_fault(&self) -> Option<(usize, &Fault)> {
         let (interface, fault) = self.media.as_deref()?.fault()?;
         Some((Exit::from(interface).number(self.fabric.hops.len() as u32) as usize, fault))
@@ -69,26 +70,26 @@ impl<T, B> World<T, B> {
 }
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// Does what a part has to do now.
+    /// Handles the event of a part of the world.
     #[inline]
-    pub(crate) fn handle(&mut self, now: Instant, part: Due) {
+    pub(crate) fn handle(&mut self, now: Instant, part: ScheduledEvent) {
         match part {
-            Due::Link(link) => self.packet_arrives(now, link),
-            Due::Connection(at) => self.endpoint_wakes::<Tcp>(now, at),
-            Due::Datagrams(flow) => self.datagrams_leave(now, flow),
-            Due::Medium(medium) => self.frame_ends(now, medium),
-            Due::Interface(interface) => self.interface_wakes(now, interface),
-            Due::Sampler => self.sample(now),
-            Due::Crash => self.crash(now),
-            Due::Stations => self.stations_tell(now),
-            Due::Epoch => self.routes_change(now),
+            ScheduledEvent::Link(link) => self.packet_arrives(now, link),
+            ScheduledEvent::Connection(at) => self.endpoint_wakes::<Tcp>(now, at),
+            ScheduledEvent::Datagrams(flow) => self.datagrams_leave(now, flow),
+            ScheduledEvent::Medium(medium) => self.frame_ends(now, medium),
+            ScheduledEvent::Interface(interface) => self.interface_wakes(now, interface),
+            ScheduledEvent::Sampler => self.sample(now),
+            ScheduledEvent::Crash => self.crash(now),
+            ScheduledEvent::Stations => self.stations_tell(now),
+            ScheduledEvent::Epoch => self.routes_change(now),
         }
     }
 
-    /// Number of its parts of each kind.
-    pub(crate) fn parts(&self) -> Parts {
+    /// Returns the number of parts of each kind.
+    pub(crate) fn parts(&self) -> PartCounts {
         let media = self.media.as_deref();
-        Parts {
+        PartCounts {
             links: self.fabric.hops.len(),
             connections: self.hosts.len(),
             datagrams: self.hosts.datagrams.len(),
@@ -101,7 +102,7 @@ impl<T: Tap, B: Border> World<T, B> {
     fn packet_arrives(&mut self, now: Instant, on: LinkId) {
         let Some((link, node)) = self.fabric.computed(on) else { return self.queued_link_wakes(now, on) };
         let mut packet = *link.receive_in_place();
-        self.agenda.settle(Due::Link(on), link.next_arrival());
+        self.agenda.settle(ScheduledEvent::Link(on), link.next_arrival());
         if self.is_large() {
             self.fetch_after(on, &packet);
             self.fabric.rest(on);
@@ -116,7 +117,7 @@ impl<T: Tap, B: Border> World<T, B> {
             tap.dropped(on.into(), &dropped);
             recorder.dropped(on.into(), &dropped, hosts.addressees());
         });
-        self.agenda.settle(Due::Link(on), wake);
+        self.agenda.settle(ScheduledEvent::Link(on), wake);
         if self.border.of().is_some() && !self.arrives_here(on, packet.is_some()) {
             return;
         }
@@ -125,7 +126,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// A packet comes out of a link, which leads to `node`.
+    /// Handles a packet that arrives at `node` over a link.
     // Always: it has two callers, and a call costs the packets of computed links 20 instructions.
     #[inline(always)]
     fn arrive(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &mut Packet) {
@@ -150,7 +151,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// A node drops a packet that came to it over `on`.
+    /// Drops a packet that a node received over the link `on`, because its TTL has expired.
     #[cold]
     fn drop_expired(&mut self, now: Instant, on: LinkId, node: NodeId, packet: &Packet) {
         let dropped = Dropped { at: now, packet: *packet, cause: DropCause::Ttl };
@@ -159,8 +160,8 @@ impl<T: Tap, B: Border> World<T, B> {
         self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
     }
 
-    /// A satellite drops a packet whose destination cannot be reached now. On the ground every destination was checked to be
-    /// reachable.
+    /// Drops a packet whose destination cannot be reached from a satellite at present. On the ground, every destination
+    /// was checked to be reachable.
     #[cold]
     fn drop_without_route(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let dropped = Dropped { at: now, packet: *packet, cause: DropCause::NoRoute };
@@ -169,7 +170,7 @@ impl<T: Tap, B: Border> World<T, B> {
         self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
     }
 
-    /// Another epoch of the routes starts in a nanosecond.
+    /// Starts the next epoch of the routes. Its routes apply to packets that arrive a nanosecond later.
     #[cold]
     fn routes_change(&mut self, now: Instant) {
         if self.fabric.overhead.is_some() {
@@ -177,12 +178,12 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         let Self { fabric, hosts, clerks, .. } = self;
         let nodes: Vec<NodeId> = fabric.start_epoch().nodes().collect();
-        let departures = clerks.departures.as_ref().expect("whoever wakes has something to do");
+        let departures = clerks.departures.as_ref().expect("a change of routes has departures");
         for node in nodes {
             departures.reroute(node, &fabric.routes, hosts);
         }
         self.ways_change(now);
-        self.agenda.settle(Due::Epoch, self.fabric.next_epoch().map(before));
+        self.agenda.settle(ScheduledEvent::Epoch, self.fabric.next_epoch().map(before));
     }
 
     #[inline(always)]
@@ -200,7 +201,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}
-            Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
+            Some(Ok(Some(wake))) => self.agenda.arm(ScheduledEvent::Link(on), wake),
             Some(Err(QueueFull)) => self.drop(now, on, packet, DropCause::Queue),
             None => self.transmit_queued(now, on, packet),
         }
@@ -214,7 +215,7 @@ impl<T: Tap, B: Border> World<T, B> {
             recorder.dropped(on.into(), &dropped, hosts.addressees());
         });
         if let Some(wake) = wake {
-            self.agenda.arm(Due::Link(on), wake);
+            self.agenda.arm(ScheduledEvent::Link(on), wake);
         }
         if self.clerks.stations.is_some() {
             self.note_user(now, on, packet);
@@ -222,9 +223,9 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     #[cold]
-    fn drop(&mut self, at: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
+    fn drop(&mut self, time: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
         let addressees = self.hosts.addressees();
-        let dropped = Dropped { at, packet: *packet, cause };
+        let dropped = Dropped { at: time, packet: *packet, cause };
         self.tap.dropped(on.into(), &dropped);
         self.recorder.dropped(on.into(), &dropped, addressees);
     }
@@ -233,26 +234,26 @@ impl<T: Tap, B: Border> World<T, B> {
     fn deliver(&mut self, now: Instant, packet: &Packet) {
         self.received += 1;
         match &packet.body {
-            Body::Segment(segment) => self.hand_over_to::<Tcp>(now, packet, segment),
-            Body::Other(Other::Datagram(datagram)) => self.datagram_arrives(now, packet, datagram),
-            Body::Other(Other::Signal(signal)) => self.signal_arrives(now, packet, *signal),
+            PacketBody::Segment(segment) => self.hand_over_to::<Tcp>(now, packet, segment),
+            PacketBody::Other(Other::Datagram(datagram)) => self.datagram_arrives(now, packet, datagram),
+            PacketBody::Other(Other::Signal(signal)) => self.signal_arrives(now, packet, *signal),
         }
     }
 
-    /// Hands a packet, which travels as `packet`, to the endpoint that it is for.
+    /// Delivers a packet to its destination endpoint. `inner` is the segment or other contents of the packet.
     #[inline(always)]
     fn hand_over_to<E: Transport>(&mut self, now: Instant, packet: &Packet, inner: &E::Packet) {
-        let at = packet.to;
-        self.before(at);
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        let endpoint = packet.to;
+        self.before(endpoint);
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         socket.read(now);
         socket.connection.handle_packet(now, inner, packet.ecn());
         let state = || socket.port.role.sends().then(|| socket.connection.snapshot());
         self.tap.received(now, packet, state);
         if socket.port.application.is_some() {
-            self.converse::<E>(now, at);
+            self.converse::<E>(now, endpoint);
         }
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         match socket.port.task {
             Task::Receive { transfer } if socket.connection.received() >= transfer => {
                 socket.port.task = Task::Idle;
@@ -260,27 +261,27 @@ impl<T: Tap, B: Border> World<T, B> {
                 self.transfer_arrives(now, flow);
             }
             Task::Relay(relay) => return self.relay::<E>(now, relay),
-            Task::Collected(at) => {
+            Task::Collected(collector) => {
                 let received = socket.connection.received();
-                self.hosts.collectors[at as usize].arrived(now, received);
+                self.hosts.collectors[collector as usize].arrived(now, received);
             }
             _ => {}
         }
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         if socket.connection.status() == Status::PeerClosed {
-            // The application has nothing to say itself: it closes as soon as its peer has.
+            // The application has no data to send: it closes as soon as its peer has.
             socket.connection.close();
         }
-        self.flush::<E>(now, at, true);
-        if let Some(deadline) = E::sockets(&self.hosts)[at].deadline() {
-            self.agenda.arm(Due::Connection(at), deadline);
+        self.flush::<E>(now, endpoint, true);
+        if let Some(deadline) = E::sockets(&self.hosts)[endpoint].deadline() {
+            self.agenda.arm(ScheduledEvent::Connection(endpoint), deadline);
         }
-        self.after(at);
+        self.after(endpoint);
     }
 
-    fn endpoint_wakes<E: Transport>(&mut self, now: Instant, at: EndpointId) {
-        self.before(at);
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+    fn endpoint_wakes<E: Transport>(&mut self, now: Instant, endpoint: EndpointId) {
+        self.before(endpoint);
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         socket.read(now);
         let Socket { port, connection } = socket;
         if let Task::Open { transfer } = port.task {
@@ -300,48 +301,48 @@ impl<T: Tap, B: Border> World<T, B> {
             Task::Relay(relay) => self.relay::<E>(now, relay),
             _ => {
                 if port.application.is_some() {
-                    self.write::<E>(now, at);
-                    self.converse::<E>(now, at);
+                    self.write::<E>(now, endpoint);
+                    self.converse::<E>(now, endpoint);
                 }
-                self.flush::<E>(now, at, false);
+                self.flush::<E>(now, endpoint, false);
             }
         }
-        let socket = &E::sockets(&self.hosts)[at];
+        let socket = &E::sockets(&self.hosts)[endpoint];
         let deadline = socket.deadline();
-        debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is spent");
+        debug_assert!(deadline.is_none_or(|deadline| deadline > now), "a timer that fired is disarmed");
         if socket.connection.poll_timeout().is_none() && socket.connection.status() == Status::Closed {
-            self.connection_ended(now, at);
+            self.connection_ended(now, endpoint);
         }
-        self.agenda.settle(Due::Connection(at), deadline);
-        self.after(at);
+        self.agenda.settle(ScheduledEvent::Connection(endpoint), deadline);
+        self.after(endpoint);
     }
 
-    /// Sends whatever an endpoint has to send since something other than a packet or a timer has changed it.
-    fn serve<E: Transport>(&mut self, now: Instant, at: EndpointId) {
-        self.flush::<E>(now, at, false);
-        if let Some(deadline) = E::sockets(&self.hosts)[at].deadline() {
-            self.agenda.arm(Due::Connection(at), deadline);
-        }
-    }
-
-    /// Sets the window and the pacing rate of a sender that is steered, and sends what they allow.
-    pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) {
-        if self.hosts.steer(now, at, window, pacing_rate) {
-            self.serve::<Tcp>(now, at);
+    /// Sends the packets of an endpoint after a change that was not caused by a packet or a timer.
+    fn serve<E: Transport>(&mut self, now: Instant, endpoint: EndpointId) {
+        self.flush::<E>(now, endpoint, false);
+        if let Some(deadline) = E::sockets(&self.hosts)[endpoint].deadline() {
+            self.agenda.arm(ScheduledEvent::Connection(endpoint), deadline);
         }
     }
 
-    /// A connection that was given up before its transfer had arrived has failed.
-    fn connection_ended(&mut self, now: Instant, at: EndpointId) {
-        if let Some(failure) = self.hosts.socket(at).inspect().failure() {
-            self.flow_fails(now, self.hosts.port(at).flow, failure);
-            if let Some(leader) = self.give_up_dialogue(at) {
+    /// Sets the window and the pacing rate of a steered sender, and sends what they allow.
+    pub(crate) fn steer(&mut self, now: Instant, endpoint: EndpointId, window: u64, pacing_rate: Option<Rate>) {
+        if self.hosts.steer(now, endpoint, window, pacing_rate) {
+            self.serve::<Tcp>(now, endpoint);
+        }
+    }
+
+    /// Handles the end of a connection. If it was aborted before its transfer was complete, the flow has failed.
+    fn connection_ended(&mut self, now: Instant, endpoint: EndpointId) {
+        if let Some(failure) = self.hosts.socket(endpoint).inspect().failure() {
+            self.flow_fails(now, self.hosts.port(endpoint).flow, failure);
+            if let Some(leader) = self.give_up_dialogue(endpoint) {
                 self.flow_fails(now, leader, failure);
             }
         }
     }
 
-    /// Something happened to one of the connections of a relay.
+    /// Handles an event of a connection of a relay.
     #[inline(never)]
     fn relay<E: Transport>(&mut self, now: Instant, relay: u32) {
         let Relay { entry, exit, .. } = self.hosts.relays[relay as usize];
@@ -363,12 +364,12 @@ impl<T: Tap, B: Border> World<T, B> {
         ends.into_iter().for_each(|at| self.serve::<E>(now, at));
     }
 
-    /// A proxy crashes. Flows whose connections it loses have failed: their last bytes or their end never arrive.
+    /// Crashes a proxy. Flows whose connections it loses have failed, because the rest of their data never arrives.
     #[cold]
     fn crash(&mut self, now: Instant) {
-        let (_, proxy) = self.clerks.crashes.pop().expect("whoever wakes has something to do");
-        for at in 0..self.hosts.relays.len() {
-            let relay = &mut self.hosts.relays[at];
+        let (_, proxy) = self.clerks.crashes.pop().expect("a crash event has a crash");
+        for index in 0..self.hosts.relays.len() {
+            let relay = &mut self.hosts.relays[index];
             let ends = [relay.entry, relay.exit];
             let [entry, exit] = self.hosts.tcp.pair_mut(ends);
             let flow = entry.port.flow;
@@ -377,15 +378,15 @@ impl<T: Tap, B: Border> World<T, B> {
                 ends.into_iter().for_each(|end| self.hosts.vacate(end));
             }
         }
-        self.agenda.settle(Due::Crash, self.clerks.crashes.last().map(|(at, _)| *at));
+        self.agenda.settle(ScheduledEvent::Crash, self.clerks.crashes.last().map(|(at, _)| *at));
     }
 
-    /// Sends whatever the endpoint has to send, and records what changed; `received`: because a segment came.
+    /// Sends the packets of an endpoint, and records what changed. `received`: a segment arrived before.
     #[inline]
-    fn flush<E: Transport>(&mut self, now: Instant, at: EndpointId, received: bool) {
-        while let Some(packet) = E::poll(&mut self.hosts, now, at) {
-            // Read after the packet is made, not before the loop: what would have to be kept over the call is not.
-            let Socket { port, connection } = &E::sockets(&self.hosts)[at];
+    fn flush<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, received: bool) {
+        while let Some(packet) = E::poll(&mut self.hosts, now, endpoint) {
+            // Read after the call instead of before the loop, so that no value must be saved across it.
+            let Socket { port, connection } = &E::sockets(&self.hosts)[endpoint];
             let Enclosed { size, flags, body } = connection.enclose(packet);
             let (out, role) = (port.out, port.role);
             let packet = Packet {
@@ -397,56 +398,57 @@ impl<T: Tap, B: Border> World<T, B> {
                 body,
             };
             self.sent += 1;
-            let state = || role.sends().then(|| E::sockets(&self.hosts)[at].connection.snapshot());
+            let state = || role.sends().then(|| E::sockets(&self.hosts)[endpoint].connection.snapshot());
             self.tap.sent(now, out.unpack(), &packet, state);
             self.transmit(now, out, &packet);
         }
-        let Socket { port, connection } = &E::sockets(&self.hosts)[at];
+        let Socket { port, connection } = &E::sockets(&self.hosts)[endpoint];
         if self.recorder.follows() && port.role.sends() {
-            let place = Place { flow: port.flow, sender: ends::number_of_sender(at) };
+            let sample = SenderSample { flow: port.flow, sender: endpoints::number_of_sender(endpoint) };
             let receiver = self.hosts.numbers.receiver(port.flow);
-            let progress = || Progress::of(self.hosts.socket(receiver).stream());
-            self.recorder.follow(now, place, connection, progress, received);
+            let progress = || DeliveryProgress::of(self.hosts.socket(receiver).stream());
+            self.recorder.follow(now, sample, connection, progress, received);
         }
     }
 
     #[cold]
     fn sample(&mut self, now: Instant) {
         let exits = (0..self.hosts.relays.len()).map(|relay| self.hosts.relays[relay].exit);
-        for at in self.hosts.numbers.senders().chain(exits) {
-            if self.border.of().is_some_and(|part| !part.has_endpoint(at)) {
+        for endpoint in self.hosts.numbers.senders().chain(exits) {
+            if self.border.of().is_some_and(|part| !part.has_endpoint(endpoint)) {
                 continue;
             }
-            let (sender, flow) = (self.hosts.socket(at).inspect(), self.hosts.port(at).flow);
-            // A server that nobody has called has nothing to tell.
+            let (sender, flow) = (self.hosts.socket(endpoint).inspect(), self.hosts.port(endpoint).flow);
+            // A server without a connection has no state to record.
             if !matches!(sender.status(), Status::Closed | Status::Listening) {
-                let progress = Progress::of(self.hosts.socket(self.hosts.numbers.receiver(flow)).stream());
-                let place = Place { flow, sender: ends::number_of_sender(at) };
+                let progress = DeliveryProgress::of(self.hosts.socket(self.hosts.numbers.receiver(flow)).stream());
+                let place = SenderSample { flow, sender: endpoints::number_of_sender(endpoint) };
                 self.recorder.trace_sample(now, place, &sender.snapshot(), progress);
             }
         }
         let sky = self.fabric.overhead.as_ref().map_or(0..0, |overhead| overhead.links());
-        for (at, hop) in self.fabric.hops.iter_mut().enumerate() {
-            if self.border.of().is_some_and(|part| !part.has_link(LinkId(at as u32))) {
+        for (index, hop) in self.fabric.hops.iter_mut().enumerate() {
+            if self.border.of().is_some_and(|part| !part.has_link(LinkId(index as u32))) {
                 continue;
             }
-            if sky.contains(&at) && hop.link.counters().offered == 0 {
+            if sky.contains(&index) && hop.link.counters().offered == 0 {
                 continue;
             }
-            self.recorder.queue_sample(now, LinkId(at as u32), || hop.link.backlog(now));
+            self.recorder.queue_sample(now, LinkId(index as u32), || hop.link.backlog(now));
         }
-        self.agenda.settle(Due::Sampler, Some(now + self.recorder.interval()));
+        self.agenda.settle(ScheduledEvent::Sampler, Some(now + self.recorder.interval()));
     }
 
-    /// Ends the run: queues decide what is due, and then every packet is delivered, dropped with a cause, or in flight.
+    /// Ends the run: queues make the decisions that are due, and all packets are counted.
     ///
     /// # Panics
-    /// If one is not: then the simulator is wrong, and so would be its results.
+    /// If a packet was neither delivered, nor dropped with a cause, nor is in flight, which is a defect of the
+    /// simulator.
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, self.expired, 0);
         let addressees = self.hosts.addressees();
         for (at, Hop { link }) in self.fabric.hops.iter_mut().enumerate() {
-            if let Link::Queued(link) = link {
+            if let Some(link) = link.model_mut() {
                 link.catch_up(end);
                 for dropped in link.dropped() {
                     self.tap.dropped(LinkId(at as u32).into(), &dropped);
@@ -457,7 +459,11 @@ impl<T: Tap, B: Border> World<T, B> {
             let damaged = c.dropped_error + c.dropped_outage;
             let lost = c.dropped_queue + c.dropped_aqm + damaged + c.dropped_acks + c.dropped_route;
             let on_link = link.in_flight() as u64;
-            assert_eq!(c.offered + c.duplicated, lost + c.delivered + c.withdrawn + on_link, "a link lost count");
+            assert_eq!(
+                c.offered + c.duplicated,
+                lost + c.delivered + c.withdrawn + on_link,
+                "the packet counters of a link do not add up"
+            );
             made += c.duplicated;
             dropped += lost;
             in_flight += on_link;

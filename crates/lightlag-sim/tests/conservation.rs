@@ -1,4 +1,4 @@
-//! What must hold in every run, whatever the network: random topologies, links, losses, queues and flows.
+//! Invariants of every run on every network: random topologies, links, losses, queues and flows.
 
 mod text;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use text::run;
 
-/// The lines of a link besides `between`.
+/// Generates the lines of a link, without `between`.
 fn link() -> impl Strategy<Value = String> {
     let rate = prop_oneof![
         (20_u32..20_000).prop_map(|kbps| format!("rate = \"{kbps} kbit/s\"")),
@@ -69,13 +69,13 @@ fn link() -> impl Strategy<Value = String> {
     ];
     let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand(), signals());
     parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand, signals)| {
-        // A code repairs what has left the transmitter.
+        // A code repairs packets that have left the transmitter.
         let loss = if disturbance.contains("fec") { loss.replace("before queue", "after queue") } else { loss };
         format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}{signals}")
     })
 }
 
-/// Some links have stations.
+/// Generates stations, for some links.
 fn signals() -> impl Strategy<Value = String> {
     let whom = prop::sample::select(vec!["off", "receiver", "sender", "both"]);
     prop::option::weighted(0.3, (whom, 0_u32..3_000, 0_u32..1_000)).prop_map(|signals| {
@@ -87,7 +87,7 @@ fn signals() -> impl Strategy<Value = String> {
     })
 }
 
-/// Some transmitters must ask for bandwidth.
+/// Generates transmitters that must request bandwidth, for some links.
 fn on_demand() -> impl Strategy<Value = String> {
     let requests = (1_u32..60, 0_u32..300, prop::option::of(1_u32..20), prop::option::of(1_u32..2_000));
     prop::option::weighted(0.1, requests).prop_map(|requests| {
@@ -100,7 +100,7 @@ fn on_demand() -> impl Strategy<Value = String> {
     })
 }
 
-/// Rain that comes and goes within a run.
+/// Generates rain fading that varies within a run.
 fn fade() -> impl Strategy<Value = String> {
     let loop_delay = prop::option::of(0_u32..2_000);
     (-20_i32..25, 0_u32..15, 1_u32..10, loop_delay, any::<bool>()).prop_map(|(mean, deviation, time, late, loses)| {
@@ -114,7 +114,7 @@ fn fade() -> impl Strategy<Value = String> {
     })
 }
 
-/// Most links do not change; others change up to five times.
+/// Generates changes of a link: none for most links, up to five for others.
 fn changes() -> impl Strategy<Value = String> {
     let change = prop_oneof![
         (20_u32..20_000).prop_map(|kbps| format!("rate = \"{kbps} kbit/s\"")),
@@ -137,7 +137,7 @@ fn changes() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A discipline with its parameters.
+/// Generates a queue discipline with its parameters.
 fn discipline() -> impl Strategy<Value = String> {
     let packets = 1_u32..20;
     prop_oneof![
@@ -160,7 +160,8 @@ fn discipline() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A connected graph of hand-written links: a random tree and some more edges. Returns the number of nodes too.
+/// Generates a connected graph of listed links: a random tree and some additional edges. Also returns the number of
+/// nodes.
 fn graph() -> impl Strategy<Value = (usize, String)> {
     (2_usize..7).prop_flat_map(|nodes| {
         let parents: Vec<_> = (1..nodes).map(|node| (0..node, link())).collect();
@@ -182,7 +183,7 @@ fn graph() -> impl Strategy<Value = (usize, String)> {
     })
 }
 
-/// A generated network with its flows.
+/// Generates a network with its flows.
 fn generated() -> impl Strategy<Value = String> {
     let kind = prop_oneof![
         Just(String::from("kind = \"point-to-point\"")),
@@ -200,7 +201,8 @@ fn generated() -> impl Strategy<Value = String> {
     })
 }
 
-/// A satellite, with the tables of its hops. A bent pipe neither asks for bandwidth nor adapts to rain, and is no station.
+/// Generates a satellite with the tables of its hops. A satellite with a transparent payload (bent pipe) neither
+/// requests bandwidth nor adapts to rain, and cannot notify endpoints.
 fn satellite() -> impl Strategy<Value = (String, String)> {
     (1_u32..4, link(), link(), any::<bool>(), 0_u32..20).prop_map(|(pairs, up, down, is_node, processing)| {
         let needs_node = |hop: &String| ["on_demand", "fade", "signals", "fec"].iter().any(|key| hop.contains(key));
@@ -212,7 +214,7 @@ fn satellite() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// The `tcp` table of a flow.
+/// Generates the `tcp` table of a flow.
 fn tcp() -> impl Strategy<Value = String> {
     let profile = prop::sample::select(vec!["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"]);
     let variants = [
@@ -254,7 +256,7 @@ fn tcp() -> impl Strategy<Value = String> {
     )
 }
 
-/// Flows between the nodes of a graph.
+/// Generates flows between the nodes of a graph.
 fn flows(nodes: usize) -> impl Strategy<Value = String> {
     let transfer = prop::option::weighted(0.8, 1_u32..300_000);
     let reader = prop::sample::select(vec![
@@ -284,23 +286,23 @@ fn listed() -> impl Strategy<Value = String> {
     graph().prop_flat_map(|(nodes, links)| flows(nodes).prop_map(move |flows| format!("{links}\n{flows}")))
 }
 
-/// Asserts what holds in every result.
+/// Asserts the invariants of every result.
 fn check(result: &RunResult) {
     let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     let duplicates = result.summary.links.iter().any(|link| link.duplicated > 0);
-    for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
-        check_flow(flow, asked, result.summary.simulated_s, duplicates);
-        check_path(flow, asked, &network);
+    for (flow, configured) in result.summary.flows.iter().zip(&network.flows) {
+        check_flow(flow, configured, result.summary.simulated_s, duplicates);
+        check_path(flow, configured, &network);
     }
-    for (index, (link, asked)) in result.summary.links.iter().zip(&network.links).enumerate() {
+    for (index, (link, configured)) in result.summary.links.iter().zip(&network.links).enumerate() {
         assert!((0.0..=1.0).contains(&link.utilisation), "{link:?}");
         assert!(link.mean_queue_packets <= link.max_queue_packets as f64 + 1e-9, "{link:?}");
-        if let QueueLimit::Packets(limit) = asked.queue {
+        if let QueueLimit::Packets(limit) = configured.queue {
             assert!(link.max_queue_packets <= limit, "{link:?}");
         }
-        // Bytes count when their transmission begins: at most one packet more than the rate allows.
-        let most = fastest(asked) * result.summary.simulated_s / 8.0 + 65_535.0;
+        // Bytes count when their transmission starts: up to one packet more than the rate allows.
+        let most = fastest(configured) * result.summary.simulated_s / 8.0 + 65_535.0;
         assert!(link.carried_bytes as f64 <= most, "{link:?}");
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
         assert_eq!(
@@ -313,10 +315,10 @@ fn check(result: &RunResult) {
     check_trace(result, &network);
 }
 
-/// A segment that was dropped n times and arrived was sent at least n + 1 times.
+/// Asserts that a segment that arrived, and was dropped n times before, was sent at least n + 1 times.
 fn check_repairs(result: &RunResult, network: &Network) {
     if result.summary.links.iter().any(|link| link.duplicated > 0) {
-        // A copy that is dropped needs no repair.
+        // A dropped copy needs no repair.
         return;
     }
     let mut lost = vec![0_u64; network.flows.len()];
@@ -329,20 +331,23 @@ fn check_repairs(result: &RunResult, network: &Network) {
     }
     for (flow, lost) in result.summary.flows.iter().zip(lost) {
         if flow.congestion.starts_with("peach") {
-            // A segment of low priority that is dropped needs none either.
+            // A dropped segment of low priority needs none either.
             continue;
         }
         assert!(flow.finish_s.is_none() || flow.retransmitted_segments >= lost, "{lost} lost: {flow:?}");
     }
 }
 
-fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64, duplicates: bool) {
-    let transfer = asked.transfer.map(|bytes| bytes.0);
+fn check_flow(flow: &FlowSummary, configured: &Flow, end: f64, duplicates: bool) {
+    let transfer = configured.transfer.map(|bytes| bytes.0);
     if let Some(finish) = flow.finish_s {
         assert!(finish <= end && finish >= flow.start_s, "{flow:?}");
-        assert_eq!(Some(flow.delivered_bytes), transfer, "a finished flow delivered what was asked: {flow:?}");
+        assert_eq!(Some(flow.delivered_bytes), transfer, "a finished flow delivered its transfer: {flow:?}");
     } else {
-        assert!(transfer.is_none_or(|transfer| flow.delivered_bytes < transfer), "complete is finished: {flow:?}");
+        assert!(
+            transfer.is_none_or(|transfer| flow.delivered_bytes < transfer),
+            "an unfinished flow is incomplete: {flow:?}"
+        );
     }
     assert!(flow.delivered_bytes <= flow.sent_segments * 9000, "nothing arrives that was not sent: {flow:?}");
     assert!(flow.retransmitted_segments <= flow.sent_segments, "{flow:?}");
@@ -352,12 +357,12 @@ fn check_flow(flow: &FlowSummary, asked: &Flow, end: f64, duplicates: bool) {
     let l = flow.limited_s;
     let accounted = l.cwnd + l.rwnd + l.application + l.pacing + l.recovery + l.timeout;
     // The account of a flow ends with its last byte, or when it fails.
-    let most = (flow.finish_s.unwrap_or(end) - flow.start_s).max(0.0);
-    let whole = flow.failure.is_some() || (accounted - most).abs() < 1e-6;
-    assert!(whole && accounted < most + 1e-6, "{accounted} of {most} s are accounted for: {flow:?}");
+    let active_s = (flow.finish_s.unwrap_or(end) - flow.start_s).max(0.0);
+    let whole = flow.failure.is_some() || (accounted - active_s).abs() < 1e-6;
+    assert!(whole && accounted < active_s + 1e-6, "{accounted} of {active_s} s are accounted for: {flow:?}");
 }
 
-/// The highest rate that a link ever has, in bit/s.
+/// Returns the maximum rate of a link over time, in bit/s.
 fn fastest(link: &LinkDirection) -> f64 {
     let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
     let highest = later.map(|phase| phase.rate).fold(link.rate, Rate::max).as_bps();
@@ -366,19 +371,20 @@ fn fastest(link: &LinkDirection) -> f64 {
     rain.max(highest as f64)
 }
 
-/// The shortest delay that a link ever has, in seconds.
+/// Returns the minimum delay of a link over time, in seconds.
 fn shortest(link: &LinkDirection) -> f64 {
     let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
     let shortest = later.map(|phase| phase.delay).fold(link.delay, Duration::min);
     shortest.saturating_sub(link.jitter.map_or(Duration::ZERO, |jitter| jitter.most)).as_secs_f64()
 }
 
-/// No faster than light, and no more than the slowest link of the way.
-fn check_path(flow: &FlowSummary, asked: &Flow, network: &Network) {
+/// Asserts that a flow is no faster than the slowest link of its path, and its round-trip times no shorter than the
+/// delays.
+fn check_path(flow: &FlowSummary, configured: &Flow, network: &Network) {
     let way = |from, to| {
         network.routes.at_start().path(from, to).unwrap().into_iter().map(|link| &network.links[link.0 as usize])
     };
-    let (there, back) = (way(asked.from, asked.to), way(asked.to, asked.from));
+    let (there, back) = (way(configured.from, configured.to), way(configured.to, configured.from));
     let slowest = there.clone().map(fastest).fold(f64::INFINITY, f64::min);
     assert!(flow.goodput_bps <= slowest, "{flow:?}");
     let base: f64 = there.chain(back).map(shortest).sum();
@@ -396,10 +402,10 @@ fn check_trace(result: &RunResult, network: &Network) {
             acked <= delivered && delivered <= sent,
             "row {row}: acked {acked}, delivered {delivered}, sent {sent}"
         );
-        // The window that the receiver offers is its buffer, rounded up to its scale.
+        // The receiver's window is its buffer, rounded up to its scale.
         let buffer = network.flows[trace.flow[row] as usize].tcp.receive_buffer.0;
         assert!(sent - acked <= buffer + 64, "row {row}: {} outstanding, {buffer} B of buffer", sent - acked);
-        // RFC 6675 §4: what is retransmitted and not known to be lost counts twice. A FIN counts one.
+        // RFC 6675 §4: retransmitted data that is not known to be lost counts twice. A FIN counts one.
         let pipe = trace.inflight_bytes[row];
         assert!(pipe <= 2 * (sent - acked + 1), "row {row}: pipe {pipe}, outstanding {}", sent - acked);
         assert!(trace.cwnd_segments[row] >= 1.0 - 1e-9, "row {row}: cwnd {}", trace.cwnd_segments[row]);
@@ -408,8 +414,9 @@ fn check_trace(result: &RunResult, network: &Network) {
     }
 }
 
-/// A transfer over a link that is down for so many milliseconds after each so many, twenty times. Who sends in bursts or has no
-/// congestion control, into a queue of one packet, needs days: a timeout of two minutes for each few segments.
+/// Runs a transfer over a link with twenty outages: `up` milliseconds up, then `down` milliseconds down. If a sender
+/// transmits in bursts or without congestion control into a queue of one packet, the transfer takes days, with a
+/// timeout of two minutes for every few segments.
 fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, seed: u32, link: &str) -> RunResult {
     let mut changes = String::new();
     for round in 1..=20 {
@@ -442,8 +449,8 @@ fn through_outages(tcp: &str, [up, down]: [u32; 2], loses: bool, bytes: u32, see
     ))
 }
 
-/// Whether a transfer finished, or was given up as it must be: the link took each copy of what was sent last. The profile ns3
-/// sends a segment six times again, and outages may meet all of them.
+/// Returns true if a transfer finished, or was aborted correctly, because the link dropped each copy of the last
+/// segment. The profile `ns3` retransmits a segment six times, and all of these may be lost in outages.
 fn finishes_or_loses_every_copy(result: &RunResult) -> bool {
     let flow = &result.summary.flows[0];
     let scenario = &result.summary.scenario;
@@ -454,19 +461,20 @@ fn finishes_or_loses_every_copy(result: &RunResult) -> bool {
         Some("the SYN was not answered") => tcp.syn_retries,
         Some(_) => return false,
     };
-    // Duplicate ACKs may come for ever, where a queue drops the head of each flight.
+    // Duplicate ACKs may arrive forever, if a queue drops the head of each flight.
     let acks = &result.acks;
     let progress = (1..acks.snd_una.len()).rev().find(|at| acks.snd_una[*at] > acks.snd_una[at - 1]).unwrap_or(0);
     let heard = acks.time_s.get(progress).copied().unwrap_or(0.0);
     let mut lost: Vec<f64> = result.drops.time_s.iter().copied().filter(|at| *at > heard).collect();
-    // Of a flight that was lost together the first counts: no timeout is shorter than 0.2 s.
+    // Only the first packet of a flight that was lost as a unit counts: no timeout is shorter than 0.2 s.
     lost.dedup_by(|next, last| *next - *last < 0.2);
     lost.len() >= usize::from(copies)
 }
 
 #[test]
 fn a_target_below_the_time_of_a_packet_can_take_every_copy() {
-    // A packet takes 3.6 ms of the link, DualPI2 wants 1 ms: it ends up dropping whatever comes first after a pause.
+    // A packet takes 3.6 ms of the link, and the target of DualPI2 is 1 ms: eventually it drops the first packet after
+    // each pause.
     let tcp = r#"tcp = { profile = "scps", congestion = "tahoe", delayed_ack = false, recovery = "reno", sack = false,
         timestamps = false, limited_transmit = false, nagle = false, prr = false, tlp = false, frto = false, eifel = false,
         dsack_undo = false, pacing = false, idle_restart = "off", mss = "2189 B", initial_window = 48,
@@ -532,9 +540,9 @@ proptest! {
 }
 
 #[test]
-fn a_sender_gives_up_where_outages_take_every_copy() {
-    // The last ACK comes at 0.54 s, and copies leave 1, 3, 7 … 63 s later: 3.54 s after a multiple of 4 s, of which the link is
-    // there for the first half second. The seventh finds it when all outages are over.
+fn a_sender_aborts_where_outages_take_every_copy() {
+    // The last ACK arrives at 0.54 s, and copies are sent 1, 3, 7 … 63 s later: 3.54 s after a multiple of 4 s, of
+    // which the link is up for the first half second. The seventh arrives when all outages are over.
     let tcp = |retries| {
         format!(
             "tcp = {{ profile = \"ns3\", retries = {retries}, congestion = \"newreno\", mss = \"5000 B\", initial_window = 39 }}"

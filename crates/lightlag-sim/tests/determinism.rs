@@ -1,4 +1,5 @@
-//! The same scenario, seed and version give the same numbers; a change touches only what it has to do with.
+//! Tests that the same scenario, seed and version give the same numbers, and that a change affects only what depends on
+//! it.
 
 mod text;
 
@@ -6,7 +7,7 @@ use lightlag_sim::{RunResult, results::DropCause};
 use std::path::Path;
 use text::run;
 
-/// Two lossy links and a flow across both; `seed` and `more` vary.
+/// Returns a scenario with two lossy links and a flow across both, with this seed and the lines `more`.
 fn scenario(seed: u64, more: &str) -> String {
     format!(
         r#"
@@ -42,7 +43,7 @@ fn the_same_seed_gives_the_same_hash() {
     let [one, two] = [run(&scenario(1, "")), run(&scenario(1, ""))];
     assert_eq!(one.summary.result_hash, two.summary.result_hash);
     assert_eq!(one.summary.result_hash.len(), 32, "128 bits in hexadecimal");
-    assert!(one.summary.links[0].dropped_error > 0, "there is chance in it");
+    assert!(one.summary.links[0].dropped_error > 0, "the run is random");
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn another_seed_gives_another_hash() {
     assert_ne!(run(&scenario(1, "")).summary.result_hash, run(&scenario(2, "")).summary.result_hash);
 }
 
-/// [`scenario`] with everything that can change about a link.
+/// Returns a [`scenario`] in which all properties of a link that can change do change.
 fn changing(seed: u64) -> String {
     let changes = r#"loss = { good = { mean_time = "2 s", loss = 1e-3 }, bad = { mean_time = "50 ms" } }
         jitter = { distribution = "normal", deviation = "1 ms", correlation = 0.7 }
@@ -67,7 +68,7 @@ fn links_that_change_keep_to_the_seed() {
     assert_eq!(one.summary.result_hash, two.summary.result_hash);
     assert_ne!(one.summary.result_hash, other.summary.result_hash);
     let link = &one.summary.links[0];
-    assert!(link.dropped_error > 0 && link.carried_bytes > 1_000_000, "there is chance in it: {link:?}");
+    assert!(link.dropped_error > 0 && link.carried_bytes > 1_000_000, "the run is random: {link:?}");
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn recording_more_changes_nothing_that_happens() {
     assert_eq!(outcome(r#"{ trace = "change", queue = "sampled", drops = true }"#), off);
 }
 
-/// Time, flow and size of every packet that a link direction corrupted.
+/// Returns the time, flow and size of every packet that a link direction corrupted.
 fn errors_on(result: &RunResult, link: u32) -> Vec<(u64, u32, u32)> {
     let drops = &result.drops;
     (0..drops.time_s.len())
@@ -133,7 +134,7 @@ fn a_flow_elsewhere_leaves_the_losses_of_a_link_alone() {
     assert_eq!(alone.summary.flows[0].delivered_bytes, beside.summary.flows[0].delivered_bytes);
 }
 
-/// A lossy link with a flow of its own that meets nothing else.
+/// Returns a lossy link with its own flow that meets no other traffic.
 fn island(name: &str, start: &str) -> String {
     format!(
         r#"
@@ -184,12 +185,13 @@ fn links_without_losses_draw_nothing() {
     assert_eq!(one.trace.cwnd_segments, two.trace.cwnd_segments);
 }
 
-/// The scenarios of `scenarios/` whose hashes are kept in `tests/golden/hashes.txt`: a generated network and listed
-/// ones, asymmetric, congested and lossy, every algorithm, finite flows and endless ones, every kind of traffic.
+/// The scenarios of `scenarios/` whose hashes are stored in `tests/golden/hashes.txt`. They cover generated and listed
+/// networks, asymmetric, congested and lossy links, every algorithm, finite and endless flows, and every kind of
+/// traffic.
 const GOLDEN: [&str; 6] = ["asymmetric", "dumbbell", "lossy", "leo", "heterogeneous", "traffic"];
 
-/// Another hash means other results, on this machine or since the last commit. Where they are meant to change,
-/// `LIGHTLAG_UPDATE_HASHES=1 cargo test -p lightlag-sim --test determinism` writes the file anew.
+/// If a hash differs, the results on this machine or since the last commit differ. If the change is intended,
+/// `LIGHTLAG_UPDATE_HASHES=1 cargo test -p lightlag-sim --test determinism` rewrites the file.
 #[test]
 fn shipped_scenarios_keep_their_hashes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -203,5 +205,8 @@ fn shipped_scenarios_keep_their_hashes() {
         std::fs::write(&file, &ours).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(ours, kept, "if this is meant, update the file as its test says, and say why in the commit");
+    assert_eq!(
+        ours, kept,
+        "if the change is intended, update the file as its test describes, and give the reason in the commit"
+    );
 }

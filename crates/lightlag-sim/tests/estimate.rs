@@ -1,4 +1,4 @@
-//! What a run is said to take is what it takes.
+//! Tests that the estimates of a run's memory and disk space match its actual use.
 
 mod heap;
 
@@ -14,7 +14,7 @@ fn parse(text: &str) -> Scenario {
     lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"))
 }
 
-/// A generated network that records nothing.
+/// Returns a generated network that records nothing.
 fn network(topology: &str, flow: &str) -> Scenario {
     parse(&format!(
         "name = \"n\"\nduration = \"10 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
@@ -22,11 +22,11 @@ fn network(topology: &str, flow: &str) -> Scenario {
     ))
 }
 
-/// Flows that start one after the other, and have one segment in flight.
+/// Keys of flows that start one after the other, and have one segment in flight.
 const SLOW: &str = "stagger = \"100 us\"\ntcp = { receive_buffer = \"1460 B\" }";
 
 #[test]
-fn a_network_takes_at_least_what_is_said_and_little_more() {
+fn a_network_takes_little_more_than_the_stated_minimum() {
     let udp = "transport = \"udp\"\ntraffic = { kind = \"periodic\", size = \"100 B\", every = \"1 s\" }";
     let networks = [
         network("kind = \"point-to-point\"", &format!("count = 3000\n{SLOW}")),
@@ -48,7 +48,7 @@ fn a_network_takes_at_least_what_is_said_and_little_more() {
     }
 }
 
-/// A file that is measured and forgotten.
+/// A file that counts the bytes written to it, and discards them.
 struct Counted(Arc<AtomicU64>);
 
 impl Write for Counted {
@@ -62,7 +62,7 @@ impl Write for Counted {
     }
 }
 
-/// Bytes of the captures of a run.
+/// Returns the size of the captures of a run in bytes.
 fn captured(scenario: &Scenario) -> f64 {
     let bytes = Arc::new(AtomicU64::new(0));
     let mut simulation = Simulation::new(scenario, None).unwrap();
@@ -72,7 +72,7 @@ fn captured(scenario: &Scenario) -> f64 {
 }
 
 #[test]
-fn captures_are_as_long_as_is_said() {
+fn captures_have_the_stated_length() {
     let head = |record: &str| {
         format!(
             "name = \"n\"\nduration = \"20 s\"\nrecord = {{ trace = \"off\", queue = \"off\", drops = false, pcap = {{ {record} }} }}\n"
@@ -83,7 +83,7 @@ fn captures_are_as_long_as_is_said() {
     let flow = |from: &str, to: &str, more: &str| format!("[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\n{more}\n");
     let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\", size = \"200 B\" }";
     let cases = [
-        // Both ends of a flow without end; with comments; a transfer; two that share the links of a node.
+        // Both endpoints of an endless flow; with comments; a transfer; two flows that share the links of a node.
         (head(""), flow("a", "c", "")),
         (head("comments = true"), flow("a", "c", "")),
         (head("at = [\"b\"]"), flow("a", "c", "transfer = \"3 MB\"")),
@@ -100,7 +100,8 @@ fn captures_are_as_long_as_is_said() {
     }
 }
 
-/// 20,000 flows over 1 Gbit/s do not send 20 Tbit/s: 10 s of it are 860,000 segments, and each starts with some.
+/// 20,000 flows over 1 Gbit/s do not send 20 Tbit/s: in 10 s the link carries 860,000 segments, and each flow starts
+/// with some.
 #[test]
 fn flows_that_share_a_link_send_no_more_than_it_carries() {
     let dumbbell = |pairs: u32| {
@@ -112,7 +113,7 @@ fn flows_that_share_a_link_send_no_more_than_it_carries() {
     assert!(many < 30 * one, "{many} B of 20,000 flows, and {one} B of one");
 }
 
-/// A swarm that records nothing.
+/// Returns a swarm that records nothing.
 fn swarm(nodes: u32, routing: &str) -> Scenario {
     parse(&format!(
         "duration = \"100 s\"\nrecord = {{ trace = \"off\", queue = \"off\", positions = \"off\" }}\n\
@@ -121,7 +122,7 @@ fn swarm(nodes: u32, routing: &str) -> Scenario {
 }
 
 #[test]
-fn a_swarm_takes_at_least_what_is_said_and_little_more() {
+fn a_swarm_takes_little_more_than_the_stated_minimum() {
     for routing in ["static", "oracle", "aodv", "olsr", "dsdv", "gpsr"] {
         let scenario = swarm(1_000, routing);
         let said = least_memory(&scenario).0 as f64;
@@ -131,7 +132,7 @@ fn a_swarm_takes_at_least_what_is_said_and_little_more() {
     }
 }
 
-/// The flow of a swarm fills the rate of its radios at most: 24 Mbit/s for 100 s are 207,000 segments.
+/// The flow of a swarm cannot exceed the rate of its radios: 24 Mbit/s for 100 s are 207,000 segments.
 #[test]
 fn a_flow_on_the_air_sends_no_more_than_its_radio() {
     let scenario = parse(

@@ -1,4 +1,4 @@
-//! Datagrams: what a link does to them is known in closed form.
+//! Datagrams: the effect of a link on them, compared with closed forms.
 
 mod heap;
 mod text;
@@ -7,7 +7,7 @@ use lightlag_sim::results::{DatagramSummary, FlowSummary};
 use lightlag_sim::{RunResult, Simulation};
 use text::run;
 
-/// A link of 8 Mbit/s and 50 ms; a packet of 1000 B takes 1 ms.
+/// Returns a scenario with a link of 8 Mbit/s and 50 ms. A packet of 1000 B takes 1 ms to transmit.
 fn link(more: &str, flows: &str) -> String {
     format!(
         "duration = \"300 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
@@ -15,7 +15,7 @@ fn link(more: &str, flows: &str) -> String {
     )
 }
 
-/// A flow of datagrams whose packets are 1000 B: 28 of headers and 972 of payload.
+/// Returns a UDP flow whose packets have 1000 B: 28 B of headers and 972 B of payload.
 fn datagrams(traffic: &str) -> String {
     format!("[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\ntraffic = {{ size = \"972 B\", {traffic} }}\n")
 }
@@ -31,7 +31,7 @@ fn below_the_rate_of_the_link_nothing_waits() {
     let result = run(&link("", &datagrams("kind = \"constant\", rate = \"3.888 Mbit/s\"")));
     let (flow, datagrams) = of(&result, 0);
     assert_eq!((flow.congestion.as_str(), flow.finish_s, flow.failure), ("udp", None, None));
-    // One leaves at each 2 ms of 300 s, both ends included; 51 ms later it is there.
+    // One is sent at each 2 ms of 300 s, both ends included; it arrives 51 ms later.
     assert_eq!(flow.sent_segments, 150_001);
     assert_eq!((datagrams.received, datagrams.lost), (150_001 - 26, 0));
     assert_eq!(flow.delivered_bytes, datagrams.received * 972);
@@ -41,7 +41,7 @@ fn below_the_rate_of_the_link_nothing_waits() {
 }
 
 #[test]
-fn above_it_the_link_loses_what_it_cannot_carry() {
+fn above_it_the_link_loses_the_excess() {
     for rate in [10.0, 16.0, 24.0] {
         let payload = rate * 0.972;
         let traffic = datagrams(&format!("kind = \"constant\", rate = \"{payload} Mbit/s\""));
@@ -82,8 +82,8 @@ fn tcp_has_what_datagrams_leave() {
     let result = run(&text);
     let ((cross, datagrams), tcp) = (of(&result, 0), &result.summary.flows[1]);
     let share = cross.goodput_bps / 2.916e6;
-    assert!(share > 0.97, "datagrams do not give way: {share}; {datagrams:?}");
-    // Of what is left TCP has 1448 of 1500 bytes, less what slow start and recovery do not use.
+    assert!(share > 0.97, "datagrams do not yield: {share}; {datagrams:?}");
+    // TCP has 1448 of 1500 bytes of the remaining rate, less the part that slow start and recovery do not use.
     let left = (8e6 - cross.goodput_bps / 0.972) * 1448.0 / 1500.0;
     assert!((0.93..=1.0).contains(&(tcp.goodput_bps / left)), "{} of {left}", tcp.goodput_bps);
     assert!(tcp.datagrams.is_none());
@@ -128,14 +128,14 @@ fn a_run_waits_for_connections_and_not_for_datagrams() {
 }
 
 #[test]
-fn connections_carry_messages_too() {
+fn connections_also_carry_messages() {
     // 100 kB in 10 s, and one message of 1000 B each 100 ms: 50 ms to open, 50 + 1 ms to arrive.
     let flow = |traffic: &str| format!("[[flows]]\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ {traffic} }}\n");
     let constant = flow("kind = \"constant\", rate = \"80 kbit/s\"") + "transfer = \"100 kB\"\n";
     let result = run(&link("", &constant));
     let done = &result.summary.flows[0];
     assert_eq!((done.delivered_bytes, done.sent_segments), (100_000, 100));
-    // The last byte leaves at 9.9 s. 1052 B take 1.052 ms.
+    // The last byte is sent at 9.9 s. 1052 B take 1.052 ms.
     assert!((done.finish_s.unwrap() - 9.951_052).abs() < 1e-9, "{done:?}");
     assert!(done.limited_s.application > 9.9, "{:?}", done.limited_s);
     let messages = flow("kind = \"periodic\", size = \"3 kB\", every = \"1 s\", count = 5");
@@ -155,7 +155,7 @@ fn a_connection_with_nothing_to_send_is_finished() {
     assert_eq!((flow.finish_s, result.summary.simulated_s), (Some(0.0), 0.0));
 }
 
-/// Bytes that are held at most while the world of so many more flows is built, for each of them.
+/// Returns the memory per flow that is used when the world is built, computed from runs with 1,000 and 3,000 flows.
 fn bytes_a_flow(flow: &str) -> f64 {
     let bytes = |count: u64| {
         let topology = "kind = \"point-to-point\", rate = \"1 Gbit/s\", delay = \"1 ms\"";
@@ -175,7 +175,7 @@ fn a_flow_of_datagrams_takes_no_memory_for_connections() {
     let datagrams =
         "transport = \"udp\", traffic = { kind = \"periodic\", size = \"100 B\", every = \"1 s\" }, start = \"1 s\"";
     let [udp, tcp] = [datagrams, "start = \"1 s\""].map(bytes_a_flow);
-    // Its two ends are 128 bytes, and those of TCP 640; a flow of the network with its names is the rest.
+    // Its two endpoints are 128 bytes, and TCP's are 640; the rest is a flow of the network with its names.
     assert!(udp < 400.0, "{udp} B a flow of UDP");
     assert!(tcp > udp + 450.0, "{tcp} B a flow of TCP, {udp} B one of UDP");
 }
@@ -224,7 +224,7 @@ fn flows_of_all_kinds_have_their_own_rows() {
     assert_eq!(legs, [("split", 1, "a"), ("split", 2, "b")]);
     assert!(result.summary.legs.iter().all(|leg| leg.delivered_bytes == 300_000));
     assert!(result.trace.leg.contains(&2));
-    // What each ACK told the sender is monotonic; that of the proxy would go back.
+    // The sequence numbers acknowledged at the sender are monotonic; the proxy's would go back.
     let acknowledged = (0..result.acks.flow.len()).filter(|row| result.acks.flow[*row] == 1);
     assert!(acknowledged.map(|row| result.acks.snd_una[row]).is_sorted());
 }

@@ -1,8 +1,9 @@
-//! The account of a connection: counters, the division of its time, and the mean of its window.
+//! Statistics of a connection: counters, the time for which each limit applied to the sender, and the mean congestion
+//! window.
 
 use crate::config::ChallengeAcks;
 use crate::ecn::Delivered;
-use crate::fast_open::Outcome;
+use crate::fast_open::FastOpenOutcome;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::{Failure, Integral, Limit, Limited, Standing, Statistics};
 
@@ -18,12 +19,12 @@ pub(crate) struct Counters {
     pub(crate) retransmitted_segments: u64,
 }
 
-/// A count of events that each take a round trip or longer. It stops at the largest number of 32 bits.
+/// A count of events, each of which takes a round trip or longer. Saturates at 2³² − 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug, Default)]
-pub(crate) struct Count(u32);
+pub(crate) struct SaturatingCount(u32);
 
-impl Count {
-    /// Counts one more.
+impl SaturatingCount {
+    /// Adds one.
     pub(crate) fn increment(&mut self) {
         self.0 = self.0.saturating_add(1);
     }
@@ -33,10 +34,11 @@ impl Count {
     }
 }
 
-/// Reports that few connections have to make: counters as in [`Statistics`], and more.
+/// Statistics that few connections need: counters as in [`Statistics`], challenge ACKs, congestion marks, and the
+/// outcome of fast open.
 #[derive(Debug, Default)]
 pub(crate) struct Rare {
-    /// Data that arrives twice usually comes to an end that has no sender.
+    /// Duplicate payload bytes that arrived, usually at an end that sends no data.
     pub(crate) duplicate_bytes: u64,
     pub(crate) dsacks: u64,
     pub(crate) snacks_ignored: u64,
@@ -45,20 +47,21 @@ pub(crate) struct Rare {
     pub(crate) mark_reactions: u64,
     pub(crate) low_priority_sent: u64,
     pub(crate) low_priority_acked: u64,
-    /// Challenge ACKs sent in the current interval, and its start.
+    /// Number of challenge ACKs sent in the current interval; [`Self::challenged_since`] is its start.
     challenged: u16,
     challenged_since: Instant,
-    /// The peer's reports of marks on our packets.
+    /// Packets and bytes delivered with and without congestion marks, as reported by the peer.
     pub(crate) delivered: Delivered,
     /// The outcome of data in the SYN; `None` without fast open.
-    pub(crate) fast_open: Option<Outcome>,
+    pub(crate) fast_open: Option<FastOpenOutcome>,
 }
 
-/// The rarely used part of a connection.
+/// Statistics of a connection, with a pointer to those that few connections need.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Account {
-    /// ∫ window dt in byte-nanoseconds, and the time it covers.
+    /// Integral of the congestion window over time, in byte-nanoseconds. [`Self::window_time`] is the time that it
+    /// covers.
     window_integral: Integral,
     window_time: Duration,
     /// Time of the last change of the window.
@@ -66,19 +69,19 @@ pub(crate) struct Account {
     pub(crate) counters: Counters,
     limited: Limited,
     limited_since: Instant,
-    /// `None` while there is nothing.
+    /// Statistics that few connections need; `None` while none of them is needed.
     rare: Option<Box<Rare>>,
-    /// As in [`Statistics`].
-    pub(crate) timeouts: Count,
-    pub(crate) recoveries: Count,
-    pub(crate) tail_probes: Count,
+    /// Number of retransmission timeouts, as in [`Statistics`].
+    pub(crate) timeouts: SaturatingCount,
+    pub(crate) recoveries: SaturatingCount,
+    pub(crate) tail_probes: SaturatingCount,
     opened: bool,
-    /// The reason why the connection was given up, if it was.
+    /// Reason why the connection was aborted, if it was.
     pub(crate) failure: Option<Failure>,
 }
 
 impl Account {
-    /// Whether one more challenge ACK may leave (RFC 5961 §7). If so, it is counted.
+    /// Returns true if another challenge ACK may be sent (RFC 5961 §7), and counts it.
     pub(crate) fn may_challenge(&mut self, now: Instant, limit: Option<ChallengeAcks>) -> bool {
         let Some(limit) = limit else { return true };
         let rare = self.rare();
@@ -90,33 +93,34 @@ impl Account {
         may
     }
 
-    /// The part that few connections have, to be changed.
+    /// Returns mutable access to the statistics that few connections need, and creates them if there are none.
     #[cold]
     pub(crate) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// The peer's reports of marks so far.
+    /// Returns the packets and bytes delivered with and without congestion marks, as reported by the peer.
     pub(crate) fn delivered(&self) -> Delivered {
         self.rare.as_ref().map_or_else(Delivered::default, |rare| rare.delivered)
     }
 
-    /// The outcome of data in the SYN; `None` without fast open.
-    pub(crate) fn fast_open(&self) -> Option<&Outcome> {
+    /// Returns the outcome of data in the SYN; `None` without fast open.
+    pub(crate) fn fast_open(&self) -> Option<&FastOpenOutcome> {
         self.rare.as_ref()?.fast_open.as_ref()
     }
 
-    /// The same, to be changed.
-    pub(crate) fn fast_open_mut(&mut self) -> Option<&mut Outcome> {
+    /// Returns mutable access to the outcome of fast open.
+    pub(crate) fn fast_open_mut(&mut self) -> Option<&mut FastOpenOutcome> {
         self.rare.as_mut()?.fast_open.as_mut()
     }
 
-    /// Segments of low priority that were sent.
+    /// Returns the number of low-priority segments sent.
     pub(crate) fn low_priority_sent(&self) -> u64 {
         self.rare.as_ref().map_or(0, |rare| rare.low_priority_sent)
     }
 
-    /// The account with `limit` and a window of so many bytes since their last changes.
+    /// Returns the values that determine the limits and the mean window at any later time. `limit` and the window of
+    /// `window` bytes are the current ones, unchanged since the last update.
     pub(crate) fn standing(&self, limit: Limit, window: u64, segment_size: u32) -> Standing {
         Standing {
             limited: self.limited,
@@ -131,7 +135,7 @@ impl Account {
         }
     }
 
-    /// All counters.
+    /// Returns all counters.
     pub(crate) fn statistics(&self) -> Statistics {
         let counters = &self.counters;
         let usual = Statistics {
@@ -168,7 +172,8 @@ impl Account {
         }
     }
 
-    /// The account of an end that has sent only ACKs. It was `opened` at this time, or never if that is [`Instant::MAX`].
+    /// Returns the statistics of an end that has sent only ACKs. It was opened at `opened`; [`Instant::MAX`] means that
+    /// it has not been opened.
     pub(crate) fn of_rest(opened: Instant, window_since: Instant, acks_sent: u64, duplicate_bytes: u64) -> Self {
         let mut account = Self { window_since, ..Self::default() };
         account.counters = Counters { acks_sent, ..Counters::default() };
@@ -181,7 +186,8 @@ impl Account {
         account
     }
 
-    /// The times of [`Self::of_rest`] that make this account; `None` if it holds more.
+    /// Returns the arguments `opened` and `window_since` that let [`Self::of_rest`] restore these statistics; `None` if
+    /// they contain more than that.
     pub(crate) fn at_rest(&self) -> Option<(Instant, Instant)> {
         let opened = if self.opened { self.limited_since } else { Instant::MAX };
         let same = Self::of_rest(opened, self.window_since, self.counters.acks_sent, 0);
@@ -191,12 +197,12 @@ impl Account {
         (is_plain && is_same && self.window_time.is_zero()).then_some((opened, self.window_since))
     }
 
-    /// The window is valid from now on, and its mean starts.
+    /// Starts the time average of the window at `now`.
     pub(crate) fn start_window(&mut self, now: Instant) {
         self.window_since = now;
     }
 
-    /// The window was `bytes` until now.
+    /// Adds the time since the last change of the window to its time average. The window was `bytes` during that time.
     pub(crate) fn window_was(&mut self, bytes: u64, now: Instant) {
         let span = now.since(self.window_since);
         self.window_integral.add(bytes, span.as_nanos());
@@ -204,13 +210,14 @@ impl Account {
         self.window_since = now;
     }
 
-    /// `limit` applied until now.
+    /// Adds the time since the last change to the time limited by `limit`.
     pub(crate) fn was_limited(&mut self, limit: Limit, now: Instant) {
         *self.limited.of_mut(limit) += now.since(self.limited_since);
         self.limited_since = now;
     }
 
-    /// A timeout fired after this wait, which `limit` did not cause.
+    /// Splits the time since the last update at a timeout: the last `waited` is attributed to the timeout, the rest to
+    /// `limit`.
     pub(crate) fn waited_for_timeout(&mut self, limit: Limit, now: Instant, waited: Duration) {
         let total = now.since(self.limited_since);
         let waited = waited.min(total);

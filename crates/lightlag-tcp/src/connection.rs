@@ -1,19 +1,20 @@
-//! The state machine (RFC 9293): joins the two halves, owns the timers, and turns sequence numbers into offsets.
+//! The TCP state machine (RFC 9293). It joins the sending and the receiving half, owns the timers, and converts
+//! sequence numbers to stream offsets.
 //!
 //! The host calls `handle_*` for each input, then [`Connection::poll_segment`] until it returns none, then sets a timer
-//! for [`Connection::poll_timeout`]. Segments leave only through `poll_segment`.
+//! for [`Connection::poll_timeout`]. Only `poll_segment` returns segments to send.
 
 use crate::config::Config;
 use crate::receiver::{PathTimes, Receiver};
 use crate::segment::{Segment, SeqNumber};
-use crate::sender::{Expiry, Rest, Sender, Sending};
+use crate::sender::{DormantSender, Expiry, Sender, Sending};
 use lightlag_control::congestion::{CongestionControl, Internals, Needs, Phase};
 use lightlag_control::rtt::RttEstimator;
 use lightlag_core::{Duration, Instant, prefetch, prefetch_value};
 use lightlag_transport::{Failure, Limited, Snapshot, Statistics};
 use std::sync::Arc;
 
-/// The sending half, which wakes if it rests.
+/// Accesses the sending half, and allocates it first if it is dormant.
 macro_rules! awake {
     ($of:ident) => {
         $of.sending.wake(&$of.config, crate::connection::rest::seed($of.local))
@@ -47,75 +48,76 @@ pub use resets::reset_for;
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum State {
-    /// Not opened, or over.
+    /// Not opened, or closed.
     #[default]
     Closed,
     /// A server that waits for a SYN.
     Listen,
-    /// The SYN was sent.
+    /// Sent a SYN.
     SynSent,
-    /// SYN and SYN-ACK crossed or followed each other; the last ACK is missing.
+    /// The SYN and the SYN-ACK were exchanged, or both ends sent a SYN at the same time; the last ACK of the handshake
+    /// has not arrived.
     SynReceived,
-    /// Data flows both ways.
+    /// Open in both directions.
     Established,
     /// The local end closed; its FIN is not acknowledged.
     FinWait1,
-    /// The local end closed, and the peer knows; it may still send.
+    /// The local end closed, and its FIN is acknowledged; the peer may still send.
     FinWait2,
     /// The peer closed; the local end may still send.
     CloseWait,
-    /// Both closed at once; the local FIN is not acknowledged.
+    /// Both closed simultaneously; the local FIN is not acknowledged.
     Closing,
     /// The peer closed first; the local FIN is not acknowledged.
     LastAck,
-    /// Both are done; old segments die out.
+    /// Closed by both ends; old segments may still arrive.
     TimeWait,
 }
 
 /// One end of a connection.
-// The fields that every packet touches come first and together: with many flows, cache lines cost more than
+// The fields that every packet touches are adjacent and come first: with many flows, cache lines cost more than
 // instructions.
 #[repr(C)]
 pub struct Connection {
-    /// The local sequence number of payload offset 0.
+    /// The local sequence number of the first payload byte, which has offset 0.
     local: SeqNumber,
-    /// The peer's sequence number of payload offset 0.
+    /// The peer's sequence number of the first payload byte, which has offset 0.
     remote: SeqNumber,
     state: State,
-    /// A segment of the handshake must leave: SYN, SYN-ACK, or the ACK of the SYN-ACK.
+    /// Whether a segment of the handshake is due: SYN, SYN-ACK, or the ACK of the SYN-ACK.
     handshake_due: bool,
     timestamps: bool,
     sack: bool,
-    /// Shift of the windows that the peer advertises.
+    /// Window scale shift of the peer's advertised windows.
     peer_scale: u8,
-    /// Whether it started in LISTEN.
+    /// Whether the connection started in LISTEN.
     passive: bool,
-    /// Whether the application is gone.
+    /// Whether the application has released the connection (an orphan in Linux's terms).
     orphan: bool,
-    /// Whether the last ACK without data reports only how much arrived, and more than the one before.
+    /// Whether the last ACK without data did nothing but advance the cumulative acknowledgement.
     supersedes: bool,
-    /// Whether segments were predictable, with no change since.
+    /// Whether header prediction is possible, as determined after the last event that can change that.
     predicts: bool,
-    /// The lower halves of offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
+    /// Lower 32 bits of offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
     window_from: (u32, u32),
     extras: Extras,
     config: Arc<Config>,
     receiver: Receiver,
-    /// End of TIME-WAIT, or of FIN-WAIT-2 of an orphan; next check of an idle connection, or end of the patience with a
-    /// hole.
+    /// Deadline of the connection's state: end of TIME-WAIT, or of FIN-WAIT-2 after the application has released the
+    /// connection; otherwise the next keep-alive check or the timeout of a hole, whichever is earlier.
     linger: Instant,
-    /// Time at which the first SYN or SYN-ACK left.
+    /// Time of the first SYN or SYN-ACK.
     syn_sent: Instant,
     sending: Sending,
 }
 
 impl Connection {
-    /// The end that opens. `initial` is its initial sequence number.
+    /// Returns the end that opens the connection actively. `initial` is its initial sequence number.
     pub fn client(config: Arc<Config>, initial: SeqNumber) -> Self {
         Self::new(config, initial, State::Closed)
     }
 
-    /// The end that starts in LISTEN.
+    /// Returns the end that listens. `initial` is its initial sequence number.
     pub fn server(config: Arc<Config>, initial: SeqNumber) -> Self {
         Self::new(config, initial, State::Listen)
     }
@@ -132,7 +134,7 @@ impl Connection {
             receiver.set_interval(interval);
         }
         Self {
-            sending: Sending::Resting(Rest::new(&config)),
+            sending: Sending::Resting(DormantSender::new(&config)),
             receiver,
             local: initial.plus(1),
             remote: SeqNumber::default(),
@@ -153,34 +155,36 @@ impl Connection {
         }
     }
 
-    /// Uses this algorithm, with these needs, instead of the configured one. Call it before anything is sent.
+    /// Replaces the configured congestion control by `congestion`, which has these `needs`. Call it before anything is
+    /// sent.
     #[must_use]
     pub fn with_congestion(mut self, congestion: Box<dyn CongestionControl>, needs: Needs) -> Self {
         awake!(self).set_congestion(congestion, needs);
         self
     }
 
-    /// Opens actively: the SYN leaves with the next [`Self::poll_segment`].
+    /// Opens the connection actively: the next [`Self::poll_segment`] returns the SYN.
     pub fn open(&mut self, now: Instant) {
-        assert_eq!(self.state, State::Closed, "only a new client opens");
+        assert_eq!(self.state, State::Closed, "only a new client can open a connection");
         self.state = State::SynSent;
         self.handshake_due = true;
         awake!(self).account.open(now);
     }
 
-    /// The application writes this many more bytes; [`u64::MAX`] means without end.
+    /// Appends `bytes` to the data that the application has written; [`u64::MAX`] means an endless stream.
     pub fn write(&mut self, bytes: u64) {
         self.begin_event();
         awake!(self).write(bytes, &self.config);
     }
 
-    /// Ends a record: no segment holds bytes from before and after this point (MSG_EOR).
+    /// Ends a record at the end of the data written so far: no segment contains bytes from both sides of this point
+    /// (MSG_EOR).
     pub fn end_record(&mut self) {
         awake!(self).cut_here();
     }
 
-    /// Closes for writing: a FIN follows the data. A connection without an answer and with nothing to send ends at once
-    /// (RFC 9293 §3.10.4).
+    /// Closes for writing: a FIN follows the data. If the peer has not replied and nothing is to be sent, the
+    /// connection ends immediately (RFC 9293 §3.10.4).
     pub fn close(&mut self) {
         if matches!(self.state, State::Listen | State::SynSent)
             && self.sending.awake().is_none_or(|sender| !sender.has_data())
@@ -190,22 +194,23 @@ impl Connection {
         awake!(self).close();
     }
 
-    /// The state.
+    /// Returns the state of the connection (RFC 9293 §3.3.2).
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Payload bytes received in order, read or not.
+    /// Returns the number of payload bytes received in order, read or not.
     pub fn received(&self) -> u64 {
         self.receiver.received()
     }
 
-    /// The application reads by [`Self::read`]. Without this call it reads at once.
+    /// Makes the application read only through [`Self::read`]. Without this call, data is read as soon as it arrives.
     pub fn read_later(&mut self) {
         self.receiver.read_later();
     }
 
-    /// The application reads up to `bytes`. Returns the number read. A window update may be due afterwards.
+    /// Reads up to `bytes` for the application, and returns the number of bytes read. A window update may then have to
+    /// be sent.
     pub fn read(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read(bytes);
         if self.extras.scps().is_some() {
@@ -214,24 +219,24 @@ impl Connection {
         read
     }
 
-    /// Bytes that arrived in order and have not been read.
+    /// Returns the number of bytes that arrived in order and have not been read.
     pub fn unread(&self) -> u64 {
         self.receiver.unread()
     }
 
-    /// Number of bytes to read until the window is worth an update; `None` if no update follows before more data
-    /// arrives.
+    /// Returns the number of bytes that the application must read before a window update is due; `None` if reading
+    /// alone, without the arrival of more data, makes no update due.
     pub fn until_update(&self) -> Option<u64> {
         // A closed connection sends no updates.
         self.receiver.until_update().filter(|_| self.state != State::Closed)
     }
 
-    /// Whether the peer's FIN and all data before it arrived.
+    /// Returns true if the peer's FIN and all data before it arrived.
     pub fn peer_closed(&self) -> bool {
         self.receiver.fin_consumed()
     }
 
-    /// Takes in a segment.
+    /// Handles a segment from the network.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if !self.take_predicted(now, segment) {
             self.handle_unpredicted(now, segment);
@@ -247,11 +252,11 @@ impl Connection {
             State::SynSent => self.answer_to_syn(now, segment),
             _ => self.synchronized(now, segment),
         }
-        // Segments without data go to an end that sends.
+        // Only segments with data are predicted; others go to an end that sends.
         self.predicts = segment.len > 0 && self.can_predict();
     }
 
-    /// Fetches the sending half from memory, if there is one: an ACK needs it.
+    /// Prefetches the sending half, if it is allocated. Handling an ACK needs it.
     #[inline]
     pub fn prefetch_sender(&self) {
         if let Some(sender) = self.sending.awake() {
@@ -259,7 +264,8 @@ impl Connection {
         }
     }
 
-    /// Fetches from memory what most segments need beside the connection and its sending half, before one of them is handled.
+    /// Prefetches the memory that handling a segment typically needs in addition to the connection and its sending
+    /// half.
     #[inline]
     pub fn prefetch(&self) {
         let Some(sender) = self.sending.awake().filter(|sender| !sender.board().is_empty()) else { return };
@@ -269,7 +275,7 @@ impl Connection {
         }
     }
 
-    /// The clock reached [`Self::poll_timeout`].
+    /// Handles the expiry of a timer. Call it when the clock reaches the deadline that [`Self::poll_timeout`] returned.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.predicts = false;
         self.begin_timer();
@@ -303,13 +309,14 @@ impl Connection {
         expiry
     }
 
-    /// Time at which [`Self::handle_timeout`] must be called, if at all.
+    /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let next = self.sending_deadline().min(self.receiver.deadline()).min(self.linger);
         (next != Instant::MAX).then_some(next)
     }
 
-    /// The next segment to send. Call it until it returns none.
+    /// Returns the next segment to send. Call it until it returns none.
     #[inline]
     pub fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.is_quiet() {
@@ -319,14 +326,16 @@ impl Connection {
         self.poll_any(now)
     }
 
-    // Never inlined, so that the sending code is one function with this, not a second one behind it.
+    // Never inlined, so that the sending code is compiled into this function instead of into a second one that this
+    // calls.
     #[inline(never)]
     fn poll_any(&mut self, now: Instant) -> Option<Segment> {
         let synchronized = !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
         if synchronized && self.extras.gate().is_none() { self.poll_synchronized(now) } else { self.poll_seldom(now) }
     }
 
-    /// Sends before and after a connection, or through a gate.
+    /// Returns the next segment in the rarer cases: outside a synchronized connection, or if outgoing segments pass a
+    /// [gate](limited::Gate).
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
@@ -336,7 +345,7 @@ impl Connection {
         }
     }
 
-    /// The state of the sending half.
+    /// Returns the state of the sending half.
     pub fn snapshot(&self) -> Snapshot {
         self.look(|sender| self.snapshot_of(sender))
     }
@@ -364,7 +373,7 @@ impl Connection {
         }
     }
 
-    /// The part of [`Self::snapshot`] whose change a trace records: the window, the threshold and the phase.
+    /// Returns the part of [`Self::snapshot`] that a trace records at each change: window, threshold and phase.
     #[inline]
     pub fn course(&self) -> (u64, u64, Phase) {
         self.look(|sender| {
@@ -373,12 +382,12 @@ impl Connection {
         })
     }
 
-    /// Whether ACKs report reordered data although nothing is being repaired: the state of disorder of Linux.
+    /// Returns true if ACKs report reordered data, but no repair has started (the Disorder state of Linux).
     pub fn is_disordered(&self) -> bool {
         self.sending.awake().is_some_and(|sender| sender.disorder())
     }
 
-    /// The counters.
+    /// Returns all counters.
     pub fn statistics(&self) -> Statistics {
         match &self.sending {
             Sending::Awake(sender) => sender.account.statistics(),
@@ -386,28 +395,28 @@ impl Connection {
         }
     }
 
-    /// The reason why it was given up, if it was.
+    /// Returns the reason why the connection was aborted; `None` if it was not.
     #[inline]
     pub fn failure(&self) -> Option<Failure> {
         self.sending.awake().and_then(|sender| sender.account.failure)
     }
 
-    /// Time until now for which each limit held the sender back.
+    /// Returns how long each limit restricted the sender, up to `now`.
     pub fn limited(&self, now: Instant) -> Limited {
         self.standing().limited(now)
     }
 
-    /// The smallest round-trip time seen.
+    /// Returns the minimum round-trip sample, if there is one.
     pub fn min_rtt(&self) -> Option<Duration> {
         Some(self.look(|sender| sender.rtt().min())).filter(|rtt| *rtt != Duration::MAX)
     }
 
-    /// Mean of the congestion window over the time since the connection was established, in segments.
+    /// Returns the congestion window averaged over the time since the connection was established, in segments.
     pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
         self.standing().mean_cwnd_segments(now)
     }
 
-    /// The receiving half's knowledge of the path.
+    /// Returns the smoothed round-trip time and the timeout, for the receiving half.
     fn path_times(&self) -> PathTimes {
         let times = |rtt: &RttEstimator| PathTimes { srtt: rtt.srtt(), rto: rtt.rto(&self.config.rto) };
         match &self.sending {

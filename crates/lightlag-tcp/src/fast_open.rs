@@ -1,35 +1,35 @@
-//! TCP Fast Open between two hosts: the client's memory, and the server's cookie (RFC 7413).
+//! TCP Fast Open between two hosts: what the client remembers, and the server's cookie (RFC 7413).
 //!
-//! The host owns the [`Jar`] of each pair. A connection gets a copy before its SYN leaves. The contents of the SYN-ACK,
-//! a [`Lesson`], go back to the host and into the jar.
+//! A host keeps a [`CookieCache`] for each pair of hosts. A connection gets a copy before its SYN is sent. What it
+//! learns from the SYN-ACK, a [`LearnedCookie`], goes back to the host and into the cache.
 
 use crate::segment::{Cookie, Segment};
 use lightlag_core::Instant;
 
-/// The most bytes of options in a SYN, for which data leaves room (as in Linux; RFC 7413 §4.2.1 counts the actual
-/// ones).
+/// Space reserved for options in a SYN with data, in bytes (as in Linux; RFC 7413 §4.2.1 reserves only what the options
+/// need).
 const OPTIONS: u32 = 40;
 
-/// The cookie of a server for a client, and the client's knowledge of the server: one for all connections between the
-/// two.
+/// State of fast open between two hosts, shared by all their connections: the server's cookie for the client, and the
+/// client's record of the server.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Jar {
-    /// The cookie that the server gives and accepts; `None` if only the client is local.
+pub struct CookieCache {
+    /// The cookie that the server issues to the client and accepts; `None` if only the client is local.
     given: Option<Cookie>,
-    known: Known,
+    known: ServerRecord,
 }
 
-/// The memory of a client about a server (RFC 7413 §4.1.3).
+/// A client's record of a server (RFC 7413 §4.1.3).
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct ServerRecord {
     cookie: Option<Cookie>,
-    /// The server's MSS; 0 while unknown.
+    /// The server's MSS in bytes; 0 if unknown.
     mss: u16,
     request: Request,
 }
 
-/// The form in which a client requests a cookie: once in that of the experiments, if the RFC's form brought none (as in
-/// Linux).
+/// Form in which a client requests a cookie. If a request in the RFC's form brings no cookie, the experimental form is
+/// tried once (as in Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Request {
     #[default]
@@ -38,19 +38,19 @@ enum Request {
     UsualForGood,
 }
 
-impl Jar {
-    /// The cookie of this server for this client, which does not know it yet.
+impl CookieCache {
+    /// Returns a cache with the cookie that the server will give to a client, which does not have it yet.
     pub fn new(cookie: Cookie) -> Self {
-        Self { given: Some(cookie), known: Known::default() }
+        Self { given: Some(cookie), known: ServerRecord::default() }
     }
 
-    /// Notes that the client knows the server's cookie, and its MSS in bytes.
+    /// Records that the client has the server's cookie, and that the server's MSS is `mss` bytes.
     pub fn learn(&mut self, mss: u16) {
         (self.known.cookie, self.known.mss) = (self.given, mss);
     }
 
-    /// Stores the lesson of a SYN-ACK.
-    pub fn take(&mut self, lesson: Lesson) {
+    /// Stores what the client learned from a SYN-ACK.
+    pub fn take(&mut self, lesson: LearnedCookie) {
         let known = &mut self.known;
         known.mss = lesson.mss;
         let Some(shown) = lesson.shown else { return };
@@ -66,8 +66,8 @@ impl Jar {
         }
     }
 
-    /// The cookie and data in the SYN of this connection, if it is opened fast, with this many bytes waiting to leave.
-    pub fn early(&self, rules: &Rules, waiting: u64, mss: u16) -> Early {
+    /// Returns the cookie and data for the SYN of a fast open. `waiting` is the amount of data to send, in bytes.
+    pub fn early(&self, rules: &FastOpenRules, waiting: u64, mss: u16) -> Early {
         let known = self.known;
         let cookie = known.cookie.filter(|_| !rules.without_cookie);
         if cookie.is_none() && !rules.without_cookie {
@@ -80,100 +80,101 @@ impl Jar {
     }
 }
 
-/// The news in the SYN-ACK to a SYN that opened fast.
+/// The values that a client learned from the SYN-ACK of a fast open.
 #[derive(Clone, Copy, Debug)]
-pub struct Lesson {
-    /// The server's MSS.
+pub struct LearnedCookie {
+    /// The server's MSS in bytes.
     mss: u16,
-    /// The cookie in the SYN, and the one that came back.
+    /// The cookie or request that the client sent in its SYN; [`Self::brought`] is the one in the SYN-ACK.
     shown: Option<Cookie>,
     brought: Option<Cookie>,
-    /// The SYN was sent more than once.
+    /// Whether the SYN was sent more than once.
     repeated: bool,
 }
 
-/// The rules by which one connection is opened fast.
+/// Rules of fast open for one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules {
-    /// Data needs no cookie: the client shows none, and the server requires none.
+pub struct FastOpenRules {
+    /// Use fast open without cookies: the client sends none, and the server requires none.
     pub without_cookie: bool,
-    /// A client without data shows its cookie anyway, and the application of a server gets a connection without data
-    /// before the handshake ends.
+    /// Use fast open even for a SYN without data: a client sends its cookie anyway, and a server's application gets the
+    /// connection before the handshake ends.
     pub without_data: bool,
-    /// A client's application waits for the handshake to write more, so the ACK of the SYN-ACK waits for that data.
+    /// The client's application writes more data once the handshake is over, so the ACK of the SYN-ACK waits for that
+    /// data.
     pub writer_waits: bool,
-    /// Server: an older cookie that is still accepted, and replaced by a new one.
+    /// Server: an older cookie that is still accepted. A client that uses it gets a new one.
     pub retired: Option<Cookie>,
 }
 
-/// The cookie of a client's SYN, and the number of data bytes with it.
+/// The cookie and data of a client's SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Early {
-    /// `None` if none is needed.
+    /// The cookie, or a request for one; `None` if no cookie is needed.
     pub cookie: Option<Cookie>,
-    /// Bytes of payload.
+    /// Payload in bytes.
     pub len: u32,
 }
 
-/// The reason why data in a client's SYN did not help, as in TCP_INFO of Linux.
+/// Reason why data in a client's SYN brought no advantage, as in TCP_INFO of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Refusal {
-    /// It helped, or there was none.
+    /// The data was accepted, or there was none.
     #[default]
     None,
-    /// There was no cookie, so no data left.
+    /// The client had no cookie, so it sent no data.
     NoCookie,
-    /// The server did not accept all of it.
+    /// The server did not accept all of the data.
     NotAcknowledged,
-    /// The SYN had to be repeated.
+    /// The SYN was retransmitted.
     Repeated,
 }
 
-/// The outcome of a fast open.
+/// Outcome of fast open at one end of a connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outcome {
-    /// The local SYN requested a cookie, or carried one or data.
+pub struct FastOpenOutcome {
+    /// Whether the local SYN requested a cookie, or carried a cookie or data.
     pub tried: bool,
-    /// Bytes of data in the local SYN.
+    /// Amount of data in the local SYN, in bytes.
     pub sent: u32,
-    /// The peer accepted all data of the local SYN, or this end accepted data in the peer's (TCPI_OPT_SYN_DATA of
-    /// Linux).
+    /// Whether the peer accepted all data of the local SYN, or this end accepted the data of the peer's SYN
+    /// (TCPI_OPT_SYN_DATA of Linux).
     pub taken: bool,
-    /// The reason for a refusal.
+    /// Reason why data in the SYN brought no advantage.
     pub refusal: Refusal,
-    /// So many timeouts followed that something on the path may swallow segments that open fast.
+    /// Whether a middlebox probably drops segments of a fast open, because several timeouts followed.
     pub swallowed: bool,
-    /// Client: a lesson for the host's jar, until it is taken.
-    pub(crate) lesson: Option<Lesson>,
+    /// Client: what was learned from the SYN-ACK, until the host takes it.
+    pub(crate) lesson: Option<LearnedCookie>,
 }
 
 /// Fast open at one end of a connection.
 #[derive(Debug)]
-pub(crate) struct FastOpen {
-    jar: Jar,
-    rules: Rules,
-    /// Client: the contents of the SYN; `None` before it.
+pub(crate) struct FastOpenState {
+    jar: CookieCache,
+    rules: FastOpenRules,
+    /// Client: cookie and data of the SYN; `None` until it is sent.
     offered: Option<Early>,
-    /// Server: the cookie that the SYN requested, or that replaces a wrong one.
+    /// Server: the cookie to return, because the SYN requested one or had a wrong one.
     grants: Option<Cookie>,
-    /// Server: the SYN was accepted, and nothing has arrived since.
+    /// Server: whether the SYN was accepted and the ACK that ends the handshake has not arrived.
     unconfirmed: bool,
-    /// Server: time of the first SYN-ACK, and whether it was repeated.
+    /// Server: time when the first SYN-ACK was sent, and whether it was retransmitted.
     answered: Option<(Instant, bool)>,
 }
 
-impl FastOpen {
-    pub(crate) fn new(jar: Jar, rules: Rules) -> Self {
+impl FastOpenState {
+    pub(crate) fn new(jar: CookieCache, rules: FastOpenRules) -> Self {
         Self { jar, rules, offered: None, grants: None, unconfirmed: false, answered: None }
     }
 
-    /// The state for another connection of the same hosts.
+    /// Returns the state for a new connection between the same hosts.
     pub(crate) fn anew(self) -> Self {
         Self::new(self.jar, self.rules)
     }
 
-    /// Client: the cookie and data of the first SYN, with this many bytes waiting to leave. `None` for a plain SYN, and
-    /// for all later ones.
+    /// Client: returns the cookie and data of the first SYN. `waiting` is the amount of data to send, in bytes. `None`
+    /// if the SYN has neither, and for every later SYN.
     pub(crate) fn offer(&mut self, waiting: u64, mss: u16) -> Option<Early> {
         if self.offered.is_some() {
             return None;
@@ -187,42 +188,44 @@ impl FastOpen {
         Some(early)
     }
 
-    /// Client: bytes that may be acknowledged with the SYN.
+    /// Client: returns the number of data bytes in the SYN, which the SYN-ACK may acknowledge.
     pub(crate) fn sent(&self) -> u32 {
         self.offered.map_or(0, |early| early.len)
     }
 
-    /// Client: whether data in a SYN-ACK is accepted: from a server that was shown a cookie or asked for one (as in
-    /// Linux).
+    /// Client: returns true if data in a SYN-ACK is accepted, which is the case if the SYN had a cookie or a cookie
+    /// request (as in Linux).
     pub(crate) fn takes_data(&self) -> bool {
         self.offered.is_some_and(|early| early.cookie.is_some())
     }
 
-    /// Client: whether no data left for want of a cookie.
+    /// Client: returns true if no data was sent because there was no cookie.
     pub(crate) fn lacks_cookie(&self) -> bool {
         self.offered.and_then(|early| early.cookie).is_some_and(|cookie| cookie.is_request())
     }
 
-    /// Client: whether the application writes more as soon as the SYN-ACK arrives.
+    /// Client: returns true if the application writes more data as soon as the SYN-ACK arrives.
     pub(crate) fn writer_waits(&self) -> bool {
         self.rules.writer_waits
     }
 
-    /// Client: updates the host's knowledge until the SYN leaves.
-    pub(crate) fn remember(&mut self, jar: Jar) {
+    /// Client: replaces the copy of the host's cache, unless the SYN was already sent.
+    pub(crate) fn remember(&mut self, jar: CookieCache) {
         if self.offered.is_none() {
             self.jar = jar;
         }
     }
 
-    /// Client: reads the server's MSS, and perhaps a cookie, from the SYN-ACK. `repeated`: the SYN left more than once.
-    pub(crate) fn take_answer(&mut self, segment: &Segment, repeated: bool) -> Option<Lesson> {
+    /// Client: reads the server's MSS, and possibly a cookie, from the SYN-ACK. `repeated` is true if the SYN was sent
+    /// more than once.
+    pub(crate) fn take_answer(&mut self, segment: &Segment, repeated: bool) -> Option<LearnedCookie> {
         let shown = self.offered?.cookie;
         let mss = segment.syn_options().mss.unwrap_or(crate::DEFAULT_MSS);
-        Some(Lesson { mss, shown, brought: segment.cookie(), repeated })
+        Some(LearnedCookie { mss, shown, brought: segment.cookie(), repeated })
     }
 
-    /// Server: whether the application gets the connection, with the data of this SYN, before its handshake ends.
+    /// Server: returns true if the application gets the connection, with the data of this SYN, before the handshake
+    /// ends.
     pub(crate) fn take_syn(&mut self, segment: &Segment) -> bool {
         let Some(given) = self.jar.given else { return false };
         let shown = segment.cookie();
@@ -239,22 +242,23 @@ impl FastOpen {
         self.unconfirmed
     }
 
-    /// Server: the cookie of the SYN-ACK.
+    /// Server: returns the cookie to send in the SYN-ACK.
     pub(crate) fn grant(&self) -> Option<Cookie> {
         self.grants
     }
 
-    /// Server: whether the client's ACK is still missing.
+    /// Server: returns true if the SYN was accepted and the ACK that ends the handshake has not arrived.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.unconfirmed
     }
 
-    /// Server: notes that a SYN-ACK leaves.
+    /// Server: records that a SYN-ACK is sent.
     pub(crate) fn answers(&mut self, now: Instant) {
         self.answered = Some(self.answered.map_or((now, false), |(first, _)| (first, true)));
     }
 
-    /// Server: the client's ACK arrived. Returns the time of the SYN-ACK, and whether it was repeated.
+    /// Server: handles the ACK that ends the handshake. Returns the time of the first SYN-ACK, and whether it was
+    /// retransmitted.
     pub(crate) fn confirm(&mut self) -> Option<(Instant, bool)> {
         std::mem::take(&mut self.unconfirmed).then_some(self.answered).flatten()
     }
@@ -269,12 +273,12 @@ mod tests {
         Cookie::new(&[1, 2, 3, 4]).unwrap()
     }
 
-    fn jar() -> Jar {
-        Jar::new(cookie())
+    fn jar() -> CookieCache {
+        CookieCache::new(cookie())
     }
 
-    fn client(jar: &Jar) -> FastOpen {
-        FastOpen::new(*jar, Rules::default())
+    fn client(jar: &CookieCache) -> FastOpenState {
+        FastOpenState::new(*jar, FastOpenRules::default())
     }
 
     fn answer(mss: u16) -> Segment {
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_syn_asks_and_the_next_ones_carry_data() {
+    fn the_first_syn_requests_a_cookie_and_the_next_ones_carry_data() {
         let mut jar = jar();
         let mut first = client(&jar);
         let early = first.offer(5_000, 1_460).unwrap();
@@ -296,28 +300,28 @@ mod tests {
         assert_eq!(early, Early { cookie: Some(cookie()), len: 960 }, "the server's MSS less 40");
         assert_eq!(client(&jar).offer(300, 1_460).unwrap().len, 300);
         assert!(client(&jar).offer(0, 1_460).is_none(), "nothing to send");
-        let rules = Rules { without_data: true, ..Rules::default() };
-        assert_eq!(FastOpen::new(jar, rules).offer(0, 1_460).unwrap().len, 0);
+        let rules = FastOpenRules { without_data: true, ..FastOpenRules::default() };
+        assert_eq!(FastOpenState::new(jar, rules).offer(0, 1_460).unwrap().len, 0);
     }
 
     #[test]
-    fn a_server_without_cookies_is_asked_once_in_the_form_of_the_experiments() {
-        let mut jar = Jar::default();
-        let mut asked = Vec::new();
+    fn a_server_without_cookies_gets_one_request_in_the_form_of_the_experiments() {
+        let mut jar = CookieCache::default();
+        let mut requests = Vec::new();
         for _ in 0..4 {
             let mut next = client(&jar);
-            asked.push(next.offer(1, 1_460).unwrap().cookie.unwrap());
+            requests.push(next.offer(1, 1_460).unwrap().cookie.unwrap());
             jar.take(next.take_answer(&answer(1_000), false).unwrap());
         }
-        assert!(asked.iter().all(Cookie::is_request));
-        assert_eq!(asked.iter().map(Cookie::is_experimental).collect::<Vec<_>>(), [false, true, false, false]);
+        assert!(requests.iter().all(Cookie::is_request));
+        assert_eq!(requests.iter().map(Cookie::is_experimental).collect::<Vec<_>>(), [false, true, false, false]);
     }
 
     #[test]
-    fn without_cookies_nothing_is_asked_nor_remembered_but_the_mss() {
-        let rules = Rules { without_cookie: true, ..Rules::default() };
-        let mut jar = Jar::default();
-        let mut first = FastOpen::new(jar, rules);
+    fn without_cookies_only_the_mss_is_cached_and_no_request_is_sent() {
+        let rules = FastOpenRules { without_cookie: true, ..FastOpenRules::default() };
+        let mut jar = CookieCache::default();
+        let mut first = FastOpenState::new(jar, rules);
         assert_eq!(first.offer(5_000, 1_460), Some(Early { cookie: None, len: 1_420 }));
         jar.take(first.take_answer(&answer(1_000).with_cookie(cookie()), false).unwrap());
         assert_eq!(jar.early(&rules, 5_000, 1_460), Early { cookie: None, len: 960 });
@@ -340,8 +344,8 @@ mod tests {
         assert_eq!((end.grant(), end.is_unconfirmed()), (None, true));
         assert!(client(&jar()).take_syn(&data.with_cookie(cookie().in_form(true))));
         assert!(!client(&jar()).take_syn(&syn.with_cookie(cookie())), "nothing for the application");
-        let early = Rules { without_data: true, ..Rules::default() };
-        assert!(FastOpen::new(jar(), early).take_syn(&syn.with_cookie(cookie())));
+        let early = FastOpenRules { without_data: true, ..FastOpenRules::default() };
+        assert!(FastOpenState::new(jar(), early).take_syn(&syn.with_cookie(cookie())));
     }
 
     #[test]
@@ -349,11 +353,11 @@ mod tests {
         let old = Cookie::new(&[9, 8, 7, 6]).unwrap();
         let mut data = Segment::new(SeqNumber(0), SeqNumber(0), 0, Flags::SYN);
         data.len = 10;
-        let rules = Rules { retired: Some(old), ..Rules::default() };
-        let mut end = FastOpen::new(jar(), rules);
+        let rules = FastOpenRules { retired: Some(old), ..FastOpenRules::default() };
+        let mut end = FastOpenState::new(jar(), rules);
         assert!(end.take_syn(&data.with_cookie(old)));
         assert_eq!(end.grant(), Some(cookie()));
-        let mut end = FastOpen::new(jar(), Rules { without_cookie: true, ..Rules::default() });
+        let mut end = FastOpenState::new(jar(), FastOpenRules { without_cookie: true, ..FastOpenRules::default() });
         assert!(end.take_syn(&data) && end.grant().is_none());
     }
 }

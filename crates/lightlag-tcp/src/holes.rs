@@ -1,26 +1,27 @@
-//! Holes in a stream whose ends tolerate losses (BETS): their number, their bytes, and the places of the last.
+//! Holes in a stream whose endpoints tolerate losses (BETS): their number, their size, and the ranges of the most
+//! recent ones.
 
 use crate::scoreboard::Range;
 use std::collections::VecDeque;
 
-/// Holes whose places are kept (the reference implementation's bound).
+/// Maximum number of stored holes (the reference implementation's bound).
 const KEPT: usize = 50;
 
 /// A hole in the stream, as reported to the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hole {
-    /// Offset of its first byte in the stream.
+    /// Offset of the first byte of the hole in the stream.
     pub start: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// The totals of a stream's holes.
+/// Number and size of all holes in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HoleTotals {
-    /// Their number. Two holes without a byte between them count as one.
+    /// Number of holes. Adjacent holes count as one.
     pub count: u64,
-    /// Their bytes.
+    /// Total size of the holes in bytes.
     pub bytes: u64,
 }
 
@@ -30,23 +31,23 @@ impl From<Range> for Hole {
     }
 }
 
-/// The totals of holes, and the places of the last.
+/// Number and size of all holes, and the ranges of the most recent ones.
 #[derive(Debug, Default)]
 pub(crate) struct HoleLog {
     totals: HoleTotals,
-    /// The end of the last hole.
+    /// End of the last hole.
     end: u64,
     recent: VecDeque<Range>,
 }
 
 impl HoleLog {
-    /// Adds a hole.
+    /// Adds a hole to the totals, and stores its range.
     pub(crate) fn add(&mut self, range: Range) {
         self.count(range);
         self.keep(range);
     }
 
-    /// Adds it to the totals.
+    /// Adds the hole to the totals.
     pub(crate) fn count(&mut self, range: Range) {
         let goes_on = self.totals.count > 0 && range.start == self.end;
         self.totals.count += u64::from(!goes_on);
@@ -54,7 +55,7 @@ impl HoleLog {
         self.end = range.end;
     }
 
-    /// Keeps its place; if there are too many, the oldest is dropped.
+    /// Stores the range of a hole. If too many are stored, the oldest one is dropped.
     pub(crate) fn keep(&mut self, range: Range) {
         match self.recent.back_mut().filter(|last| last.end == range.start) {
             Some(last) => last.end = range.end,
@@ -69,12 +70,12 @@ impl HoleLog {
         self.totals
     }
 
-    /// The places kept.
+    /// Returns the stored holes, oldest first.
     pub(crate) fn recent(&self) -> impl Iterator<Item = Range> + '_ {
         self.recent.iter().copied()
     }
 
-    /// Removes and returns the oldest place.
+    /// Removes and returns the oldest stored hole.
     pub(crate) fn take(&mut self) -> Option<Range> {
         self.recent.pop_front()
     }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_outlast_the_places() {
+    fn totals_outlast_the_slots() {
         let mut log = HoleLog::default();
         for n in 0..80 {
             log.add(Range { start: 100 * n, end: 100 * n + 7 });
@@ -96,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_is_one_hole() {
+    fn adjacent_gaps_are_one_hole() {
         let mut log = HoleLog::default();
         log.add(Range { start: 0, end: 10 });
         log.add(Range { start: 10, end: 30 });
         assert_eq!(log.totals(), HoleTotals { count: 1, bytes: 30 });
         assert_eq!(log.take(), Some(Range { start: 0, end: 30 }));
-        // Although its first part was reported.
+        // It still joins although its first part was reported.
         log.add(Range { start: 30, end: 31 });
         assert_eq!((log.totals().count, log.take()), (1, Some(Range { start: 30, end: 31 })));
     }

@@ -1,17 +1,17 @@
-//! TCP without a network: the segments to send, and their times.
+//! TCP without a network: it determines which segments are sent and when.
 //!
-//! A [`Connection`] takes segments and the time, and returns segments and a deadline. It never learns whether the clock
-//! is simulated. Payload is counted, not carried.
+//! A [`Connection`] takes segments and the time, and returns segments and a deadline. It works the same with a
+//! simulated clock and with a real one. Payload is counted, not carried.
 //!
 //! - [`segment`]: a segment and its options, with sizes as on the wire.
 //! - [`connection`]: the state machine, which joins the sending half and the [`receiver`].
-//! - [`scoreboard`]: the sender's knowledge of its segments.
-//! - [`recovery`]: the losses, and the start and end of each episode of repair.
-//! - [`ecn`]: congestion marks and their way back.
+//! - [`scoreboard`]: the sender's record of its segments.
+//! - [`recovery`]: detection of losses, and the start and end of each recovery episode.
+//! - [`ecn`]: congestion marks, and their reports to the sender.
 //! - [`fast_open`]: data in the SYN.
-//! - [`config`]: the behaviour of an endpoint, by its own settings or by those of a profile.
+//! - [`config`]: the behaviour of an endpoint, set by a profile and individual options.
 //!
-//! The bounds of the flight, and the measurements of the path, come from [`lightlag_control`].
+//! The limits on data in flight, and the measurements of the path, come from [`lightlag_control`].
 
 mod account;
 pub mod config;
@@ -29,7 +29,7 @@ mod spans;
 mod timer;
 mod timestamps;
 
-/// MSS of a peer that names none (RFC 9293 §3.7.1).
+/// MSS that is assumed if the peer sends none, in bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
 pub use config::{Config, OptionError, Options, Profile, Scheme};

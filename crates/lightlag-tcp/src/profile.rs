@@ -1,16 +1,16 @@
-//! The tables of the profiles: complete sets of behaviour, as data.
+//! The configurations of the profiles. Each is a complete set of settings, as data.
 
 use crate::config::{
-    ChallengeAcks, Config, DelayedAck, FastOpen, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption,
+    ChallengeAcks, Config, DelayedAck, FastOpenUse, Growth, INITIAL_RECEIVE_BUFFER, IdleRestart, LossAssumption,
     PartialAcks, Probe, Profile, Reductions, Rto, RttSamples, Scheme, Scps, SnackForm, TimerGranularity, Variance,
     VarianceGain, WindowEdge, WindowRule,
 };
-use crate::ecn::{AccecnOption, Ect, Mode};
+use crate::ecn::{AccecnOption, EcnMode, Ect};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Duration};
 
 impl Profile {
-    /// The profile's table.
+    /// Returns the profile's configuration.
     pub fn config(self) -> Config {
         match self {
             Self::Linux => linux(),
@@ -31,8 +31,8 @@ const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The defaults of Linux 6.x. The receive buffer is automatic, up to the window of the largest automatic buffer (32
-/// MiB).
+/// Defaults of Linux 6.x. The receive buffer grows automatically, up to a window of 16 MiB, which corresponds to the
+/// maximum of 32 MiB of memory.
 fn linux() -> Config {
     Config {
         profile: Profile::Linux,
@@ -42,7 +42,7 @@ fn linux() -> Config {
         sack: true,
         dsack: true,
         timestamps: true,
-        ecn: Mode::Off,
+        ecn: EcnMode::Off,
         ect: Ect::Ect0,
         ect_control: true,
         accecn_option: AccecnOption::Always,
@@ -58,7 +58,7 @@ fn linux() -> Config {
         receive_window: WindowRule::Linux,
         probe: Probe::Empty,
         syn_data: false,
-        fast_open: FastOpen::Off,
+        fast_open: FastOpenUse::Off,
         partial_segments: true,
         window_edge: WindowEdge::Whole,
         delayed_ack: Some(DelayedAck { segments: 2, timeout: ms(40), quick: 16, adaptive: true }),
@@ -115,7 +115,7 @@ fn linux() -> Config {
     }
 }
 
-/// RFC 5681, 6298, 6582, 6675, 6928, 7323, 9293.
+/// Defaults of the RFCs 5681, 6298, 6582, 6675, 6928, 7323 and 9293.
 fn rfc() -> Config {
     Config {
         profile: Profile::Rfc,
@@ -159,7 +159,7 @@ fn rfc() -> Config {
     }
 }
 
-/// INET 4: no options at all, an initial window of one segment, every segment acknowledged.
+/// Defaults of INET 4: no options at all, an initial window of one segment, every segment acknowledged.
 fn inet() -> Config {
     Config {
         profile: Profile::Inet,
@@ -169,7 +169,7 @@ fn inet() -> Config {
         sack: false,
         dsack: false,
         timestamps: false,
-        ecn: Mode::Off,
+        ecn: EcnMode::Off,
         ect: Ect::Ect0,
         ect_control: false,
         accecn_option: AccecnOption::Off,
@@ -185,7 +185,7 @@ fn inet() -> Config {
         receive_window: WindowRule::Inet,
         probe: Probe::Byte,
         syn_data: true,
-        fast_open: FastOpen::Off,
+        fast_open: FastOpenUse::Off,
         partial_segments: false,
         window_edge: WindowEdge::Trim,
         delayed_ack: None,
@@ -242,7 +242,8 @@ fn inet() -> Config {
     }
 }
 
-/// ns-3.4x: small buffers and segments, samples from timestamps, the first data segment acknowledged at once.
+/// Defaults of ns-3.4x: small buffers and segments, round-trip samples from timestamps, the first data segment
+/// acknowledged immediately.
 fn ns3() -> Config {
     Config {
         profile: Profile::Ns3,
@@ -294,11 +295,11 @@ fn ns3() -> Config {
     }
 }
 
-/// The agent TCP/Linux of ns-2.35 and its sink Sack1, by `ns-default.tcl`: payload of 1000 bytes whatever the options,
-/// an initial window of two segments, every segment acknowledged, no delayed ACK, timestamps off, minimum timeout 200
-/// ms on the clock's 10 ms ticks, no limit of tries. Proportional rate reduction replaces the rate halving of its
-/// kernels. Its window is counted in packets at the sender, so no 16 bits bound it. The default there, 20 packets, is
-/// replaced in every study; here it is `receive_buffer`.
+/// Defaults of ns-2.35 (`ns-default.tcl`) for the agent TCP/Linux and its sink Sack1: a payload of 1000 bytes whatever
+/// the options, an initial window of two segments, every segment acknowledged without delay, timestamps off, a minimum
+/// timeout of 200 ms on a clock with 10 ms ticks, no limit of retries. Proportional rate reduction replaces the rate
+/// halving of its kernels. ns-2 counts the window in packets at the sender, so it is not limited to 16 bits. The
+/// default window there, 20 packets, is replaced in every published study; here `receive_buffer` limits the window.
 fn ns2_linux() -> Config {
     Config {
         profile: Profile::Ns2Linux,
@@ -353,10 +354,10 @@ fn ns2_linux() -> Config {
     }
 }
 
-/// SCPS-TP with the parameters of its ns-3 model on asymmetric paths: Vegas with thresholds of 2, 4 and 1 packets, an
-/// ACK every 0.1 s, SNACK options without bit vector, 300 kB of buffer, packets of 552 bytes. An unexplained loss
-/// counts as corruption, the default of that model and of the standard. Timers and the first window are the reference
-/// implementation's.
+/// Defaults of SCPS-TP, from its ns-3 model on asymmetric paths: Vegas with thresholds of 2, 4 and 1 packets, an ACK
+/// every 0.1 s, SNACK options without bit vector, a buffer of 300 kB, packets of 552 bytes. A loss without evidence of
+/// its cause counts as corruption, which is the default of that model and of the standard. Timers and the initial
+/// window are from the reference implementation.
 fn scps() -> Config {
     Config {
         profile: Profile::Scps,
@@ -406,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_knows_its_name() {
+    fn every_profile_has_its_name() {
         for profile in Profile::ALL {
             assert_eq!(serde_json::to_string(&profile).unwrap(), format!("{:?}", profile.name()));
             assert_eq!(profile.config().profile, profile);
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn ns2_acknowledges_everything_and_begins_with_two_segments() {
+    fn ns2_acknowledges_everything_and_starts_with_two_segments() {
         let config = Profile::Ns2Linux.config();
         assert_eq!((config.delayed_ack, config.initial_window, config.recovery), (None, 2, Scheme::Fack));
         assert!(config.rate_halving && !config.prr && config.rto.every_ack);
@@ -438,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn the_give_up_time_of_linux_is_that_of_the_kernel() {
+    fn the_abort_time_of_linux_matches_the_kernel() {
         // 200 ms doubled up to 120 s: 0.2 · (2¹⁰ − 1) + 6 · 120 = 924.6 s after 15 retries.
         let config = Profile::Linux.config();
         let total: Duration = (0..=config.retries)

@@ -1,7 +1,7 @@
-//! The receiving half: reassembly, acknowledgements, reports, and the advertised window.
+//! The receiving half: reassembly, acknowledgements, SACK reports, and the advertised window.
 //!
-//! If the application reads at once, only data above a hole occupies the buffer. Offsets are of payload; a FIN takes
-//! the offset after the last byte.
+//! If the application reads data as it arrives, only data above a hole occupies the buffer. Offsets count payload
+//! bytes; a FIN takes the offset after the last byte.
 
 use crate::config::{DelayedAck, WindowRule};
 use crate::scoreboard::Range;
@@ -21,23 +21,23 @@ pub(crate) use adaptive::{MAX_QUICK, PathTimes};
 use reassembly::Reassembly;
 use window::Store;
 
-/// Ranges that a SACK option can report beside nothing else (RFC 2018 §3).
+/// Maximum number of ranges in a SACK option that is the segment's only option (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
 
 const NO_FIN: u64 = u64::MAX;
 
-/// The life of TS.Recent in an idle connection: a clock with ticks of 1 ms changes its sign after 24.8 days (RFC 7323
-/// §5.5; TCP_PAWS_24DAYS of Linux).
+/// Lifetime of TS.Recent in an idle connection. With ticks of 1 ms, the comparison of timestamps fails after 24.8 days
+/// (RFC 7323 §5.5; TCP_PAWS_24DAYS of Linux).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3_600);
 
-/// In units of 2³² ns.
+/// Converts a time to units of 2³² ns.
 fn coarse(now: Instant) -> u32 {
     (now.as_nanos() >> 32) as u32
 }
 
-/// The pending ACK while none may leave.
+/// The state of pending ACKs while acknowledgements are suspended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldAck {
     ack_now: bool,
     deadline: Instant,
     is_put_off: bool,
@@ -48,61 +48,63 @@ pub(crate) struct Held {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
-    /// Next offset expected; past the FIN once that is consumed.
+    /// Next expected offset. After the FIN is consumed, the offset after the FIN.
     nxt: u64,
-    /// The advertised right edge.
+    /// Right edge of the window that was last advertised.
     edge: u64,
-    /// The last offset acknowledged (Last.ACK.sent).
+    /// Offset in the last ACK that was sent (Last.ACK.sent).
     last_ack: u64,
     deadline: Instant,
     buffer: u64,
     fin_at: u64,
-    /// TS.Recent (RFC 7323 §4.3).
+    /// Timestamp that will be echoed, TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
-    /// Time at which it was noted, in units of 2³² ns (4.3 s).
+    /// Time when TS.Recent was last updated, in units of 2³² ns (4.3 s).
     ts_noted: u32,
     holes: Option<Box<Reassembly>>,
-    /// `None` for a buffer of fixed size whose contents are read at once.
+    /// State of an automatic buffer, or of data that waits to be read; `None` if the buffer has a fixed size and data
+    /// is read as it arrives.
     store: Option<Box<Store>>,
-    /// The delay of an ACK; the shortest one by Linux's rules.
+    /// Delay of an ACK; with Linux's rules, its minimum delay.
     timeout: Duration,
-    /// Linux's rules; `None` if ACKs are counted.
+    /// State of Linux's rules for delayed ACKs; `None` if ACKs are sent per number of segments.
     adaptive: Option<Adaptive>,
-    /// The largest offered window, which grows with arrivals, as Linux's `rcv_ssthresh`. Larger than any window if only
-    /// the buffer counts.
+    /// Maximum advertised window, which grows with arrivals as Linux's `rcv_ssthresh`. Larger than any possible window
+    /// if only the buffer limits the window.
     limit: u32,
-    /// The longest delay of a duplicate ACK, in nanoseconds; zero if none is delayed.
+    /// Maximum delay of a duplicate ACK in nanoseconds; zero if duplicate ACKs are not delayed.
     compression: u32,
-    /// Segments not acknowledged yet.
+    /// Number of segments that have arrived since the last ACK.
     pending: u16,
-    /// Segments to be acknowledged together.
+    /// Number of segments that one ACK acknowledges.
     every: u16,
-    /// Segments still acknowledged at once.
+    /// Number of further ACKs that are sent immediately.
     quick: u16,
-    /// Bytes of a full segment.
+    /// Payload of a full segment, in bytes.
     mss: u16,
     ack_now: bool,
-    /// The next data causes quick ACKs.
+    /// Whether the next data starts quick ACKs.
     quick_due: bool,
-    /// [`Self::deadline`] has come before, and was put off to a tick of the clock.
+    /// Whether the exact time of [`Self::deadline`] has passed, and the timer was moved to a tick of the clock.
     is_put_off: bool,
     rule: WindowRule,
-    /// Shift of advertised windows; `None` without window scaling.
+    /// Window scale shift of advertised windows; `None` without window scaling.
     scale: Option<u8>,
-    /// The window field sent last, while only an arrival can change it.
+    /// The last window field, which is reused while nothing arrives; `None` if reading by the application can change
+    /// it.
     window: Option<u16>,
-    /// Whether duplicates are reported (RFC 2883).
+    /// Whether duplicates are reported by D-SACK (RFC 2883).
     dsack: bool,
-    /// Reordered data is reported to the peer: it opens the window, too.
+    /// Whether out-of-order data is reported by SACK. If so, such data also increases the window.
     reports: bool,
-    /// Segments of low priority that have not been acknowledged.
+    /// Number of low-priority segments that still have to be acknowledged.
     copies: u8,
-    /// An ACK leaves once in [`Self::timeout`], whatever arrives.
+    /// Whether exactly one ACK is sent per [`Self::timeout`], whatever arrives.
     fixed: bool,
 }
 
 impl Receiver {
-    /// A receiver with this buffer, full segments of this many bytes, and this policy.
+    /// Returns a receiver with a buffer of this size, full segments of `mss` bytes, and this policy of delayed ACKs.
     pub fn new(buffer: u64, mss: u16, delayed: Option<DelayedAck>) -> Self {
         let delayed = delayed.unwrap_or(DelayedAck { segments: 1, timeout: Duration::MAX, quick: 0, adaptive: false });
         Self {
@@ -137,8 +139,9 @@ impl Receiver {
         }
     }
 
-    /// The shift for a buffer of this size: the smallest that fits it into 16 bits (RFC 7323 §2.3). Linux uses the
-    /// buffer's memory, twice the largest window (`tcp_select_initial_window`).
+    /// Returns the window scale shift for a buffer of this size: the smallest with which the window fits into 16 bits
+    /// (RFC 7323 §2.3). Linux uses the memory of the buffer, which is twice the maximum window
+    /// (`tcp_select_initial_window`).
     pub fn scale_for(buffer: u64, rule: WindowRule) -> u8 {
         match rule {
             WindowRule::Stevens | WindowRule::Inet => (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14),
@@ -146,8 +149,8 @@ impl Receiver {
         }
     }
 
-    /// Sends one ACK in this interval, started by the first arrival. ACKs leave at once only for a FIN, for a window
-    /// that opens again and for a probe of a closed one (SCPS-TP).
+    /// Sends one ACK per `interval`, which starts with the first arrival. An ACK is sent immediately only for a FIN,
+    /// for a window that opens again, and for a probe of a closed window (SCPS-TP).
     pub fn set_interval(&mut self, interval: Duration) {
         self.fixed = true;
         self.timeout = interval;
@@ -156,145 +159,145 @@ impl Receiver {
         self.adaptive = None;
     }
 
-    /// Starts window scaling, as agreed.
+    /// Starts window scaling with this shift, once it is negotiated.
     pub fn set_scale(&mut self, scale: u8) {
         self.scale = Some(scale);
     }
 
-    /// Reports duplicates from now on (RFC 2883); the peer agreed to SACK.
+    /// Starts reporting duplicates (RFC 2883); SACK must be negotiated.
     pub fn report_duplicates(&mut self) {
         self.dsack = true;
     }
 
-    /// Stops reports of reordered data. In Linux such data does not open the window then, so its ACKs are duplicates
-    /// (`tcp_data_queue_ofo`).
+    /// Stops SACK reports of out-of-order data. As in Linux, such data then does not increase the window, so that its
+    /// ACKs count as duplicates (`tcp_data_queue_ofo`).
     pub fn hide_disorder(&mut self) {
         self.reports = false;
     }
 
-    /// Accepts data up to `end`, although it was not offered.
+    /// Extends the window to `end`, although this was not advertised.
     #[cold]
     pub fn stretch(&mut self, end: u64) {
         self.edge = self.edge.max(end);
     }
 
-    /// Shift of advertised windows, with window scaling.
+    /// Returns the window scale shift of advertised windows; `None` without window scaling.
     pub fn scale(&self) -> Option<u8> {
         self.scale
     }
 
-    /// Acknowledges the next `segments` at once, and now all data that waits for the timer.
+    /// Acknowledges the next `segments` immediately. If any ACK is delayed now, it is sent immediately.
     pub fn set_quick(&mut self, segments: u16) {
         self.quick = segments;
         if segments == 0 {
-            // ACKs wait for data from now on (`tcp_sock_set_quickack`).
+            // Subsequent ACKs wait for data (`tcp_sock_set_quickack`).
             self.converse();
         }
         self.ack_now |= segments > 0 && self.deadline != Instant::MAX;
     }
 
-    /// The connection is over.
+    /// Stops the timers of a closed connection.
     pub fn stop(&mut self) {
         self.deadline = Instant::MAX;
         self.ack_now = false;
     }
 
-    /// The next offset expected.
+    /// Returns the next expected offset.
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// Payload handed to the application, in bytes.
+    /// Returns the payload that arrived in order and was passed to the application, in bytes.
     pub fn received(&self) -> u64 {
         self.nxt - u64::from(self.fin_consumed())
     }
 
-    /// Whether more arrived in order than was acknowledged.
+    /// Returns true if more data arrived in order than was acknowledged.
     #[inline]
     pub fn acknowledges_more(&self) -> bool {
         self.nxt > self.last_ack
     }
 
-    /// Payload that was acknowledged, in bytes.
+    /// Returns the acknowledged payload, in bytes.
     pub fn confirmed(&self) -> u64 {
         self.last_ack.min(self.fin_at)
     }
 
-    /// Whether the FIN and all data before it arrived.
+    /// Returns true if the FIN and all data before it arrived.
     pub fn fin_consumed(&self) -> bool {
         self.nxt > self.fin_at
     }
 
-    /// Whether the FIN arrived, in order or not.
+    /// Returns true if the FIN arrived, in order or not.
     pub fn knows_end(&self) -> bool {
         self.fin_at != NO_FIN
     }
 
-    /// Whether data waits above a hole.
+    /// Returns true if data waits above a hole.
     pub fn has_holes(&self) -> bool {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty())
     }
 
-    /// The missing ranges below the highest data, in ascending order.
+    /// Returns the missing ranges below the highest data, in ascending order.
     pub(crate) fn holes(&self) -> impl Iterator<Item = Range> + '_ {
         let ranges = || self.holes.iter().flat_map(|holes| holes.ranges.iter(self.nxt));
         let starts = std::iter::once(self.nxt).chain(ranges().map(|range| range.end));
         starts.zip(ranges().map(|range| range.start)).map(|(start, end)| Range { start, end })
     }
 
-    /// The offset after the highest data.
+    /// Returns the offset after the highest data.
     pub(crate) fn highest(&self) -> u64 {
         self.holes.as_ref().and_then(|holes| holes.ranges.last(self.nxt)).map_or(self.nxt, |range| range.end)
     }
 
-    /// Whether the next ACK has a report for a SACK option.
+    /// Returns true if the next ACK carries a SACK option.
     pub fn has_report(&self) -> bool {
         self.holes.as_ref().is_some_and(|holes| !holes.ranges.is_empty() || !holes.duplicate.is_empty())
     }
 
-    /// The right edge: data from here on is not accepted.
+    /// Returns the right edge of the window: the first offset that is not accepted.
     pub fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// TS.Recent: the timestamp that the next segment echoes.
+    /// Returns TS.Recent, the timestamp that the next segment echoes.
     pub fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
 
-    /// Takes TSval of the peer's SYN.
+    /// Stores the TSval of the peer's SYN.
     pub fn set_ts_recent(&mut self, now: Instant, value: u32) {
         self.ts_recent = value;
         self.ts_noted = coarse(now);
     }
 
-    /// Whether the timestamp is older than one seen (PAWS, RFC 7323 §5.3).
+    /// Returns true if the timestamp is older than TS.Recent (PAWS, RFC 7323 §5.3).
     pub fn is_old(&self, now: Instant, value: u32) -> bool {
         (value.wrapping_sub(self.ts_recent) as i32) < 0 && !self.is_outdated(now)
     }
 
-    /// Whether TS.Recent is too old for the comparison: the peer's clock may have turned by half meanwhile (RFC 7323
-    /// §5.5).
+    /// Returns true if TS.Recent is too old for a comparison: the peer's clock may have advanced by half of its range
+    /// meanwhile (RFC 7323 §5.5).
     #[cold]
     fn is_outdated(&self, now: Instant) -> bool {
         coarse(now).saturating_sub(self.ts_noted) >= coarse(Instant::ZERO + TIMESTAMP_LIFE)
     }
 
-    /// Whether the timestamp is younger than all seen.
+    /// Returns true if the timestamp is newer than TS.Recent.
     pub fn is_newer(&self, value: u32) -> bool {
         value.wrapping_sub(self.ts_recent) as i32 > 0
     }
 
-    /// Notes TSval of an acceptable segment that starts at `start`, if it is the one to echo: the earliest
-    /// unacknowledged one (RFC 7323 §4.3).
+    /// Stores TSval of an acceptable segment that starts at `start`, if its timestamp is to be echoed because no
+    /// earlier segment is unacknowledged (RFC 7323 §4.3).
     pub fn note_timestamp(&mut self, now: Instant, start: u64, value: u32) {
         if start <= self.last_ack && !self.is_old(now, value) {
             self.set_ts_recent(now, value);
         }
     }
 
-    /// Takes in `len` bytes of data from `start` on, and perhaps the FIN. Data outside the window is cut off. Returns
-    /// the number of bytes that were present before.
+    /// Receives `len` bytes of data starting at `start`, and possibly the FIN. Data outside the window is cut off.
+    /// Returns the number of duplicate bytes.
     pub fn receive(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
         let end = start + len;
         let fin = flags.has(Flags::FIN);
@@ -331,7 +334,7 @@ impl Receiver {
         } else if self.reports {
             self.grow_beyond_hole(len);
         }
-        // RFC 5681 §4.2: at once for data that is out of order, fills a hole or is a duplicate.
+        // RFC 5681 §4.2: immediately for data that is out of order, fills a hole or is a duplicate.
         if range.start == self.nxt {
             self.advance();
             self.acknowledge_soon(now);
@@ -341,8 +344,8 @@ impl Receiver {
         old + known
     }
 
-    /// Whether data of this length with this timestamp, at the next offset, is predicted: in order and in time, into a
-    /// window with room for it.
+    /// Returns true if header prediction covers `len` bytes at the next expected offset with this timestamp: nothing is
+    /// missing, the data is inside the window, the timestamp is not old, and the buffer is not to be tuned now.
     #[inline(always)]
     pub(crate) fn predicts(&self, now: Instant, len: u64, timestamp: u32) -> bool {
         let fits = len > 0 && self.nxt + len <= self.edge && self.fin_at == NO_FIN && !self.has_holes();
@@ -350,14 +353,14 @@ impl Receiver {
         fits && recent && now < self.tune_at()
     }
 
-    /// As [`Self::receive`], for predicted data.
+    /// Receives predicted data, with the same result as [`Self::receive`].
     #[inline(always)]
     pub(crate) fn receive_predicted(&mut self, now: Instant, len: u64, flags: Flags) {
         self.nxt += len;
         self.count_arrival(now, len, flags, false);
     }
 
-    /// Data in order arrived, or the FIN, or both.
+    /// Counts the arrival of in-order data, a FIN, or both, and schedules its ACK.
     #[inline(always)]
     fn count_arrival(&mut self, now: Instant, len: u64, flags: Flags, fin: bool) {
         if self.adaptive.is_some() {
@@ -368,24 +371,25 @@ impl Receiver {
         }
     }
 
-    /// An ACK of its own is due for a segment of low priority.
+    /// Schedules a separate ACK for a low-priority segment.
     #[cold]
     pub fn owe_copy(&mut self) {
         self.copies = self.copies.saturating_add(1);
     }
 
-    /// Whether such an ACK is due.
+    /// Returns true if the ACK of a low-priority segment is due.
     #[inline]
     pub fn owes_copies(&self) -> bool {
         self.copies > 0
     }
 
-    /// Notes that such an ACK leaves.
+    /// Records that the ACK of a low-priority segment is sent.
     pub fn take_copy(&mut self) {
         self.copies -= 1;
     }
 
-    /// Takes in data sent again to probe the path. Data that was present before is not reported.
+    /// Receives a copy of data that was sent to probe the path. Data that had already arrived is not reported as a
+    /// duplicate.
     #[cold]
     pub fn receive_copy(&mut self, now: Instant, start: u64, len: u64) {
         let end = start + len;
@@ -400,15 +404,15 @@ impl Receiver {
         }
     }
 
-    /// Makes repeated data the first block of the next SACK option. RFC 2883 §4: of several parts of one segment the
-    /// first counts, and each is reported once.
+    /// Makes duplicate data the first block of the next SACK option. If a segment contains several duplicate parts, the
+    /// first one is reported; each duplicate is reported once (RFC 2883 §4).
     pub fn note_duplicate(&mut self, range: Range) {
         if self.dsack && range.start < range.end {
             self.holes.get_or_insert_default().duplicate = range.into();
         }
     }
 
-    /// Notes that the number of the SYN, before that of the first byte, arrived again.
+    /// Records that the SYN arrived again, whose sequence number precedes the first byte.
     #[cold]
     pub fn note_duplicate_syn(&mut self) {
         if self.dsack {
@@ -416,7 +420,7 @@ impl Receiver {
         }
     }
 
-    /// Advances to the first hole.
+    /// Advances the next expected offset to the first hole.
     fn advance(&mut self) {
         if let Some(holes) = &mut self.holes
             && let Some(range) = holes.ranges.first(self.nxt)
@@ -441,13 +445,14 @@ impl Receiver {
         fin
     }
 
-    /// Lets an ACK wait until then at the latest.
+    /// Delays the ACK until `deadline`.
     #[inline(always)]
     fn wait_until(&mut self, deadline: Instant) {
         (self.deadline, self.is_put_off) = (deadline, false);
     }
 
-    /// RFC 9293 §3.8.6.3: an ACK for at least every second segment, and at the latest after the timeout.
+    /// Counts a segment, and schedules an ACK immediately for every [`Self::every`] segments, otherwise after the
+    /// timeout (RFC 9293 §3.8.6.3).
     fn count(&mut self, now: Instant, at_once: bool) {
         self.pending = self.pending.saturating_add(1);
         if at_once || self.quick > 0 || self.pending >= self.every {
@@ -458,7 +463,7 @@ impl Receiver {
         }
     }
 
-    /// An ACK must leave: now, or with the next one if ACKs have a fixed frequency and the window is open.
+    /// Schedules an ACK: now, or if ACKs have a fixed interval and the window is open, with the next ACK.
     #[inline]
     pub fn acknowledge_soon(&mut self, now: Instant) {
         if !self.fixed || self.edge <= self.nxt {
@@ -468,45 +473,45 @@ impl Receiver {
         }
     }
 
-    /// An ACK must leave now.
+    /// Schedules an ACK now.
     pub fn acknowledge_now(&mut self) {
         self.ack_now = true;
     }
 
-    /// Whether an ACK must leave now.
+    /// Returns true if an ACK is due now.
     pub fn ack_due(&self) -> bool {
         self.ack_now
     }
 
-    /// Time at which the delayed ACK must leave; [`Instant::MAX`] if none waits.
+    /// Returns the deadline of the delayed ACK; [`Instant::MAX`] if no ACK is delayed.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// The delayed-ACK timer fired.
+    /// Handles the delayed-ACK timer.
     pub(crate) fn handle_timeout(&mut self, path: PathTimes) {
         self.missed(path);
         self.ack_now = true;
         self.deadline = Instant::MAX;
     }
 
-    /// A segment with an ACK leaves: returns its window field, and clears pending ACKs. The window of a SYN is never
-    /// scaled (RFC 7323 §2.2).
+    /// Records that a segment with an ACK is sent: returns its window field, and clears the pending ACKs. The window of
+    /// a SYN is never scaled (RFC 7323 §2.2).
     #[inline(always)]
     pub fn acknowledged(&mut self, syn: bool) -> u16 {
         match self.window {
-            // Nothing arrived since the last one, as is usual for an end that only sends.
+            // Nothing arrived since the last one, which is typical for an end that only sends.
             Some(window) if !self.waits() => window,
             _ => self.offer(syn),
         }
     }
 
-    /// Whether an ACK is due, now or later.
+    /// Returns true if an ACK is due immediately or after a delay.
     fn waits(&self) -> bool {
         self.ack_now || self.deadline != Instant::MAX
     }
 
-    /// The current window, with an ACK of everything received.
+    /// Returns the window field for an ACK of all data received, and clears the pending ACKs.
     fn offer(&mut self, syn: bool) -> u16 {
         if self.adaptive.is_some() && self.waits() {
             self.waits_no_more();
@@ -520,33 +525,34 @@ impl Receiver {
         window
     }
 
-    /// The window field of an ACK below the received data, up to the right edge.
+    /// Returns the window field for an ACK of data up to `nxt`, which is below the data received. The right edge stays
+    /// the same.
     pub fn window_from(&self, nxt: u64) -> u16 {
         ((self.edge - nxt) >> self.scale.unwrap_or(0)).min(65_535) as u16
     }
 
-    /// Holds back acknowledgements: segments from now on carry none, and no valid window. Only while no ACK is due, or
-    /// for a segment that will not be the last.
-    pub(crate) fn hold(&mut self) -> Held {
+    /// Suspends acknowledgements: the next segments carry neither an ACK nor a valid window. Call it only while no ACK
+    /// is due, or if a segment with an ACK will follow.
+    pub(crate) fn hold(&mut self) -> HeldAck {
         let Self { ack_now, deadline, is_put_off, window, .. } = *self;
         (self.ack_now, self.deadline, self.window) = (false, Instant::MAX, Some(0));
-        Held { ack_now, deadline, is_put_off, window }
+        HeldAck { ack_now, deadline, is_put_off, window }
     }
 
-    /// Restores the pending ACKs.
-    pub(crate) fn release(&mut self, held: Held) {
-        let Held { ack_now, deadline, is_put_off, window } = held;
+    /// Resumes the suspended acknowledgements.
+    pub(crate) fn release(&mut self, held: HeldAck) {
+        let HeldAck { ack_now, deadline, is_put_off, window } = held;
         (self.ack_now, self.deadline, self.is_put_off, self.window) = (ack_now, deadline, is_put_off, window);
     }
 
-    /// The ranges of a SACK option: the duplicate (RFC 2883 §4), then the blocks above the holes, the newest first (RFC
-    /// 2018 §4). The duplicate is reported only once, by this call. Returns the number of ranges.
+    /// Writes the ranges of a SACK option: first the duplicate (RFC 2883 §4), then the blocks above the holes, newest
+    /// first (RFC 2018 §4). Returns the number of ranges. The duplicate is reported only once.
     pub fn report(&mut self, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let Some(holes) = &mut self.holes else { return 0 };
         let duplicates = usize::from(!holes.duplicate.is_empty());
         let len = holes.take_report(self.nxt, ranges);
         for range in &mut ranges[duplicates..len] {
-            // The FIN after it has a number, too.
+            // The FIN after it also has a number.
             range.end += u64::from(range.end == self.fin_at);
         }
         len

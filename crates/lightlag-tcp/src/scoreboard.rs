@@ -1,14 +1,14 @@
 //! The state of every segment in flight: sent, SACKed, lost, retransmitted (RFC 6675).
 //!
-//! There is one record per segment in a ring, contiguous in offsets, and the SACKed data as disjoint sorted ranges.
-//! Nothing scans from the head. A record is found from an offset by dividing by the segment size, SACKed runs are
-//! stepped over by their range, and each record is marked lost, SACKed, retransmitted and removed at most once. An ACK
-//! therefore costs a constant number of steps on average, whatever the flight.
+//! A ring contains one record per segment, in the order of offsets; SACKed data is also stored as disjoint sorted
+//! ranges. No operation scans from the first record. The record at an offset is found by dividing by the segment size,
+//! a range skips all SACKed records in it, and each record is marked as lost, SACKed, retransmitted and removed at most
+//! once. An ACK therefore takes a constant number of steps on average, however much data is in flight.
 //!
-//! Invariants: `pipe` is the sum of the records' contributions (RFC 6675 §4 SetPipe: one for a segment neither SACKed
-//! nor lost, one more if it was retransmitted). Ranges are disjoint, sorted and inside `una..nxt`. A SACKed record is
-//! never lost, nor is one that was given up. Every record below the lost edge is SACKed, lost, given up or was sent
-//! again.
+//! Invariants: `pipe` is the sum of the contributions of all records (RFC 6675 §4 SetPipe: the segment's length if it
+//! is neither SACKed nor lost, and its length once more if it was retransmitted). Ranges are disjoint, sorted and
+//! inside `una..nxt`. A SACKed or abandoned record is never lost. Every record below the lost edge is SACKed, lost,
+//! abandoned or retransmitted.
 
 use crate::spans::Spans;
 use lightlag_core::{Instant, Ring, prefetch};
@@ -40,7 +40,7 @@ mod tests;
 
 pub use crate::spans::Range;
 use again::Again;
-pub use counts::Counts;
+pub use counts::SegmentCounts;
 pub use delivery::Delivery;
 pub use log::Log;
 
@@ -48,23 +48,23 @@ const SACKED: u8 = 1;
 const LOST: u8 = 2;
 const RETRANSMITTED: u8 = 4;
 const FIN: u8 = 8;
-/// Sent more than once, even if a timeout took the last copy out of the pipe (Karn).
+/// The segment was sent more than once, even if a timeout removed the last copy from the pipe (Karn's algorithm).
 const AMBIGUOUS: u8 = 16;
-/// The peer tolerates its loss (BETS): it never leaves again.
+/// The segment was abandoned: the peer tolerates its loss (BETS), and it is never retransmitted again.
 const GIVEN_UP: u8 = 32;
-/// It left in the burst of the one before, unless that was cut.
+/// The segment was sent in the same burst as the previous one, and the burst has not been divided there.
 const JOINED: u8 = 64;
-/// It needs no further action.
+/// The segment needs no further action.
 const SETTLED: u8 = SACKED | GIVEN_UP;
 
-/// The most payload of a segment, in bytes: a packet counts them in 16 bits.
+/// Maximum payload of a segment in bytes, because a packet counts them in 16 bits.
 pub(crate) const MOST_PAYLOAD: u32 = u16::MAX as u32;
 
-/// One segment in flight.
+/// Record of one segment in flight.
 #[derive(Clone, Copy, Debug, Default)]
-struct Record {
+struct SegmentRecord {
     sent: Instant,
-    /// The lower half of its first offset. The peer's window, of 30 bits, is smaller.
+    /// Lower 32 bits of the segment's first offset. They suffice, because the peer's window has at most 30 bits.
     start: u32,
     payload: u16,
     flags: u8,
@@ -72,18 +72,18 @@ struct Record {
     again: u8,
 }
 
-impl Record {
-    /// Its first offset, where no outstanding one is below `una`.
+impl SegmentRecord {
+    /// Returns the first offset of the segment; no outstanding offset is below `una`.
     fn start(&self, una: u64) -> u64 {
         una + u64::from(self.start.wrapping_sub(una as u32))
     }
 
-    /// The offset after it.
+    /// Returns the offset after the segment.
     fn end(&self, una: u64) -> u64 {
         self.start(una) + u64::from(self.len())
     }
 
-    /// Sequence numbers: the payload, and one for a FIN.
+    /// Returns the length in sequence numbers: the payload, and one for a FIN.
     fn len(&self) -> u32 {
         u32::from(self.payload) + u32::from(self.has(FIN))
     }
@@ -92,77 +92,79 @@ impl Record {
         self.flags & flag != 0
     }
 
-    /// Whether it was sent once, and there is no news of it.
+    /// Returns true if the segment was sent once and no report has concerned it.
     fn is_fresh(&self) -> bool {
         self.flags & !(FIN | JOINED) == 0
     }
 
-    /// Bytes that newly count as lost once the record is marked.
+    /// Returns by how many bytes the count of lost bytes grows if the record is marked as lost now.
     fn newly_lost(&self) -> u64 {
         if self.has(LOST) && !self.has(RETRANSMITTED) { 0 } else { u64::from(self.len()) }
     }
 
-    /// The record's contribution to the pipe.
+    /// Returns the record's contribution to the pipe, in bytes.
     fn in_pipe(&self) -> u32 {
         self.copies() * self.len()
     }
 
-    /// How many copies of it are in the pipe.
+    /// Returns the number of copies of the segment in the pipe.
     fn copies(&self) -> u32 {
         if self.has(SETTLED) { 0 } else { u32::from(!self.has(LOST)) + u32::from(self.has(RETRANSMITTED)) }
     }
 }
 
-/// A segment to send again.
+/// A segment to retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chunk {
-    /// First offset.
+    /// Offset of the first byte.
     pub start: u64,
-    /// Payload bytes.
+    /// Payload in bytes.
     pub len: u32,
     /// Whether the FIN follows the payload.
     pub fin: bool,
 }
 
-/// The records of one sender. Records have running numbers, which stay the same while the ring moves.
+/// The records of one sender. A record keeps its number when older records are removed from the ring.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Scoreboard {
     una: u64,
     nxt: u64,
-    records: Ring<Record>,
-    /// At most twice a window, which has 30 bits.
+    records: Ring<SegmentRecord>,
+    /// Estimated number of bytes in the network. 32 bits suffice: at most two copies of a window, which has at most 30
+    /// bits.
     pipe: u32,
     segment_size: u16,
-    /// Whether `again` is kept.
+    /// Whether the transmission times of retransmissions are recorded, in [`Self::again`].
     timed: bool,
     /// Number of the first record in the ring.
     first: u64,
-    /// Every record with a smaller number is SACKed, given up, lost or was sent again (RFC 6675 IsLost is monotone in the
-    /// offset, and so is the time of the first sending).
+    /// All records with smaller numbers are SACKed, abandoned, lost or retransmitted. (RFC 6675 IsLost is monotone in
+    /// the offset, and so is the time of the first transmission.)
     lost_edge: u64,
-    /// No lost record with a smaller number waits for retransmission (HighRxt as a number).
+    /// All lost records with smaller numbers were retransmitted (HighRxt, as a record number).
     cursor: u64,
-    /// Bytes marked as lost so far.
+    /// Total number of bytes marked as lost so far.
     lost_bytes: u64,
-    /// The events of records, if a log is kept.
+    /// Log of deliveries and losses, if logging is on.
     log: Option<Box<Log>>,
-    /// The retransmissions, kept apart because there are usually none.
+    /// State of retransmitted records, allocated only if there are any.
     again: Option<Box<Again>>,
-    /// SACKed records, and their bytes; without SACK, segments that count as SACKed.
+    /// Number of SACKed records; [`Self::sacked_bytes`] is their size. Without SACK, segments that count as SACKed
+    /// because of duplicate ACKs.
     sacked: u32,
     sacked_bytes: u32,
-    /// The data that is SACKed, above `una`.
+    /// Ranges of SACKed data above `una`.
     ranges: Spans,
-    /// Number of the record above the highest SACKed range, if there is one.
+    /// Number of the first record above the highest SACKed range, if there is such a range.
     above_top: u64,
-    /// Loop steps so far: the measure of work in tests.
+    /// Number of loop steps so far, which tests use to measure work.
     #[cfg(test)]
     steps: u64,
 }
 
 impl Scoreboard {
-    /// An empty scoreboard; full segments carry `segment_size` bytes.
+    /// Returns an empty scoreboard whose full segments carry `segment_size` bytes.
     pub fn new(segment_size: u32) -> Self {
         let mut board = Self {
             records: Ring::new(),
@@ -188,86 +190,87 @@ impl Scoreboard {
         board
     }
 
-    /// Sets the payload of full segments, known after the handshake, before anything is sent.
+    /// Sets the payload of full segments, which is known after the handshake. Call it before anything is sent.
     pub fn set_segment_size(&mut self, bytes: u32) {
-        assert!(bytes <= MOST_PAYLOAD, "{bytes} B are more than a segment holds");
+        assert!(bytes <= MOST_PAYLOAD, "{bytes} B exceed the maximum size of a segment");
         self.segment_size = bytes as u16;
     }
 
-    /// Payload of a full segment in bytes.
+    /// Returns the payload of a full segment in bytes.
     pub fn segment_size(&self) -> u32 {
         self.segment_size.into()
     }
 
-    /// First offset not acknowledged.
+    /// Returns the first unacknowledged offset.
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// Offset of the next new byte.
+    /// Returns the offset of the next new byte to send.
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// FlightSize: everything sent and not acknowledged cumulatively, SACKed data included (RFC 5681 §2).
+    /// Returns FlightSize: all data sent and not acknowledged cumulatively, including SACKed data (RFC 5681 §2).
     pub fn flight(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// Bytes thought to be in the network (RFC 6675 §4).
+    /// Returns the estimated number of bytes in the network (pipe, RFC 6675 §4).
     pub fn pipe(&self) -> u64 {
         self.pipe.into()
     }
 
-    /// Whether anything is SACKed.
+    /// Returns true if anything is SACKed.
     pub fn any_sacked(&self) -> bool {
         !self.ranges.is_empty()
     }
 
-    /// Fetches the first record from memory.
+    /// Prefetches the first record.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self.records.front_place());
     }
 
-    /// Makes room for so many records at once: memory that grows step by step leaves gaps behind.
+    /// Allocates memory for `records` records in one step, because memory that grows step by step leaves gaps.
     pub(crate) fn reserve(&mut self, records: usize) {
         self.records.reserve(records);
     }
 
-    /// Gives back memory that only a larger flight needed.
+    /// Frees memory that is no longer needed because less data is in flight.
     pub(crate) fn shrink(&mut self) {
         self.records.shrink();
     }
 
-    /// Whether nothing is in flight.
+    /// Returns true if nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Whether the first record is lost.
+    /// Returns true if the first record is lost.
     pub fn head_lost(&self) -> bool {
         self.records.front().is_some_and(|head| head.has(LOST))
     }
 
-    /// Adds new data that left.
+    /// Adds a record of new data that was sent.
     #[inline(always)]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
-        debug_assert!(len <= MOST_PAYLOAD, "{len} B are more than a segment holds");
+        debug_assert!(len <= MOST_PAYLOAD, "{len} B exceed the maximum size of a segment");
         let flags = if fin { FIN } else { 0 };
-        *self.records.push() = Record { sent: now, start: self.nxt as u32, payload: len as u16, flags, again: 0 };
+        *self.records.push() =
+            SegmentRecord { sent: now, start: self.nxt as u32, payload: len as u16, flags, again: 0 };
         let len = len + u32::from(fin);
         self.nxt += u64::from(len);
         self.pipe += len;
         debug_assert!(self.flight() <= u64::from(u32::MAX), "a flight is not larger than a window");
     }
 
-    /// Handles the advance of the cumulative acknowledgement to `ack`, inside `una..=nxt`.
+    /// Advances the cumulative acknowledgement to `ack`, which lies in `una..=nxt`.
     #[inline(always)]
     pub fn acknowledge(&mut self, ack: u64, delivery: &mut Delivery) {
         debug_assert!(self.una <= ack && ack <= self.nxt);
         let (una, acked) = (self.una, (ack - self.una) as u32);
-        // First copies left in order, each behind the one before: the first and the last of them give the times of all.
+        // First copies were sent in order, so the first and the last of them give the times of all.
         let mut first = None;
         let mut sent = Instant::ZERO;
         let mut bytes = 0;
@@ -288,7 +291,7 @@ impl Scoreboard {
         {
             count_step!(self);
             if head.end(una) > ack {
-                // Only a peer that cuts segments acknowledges a part of one, and that is payload.
+                // Only a peer that divides segments acknowledges a part of one, and that is payload.
                 let cut = (ack - head.start(una)) as u32;
                 self.pipe -= head.copies() * cut;
                 if head.has(SETTLED) {
@@ -331,7 +334,7 @@ impl Scoreboard {
         self.ranges.forget_below(ack, una);
     }
 
-    /// Handles a report of `block` as received. Only whole records count; parts of one wait until it is complete.
+    /// Handles a SACK report of `block`. A record counts as SACKed only once all of it was reported.
     pub fn sack(&mut self, block: Range, delivery: &mut Delivery) {
         if block.start >= block.end || block.end <= self.una || block.end > self.nxt {
             return;
@@ -350,21 +353,21 @@ impl Scoreboard {
         {
             return;
         }
-        let mut at = self.find(start);
+        let mut index = self.find(start);
         let una = self.una;
-        let Some(from) = self.records.get(at).map(|record| record.start(una)) else { return };
+        let Some(from) = self.records.get(index).map(|record| record.start(una)) else { return };
         let mut range = Range { start: from, end: from };
         let mut next = touching;
-        while let Some(record) = self.records.get_mut(at) {
+        while let Some(record) = self.records.get_mut(index) {
             count_step!(self);
             if let Some(known) = self.ranges.get(next, una)
                 && known.start <= record.start(una)
             {
-                // Steps over known ranges. A range that only touches from below joins, too.
+                // Steps over known ranges. A range that only touches from below also joins.
                 range = Range { start: range.start.min(known.start), end: range.end.max(known.end) };
                 next += 1;
                 if known.end > record.start(una) {
-                    at = self.find(known.end);
+                    index = self.find(known.end);
                 }
                 continue;
             }
@@ -374,14 +377,14 @@ impl Scoreboard {
             self.pipe -= record.in_pipe();
             delivery.add(record, una);
             if record.has(AMBIGUOUS) {
-                forward::delivered(&mut self.again, self.first + at as u64);
+                forward::delivered(&mut self.again, self.first + index as u64);
             }
-            log::delivered(&mut self.log, self.first + at as u64, record.len());
+            log::delivered(&mut self.log, self.first + index as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
             self.sacked_bytes += record.len();
             range.end = record.end(una);
-            at += 1;
+            index += 1;
         }
         // A range that starts where the new one ends joins it.
         if let Some(known) = self.ranges.get(next, una)
@@ -394,16 +397,16 @@ impl Scoreboard {
             return;
         }
         if next == self.ranges.len() {
-            self.above_top = self.first + at as u64;
+            self.above_top = self.first + index as u64;
         }
         self.ranges.replace(touching, next, range);
     }
 
-    /// Handles the usual news: the highest range grew up to `end`.
+    /// Handles the most common report: the highest SACKed range now extends to `end`.
     fn extend_top(&mut self, end: u64, delivery: &mut Delivery) {
-        let mut at = (self.above_top - self.first) as usize;
+        let mut index = (self.above_top - self.first) as usize;
         let una = self.una;
-        while let Some(record) = self.records.get_mut(at) {
+        while let Some(record) = self.records.get_mut(index) {
             count_step!(self);
             if record.end(una) > end {
                 break;
@@ -411,21 +414,21 @@ impl Scoreboard {
             self.pipe -= record.in_pipe();
             delivery.add(record, una);
             if record.has(AMBIGUOUS) {
-                forward::delivered(&mut self.again, self.first + at as u64);
+                forward::delivered(&mut self.again, self.first + index as u64);
             }
-            log::delivered(&mut self.log, self.first + at as u64, record.len());
+            log::delivered(&mut self.log, self.first + index as u64, record.len());
             record.flags = (record.flags | SACKED) & !LOST;
             self.sacked += 1;
             self.sacked_bytes += record.len();
-            at += 1;
+            index += 1;
         }
-        self.above_top = self.first + at as u64;
-        let end = self.records.get(at).map_or(self.nxt, |record| record.start(una));
+        self.above_top = self.first + index as u64;
+        let end = self.records.get(index).map_or(self.nxt, |record| record.start(una));
         self.ranges.end_last_at(end);
     }
 
-    /// Index of the first range that ends at or after `offset`. News mostly concerns the newest data, so the last few
-    /// ranges are searched first.
+    /// Returns the index of the first range that ends at or after `offset`. Reports mostly concern the newest data, so
+    /// the last few ranges are searched first.
     fn first_range_ending_at_or_after(&self, offset: u64) -> usize {
         let near = self.ranges.iter(self.una).rev().take(4).position(|range| range.end < offset);
         near.map_or_else(
@@ -434,61 +437,62 @@ impl Scoreboard {
         )
     }
 
-    /// Index of the first record that starts at or after `offset`. Nearly all records are of full size, so a
-    /// division finds it; a head that was cut or small segments leave it to bisection.
+    /// Returns the index of the first record that starts at or after `offset`. Nearly all records are of full size, so
+    /// a division usually finds it; if the first record is incomplete or segments are small, bisection does.
     fn find(&self, offset: u64) -> usize {
         let Some(head) = self.records.front() else { return 0 };
         let distance = offset.saturating_sub(head.start(self.una));
         // A 32-bit division takes half the time, and hardly more than 4 GiB are ever in flight.
         let guess =
             u32::try_from(distance).map_or(usize::MAX, |distance| (distance / u32::from(self.segment_size)) as usize);
-        for at in [guess, guess.saturating_add(1)] {
-            let here = self.records.get(at).map_or(self.nxt, |record| record.start(self.una));
-            let before = at.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start(self.una));
-            if here >= offset && before.is_none_or(|before| before < offset) && at <= self.records.len() {
-                return at;
+        for index in [guess, guess.saturating_add(1)] {
+            let here = self.records.get(index).map_or(self.nxt, |record| record.start(self.una));
+            let before = index.checked_sub(1).and_then(|at| self.records.get(at)).map(|record| record.start(self.una));
+            if here >= offset && before.is_none_or(|before| before < offset) && index <= self.records.len() {
+                return index;
             }
         }
         self.records.partition_point(|record| record.start(self.una) < offset)
     }
 
-    /// Keeps a log from now on.
+    /// Starts to log deliveries and losses.
     pub fn keep_log(&mut self) {
         self.log = Some(Box::default());
     }
 
-    /// The log, which its reader empties.
+    /// Returns the log, if logging is on. Its reader empties it.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_deref_mut()
     }
 
-    /// Whether a retransmitted segment may still be outstanding; known if times are kept.
+    /// Returns true if a retransmission may still be outstanding. Valid only if the times of retransmissions are
+    /// recorded.
     pub fn any_resent(&self) -> bool {
         self.again.as_ref().is_some_and(|again| !again.resent.is_empty())
     }
 
-    /// Number of the first record, and of the one that a new segment gets.
+    /// Returns the number of the first record, and the number that the next new record will get.
     pub fn numbers(&self) -> (u64, u64) {
         (self.first, self.first + self.records.len() as u64)
     }
 
-    /// Records that are SACKed.
+    /// Returns the number of SACKed records.
     pub fn sacked(&self) -> u32 {
         self.sacked
     }
 
-    /// Bytes that are SACKed.
+    /// Returns the number of SACKed bytes.
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes.into()
     }
 
-    /// Bytes marked as lost so far.
+    /// Returns the total number of bytes marked as lost so far.
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
     }
 
-    /// Marks segments as lost by RFC 6675 §4 IsLost: three discontiguous ranges, or more than two segments' bytes, are
-    /// SACKed above them.
+    /// Marks a segment as lost if three discontiguous ranges, or more bytes than two segments carry, are SACKed above
+    /// it (RFC 6675 §4 IsLost).
     pub fn mark_lost(&mut self) {
         let (mut above, mut edge) = (0, None);
         for (count, range) in self.ranges.iter(self.una).rev().enumerate() {
@@ -530,9 +534,10 @@ impl Scoreboard {
         }
     }
 
-    /// Handles a timeout: everything neither SACKed nor given up is lost, retransmissions included, and leaves again
-    /// from the head on, except for segments other than the head that left after `recent` (RFC 8985 §6.3). A SACKed
-    /// head means that the peer dropped reported data (RFC 2018 §8): all reports are forgotten.
+    /// Handles a timeout: all data that is neither SACKed nor abandoned is lost, including retransmissions, and will be
+    /// retransmitted from the first record. Segments sent after `recent` are exempt, except the first (RFC 8985 §6.3).
+    /// If the first record is SACKed, the peer has dropped data that it had reported (RFC 2018 §8), and all reports are
+    /// discarded.
     pub fn mark_all_lost(&mut self, recent: Instant) {
         let reneged = self.records.front().is_some_and(|head| head.has(SACKED));
         if reneged {

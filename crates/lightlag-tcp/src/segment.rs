@@ -1,7 +1,8 @@
-//! A TCP segment in the form of the wire (RFC 9293 §3.1), without its payload: bytes are counted, not carried.
+//! A TCP segment in its wire format (RFC 9293 §3.1), without its payload: bytes are counted, not carried.
 //!
-//! Sequence numbers are the 32 bits of the header; a connection turns them into 64-bit offsets at its edge, so nothing
-//! inside it wraps. A segment is 52 bytes, so a packet with its envelope is 64: one cache line.
+//! Sequence numbers have 32 bits, as in the header. A connection converts them to 64-bit offsets as soon as they
+//! arrive, so its own offsets never wrap. This type takes 52 bytes, so a packet with the other data of the simulator
+//! takes 64: one cache line.
 
 use std::fmt;
 use std::num::NonZeroU8;
@@ -21,13 +22,13 @@ pub use space::{Capabilities, MAX_SNACKS, MAX_VECTOR, Snack};
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {
-    /// The number that lies `bytes` after this one.
+    /// Returns the sequence number that is `bytes` after this one.
     pub const fn plus(self, bytes: u32) -> Self {
         Self(self.0.wrapping_add(bytes))
     }
 
-    /// The 64-bit offset nearest to `reference` whose low 32 bits are this number minus `initial`.
-    /// `None` if that lies before offset 0.
+    /// Returns the 64-bit offset nearest to `reference` whose low 32 bits are this number minus `initial`. `None` if
+    /// that offset would be negative.
     pub fn expand(self, initial: SeqNumber, reference: u64) -> Option<u64> {
         let distance = self.0.wrapping_sub(initial.0).wrapping_sub(reference as u32) as i32;
         reference.checked_add_signed(i64::from(distance))
@@ -49,71 +50,72 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// Opens a connection.
     pub const SYN: Self = Self(0x02);
-    /// Refuses or aborts a connection.
+    /// Rejects or aborts a connection.
     pub const RST: Self = Self(0x04);
-    /// The data is to be handed to the application now.
+    /// Passes the data to the application without delay.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
-    /// A congestion mark is echoed (RFC 3168 §6.1).
+    /// Echoes a congestion mark (RFC 3168 §6.1).
     pub const ECE: Self = Self(0x40);
     /// The congestion window was reduced (RFC 3168 §6.1).
     pub const CWR: Self = Self(0x80);
     /// The highest bit of the ACE counter (RFC 9768 §3.1).
     pub const AE: Self = Self(0x100);
-    /// With data: a segment of low priority, which copies data sent before (TCP Peach and Peach+). Without: the ACK of
-    /// one. It uses a reserved bit, as the paper of TCP Peach does; no RFC assigns it, and no other TCP echoes it.
+    /// A low-priority segment (TCP Peach and Peach+). With data, it is a copy of data sent before; without data, it is
+    /// the ACK of such a copy. It uses a reserved bit, as in the paper on TCP Peach; no RFC assigns it, and no other
+    /// TCP echoes it.
     pub const LOW: Self = Self(0x200);
-    /// The header is compressed (SCPS-TP). This is not a bit of any header: the protocol number of IP shows it.
+    /// The header is compressed (SCPS-TP). This is not a bit of any header: the protocol number in the IP header
+    /// indicates it.
     pub const COMPRESSED: Self = Self(0x400);
-    /// The compressed header has no sequence number. This is not a bit of any header, either.
+    /// The compressed header has no sequence number. This is not a bit of any header.
     pub const UNNUMBERED: Self = Self(0x800);
 
-    /// The SYN has the fast open option (RFC 7413). This is not a bit of any header, either.
+    /// The SYN has the fast open option (RFC 7413). This is not a bit of any header.
     pub const FAST_OPEN: Self = Self(0x1000);
-    /// It has the fast open option in the form of the experiments before the RFC. This is not a bit of any header,
-    /// either.
+    /// The fast open option has the experimental form used before the RFC. This is not a bit of any header.
     pub const EXPERIMENTAL: Self = Self(0x2000);
 
-    /// Whether all bits of `other` are set.
+    /// Returns true if all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether any bit of `other` is set.
+    /// Returns true if any bit of `other` is set.
     pub const fn has_any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// AE, CWR and ECE as one number: the ACE field (RFC 9768 §3.2.2).
+    /// Returns the ACE field, which consists of AE, CWR and ECE (RFC 9768 §3.2.2).
     pub const fn ace(self) -> u8 {
         (self.0 >> 6 & 0b111) as u8
     }
 
-    /// The flags of an ACE field.
+    /// Returns the flags that encode this value of the ACE field.
     pub const fn from_ace(count: u8) -> Self {
         Self((count as u16 & 0b111) << 6)
     }
 
-    /// The union of both.
+    /// Returns the flags of `self` and of `other`.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// One block of a SACK option: received data from `start` up to, not including, `end` (RFC 2018 §3).
+/// One block of a SACK option: received data from `start` up to but not including `end` (RFC 2018 §3).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SackBlock {
     /// First sequence number of the block.
     pub start: SeqNumber,
-    /// The sequence number after the block.
+    /// Sequence number after the last byte of the block.
     pub end: SeqNumber,
 }
 
 /// The timestamps option (RFC 7323 §3).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Timestamps {
-    /// TSval: the sender's clock.
+    /// TSval: the time by the sender's clock.
     pub value: u32,
     /// TSecr: the peer's TSval that this segment echoes.
     pub echo: u32,
@@ -124,9 +126,9 @@ pub struct Timestamps {
 pub struct SynOptions {
     /// Maximum segment size in bytes (RFC 9293 §3.7.1).
     pub mss: Option<u16>,
-    /// Shift count of the window scale option (RFC 7323 §2.2), at most 14.
+    /// Shift count of the window scale option (RFC 7323 §2.2), 0 to 14.
     pub window_scale: Option<u8>,
-    /// SACK-permitted (RFC 2018 §2).
+    /// Whether SACK is permitted (RFC 2018 §2).
     pub sack_permitted: bool,
 }
 
@@ -134,16 +136,16 @@ const HAS_TIMESTAMPS: u8 = 0x01;
 const HAS_MSS: u8 = 0x02;
 const HAS_WINDOW_SCALE: u8 = 0x04;
 const HAS_SACK_PERMITTED: u8 = 0x08;
-/// [`Segment::space`] is in use.
+/// Set if [`Segment::space`] is in use.
 const HAS_SPACE: u8 = 0x80;
 const BLOCKS_SHIFT: u8 = 4;
 const BLOCKS_MASK: u8 = 0x07;
 
-/// Bytes of the timestamps option with its padding.
+/// Size of the timestamps option with its padding, in bytes.
 const TIMESTAMPS_LEN: u32 = 12;
 
-/// A shift count plus 1: 0 is left for what may stand in the place of a segment, which then is not larger. Counts above
-/// 14 means 14 (RFC 7323 §2.3), so 255 may become 254.
+/// A window scale shift, stored plus 1: the value 0 stays free, so that an `Option<Segment>` is not larger than a
+/// segment. A shift above 14 means 14 (RFC 7323 §2.3), so it does not matter that 255 becomes 254.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shift(NonZeroU8);
 
@@ -163,74 +165,74 @@ impl Default for Shift {
     }
 }
 
-/// A segment. Options are set by the `with_` methods and read by the methods of their names.
+/// A TCP segment. A method `with_x` sets the option `x`, and the method `x` reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// Number of the first byte of data, or of the SYN or FIN.
+    /// Sequence number of the first byte of data, or of the SYN or FIN.
     pub seq: SeqNumber,
-    /// The next number that the sender of this segment expects; valid with [`Flags::ACK`].
+    /// Next sequence number that the sender of this segment expects. Valid if [`Flags::ACK`] is set.
     pub ack: SeqNumber,
-    /// Four SACK blocks, or three and the timestamps in the last place: 40 bytes of options cannot hold timestamps and
-    /// four blocks (10 + 2 + 4·8 + 2 > 40), so they never need the place together. SNACK options use the place of the
-    /// first three, and ECN byte counters the last place if there are no timestamps.
+    /// Storage for options: four SACK blocks, or three and the timestamps in the last slot. 40 bytes of options cannot
+    /// hold timestamps and four blocks (10 + 2 + 4·8 + 2 > 40), so both never need that slot. SNACK options use the
+    /// first three slots, and ECN byte counters use the last slot if there are no timestamps.
     blocks: [SackBlock; 4],
     /// The window field of the header, unscaled.
     pub window: u16,
     // After the window: at a multiple of four it would be read together with the window, and wait for both to be
     // written.
-    /// Bytes of data.
+    /// Size of the data in bytes.
     pub len: u16,
-    /// MSS of a SYN; connection id of a compressed header.
+    /// MSS of a SYN, or connection ID of a compressed header.
     mss: u16,
     window_scale: Shift,
     options: u8,
-    /// Control bits.
+    /// Control bits of the header.
     pub flags: Flags,
-    /// Options of SCPS-TP, see [`space`]; or the ECN byte counters' data beyond their place, see [`accurate`], and the
-    /// length of a cookie, see [`cookie`].
+    /// Storage for the options of SCPS-TP, see [`space`]; or for the part of the ECN byte counters that does not fit
+    /// their slot, see [`accurate`], and the length of a cookie, see [`cookie`].
     space: u16,
 }
 
-/// Bytes of the TCP header without options.
+/// Size of the TCP header without options, in bytes.
 pub const HEADER: u32 = 20;
 
 impl Segment {
-    /// A segment without data and options.
+    /// Returns a segment without data or options.
     pub fn new(seq: SeqNumber, ack: SeqNumber, window: u16, flags: Flags) -> Self {
         Self { seq, ack, window, flags, ..Self::default() }
     }
 
-    /// The timestamps, if the segment carries them.
+    /// Returns the timestamps, if the segment carries them.
     pub fn timestamps(&self) -> Option<Timestamps> {
         let place = self.blocks[3];
         (self.options & HAS_TIMESTAMPS != 0).then_some(Timestamps { value: place.start.0, echo: place.end.0 })
     }
 
-    /// The timestamps of a segment without other options.
+    /// Returns the timestamps of a segment without other options.
     #[inline(always)]
     pub(crate) fn only_timestamps(&self) -> Option<Timestamps> {
         let place = self.blocks[3];
         (self.options == HAS_TIMESTAMPS).then_some(Timestamps { value: place.start.0, echo: place.end.0 })
     }
 
-    /// The SACK blocks, in the order of the wire: the newest first (RFC 2018 §4).
+    /// Returns the SACK blocks, in the order of the option: newest first (RFC 2018 §4).
     pub fn sack(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.options >> BLOCKS_SHIFT & BLOCKS_MASK)]
     }
 
-    /// Whether it has neither SACK blocks nor options of SCPS-TP.
+    /// Returns true if the segment reports nothing: it has neither SACK blocks nor SCPS-TP options.
     #[inline]
     pub(crate) fn reports_nothing(&self) -> bool {
         self.options & (HAS_SPACE | BLOCKS_MASK << BLOCKS_SHIFT) == 0 || self.counts_only()
     }
 
-    /// Whether ECN byte counters are its only report.
+    /// Returns true if ECN byte counters are the only report in the segment.
     #[cold]
     fn counts_only(&self) -> bool {
         self.has_ecn_bytes() && self.sack().is_empty()
     }
 
-    /// The options of a SYN.
+    /// Returns the options that only a SYN carries.
     pub fn syn_options(&self) -> SynOptions {
         SynOptions {
             mss: (self.options & HAS_MSS != 0).then_some(self.mss),
@@ -239,25 +241,25 @@ impl Segment {
         }
     }
 
-    /// Whether the network may drop it before others: a probe of TCP Peach, or the ACK of one.
+    /// Returns true if a network may drop this segment before others: a probe of TCP Peach, or the ACK of a probe.
     #[inline]
     pub fn is_low_priority(&self) -> bool {
         self.flags.has(Flags::LOW)
     }
 
-    /// Adds timestamps. They precede SACK blocks, of which three then fit.
+    /// Adds the timestamps option. Three slots for SACK blocks remain.
     #[must_use]
     pub fn with_timestamps(mut self, timestamps: Timestamps) -> Self {
-        assert!(self.sack().len() < 4, "timestamps leave room for three SACK blocks");
+        assert!(self.sack().len() < 4, "three SACK blocks fit next to timestamps");
         self.options |= HAS_TIMESTAMPS;
         self.blocks[3] = SackBlock { start: SeqNumber(timestamps.value), end: SeqNumber(timestamps.echo) };
         self
     }
 
-    /// Adds SACK blocks: as many of `blocks`, from the first on, as fit beside the other options.
+    /// Adds a SACK option with as many of these blocks, from the first, as fit next to the other options.
     #[must_use]
     pub fn with_sack(mut self, blocks: &[SackBlock]) -> Self {
-        debug_assert!(blocks.is_empty() || self.snack().is_none(), "SNACK options stand in the place of SACK blocks");
+        debug_assert!(blocks.is_empty() || self.snack().is_none(), "SNACK options and SACK blocks share one field");
         let room = if self.options & HAS_TIMESTAMPS != 0 { 3 } else { 4 };
         let count = blocks.len().min(room);
         self.blocks[..count].copy_from_slice(&blocks[..count]);
@@ -265,7 +267,7 @@ impl Segment {
         self
     }
 
-    /// Adds the options of a SYN.
+    /// Adds the options that only a SYN carries.
     #[must_use]
     pub fn with_syn_options(mut self, syn: SynOptions) -> Self {
         if let Some(mss) = syn.mss {
@@ -282,8 +284,8 @@ impl Segment {
         self
     }
 
-    /// Bytes of options in a plain header with their padding, a multiple of 4, in Linux's layout: SACK-permitted shares
-    /// the words of the timestamps if both are present.
+    /// Returns the size of the options in an uncompressed header with their padding, in bytes: a multiple of 4, in
+    /// Linux's layout, in which SACK-permitted shares four bytes with the timestamps if both are present.
     #[inline]
     pub fn options_len(&self) -> u32 {
         // Nearly all segments have only timestamps.
@@ -305,7 +307,7 @@ impl Segment {
         mss + scale + permitted + stamps + blocks + space
     }
 
-    /// Bytes of the header with its options as on the wire, where it may be compressed.
+    /// Returns the size of the header with its options on the wire in bytes, compressed or not.
     #[inline]
     pub fn header_len(&self) -> u32 {
         // Nearly all segments. A compressed header never has timestamps alone.
@@ -320,7 +322,7 @@ impl Segment {
         }
     }
 
-    /// Sequence numbers that the segment occupies: its data, and one each for SYN and FIN.
+    /// Returns how many sequence numbers the segment occupies: one for each byte of data, and one each for SYN and FIN.
     pub fn sequence_len(&self) -> u32 {
         u32::from(self.len) + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
@@ -370,7 +372,7 @@ mod tests {
     #[test]
     fn a_segment_leaves_twelve_bytes_of_a_cache_line() {
         assert_eq!(size_of::<Segment>(), 52);
-        assert_eq!(size_of::<Option<Segment>>(), 52, "there is room for something else in its place");
+        assert_eq!(size_of::<Option<Segment>>(), 52, "the type has a niche");
     }
 
     #[test]
@@ -390,7 +392,7 @@ mod tests {
         assert_eq!(plain.header_len(), 20);
         assert_eq!(plain.with_sack(&blocks[..1]).header_len(), 32);
         assert_eq!(plain.with_sack(&blocks).header_len(), 56);
-        // With the 20 bytes of IPv4: 64, 72, 80 for 1, 2, 3 blocks beside timestamps.
+        // With the 20 bytes of IPv4: 64, 72, 80 for 1, 2, 3 blocks with timestamps.
         for (n, size) in [(1, 64), (2, 72), (3, 80), (4, 80)] {
             assert_eq!(20 + plain.with_timestamps(STAMPS).with_sack(&blocks[..n]).header_len(), size);
         }

@@ -1,11 +1,11 @@
-//! The sending half: the data that may leave now, the retransmissions, and their timer.
+//! The sending half: which data may be sent now, retransmissions, and the retransmission timer.
 
 use crate::account::Account;
 use crate::config::Profile;
 use crate::config::{Config, IdleRestart, LossAssumption, PartialAcks, Reductions, Scheme};
-use crate::recovery::{Recovery, Rules, Signs};
+use crate::recovery::{Recovery, RepairRules, Signs};
 use crate::scoreboard::Scoreboard;
-use crate::timer::Step;
+use crate::timer::WheelStep;
 use lightlag_control::congestion::careful_resume::CarefulResume;
 use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{self, CongestionControl, Needs, Phase, Probes, Steering};
@@ -21,6 +21,7 @@ mod acks;
 mod attribution;
 mod best_effort;
 mod bursts;
+mod dormant;
 mod handshake;
 mod idle;
 mod low_priority;
@@ -32,7 +33,6 @@ mod progress;
 mod rates;
 mod records;
 mod release;
-mod rest;
 mod send_buffer;
 mod sending;
 mod special;
@@ -43,25 +43,25 @@ mod user_timeout;
 mod validation;
 
 pub(crate) use acks::Acknowledgement;
-pub(crate) use handshake::Agreed;
-pub(crate) use rest::{Rest, Sending};
+pub(crate) use dormant::{DormantSender, Sending};
+pub(crate) use handshake::NegotiatedOptions;
 pub(crate) use timeouts::Expiry;
 
-/// The purposes of the timer.
+/// Current purpose of the sender's timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     Retransmission,
-    /// The peer's window is closed and nothing is in flight (RFC 9293 §3.8.6.1).
+    /// The next probe, because the peer's window is closed and nothing is in flight (RFC 9293 §3.8.6.1).
     Persist,
-    /// A link is out, and only probes leave.
+    /// The next probe, because a link is down and only probes are sent.
     Outage,
-    /// The SYN-ACK of a connection that already has data is unanswered.
+    /// Retransmission of the SYN-ACK of a connection that already has data to send.
     Answer,
 }
 
-/// The rules of repair with this scheme; `sack`: the ends agreed on SACK.
-fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
-    Rules {
+/// Returns the rules of loss repair with this scheme; `sack` is true if SACK was negotiated.
+fn rules(config: &Config, scheme: Scheme, sack: bool) -> RepairRules {
+    RepairRules {
         scheme,
         guesses: config.prr && config.reductions == Reductions::Linux && scheme == Scheme::NewReno && !sack,
         limited_transmit: config.limited_transmit,
@@ -74,57 +74,57 @@ fn rules(config: &Config, scheme: Scheme, sack: bool) -> Rules {
     }
 }
 
-/// An initial window of so many segments.
+/// Converts the initial window in segments to 16 bits.
 fn segments(initial_window: u32) -> u16 {
     u16::try_from(initial_window).expect("an initial window has at most 65,535 segments")
 }
 
-/// A full segment with this much payload.
+/// Converts the payload of a full segment to 16 bits.
 fn payload(bytes: u32) -> u16 {
     u16::try_from(bytes).expect("a packet counts its payload in 16 bits")
 }
 
 /// The sending half of a connection.
-// The fields that every packet touches come first and together: with many flows, cache lines cost more than
+// The fields that every packet touches are adjacent and come first: with many flows, cache lines cost more than
 // instructions.
 #[repr(C)]
 pub(crate) struct Sender {
     deadline: Instant,
-    /// Segments that may still leave at this moment.
+    /// Number of segments that may still be sent in the current event.
     burst_left: u32,
-    /// Payload of a full segment.
+    /// Payload of a full segment, in bytes.
     segment_size: u16,
-    /// The initial window in segments.
+    /// Initial window in segments.
     initial_window: u16,
     limit: Limit,
     timer: Timer,
     closing: bool,
     resend_head: bool,
     probe: bool,
-    /// Send although the window is small (RFC 9293 §3.8.6.2.1 rule 4).
+    /// Whether data is sent although the peer's window is small (RFC 9293 §3.8.6.2.1 rule 4).
     override_small: bool,
     cwnd_limited: bool,
     nagle: bool,
     minshall: bool,
-    /// New data waits for an ACK, a write or the end of pacing.
+    /// Whether new data is deferred until an ACK, a write or the end of a pacing delay.
     put_off: bool,
     persisting: persist::Persisting,
-    /// Timeouts in a row without progress.
+    /// Number of consecutive timeouts without progress.
     retries: u8,
     needs: Needs,
-    /// The episode of repair cost nothing, so nothing can be restored.
+    /// Whether the current episode did not reduce the window, so that an undo has nothing to restore.
     paid: bool,
-    /// The next new data reports the reaction to a mark to the peer.
+    /// Whether the next new data must tell the peer that the window was reduced after a mark (CWR).
     reduced: bool,
-    /// The ends agreed on ECN.
+    /// Whether ECN was negotiated.
     ecn: bool,
-    /// The last episode is blamed on corruption, so the congestion control is not told.
+    /// Whether the last loss or timeout was attributed to corruption, so that the congestion control is not notified.
     excused: bool,
-    /// The largest window that the peer advertised.
+    /// Maximum window that the peer has advertised, in bytes.
     max_window: u32,
-    /// First offset beyond the peer's window.
+    /// Right edge of the peer's window: the first offset beyond it.
     peer_edge: u64,
-    /// End of the data that the application wrote.
+    /// Offset after the data that the application has written.
     written: u64,
     special: Special,
     tail: Tail,
@@ -132,56 +132,59 @@ pub(crate) struct Sender {
     rtt: RttEstimator,
     congestion: Option<Box<dyn CongestionControl>>,
     pub(crate) account: Account,
-    /// Window of the congestion control in bytes, copied after each of its calls.
+    /// Window of the congestion control in bytes, copied after each call of the congestion control.
     cwnd: u64,
-    /// The end of the current round.
+    /// Offset whose acknowledgement ends the current round trip.
     round_end: u64,
     recovery: Recovery,
-    /// Time at which data last left.
+    /// Time when data was last sent.
     last_sent: Instant,
-    /// Start and length of the burst that leaves back to back.
+    /// Start of the burst that is currently sent back to back; [`Self::burst_len`] is its length.
     burst_start: u64,
     burst_len: u32,
-    /// The most data in flight in the current round. The peer's window has 30 bits, and a segment is there at most twice.
+    /// Maximum amount of data in flight in the current round trip, in bytes. 32 bits suffice: the peer's window has at
+    /// most 30 bits, and at most two copies of a segment are in flight.
     round_flight: u32,
-    /// The step of the clock at which [`Self::deadline`] really fires, once it has come.
-    step: Step,
-    /// The seed of the congestion control's random draws.
+    /// The step of Linux's timer wheel that [`Self::deadline`] was last moved to.
+    step: WheelStep,
+    /// Seed for the random numbers of the congestion control.
     seed: u32,
 }
 
-/// State that hardly any sender needs.
+/// State that very few senders need.
 #[derive(Debug, Default)]
-struct Extra {
-    /// Reports about the path.
+struct RareState {
+    /// Reports of corruption and congestion on the path.
     signals: attribution::Signals,
-    /// The application writes records of this many bytes; 0 if that does not matter.
+    /// Size of the application's records in bytes; 0 if it has none.
     record_size: u64,
-    /// Bytes of payload that the mark at a record's end costs.
+    /// Number of payload bytes for which the mark at the end of a record leaves no space.
     mark_len: u64,
-    /// Offsets at which segments end whatever their size, in order; those below SND.NXT no longer count.
+    /// Offsets where a segment must end whatever its size, in ascending order. Those below SND.NXT have no effect any
+    /// more.
     cuts: VecDeque<u64>,
-    /// The longest wait of data for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero to wait as long as the
-    /// retries last.
+    /// Maximum time that data may wait for its acknowledgement (RFC 9293 §3.9.1, USER TIMEOUT); zero if only the number
+    /// of retries counts.
     user_timeout: Duration,
-    /// Time of the first retransmission of unacknowledged data, or of the first probe of a closed window.
+    /// Time of the first retransmission of data that is still unacknowledged, or of the first probe of the closed
+    /// window.
     unanswered_since: Instant,
     outage: outage::Outage,
-    /// The offset after the last new segment that was not full, if small ones are held back.
+    /// With Minshall's variant of Nagle's algorithm, the offset after the last small segment that was sent.
     small_end: u64,
-    /// Departure of the one segment that is timed whatever happens to it.
+    /// Transmission time of the timed segment, if one segment at a time is timed even when it is retransmitted.
     timed_at: Instant,
-    /// The record that leaves in the burst of the last repair.
+    /// Record whose retransmission belongs to the same burst as the previous retransmission, as a record number.
     joined_repair: Option<u64>,
-    /// Bytes that pacing counts for the current repair, if not its own length.
+    /// Number of bytes that pacing counts for the current retransmission; `None` if that is its length.
     paced_repair: Option<u64>,
     send_buffer: send_buffer::SendBuffer,
-    /// The state of giving up data; `None` if every byte must arrive.
+    /// State of partial reliability; `None` if every byte must arrive.
     best_effort: Option<Box<best_effort::BestEffort>>,
 }
 
 impl Sender {
-    /// A sender whose `seed` differs from that of other connections.
+    /// Returns a sender. `seed` must differ between connections.
     pub(crate) fn new(config: &Config, seed: u32) -> Self {
         let mut special = Special::default();
         if config.idle_restart == IdleRestart::Rfc7661 {
@@ -193,7 +196,7 @@ impl Sender {
             written: 0,
             peer_edge: 0,
             deadline: Instant::MAX,
-            step: Step::default(),
+            step: WheelStep::default(),
             recovery: Recovery::new(rules(config, config.recovery, config.sack)),
             rtt: RttEstimator::of_route(config.route.and_then(|route| route.rtt), &config.rto),
             congestion: None,
@@ -230,10 +233,10 @@ impl Sender {
         }
     }
 
-    /// Uses this algorithm, with these needs, instead of the configured one.
+    /// Replaces the configured congestion control by `congestion`, which has these `needs`.
     pub(crate) fn set_congestion(&mut self, congestion: Box<dyn CongestionControl>, needs: Needs) {
         self.needs = needs;
-        // Both kinds are told of each segment that leaves.
+        // Both kinds are notified of each outgoing segment.
         self.needs.pacing |= self.needs.bursts;
         if self.needs.rate {
             self.board.keep_log();
@@ -245,9 +248,9 @@ impl Sender {
         self.tell_recovery();
     }
 
-    /// Tells the recovery the algorithm's needs.
+    /// Passes the needs of the congestion control to the loss recovery.
     fn tell_recovery(&mut self) {
-        if self.needs.own_recovery {
+        if self.needs.controls_recovery {
             self.recovery.leave_window_alone();
             // A window from a model is not validated by its use.
             self.special.stop_validation();
@@ -264,10 +267,10 @@ impl Sender {
         u64::from(self.initial_window) * u64::from(self.segment_size)
     }
 
-    /// Builds the congestion control with the first data: an end that sends no data has none.
+    /// Creates the congestion control. This happens with the first data, so an end that sends no data has none.
     #[cold]
     fn start_congestion(&mut self, config: &Config) {
-        let start = congestion::Start {
+        let start = congestion::ConnectionStart {
             segment_size: u64::from(self.segment_size),
             initial_window: u64::from(self.initial_window),
             rtt: Some(self.rtt.latest()).filter(|rtt| !rtt.is_zero()).or(config.route.and_then(|route| route.rtt)),
@@ -296,8 +299,8 @@ impl Sender {
                 CarefulResume::needs(needs),
             ),
         };
-        if let LossAssumption::Own(own) = &config.loss_assumption {
-            algorithm = Box::new(Responding::new(own, &start, algorithm));
+        if let LossAssumption::Custom(custom) = &config.loss_assumption {
+            algorithm = Box::new(Responding::new(custom, &start, algorithm));
         }
         self.set_congestion(algorithm, needs);
         if self.board.is_empty() {
@@ -310,6 +313,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     pub(crate) fn write(&mut self, bytes: u64, config: &Config) {
         debug_assert!(!self.closing, "nothing is written after the close");
         match config.send_buffer {
@@ -318,7 +322,7 @@ impl Sender {
         }
     }
 
-    /// Accepts this many bytes from the application.
+    /// Adds `bytes` to the data that the application has written.
     fn accept(&mut self, bytes: u64) {
         self.check_supply();
         // Offsets stay below 2⁶³, so sums never wrap.
@@ -329,7 +333,7 @@ impl Sender {
         self.closing = !self.closes_later();
     }
 
-    /// Whether the application wrote anything.
+    /// Returns true if the application wrote anything.
     pub(crate) fn has_data(&self) -> bool {
         self.written > 0
     }
@@ -346,23 +350,23 @@ impl Sender {
         self.recovery.phase()
     }
 
-    /// Whether data is out of order although nothing is being repaired.
+    /// Returns true if data is out of order, but no repair has started.
     pub(crate) fn disorder(&self) -> bool {
         let odd = self.board.any_sacked() || self.board.any_resent() || self.recovery.duplicates() > 0;
         self.recovery.phase() == Phase::Open && odd && !self.board.is_empty()
     }
 
-    /// The degree of reordering seen, in segments.
+    /// Returns the degree of reordering seen, in segments.
     pub(crate) fn reordering(&self) -> u32 {
         self.recovery.reordering(&self.board)
     }
 
-    /// Number of times that reordering was seen.
+    /// Returns the number of ACKs that showed reordering.
     pub(crate) fn reordering_seen(&self) -> u32 {
         self.recovery.reordering_seen()
     }
 
-    /// Whether a mark was answered, and the data of that time is still outstanding.
+    /// Returns true if the window was reduced after a mark, and data sent before that is still outstanding.
     pub(crate) fn answers_mark(&self) -> bool {
         self.board.una() < self.special.marks().answered_until
     }
@@ -379,12 +383,12 @@ impl Sender {
         self.recovery.uses_snack()
     }
 
-    /// The algorithm's congestion window, in bytes.
+    /// Returns the window of the congestion control, in bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
-    /// Window with the inflation of fast recovery, in bytes.
+    /// Returns the current window in bytes, including the inflation or gradual reduction of fast recovery.
     pub(crate) fn window(&self) -> u64 {
         self.recovery.window(self.cwnd)
     }
@@ -397,17 +401,18 @@ impl Sender {
         self.segment_size.into()
     }
 
-    /// Bytes of the application that were never sent, those that wait for room in the send buffer included.
+    /// Returns the number of written bytes that were never sent, including bytes that wait for space in the send
+    /// buffer.
     pub(crate) fn unsent(&self) -> u64 {
         self.written.saturating_sub(self.board.nxt()).saturating_add(self.waiting())
     }
 
-    /// Whether the application writes nothing more.
+    /// Returns true if the application has closed and will write nothing more.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing
     }
 
-    /// Timeouts in a row without progress.
+    /// Returns the number of consecutive timeouts without progress.
     pub(crate) fn retries(&self) -> u8 {
         self.retries
     }
@@ -420,43 +425,45 @@ impl Sender {
         self.peer_edge
     }
 
-    /// The largest window that the peer advertised (MAX.SND.WND, RFC 5961 §5).
+    /// Returns the maximum window that the peer advertised (MAX.SND.WND, RFC 5961 §5).
     pub(crate) fn max_window(&self) -> u64 {
         self.max_window.into()
     }
 
-    /// Bytes of payload below `offset`, which may lie beyond the FIN.
+    /// Returns the number of payload bytes below `offset`. The FIN, which `offset` may include, does not count.
     pub(crate) fn payload(&self, offset: u64) -> u64 {
         offset.min(self.written)
     }
 
-    /// Whether the FIN was acknowledged.
+    /// Returns true if the FIN was acknowledged.
     pub(crate) fn fin_acknowledged(&self) -> bool {
         self.board.una() > self.written
     }
 
-    /// Time at which [`Self::handle_timeout`] must be called; [`Instant::MAX`] if never.
+    /// Returns when [`Self::handle_timeout`] must be called next; [`Instant::MAX`] if no timer runs.
+    #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline.min(self.tail.timer).min(self.recovery.timer()).min(self.special.pacer().timer)
     }
 
-    /// Starts an event: as many segments may leave as the burst limit allows.
+    /// Prepares for an event other than a timer. New data is no longer deferred, and the burst limit starts again.
     pub(crate) fn begin_event(&mut self, config: &Config) {
         self.begin_timer(config);
         self.put_off = false;
     }
 
-    /// Starts the event of a timer: new data that was put off still waits.
+    /// Prepares for a timer event. The burst limit starts again, but deferred new data continues to wait.
     pub(crate) fn begin_timer(&mut self, config: &Config) {
         self.burst_left = config.burst_limit.unwrap_or(u32::MAX);
     }
 
-    /// Whether the next new data reports the reaction to its mark to the peer (CWR, RFC 3168 §6.1.2).
+    /// Returns true, once, if the next new data must tell the peer that the window was reduced after a mark (CWR, RFC
+    /// 3168 §6.1.2).
     pub(crate) fn take_reduced(&mut self) -> bool {
         std::mem::take(&mut self.reduced)
     }
 
-    /// Notes that the peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
+    /// Sets the peer's window to `window` bytes, starting at `ack`. Returns true if its right edge moved.
     pub(crate) fn set_peer_window(&mut self, ack: u64, window: u64) -> bool {
         let edge = ack + window;
         let moved = edge != self.peer_edge;
@@ -466,12 +473,12 @@ impl Sender {
         moved
     }
 
-    /// The congestion control in somebody else's hands, if it is steered.
+    /// Returns the interface to steer the congestion control; `None` if it controls itself.
     pub(crate) fn steering(&mut self) -> Option<&mut dyn Steering> {
         self.congestion.as_mut()?.steering()
     }
 
-    /// Sets the window and the pacing rate of a steered congestion control. Returns whether there is one.
+    /// Sets the window in bytes and the pacing rate of a steered congestion control. Returns false if there is none.
     pub(crate) fn steer(&mut self, now: Instant, window: u64, rate: Option<Rate>) -> bool {
         let Some(steering) = self.steering() else { return false };
         steering.steer(window, rate);

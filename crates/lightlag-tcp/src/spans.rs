@@ -1,26 +1,26 @@
-//! Disjoint pieces of a stream in ascending order, inside a window.
+//! Disjoint ranges of a stream in ascending order, inside a window.
 //!
-//! A window has 30 bits, so of each offset the lower half is kept. Whoever asks names a base: an offset that none of the
-//! pieces lies below, and from which all of them are less than 4 GiB away.
+//! A window has at most 30 bits, so only the lower 32 bits of each offset are stored. To restore the offsets, the
+//! caller passes a base: an offset that is not above any range, and less than 4 GiB below the end of all of them.
 
 use std::collections::VecDeque;
 
-/// Pieces for which there is room at first: an allocator hands out no less memory, and most queues stay shorter.
+/// Initial capacity in ranges. Allocators return no smaller block, and most queues do not grow beyond it.
 const FEWEST: usize = 3;
 
-/// By so many places the room grows at least.
+/// Minimum growth of the capacity, in ranges.
 const LEAST_GROWTH: usize = 2;
 
-/// Data from `start` up to, not including, `end`.
+/// Data from `start` up to but not including `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Range {
-    /// First offset.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The offset after the last.
+    /// Offset after the last byte.
     pub end: u64,
 }
 
-/// A piece of less than 4 GiB, without the upper halves of its offsets.
+/// A range of less than 4 GiB. Only the lower 32 bits of its offsets are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Span {
     start: u32,
@@ -28,19 +28,20 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Whether there is nothing in it.
+    /// Returns true if the range contains no byte.
     pub(crate) fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The piece as it lies above `base`.
+    /// Returns the range with full offsets, the lowest ones that are not below `base`.
     #[inline]
     pub(crate) fn above(self, base: u64) -> Range {
         let start = base + u64::from(self.start.wrapping_sub(base as u32));
         Range { start, end: start + u64::from(self.end.wrapping_sub(self.start)) }
     }
 
-    /// The piece where its offsets are nearest to `base`. One before the first offset is the largest number.
+    /// Returns the range with full offsets, those nearest to `base`. An offset below 0 wraps to a value near
+    /// `u64::MAX`.
     pub(crate) fn near(self, base: u64) -> Range {
         let offset = |low: u32| base.wrapping_add_signed(i64::from(low.wrapping_sub(base as u32) as i32));
         Range { start: offset(self.start), end: offset(self.end) }
@@ -54,53 +55,53 @@ impl From<Range> for Span {
     }
 }
 
-/// Disjoint pieces in ascending order.
+/// Disjoint ranges in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Spans(VecDeque<Span>);
 
 impl Spans {
-    /// How many there are.
+    /// Returns the number of ranges.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no ranges.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The piece with this number.
+    /// Returns the range with this index.
     #[inline]
-    pub(crate) fn get(&self, at: usize, base: u64) -> Option<Range> {
-        self.0.get(at).map(|span| span.above(base))
+    pub(crate) fn get(&self, index: usize, base: u64) -> Option<Range> {
+        self.0.get(index).map(|span| span.above(base))
     }
 
-    /// The first piece.
+    /// Returns the first range.
     #[inline]
     pub(crate) fn first(&self, base: u64) -> Option<Range> {
         self.0.front().map(|span| span.above(base))
     }
 
-    /// The last piece.
+    /// Returns the last range.
     #[inline]
     pub(crate) fn last(&self, base: u64) -> Option<Range> {
         self.0.back().map(|span| span.above(base))
     }
 
-    /// All pieces.
+    /// Returns all ranges.
     pub(crate) fn iter(&self, base: u64) -> impl DoubleEndedIterator<Item = Range> + ExactSizeIterator + '_ {
         self.0.iter().map(move |span| span.above(base))
     }
 
-    /// The number of the first piece for which `precedes` is false, where it is true for all before and false for all
-    /// after.
+    /// Returns the index of the first range for which `precedes` is false. `precedes` must be true for all ranges
+    /// before it and false for all after it.
     pub(crate) fn partition_point(&self, base: u64, precedes: impl Fn(Range) -> bool) -> usize {
         self.0.partition_point(|span| precedes(span.above(base)))
     }
 
-    /// Puts one piece in place of those with the numbers from `from` up to, not including, `to`.
+    /// Replaces the ranges with indices from `from` up to but not including `to` by one range.
     pub(crate) fn replace(&mut self, from: usize, to: usize, range: Range) {
         if from == to {
             self.make_room();
@@ -113,22 +114,22 @@ impl Spans {
         }
     }
 
-    /// Small steps, as there are many short queues.
+    /// Increases the capacity if it is used up, in small steps, because there are many short queues.
     #[inline]
     fn make_room(&mut self) {
-        let places = self.0.capacity();
-        if self.0.len() == places {
-            self.0.reserve_exact(if places == 0 { FEWEST } else { (places / 4).max(LEAST_GROWTH) });
+        let capacity = self.0.capacity();
+        if self.0.len() == capacity {
+            self.0.reserve_exact(if capacity == 0 { FEWEST } else { (capacity / 4).max(LEAST_GROWTH) });
         }
     }
 
-    /// Drops the first piece.
+    /// Removes the first range.
     #[inline]
     pub(crate) fn pop_first(&mut self) {
         self.0.pop_front();
     }
 
-    /// Drops everything below `offset`, which can be the base from now on.
+    /// Removes all data below `offset`, which is then a valid base.
     #[inline]
     pub(crate) fn forget_below(&mut self, offset: u64, base: u64) {
         while let Some(first) = self.0.front_mut() {
@@ -141,7 +142,7 @@ impl Spans {
         }
     }
 
-    /// Drops everything from `end` on. Returns how many bytes that were.
+    /// Removes all data above `end`. Returns the number of removed bytes.
     #[cold]
     pub(crate) fn forget_above(&mut self, end: u64, base: u64) -> u64 {
         let mut cut = 0;
@@ -155,7 +156,7 @@ impl Spans {
         cut
     }
 
-    /// Moves the end of the last piece, if there is one.
+    /// Moves the end of the last range, if there is one, to `end`.
     #[inline]
     pub(crate) fn end_last_at(&mut self, end: u64) {
         if let Some(last) = self.0.back_mut() {
@@ -163,7 +164,7 @@ impl Spans {
         }
     }
 
-    /// Drops all pieces.
+    /// Removes all ranges.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_lies_on_both_sides() {
+    fn a_near_range_may_be_on_either_side() {
         let below = Range { start: BASE - 5, end: BASE + 5 };
         assert_eq!(Span::from(below).near(BASE), below);
         let before_all = Range { start: u64::MAX, end: 0 };
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn room_grows_in_small_steps() {
+    fn capacity_grows_in_small_steps() {
         let mut spans = Spans::default();
         let mut rooms: Vec<usize> = (0..14)
             .map(|at| {

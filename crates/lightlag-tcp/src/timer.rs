@@ -1,29 +1,29 @@
-//! The actual firing time of a timer.
+//! When timers actually fire.
 //!
 //! Linux counts time in ticks (4 ms at HZ = 250), and its timer wheel (`kernel/time/timer.c`) has coarser steps for
-//! later timers: 1, 8, 64 and 512 ticks from 0, 63, 504 and 4032 ticks on. A timer fires at the next step after its
-//! time, never before: a timeout of 305 ms takes 308 to 340 ms.
+//! longer timers: 1, 8, 64 and 512 ticks for timers of at least 0, 63, 504 and 4032 ticks. A timer fires at the next
+//! step after its exact time, never before: a timeout of 305 ms takes 308 to 340 ms.
 
 use lightlag_core::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// How exactly timers fire.
+/// Precision of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimerGranularity {
-    /// To the nanosecond.
+    /// Timers fire at their exact time, to the nanosecond.
     Exact,
-    /// As a Linux kernel with 250 ticks a second.
+    /// Timers fire as in a Linux kernel with 250 ticks per second.
     Linux,
 }
 
-/// A tick.
+/// Length of a tick in nanoseconds.
 const TICK: u64 = 4_000_000;
 
-/// The addition of Linux to the waiting times of tail loss probes and of the reordering window (`TCP_TIMEOUT_MIN`).
+/// Time that Linux adds to the delays of tail loss probes and of the reordering window (`TCP_TIMEOUT_MIN`).
 pub(crate) const LEAST: Duration = Duration::from_millis(8);
 
-/// The firing time of a timer set at `armed` for `wait`, by Linux's wheel.
+/// Returns when Linux's timer wheel fires a timer that was set at `armed` for `wait`.
 pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
     let ticks = wait.as_nanos().div_ceil(TICK);
     let due = armed.as_nanos() / TICK + ticks;
@@ -36,38 +36,38 @@ pub(crate) fn fires(armed: Instant, wait: Duration) -> Instant {
     Instant::from_nanos((((due >> shift) + 1) << shift) * TICK)
 }
 
-/// The firing time of a timer that was set for `wait`, whose exact time is `due`.
+/// Returns when Linux's timer wheel fires a timer that was set for `wait`, and whose exact time is `due`.
 pub(crate) fn after(due: Instant, wait: Duration) -> Instant {
     let armed = Instant::ZERO + due.since(Instant::ZERO + wait.min(due.since(Instant::ZERO)));
     fires(armed, wait)
 }
 
-/// The step of the wheel to which a timer was moved last: the lower half of the number of its tick. Steps that are a
-/// multiple of 2³² ticks apart, 198 days, pass for one another.
+/// The step of the wheel that a timer was last moved to: the lower 32 bits of the number of its tick. Steps that differ
+/// by a multiple of 2³² ticks, 198 days, are indistinguishable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Step(u32);
+pub(crate) struct WheelStep(u32);
 
-impl Step {
-    /// The step at `time`.
+impl WheelStep {
+    /// Returns the step at `time`.
     pub(crate) fn of(time: Instant) -> Self {
         Self((time.as_nanos() / TICK) as u32)
     }
 
-    /// Whether it is at `time`.
+    /// Returns true if `time` is at this step.
     pub(crate) fn is_at(self, time: Instant) -> bool {
         time.as_nanos().is_multiple_of(TICK) && self == Self::of(time)
     }
 }
 
-/// Moves a timer whose exact time has come to its actual firing time. Returns whether it has to wait for that. `step` is
-/// the last one to which this moved it.
+/// Moves a timer whose exact time has come to the time when the wheel fires it. Returns true if that is later than
+/// `now`. `step` is the step that the timer was last moved to.
 #[cold]
-pub(crate) fn put_off(timer: &mut Instant, step: &mut Step, now: Instant, wait: Duration) -> bool {
+pub(crate) fn put_off(timer: &mut Instant, step: &mut WheelStep, now: Instant, wait: Duration) -> bool {
     if step.is_at(*timer) {
         return false;
     }
     *timer = after(*timer, wait);
-    *step = Step::of(*timer);
+    *step = WheelStep::of(*timer);
     *timer > now
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_timer_is_put_off_once() {
-        let (mut timer, mut step) = (Instant::ZERO + ms(305), Step::default());
+        let (mut timer, mut step) = (Instant::ZERO + ms(305), WheelStep::default());
         assert!(put_off(&mut timer, &mut step, Instant::ZERO + ms(305), ms(305)));
         assert_eq!(timer, Instant::ZERO + ms(320));
         assert!(!put_off(&mut timer, &mut step, Instant::ZERO + ms(320), ms(305)));

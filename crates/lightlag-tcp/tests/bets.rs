@@ -1,4 +1,4 @@
-//! Partial reliability (BETS) over a path: what is delivered and the holes make up what was sent, to the byte.
+//! Partial reliability (BETS) over a path: the delivered data and the holes exactly add up to the sent data.
 
 mod path;
 
@@ -19,15 +19,16 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// Segments of 512 bytes without congestion control, each sent so often at most; holes are skipped after so long.
+/// Returns a configuration with segments of 512 bytes and no congestion control. Each segment is sent up to
+/// `transmissions` times, and holes are skipped after `patience_ms`.
 fn bets(transmissions: u8, patience_ms: u64) -> Config {
-    let bets = Some(Bets { transmissions, patience: ms(patience_ms), hold: None });
+    let bets = Some(Bets { max_transmissions: transmissions, receive_timeout: ms(patience_ms), hold: None });
     let scps = Some(Scps { bets, ..Scps::default() });
     let loss_assumption = LossAssumption::Congestion;
     Config { congestion: Choice::named("none"), scps, loss_assumption, ..Profile::Scps.config() }
 }
 
-/// What the server was told of.
+/// Returns the holes reported to the server.
 fn holes(path: &mut Path) -> Vec<(u64, u64)> {
     std::iter::from_fn(|| path.ends[SERVER].poll_hole()).map(|Hole { start, bytes }| (start, bytes)).collect()
 }
@@ -36,7 +37,7 @@ fn is_data(sent: &Sent) -> bool {
     sent.from == CLIENT && sent.segment.len > 0
 }
 
-/// Both ends are done, and the server has all but what it skipped.
+/// Checks that both ends are closed, and that the server has all data except the skipped holes.
 fn ended(path: &Path, bytes: u64) {
     for end in &path.ends {
         assert_eq!((end.statistics().failure, end.state()), (None, State::Closed));
@@ -46,13 +47,13 @@ fn ended(path: &Path, bytes: u64) {
 }
 
 #[test]
-fn what_is_given_up_is_a_hole_at_the_peer() {
-    // The second of six segments never leaves again; the receiver waits a second for it.
+fn abandoned_data_is_a_hole_at_the_peer() {
+    // The second of six segments is never retransmitted; the receiver waits a second for it.
     let mut path = Path::new(bets(1, 1_000), 50).lose(&[1]);
     path.transfer(6 * 512);
     path.run_until(at(1_149));
     assert_eq!(path.ends[SERVER].received(), 512);
-    // It noticed the hole after 150 ms.
+    // It detected the hole after 150 ms.
     path.run_until(at(1_150));
     assert_eq!((path.ends[SERVER].received(), holes(&mut path)), (6 * 512, vec![(512, 512)]));
     path.run();
@@ -80,7 +81,7 @@ fn a_segment_leaves_as_often_as_it_may() {
 }
 
 #[test]
-fn nothing_lost_is_no_hole() {
+fn no_hole_without_a_loss() {
     for transmissions in [1, 20] {
         let mut path = Path::new(bets(transmissions, 1_000), 250);
         path.transfer(500_000);
@@ -121,8 +122,8 @@ fn a_late_copy_of_a_skipped_hole_is_a_duplicate() {
 }
 
 #[test]
-fn a_fin_behind_holes_ends_the_connection() {
-    // All data is lost, or the last of it.
+fn a_fin_after_holes_ends_the_connection() {
+    // All data is lost, or the end of it.
     for lost in [0..6, 3..6, 5..6] {
         let all = lost.clone();
         let mut path = Path::new(bets(1, 500), 50).bend(move |sent, delay| {
@@ -133,14 +134,14 @@ fn a_fin_behind_holes_ends_the_connection() {
         ended(&path, 6 * 512);
         let hole = (lost.start as u64 * 512, lost.len() as u64 * 512);
         assert_eq!(holes(&mut path), [hole]);
-        // The FIN arrives with the data; a timeout would have told the sender only much later.
+        // The FIN arrives with the data; a timeout would have notified the sender only much later.
         let fin = path.log.iter().find(|sent| sent.segment.flags.has(Flags::FIN)).unwrap();
         assert_eq!((fin.segment.len, fin.at), (0, at(100)));
     }
 }
 
 #[test]
-fn the_end_of_the_data_is_told_without_a_fin() {
+fn the_end_of_the_data_is_reported_without_a_fin() {
     let mut path = Path::new(bets(2, 500), 50)
         .bend(|sent, delay| if is_data(sent) && sent.segment.len > 1 { vec![] } else { vec![delay] });
     path.ends[CLIENT].open(Instant::ZERO);
@@ -151,7 +152,7 @@ fn the_end_of_the_data_is_told_without_a_fin() {
     assert_eq!(holes(&mut path), [(0, 4 * 512 - 1)]);
     assert_eq!((path.ends[SERVER].received(), path.ends[SERVER].delivered()), (4 * 512, 1));
     assert!(path.ends[CLIENT].all_acknowledged());
-    assert_eq!(path.ends.each_ref().map(Connection::poll_timeout), [None, None], "nothing goes on");
+    assert_eq!(path.ends.each_ref().map(Connection::poll_timeout), [None, None], "both endpoints are idle");
     assert_eq!(path.ends[CLIENT].statistics().probes, 1);
 }
 
@@ -171,9 +172,9 @@ fn a_window_full_of_losses_opens_again() {
 
 #[test]
 fn a_receiver_that_holds_enough_waits_no_longer() {
-    // 30 s of patience, but four segments above the hole are too many.
+    // A timeout of 30 s, but four segments above the hole are too many.
     let config = |hold| {
-        let bets = Some(Bets { transmissions: 1, patience: ms(30_000), hold: Some(Bytes(hold)) });
+        let bets = Some(Bets { max_transmissions: 1, receive_timeout: ms(30_000), hold: Some(Bytes(hold)) });
         Config { scps: Some(Scps { bets, ..Scps::default() }), ..bets_config() }
     };
     let mut path = Path::new(config(3 * 512), 50).lose(&[1]);
@@ -194,7 +195,8 @@ fn bets_config() -> Config {
 
 #[test]
 fn each_hole_has_its_own_clock() {
-    // A segment in 12 ms; every tenth of the first hundred is lost, and each is skipped a second after it was missed.
+    // One segment per 12 ms; every tenth of the first hundred is lost, and each is skipped a second after it was
+    // detected.
     let rate = Rate::from_bps(368_000).unwrap();
     let control = Some(RateControl { rate, ack_rate: None, bucket: Some(Bytes(552)), release: Default::default() });
     let config = Config { rate_control: control, ..bets(1, 1_000) };
@@ -216,11 +218,11 @@ fn each_hole_has_its_own_clock() {
     for pair in skipped.windows(2) {
         assert_eq!(pair[1].1.since(pair[0].1), ms(120));
     }
-    assert_eq!(path.ends[CLIENT].statistics().timeouts, 0, "patience of the peer is no loss");
+    assert_eq!(path.ends[CLIENT].statistics().timeouts, 0, "the receiver's wait for a hole does not count as a loss");
 }
 
 #[test]
-fn a_reader_hears_of_holes_in_their_place() {
+fn a_reader_gets_holes_at_their_position() {
     let mut path = Path::new(bets(1, 500), 50).lose(&[1, 2, 4]);
     path.ends[SERVER].read_later();
     path.transfer(6 * 512);
@@ -236,8 +238,8 @@ fn a_reader_hears_of_holes_in_their_place() {
 }
 
 #[test]
-fn a_record_with_a_hole_is_not_whole() {
-    // Records of 700 bytes leave as 512 and 188; lost are the begin of the second, and the end of the fourth.
+fn a_record_with_a_hole_is_incomplete() {
+    // Records of 700 bytes are sent as 512 and 188; the start of the second and the end of the fourth are lost.
     let base = bets(1, 500);
     let scps = Some(Scps { record_size: Some(Bytes(700)), ..base.scps.unwrap() });
     let mut path = Path::new(Config { scps, ..base }, 50).lose(&[2, 7]);
@@ -245,12 +247,12 @@ fn a_record_with_a_hole_is_not_whole() {
     path.run();
     ended(&path, 8 * 700);
     assert_eq!(holes(&mut path), [(700, 512), (3 * 700 + 512, 188)]);
-    // Without its mark, the fourth goes on up to the end of the fifth.
+    // Without its mark, the fourth continues up to the end of the fifth.
     assert_eq!(path.ends[SERVER].records(), 5);
 }
 
 #[test]
-fn the_share_of_holes_is_that_of_segments_lost_each_time() {
+fn the_fraction_of_holes_matches_segments_lost_each_time() {
     // 20,000 segments, a fifth of all data is lost; the receiver waits 1.5 s, and a copy takes 0.2 s. At 0.4 Mbit/s the 160
     // units of a report cover that time.
     let (segments, loss) = (20_000_u64, 0.2_f64);
@@ -274,13 +276,13 @@ fn the_share_of_holes_is_that_of_segments_lost_each_time() {
         let band = 2.576 * (expected * (1.0 - expected) / segments as f64).sqrt();
         assert!((share - expected).abs() < band, "{transmissions}: {share}, {expected} ± {band}");
         let mean = path.data(CLIENT).len() as f64 / segments as f64;
-        // 1 + p + p² … copies a segment.
+        // 1 + p + p² … copies per segment.
         let copies = (1.0 - expected) / (1.0 - loss);
         assert!((mean / copies - 1.0).abs() < 0.02, "{transmissions}: {mean} {copies}");
     }
 }
 
-/// A path that loses everything from 2 s on, for so long.
+/// Returns a path that loses all packets for `seconds`, starting at 2 s.
 fn with_outage(config: Config, seconds: u64) -> Path {
     let out = at(2_000)..at(2_000 + 1_000 * seconds);
     let lost = move |sent: &Sent, delay| out.contains(&sent.at) || out.contains(&(sent.at + delay));
@@ -290,12 +292,12 @@ fn with_outage(config: Config, seconds: u64) -> Path {
 }
 
 #[test]
-fn an_outage_costs_what_was_under_way_and_no_more() {
+fn an_outage_costs_only_data_in_transit() {
     let rate = Rate::from_bps(1_500_000).unwrap();
     let control = Some(RateControl { rate, ack_rate: None, bucket: None, release: Default::default() });
     for transmissions in [1, 3] {
         let config = || Config { rate_control: control, ..bets(transmissions, 1_000) };
-        // Told: what left a timeout ago or earlier is repaired as often as it may be.
+        // Notified: data sent a timeout ago or earlier is repaired as often as permitted.
         let mut path = with_outage(config(), 300);
         path.run_until(at(2_000));
         path.ends[CLIENT].link_lost(path.now);
@@ -304,10 +306,10 @@ fn an_outage_costs_what_was_under_way_and_no_more() {
         path.flush(CLIENT);
         path.run();
         ended(&path, 1_000_000);
-        // A round trip's worth of it and what the last ACKs had not told.
+        // A round trip's worth of it, and the data that the last ACKs had not covered.
         let lost = path.ends[SERVER].holes().bytes;
         assert!(if transmissions == 1 { (1..150_000).contains(&lost) } else { lost == 0 }, "{transmissions}: {lost}");
-        // Not told: at most a window is lost before two timeouts say so.
+        // Not notified: at most a window is lost before two timeouts indicate it.
         let mut path = with_outage(Config { outage_after: Some(2), ..config() }, 300);
         path.run();
         ended(&path, 1_000_000);
@@ -317,7 +319,7 @@ fn an_outage_costs_what_was_under_way_and_no_more() {
 }
 
 #[test]
-fn a_dead_peer_is_given_up() {
+fn a_connection_to_a_dead_peer_is_aborted() {
     for transmissions in [1, 20] {
         let mut path = Path::new(Config { retries: 6, ..bets(transmissions, 1_000) }, 50)
             .bend(|sent, delay| if sent.at > at(100) { vec![] } else { vec![delay] });
@@ -328,7 +330,7 @@ fn a_dead_peer_is_given_up() {
     }
 }
 
-/// What happens to a stream, drawn at random.
+/// Random parameters of a stream and its path.
 #[derive(Clone, Debug)]
 struct Fate {
     seed: u64,
@@ -337,7 +339,7 @@ struct Fate {
     jitter_ms: u64,
     outage: Option<(u64, u64)>,
     bytes: u64,
-    /// The server reads so many bytes at each event; at once otherwise.
+    /// Number of bytes that the server reads at each event; `None` reads data as it arrives.
     reads: Option<u64>,
 }
 
@@ -358,7 +360,7 @@ fn fates() -> impl Strategy<Value = Fate> {
     )
 }
 
-/// How both ends behave.
+/// Generates configurations for both ends.
 fn behaviours() -> impl Strategy<Value = Config> {
     let bets = (prop_oneof![1_u8..4, 1_u8..=20], 20_u64..4_000, prop::option::of(1_u64..20_000));
     let forms = prop::sample::select(vec![SnackForm::Off, SnackForm::Short, SnackForm::Long]);
@@ -371,7 +373,8 @@ fn behaviours() -> impl Strategy<Value = Config> {
         |((transmissions, patience, hold), snack, scheme, algorithm, rate, record, (on, outage_after, buffer))| {
             let [sack, timestamps, corruption, ticks, tlp, nagle, compression] = on;
             let base = Profile::Scps.config();
-            let bets = Some(Bets { transmissions, patience: ms(patience), hold: hold.map(Bytes) });
+            let bets =
+                Some(Bets { max_transmissions: transmissions, receive_timeout: ms(patience), hold: hold.map(Bytes) });
             let unfit = scheme == Scheme::Snack && snack == SnackForm::Off;
             Config {
                 scps: Some(Scps { snack, bets, record_size: record.map(Bytes), compression, ..Scps::default() }),
@@ -397,11 +400,11 @@ fn behaviours() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Plays a stream and looks at every hole when it is told of. Gives the path and the holes.
+/// Runs a stream, and checks each hole when it is reported. Returns the path and the holes.
 fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
     let arrivals: Arc<Mutex<Vec<(Instant, u64, u64)>>> = Arc::default();
     let (mut random, log, drawn) = (RandomStream::new(fate.seed, "path"), arrivals.clone(), fate.clone());
-    // With timestamps, what comes behind younger data counts as a segment of the past.
+    // With timestamps, data that arrives after younger data counts as a segment of the past.
     let told_at_once = fate.reads.is_none() && !config.timestamps;
     let compressed = config.scps.is_some_and(|scps| scps.compression);
     let mut path = Path::new(config, 100).bend(move |sent, delay| {
@@ -433,7 +436,7 @@ fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
             let end = hole.start + hole.bytes;
             assert!(holes.last().is_none_or(|last| last.start + last.bytes <= hole.start), "in their order");
             if told_at_once {
-                // No byte of it was there.
+                // No byte of it had arrived.
                 let arrived = arrivals.lock().unwrap();
                 let there = arrived.iter().find(|(time, from, to)| *time < path.now && *from < end && *to > hole.start);
                 assert_eq!(there, None, "{hole:?} at {}", path.now);
@@ -446,19 +449,20 @@ fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
         }
         steps += 1;
         assert!(steps < 3_000_000, "no end");
-        // Whoever knows no id of a compressed header drops it: to an end that is gone, a FIN may leave again and again.
+        // An end without state for the ID of a compressed header drops the segment: a FIN may be retransmitted
+        // indefinitely to an end that is gone.
         let server = &path.ends[SERVER];
         let unheard = compressed && path.ends[CLIENT].state() == State::Closed && server.state() == State::LastAck;
         if unheard || !path.step() && path.ends[SERVER].unread() == 0 {
             break;
         }
     }
-    // What arrived and the holes cover the stream.
+    // The data that arrived and the holes cover the stream.
     let mut covered: Vec<(u64, u64)> = arrivals.lock().unwrap().iter().map(|(_, from, to)| (*from, *to)).collect();
     covered.extend(holes.iter().map(|hole| (hole.start, hole.start + hole.bytes)));
     covered.sort_unstable();
     let end = covered.iter().fold(0, |end, (from, to)| if *from <= end { end.max(*to) } else { end });
-    // Of many holes at once the places of fifty are kept.
+    // If there are many holes simultaneously, fifty are stored.
     let whole = path.ends[SERVER].received() == fate.bytes;
     if whole && holes.iter().map(|hole| hole.bytes).sum::<u64>() == path.ends[SERVER].holes().bytes {
         assert_eq!(end, fate.bytes);
@@ -469,7 +473,7 @@ fn play(config: Config, fate: &Fate) -> (Path, Vec<Hole>) {
     (path, holes)
 }
 
-/// No interval carries more than the bucket and the rate, probes and FINs included.
+/// Checks that no interval carries more data than the token bucket permits, probes and FINs included.
 fn keeps_to_its_rate(path: &Path, end: usize) {
     let Some((rate, size)) = path.ends[end].bucket() else { return };
     let (mut debt, mut last) = (0.0_f64, Instant::ZERO);
@@ -485,12 +489,13 @@ fn keeps_to_its_rate(path: &Path, end: usize) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is lost, late or out: the connection ends, its parts make up the stream, and a hole is one.
+    /// For any losses, delays and outages: the connection ends, delivered data and holes make up the complete stream,
+    /// and every hole is missing data.
     #[test]
-    fn delivered_and_holes_are_what_was_sent(config in behaviours(), fate in fates()) {
-        // A compressed header that comes before the ACK of the handshake is not known yet.
+    fn delivered_data_and_holes_add_up_to_sent_data(config in behaviours(), fate in fates()) {
+        // A compressed header that arrives before the ACK of the handshake cannot be read yet.
         let quiet = fate.loss == 0.0 && fate.outage.is_none() && !config.scps.unwrap().compression;
-        let patient = config.scps.unwrap().bets.unwrap().patience > ms(fate.jitter_ms);
+        let patient = config.scps.unwrap().bets.unwrap().receive_timeout > ms(fate.jitter_ms);
         let roomy = config.scps.unwrap().bets.unwrap().hold.is_none_or(|hold| hold > Bytes(fate.bytes))
             && config.receive_buffer.0 / 2 > fate.bytes;
         let corruption = config.loss_assumption == LossAssumption::Corruption;
@@ -501,7 +506,8 @@ proptest! {
             keeps_to_its_rate(&path, end);
         }
         let server = &path.ends[SERVER];
-        // Corruption backs no timer off: its tries may be over before an outage that nobody notices is.
+        // Corruption does not back off the timer: its retries may be exhausted before the end of an outage that is not
+        // detected.
         let may_fail = fate.outage.is_some() && corruption && !noticed;
         if may_fail && path.ends.iter().any(|end| end.statistics().failure.is_some()) {
             return Ok(());

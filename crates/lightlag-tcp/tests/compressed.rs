@@ -1,4 +1,5 @@
-//! Compressed headers of SCPS-TP over a path: every byte arrives once and in order, at the sizes of the reference.
+//! Compressed headers of SCPS-TP over a path: every byte arrives once and in order, and headers have the sizes of the
+//! reference implementation.
 
 mod path;
 
@@ -17,12 +18,13 @@ fn free() -> Config {
     Config { congestion: Choice::named("none"), scps, loss_assumption, ..Profile::Scps.config() }
 }
 
-/// Bytes of IPv4, header and payload.
+/// Returns the total size of IPv4 header, TCP header and payload, in bytes.
 fn wire_len(sent: &Sent) -> u64 {
     u64::from(20 + sent.segment.header_len() + u32::from(sent.segment.len))
 }
 
-/// Everything but the handshake is compressed, and as long as the reference says.
+/// Checks that a segment outside the handshake is compressed, and that its header has the size of the reference
+/// implementation.
 fn has_the_sizes_of_the_reference(sent: &Sent) {
     let segment = &sent.segment;
     let len = segment.header_len();
@@ -63,7 +65,7 @@ fn every_segment_of_a_transfer_has_the_size_of_the_reference() {
         let seen = |wanted: u32| path.log.iter().any(|sent| sent.segment.header_len() == wanted);
         let sizes: &[u32] = if timestamps { &[16, 18, 26, 32] } else { &[8, 10, 18, 24] };
         assert!(sizes.iter().all(|size| seen(*size)), "{timestamps}");
-        // Full packets are as long as plain ones: 552 bytes, of which 12, or 4 beside timestamps, are more payload.
+        // Full packets are as long as plain ones: 552 bytes, of which 12, or 4 with timestamps, are more payload.
         let full = path.data(CLIENT).iter().map(wire_len).max();
         assert_eq!((full, path.data(CLIENT)[0].segment.len), (Some(552), if timestamps { 516 } else { 524 }));
     }
@@ -136,7 +138,7 @@ fn plain_and_compressed_transfers_take_as_long_as_their_bytes() {
 #[test]
 fn a_closed_window_opens_again() {
     for probe in [Probe::Empty, Probe::Byte] {
-        // Updates of the window are lost for a long time: probes find out, in both directions.
+        // Window updates are lost for a long time: probes recover them, in both directions.
         let config = Config { probe, receive_buffer: Bytes(4_000), ..free() };
         let mut path = Path::new(config, 50).bend(|sent, delay| {
             let update = sent.segment.len == 0 && sent.at > Instant::from_nanos(3_000_000_000);
@@ -162,11 +164,11 @@ fn a_closed_window_opens_again() {
 }
 
 #[test]
-fn what_has_no_place_in_a_compressed_header_is_refused_where_it_is_asked_for() {
+fn options_that_a_compressed_header_cannot_carry_are_rejected() {
     let read = |text: &str| serde_json::from_str::<Options>(text).unwrap().resolve();
     let error = read(r#"{ "profile": "scps", "scps": { "compression": true }, "ecn": "classic" }"#).unwrap_err();
     assert_eq!(error.key, "scps.compression");
-    assert!(error.message.contains("bits of ECN") && error.message.contains("set ecn = \"off\""), "{}", error.message);
+    assert!(error.message.contains("ECN bits") && error.message.contains("set ecn = \"off\""), "{}", error.message);
     assert!(read(r#"{ "profile": "scps", "scps": { "compression": true }, "congestion": "dctcp" }"#).is_err());
     let error = read(r#"{ "profile": "scps", "scps": { "compression": true }, "congestion": "peach" }"#).unwrap_err();
     assert_eq!((error.key.as_str(), error.message.contains("low priority")), ("scps.compression", true));
@@ -175,7 +177,7 @@ fn what_has_no_place_in_a_compressed_header_is_refused_where_it_is_asked_for() {
     assert!(!read(r#"{ "profile": "scps" }"#).unwrap().scps.unwrap().compression);
 }
 
-/// Any configuration that agrees on compression.
+/// Generates configurations that negotiate compression.
 fn configs() -> impl Strategy<Value = Config> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let form = prop::sample::select(&[SnackForm::Off, SnackForm::Short, SnackForm::Long][..]);
@@ -212,7 +214,7 @@ fn configs() -> impl Strategy<Value = Config> {
                     _ => Scheme::Snack,
                 },
                 loss_assumption: if corruption { LossAssumption::Corruption } else { LossAssumption::Congestion },
-                // SNACK is made for few ACKs.
+                // SNACK is designed for few ACKs.
                 ack_interval: (snack != SnackForm::Off).then(|| Duration::from_millis(interval)),
                 scps: Some(Scps { snack, record_size: record.map(Bytes), compression: true, ..Scps::default() }),
                 retries: 60,
@@ -235,7 +237,7 @@ fn random_path(config: Config, seed: u64, loss: f64, duplicate: f64, jitter_ms: 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a path does, both directions arrive once and in order, and both ends come to an end.
+    /// Whatever a path does, all data in both directions arrives once and in order, and both ends terminate.
     #[test]
     fn both_directions_arrive_once_and_in_order(
         config in configs(),
@@ -258,13 +260,14 @@ proptest! {
             prop_assert!(now[0] >= before[0] && now[1] >= before[1] && now[0] <= there && now[1] <= back);
             before = now;
             steps += 1;
-            // Records of one byte are segments of their own, 120,000 of them at most, with copies, losses and ACKs.
+            // Records of one byte are segments of their own, up to 120,000 of them, with copies, losses and ACKs.
             prop_assert!(steps < 2_000_000, "no end: {before:?} of {there}, {back}");
         }
         prop_assert_eq!(before, [there, back]);
         for end in &path.ends {
             prop_assert_eq!(end.state(), State::Closed);
-            // Who closed first and waited long enough does not answer the peer's last FIN: it has no id any more.
+            // An end that closed first and waited long enough does not acknowledge the peer's last FIN: it has no ID
+            // any more.
             prop_assert!(matches!(end.statistics().failure, None | Some(Failure::Timeout)), "{:?}", end.statistics());
         }
         if let Some(size) = records {
@@ -279,7 +282,7 @@ proptest! {
         }
     }
 
-    /// Sequence numbers are a matter of form, also where they are left out.
+    /// The initial sequence numbers do not matter, even though headers leave out sequence numbers.
     #[test]
     fn a_trace_does_not_depend_on_the_initial_numbers(
         config in configs(), seed in any::<u64>(), loss in 0.0..0.2f64, client in any::<u32>(), server in any::<u32>()
@@ -295,7 +298,7 @@ proptest! {
         prop_assert_eq!(trace((0, 0)), trace((client, server)));
     }
 
-    /// Over every interval no end sends more than its bucket and its rate, counted in bytes of compressed packets.
+    /// In no interval does an end send more than its token bucket permits, counted in bytes of compressed packets.
     #[test]
     fn a_run_keeps_to_its_rates(
         seed in any::<u64>(), loss in 0.0..0.1, kbps in 20_u64..5_000, ack_kbps in 2_u64..100, buffer in 2_000_u64..20_000,

@@ -1,4 +1,4 @@
-//! Explicit link failure notification (Holland and Vaidya, MobiCom 1999): a sender that is told that its route broke.
+//! Explicit link failure notification (Holland and Vaidya, MobiCom 1999): a sender that is notified of a broken route.
 
 mod path;
 
@@ -12,7 +12,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// A transfer over a route with a round trip of 100 ms, which breaks for so long. Packets on it at its start or end are lost.
+/// Returns a transfer over a route with a round-trip time of 100 ms, which breaks for `millis`. Packets that are sent
+/// or arrive during the break are lost.
 fn broken(config: Config, millis: u64) -> Path {
     let out = at(BREAK_MS)..at(BREAK_MS + millis);
     let lost = move |sent: &Sent, delay| out.contains(&sent.at) || out.contains(&(sent.at + delay));
@@ -22,7 +23,7 @@ fn broken(config: Config, millis: u64) -> Path {
     path
 }
 
-/// A window of 40 segments, which is full all the time.
+/// Returns a configuration whose receive buffer of 40 segments limits the window.
 fn bounded() -> Config {
     Config { receive_buffer: Bytes(40_000), ..plain() }
 }
@@ -35,7 +36,8 @@ fn window(path: &Path) -> (u64, u64) {
     (sender(path).cwnd, sender(path).ssthresh)
 }
 
-/// When segments of the client left after the break, with data and without, in milliseconds.
+/// Returns the times of the client's segments after the start of the break in milliseconds: those with data, or those
+/// without.
 fn sent(path: &Path, has_data: bool) -> Vec<u64> {
     let is_wanted = |sent: &&Sent| sent.from == CLIENT && sent.at >= at(BREAK_MS) && (sent.segment.len > 0) == has_data;
     path.log.iter().filter(is_wanted).map(|sent| sent.at.as_nanos() / 1_000_000).collect()
@@ -56,7 +58,7 @@ fn a_lost_route_freezes_the_timer_and_the_window_and_probes_leave_at_equal_times
     path.flush(CLIENT);
     path.run_until(at(BREAK_MS + 299_999));
     assert_eq!(sent(&path, true), [0; 0], "nothing but probes");
-    // The first leaves at once, for routing to look for another route; then one every 2 s.
+    // The first is sent immediately, so that routing looks for another route; then one every 2 s.
     let expected: Vec<u64> = (0..150).map(|probe| BREAK_MS + 2_000 * probe).collect();
     assert_eq!(sent(&path, false), expected);
     assert_eq!((window(&path), sender(&path).rto), (window_before, rto));
@@ -72,7 +74,7 @@ fn a_lost_route_freezes_the_timer_and_the_window_and_probes_leave_at_equal_times
 }
 
 #[test]
-fn the_answer_to_a_probe_resumes_with_the_window_where_a_timer_starts_again() {
+fn the_reply_to_a_probe_resumes_with_the_window_where_a_timer_restarts() {
     for millis in [700, 3_100, 5_000, 20_000] {
         let back = BREAK_MS + millis;
         let resumed = |is_told: bool| {
@@ -94,14 +96,14 @@ fn the_answer_to_a_probe_resumes_with_the_window_where_a_timer_starts_again() {
             complete(&mut path);
             (first, before, after, path.ends[CLIENT].statistics().timeouts)
         };
-        let (told, before, after, timeouts) = resumed(true);
-        // Probes leave at whole multiples of 2 s after the break, and the answer takes a round trip.
-        assert_eq!(told, BREAK_MS + millis.next_multiple_of(2_000) + 100, "{millis} ms");
+        let (probed, before, after, timeouts) = resumed(true);
+        // Probes are sent at multiples of 2 s after the break, and the reply takes a round trip.
+        assert_eq!(probed, BREAK_MS + millis.next_multiple_of(2_000) + 100, "{millis} ms");
         assert_eq!((after, timeouts), (before, 0), "{millis} ms");
-        // Timeouts, each twice as late as the one before: the RTO is 1 s.
+        // Timeouts, each after twice the time of the one before: the RTO is 1 s.
         let (timer, before, after, timeouts) = resumed(false);
         assert!(timeouts > 0 && after.0 <= 2_000 && after.1 < before.0, "{millis} ms: {after:?} after {before:?}");
-        assert!((millis < 1_000) || timer > told, "{millis} ms: at {timer} ms beside {told} ms");
+        assert!((millis < 1_000) || timer > probed, "{millis} ms: at {timer} ms compared with {probed} ms");
     }
 }
 
@@ -118,9 +120,9 @@ fn more_notifications_bring_no_more_probes() {
 }
 
 #[test]
-fn an_outage_that_was_guessed_becomes_that_of_a_route() {
+fn an_assumed_outage_becomes_the_outage_of_a_route() {
     let mut path = broken(Config { outage_after: Some(1), ..bounded() }, 60_000);
-    // The first timeout, a second after the last ACK, begins the outage, whose probes wait for 1, 2, 4, 8 s.
+    // The first timeout, a second after the last ACK, starts the outage, whose probes wait for 1, 2, 4, 8 s.
     path.run_until(at(BREAK_MS + 10_000));
     let guessed = sent(&path, false);
     assert_eq!(guessed.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<u64>>(), [2_000, 4_000]);

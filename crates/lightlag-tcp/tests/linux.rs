@@ -1,5 +1,6 @@
-//! What a Linux 6.18 kernel shows on a path of 20 Mbit/s and 100 ms, against the profile `linux`. The kernel's numbers were
-//! taken from kernel-to-kernel transfers over a link with those values and a queue of 1000 packets.
+//! Compares the profile `linux` with measurements of a Linux 6.18 kernel on a path with 20 Mbit/s and 100 ms. The
+//! kernel's numbers were taken from transfers between kernels over a link with these values and a queue of 1000
+//! packets.
 
 mod path;
 
@@ -9,12 +10,14 @@ use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Config, Profile};
 use path::{CLIENT, Path, SERVER, Sent};
 
-/// A transfer over that link; the client's data segment with index `lost` is lost after it.
+/// Returns a transfer over a link with 20 Mbit/s and a round-trip time of 100 ms. The client's data segment with the
+/// index `lost` is dropped after the link has transmitted it.
 fn transfer(config: Config, bytes: u64, lost: usize) -> Path {
     transfer_over(100, config, bytes, move |index| index == lost)
 }
 
-/// A transfer over such a link with this round-trip time, which loses the client's data segments with some indices.
+/// Returns a transfer over a link with 20 Mbit/s and this round-trip time. The client's data segments for whose indices
+/// `lost` is true are lost.
 fn transfer_over(rtt_ms: u64, config: Config, bytes: u64, lost: impl Fn(usize) -> bool + 'static) -> Path {
     let rate = Rate::from_bps(20_000_000).unwrap();
     let mut free = [Instant::ZERO; 2];
@@ -35,7 +38,8 @@ fn between(sent: &[Sent], from_ms: u64, to_ms: u64) -> usize {
     sent.iter().filter(|sent| (at(from_ms)..at(to_ms)).contains(&sent.at)).count()
 }
 
-/// Segments of 1448 bytes acknowledged until then; the client's first byte has number 1001.
+/// Returns the number of segments of 1448 bytes that are acknowledged at `until_ms`. The client's first byte has the
+/// sequence number 1001.
 fn acknowledged(acks: &[Sent], until_ms: u64) -> f64 {
     let last = acks[..between(acks, 0, until_ms)].last().unwrap();
     f64::from(last.segment.ack.0 - 1_001) / 1_448.0
@@ -83,7 +87,7 @@ fn after_a_loss_duplicate_acks_are_half_of_the_segments() {
 }
 
 #[test]
-fn windows_begin_below_64_kilobytes_and_grow_by_two_segments_each() {
+fn windows_start_below_64_kilobytes_and_grow_by_two_segments_each() {
     let path = transfer(Profile::Linux.config(), 1_000_000, usize::MAX);
     let windows: Vec<u16> =
         path.log.iter().filter(|sent| sent.from == SERVER).map(|sent| sent.segment.window).collect();
@@ -91,7 +95,7 @@ fn windows_begin_below_64_kilobytes_and_grow_by_two_segments_each() {
     assert_eq!(windows[..8], [65_160, 67, 70, 73, 75, 78, 79, 79]);
 }
 
-/// The number of segments that BBR without SACK sends in a transfer of 100 segments, until the receiver has them all.
+/// Returns the segments that BBR without SACK sends in a transfer of 100 segments, until the receiver has all of them.
 fn sent_by_bbr(rtt_ms: u64, lost: impl Fn(usize) -> bool + 'static) -> Vec<Sent> {
     let (receive_buffer, receive_buffer_initial) = (Bytes(20 << 20), Some(Bytes(20 << 20)));
     let linux = Profile::Linux.config();
@@ -107,7 +111,8 @@ fn sent_by_bbr(rtt_ms: u64, lost: impl Fn(usize) -> bool + 'static) -> Vec<Sent>
 #[test]
 fn bbr_repairs_are_not_application_limited() {
     let sent = sent_by_bbr(200, |index| index % 2 == 0 && (30..70).contains(&index));
-    // Kernel: 43 retransmissions. Only a write looks for a lack of data, so STARTUP ends after three rounds of repairs.
+    // Kernel: 43 retransmissions. Only a write checks whether the application has data, so STARTUP ends after three
+    // rounds of repairs.
     assert_eq!(sent.len(), 100 + 43);
 }
 

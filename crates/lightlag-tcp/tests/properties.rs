@@ -1,4 +1,4 @@
-//! Whatever a path does to segments, every byte arrives once and in order, and nothing hangs.
+//! Whatever a path does to segments, every byte arrives once and in order, and every connection terminates.
 
 mod path;
 
@@ -55,7 +55,7 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
-/// A path that loses, duplicates and delays by chance, for the first `bad` seconds; then it is good.
+/// Returns a path that randomly loses, duplicates and delays segments.
 fn random_path(config: Config, seed: u64, loss: f64, duplicate: f64, jitter_ms: f64, numbers: (u32, u32)) -> Path {
     let mut random = RandomStream::new(seed, "path");
     let (client, server) = (SeqNumber(numbers.0), SeqNumber(numbers.1));
@@ -105,9 +105,9 @@ proptest! {
         prop_assert_eq!(path.ends[CLIENT].statistics().failure, None::<Failure>);
     }
 
-    /// A close before the handshake with nothing to send ends the connection (RFC 9293 §3.10.4).
+    /// Closing before the handshake, with nothing to send, ends the connection (RFC 9293 §3.10.4).
     #[test]
-    fn an_end_without_data_that_closes_at_once_sends_nothing(config in configs()) {
+    fn an_endpoint_without_data_that_closes_immediately_sends_nothing(config in configs()) {
         let mut path = random_path(config, 0, 0.0, 0.0, 0.0, (0, 0));
         path.transfer(0);
         prop_assert!(!path.step());
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!([path.ends[CLIENT].state(), path.ends[SERVER].state()], [State::Closed, State::Listen]);
     }
 
-    /// Sequence numbers are a matter of form.
+    /// The initial sequence numbers do not matter.
     #[test]
     fn a_trace_does_not_depend_on_the_initial_numbers(
         config in configs(), seed in any::<u64>(), loss in 0.0..0.2f64, client in any::<u32>(), server in any::<u32>()
@@ -129,9 +129,10 @@ proptest! {
         prop_assert_eq!(trace((0, 0)), trace((client, server)));
     }
 
-    /// Both directions at once. Who closes before it is open has something to send, or it never opens.
+    /// Data in both directions simultaneously. An end that closes before the connection is open must have data to send,
+    /// or the connection never opens.
     #[test]
-    fn both_directions_carry_data_at_once(
+    fn both_directions_carry_data_simultaneously(
         config in configs(), seed in any::<u64>(), loss in 0.0..0.2f64, there in 1u64..50_000, back in 1u64..50_000
     ) {
         let mut path = random_path(config, seed, loss, 0.1, 20.0, (7, 7));
@@ -148,8 +149,9 @@ proptest! {
 }
 
 #[test]
-fn ends_that_probe_and_have_filled_each_others_windows_hear_each_other() {
-    // ACKs by the clock answer data and probes of low priority at once, and come from the right edge of the window.
+fn endpoints_that_probe_and_have_filled_each_others_windows_resume() {
+    // ACKs at a fixed interval acknowledge data and low-priority probes together, and are sent from the right edge of
+    // the window.
     let config = Config {
         congestion: Choice::named("peach"),
         timestamps: true,
@@ -175,7 +177,7 @@ fn ends_that_probe_and_have_filled_each_others_windows_hear_each_other() {
 }
 
 #[test]
-fn ends_whose_windows_are_full_both_ways_hear_each_other() {
+fn endpoints_whose_windows_are_full_in_both_directions_resume() {
     let config = Config {
         congestion: Choice::named("newreno"),
         timestamps: false,

@@ -1,4 +1,4 @@
-//! What is repaired how, and what is left alone: reordering, lost retransmissions, round-trip samples, growth.
+//! Retransmissions, and the cases that need none: reordering, lost retransmissions, round-trip samples, window growth.
 
 mod path;
 
@@ -21,7 +21,8 @@ fn sack() -> Config {
     Config { sack: true, recovery: Scheme::Sack, ..plain() }
 }
 
-/// 50 ms each way, and a client with a fixed window in segments of 1000 bytes.
+/// Returns a path with a delay of 50 ms in each direction, and a client with a fixed window of `window` segments of
+/// 1000 bytes.
 fn fixed(config: Config, window: u64) -> (Path, Fixed) {
     let mut path = Path::new(config.clone(), 50);
     let algorithm = Fixed { window: window * 1_000, ..Fixed::default() };
@@ -49,8 +50,8 @@ fn neighbours_that_change_places_are_left_alone() {
 }
 
 #[test]
-fn an_episode_behind_another_reduces_no_more_than_the_window() {
-    // Losses in every round trip, those of repairs included: one episode follows the other.
+fn an_episode_after_another_reduces_no_more_than_the_window() {
+    // Losses in every round trip, including lost repairs: one episode follows the other.
     let (path, algorithm) = fixed(sack(), 20);
     let mut path = path.bend(|sent, delay| {
         let hit = sent.segment.len > 0 && sent.data_index % 13 == 7;
@@ -62,7 +63,7 @@ fn an_episode_behind_another_reduces_no_more_than_the_window() {
     let told = algorithm.told.lock().unwrap();
     let flights: Vec<u64> = told.congestions.iter().map(|event| event.flight).collect();
     assert!(flights.len() > 5, "{flights:?}");
-    // FlightSize would also count what was SACKed above the hole, up to twice the window.
+    // FlightSize would also count data SACKed above the hole, up to twice the window.
     assert!(flights.iter().all(|flight| *flight <= 20_000), "{flights:?}");
 }
 
@@ -79,11 +80,11 @@ fn a_lost_retransmission_costs_a_timeout() {
     path.transfer(100_000);
     path.run();
     assert_eq!(path.ends[SERVER].received(), 100_000);
-    let told = algorithm.told.lock().unwrap();
-    let causes: Vec<Cause> = told.congestions.iter().map(|event| event.cause).collect();
+    let recorded = algorithm.told.lock().unwrap();
+    let causes: Vec<Cause> = recorded.congestions.iter().map(|event| event.cause).collect();
     assert_eq!(causes, [Cause::Loss, Cause::Timeout]);
-    // The window has ten segments, whatever is SACKed above the hole.
-    assert!(told.congestions[1].flight <= 10_000);
+    // The window has ten segments, whatever data is SACKed above the hole.
+    assert!(recorded.congestions[1].flight <= 10_000);
 }
 
 #[test]
@@ -94,16 +95,16 @@ fn episodes_are_announced_once_and_ended_once() {
         path.transfer(100_000);
         path.run();
         assert_eq!(path.ends[SERVER].received(), 100_000);
-        let told = algorithm.told.lock().unwrap();
-        assert_eq!(told.congestions.len(), episodes);
-        assert_eq!(told.recovered.len(), episodes);
-        assert_eq!(told.congestions[0].flight, 20_000);
+        let recorded = algorithm.told.lock().unwrap();
+        assert_eq!(recorded.congestions.len(), episodes);
+        assert_eq!(recorded.recovered.len(), episodes);
+        assert_eq!(recorded.congestions[0].flight, 20_000);
         assert_eq!(path.ends[CLIENT].statistics().timeouts, 0);
     }
 }
 
 #[test]
-fn new_reno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
+fn new_reno_repairs_one_hole_per_round_trip_and_sack_all_of_them() {
     let repair = |config| {
         let (path, algorithm) = fixed(config, 40);
         let mut path = path.lose(&[40, 44, 48, 52, 56]);
@@ -114,7 +115,7 @@ fn new_reno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
         let told = algorithm.told.lock().unwrap();
         told.recovered[0].since(told.congestions[0].now)
     };
-    // Five holes, 100 ms a round trip.
+    // Five holes, 100 ms per round trip.
     assert_eq!((repair(sack()), repair(plain())), (ms(100), ms(500)));
 }
 
@@ -124,23 +125,23 @@ fn nothing_grows_on_acks_of_fast_recovery() {
     let mut path = path.lose(&[20]);
     path.transfer(60_000);
     path.run();
-    let told = algorithm.told.lock().unwrap();
+    let recorded = algorithm.told.lock().unwrap();
     let in_recovery = |ack: &&Ack| ack.phase == Phase::Recovery;
-    let begin = told.acks.iter().position(|ack| in_recovery(&ack)).unwrap();
-    let count = told.acks.iter().filter(in_recovery).count();
-    // From the third duplicate to the ACK of everything outstanding then, that one included.
-    let episode = &told.acks[begin..begin + count];
+    let begin = recorded.acks.iter().position(|ack| in_recovery(&ack)).unwrap();
+    let count = recorded.acks.iter().filter(in_recovery).count();
+    // From the third duplicate to the ACK of all data outstanding then, inclusive.
+    let episode = &recorded.acks[begin..begin + count];
     assert!(episode.iter().all(|ack| ack.phase == Phase::Recovery && !ack.may_grow()));
     // The second twenty segments, and two of limited transmit.
     assert_eq!(episode[count - 1].snd_una, 42_000);
-    assert!(told.acks.iter().all(|ack| ack.newly_acked > 0 || ack.newly_delivered > 0));
-    // What is acknowledged or SACKed is counted once.
-    let delivered: u64 = told.acks.iter().map(|ack| ack.newly_delivered).sum();
+    assert!(recorded.acks.iter().all(|ack| ack.newly_acked > 0 || ack.newly_delivered > 0));
+    // Acknowledged or SACKed data is counted once.
+    let delivered: u64 = recorded.acks.iter().map(|ack| ack.newly_delivered).sum();
     assert_eq!(delivered, 60_001, "60,000 bytes and the FIN");
 }
 
 #[test]
-fn growth_counts_as_the_profile_says() {
+fn growth_counts_as_the_profile_specifies() {
     let delayed_ack = Some(DelayedAck { segments: 4, timeout: ms(200), quick: 0, adaptive: false });
     for (growth, each) in [(Growth::PerAck, 1.0), (Growth::PerSegment, 4.0), (Growth::Abc(2), 2.0)] {
         let (mut path, algorithm) = fixed(Config { growth, delayed_ack, ..plain() }, 40);
@@ -148,9 +149,9 @@ fn growth_counts_as_the_profile_says() {
         path.ends[CLIENT].write(400_000);
         path.flush(CLIENT);
         path.run_until(at(5_000));
-        let told = algorithm.told.lock().unwrap();
-        assert_eq!(told.acks.len(), 100);
-        assert!(told.acks.iter().all(|ack| ack.growth == each), "{growth:?}");
+        let recorded = algorithm.told.lock().unwrap();
+        assert_eq!(recorded.acks.len(), 100);
+        assert!(recorded.acks.iter().all(|ack| ack.growth == each), "{growth:?}");
     }
 }
 
@@ -177,14 +178,14 @@ fn a_window_that_is_not_used_is_not_limiting() {
 }
 
 #[test]
-fn the_receive_window_limits_where_it_is_the_smallest() {
+fn the_receive_window_limits_where_it_is_the_minimum() {
     let (mut path, algorithm) = fixed(Config { receive_buffer: Bytes(5_000), ..plain() }, 100);
     path.transfer(100_000);
-    let mut most = 0;
+    let mut max_inflight = 0;
     while path.step() && path.ends[SERVER].received() < 100_000 {
-        most = most.max(path.ends[CLIENT].snapshot().inflight);
+        max_inflight = max_inflight.max(path.ends[CLIENT].snapshot().inflight);
     }
-    assert_eq!(most, 5_000);
+    assert_eq!(max_inflight, 5_000);
     assert!(algorithm.told.lock().unwrap().acks.iter().all(|ack| !ack.cwnd_limited));
     // 100 ms of handshake, then 20 windows of 100 ms, the last to the receiver only.
     let limited = path.ends[CLIENT].limited(path.now);
@@ -192,8 +193,8 @@ fn the_receive_window_limits_where_it_is_the_smallest() {
 }
 
 #[test]
-fn samples_are_exact_or_ticks_as_the_profile_says() {
-    // 50.4 ms there, 50.4 ms back.
+fn samples_are_exact_or_ticks_as_the_profile_specifies() {
+    // 50.4 ms in each direction.
     let rtt = |rtt_samples| {
         let (path, algorithm) = fixed(Config { timestamps: true, rtt_samples, ..sack() }, 10);
         let mut path = path.bend(|_, delay| vec![delay + Duration::from_micros(400)]);
@@ -207,9 +208,9 @@ fn samples_are_exact_or_ticks_as_the_profile_says() {
 }
 
 #[test]
-fn karn_takes_no_sample_from_what_left_twice() {
+fn karn_takes_no_sample_from_retransmitted_data() {
     let (path, algorithm) = fixed(plain(), 10);
-    // The third flight is late by 2 s: the timer of 1 s fires, everything leaves again.
+    // The third flight is late by 2 s: the timer of 1 s fires, and everything is retransmitted.
     let mut path = path.bend(|sent, delay| {
         let late = sent.segment.len > 0 && (20..30).contains(&sent.data_index);
         vec![if late { delay + ms(2_000) } else { delay }]
@@ -233,7 +234,7 @@ fn one_sample_a_round_moves_the_rto_slower_than_one_an_ack() {
         }
         rto
     };
-    // Both stand at the minimum of 1 s here; below it the variance would tell them apart.
+    // Both are at the minimum of 1 s here; below it the variance would distinguish them.
     assert_eq!((rto(RttSamples::SendTime), rto(RttSamples::OnePerRound)), (ms(1_000), ms(1_000)));
     let fine = |rtt_samples, scaled_gains| {
         let mut config = Config { rtt_samples, ..plain() };
@@ -244,11 +245,11 @@ fn one_sample_a_round_moves_the_rto_slower_than_one_an_ack() {
         path.run_until(at(310));
         path.ends[CLIENT].snapshot().rto
     };
-    // Handshake: variance 50 ms. One a round: 50 · (3/4)² = 28.125 ms after two rounds, RTO 100 + 112.5 ms.
+    // Handshake: variance 50 ms. One per round: 50 · (3/4)² = 28.125 ms after two rounds, RTO 100 + 112.5 ms.
     assert_eq!(fine(RttSamples::OnePerRound, false), Duration::from_micros(212_500));
     // Twenty samples: 50 · (3/4)²⁰ = 0.1586 ms, below the floor of 1 ms: 4 · 0.1586 < 1.
     assert_eq!(fine(RttSamples::SendTime, false), ms(101));
-    // With ten in flight five are expected: 50 · (1 - 1/20)²⁰ = 17.924 ms; two a round trip have the history of one.
+    // With ten in flight five are expected: 50 · (1 - 1/20)²⁰ = 17.924 ms; two per round trip give the history of one.
     assert_eq!(fine(RttSamples::SendTime, true).as_nanos() / 1_000, 171_697);
     assert_eq!(fine(RttSamples::OnePerRound, true), Duration::from_micros(212_500));
 }

@@ -1,4 +1,4 @@
-//! SCPS-TP over a path: negotiation, SNACK, ACKs of a fixed frequency, records, rate control.
+//! SCPS-TP over a path: negotiation, SNACK, ACKs at a fixed interval, records, rate control.
 
 mod path;
 
@@ -20,7 +20,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// Segments of 512 bytes without congestion control; a window of 300 kB.
+/// Returns a configuration with segments of 512 bytes, no congestion control and a window of 300 kB.
 fn free() -> Config {
     let loss_assumption = LossAssumption::Congestion;
     Config { congestion: Choice::named("none"), loss_assumption, ..Profile::Scps.config() }
@@ -41,14 +41,14 @@ fn complete(path: &Path, bytes: u64) {
     }
 }
 
-/// Bytes of IPv4 and TCP.
+/// Returns the total size of IPv4 header, TCP header and payload, in bytes.
 fn wire_len(sent: &Sent) -> u64 {
     u64::from(20 + sent.segment.header_len() + u32::from(sent.segment.len))
 }
 
 #[test]
 fn one_ack_an_interval_whatever_arrives() {
-    // 400 segments at 1.5 Mbit/s, of which a tenth is lost: data arrives for longer than a second.
+    // 400 segments at 1.5 Mbit/s with a loss of a tenth: data arrives for longer than a second.
     let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index % 10 == 3;
     let mut path =
         Path::new(rated(1_500_000), 250).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
@@ -58,7 +58,7 @@ fn one_ack_an_interval_whatever_arrives() {
     let arrivals: Vec<Instant> =
         path.data(CLIENT).iter().filter(|sent| !lost(sent)).map(|sent| sent.at + ms(250)).collect();
     let acks: Vec<Instant> = path.pure_acks(SERVER).iter().map(|sent| sent.at).collect();
-    // The first that is not acknowledged starts the timer; the FIN alone is answered at once.
+    // The first that is not acknowledged starts the timer; the FIN alone is acknowledged immediately.
     let mut expected: Vec<Instant> = Vec::new();
     for arrival in &arrivals {
         if expected.last().is_none_or(|last| last < arrival) {
@@ -73,8 +73,8 @@ fn one_ack_an_interval_whatever_arrives() {
 
 #[test]
 fn acks_of_a_stream_are_as_many_as_intervals() {
-    // Data arrives from 750 ms on without a pause: 1000 packets of 552 bytes take 1000 · 2.944 ms less the five of the
-    // bucket, and so long there is an ACK each 100 ms and the gap to the next packet.
+    // Data arrives without a pause, starting at 750 ms: 1000 packets of 552 bytes take 1000 · 2.944 ms less the five of
+    // the bucket, and for that time there is an ACK each 100 ms and the gap to the next packet.
     let mut path = Path::new(rated(1_500_000), 250);
     path.transfer(1_000 * 512);
     path.run();
@@ -85,7 +85,7 @@ fn acks_of_a_stream_are_as_many_as_intervals() {
 }
 
 #[test]
-fn a_fin_and_a_window_that_opens_are_answered_at_once() {
+fn a_fin_and_an_opening_window_get_an_immediate_ack() {
     let mut path = Path::new(Config { receive_buffer: Bytes(2_048), ..free() }, 50);
     path.ends[SERVER].read_later();
     path.transfer(4 * 512);
@@ -110,7 +110,7 @@ fn the_timeout_is_never_shorter_than_the_round_trip_and_the_interval() {
     assert!(snapshot.rto >= snapshot.srtt + ms(400), "{} {}", snapshot.rto, snapshot.srtt);
 }
 
-/// As a scenario says it.
+/// Returns the configuration that a scenario with an ACK interval of `millis` has.
 fn with_interval(millis: u64) -> Config {
     let options = format!(r#"{{ "profile": "scps", "ack_interval": "{millis} ms", "congestion": "none" }}"#);
     serde_json::from_str::<Options>(&options).unwrap().resolve().unwrap()
@@ -125,7 +125,7 @@ fn every_profile_can_have_a_fixed_frequency() {
                   "receive_buffer": "60 kB", "window_scaling": false }}"#
         );
         let config = serde_json::from_str::<Options>(&options).unwrap().resolve().unwrap();
-        // A whole window arrives in an interval, much of it above a hole.
+        // A full window arrives in an interval, much of it above a hole.
         let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index % 400 == 3;
         let mut path = Path::new(config, 50).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
         path.transfer(3_000 * 100);
@@ -133,9 +133,9 @@ fn every_profile_can_have_a_fixed_frequency() {
         complete(&path, 3_000 * 100);
         let acks = path.pure_acks(SERVER);
         assert!(acks.len() > 5, "{name}");
-        // The last ones are of the FIN.
+        // The last ones are for the FIN.
         for pair in acks[..acks.len() - 2].windows(2) {
-            // At once only where the hole was all that was missing of the window, which is closed then.
+            // Immediately only where the hole was all that was missing of the window, which is closed then.
             let edge = pair[0].segment.ack.0 + u32::from(pair[0].segment.window);
             let gap = pair[1].at.since(pair[0].at);
             assert!(gap >= ms(300) || pair[1].segment.ack.0 >= edge, "{name}: {gap} before {}", pair[1].at);
@@ -144,7 +144,7 @@ fn every_profile_can_have_a_fixed_frequency() {
 }
 
 #[test]
-fn a_growing_window_is_told_with_the_next_ack() {
+fn a_growing_window_is_advertised_with_the_next_ack() {
     for profile in Profile::ALL {
         let name = profile.name();
         let options = format!(
@@ -161,8 +161,8 @@ fn a_growing_window_is_told_with_the_next_ack() {
 }
 
 #[test]
-fn records_end_their_segments_and_stay_apart() {
-    // 1,300 bytes: 512, 512, 276 with the mark; 508 at most where the mark takes room.
+fn records_end_their_segments_and_stay_separate() {
+    // 1,300 bytes: 512, 512, 276 with the mark; at most 508 in a segment with the mark's option.
     let config = Config { scps: Some(Scps { record_size: Some(Bytes(1_300)), ..Scps::default() }), ..free() };
     let lost = |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && [2, 5, 6].contains(&sent.data_index);
     let mut path = Path::new(config, 50).bend(move |sent, delay| if lost(sent) { vec![] } else { vec![delay] });
@@ -182,7 +182,7 @@ fn records_end_their_segments_and_stay_apart() {
 }
 
 #[test]
-fn a_record_of_just_a_segment_gives_way_to_its_mark() {
+fn a_record_of_exactly_one_segment_is_shortened_by_its_mark() {
     let config = Config { scps: Some(Scps { record_size: Some(Bytes(512)), ..Scps::default() }), ..free() };
     let mut path = Path::new(config, 50);
     path.transfer(1_024);
@@ -224,15 +224,15 @@ fn five_packets_and_then_one_every_2944_microseconds() {
     let times: Vec<u64> = path.data(CLIENT).iter().map(|sent| sent.at.as_nanos()).collect();
     // The ACK of the handshake took 40 of the 2,760 bytes of the bucket: the fifth packet waits for 40 · 8 / 1.5e6 s.
     assert_eq!((times[3], times[4]), (times[0], times[0] + 213_334));
-    // The window of a SYN is not scaled: behind 64 KiB the sender waits for the first ACK.
+    // The window of a SYN is not scaled: after 64 KiB the sender waits for the first ACK.
     for pair in times[6..120].windows(2).chain(times[140..].windows(2)) {
         assert_eq!(pair[1] - pair[0], 2_944_000);
     }
 }
 
 #[test]
-fn acks_wait_for_tokens_and_tell_the_newest_state_then() {
-    // 12 bytes a second less than the ACKs want: 40 bytes each 100 ms are 3.2 kbit/s, and half of that is there.
+fn acks_wait_for_tokens_and_then_report_the_newest_state() {
+    // 12 bytes per second less than the ACKs need: 40 bytes each 100 ms are 3.2 kbit/s, and half of that is available.
     let rate = Rate::from_bps(1_500_000).unwrap();
     let ack_rate = Some(Rate::from_bps(1_600).unwrap());
     let config = Config {
@@ -248,7 +248,7 @@ fn acks_wait_for_tokens_and_tell_the_newest_state_then() {
     let gaps: Vec<u64> =
         acks.windows(2).map(|pair| (pair[1].at.as_nanos() - pair[0].at.as_nanos()) / 1_000_000).collect();
     assert!(gaps[35..gaps.len() - 3].iter().all(|gap| *gap == 200), "{gaps:?}");
-    // None is stale: each acknowledges all that had arrived.
+    // None is stale: each acknowledges all data that had arrived.
     for ack in &acks {
         let arrived = path.data(CLIENT).iter().filter(|sent| sent.at + ms(250) <= ack.at).count() as u32;
         assert_eq!(ack.segment.ack.0 - 1_001, 512 * arrived);
@@ -275,14 +275,14 @@ fn a_route_is_shared() {
     for path in &mut paths {
         lend(path, &|path| path.transfer(2_000 * 512));
     }
-    // Both in one time.
+    // Both run on the same clock.
     for now in 1..5_000 {
         for path in &mut paths {
             lend(path, &|path| path.run_until(at(now)));
         }
     }
     let counts = [0, 1].map(|n: usize| paths[n].data(CLIENT).len() as f64);
-    // 4.5 s at 339.7 packets a second.
+    // 4.5 s at 339.7 packets per second.
     assert!((counts[0] + counts[1] - 339.7 * 4.5).abs() < 20.0, "{counts:?}");
     assert!((counts[0] / counts[1] - 1.0).abs() < 0.05, "{counts:?}");
 }
@@ -298,11 +298,11 @@ fn corruption_of_a_hundredth_changes_neither_window_nor_timeout() {
             if lost { vec![] } else { vec![delay] }
         });
         path.transfer(4_000 * 512);
-        let (mut least, mut timeout) = (u64::MAX, Duration::ZERO);
+        let (mut min_cwnd, mut timeout) = (u64::MAX, Duration::ZERO);
         while path.step() {
             let snapshot = path.ends[CLIENT].snapshot();
             if snapshot.snd_una > 1_000_000 && snapshot.snd_una < 1_900_000 {
-                least = least.min(snapshot.cwnd);
+                min_cwnd = min_cwnd.min(snapshot.cwnd);
                 timeout = timeout.max(snapshot.rto);
             }
             if path.ends[SERVER].peer_closed() {
@@ -310,7 +310,7 @@ fn corruption_of_a_hundredth_changes_neither_window_nor_timeout() {
             }
         }
         complete(&path, 4_000 * 512);
-        (least, timeout, path.now)
+        (min_cwnd, timeout, path.now)
     };
     let (window, timeout, end) = run(LossAssumption::Corruption);
     // It grew without a loss to the buffer of 300 kB, and never shrank; RTO = SRTT + max(4 RTTVAR, 0.1 s) < 1 s.
@@ -321,7 +321,7 @@ fn corruption_of_a_hundredth_changes_neither_window_nor_timeout() {
 
 #[test]
 fn snack_repairs_many_losses_of_a_window_in_a_round_trip_or_two() {
-    // Every fifth of the first 200 segments is lost: forty holes, six an ACK, an ACK each 100 ms.
+    // Every fifth of the first 200 segments is lost: forty holes, six per ACK, an ACK each 100 ms.
     let lost =
         |sent: &Sent| sent.from == CLIENT && sent.segment.len > 0 && sent.data_index < 200 && sent.data_index % 5 == 1;
     let finish = |snack| {
@@ -334,19 +334,20 @@ fn snack_repairs_many_losses_of_a_window_in_a_round_trip_or_two() {
         let last = path.data(CLIENT).iter().map(|sent| sent.at).max().unwrap();
         (resent, last, path.ends[CLIENT].statistics().timeouts)
     };
-    // 500 packets take 1.5 s, the handshake 0.5 s and the wait for the first scaled window 0.2 s. A bit vector reports all
-    // holes at once; without it the first six are repeated until they are repaired: seven round trips and ACK intervals.
-    for (form, most) in [(SnackForm::Short, 5_000), (SnackForm::Long, 3_300)] {
+    // 500 packets take 1.5 s, the handshake 0.5 s and the wait for the first scaled window 0.2 s. A bit vector reports
+    // all holes together; without it the first six are repeated until they are repaired: seven round trips and ACK
+    // intervals.
+    for (form, max_ms) in [(SnackForm::Short, 5_000), (SnackForm::Long, 3_300)] {
         let (resent, last, timeouts) = finish(form);
         assert_eq!((resent, timeouts), (40, 0), "{form:?}");
-        assert!(last < at(most), "{form:?}: {last}");
+        assert!(last < at(max_ms), "{form:?}: {last}");
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Over every interval of every run no end sends more than its bucket and its rate, and all arrives.
+    /// In no interval of any run does an end send more than its token bucket permits, and all data arrives.
     #[test]
     fn a_run_keeps_to_its_rates(
         seed in any::<u64>(), loss in 0.0..0.2, kbps in 20_u64..5_000, ack_kbps in 2_u64..100, buffer in 2_000_u64..60_000,
@@ -381,7 +382,7 @@ proptest! {
         }
         for (end, rate) in [(CLIENT, kbps), (SERVER, ack_kbps)] {
             let sent: Vec<_> = path.log.iter().filter(|sent| sent.from == end).collect();
-            // The largest of all intervals that end here, and the next: B + R t is linear.
+            // The maximum over all intervals that end here, and the next: B + R t is linear.
             let mut debt = 0.0_f64;
             let mut last = Instant::ZERO;
             for packet in sent {
@@ -402,7 +403,8 @@ fn the_profile_is_the_parameter_set_of_the_reference() {
     assert_eq!(config.loss_assumption, LossAssumption::Corruption);
 }
 
-/// A transfer over a path that is out from 2 s on, for so long; what was under way then, or was sent into it, is lost.
+/// Returns a transfer over a path that is down for `seconds`, starting at 2 s. Packets that are sent or in transit
+/// during that time are lost.
 fn with_outage(config: Config, seconds: u64) -> Path {
     let out = at(2_000)..at(2_000 + 1_000 * seconds);
     let lost = move |sent: &Sent, delay| out.contains(&sent.at) || out.contains(&(sent.at + delay));
@@ -411,19 +413,20 @@ fn with_outage(config: Config, seconds: u64) -> Path {
     path
 }
 
-/// Probes of an outage of so many seconds: after 1 s, 2 s more, 4, 8, 16, 32, and then every 60 s.
+/// Returns the number of probes in an outage of `seconds`: the first after 1 s, the next ones 2, 4, 8, 16 and 32 s
+/// later, and then one every 60 s.
 fn probes_within(seconds: u64) -> u64 {
-    let (mut wait, mut at, mut count) = (1, 1, 0);
-    while at < seconds {
+    let (mut wait, mut elapsed, mut count) = (1, 1, 0);
+    while elapsed < seconds {
         count += 1;
         wait = (2 * wait).min(60);
-        at += wait;
+        elapsed += wait;
     }
     count
 }
 
 #[test]
-fn a_told_outage_freezes_all_but_probes_and_ends_when_told() {
+fn a_reported_outage_freezes_all_but_probes_until_its_end_is_reported() {
     let mut path = with_outage(rated(1_500_000), 300);
     path.run_until(at(2_000));
     let before = path.ends[CLIENT].snapshot();
@@ -447,7 +450,7 @@ fn a_told_outage_freezes_all_but_probes_and_ends_when_told() {
 }
 
 #[test]
-fn an_outage_that_nobody_told_ends_with_the_answer_to_a_probe() {
+fn an_unreported_outage_ends_with_the_reply_to_a_probe() {
     for seconds in [5, 60, 300, 600] {
         let mut path = with_outage(Config { outage_after: Some(2), ..rated(1_500_000) }, seconds);
         path.run();
@@ -472,11 +475,12 @@ fn any_segment_of_the_peer_ends_an_outage() {
     path.ends[CLIENT].link_lost(path.now);
     let srtt = path.ends[CLIENT].snapshot().srtt;
     assert!((ms(500)..ms(650)).contains(&srtt), "{srtt}");
-    // What comes within a round trip may have left before the link was lost: it is taken, and nothing leaves.
+    // A segment that arrives within a round trip may have been sent before the link was lost: it is accepted, and no
+    // data is sent.
     path.run_until(at(1_999) + srtt);
     assert!(path.data(CLIENT).last().unwrap().at <= at(2_000));
     assert!(path.ends[CLIENT].snapshot().snd_una > una + 50_000);
-    // It was none: the first ACK behind that, or the answer to the first probe, says so.
+    // There was no outage: the first ACK after that, or the reply to the first probe, shows it.
     path.run_until(at(3_600));
     assert!(path.data(CLIENT).last().unwrap().at > at(2_000) + srtt);
     path.run();

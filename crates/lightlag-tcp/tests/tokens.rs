@@ -1,11 +1,11 @@
-//! Rate control: over every interval of every run no end sends more than its bucket and its rate, whatever it sends.
+//! Rate control: in no interval of any run does an end send more than its token bucket permits, whatever it sends.
 
 mod path;
 
 use lightlag_control::congestion::catalog;
 use lightlag_core::{Bytes, Instant, RandomStream, Rate};
 use lightlag_tcp::config::{Config, RateControl};
-use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::ecn::EcnMode;
 use lightlag_tcp::segment::Flags;
 use lightlag_tcp::{Options, Profile};
 use path::{CLIENT, Path, SERVER, Sent};
@@ -18,7 +18,7 @@ fn rate(kbps: u64) -> Rate {
     Rate::from_bps(kbps * 1_000).unwrap()
 }
 
-/// The configuration of these options with tokens for all that leaves.
+/// Returns the configuration of these options, with a token bucket for all outgoing segments.
 fn rated(options: &str) -> Config {
     let options: Options = serde_json::from_str(options).unwrap();
     let control = RateControl {
@@ -30,7 +30,8 @@ fn rated(options: &str) -> Config {
     Config { rate_control: Some(control), ..options.resolve().unwrap() }
 }
 
-/// 400 kB over 100 ms each way, of which so many packets are lost and those with ECT are marked in turns of 20.
+/// Transfers 400 kB over a path with a delay of 100 ms in each direction and random loss. ECN-capable packets are
+/// marked in alternating runs of 20.
 fn transfer(config: Config, loss: f64) -> Path {
     let (mut random, mut count) = (RandomStream::new(5, "loss"), 0);
     let mut path = Path::new(config, 100)
@@ -48,15 +49,15 @@ fn wire_len(sent: &Sent) -> u64 {
     u64::from(20 + sent.segment.header_len() + u32::from(sent.segment.len))
 }
 
-/// The largest number of bytes by which an interval went beyond its rate.
+/// Returns by how many bytes the busiest interval exceeded the rate.
 fn debt(path: &Path, end: usize, kbps: u64) -> f64 {
-    let (mut debt, mut most, mut last) = (0.0_f64, 0.0_f64, Instant::ZERO);
+    let (mut debt, mut max_debt, mut last) = (0.0_f64, 0.0_f64, Instant::ZERO);
     for packet in path.log.iter().filter(|sent| sent.from == end) {
         let earned = packet.at.since(last).as_secs_f64() * kbps as f64 * 125.0;
         debt = (debt - earned).max(0.0) + wire_len(packet) as f64;
-        (last, most) = (packet.at, most.max(debt));
+        (last, max_debt) = (packet.at, max_debt.max(debt));
     }
-    most
+    max_debt
 }
 
 fn assert_conforms(path: &Path, what: &str) {
@@ -93,9 +94,9 @@ fn segments_of_low_priority_and_acks_of_changed_marks_were_there() {
     let low = peach.log.iter().filter(|sent| sent.segment.flags.has(Flags::LOW)).count();
     assert!(low > 20, "{low}");
     let exact = rated(r#"{ "profile": "rfc", "congestion": "dctcp", "mss": "1000 B" }"#);
-    assert_eq!(exact.ecn, Mode::Classic);
+    assert_eq!(exact.ecn, EcnMode::Classic);
     let dctcp = transfer(exact, 0.0);
-    // Where marks begin and end, with an ACK delayed: two ACKs at one time, of which the first tells the old state.
+    // Where marks start and end, with an ACK delayed: two ACKs simultaneously, and the first reports the old state.
     let acks: Vec<_> = dctcp.log.iter().filter(|sent| sent.from == SERVER && sent.segment.len == 0).collect();
     let turns = acks.windows(2).filter(|pair| {
         let echoes = |sent: &Sent| sent.segment.flags.has(Flags::ECE);
@@ -104,19 +105,20 @@ fn segments_of_low_priority_and_acks_of_changed_marks_were_there() {
     assert!(turns.count() > 5);
 }
 
-/// Times at which data leaves in bursts, and the segments of each burst.
+/// Returns the time of each burst of data segments, and the number of its segments.
 fn bursts(path: &Path) -> Vec<(Instant, usize)> {
-    let mut found: Vec<(Instant, usize)> = Vec::new();
+    let mut bursts: Vec<(Instant, usize)> = Vec::new();
     for sent in path.log.iter().filter(|sent| sent.from == CLIENT && sent.segment.len > 0) {
-        match found.last_mut() {
+        match bursts.last_mut() {
             Some((at, count)) if *at == sent.at => *count += 1,
-            _ => found.push((sent.at, 1)),
+            _ => bursts.push((sent.at, 1)),
         }
     }
-    found
+    bursts
 }
 
-/// SCPS-TP without a congestion window at 400 kbit/s, with a bucket of five packets of 1000 B and this release.
+/// Runs SCPS-TP without congestion control at 400 kbit/s, with a bucket of five packets of 1000 B and this value of
+/// `release`.
 fn released(release: &str, delay_ms: u64) -> Path {
     let options = format!(
         r#"{{ "profile": "scps", "congestion": "none", "mss": "960 B", "ack_interval": "150 ms",
@@ -130,8 +132,9 @@ fn released(release: &str, delay_ms: u64) -> Path {
 }
 
 #[test]
-fn an_ack_releases_what_the_bucket_holds_and_nothing_leaves_between_acks() {
-    // Five packets leave, and five more with each ACK: 100 ms are 5000 B, and an ACK comes after 150 ms and a round trip.
+fn an_ack_releases_the_tokens_of_the_bucket_and_nothing_is_sent_between_acks() {
+    // Five packets are sent, and five more with each ACK: 100 ms are 5000 B, and an ACK arrives after 150 ms and a
+    // round trip.
     let path = released("acks", 50);
     let bursts = bursts(&path);
     let acks: Vec<Instant> = path
@@ -143,7 +146,7 @@ fn an_ack_releases_what_the_bucket_holds_and_nothing_leaves_between_acks() {
     assert!(bursts.iter().skip(1).all(|(at, _)| acks.contains(at)), "{bursts:?}");
     assert!(bursts.iter().skip(1).take(bursts.len() - 2).all(|(_, count)| *count == 5), "{bursts:?}");
     assert_eq!(path.ends[SERVER].received(), 96_000);
-    // With their tokens, one leaves every 20 ms.
+    // Released by tokens, one is sent every 20 ms.
     let steady = released("tokens", 50);
     assert!(steady.now < path.now);
     assert!(self::bursts(&steady).iter().skip(1).all(|(_, count)| *count == 1));
@@ -151,7 +154,7 @@ fn an_ack_releases_what_the_bucket_holds_and_nothing_leaves_between_acks() {
 
 #[test]
 fn data_that_waits_for_acks_arrives_whatever_is_lost() {
-    // Scarce tokens: repairs wait for them after a timeout, too, when no timer runs.
+    // Scarce tokens: repairs also wait for them after a timeout, when no timer runs.
     for profile in Profile::ALL.map(Profile::name) {
         for more in ["", r#", "pacing": true"#] {
             for loss in [0.05, 0.2] {
@@ -174,8 +177,9 @@ fn data_that_waits_for_acks_arrives_whatever_is_lost() {
 }
 
 #[test]
-fn data_without_an_ack_to_come_leaves_with_its_tokens() {
-    // A bucket of one packet and a round trip shorter than its tokens: no ACK finds any, and none follows.
+fn data_without_an_expected_ack_is_sent_with_its_tokens() {
+    // A bucket of one packet and a round trip shorter than the time for its tokens: no ACK finds any, and no further
+    // ACK follows.
     let options = r#"{ "profile": "scps", "congestion": "none", "mss": "960 B", "ack_interval": "0 s",
         "rate_control": { "rate": "8 kbit/s", "bucket": "1000 B", "release": "acks" } }"#;
     let options: Options = serde_json::from_str(options).unwrap();
@@ -183,12 +187,12 @@ fn data_without_an_ack_to_come_leaves_with_its_tokens() {
     path.transfer(9_600);
     path.run();
     assert_eq!(path.ends[SERVER].received(), 9_600);
-    // Ten packets at one a second; nothing was sent twice.
+    // Ten packets at one per second; nothing was sent twice.
     assert_eq!(path.log.iter().filter(|sent| sent.from == CLIENT && sent.segment.len > 0).count(), 10);
 }
 
 #[test]
-fn resets_wait_for_their_tokens_too() {
+fn resets_also_wait_for_their_tokens() {
     let config = Config {
         rate_control: Some(RateControl {
             rate: rate(1),

@@ -13,7 +13,7 @@ fn ms(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
 }
 
-/// The algorithm of the tests at the client: Reno's window, ten segments of 1000 bytes.
+/// Returns a path whose client uses [`Halving`], Reno's window, and ten segments of 1000 bytes initially.
 fn halving(config: Config, delay_ms: u64) -> Path {
     let mut path = Path::new(config.clone(), delay_ms);
     let client = lightlag_tcp::Connection::client(config.into(), SeqNumber(1_000));
@@ -85,7 +85,7 @@ fn the_odd_segment_waits_for_the_timer() {
     path.flush(CLIENT);
     path.run_until(ms(10_000));
     let acks: Vec<Instant> = path.pure_acks(SERVER).iter().map(|ack| ack.at).collect();
-    // Data leaves at 100 ms and arrives at 150 ms.
+    // Data is sent at 100 ms and arrives at 150 ms.
     assert_eq!(acks, [ms(150), ms(350)]);
 }
 
@@ -95,7 +95,7 @@ fn fast_retransmit_after_the_third_duplicate() {
     path.transfer(30_000);
     path.run_until(ms(299));
     // 3 ACKs open the window by 3 and release 6; then dup 1 and 2 release one new segment each, dup 3 the fourth.
-    // FlightSize without what limited transmit sent: 16 − 3 = 13.
+    // FlightSize without the segments of limited transmit: 16 − 3 = 13.
     let order = path.order(1_000);
     assert_eq!(&order[..16], (0..16).collect::<Vec<_>>());
     assert_eq!(&order[16..19], [16, 17, 3]);
@@ -111,14 +111,14 @@ fn fast_retransmit_after_the_third_duplicate() {
 fn two_losses_with_sack_are_repaired_in_one_round_trip() {
     let mut path = halving(sack(), 50).lose(&[2, 4]);
     path.transfer(30_000);
-    let mut most = 0;
+    let mut max_excess = 0;
     while path.step() {
         let snapshot = path.ends[CLIENT].snapshot();
         if snapshot.phase == Phase::Recovery {
-            most = most.max(snapshot.inflight.saturating_sub(snapshot.cwnd.max(12_000)));
+            max_excess = max_excess.max(snapshot.inflight.saturating_sub(snapshot.cwnd.max(12_000)));
         }
     }
-    assert_eq!(most, 0, "the pipe never exceeds the window");
+    assert_eq!(max_excess, 0, "the pipe never exceeds the window");
     let statistics = path.ends[CLIENT].statistics();
     assert_eq!((statistics.retransmitted_segments, statistics.recoveries, statistics.timeouts), (2, 1, 0));
     let resent: Vec<_> =
@@ -146,7 +146,7 @@ fn the_acks_of_one_loss_have_real_sizes() {
 }
 
 #[test]
-fn a_lost_syn_is_repeated_after_a_second_and_data_starts_with_three() {
+fn a_lost_syn_is_retransmitted_after_a_second_and_data_starts_with_three() {
     let mut first = true;
     let mut path =
         halving(plain(), 50).bend(move |_, delay| if std::mem::take(&mut first) { vec![] } else { vec![delay] });
@@ -162,7 +162,7 @@ fn a_lost_syn_is_repeated_after_a_second_and_data_starts_with_three() {
 }
 
 #[test]
-fn an_unanswered_syn_is_given_up_with_its_reason() {
+fn an_unanswered_syn_aborts_with_its_reason() {
     let mut path = halving(plain(), 50).bend(|_, _| vec![]);
     path.transfer(1_000);
     path.run();
@@ -173,7 +173,7 @@ fn an_unanswered_syn_is_given_up_with_its_reason() {
 }
 
 #[test]
-fn unanswered_data_is_given_up_with_its_reason() {
+fn unacknowledged_data_aborts_with_its_reason() {
     let mut path = halving(plain(), 50).bend(|sent, delay| if sent.segment.len > 0 { vec![] } else { vec![delay] });
     path.transfer(1_000);
     path.run();
@@ -188,15 +188,15 @@ fn a_timeout_repairs_under_slow_start_and_a_second_one_is_a_repeated_one() {
     path.transfer(20_000);
     path.run();
     assert_eq!(path.ends[SERVER].received(), 20_000);
-    let told = algorithm.told.lock().unwrap();
-    let causes: Vec<Cause> = told.congestions.iter().map(|event| event.cause).collect();
+    let recorded = algorithm.told.lock().unwrap();
+    let causes: Vec<Cause> = recorded.congestions.iter().map(|event| event.cause).collect();
     assert_eq!(causes[..2], [Cause::Timeout, Cause::RepeatedTimeout]);
-    assert_eq!(told.congestions[0].flight, 4_000);
-    assert_eq!(told.recovered.len(), 1);
+    assert_eq!(recorded.congestions[0].flight, 4_000);
+    assert_eq!(recorded.recovered.len(), 1);
 }
 
 #[test]
-fn the_end_of_a_transfer_is_lost_and_comes_again() {
+fn the_end_of_a_transfer_is_lost_and_retransmitted() {
     for config in [plain(), sack(), Profile::Linux.config(), Profile::Inet.config(), Profile::Ns3.config()] {
         let size = u64::from(config.mss);
         let mut path = Path::new(config, 50).lose(&[9]);

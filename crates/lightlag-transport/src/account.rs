@@ -1,45 +1,45 @@
-//! The reports of an endpoint about itself: counters, the division of its time, and its state at one moment.
+//! Reports of an endpoint about itself: counters, the time for which each limit applied, and a snapshot of its state.
 
-use lightlag_control::congestion::{Epoch, Internals, Phase};
+use lightlag_control::congestion::{GrowthEpoch, Internals, Phase};
 use lightlag_core::{Duration, Rate};
 
-/// The limits of a sender.
+/// The current limit of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Limit {
-    /// The application has nothing to send, or the connection is not open yet.
+    /// The application: it has nothing to send, or the connection is not open yet.
     #[default]
     Application,
-    /// The congestion window.
+    /// The congestion window is full.
     Cwnd,
-    /// The window that the peer advertises.
+    /// The window that the peer advertises is full.
     Rwnd,
-    /// Losses are repaired in fast recovery.
+    /// Losses are being repaired in fast recovery.
     Recovery,
-    /// A timeout: the wait for it, and the repair after it.
+    /// A timeout: the sender waits for it to expire, or is repairing losses after it.
     Timeout,
-    /// Pacing.
+    /// Pacing delays the next segment.
     Pacing,
 }
 
-/// Time for which each limit held the sender back. The parts sum to the time since the connection was opened.
+/// Time for which each limit applied to the sender. The times add up to the time since the connection was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limited {
-    /// By the congestion window.
+    /// Time limited by the congestion window.
     pub cwnd: Duration,
-    /// By the receiver's window.
+    /// Time limited by the window that the peer advertises.
     pub rwnd: Duration,
-    /// By the application, the handshake included.
+    /// Time limited by the application, including the handshake.
     pub application: Duration,
-    /// By pacing.
+    /// Time limited by pacing.
     pub pacing: Duration,
-    /// In fast recovery.
+    /// Time in fast recovery.
     pub recovery: Duration,
-    /// Waiting for a timeout, and repairing after it.
+    /// Time spent waiting for a timeout, and repairing losses after it.
     pub timeout: Duration,
 }
 
 impl Limited {
-    /// The time of one limit, to be changed.
+    /// Returns a mutable reference to the time for which `limit` applied.
     pub fn of_mut(&mut self, limit: Limit) -> &mut Duration {
         match limit {
             Limit::Application => &mut self.application,
@@ -52,31 +52,31 @@ impl Limited {
     }
 }
 
-/// The reasons why a connection was given up.
+/// Reason why a connection was aborted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The SYN or SYN-ACK was not answered.
+    /// The SYN or SYN-ACK was not acknowledged.
     SynTimeout,
-    /// Data was not acknowledged.
+    /// Data was not acknowledged within the allowed number of retries.
     Timeout,
-    /// The peer answered the SYN with a reset.
+    /// The peer replied to the SYN with a reset.
     Refused,
     /// The peer reset the connection.
     Reset,
-    /// The application aborted it, or was gone when data arrived.
+    /// The application aborted the connection, or had released it when data arrived.
     Aborted,
-    /// Probes of an idle connection were not answered.
+    /// The keep-alive probes of an idle connection were not acknowledged.
     KeepAlive,
-    /// The window stayed closed, and the probes of it were not answered.
+    /// The peer's window stayed closed, and the zero-window probes were not acknowledged.
     ProbeTimeout,
-    /// The peer never closed, and no application waited for it (FIN-WAIT-2).
+    /// The peer did not close in time after the application had released the connection (FIN-WAIT-2).
     FinWait,
-    /// The host crashed, and with it the connection.
+    /// The host crashed.
     Crashed,
 }
 
 impl Failure {
-    /// The reason in words.
+    /// Returns the reason as text for results.
     pub fn reason(self) -> &'static str {
         match self {
             Self::SynTimeout => "the SYN was not answered",
@@ -96,82 +96,82 @@ impl Failure {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Statistics {
-    /// Segments with payload sent, retransmissions included.
+    /// Number of segments with payload sent, including retransmissions.
     pub sent_segments: u64,
     /// Sum of the round-trip samples.
     pub rtt_sum: Duration,
     /// Number of round-trip samples.
     pub rtt_count: u64,
-    /// Segments without payload sent: ACKs, SYN, FIN, probes.
+    /// Number of segments without payload sent: ACKs, SYN, FIN, probes.
     pub acks_sent: u64,
-    /// ACKs that arrived while data was outstanding, duplicates included.
+    /// Number of ACKs that arrived while data was outstanding, including duplicates.
     pub acks_received: u64,
-    /// Segments with payload sent again.
+    /// Number of retransmitted segments with payload.
     pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer, that of the SYN included.
+    /// Number of expiries of the retransmission timer, including those for the SYN.
     pub timeouts: u64,
-    /// Episodes of fast recovery.
+    /// Number of fast recovery episodes.
     pub recoveries: u64,
-    /// Payload that arrived more than once, in bytes.
+    /// Payload that arrived again although it had been received before, in bytes.
     pub duplicate_bytes: u64,
-    /// ACKs that reported data as received twice (RFC 2883).
+    /// Number of ACKs that reported data as received twice (D-SACK, RFC 2883).
     pub dsacks: u64,
-    /// SNACK options that reported no outstanding data.
+    /// Number of SNACK options that reported no outstanding data.
     pub snacks_ignored: u64,
-    /// Zero-window probes sent.
+    /// Number of zero-window probes sent.
     pub probes: u64,
-    /// Tail loss probes sent (RFC 8985 §7).
+    /// Number of tail loss probes sent (RFC 8985 §7).
     pub tail_probes: u64,
-    /// Episodes whose reaction was undone because they were spurious.
+    /// Number of recovery episodes that were spurious, so that their window reduction was undone.
     pub undone: u64,
-    /// Reactions to congestion marks (RFC 3168).
+    /// Number of window reductions after congestion marks (RFC 3168).
     pub mark_reactions: u64,
-    /// Segments of low priority sent, which are not among [`Self::sent_segments`].
+    /// Number of low-priority segments sent. [`Self::sent_segments`] does not include them.
     pub low_priority_sent: u64,
-    /// Number of them that the peer acknowledged.
+    /// Number of low-priority segments that the peer acknowledged.
     pub low_priority_acked: u64,
-    /// The reason why the connection was given up, if it was.
+    /// Reason why the connection was aborted; `None` if it was not.
     pub failure: Option<Failure>,
 }
 
 impl Statistics {
-    /// Mean of the round-trip samples.
+    /// Returns the mean of the round-trip samples, if there is one.
     pub fn mean_rtt(&self) -> Option<Duration> {
         (self.rtt_count > 0).then(|| self.rtt_sum / self.rtt_count)
     }
 }
 
-/// The state of a sender at one moment. Sizes and offsets are in bytes of payload.
+/// Snapshot of a sender's state. Sizes and offsets are in bytes of payload.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Snapshot {
-    /// The window, with the inflation of fast recovery without SACK.
+    /// Congestion window, including the inflation of fast recovery without SACK.
     pub cwnd: u64,
     /// Slow-start threshold; [`u64::MAX`] before the first loss.
     pub ssthresh: u64,
-    /// Data in the network (RFC 6675 pipe).
+    /// Amount of data in the network (pipe, RFC 6675).
     pub inflight: u64,
     /// SRTT; zero before the first sample.
     pub srtt: Duration,
-    /// The last round-trip sample; zero before the first.
+    /// The last round-trip sample; zero before the first sample.
     pub rtt: Duration,
-    /// The smallest round-trip sample; [`Duration::MAX`] before the first.
+    /// Minimum round-trip sample; [`Duration::MAX`] before the first sample.
     pub min_rtt: Duration,
-    /// The timeout, with back-off.
+    /// Retransmission timeout, including back-off.
     pub rto: Duration,
-    /// The losses being repaired.
+    /// Phase of loss repair.
     pub phase: Phase,
-    /// First byte not acknowledged.
+    /// Offset of the first unacknowledged byte.
     pub snd_una: u64,
-    /// Next byte to send for the first time.
+    /// Offset of the next byte to send for the first time.
     pub snd_nxt: u64,
-    /// Distance by which the peer's window reaches beyond `snd_una`.
+    /// Size of the peer's window, counted from `snd_una`.
     pub peer_window: u64,
     /// Payload of a full segment.
     pub segment_size: u64,
-    /// The cubic epoch, for algorithms that have one.
-    pub epoch: Option<Epoch>,
-    /// The inner state of the congestion control, as far as it shows one.
+    /// Start of the cubic growth epoch, for algorithms that have one.
+    pub epoch: Option<GrowthEpoch>,
+    /// Internal state of the congestion control, as far as it exposes any.
     pub internals: Internals,
-    /// The pacing rate of the congestion control, if it has one.
+    /// Pacing rate of the congestion control, if it has one.
     pub pacing_rate: Option<Rate>,
 }

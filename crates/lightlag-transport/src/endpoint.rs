@@ -2,69 +2,70 @@
 
 use crate::{Failure, Snapshot, Standing, Statistics};
 use lightlag_control::congestion::Phase;
-use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::custom::Fault;
 use lightlag_core::{Codepoint, Duration, Instant};
 
 /// One end of a connection. It takes packets and the time, and returns packets and a deadline.
 ///
-/// After each call its owner polls packets until there are none, and sets a timer for [`Self::poll_timeout`].
+/// After each call, its owner calls [`Self::poll_packet`] until that returns `None`, and sets a timer for
+/// [`Self::poll_timeout`].
 pub trait Endpoint: Inspect {
-    /// A packet without its envelope. Payload is counted, not carried.
+    /// A packet of the transport without network headers. Payload is counted, not carried.
     type Packet: Copy;
 
-    /// Opens the connection. The end that does not open waits for its peer.
+    /// Opens the connection actively. The passive end waits for its peer and does not need this call.
     fn open(&mut self, now: Instant);
 
-    /// Takes a packet that arrived with this ECN field.
+    /// Handles a packet that arrived with the codepoint `ecn` in its ECN field.
     fn handle_packet(&mut self, now: Instant, packet: &Self::Packet, ecn: Codepoint);
 
-    /// Does what is due. The clock has reached [`Self::poll_timeout`].
+    /// Handles the timers that are due. Call it when the clock reaches [`Self::poll_timeout`].
     fn handle_timeout(&mut self, now: Instant);
 
     /// Returns the next packet to send now, if there is one.
     fn poll_packet(&mut self, now: Instant) -> Option<Self::Packet>;
 
-    /// Returns the instant at which [`Self::handle_timeout`] must be called, if at all.
+    /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Aborts the connection: the peer is told, and waiting data is lost.
+    /// Aborts the connection: the peer is notified, and data that waits to be sent is lost.
     fn abort(&mut self);
 
-    /// Loses the connection and its data in a crash of the host, without a message to the peer.
+    /// Simulates a crash of the host: the connection and its data are lost, and the peer is not notified.
     fn crash(&mut self);
 
-    /// Fetches from memory what most packets need beside the endpoint itself.
+    /// Prefetches the memory that handling a packet typically needs in addition to the endpoint itself.
     fn prefetch(&self) {}
 
-    /// Fetches from memory what an acknowledgement needs.
+    /// Prefetches the memory that handling an acknowledgement needs.
     fn prefetch_sender(&self) {}
 }
 
-/// The stages of a connection at one of its ends.
+/// Stage of a connection, as seen by one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// Not opened, or over.
+    /// Not opened, or closed.
     Closed,
-    /// Waiting for a peer that opens.
+    /// Waiting for a peer to open the connection.
     Listening,
-    /// The handshake is under way.
+    /// The handshake is in progress.
     Opening,
     /// Both ends may send.
     Open,
     /// The peer has finished its stream; this end may still send.
     PeerClosed,
-    /// This end has finished its stream, and the peer has not confirmed that or not finished its own.
+    /// This end has finished its stream. The peer has not acknowledged that, or has not finished its own stream.
     Closing,
-    /// Both streams are finished; old packets die out.
+    /// Both streams are finished, but old packets may still arrive (TIME-WAIT in TCP).
     Lingering,
 }
 
-/// The state of an endpoint, for applications, records and results.
+/// Read access to the state of an endpoint, for applications, records and results.
 pub trait Inspect {
     /// Returns the stage of the connection.
     fn status(&self) -> Status;
 
-    /// Returns the reason for which the connection was given up, if it was.
+    /// Returns the reason why the connection was aborted; `None` if it was not.
     fn failure(&self) -> Option<Failure>;
 
     /// Returns the failure of a custom congestion control, if it has failed.
@@ -76,18 +77,18 @@ pub trait Inspect {
     /// Returns the state of the sending half.
     fn snapshot(&self) -> Snapshot;
 
-    /// Returns window, slow-start threshold and phase: a trace has a row for each change of these parts of the snapshot.
+    /// Returns the parts of the snapshot that a trace records at each change: window, slow-start threshold and phase.
     fn course(&self) -> (u64, u64, Phase);
 
-    /// Returns true if acknowledgements report reordered data although nothing is being repaired.
+    /// Returns true if acknowledgements report data that arrived out of order, but no loss repair has started.
     fn is_disordered(&self) -> bool;
 
     /// Returns the counters.
     fn statistics(&self) -> Statistics;
 
-    /// Returns the account as it stands until the next event of the connection.
+    /// Returns the values for time averages and limits, which are valid until the next event of the connection.
     fn standing(&self) -> Standing;
 
-    /// Returns the smallest round-trip sample, if there is one.
+    /// Returns the minimum round-trip sample, if there is one.
     fn min_rtt(&self) -> Option<Duration>;
 }

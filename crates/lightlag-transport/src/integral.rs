@@ -1,6 +1,6 @@
-//! An integral over time with 128 bits.
+//! A 128-bit integral over time.
 
-/// A sum in two halves: one number of 128 bits would align the account of each sender to 16 bytes.
+/// A 128-bit sum, stored as two 64-bit halves. A `u128` would align the data of each sender to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Integral {
     low: u64,
@@ -8,12 +8,12 @@ pub struct Integral {
 }
 
 impl Integral {
-    /// The sum so far.
+    /// Returns the sum so far.
     pub fn get(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
-    /// Adds `value` for this long.
+    /// Adds `value` × `nanos`: a value that was constant for `nanos` nanoseconds.
     pub fn add(&mut self, value: u64, nanos: u64) {
         let sum = self.get() + u128::from(value) * u128::from(nanos);
         (self.low, self.high) = (sum as u64, (sum >> 64) as u64);

@@ -1,9 +1,9 @@
-//! The seam between a simulator and its transports.
+//! The interface between a simulator and its transports.
 //!
 //! - [`endpoint`]: one end of a connection, with the packets and deadlines that it exchanges with its host.
 //! - [`stream`]: the byte streams of a connection, as an application uses them.
-//! - [`account`]: counters, limits, failures and the state of a sender at one moment.
-//! - [`standing`]: the account of a sender between two events.
+//! - [`account`]: counters, limits, reasons for failures and snapshots of a sender.
+//! - [`standing`]: time averages of a sender, evaluated at any time between two events.
 
 pub mod account;
 pub mod endpoint;

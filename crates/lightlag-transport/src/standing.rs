@@ -1,34 +1,34 @@
-//! The account of a sender as it stands between two events, to be closed later at a time between them.
+//! The values that determine the limits and the mean window of a sender at any time between two events.
 
 use crate::account::{Limit, Limited};
 use crate::integral::Integral;
 use lightlag_core::{Duration, Instant};
 
-/// A copy of the account of a sender, valid until the next event of its connection.
+/// A copy of a sender's values for limits and the mean window, valid until the next event of its connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
-    /// Time of each limit until `limited_since`.
+    /// Time for which each limit applied, up to `limited_since`.
     pub limited: Limited,
-    /// The limit since then.
+    /// The limit that has applied since `limited_since`.
     pub limit: Limit,
-    /// Instant of the last entry in `limited`.
+    /// Time when `limited` was last updated.
     pub limited_since: Instant,
     /// Whether the connection was ever opened.
     pub opened: bool,
-    /// Integral of the window in bytes over `window_time`, in byte-nanoseconds.
+    /// Integral of the congestion window over `window_time`, in byte-nanoseconds.
     pub window_integral: Integral,
-    /// Time that the integral covers; it ends at `window_since`.
+    /// Duration that the integral covers; it ends at `window_since`.
     pub window_time: Duration,
-    /// Instant of the last change of the window.
+    /// Time when the window last changed.
     pub window_since: Instant,
-    /// The window since then, in bytes.
+    /// Congestion window since `window_since`, in bytes.
     pub window: u64,
     /// Payload of a full segment, in bytes.
     pub segment_size: u32,
 }
 
 impl Standing {
-    /// Returns the time until `now` for which each limit held the sender back.
+    /// Returns how long each limit restricted the sender, up to `now`.
     pub fn limited(&self, now: Instant) -> Limited {
         let mut limited = self.limited;
         if self.opened {
@@ -37,7 +37,7 @@ impl Standing {
         limited
     }
 
-    /// Returns the mean of the congestion window until `now`, in segments.
+    /// Returns the congestion window averaged over time up to `now`, in segments.
     pub fn mean_cwnd_segments(&self, now: Instant) -> f64 {
         let span = now.since(self.window_since);
         let time = (self.window_time + span).as_nanos();

@@ -1,45 +1,40 @@
-//! Answers: a head in JSON, and columns of numbers behind it.
+//! Replies: a head in JSON, followed by columns of numbers.
 //!
 //! ```text
 //! u32    length of the head
-//! head   JSON; `tables` and `captures` say where in the columns they are
-//! zeros  up to a multiple of eight bytes
-//! data   columns, each from a multiple of eight bytes on
+//! head   JSON object; its keys `tables` and `captures` contain offsets into the data
+//! zeros  padding to a multiple of eight bytes
+//! data   columns, each at a multiple of eight bytes
 //! ```
 //!
-//! Numbers are little-endian. Counts are numbers of 64 bits with a fraction, which hold every count below 2^53.
+//! Numbers are little-endian. Counts are stored as 64-bit floating-point numbers, which are exact for counts below
+//! 2^53.
 
-use lightlag_sim::table::{Data, Filled, Names, Recorded};
+use lightlag_sim::table::{Data, Filled, NameTable};
 use serde_json::{Map, Value, json};
 
-/// An answer in the making.
-pub struct Answer {
+/// A reply under construction.
+pub struct Reply {
     head: Value,
     tables: Map<String, Value>,
     data: Vec<u8>,
 }
 
-impl Answer {
-    /// An answer with this head, an object.
+impl Reply {
+    /// Creates a reply with this head, which must be a JSON object.
     pub fn of(head: Value) -> Self {
         Self { head, tables: Map::new(), data: Vec::new() }
     }
 
-    /// An answer that says why there is none.
+    /// Creates a reply that reports an error with a message.
     pub fn refusal(message: String) -> Self {
         Self::of(json!({ "error": { "message": message } }))
     }
 
-    /// Adds a table that a run has recorded.
-    pub fn table(&mut self, name: &str, table: impl Recorded) {
-        let columns = table.filled();
-        self.add(name, columns);
-    }
-
-    /// Adds a table of plain numbers.
+    /// Adds a table whose columns are plain numbers.
     pub fn numbers(&mut self, name: &str, columns: Vec<(&'static str, Data)>) {
-        let filled = |(name, data)| Filled { name, names: Names::None, data };
-        self.add(name, columns.into_iter().map(filled).collect());
+        let filled = |(name, data)| Filled { name, names: NameTable::None, data };
+        self.table(name, columns.into_iter().map(filled).collect());
     }
 
     /// Adds a key to the head.
@@ -47,20 +42,21 @@ impl Answer {
         self.head[key] = value;
     }
 
-    /// Adds bytes, and tells where they start.
+    /// Appends bytes to the data. Returns their offset.
     pub fn bytes(&mut self, bytes: &[u8]) -> usize {
         self.align();
-        let at = self.data.len();
+        let offset = self.data.len();
         self.data.extend_from_slice(bytes);
-        at
+        offset
     }
 
-    fn add(&mut self, name: &str, columns: Vec<Filled>) {
+    /// Adds a table that was recorded in a run.
+    pub fn table(&mut self, name: &str, columns: Vec<Filled>) {
         let mut rows = 0;
         let mut described = Vec::with_capacity(columns.len());
         for Filled { name, names, data } in columns {
             self.align();
-            let at = self.data.len();
+            let offset = self.data.len();
             let kind = match data {
                 Data::Numbers(values) => {
                     rows = values.len();
@@ -88,13 +84,13 @@ impl Answer {
                     "u8"
                 }
             };
-            let mut column = json!({ "name": name, "type": kind, "at": at });
+            let mut column = json!({ "name": name, "type": kind, "at": offset });
             match names {
-                Names::None => {}
-                Names::Flows => column["names"] = "flows".into(),
-                Names::Links => column["names"] = "links".into(),
-                Names::Nodes => column["names"] = "nodes".into(),
-                Names::These(names) => column["names"] = names.into(),
+                NameTable::None => {}
+                NameTable::Flows => column["names"] = "flows".into(),
+                NameTable::Links => column["names"] = "links".into(),
+                NameTable::Nodes => column["names"] = "nodes".into(),
+                NameTable::These(names) => column["names"] = names.into(),
             }
             described.push(column);
         }
@@ -105,16 +101,16 @@ impl Answer {
         self.data.resize(self.data.len().next_multiple_of(8), 0);
     }
 
-    /// The answer as bytes.
+    /// Returns the reply as bytes.
     ///
     /// # Panics
-    /// If its head is no object or is longer than 4 GiB, which no answer is.
+    /// If the head is not a JSON object, or is longer than 4 GiB; this does not happen.
     pub fn into_bytes(mut self) -> Vec<u8> {
         if !self.tables.is_empty() {
             self.head["tables"] = self.tables.into();
         }
         let head = self.head.to_string();
-        let length = u32::try_from(head.len()).expect("a head is shorter");
+        let length = u32::try_from(head.len()).expect("a head is shorter than 4 GiB");
         let mut bytes = Vec::with_capacity(16 + head.len() + self.data.len());
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(head.as_bytes());

@@ -1,17 +1,18 @@
-//! Captures that somebody brings: what their connections tell about the path.
+//! Analysis of the user's captures: their connections, and the rate of the path.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lightlag_wire::analysis::{Analysis, Connection, Limits, Report, trace::Trace};
+use lightlag_wire::analysis::{Analysis, CaptureReport, ConnectionReport, Limits, trace::Trace};
 use lightlag_wire::capture::{CaptureError, Packet, Reader};
 use lightlag_wire::replay::Sending;
 use serde_json::{Value, json};
 
-/// The findings about a capture in base 64, with the keys of `lightlag inspect --json`, and `rate_bps`: the rate at which
-/// the data of its largest connection came through, if it shows one.
+/// Analyses a capture in base64. The result has the keys of `lightlag inspect --json`; a key `note` with the reason if
+/// the capture was not read to its end; and a key `rate_bps` with the estimated rate of the path of the connection with
+/// the most data, or null if there is no estimate.
 ///
 /// # Errors
-/// A message: it is no capture, or has no packet that can be read.
+/// A message, if the data is not a capture or has no readable packet.
 pub(crate) fn inspected(data: &str) -> Result<Value, String> {
     let bytes = STANDARD.decode(data).map_err(|error| format!("the file is not in base 64: {error}"))?;
     let mut analysis = Analysis::new(Limits::default());
@@ -20,13 +21,13 @@ pub(crate) fn inspected(data: &str) -> Result<Value, String> {
     })?;
     let report = analysis.finish();
     let rate = largest(&report).and_then(|connection| rate(&bytes, connection));
-    let mut found = serde_json::to_value(report).map_err(|error| error.to_string())?;
-    found["note"] = json!(note);
-    found["rate_bps"] = json!(rate);
-    Ok(found)
+    let mut value = serde_json::to_value(report).map_err(|error| error.to_string())?;
+    value["note"] = json!(note);
+    value["rate_bps"] = json!(rate);
+    Ok(value)
 }
 
-/// Hands every packet to `take`. Returns the reason why the end was not reached, if so.
+/// Calls `take` for every packet. Returns the reason if the capture could not be read to its end; otherwise `None`.
 fn packets(bytes: &[u8], mut take: impl FnMut(&Packet)) -> Result<Option<String>, String> {
     let mut reader = Reader::open(bytes).map_err(|error| error.to_string())?;
     let mut some = false;
@@ -46,14 +47,14 @@ fn packets(bytes: &[u8], mut take: impl FnMut(&Packet)) -> Result<Option<String>
     }
 }
 
-/// The first of the connections with the most data.
-fn largest(report: &Report) -> Option<&Connection> {
-    let data = |one: &&Connection| one.forward.counts.unique_bytes + one.backward.counts.unique_bytes;
+/// Returns the connection with the most data; the first one in case of a tie.
+fn largest(report: &CaptureReport) -> Option<&ConnectionReport> {
+    let data = |one: &&ConnectionReport| one.forward.counts.unique_bytes + one.backward.counts.unique_bytes;
     report.connections.iter().rev().max_by_key(data)
 }
 
-/// The rate of the path of a connection, from a second look at its packets.
-fn rate(bytes: &[u8], connection: &Connection) -> Option<f64> {
+/// Estimates the rate of the path of a connection, in a second pass over the packets.
+fn rate(bytes: &[u8], connection: &ConnectionReport) -> Option<f64> {
     let (mut analysis, mut trace) = (Analysis::new(Limits::default()), Trace::new(connection.number, usize::MAX));
     packets(bytes, |packet| {
         if let Some(observation) = analysis.captured(packet) {

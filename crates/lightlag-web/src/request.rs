@@ -1,24 +1,24 @@
-//! The requests.
+//! The requests of the API.
 
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A scenario with what belongs to it.
+/// A scenario, with its files and changes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
-    /// Its text.
+pub(crate) struct ScenarioRequest {
+    /// Text of the scenario in TOML.
     pub(crate) toml: String,
-    /// The files that it names, in base 64.
+    /// Files that the scenario refers to, in base64.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
-    /// Changes, dotted path and new value, as of `--set`.
+    /// Changes, each with a dotted path and a new value, as in `--set`.
     #[serde(default)]
     pub(crate) sets: Vec<(String, String)>,
 }
 
-/// The packets that a run tells.
+/// Selection of the packets of a run that are reported.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Packets {
@@ -26,7 +26,7 @@ pub(crate) struct Packets {
     pub(crate) from_s: f64,
     pub(crate) to_s: Option<f64>,
     pub(crate) flow: Option<u32>,
-    /// The most rows of a step.
+    /// Maximum number of rows per step.
     pub(crate) most: usize,
 }
 
@@ -34,26 +34,26 @@ pub(crate) struct Packets {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Everything that is chosen by name, and what tables hold.
+    /// Returns the version, the congestion controls, the profiles, the warnings, and the columns of the result tables.
     About,
-    /// The schema of scenarios, for a module that cannot make it.
+    /// Provides the schema of scenarios, for a module that cannot generate it.
     Schema { schema: Value },
-    /// The mistakes of a scenario, its warnings, and its complete form.
-    Check(Asked),
-    /// A text with another value at a place.
+    /// Returns the errors of a scenario or, if it has none, its warnings and its complete form.
+    Check(ScenarioRequest),
+    /// Returns a scenario text in which the value at a path is replaced.
     Edit {
         toml: String,
         path: String,
         #[serde(default)]
         value: Value,
     },
-    /// A scenario as text.
+    /// Returns a scenario as TOML text.
     Write { scenario: Value },
-    /// The findings about a capture, in base 64.
+    /// Returns the analysis of a capture; `data` is the capture in base64.
     Inspect { data: String },
-    /// The network that a scenario describes.
-    Network(Asked),
-    /// A run from its start.
+    /// Returns the network that a scenario describes.
+    Network(ScenarioRequest),
+    /// Starts a run.
     Start {
         #[serde(flatten)]
         asked: AskedOf,
@@ -62,31 +62,33 @@ pub(crate) enum Request {
         #[serde(default)]
         captures: bool,
     },
-    /// A run goes on to a time, with at most so many events.
+    /// Continues a run up to a time, but for at most `events` events.
     Step { run: usize, until_s: f64, events: Option<u64> },
-    /// The results of a run that ends here.
+    /// Ends a run and returns its results.
     Finish {
         run: usize,
         #[serde(default)]
         whole: bool,
+        #[serde(default)]
+        compared: bool,
     },
-    /// A run without results.
+    /// Ends a run without results.
     Close { run: usize },
-    /// The satellites of a scenario.
-    Sky(Asked),
-    /// The nodes of a scenario that have radios.
-    Flight(Asked),
-    /// Where satellites or nodes are.
+    /// Creates an object that computes the positions of the satellites and stations of a scenario.
+    Sky(ScenarioRequest),
+    /// Creates an object that computes the positions of the nodes with radios of a scenario.
+    Flight(ScenarioRequest),
+    /// Returns the positions of satellites and stations, or of nodes.
     PlacesAt { place: usize, time_s: f64 },
-    /// The ways between two stations over time.
+    /// Returns the paths between two stations over time.
     Courses { place: usize, from: usize, to: usize, until_s: f64 },
-    /// Tables, sentences and numbers about results.
+    /// Returns tables, texts and numbers about results.
     Analyse { request: lightlag_analysis::Request },
-    /// A sky or a flight that nobody needs any more.
+    /// Removes an object that `Sky` or `Flight` created.
     Leave { place: usize },
 }
 
-/// The same scenario among other keys, of which none is unknown to it.
+/// The keys of a [`ScenarioRequest`] in a request that also has other keys, so that unknown keys are accepted here.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct AskedOf {
     toml: String,
@@ -97,8 +99,8 @@ pub(crate) struct AskedOf {
 }
 
 impl AskedOf {
-    pub(crate) fn scenario(self) -> Asked {
+    pub(crate) fn scenario(self) -> ScenarioRequest {
         let Self { toml, files, sets } = self;
-        Asked { toml, files, sets }
+        ScenarioRequest { toml, files, sets }
     }
 }

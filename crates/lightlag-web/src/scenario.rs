@@ -1,11 +1,11 @@
-//! A text that is read and checked, and the network that it describes.
+//! Parsing and validation of a scenario text, and the network that it describes.
 
-use crate::answer::Answer;
-use crate::request::Asked;
-use crate::text::{Place, Places};
+use crate::answer::Reply;
+use crate::request::ScenarioRequest;
+use crate::text::{KeyRanges, TextRange};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lightlag_core::own;
+use lightlag_core::custom;
 use lightlag_scenario::{Crossing, Files, Flow, Hop, Network, Scenario, ScenarioError};
 use lightlag_sim::estimate;
 use serde::Serialize;
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most nodes of a network that are told.
+/// Maximum number of nodes in a reply.
 const MOST_NODES: usize = 2_000;
-/// The most links and flows.
+/// Maximum number of links in a reply, and maximum number of flows.
 const MOST_PARTS: usize = 8_000;
 
-/// A mistake, and where in the text it is, in units of UTF-16.
+/// An error, and its range in the scenario text in UTF-16 code units.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Problem {
     path: String,
     message: String,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    place: Option<Place>,
+    place: Option<TextRange>,
 }
 
-/// A warning, and where in the text it is.
+/// A warning, and its range in the scenario text.
 #[derive(Serialize)]
 struct Advice {
     kind: &'static str,
@@ -36,42 +36,45 @@ struct Advice {
 }
 
 /// Reads a scenario with its files.
-pub(crate) fn read(asked: &Asked) -> Result<Scenario, Vec<Problem>> {
-    let places = Places::of(&asked.toml);
+pub(crate) fn read(scenario_request: &ScenarioRequest) -> Result<Scenario, Vec<Problem>> {
+    let ranges = KeyRanges::of(&scenario_request.toml);
     let with_place = |error: ScenarioError| {
-        let place = places.find(&error.path);
+        let place = ranges.find(&error.path);
         Problem { path: error.path, message: error.message, place }
     };
     let refused = |path: &str, message: String| vec![with_place(ScenarioError { path: path.to_owned(), message })];
-    if let Some(path) = places.code().or_else(|| code_in_sets(&asked.sets)) {
+    if let Some(path) = ranges.code().or_else(|| code_in_sets(&scenario_request.sets)) {
         let message =
-            "an algorithm from a file is not run here; name one of lightlag's, or run it from the command line";
+            "custom algorithms are not supported here; use a built-in one, or run the scenario from the command line";
         return Err(refused(&path, message.to_owned()));
     }
-    let files = given(&asked.files).map_err(|(name, message)| refused(&name, message))?;
-    let scenario = lightlag_scenario::parse_toml(&asked.toml, &asked.sets);
+    let files = given(&scenario_request.files).map_err(|(name, message)| refused(&name, message))?;
+    let scenario = lightlag_scenario::parse_toml(&scenario_request.toml, &scenario_request.sets);
     let mut scenario = scenario.map_err(|errors| errors.into_iter().map(with_place).collect::<Vec<_>>())?;
     scenario.files = Files::Given(Arc::new(files));
     Ok(scenario)
 }
 
-/// Reads a scenario and expands it.
-pub(crate) fn expanded(asked: &Asked, seed: Option<u64>) -> Result<(Scenario, Network), Vec<Problem>> {
-    let scenario = read(asked)?;
+/// Reads and expands a scenario.
+pub(crate) fn expanded(
+    scenario_request: &ScenarioRequest,
+    seed: Option<u64>,
+) -> Result<(Scenario, Network), Vec<Problem>> {
+    let scenario = read(scenario_request)?;
     match scenario.expand_with(seed.unwrap_or(scenario.seed)) {
         Ok(network) => Ok((scenario, network)),
         Err(errors) => {
-            let places = Places::of(&asked.toml);
+            let ranges = KeyRanges::of(&scenario_request.toml);
             let problem = |error: ScenarioError| {
-                let place = places.find(&error.path);
-                Problem { path: error.path, message: error.message, place }
+                let range = ranges.find(&error.path);
+                Problem { path: error.path, message: error.message, place: range }
             };
             Err(errors.into_iter().map(problem).collect())
         }
     }
 }
 
-/// A change that names a file of code.
+/// Returns the path of a change that refers to a file with code, if there is one.
 fn code_in_sets(sets: &[(String, String)]) -> Option<String> {
     let names = |text: &str| text.contains("python") || text.contains("plugin");
     sets.iter().find(|(path, value)| names(path) || names(value)).map(|(path, _)| path.clone())
@@ -85,17 +88,17 @@ fn given(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Vec<u8>>, 
     files.iter().map(decoded).collect()
 }
 
-/// The mistakes of a scenario, or its warnings, complete form and size.
-pub(crate) fn check(asked: &Asked) -> Value {
-    let (scenario, network) = match expanded(asked, None) {
+/// Returns the errors of a scenario or, if it has none, its warnings, its complete form and its size.
+pub(crate) fn check(scenario_request: &ScenarioRequest) -> Value {
+    let (scenario, network) = match expanded(scenario_request, None) {
         Ok(both) => both,
         Err(errors) => return json!({ "errors": errors, "warnings": [] }),
     };
-    let places = Places::of(&asked.toml);
+    let ranges = KeyRanges::of(&scenario_request.toml);
     let advice = |warning: lightlag_scenario::Warning| {
-        let place = places.find(&warning.path);
+        let range = ranges.find(&warning.path);
         let kind = warning.kind.name();
-        Advice { kind, problem: Problem { path: warning.path, message: warning.message, place } }
+        Advice { kind, problem: Problem { path: warning.path, message: warning.message, place: range } }
     };
     let warnings: Vec<Advice> = scenario.warnings(&network).into_iter().map(advice).collect();
     json!({
@@ -109,11 +112,11 @@ pub(crate) fn check(asked: &Asked) -> Value {
     })
 }
 
-/// The network that a scenario describes, as far as a picture has room for it.
-pub(crate) fn network(asked: &Asked) -> Result<Answer, String> {
-    let (_, network) = match expanded(asked, None) {
+/// Returns the network that a scenario describes, limited to what a figure can show.
+pub(crate) fn network(scenario_request: &ScenarioRequest) -> Result<Reply, String> {
+    let (_, network) = match expanded(scenario_request, None) {
         Ok(both) => both,
-        Err(errors) => return Ok(Answer::of(json!({ "errors": errors }))),
+        Err(errors) => return Ok(Reply::of(json!({ "errors": errors }))),
     };
     let kinds = kinds(&network);
     let nodes: Vec<Value> = network
@@ -150,7 +153,7 @@ pub(crate) fn network(asked: &Asked) -> Result<Answer, String> {
         let stations: Vec<u32> = space.stations.iter().map(|node| node.0).collect();
         json!({ "first": space.first.0, "satellites": space.sky.satellites().len(), "stations": stations })
     });
-    Ok(Answer::of(json!({
+    Ok(Reply::of(json!({
         "nodes": nodes,
         "links": links,
         "media": media,
@@ -177,7 +180,8 @@ fn of_flow(network: &Network, flow: &Flow) -> Value {
     })
 }
 
-/// The nodes on the way of a flow at the start; crossings of media and of the sky are one step.
+/// Returns the nodes on the path of a flow at the start of the run. Crossing a shared medium or the constellation is
+/// one step.
 fn way(network: &Network, flow: &Flow) -> Option<Vec<u32>> {
     let mut nodes = vec![flow.from.0];
     for hop in network.way(flow.from, flow.to)? {
@@ -190,7 +194,7 @@ fn way(network: &Network, flow: &Flow) -> Option<Vec<u32>> {
     Some(nodes)
 }
 
-/// The kind of each node.
+/// Returns the kind of each node.
 fn kinds(network: &Network) -> Vec<&'static str> {
     let mut kinds = vec!["router"; network.nodes.len()];
     let mut name = |node: u32, kind: &'static str| {
@@ -207,7 +211,7 @@ fn kinds(network: &Network) -> Vec<&'static str> {
     kinds
 }
 
-/// The message of an algorithm from outside that failed.
-pub(crate) fn failure(fault: &own::Fault) -> String {
+/// Returns the error message of a custom algorithm that failed.
+pub(crate) fn failure(fault: &custom::Fault) -> String {
     format!("at {:.6} s: {}", fault.at.as_secs_f64(), fault.message)
 }

@@ -1,41 +1,42 @@
-//! The text of a scenario: the places of its keys, and changes that keep its comments and its order.
+//! The text of a scenario: the positions of its keys, and edits that preserve its comments and its order.
 
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::ops::Range;
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
-/// A part of a text.
+/// A range in a text, in UTF-16 code units.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Place {
+pub(crate) struct TextRange {
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
 
-/// A step on the way to a value.
+/// A step of a path to a value: a key or an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(usize),
 }
 
-/// The steps of a path such as `links[1].rate`. A key in quotes may hold any character.
-fn steps(path: &str) -> Option<Vec<Step>> {
+/// Returns the steps of a path such as `links[1].rate`; `None` if it is invalid. A key in quotes may contain any
+/// character.
+fn steps(path: &str) -> Option<Vec<PathStep>> {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
             let (number, behind) = inside.split_once(']')?;
-            steps.push(Step::Index(number.parse().ok()?));
+            steps.push(PathStep::Index(number.parse().ok()?));
             rest = behind;
         } else if let Some(quoted) = rest.strip_prefix('"') {
             let (key, behind) = quoted.split_once('"')?;
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(PathStep::Key(key.to_owned()));
             rest = behind;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
             let (key, behind) = rest.split_at(end);
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(PathStep::Key(key.to_owned()));
             rest = behind;
         }
         if let Some(behind) = rest.strip_prefix('.') {
@@ -45,45 +46,45 @@ fn steps(path: &str) -> Option<Vec<Step>> {
             }
         }
     }
-    let is_whole = |step: &Step| !matches!(step, Step::Key(key) if key.is_empty());
+    let is_whole = |step: &PathStep| !matches!(step, PathStep::Key(key) if key.is_empty());
     (!steps.is_empty() && steps.iter().all(is_whole)).then_some(steps)
 }
 
-/// The places of a text's keys.
-pub(crate) struct Places<'a> {
+/// The positions of the keys in a text.
+pub(crate) struct KeyRanges<'a> {
     text: &'a str,
     document: Option<Document<&'a str>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> KeyRanges<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         Self { text, document: Document::parse(text).ok() }
     }
 
-    /// The part of the text that a path means: the value if there is one, or the nearest table around it. Paths as "line 3, column 5"
-    /// mean the rest of that line.
-    pub(crate) fn find(&self, path: &str) -> Option<Place> {
+    /// Returns the range in the text for a path: the value, or the nearest enclosing table if there is no value. A path
+    /// such as "line 3, column 5" refers to the rest of that line.
+    pub(crate) fn find(&self, path: &str) -> Option<TextRange> {
         if let Some(place) = self.line_and_column(path) {
             return Some(place);
         }
         let document = self.document.as_ref()?;
-        let mut found = None;
-        let mut at = At::Item(document.as_item());
+        let mut range = None;
+        let mut item = At::Item(document.as_item());
         for step in steps(path)? {
-            let Some((span, next)) = at.step(&step) else { break };
-            found = span.or(found);
-            at = next;
+            let Some((span, next)) = item.step(&step) else { break };
+            range = span.or(range);
+            item = next;
         }
-        Some(self.in_utf16(found?))
+        Some(self.in_utf16(range?))
     }
 
-    /// The path of a key that names a file of code.
+    /// Returns the path of a key that refers to a file with code, if there is one.
     pub(crate) fn code(&self) -> Option<String> {
         let document = self.document.as_ref()?;
         code_below(At::Item(document.as_item()), "")
     }
 
-    fn line_and_column(&self, path: &str) -> Option<Place> {
+    fn line_and_column(&self, path: &str) -> Option<TextRange> {
         let (line, column) = path.strip_prefix("line ")?.split_once(", column ")?;
         let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
         let start: usize = self.text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
@@ -93,13 +94,13 @@ impl<'a> Places<'a> {
         Some(self.in_utf16(start + before.min(length)..start + length))
     }
 
-    fn in_utf16(&self, bytes: Range<usize>) -> Place {
+    fn in_utf16(&self, bytes: Range<usize>) -> TextRange {
         let units = |end: usize| self.text.get(..end).unwrap_or(self.text).encode_utf16().count();
-        Place { from: units(bytes.start), to: units(bytes.end) }
+        TextRange { from: units(bytes.start), to: units(bytes.end) }
     }
 }
 
-/// A part of a document, wherever it stands.
+/// A part of a document, at any level.
 #[derive(Clone, Copy)]
 enum At<'a> {
     Item(&'a Item),
@@ -116,10 +117,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A value below, and its place: that of its key as well, where it is in one line with it.
-    fn step(self, step: &Step) -> Option<(Option<Range<usize>>, Self)> {
+    /// Returns a nested value and its range. The range includes the key if both are on one line.
+    fn step(self, step: &PathStep) -> Option<(Option<Range<usize>>, Self)> {
         match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 let (key, item) = self.table()?.get_key_value(key)?;
                 let span = match (key.span(), item.span()) {
                     (Some(key), Some(value)) if item.is_value() => Some(key.start..value.end.max(key.end)),
@@ -127,7 +128,7 @@ impl<'a> At<'a> {
                 };
                 Some((span, Self::Item(item)))
             }
-            Step::Index(index) => match self {
+            PathStep::Index(index) => match self {
                 Self::Item(Item::ArrayOfTables(tables)) => {
                     let table = tables.get(*index)?;
                     Some((table.span(), Self::Table(table)))
@@ -152,48 +153,50 @@ impl<'a> At<'a> {
     }
 }
 
-fn code_below(at: At<'_>, path: &str) -> Option<String> {
-    if let Some(table) = at.table() {
+fn code_below(node: At<'_>, path: &str) -> Option<String> {
+    if let Some(table) = node.table() {
         return table.iter().find_map(|(key, item)| {
             let below = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             if key == "python" || key == "plugin" { Some(below) } else { code_below(At::Item(item), &below) }
         });
     }
-    at.items().into_iter().enumerate().find_map(|(index, item)| code_below(item, &format!("{path}[{index}]")))
+    node.items().into_iter().enumerate().find_map(|(index, item)| code_below(item, &format!("{path}[{index}]")))
 }
 
-/// The text with another value at a place; null takes the value away. Tables on the way are made, and an index one behind the last
-/// adds an entry to a list.
+/// Returns the text with another value at a path; null removes the value. Missing tables are created; an index one past
+/// the end appends an entry to a list.
 ///
 /// # Errors
-/// A message: the text is not TOML, or the path leads nowhere.
+/// A message, if the text is not TOML or the path does not exist.
 pub(crate) fn edited(text: &str, path: &str, value: Json) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("not TOML: {error}"))?;
-    let steps = steps(path).ok_or_else(|| format!("{path:?} is no path; write one such as \"links[0].rate\""))?;
-    let nowhere = || format!("{path}: there is no such place in the text");
+    let steps =
+        steps(path).ok_or_else(|| format!("{path:?} is not a valid path; write one such as \"links[0].rate\""))?;
+    let nowhere = || format!("{path}: the path is not in the text");
     put(Within::Table(document.as_table_mut()), &steps, &value, false).ok_or_else(nowhere)?;
     Ok(document.to_string())
 }
 
-/// A part that is to be changed.
+/// The part of a document that is to be changed.
 enum Within<'a> {
     Table(&'a mut dyn TableLike),
     List(&'a mut Item),
     Array(&'a mut Array),
 }
 
-/// Puts a value where the steps lead. `is_inline`: inside braces or brackets, where a table has no heading.
-fn put(within: Within<'_>, steps: &[Step], value: &Json, is_inline: bool) -> Option<()> {
+/// Sets the value at the path `steps` in a part of the document. `is_inline` is true if the part is inside braces or
+/// brackets, where a table has no header.
+fn put(within: Within<'_>, steps: &[PathStep], value: &Json, is_inline: bool) -> Option<()> {
     let (step, rest) = steps.split_first()?;
     match (within, step) {
-        (Within::Table(table), Step::Key(key)) => put_key(table, key, rest, value, is_inline),
-        (Within::List(item), Step::Index(index)) => put_entry(item, *index, rest, value),
-        (Within::Array(array), Step::Index(index)) => put_value(array, *index, rest, value),
+        (Within::Table(table), PathStep::Key(key)) => put_key(table, key, rest, value, is_inline),
+        (Within::List(item), PathStep::Index(index)) => put_entry(item, *index, rest, value),
+        (Within::Array(array), PathStep::Index(index)) => put_value(array, *index, rest, value),
         _ => None,
     }
 }
 
-fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: &Json, is_inline: bool) -> Option<()> {
+fn put_key(table: &mut dyn TableLike, key: &str, rest: &[PathStep], value: &Json, is_inline: bool) -> Option<()> {
     let Some(next) = rest.first() else {
         if value.is_null() {
             table.remove(key);
@@ -213,24 +216,27 @@ fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: &Json, is
             return Some(());
         }
         let empty = match (next, is_inline) {
-            (Step::Key(_), false) => {
+            (PathStep::Key(_), false) => {
                 let mut table = Table::new();
-                // Without keys of its own it needs no heading.
+                // Without its own keys it needs no heading.
                 table.set_implicit(true);
                 Item::Table(table)
             }
-            (Step::Key(_), true) => Item::Value(InlineTable::new().into()),
-            (Step::Index(_), false) if value.is_object() || rest.len() > 1 => Item::ArrayOfTables(ArrayOfTables::new()),
-            (Step::Index(_), _) => Item::Value(Array::new().into()),
+            (PathStep::Key(_), true) => Item::Value(InlineTable::new().into()),
+            (PathStep::Index(_), false) if value.is_object() || rest.len() > 1 => {
+                Item::ArrayOfTables(ArrayOfTables::new())
+            }
+            (PathStep::Index(_), _) => Item::Value(Array::new().into()),
         };
         table.insert(key, empty);
     }
     let item = table.get_mut(key)?;
     match next {
-        Step::Index(_) if item.as_array().is_some() => put(Within::Array(item.as_array_mut()?), rest, value, true),
-        Step::Index(_) => put(Within::List(item), rest, value, false),
-        Step::Key(_) => {
-            // A value for which a table was written short is the first of its keys, and the schema does not say which: it gives way.
+        PathStep::Index(_) if item.as_array().is_some() => put(Within::Array(item.as_array_mut()?), rest, value, true),
+        PathStep::Index(_) => put(Within::List(item), rest, value, false),
+        PathStep::Key(_) => {
+            // A value that abbreviates a table is the table's first key, which the schema does not specify: it is
+            // removed.
             if item.as_table_like().is_none() {
                 *item = Item::Value(InlineTable::new().into());
             }
@@ -240,7 +246,7 @@ fn put_key(table: &mut dyn TableLike, key: &str, rest: &[Step], value: &Json, is
     }
 }
 
-fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: &Json) -> Option<()> {
+fn put_entry(item: &mut Item, index: usize, rest: &[PathStep], value: &Json) -> Option<()> {
     let tables = item.as_array_of_tables_mut()?;
     if index > tables.len() {
         return None;
@@ -265,12 +271,12 @@ fn put_entry(item: &mut Item, index: usize, rest: &[Step], value: &Json) -> Opti
         }
         return Some(());
     }
-    // What is new in an entry of a list stands on a line of it.
+    // A new value in an entry of a list is written on one line.
     let is_inline = rest.len() == 1 && value.is_object();
     put(Within::Table(table), rest, value, is_inline)
 }
 
-fn put_value(array: &mut Array, index: usize, rest: &[Step], value: &Json) -> Option<()> {
+fn put_value(array: &mut Array, index: usize, rest: &[PathStep], value: &Json) -> Option<()> {
     if index > array.len() {
         return None;
     }
@@ -287,7 +293,7 @@ fn put_value(array: &mut Array, index: usize, rest: &[Step], value: &Json) -> Op
         return Some(());
     }
     if index == array.len() {
-        array.push(if matches!(rest.first(), Some(Step::Key(_))) {
+        array.push(if matches!(rest.first(), Some(PathStep::Key(_))) {
             InlineTable::new().into()
         } else {
             Value::from(Array::new())
@@ -300,7 +306,7 @@ fn put_value(array: &mut Array, index: usize, rest: &[Step], value: &Json) -> Op
     }
 }
 
-/// Another value in the place of one, with the comment behind it.
+/// Replaces a value, and preserves the comment after it.
 fn replace(item: &mut Item, value: &Json, is_inline: bool) -> Option<()> {
     if let Item::Value(old) = &*item {
         let mut new = value_of(value);
@@ -317,7 +323,7 @@ fn replace(item: &mut Item, value: &Json, is_inline: bool) -> Option<()> {
     Some(())
 }
 
-/// A value as it stands behind a key: objects are tables of their own where they may be.
+/// Returns an item with this value. Objects become separate tables if possible.
 fn item_of(value: &Json, is_inline: bool) -> Item {
     match value {
         Json::Object(entries) if !is_inline => {
@@ -355,10 +361,10 @@ fn value_of(value: &Json) -> Value {
     }
 }
 
-/// A scenario as text.
+/// Returns a scenario as TOML text.
 ///
 /// # Errors
-/// A message: it is no object.
+/// A message, if the value is not an object.
 pub(crate) fn written(scenario: Json) -> Result<String, String> {
     let Json::Object(entries) = scenario else { return Err("a scenario is an object".to_owned()) };
     let mut document = DocumentMut::new();
@@ -367,7 +373,7 @@ pub(crate) fn written(scenario: Json) -> Result<String, String> {
         Json::Array(items) => items.is_empty() || !items.iter().all(Json::is_object),
         _ => true,
     };
-    // Keys before the first heading would else belong to the table before them.
+    // Otherwise keys before the first heading would belong to the table before them.
     let (plain, tables): (Vec<_>, Vec<_>) = entries.iter().partition(|(_, value)| is_plain(value));
     for (key, value) in plain.into_iter().chain(tables).filter(|(_, value)| !value.is_null()) {
         document.as_table_mut().insert(&Key::new(key), item_of(value, false));
@@ -384,19 +390,19 @@ mod tests {
                         backward = \"2 Mbit/s\" }\n\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n";
 
     fn part(path: &str) -> String {
-        let place = Places::of(TEXT).find(path).unwrap();
+        let range = KeyRanges::of(TEXT).find(path).unwrap();
         let units: Vec<u16> = TEXT.encode_utf16().collect();
-        String::from_utf16(&units[place.from..place.to]).unwrap()
+        String::from_utf16(&units[range.from..range.to]).unwrap()
     }
 
     #[test]
-    fn paths_lead_to_places() {
+    fn paths_lead_to_settings() {
         assert_eq!(part("links[0].rate.backward"), "backward = \"2 Mbit/s\"");
         assert_eq!(part("links[0].between[1]"), "\"b\"");
         assert_eq!(part("duration"), "duration = \"10 s\"");
-        assert!(part("links[0].delay").starts_with("[[links]]"), "what is missing is in its table");
+        assert!(part("links[0].delay").starts_with("[[links]]"), "a missing key is in its table");
         assert_eq!(part("line 2, column 12"), "\"10 s\" # long enough");
-        assert!(Places::of(TEXT).find("nothing").is_none());
+        assert!(KeyRanges::of(TEXT).find("nothing").is_none());
     }
 
     #[test]
@@ -414,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_made_or_taken_away() {
+    fn edits_create_and_remove_tables() {
         let text = edited(TEXT, "flows[1]", json!({ "from": "b", "to": "a" })).unwrap();
         assert!(text.ends_with("[[flows]]\nfrom = \"b\"\nto = \"a\"\n"), "{text}");
         let text = edited(&text, "defaults.tcp.congestion", json!("bbr")).unwrap();
@@ -423,14 +429,14 @@ mod tests {
         let text = edited(&text, "defaults", Json::Null).unwrap();
         assert_eq!(text, TEXT);
         assert!(edited(TEXT, "flows[7].from", json!("x")).is_err());
-        assert!(edited(TEXT, "flows[", json!("x")).unwrap_err().contains("is no path"));
+        assert!(edited(TEXT, "flows[", json!("x")).unwrap_err().contains("is not a valid path"));
     }
 
     #[test]
-    fn code_is_found_wherever_it_stands() {
+    fn code_is_found_at_any_position() {
         let text = "flows = [{ tcp = { congestion = { python = \"x.py\" } } }]\n";
-        assert_eq!(Places::of(text).code().as_deref(), Some("flows[0].tcp.congestion.python"));
-        assert_eq!(Places::of(TEXT).code(), None);
+        assert_eq!(KeyRanges::of(text).code().as_deref(), Some("flows[0].tcp.congestion.python"));
+        assert_eq!(KeyRanges::of(TEXT).code(), None);
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! Compares times, errors and losses with those of ns-3.
+//! Compares durations, frame errors and path losses with ns-3.
 //!
 //! ```sh
-//! make target/peers/ns3-wifi-phy
-//! target/peers/ns3-wifi-phy | cargo run --release -p lightlag-wifi --example ns3_phy
+//! make target/simulators/ns3-wifi-phy
+//! target/simulators/ns3-wifi-phy | cargo run --release -p lightlag-wifi --example ns3_phy
 //! ```
 
 use lightlag_core::Bytes;
 use lightlag_mobility::Vector;
 use lightlag_wifi::phy::error_model::success;
-use lightlag_wifi::phy::{Band, Capabilities, Coding, ErrorCurves, ErrorModel, Format, Guard, Mode, Standard, Width};
-use lightlag_wifi::propagation::{Friis, LogDistance, Loss, TwoRay, decibels::ratio};
+use lightlag_wifi::phy::{
+    Band, Capabilities, Coding, ErrorCurves, ErrorModel, Format, Guard, PhyMode, Standard, Width,
+};
+use lightlag_wifi::propagation::{Friis, LogDistance, PathLoss, TwoRay, decibels::ratio};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// The largest deviation of some kind, and the line where it is.
+/// The largest deviation of one quantity from ns-3, and the input line where it occurs.
 #[derive(Default)]
 struct Largest {
     lines: usize,
@@ -30,7 +32,7 @@ impl Largest {
     }
 }
 
-fn mode(name: &str, width: &str, guard: &str, streams: &str, band: Band) -> Mode {
+fn mode(name: &str, width: &str, guard: &str, streams: &str, band: Band) -> PhyMode {
     let standard = match &name[..1] {
         "O" if band == Band::Ghz5 => Standard::A,
         "O" => Standard::G,
@@ -43,17 +45,17 @@ fn mode(name: &str, width: &str, guard: &str, streams: &str, band: Band) -> Mode
     Capabilities { standard, band, width, guard, streams }.mode(name).expect("a mode that both have")
 }
 
-fn loss(name: &str) -> Loss {
+fn loss(name: &str) -> PathLoss {
     match name {
-        "log-distance" => Loss::LogDistance(LogDistance::default()),
-        "friis" => Loss::Friis(Friis {}),
-        _ => Loss::TwoRay(TwoRay { antenna_height: 1.5 }),
+        "log-distance" => PathLoss::LogDistance(LogDistance::default()),
+        "friis" => PathLoss::Friis(Friis {}),
+        _ => PathLoss::TwoRay(TwoRay { antenna_height: 1.5 }),
     }
 }
 
 fn main() {
     let curves = ErrorModel::ALL.map(ErrorCurves::new);
-    let mut found: BTreeMap<String, Largest> = BTreeMap::new();
+    let mut deviations: BTreeMap<String, Largest> = BTreeMap::new();
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("readable text");
         let words: Vec<&str> = line.split(' ').collect();
@@ -84,9 +86,9 @@ fn main() {
                 (format!("probability, {model:?}"), ours - number(8))
             }
         };
-        found.entry(kind).or_default().see(deviation, &line);
+        deviations.entry(kind).or_default().see(deviation, &line);
     }
-    for (kind, Largest { lines, deviation, line }) in found {
+    for (kind, Largest { lines, deviation, line }) in deviations {
         println!("{kind}: {lines} lines, largest deviation {deviation:.3e}: {line}");
     }
 }

@@ -6,13 +6,13 @@ pub use edca::{Edca, Parameters};
 
 use lightlag_core::{Dscp, Duration};
 
-/// An access class: how soon and how often its packets get the medium.
+/// An access class, which determines how soon and how often its packets gain access to the medium.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Class {
-    /// Packets without a mark.
+    /// Best effort, for packets without a mark.
     #[default]
     BestEffort,
-    /// Packets that may wait.
+    /// Background, for packets that can wait.
     Background,
     /// Video.
     Video,
@@ -21,12 +21,12 @@ pub enum Class {
 }
 
 impl Class {
-    /// All of them, in the order of their indices.
+    /// All classes, in the order of their indices.
     pub const ALL: [Self; 4] = [Self::BestEffort, Self::Background, Self::Video, Self::Voice];
-    /// Their names in scenarios.
+    /// Names of the classes in scenarios, in the order of [`Class::ALL`].
     pub const NAMES: [&'static str; 4] = ["best-effort", "background", "video", "voice"];
 
-    /// The user priority by which frames name it.
+    /// Returns the user priority that stands for the class in frames.
     pub const fn priority(self) -> u8 {
         match self {
             Self::BestEffort => 0,
@@ -36,7 +36,7 @@ impl Class {
         }
     }
 
-    /// The class of a packet with this code point of differentiated services (RFC 8325 §4.3).
+    /// Returns the class of packets with this DSCP (RFC 8325 §4.3).
     pub const fn of_dscp(dscp: Dscp) -> Self {
         match dscp.number() {
             // CS6, CS7, EF, VA
@@ -53,7 +53,8 @@ impl Class {
         self as usize
     }
 
-    /// Its rank: where two classes are ready at once, the one of the larger rank goes first.
+    /// Returns the rank of the class: if two classes are ready simultaneously, the one with the higher rank sends
+    /// first.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Background => 0,
@@ -63,7 +64,7 @@ impl Class {
         }
     }
 
-    /// Table 9-155 for OFDM.
+    /// Returns the default parameters of the class (table 9-155, for OFDM).
     const fn parameters(self) -> Parameters {
         let (aifsn, cw_min, cw_max, txop) = match self {
             Self::BestEffort => (3, 15, 1023, 0),
@@ -75,7 +76,7 @@ impl Class {
     }
 }
 
-/// The parameters of DCF (§10.3.4.3).
+/// The parameters of DCF, which has no classes (§10.3.4.3).
 pub(crate) const DCF: Parameters = Parameters { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Duration::ZERO };
 
 #[cfg(test)]

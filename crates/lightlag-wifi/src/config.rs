@@ -1,29 +1,29 @@
-//! The settings of a medium, and of the radios on it.
+//! The settings of a medium and of its radios.
 
 use crate::class::{Class, Edca};
-use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, Mode, ModeError, Standard, Width};
+use crate::phy::{Band, Capabilities, ErrorModel, Guard, LONGEST_AGGREGATE, ModeError, PhyMode, Standard, Width};
 use crate::propagation::Propagation;
 use crate::rate::RateControl;
 use lightlag_core::params::{Described, Setting, parameters};
 use lightlag_core::{Duration, Unit};
 use lightlag_mobility::Motion;
 
-/// A channel, and the standard that the radios on it follow.
+/// Settings of a medium: a channel, and the standard that its radios follow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MediumConfig {
-    /// The amendment of 802.11.
+    /// The amendment of 802.11 that radios follow.
     pub standard: Standard,
     /// The centre frequency, in hertz.
     pub frequency: f64,
-    /// The width of the channel.
+    /// Width of the channel.
     pub width: Width,
-    /// The guard interval of HT and VHT.
+    /// Guard interval, for 802.11n and 802.11ac.
     pub guard: Guard,
-    /// Spatial streams of HT and VHT.
+    /// Number of spatial streams, for 802.11n and 802.11ac.
     pub streams: u32,
-    /// The model of errors.
+    /// Model of frame errors.
     pub errors: ErrorModel,
-    /// Propagation; scenarios give it beside these settings.
+    /// Propagation models. In scenarios, they are given next to these settings, not inside.
     pub propagation: Propagation,
 }
 
@@ -42,12 +42,12 @@ impl Default for MediumConfig {
 }
 
 impl MediumConfig {
-    /// The band of its frequency.
+    /// Returns the frequency band of the channel.
     pub fn band(&self) -> Band {
         Band::of(self.frequency).unwrap_or(Band::Ghz5)
     }
 
-    /// The modes that its radios have.
+    /// Returns the modes that radios of this medium can send.
     pub fn capabilities(&self) -> Capabilities {
         let Self { standard, width, guard, streams, .. } = *self;
         Capabilities { standard, band: self.band(), width, guard, streams: streams as u8 }
@@ -55,7 +55,7 @@ impl MediumConfig {
 }
 
 impl Described for MediumConfig {
-    const ABOUT: &'static str = "A channel of 802.11, and the standard that the radios on it follow.";
+    const ABOUT: &'static str = "An 802.11 channel, and the standard of its radios.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -66,9 +66,9 @@ impl Described for MediumConfig {
                 |c: &Self| Standard::ALL.iter().position(|of| *of == c.standard).unwrap_or_default(),
                 |c, index| c.standard = Standard::ALL[index],
             )
-            .about("The amendment of 802.11."),
+            .about("Amendment of 802.11."),
             Setting::quantity("frequency", |c: &mut Self| &mut c.frequency, Unit::Hertz, 1e9, 1e10)
-                .about("The centre frequency, in hertz.")
+                .about("Centre frequency.")
                 .checked(|c| Band::refusal(c.standard, c.frequency)),
             Setting::word(
                 "width",
@@ -77,7 +77,7 @@ impl Described for MediumConfig {
                 |c: &Self| Width::ALL.iter().position(|of| *of == c.width).unwrap_or_default(),
                 |c, index| c.width = Width::ALL[index],
             )
-            .about("The width of the channel.")
+            .about("Width of the channel.")
             .checked(|c| match (c.standard, c.width) {
                 (Standard::A | Standard::G, Width::Mhz40 | Width::Mhz80) => Some("needs 802.11n or 802.11ac"),
                 (Standard::N, Width::Mhz80) => Some("needs 802.11ac"),
@@ -90,11 +90,11 @@ impl Described for MediumConfig {
                 |c: &Self| Guard::ALL.iter().position(|of| *of == c.guard).unwrap_or_default(),
                 |c, index| c.guard = Guard::ALL[index],
             )
-            .about("The guard interval of HT and VHT.")
+            .about("Guard interval of 802.11n and 802.11ac.")
             .checked(|c| {
                 let is_legacy = matches!(c.standard, Standard::A | Standard::G);
                 (is_legacy && c.guard != Guard::Long)
-                    .then_some("needs 802.11n or 802.11ac: OFDM has the long one alone")
+                    .then_some("needs 802.11n or 802.11ac: OFDM has only the long guard interval")
             }),
             Setting::word(
                 "errors",
@@ -103,9 +103,9 @@ impl Described for MediumConfig {
                 |c: &Self| ErrorModel::ALL.iter().position(|of| *of == c.errors).unwrap_or_default(),
                 |c, index| c.errors = ErrorModel::ALL[index],
             )
-            .about("The model of errors."),
+            .about("Error model."),
             Setting::count("streams", |c: &mut Self| &mut c.streams, 4, "a number of streams", "")
-                .about("Spatial streams of HT and VHT.")
+                .about("Spatial streams of 802.11n and 802.11ac.")
                 .checked(|c| {
                     let is_legacy = matches!(c.standard, Standard::A | Standard::G);
                     (is_legacy && c.streams > 1).then_some("needs 802.11n or 802.11ac: OFDM has one stream")
@@ -114,75 +114,77 @@ impl Described for MediumConfig {
     }
 }
 
-/// The reaction to a block acknowledgement that did not come.
+/// Reaction to a missing block acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MissingBlockAck {
-    /// The packets are repeated, as Linux does.
+    /// Retransmits the packets, as Linux does.
     Repeat,
-    /// The station asks for the acknowledgement in an exchange of its own, as ns-3 does.
+    /// Requests the acknowledgement in a separate exchange, as ns-3 does.
     Ask,
 }
 
-/// The origin of agreements about block acknowledgements.
+/// The origin of block acknowledgement agreements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockAckAgreement {
-    /// They hold from the start, where packets can be aggregated.
+    /// Agreements are in place from the start, wherever packets can be aggregated.
     Aggregates,
-    /// Stations negotiate them, at rates without aggregates, too, as ns-3 does.
+    /// Stations negotiate agreements, even at rates without aggregation, as in ns-3.
     Ns3,
 }
 
-/// A radio: its power, its receiver and its MAC.
+/// Settings of a radio: its power, its receiver and its MAC.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Radio {
-    /// Power that it sends, in dBm.
+    /// Transmit power in dBm.
     pub power: f64,
-    /// Gain of its antenna, both ways, in dB.
+    /// Antenna gain in dB, for transmission and reception.
     pub gain: f64,
-    /// Noise that its receiver adds, in dB.
+    /// Noise figure of the receiver in dB.
     pub noise_figure: f64,
-    /// The weakest signal that it notices at all, in dBm.
+    /// Weakest signal that the receiver notices at all, in dBm.
     pub sensitivity: f64,
-    /// The weakest preamble that it detects, in dBm.
+    /// Weakest preamble that the receiver detects, in dBm.
     pub detection: f64,
-    /// The ratio of signal to interference and noise that a preamble needs, in dB.
+    /// Minimum ratio of signal to interference and noise for which a preamble is detected, in dB.
     pub detection_snr: f64,
-    /// The power of frames that makes the medium busy, whether or not they are understood, in dBm.
+    /// Minimum power of frames, whether decodable or not, that makes the medium busy, in dBm.
     pub carrier_sense: f64,
-    /// The energy of any kind that makes the medium busy, in dBm.
+    /// Minimum energy of any kind that makes the medium busy, in dBm.
     pub energy_detection: f64,
-    /// Whether a much stronger frame takes the place of one that has just started.
+    /// Whether a much stronger frame replaces one that has just started.
     pub capture: bool,
-    /// How much stronger it has to be, in dB.
+    /// Minimum power difference for capture, in dB.
     pub capture_margin: f64,
-    /// The rate of data.
+    /// Data rate, as a name.
     pub rate: String,
-    /// The way in which the rate of data is chosen; only a fixed one is `rate`. Scenarios give it beside the other settings.
+    /// Choice of the data rate: fixed at `rate`, or by a controller. In scenarios, it is given next to the other
+    /// settings.
     pub rate_control: RateControl,
-    /// The rate of broadcasts.
+    /// Rate of broadcast frames.
     pub broadcast_rate: String,
-    /// The transmissions of a frame after which it is given up.
-    pub tries: u32,
-    /// The frames longer than this ask for the medium first, in bytes.
+    /// Maximum number of transmissions of a frame before it is dropped.
+    pub max_attempts: u32,
+    /// Maximum size in bytes of a frame that is sent without RTS and CTS.
     pub rts_threshold: u32,
-    /// The most bytes of an A-MPDU; 0 for none.
+    /// Maximum size of an A-MPDU in bytes; 0 disables aggregation.
     pub aggregation: f64,
-    /// The reaction to a block acknowledgement that did not come.
+    /// Reaction to a missing block acknowledgement.
     pub missing_block_ack: MissingBlockAck,
-    /// The origin of agreements about block acknowledgements.
+    /// The origin of block acknowledgement agreements.
     pub block_ack_agreement: BlockAckAgreement,
-    /// The access class of packets of flows, where the medium has classes.
+    /// Access class of packets from flows without a code point, if the medium has access classes.
     pub access_class: Class,
-    /// The parameters of the classes, where the medium has classes.
+    /// Parameters of access classes that differ from the standard, such as `{ voice = { cw_min = 3, cw_max = 7 } }`;
+    /// also `aifsn` and `txop`.
     pub edca: Edca,
-    /// The frames that may wait.
+    /// Maximum number of waiting frames per class.
     pub queue: u32,
-    /// How long a frame may wait.
+    /// Maximum time that a frame may wait before it is dropped.
     pub lifetime: Duration,
 }
 
 impl Default for Radio {
-    /// As ns-3.37 has it.
+    /// Returns the defaults of ns-3.37.
     fn default() -> Self {
         Self {
             power: 16.0206,
@@ -198,7 +200,7 @@ impl Default for Radio {
             rate: "24 Mbit/s".to_owned(),
             rate_control: RateControl::default(),
             broadcast_rate: "6 Mbit/s".to_owned(),
-            tries: 7,
+            max_attempts: 7,
             rts_threshold: 65_535,
             aggregation: LONGEST_AGGREGATE.0 as f64,
             missing_block_ack: MissingBlockAck::Ask,
@@ -211,55 +213,55 @@ impl Default for Radio {
     }
 }
 
-/// A threshold that no signal would ever be near.
-const BELOW: &str = "is below the sensitivity; raise it, or lower the sensitivity";
+/// Error message for a threshold below the sensitivity, which no received signal would be near.
+const BELOW: &str = "is below the sensitivity; increase it, or reduce the sensitivity";
 
 impl Described for Radio {
-    const ABOUT: &'static str =
-        "A radio of 802.11: its power, its receiver and its MAC. The defaults are those of ns-3.37.";
+    const ABOUT: &'static str = "An 802.11 radio: power, receiver and MAC. The defaults are taken from ns-3.37.";
 
     fn settings() -> Vec<Setting<Self>> {
         let level = |key, at| Setting::quantity(key, at, Unit::Dbm, -150.0, 60.0);
         let ratio = |key, at, least, most| Setting::quantity(key, at, Unit::Decibel, least, most);
         vec![
-            level("power", |c: &mut Self| &mut c.power).about("Power that it sends, in dBm."),
-            ratio("gain", |c: &mut Self| &mut c.gain, -50.0, 60.0).about("Gain of its antenna, both ways, in dB."),
-            ratio("noise_figure", |c: &mut Self| &mut c.noise_figure, 0.0, 50.0)
-                .about("Noise that its receiver adds, in dB."),
+            level("power", |c: &mut Self| &mut c.power).about("Transmit power."),
+            ratio("gain", |c: &mut Self| &mut c.gain, -50.0, 60.0)
+                .about("Antenna gain, for transmission and reception."),
+            ratio("noise_figure", |c: &mut Self| &mut c.noise_figure, 0.0, 50.0).about("Noise figure of the receiver."),
             level("sensitivity", |c: &mut Self| &mut c.sensitivity)
-                .about("The weakest signal that it notices at all, in dBm."),
+                .about("Weakest signal that the receiver can notice."),
             level("detection", |c: &mut Self| &mut c.detection)
-                .about("The weakest preamble that it detects, in dBm.")
+                .about("Weakest preamble that the receiver detects.")
                 .checked(|c| (c.detection < c.sensitivity).then_some(BELOW)),
             ratio("detection_snr", |c: &mut Self| &mut c.detection_snr, -50.0, 60.0)
-                .about("The ratio of signal to interference and noise that a preamble needs, in dB."),
+                .about("Minimum ratio of signal to interference and noise for a preamble."),
             level("carrier_sense", |c: &mut Self| &mut c.carrier_sense)
-                .about("The power of frames that makes the medium busy, whether or not they are understood, in dBm.")
+                .about("Minimum power of frames, decodable or not, that makes the medium busy.")
                 .checked(|c| (c.carrier_sense < c.sensitivity).then_some(BELOW)),
             level("energy_detection", |c: &mut Self| &mut c.energy_detection)
-                .about("The energy of any kind that makes the medium busy, in dBm.")
+                .about("Minimum energy of any kind that makes the medium busy.")
                 .checked(|c| (c.energy_detection < c.sensitivity).then_some(BELOW)),
             Setting::flag("capture", |c: &mut Self| &mut c.capture)
-                .about("Whether a much stronger frame takes the place of one that has just started."),
+                .about("Whether a much stronger frame replaces one that has just started."),
             ratio("capture_margin", |c: &mut Self| &mut c.capture_margin, 0.0, 60.0)
-                .about("How much stronger it has to be, in dB."),
-            Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate").about("The rate of data."),
+                .about("Minimum margin of the stronger frame for `capture`."),
+            Setting::text("rate", |c: &mut Self| &mut c.rate, "a rate")
+                .about("Data rate, `\"24 Mbit/s\"` or `\"HtMcs7\"`."),
             Setting::text("broadcast_rate", |c: &mut Self| &mut c.broadcast_rate, "a rate")
-                .about("The rate of broadcasts."),
-            Setting::count("tries", |c: &mut Self| &mut c.tries, 255, "a number of transmissions", "")
-                .about("The transmissions of a frame after which it is given up."),
+                .about("Rate of broadcasts."),
+            Setting::count("max_attempts", |c: &mut Self| &mut c.max_attempts, 255, "a number of transmissions", "")
+                .about("Maximum number of transmissions of a frame before it is dropped."),
             Setting::count("rts_threshold", |c: &mut Self| &mut c.rts_threshold, 65_535, "a number of bytes", "")
-                .about("The frames longer than this ask for the medium first, in bytes."),
+                .about("Maximum size in bytes of a frame without RTS and CTS."),
             Setting::number("aggregation", |c: &mut Self| &mut c.aggregation, 0, LONGEST_AGGREGATE.0 as f64)
-                .about("The most bytes of an A-MPDU; 0 for none."),
+                .about("Maximum size of an A-MPDU in bytes; 0 for none."),
             Setting::word(
                 "missing_block_ack",
-                "a way to go on",
+                "a reaction",
                 &["repeat", "ask"],
                 |c: &Self| c.missing_block_ack as usize,
                 |c, index| c.missing_block_ack = [MissingBlockAck::Repeat, MissingBlockAck::Ask][index],
             )
-            .about("The reaction to a block acknowledgement that did not come."),
+            .about("Reaction to a missing block acknowledgement: request it (ask), or retransmit the frames (repeat)."),
             Setting::word(
                 "block_ack_agreement",
                 "an origin of agreements",
@@ -268,8 +270,8 @@ impl Described for Radio {
                 |c, index| c.block_ack_agreement = [BlockAckAgreement::Aggregates, BlockAckAgreement::Ns3][index],
             )
             .about(
-                "Agreements about block acknowledgements: from the start where packets can be aggregated, or negotiated at every rate \
-                 (as in ns-3, with 802.11n and 802.11ac).",
+                "Block acknowledgement agreements: in place from the start where packets can be aggregated, or \
+                 negotiated at every rate (as in ns-3, with 802.11n and 802.11ac).",
             ),
             Setting::word(
                 "access_class",
@@ -278,7 +280,7 @@ impl Described for Radio {
                 |c: &Self| c.access_class as usize,
                 |c, index| c.access_class = Class::ALL[index],
             )
-            .about("The access class of packets of flows, where the medium has classes."),
+            .about("Access class of flows without a code point, if the medium has classes."),
             Setting::table(
                 "edca",
                 |c: &mut Self| &mut c.edca,
@@ -286,19 +288,22 @@ impl Described for Radio {
                 || parameters(Edca::settings()),
                 "{ voice = { cw_min = 3, cw_max = 7 } }",
             )
-            .about("The parameters of the classes, where the medium has classes."),
+            .about(
+                "Parameters of access classes that differ from the standard, `{ voice = { cw_min = 3, cw_max = 7 } }`; \
+                 also `aifsn` and `txop`.",
+            ),
             Setting::count("queue", |c: &mut Self| &mut c.queue, 1_000_000, "a number of frames", "")
-                .about("The frames that may wait."),
-            Setting::time("lifetime", |c: &mut Self| &mut c.lifetime).about("How long a frame may wait."),
+                .about("Maximum number of waiting frames."),
+            Setting::time("lifetime", |c: &mut Self| &mut c.lifetime).about("Maximum waiting time of a frame."),
         ]
     }
 }
 
 impl Radio {
-    /// Whether a radio with these settings can be on such a medium.
+    /// Checks whether a radio with these settings can be used on the given medium.
     ///
     /// # Errors
-    /// The key that does not fit, and the reason.
+    /// The key whose value is invalid, and the reason.
     pub fn check(&self, medium: &MediumConfig) -> Result<(), (&'static str, String)> {
         let capabilities = medium.capabilities();
         for (key, name) in [("rate", &self.rate), ("broadcast_rate", &self.broadcast_rate)] {
@@ -310,11 +315,11 @@ impl Radio {
         self.edca.refusal().map_or(Ok(()), Err)
     }
 
-    /// The slowest and the fastest mode of data: one where the rate is fixed.
+    /// Returns the slowest and the fastest data mode. Both are the same if the rate is fixed.
     ///
     /// # Errors
-    /// If it is fixed at a rate that the medium does not have.
-    pub fn data_modes(&self, medium: &MediumConfig) -> Result<[Mode; 2], ModeError> {
+    /// If the rate is fixed, and the medium does not support it.
+    pub fn data_modes(&self, medium: &MediumConfig) -> Result<[PhyMode; 2], ModeError> {
         let capabilities = medium.capabilities();
         if matches!(self.rate_control, RateControl::Fixed(_)) {
             return capabilities.mode(&self.rate).map(|mode| [mode; 2]);
@@ -323,23 +328,23 @@ impl Radio {
         Ok([modes[0], modes[modes.len() - 1]])
     }
 
-    /// The modes of data and of broadcasts.
+    /// Returns the modes for the settings `rate` and `broadcast_rate`.
     ///
     /// # Panics
-    /// If [`Self::check`] refuses the radio.
-    pub(crate) fn modes(&self, medium: &MediumConfig) -> [Mode; 2] {
+    /// If [`Self::check`] rejects the radio.
+    pub(crate) fn modes(&self, medium: &MediumConfig) -> [PhyMode; 2] {
         let capabilities = medium.capabilities();
         [&self.rate, &self.broadcast_rate].map(|name| capabilities.mode(name).expect("the radio was checked"))
     }
 }
 
-/// A station of a medium.
+/// Settings of a station on a medium.
 #[derive(Clone, Debug)]
 pub struct StationConfig {
-    /// Its name, for random streams.
+    /// Name of the station, which selects its random streams.
     pub name: String,
-    /// The way that it takes.
+    /// Movement of the station.
     pub motion: Motion,
-    /// Its radio.
+    /// Settings of its radio.
     pub radio: Radio,
 }

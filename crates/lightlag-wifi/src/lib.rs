@@ -9,4 +9,4 @@ pub mod rate;
 
 pub use class::{Class, Edca};
 pub use config::{BlockAckAgreement, MediumConfig, MissingBlockAck, Radio, StationConfig};
-pub use medium::{Aired, ClassCounters, Kind, Msdu, StationCounters, Wifi};
+pub use medium::{Aired, ClassCounters, FrameKind, Msdu, StationCounters, Wifi};

@@ -1,25 +1,26 @@
-//! The medium: frames on the air, and the stations that hear them.
+//! The medium: frames on the air, and the stations in range of them.
 //!
-//! A medium has one wake of its own, the next end of a frame; a station has one, the end of its backoff or of its wait for
-//! an answer. Nothing happens at the start of an answer: its records are written when the frame before it ends.
+//! The medium has one pending event, the next end of a frame. Each station also has one: the end of its backoff, or of
+//! its wait for a reply. No event marks the start of a reply, because its records are written when the frame before it
+//! ends.
 //!
 //! - `backoff`: contention of stations for the medium.
-//! - `exchange`: what a station sends, and what follows from the answer.
-//! - `delivery`: frames from their sender to all who hear them.
-//! - `seam`: the medium as the rest of a simulator sees it.
-//! - `frame`: frames, and what travels in them.
-//! - `record`: a frame at a station.
-//! - `hearing`: a station's receiver. Each frame leaves a record at every station that hears it; the receiver works
-//!   through its records in the order of time, when it is asked.
-//! - `access`: a station's right to send: spaces, slots and backoff.
-//! - `station`: a station, made of these, and its counters.
+//! - `exchange`: the frames that a station sends, and its reaction to replies.
+//! - `delivery`: frames from their sender to all receivers in range.
+//! - `seam`: the interface of the medium to the rest of a simulator.
+//! - `frame`: frames and their contents.
+//! - `record`: a frame as it arrives at a station.
+//! - `hearing`: a station's receiver. Each frame leaves a record at every station in range; the receiver processes its
+//!   records on demand, in chronological order.
+//! - `access`: when a station may send: interframe spaces, slots and backoff.
+//! - `station`: a station, which consists of these parts, and its counters.
 //! - `queue`: frames that wait.
-//! - `aggregate`: packets that leave together.
-//! - `agreement`: agreements about block acknowledgements that stations negotiate, and `negotiation`: how they do.
+//! - `aggregate`: several packets in one PPDU (A-MPDU).
+//! - `agreement`: block acknowledgement agreements, and `negotiation`: their negotiation.
 //! - `reach`: the stations that a frame reaches.
 //! - `background`: frames that are too faint to be noticed.
 //! - `reorder`: packets that have arrived and wait for those before them.
-//! - `tracks`: where all stations are.
+//! - `tracks`: the positions of all stations.
 
 mod access;
 mod aggregate;
@@ -39,13 +40,13 @@ mod seam;
 mod station;
 mod tracks;
 
-pub use frame::{Aired, Kind, Msdu};
+pub use frame::{Aired, FrameKind, Msdu};
 pub use queue::ClassCounters;
 pub use station::StationCounters;
 
 use crate::class::Class;
 use crate::config::{BlockAckAgreement, MediumConfig, MissingBlockAck, StationConfig};
-use crate::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing};
+use crate::phy::{BasicRates, ErrorCurves, PhyMode, Standard, Timing};
 use crate::propagation::Channel;
 use crate::propagation::decibels::{decibels, ratio};
 use access::{Access, State};
@@ -60,7 +61,7 @@ use lightlag_net::medium::Event;
 use lightlag_net::queue::DropCause;
 use queue::Queue;
 use reach::{Antenna, Reach};
-use station::{Control, StationState};
+use station::{RateState, StationState};
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use tracks::Tracks;
@@ -70,52 +71,55 @@ use tracks::Tracks;
 pub struct Wifi<P> {
     reach: Reach,
     curves: ErrorCurves,
-    /// By mode and bits, a power of two: the SINRs from which on a frame survives most draws, and its headers all.
-    levels: Vec<(Mode, u32, [f64; 2])>,
+    /// Minimum SINRs for frames of this mode and number of bits (rounded up to a power of two): the first lets a frame
+    /// survive most draws, the second lets its headers survive all.
+    levels: Vec<(PhyMode, u32, [f64; 2])>,
     timing: Timing,
     frequency: f64,
     edca: bool,
     seed: u64,
-    /// The family of the draws that decide about frames.
+    /// Base of the random numbers that decide whether frames survive.
     draws: u64,
-    /// The instant of the last call: frames that start later are on their way already.
+    /// Time of the last call. Frames on the air may start later than that, because replies are added in advance.
     now: Instant,
     stations: Vec<StationState<P>>,
-    /// The receiver of each station. Every frame needs many of them, and little else of their stations.
+    /// The receiver of each station. Receivers are stored separately from the other state of stations, because every
+    /// frame needs many receivers and little else.
     hearings: Vec<Hearing>,
-    /// The first to end comes first.
+    /// Frames on the air, ordered by their end; the earliest is at the top.
     frames: BinaryHeap<OnAir<P>>,
     next_frame: u64,
     events: VecDeque<Event<P>>,
-    /// Whose frames are told, if anybody's are, and those that wait to be told.
+    /// Whether the frames of each station are reported.
     watched: Vec<bool>,
     aired: VecDeque<Aired<P>>,
     changed: Vec<StationId>,
     background: Background,
-    /// Lists of hearers that are free.
+    /// Empty lists of receivers, for reuse.
     lists: Vec<Vec<StationId>>,
 }
 
-/// Bytes of the headers around a packet: LLC and SNAP, and the MAC header with its check sum, of QoS data or plain.
+/// Bytes of the headers around a packet: LLC and SNAP, the MAC header with its frame check sequence, and the QoS
+/// control field.
 const LLC: u32 = 8;
 const MAC: u32 = 28;
 const QOS: u32 = 2;
 const RTS_SIZE: Bytes = Bytes(20);
 
-/// Stations whose state a cache close to the processor holds.
+/// Maximum number of stations whose state fits in a fast cache. With more stations, it is prefetched.
 const CACHED: usize = 128;
 
-/// Receptions between the fetch of a receiver's memory and its use.
+/// Number of receptions by which a receiver's memory is prefetched before it is used.
 const AHEAD: usize = 8;
 
-/// The time in which the preamble of an answer is seen: that of its physical header at the lowest rate.
+/// Time that detecting the preamble of a reply takes: its PHY header at the lowest rate.
 const PHY_HEADER: Duration = Duration::from_micros(20);
 
 impl<P: Clone> Wifi<P> {
-    /// The medium called `name` with these stations, in the run with this seed.
+    /// Creates the medium called `name` with these stations, for a run with this seed.
     ///
     /// # Panics
-    /// If a radio does not go with the medium.
+    /// If a radio's settings are invalid on this medium.
     pub fn new(config: &MediumConfig, stations: Vec<StationConfig>, seed: u64, name: &str) -> Self {
         let timing = Timing::new(config.band());
         let edca = matches!(config.standard, Standard::N | Standard::Ac);
@@ -142,7 +146,7 @@ impl<P: Clone> Wifi<P> {
         let state = |station: StationConfig| {
             let radio = &station.radio;
             let [fixed, broadcast_mode] = radio.modes(config);
-            let control = Control::new(radio, config, format!("radio {}@{name} rates", station.name));
+            let control = RateState::new(radio, config, format!("radio {}@{name} rates", station.name));
             let data_mode = control.as_ref().map_or(fixed, |control| control.modes[0]);
             let random = RandomStream::new(seed, &format!("radio {}@{name} backoff", station.name));
             let is_negotiated = radio.block_ack_agreement == BlockAckAgreement::Ns3;
@@ -155,7 +159,7 @@ impl<P: Clone> Wifi<P> {
                 is_probe: false,
                 overhead: LLC + MAC + if edca { QOS } else { 0 },
                 usual: radio.access_class,
-                tries: radio.tries,
+                tries: radio.max_attempts,
                 rts_threshold: radio.rts_threshold,
                 aggregation: aggregate::most(data_mode, radio.aggregation).filter(|_| edca).map(|_| radio.aggregation),
                 access: Access::new(timing, edca.then(|| radio.edca.clone()), random),
@@ -167,7 +171,7 @@ impl<P: Clone> Wifi<P> {
                 sequences: Vec::new(),
                 owed: VecDeque::new(),
                 tells: None,
-                agreements: negotiates.then(|| Box::new(Agreements::new(radio.lifetime, radio.tries))),
+                agreements: negotiates.then(|| Box::new(Agreements::new(radio.lifetime, radio.max_attempts))),
                 acts: false,
                 management_mode: BasicRates::MANDATORY.lowest(config.band()),
                 is_vht: config.standard == Standard::Ac,
@@ -205,61 +209,68 @@ impl<P: Clone> Wifi<P> {
         }
     }
 
-    /// Tells from now on of each frame that one of these stations sends or understands.
+    /// Starts reporting every frame that one of these stations sends or decodes.
     pub fn watch(&mut self, stations: impl IntoIterator<Item = StationId>) {
         self.watched = vec![false; self.stations.len()];
         stations.into_iter().for_each(|station| self.watched[station.index()] = true);
     }
 
-    /// The next frame of a station that is watched.
+    /// Returns the next frame that a watched station has sent or decoded.
     pub fn next_aired(&mut self) -> Option<Aired<P>> {
         self.aired.pop_front()
     }
 
-    /// Whether access follows EDCA, so that frames of data name a class.
+    /// Returns true if access follows EDCA, so that data frames carry a class.
     pub fn has_classes(&self) -> bool {
         self.edca
     }
 
-    /// The centre of the channel, in hertz.
+    /// Returns the centre frequency of the channel in hertz.
     pub fn frequency(&self) -> f64 {
         self.frequency
     }
 
-    /// The counters of a station until now. A frame counts from its start on with all of its airtime.
+    /// Returns the counters of a station up to `now`. All airtime of a frame is counted when the frame starts.
     pub fn station_counters(&self, station: StationId, now: Instant) -> StationCounters {
         let state = &self.stations[station.index()];
         StationCounters { busy: state.access.busy(now), ..state.counters }
     }
 
-    /// The counters of a class at a station until now; none if it never had a packet of this class.
+    /// Returns the counters of a class at a station up to `now`; `None` if the station never had a packet of this
+    /// class.
     pub fn class_counters(&self, station: StationId, class: Class, now: Instant) -> Option<ClassCounters> {
         self.stations[station.index()].queues.get(class.index())?.counters(now)
     }
 
-    /// Ratio of signal to noise at a station, of a frame from another one, in dB.
-    pub fn snr_db(&mut self, from: StationId, at: StationId, now: Instant) -> f64 {
-        decibels(self.reach.powers(from, now)[at.index()] / self.hearings[at.index()].noise())
+    /// Returns the signal-to-noise ratio at `station` of a frame from `from`, in dB.
+    pub fn snr_db(&mut self, from: StationId, station: StationId, now: Instant) -> f64 {
+        decibels(self.reach.powers(from, now)[station.index()] / self.hearings[station.index()].noise())
     }
 
-    /// Gives a packet with an access class to a station.
-    pub fn send_later(&mut self, now: Instant, at: StationId, msdu: Msdu<P>) {
+    /// Queues a packet at a station in the queue of its access class.
+    pub fn send_later(&mut self, now: Instant, station: StationId, msdu: Msdu<P>) {
         self.now = now;
-        let state = &mut self.stations[at.index()];
+        let state = &mut self.stations[station.index()];
         state.counters.offered += 1;
         let class = if self.edca { msdu.class.index() } else { 0 };
         state.open(class);
         if let Err(msdu) = state.queues[class].push(now, msdu) {
             state.counters.dropped_queue += 1;
             let Msdu { to, payload, .. } = msdu;
-            return self.events.push_back(Event::Dropped { at, to, payload, cause: DropCause::Queue, arrived: false });
+            return self.events.push_back(Event::Dropped {
+                at: station,
+                to,
+                payload,
+                cause: DropCause::Queue,
+                arrived: false,
+            });
         }
         let waiting = state.queues.iter().map(|queue| queue.len() as u64).sum();
         state.counters.max_queue = state.counters.max_queue.max(waiting);
         let is_first = state.queues[class].len() == 1 || state.agreements.is_some();
         if is_first && state.access.state == State::Idle {
-            self.hearings[at.index()].advance(now, &mut state.access, &mut self.background);
-            self.contend(at, now);
+            self.hearings[station.index()].advance(now, &mut state.access, &mut self.background);
+            self.contend(station, now);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The physical layer of 802.11: modes, times on the air, and the errors of frames.
+//! The physical layer of 802.11: modes, durations, and frame errors.
 //!
-//! - [`mode`]: [`Mode`], a format, a rate and a width, and the bits that one symbol carries.
-//! - [`airtime`]: the time that a PPDU takes, and the sizes that fit into a time.
-//! - [`names`]: modes by the names that users and ns-3 give them.
-//! - [`basic`]: [`BasicRates`], and the rate at which a frame is answered.
-//! - [`check`]: messages about rates that do not go together.
-//! - [`timing`]: [`Timing`], slots and spaces between frames.
-//! - [`noise`]: the noise of a receiver.
-//! - [`error_model`]: [`ErrorModel`], from the SINR to the success of some bits.
+//! - [`mode`]: [`PhyMode`], which is a format, a rate and a width, and the number of bits per symbol.
+//! - [`airtime`]: the duration of a PPDU, and the maximum size that fits into a duration.
+//! - [`names`]: names of modes, in scenarios and in ns-3.
+//! - [`basic`]: [`BasicRates`], and the rate of replies.
+//! - [`check`]: messages about rates that cannot be combined.
+//! - [`timing`]: [`Timing`], which has the slot and the interframe spaces.
+//! - [`noise`]: the noise power of a receiver.
+//! - [`error_model`]: [`ErrorModel`], the probability that bits survive at an SINR.
 
 pub mod airtime;
 pub mod basic;
@@ -18,10 +18,10 @@ pub mod names;
 pub mod noise;
 pub mod timing;
 
-pub use airtime::{Header, LONGEST_AGGREGATE, LONGEST_PPDU};
+pub use airtime::{LONGEST_AGGREGATE, LONGEST_PPDU, PpduHeader};
 pub use basic::BasicRates;
 pub use error_model::{Coding, ErrorCurves, ErrorModel, Release};
-pub use mode::{Band, Capabilities, CodeRate, Format, Guard, Mode, Modulation, Standard, Width};
+pub use mode::{Band, Capabilities, CodeRate, Format, Guard, Modulation, PhyMode, Standard, Width};
 pub use names::ModeError;
 pub use noise::noise_floor;
 pub use timing::Timing;

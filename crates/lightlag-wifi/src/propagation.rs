@@ -1,9 +1,10 @@
-//! Propagation: the share of a sender's power that reaches a receiver, and the time that it takes.
+//! Propagation: the fraction of a sender's power that reaches a receiver, and the delay.
 //!
-//! - [`Loss`]: the loss over a distance, one of several models.
-//! - [`Fading`], [`Shadowing`]: the power of one frame around its mean, and the mean of one pair around the loss.
-//! - [`Channel`]: a loss at a frequency, ready to be asked for one receiver or for all of them at once.
-//! - [`delay`]: the time at the speed of light.
+//! - [`PathLoss`]: the path loss over a distance, by one of several models.
+//! - [`Fading`], [`Shadowing`]: random variation of the power of each frame around its mean, and of the mean of each
+//!   pair of stations around the path loss.
+//! - [`Channel`]: the propagation at a frequency, to one receiver or to all of them in one call.
+//! - [`delay`]: the propagation delay.
 //!
 //! Powers are in milliwatts and ratios of powers are plain numbers inside a run; decibels are for settings and people.
 
@@ -15,11 +16,11 @@ mod fading;
 mod formula;
 mod friis;
 mod log_distance;
-mod places;
 mod power_law;
 mod rays;
 mod shadowing;
 mod sight;
+mod station_positions;
 mod tr36777;
 mod two_ray;
 
@@ -29,9 +30,9 @@ pub use draws::{Draw, Draws};
 pub use fading::{Fading, Nakagami, Rician, Steady};
 pub use friis::Friis;
 pub use log_distance::LogDistance;
-pub use places::{Place, Places};
 pub use shadowing::Shadowing;
-pub use sight::{Sight, Sighted};
+pub use sight::{LineOfSight, Sighted};
+pub use station_positions::{StationPosition, StationPositions};
 pub use tr36777::{Area, Tr36777};
 pub use two_ray::TwoRay;
 
@@ -39,16 +40,17 @@ use formula::Formula;
 use lightlag_core::Duration;
 use lightlag_mobility::Vector;
 
-/// The speed of light in metres per second.
+/// Speed of light in metres per second.
 pub const LIGHT: f64 = 299_792_458.0;
 
-/// Receivers that are nearer count as being at this distance, in metres: the models hold only far from an antenna.
+/// Minimum distance in metres; a nearer receiver counts as being at this distance, because the models hold only far
+/// from an antenna.
 pub const NEAREST: f64 = 1.0;
 
 lightlag_core::registry! {
-    /// A model of the loss between two places.
+    /// A model of the path loss between two positions.
     #[derive(Clone, Copy, PartialEq, Debug)]
-    pub enum Loss {
+    pub enum PathLoss {
         LogDistance, "log-distance", LogDistance;
         Friis, "friis", Friis;
         TwoRay, "two-ray", TwoRay;
@@ -57,13 +59,13 @@ lightlag_core::registry! {
     }
 }
 
-impl Default for Loss {
+impl Default for PathLoss {
     fn default() -> Self {
         Self::LogDistance(LogDistance::default())
     }
 }
 
-/// The time that a signal takes over so many metres, at most 10^18.
+/// Returns the propagation delay over a distance in metres, at most 10^18.
 #[inline]
 pub fn delay(distance: f64) -> Duration {
     const NANOS_PER_METRE: f64 = 1e9 / LIGHT;
@@ -71,52 +73,54 @@ pub fn delay(distance: f64) -> Duration {
     Duration::from_nanos((distance * NANOS_PER_METRE + 0.5) as i64 as u64)
 }
 
-/// A model of loss.
+/// A path loss model.
 trait Model {
-    /// The loss in dB at a frequency in hertz. Where it depends on the line of sight, the mean of both cases.
+    /// Returns the loss in dB at a frequency in hertz. If it depends on the line of sight, returns the mean of both
+    /// cases.
     fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64;
 
-    /// A distance in metres beyond which the loss is never below so many dB.
+    /// Returns the smallest distance in metres with a loss of at least `decibels` at every greater distance.
     fn reach(&self, decibels: f64, frequency: f64) -> f64;
 
-    /// The model as a gain without logarithms, if it is one.
+    /// Returns the model as a formula that needs no logarithms, if it can be written as one.
     fn formula(&self, _frequency: f64) -> Option<Formula> {
         None
     }
 
-    /// Its losses with and without a line of sight, if it tells them apart.
+    /// Returns the losses with and without a line of sight, if the model distinguishes these cases.
     fn sight(&self, _from: Vector, _to: Vector, _frequency: f64) -> Option<Sighted> {
         None
     }
 
-    /// The largest deviation in dB of a shadowing of its own.
+    /// Returns the maximum standard deviation in dB of the shadowing that is part of the model.
     fn deviation(&self) -> f64 {
         0.0
     }
 }
 
-impl Loss {
+impl PathLoss {
     fn model(&self) -> &dyn Model {
         match self {
-            Self::LogDistance(of) => of,
-            Self::Friis(of) => of,
-            Self::TwoRay(of) => of,
-            Self::AirToGround(of) => of,
-            Self::Tr36777(of) => of,
+            Self::LogDistance(model) => model,
+            Self::Friis(model) => model,
+            Self::TwoRay(model) => model,
+            Self::AirToGround(model) => model,
+            Self::Tr36777(model) => model,
         }
     }
 
-    /// The loss in dB at a frequency in hertz. Where it depends on the line of sight, the mean of both cases.
+    /// Returns the loss in dB at a frequency in hertz. If it depends on the line of sight, returns the mean of both
+    /// cases.
     pub fn decibels(&self, from: Vector, to: Vector, frequency: f64) -> f64 {
         self.model().decibels(from, to, frequency)
     }
 
-    /// Its losses with and without a line of sight, if it tells them apart.
+    /// Returns the losses with and without a line of sight, if the model distinguishes these cases.
     pub fn sight(&self, from: Vector, to: Vector, frequency: f64) -> Option<Sighted> {
         self.model().sight(from, to, frequency)
     }
 
-    /// A distance in metres beyond which the loss is never below so many dB.
+    /// Returns the smallest distance in metres with a loss of at least `decibels` at every greater distance.
     pub fn reach(&self, decibels: f64, frequency: f64) -> f64 {
         self.model().reach(decibels, frequency)
     }

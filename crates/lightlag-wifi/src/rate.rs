@@ -1,6 +1,7 @@
-//! Rate control: the mode in which a station sends to another one.
+//! Rate control: how a station chooses the mode for frames to another station.
 //!
-//! Each model is a file. A [`RateControl`] names one; a `Controller` is its state for one pair of stations.
+//! Each algorithm has its own file. [`RateControl`] has the settings of one; a `Controller` is its state for one pair
+//! of stations.
 
 mod arf;
 mod fixed;
@@ -12,12 +13,12 @@ pub use fixed::Fixed;
 pub use ideal::Ideal;
 pub use minstrel_ht::MinstrelHt;
 
-use crate::phy::{Capabilities, ErrorCurves, Mode};
+use crate::phy::{Capabilities, ErrorCurves, PhyMode};
 use lightlag_core::{Instant, RandomStream};
 use std::fmt::Debug;
 
 lightlag_core::registry! {
-    /// A model of rate control.
+    /// A rate control algorithm with its settings.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum RateControl {
         Fixed, "fixed", Fixed;
@@ -34,17 +35,18 @@ impl Default for RateControl {
 }
 
 impl RateControl {
-    /// The modes between which it chooses, the slowest first.
-    pub(crate) fn modes(&self, capabilities: Capabilities) -> Vec<Mode> {
+    /// Returns the modes that the algorithm may choose, slowest first.
+    pub(crate) fn modes(&self, capabilities: Capabilities) -> Vec<PhyMode> {
         let mut modes = capabilities.data_modes();
         modes.sort_by_key(|mode| (mode.rate(), mode.streams()));
         modes
     }
 
-    /// The state for one pair of stations that have these modes, the slowest first; none where the rate is fixed.
+    /// Returns the controller for a pair of stations; `None` if the rate is fixed. `modes` are sorted by rate, slowest
+    /// first.
     pub(crate) fn start(
         &self,
-        modes: &[Mode],
+        modes: &[PhyMode],
         curves: &ErrorCurves,
         random: RandomStream,
     ) -> Option<Box<dyn Controller>> {
@@ -57,29 +59,29 @@ impl RateControl {
     }
 }
 
-/// The mode of the next frames.
+/// The mode chosen for the next frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Choice {
-    pub(crate) mode: Mode,
-    /// Whether it is being tried out, with one frame alone.
+    pub(crate) mode: PhyMode,
+    /// Whether the mode is a probe, which sends a single frame.
     pub(crate) is_probe: bool,
 }
 
-/// The outcome of some frames that left together.
+/// The outcome of the frames of one PPDU.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Outcome {
-    pub(crate) mode: Mode,
+pub(crate) struct PpduOutcome {
+    pub(crate) mode: PhyMode,
     pub(crate) sent: u32,
     pub(crate) arrived: u32,
-    /// The ratio of signal to noise at the receiver, if it answered.
+    /// Signal-to-noise ratio at the receiver, if it replied.
     pub(crate) snr: Option<f64>,
 }
 
-/// A station's knowledge of its way to another one.
+/// The rate control state of a station for one receiver.
 pub(crate) trait Controller: Debug + Send {
     /// Chooses the mode of the next frames.
     fn choose(&mut self, now: Instant) -> Choice;
 
-    /// Learns from the last ones.
-    fn learn(&mut self, outcome: Outcome);
+    /// Processes the outcome of the last frames.
+    fn learn(&mut self, outcome: PpduOutcome);
 }

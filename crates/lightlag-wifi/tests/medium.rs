@@ -1,4 +1,4 @@
-//! The medium and its MAC by themselves, driven by a small loop of events.
+//! Tests of the medium and its MAC alone, driven by a small event loop.
 
 #[path = "medium/aggregation.rs"]
 mod aggregation;

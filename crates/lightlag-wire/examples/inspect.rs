@@ -1,4 +1,4 @@
-//! Prints what a capture says about its connections as JSON: `cargo run --example inspect FILE`.
+//! Prints the connections of a capture as JSON: `cargo run --example inspect FILE`.
 
 use lightlag_wire::analysis::{Analysis, Limits};
 use lightlag_wire::capture::Reader;

@@ -1,4 +1,4 @@
-//! Writes a capture with every kind of frame and message that this crate has, as `tests/test_air.py` reads it with
+//! Writes a capture with every kind of frame and message that this crate supports, which `tests/test_air.py` reads with
 //! tshark: `cargo run -p lightlag-wire --example on_the_air -- FILE`.
 
 use lightlag_core::{Duration, Instant, Rate};
@@ -9,7 +9,9 @@ use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions};
 use lightlag_wire::arp::{Arp, Operation};
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Coding, Guard, Modulation, Radiotap, Width};
-use lightlag_wire::dot11::{AckPolicy, Action, Address, Agreement, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
+use lightlag_wire::dot11::{
+    AckPolicy, ActionFrame, Address, Agreement, EtherType, Frame, FrameBody, FrameHeader, Qos, Sequence, Tid,
+};
 use lightlag_wire::routing::{self, Datagram};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::fs::File;
@@ -50,13 +52,13 @@ struct Stage {
     writer: Writer<BufWriter<File>>,
     air: InterfaceId,
     at: Instant,
-    /// The next sequence numbers of the two stations.
+    /// The next sequence number of each of the two stations.
     sequences: [u64; 2],
     bytes: Vec<u8>,
 }
 
 impl Stage {
-    /// Puts a frame on the air.
+    /// Writes a frame to the capture.
     fn frame(&mut self, frame: &Frame<'_>, modulation: Modulation, aggregate: Option<Aggregate>) -> io::Result<()> {
         self.at += Duration::from_micros(100);
         let header = Radiotap {
@@ -72,20 +74,20 @@ impl Stage {
         self.writer.packet(self.air, self.at, Direction::Inbound, &self.bytes, "")
     }
 
-    /// A control frame.
-    fn control(&mut self, receiver: Address, micros: u64, body: Body<'_>) -> io::Result<()> {
+    /// Writes a control frame.
+    fn control(&mut self, receiver: Address, micros: u64, body: FrameBody<'_>) -> io::Result<()> {
         self.frame(&Frame { duration: Duration::from_micros(micros), receiver, body }, FAST, None)
     }
 
-    /// The header of the next data or management frame of a station.
-    fn header(&mut self, station: usize) -> Header {
+    /// Returns the header of a station's next data or management frame.
+    fn header(&mut self, station: usize) -> FrameHeader {
         let sequence = Sequence::new(self.sequences[station]);
         self.sequences[station] += 1;
         let transmitter = [HERE, THERE][station];
-        Header { transmitter, bssid: Address::of_network(0), sequence, is_retry: false }
+        FrameHeader { transmitter, bssid: Address::of_network(0), sequence, is_retry: false }
     }
 
-    /// A data frame from a station, with its ACK unless it is for all. With `retries`, as often again.
+    /// Writes a data frame of a station, the given number of retransmissions and, unless it is a broadcast, an ACK.
     fn data(
         &mut self,
         station: usize,
@@ -100,11 +102,11 @@ impl Stage {
             Receiver::One(node) => (Address::of_node(node.0), 44, FAST),
         };
         for copy in 0..=retries {
-            let header = Header { is_retry: copy > 0, ..header };
-            let body = Body::Data { header, qos: None, ethertype, payload };
+            let header = FrameHeader { is_retry: copy > 0, ..header };
+            let body = FrameBody::Data { header, qos: None, ethertype, payload };
             self.frame(&Frame { duration: Duration::from_micros(micros), receiver, body }, modulation, None)?;
         }
-        if to == Receiver::All { Ok(()) } else { self.control(header.transmitter, 0, Body::Ack) }
+        if to == Receiver::All { Ok(()) } else { self.control(header.transmitter, 0, FrameBody::Ack) }
     }
 
     fn message(&mut self, from: u32, to: Receiver, message: Message) -> io::Result<()> {
@@ -136,7 +138,7 @@ impl Stage {
             origin_sequence: sequence(1),
             ttl: 3,
         };
-        self.message(0, Receiver::All, Message::Aodv(aodv::Message::Request(request)))?;
+        self.message(0, Receiver::All, Message::Aodv(aodv::AodvMessage::Request(request)))?;
         let reply = aodv::Reply {
             ack_required: true,
             hop_count: 1,
@@ -146,13 +148,13 @@ impl Stage {
             lifetime: Duration::from_millis(6_000),
             ttl: 3,
         };
-        self.message(1, Receiver::One(NodeId(0)), Message::Aodv(aodv::Message::Reply(reply)))?;
-        self.message(0, Receiver::One(NodeId(1)), Message::Aodv(aodv::Message::ReplyAck))?;
+        self.message(1, Receiver::One(NodeId(0)), Message::Aodv(aodv::AodvMessage::Reply(reply)))?;
+        self.message(0, Receiver::One(NodeId(1)), Message::Aodv(aodv::AodvMessage::ReplyAck))?;
         let hello = aodv::Reply { ack_required: false, hop_count: 0, destination: NodeId(0), ..reply };
-        self.message(0, Receiver::All, Message::Aodv(aodv::Message::Reply(hello)))?;
+        self.message(0, Receiver::All, Message::Aodv(aodv::AodvMessage::Reply(hello)))?;
         let unreachable = vec![(NodeId(8), sequence(5)), (NodeId(9), sequence(6))];
         let error = aodv::Error { no_delete: false, unreachable };
-        self.message(1, Receiver::All, Message::Aodv(aodv::Message::Error(error)))
+        self.message(1, Receiver::All, Message::Aodv(aodv::AodvMessage::Error(error)))
     }
 
     fn olsr(&mut self) -> io::Result<()> {
@@ -163,41 +165,45 @@ impl Stage {
             (code(olsr::NeighbourType::Not, olsr::LinkType::Asymmetric), vec![NodeId(4)]),
         ];
         let interval = olsr::Validity::new(Duration::from_secs(2));
-        let hello = olsr::Message {
+        let hello = olsr::OlsrMessage {
             validity: olsr::Validity::new(Duration::from_secs(6)),
             originator: NodeId(0),
             ttl: 1,
             hop_count: 0,
             sequence: 1,
-            body: olsr::Body::Hello(olsr::Hello { interval, willingness: 3, links }),
+            body: olsr::OlsrBody::Hello(olsr::OlsrHello { interval, willingness: 3, links }),
         };
         let neighbours = vec![NodeId(0), NodeId(5)];
-        let topology = olsr::Message {
+        let topology = olsr::OlsrMessage {
             validity: olsr::Validity::new(Duration::from_secs(15)),
             originator: NodeId(3),
             ttl: 254,
             hop_count: 1,
             sequence: 2,
-            body: olsr::Body::TopologyControl(olsr::TopologyControl { sequence: 1, neighbours }),
+            body: olsr::OlsrBody::TopologyControl(olsr::TopologyControl { sequence: 1, neighbours }),
         };
-        let packet = olsr::Packet { sequence: 1, messages: vec![hello, topology] };
+        let packet = olsr::OlsrPacket { sequence: 1, messages: vec![hello, topology] };
         self.message(0, Receiver::All, Message::Olsr(packet))
     }
 
     fn dsdv(&mut self) -> io::Result<()> {
         let entries = vec![
-            dsdv::Entry { destination: NodeId(0), hops: 0, sequence: 2 },
-            dsdv::Entry { destination: NodeId(1), hops: 1, sequence: 4 },
+            dsdv::DsdvEntry { destination: NodeId(0), hops: 0, sequence: 2 },
+            dsdv::DsdvEntry { destination: NodeId(1), hops: 1, sequence: 4 },
         ];
         self.message(0, Receiver::All, Message::Dsdv(dsdv::Update { is_full: true, entries }))
     }
 
-    /// A beacon, and a datagram with the header for data.
+    /// Writes a beacon, and a datagram with the GPSR header for data.
     fn gpsr(&mut self) -> io::Result<()> {
-        let place = gpsr::Place { x: 10_000, y: -2_000, z: 5_000 };
-        self.message(0, Receiver::All, Message::Gpsr(gpsr::Beacon { position: place }))?;
+        let position = gpsr::GpsrPosition { x: 10_000, y: -2_000, z: 5_000 };
+        self.message(0, Receiver::All, Message::Gpsr(gpsr::Beacon { position }))?;
         let mut packet = Vec::new();
-        let header = gpsr::Header { mode: gpsr::Mode::Greedy, destination: place, sender: gpsr::Place::default() };
+        let header = gpsr::GpsrHeader {
+            mode: gpsr::ForwardingMode::Greedy,
+            destination: position,
+            sender: gpsr::GpsrPosition::default(),
+        };
         routing::gpsr::encode(&mut packet, &header);
         let mut datagram = Vec::new();
         encode_udp(&mut datagram, &ends(false), &IpFields::default(), &[7; 100]);
@@ -205,10 +211,10 @@ impl Stage {
         self.data(0, Receiver::One(NodeId(1)), routing::gpsr::ETHERTYPE, &packet, 0)
     }
 
-    /// TCP opens a connection over IPv4. The SYN is sent twice, after RTS and CTS.
+    /// Writes a TCP handshake over IPv4. The SYN is sent twice, after RTS and CTS.
     fn handshake(&mut self) -> io::Result<()> {
-        self.control(THERE, 172, Body::Rts { transmitter: HERE })?;
-        self.control(HERE, 128, Body::Cts)?;
+        self.control(THERE, 172, FrameBody::Rts { transmitter: HERE })?;
+        self.control(HERE, 128, FrameBody::Cts)?;
         let [first, second] = [SeqNumber(1_000), SeqNumber(9_000)];
         let options = SynOptions { mss: Some(1448), window_scale: Some(7), sack_permitted: true };
         let syn = Segment::new(first, SeqNumber(0), 65_535, Flags::SYN).with_syn_options(options);
@@ -226,37 +232,38 @@ impl Stage {
         self.data(station, Receiver::One(NodeId(1 - station as u32)), EtherType::IPV4, &packet, retries)
     }
 
-    /// Agreement, two A-MPDUs with their block acknowledgements, and a request for one. TCP over IPv4, UDP over IPv6.
+    /// Writes the negotiation of an agreement, two A-MPDUs with their block acknowledgements, and a block
+    /// acknowledgement request. The packets are TCP over IPv4 and UDP over IPv6.
     fn aggregates(&mut self) -> io::Result<()> {
         let (tid, agreement) = (tid(0), Agreement { tid: tid(0), buffer: 64, timeout: 0 });
         let start = Sequence::new(0);
         for (station, action) in [
-            (0, Action::Request { token: 1, agreement, start }),
-            (1, Action::Response { token: 1, status: 0, agreement }),
+            (0, ActionFrame::Request { token: 1, agreement, start }),
+            (1, ActionFrame::Response { token: 1, status: 0, agreement }),
         ] {
             let header = self.header(station);
             let receiver = [THERE, HERE][station];
-            let body = Body::Action { header, action };
+            let body = FrameBody::Action { header, action };
             self.frame(&Frame { duration: Duration::from_micros(60), receiver, body }, SLOW, None)?;
-            self.control(header.transmitter, 0, Body::Ack)?;
+            self.control(header.transmitter, 0, FrameBody::Ack)?;
         }
         let packets: Vec<(EtherType, Vec<u8>)> = (0..3).map(tcp_data).map(|packet| (EtherType::IPV4, packet)).collect();
         self.aggregate(1, HT, &packets)?;
-        self.control(HERE, 0, Body::BlockAck { transmitter: THERE, tid, start, bitmap: 0b111 })?;
+        self.control(HERE, 0, FrameBody::BlockAck { transmitter: THERE, tid, start, bitmap: 0b111 })?;
         let mut datagram = Vec::new();
         encode_udp(&mut datagram, &ends(true), &IpFields::default(), &[7; 64]);
         self.aggregate(2, VHT, &[(EtherType::IPV6, datagram)])?;
         let start = Sequence::new(3);
-        self.control(THERE, 48, Body::BlockAckRequest { transmitter: HERE, tid, start })?;
-        self.control(HERE, 0, Body::BlockAck { transmitter: THERE, tid, start, bitmap: 1 })
+        self.control(THERE, 48, FrameBody::BlockAckRequest { transmitter: HERE, tid, start })?;
+        self.control(HERE, 0, FrameBody::BlockAck { transmitter: THERE, tid, start, bitmap: 1 })
     }
 
-    /// QoS frames in one A-MPDU, numbered from 0 within their traffic.
+    /// Writes an A-MPDU of QoS frames, whose sequence numbers count from 0 in their traffic class.
     fn aggregate(&mut self, number: u32, modulation: Modulation, packets: &[(EtherType, Vec<u8>)]) -> io::Result<()> {
         for (index, (ethertype, packet)) in packets.iter().enumerate() {
             let sequence = Sequence::new(index as u64 + 3 * u64::from(number - 1));
-            let header = Header { transmitter: HERE, bssid: Address::of_network(0), sequence, is_retry: false };
-            let body = Body::Data { header, qos: Some(BEST_EFFORT), ethertype: *ethertype, payload: packet };
+            let header = FrameHeader { transmitter: HERE, bssid: Address::of_network(0), sequence, is_retry: false };
+            let body = FrameBody::Data { header, qos: Some(BEST_EFFORT), ethertype: *ethertype, payload: packet };
             let frame = Frame { duration: Duration::from_micros(48), receiver: THERE, body };
             self.frame(&frame, modulation, Some(Aggregate { number, is_last: index + 1 == packets.len() }))?;
         }
@@ -264,7 +271,7 @@ impl Stage {
     }
 }
 
-/// A full segment of the connection of [`Stage::handshake`], by its number.
+/// Returns the full segment with index `number` on the connection of [`Stage::handshake`].
 fn tcp_data(number: u32) -> Vec<u8> {
     let mut segment = Segment::new(SeqNumber(1_001 + 1_448 * number), SeqNumber(9_001), 512, Flags::ACK);
     segment.len = 1_448;

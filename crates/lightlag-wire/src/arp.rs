@@ -1,54 +1,54 @@
-//! ARP over 802.11 and Ethernet (RFC 826): which MAC address has an IPv4 address?
+//! ARP over 802.11 and Ethernet (RFC 826), which finds the MAC address for an IPv4 address.
 
 use crate::PacketError;
 use crate::dot11::Address;
 use std::net::Ipv4Addr;
 
-/// Bytes of a packet.
+/// Length of a packet in bytes.
 pub const LEN: usize = 28;
 
-/// Hardware addresses of Ethernet (6 bytes) for protocol addresses of IPv4 (4 bytes).
+/// Start of a packet: hardware type Ethernet with addresses of 6 bytes, protocol IPv4 with addresses of 4 bytes.
 const ETHERNET_AND_IPV4: [u8; 6] = [0, 1, 8, 0, 6, 4];
 
-/// A packet of ARP.
+/// An ARP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arp {
     /// A request or a reply.
     pub operation: Operation,
     /// The sender's addresses.
     pub sender: (Address, Ipv4Addr),
-    /// The target's addresses. In a request the first is not known, and is all zeros.
+    /// The target's addresses. In a request, the MAC address is unknown and all zeros.
     pub target: (Address, Ipv4Addr),
 }
 
-/// The purpose of a packet; its number is the value of the field.
+/// The operation of a packet; the discriminant is the value of the field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Operation {
-    /// Asks for the MAC address of the target.
+    /// Requests the MAC address of the target.
     Request = 1,
-    /// Tells the MAC address of the sender.
+    /// Announces the MAC address of the sender.
     Reply = 2,
 }
 
 impl Arp {
-    /// Its bytes.
+    /// Returns the bytes of the packet.
     #[must_use]
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
         out[..6].copy_from_slice(&ETHERNET_AND_IPV4);
         out[7] = self.operation as u8;
-        for (at, (mac, ip)) in [(8, self.sender), (18, self.target)] {
-            out[at..at + 6].copy_from_slice(&mac.0);
-            out[at + 6..at + 10].copy_from_slice(&ip.octets());
+        for (offset, (mac, ip)) in [(8, self.sender), (18, self.target)] {
+            out[offset..offset + 6].copy_from_slice(&mac.0);
+            out[offset + 6..offset + 10].copy_from_slice(&ip.octets());
         }
         out
     }
 
-    /// Reads a packet. Bytes after it are ignored.
+    /// Parses a packet. Bytes after it are ignored.
     ///
     /// # Errors
-    /// If the packet is cut, or is not a request or reply about Ethernet and IPv4.
+    /// If the packet is truncated, or is not a request or reply for Ethernet and IPv4.
     pub fn decode(packet: &[u8]) -> Result<Self, PacketError> {
         let truncated = PacketError::Truncated { needed: LEN, present: packet.len() };
         let (packet, _) = packet.split_first_chunk::<LEN>().ok_or(truncated)?;
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_other_networks_are_refused() {
+    fn packets_of_other_networks_are_rejected() {
         let pair = (Address::BROADCAST, Ipv4Addr::UNSPECIFIED);
         let bytes = Arp { operation: Operation::Reply, sender: pair, target: pair }.encode();
-        for at in [0, 1, 2, 3, 4, 5, 6, 7] {
+        for index in [0, 1, 2, 3, 4, 5, 6, 7] {
             let mut wrong = bytes;
-            wrong[at] ^= 0x80;
-            assert_eq!(Arp::decode(&wrong), Err(PacketError::NotArp), "byte {at}");
+            wrong[index] ^= 0x80;
+            assert_eq!(Arp::decode(&wrong), Err(PacketError::NotArp), "byte {index}");
         }
         let cut = PacketError::Truncated { needed: 28, present: 27 };
         assert_eq!(Arp::decode(&bytes[..27]), Err(cut));

@@ -1,14 +1,15 @@
-//! Compressed headers of SCPS-TP in IP packets. [`lightlag_tcp::segment::compressed`] has their layout.
+//! Compressed SCPS-TP headers in IP packets. [`lightlag_tcp::segment::compressed`] describes their layout.
 //!
-//! **Protocol number.** 105: "SCPS" in the registry of IANA, and the number that MITRE's reference implementation uses
-//! for its compressed transport (plain segments are TCP, 6). Both are public; the Blue Book was not available to us.
+//! **Protocol number.** 105, which the IANA registry calls "SCPS", and which MITRE's reference implementation uses for
+//! its compressed transport (plain segments have the number of TCP, 6). Both sources are public; the Blue Book was not
+//! available to us.
 //!
-//! **Checksum.** It stands in the last two bytes of the header. It covers the pseudo-header with this protocol number
-//! and the length on the wire, the compressed header and the data. Like the reference implementation, the reader also
-//! accepts a sum with the protocol number of TCP.
+//! **Checksum.** The last two bytes of the header are the checksum. It covers the pseudo-header with this protocol
+//! number and the length on the wire, the compressed header and the data. Like the reference implementation, the reader
+//! also accepts a sum with the protocol number of TCP.
 //!
-//! **Ids.** One byte replaces both ports: the id that the sender offered in its SYN. A decoder learns the ids from the
-//! SYNs that it sees. Without the SYN, the connection of a packet is unknown.
+//! **IDs.** One byte replaces both ports: the connection ID that the sender offered in its SYN. A decoder learns the
+//! IDs from SYNs. If the SYN is missing, the connection of a packet is unknown.
 
 use crate::ip::{self, Captured, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
@@ -21,13 +22,13 @@ use lightlag_tcp::segment::{Flags, SeqNumber, Timestamps};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-/// The protocol number of IP for compressed headers.
+/// IP protocol number of compressed headers.
 pub const PROTOCOL: u8 = 105;
 
-/// The name of the header in errors.
+/// Name of the header in error messages.
 const NAME: &str = "compressed TCP";
 
-/// Writes the packet of a segment with a compressed header to `out`, which is empty.
+/// Writes the packet of a segment with a compressed header to `out`, which has to be empty.
 pub(crate) fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: &Segment, payload: &[u8]) {
     let (source, destination) = (addresses.source.ip(), addresses.destination.ip());
     let header = segment.compressed_bytes();
@@ -42,8 +43,8 @@ pub(crate) fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, se
     out[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// A compressed header after parsing.
-struct Header {
+/// A parsed compressed header.
+struct CompressedHeader {
     len: usize,
     segment: Segment,
     urgent: Option<u16>,
@@ -51,14 +52,14 @@ struct Header {
     malformed_options: u8,
 }
 
-/// Bytes read from the front.
+/// Bytes that are read from the front.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// The next bytes; `Err` holds the number of bytes needed if too few are left.
+    /// Returns the next `N` bytes. If too few are left, the error is the minimum total length.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], usize> {
         let end = self.at + N;
         let bytes = self.bytes.get(self.at..end).and_then(|bytes| bytes.try_into().ok()).ok_or(end)?;
@@ -79,8 +80,9 @@ impl Cursor<'_> {
     }
 }
 
-/// Reads the header of a packet; `Err` holds the number of bytes that it needs at least.
-fn read(bytes: &[u8]) -> Result<(Header, [u8; 2]), usize> {
+/// Parses the header of a packet, and also returns its last two bytes, the checksum. If the packet is too short, the
+/// error is the minimum length.
+fn read(bytes: &[u8]) -> Result<(CompressedHeader, [u8; 2]), usize> {
     let mut cursor = Cursor { bytes, at: 0 };
     let id = cursor.byte()?;
     let first = cursor.byte()?;
@@ -129,11 +131,11 @@ fn read(bytes: &[u8]) -> Result<(Header, [u8; 2]), usize> {
     let options = Gathered::parse_compressed(options, flags, stamps, first & control::RECORD != 0);
     let segment = options.apply(Segment::new(seq, ack, window, flags)).with_compressed_header(id.max(1), numbered);
     let (unknown_options, malformed_options) = (options.unknown, options.malformed);
-    Ok((Header { len: cursor.at, segment, urgent, unknown_options, malformed_options }, [id, second]))
+    Ok((CompressedHeader { len: cursor.at, segment, urgent, unknown_options, malformed_options }, [id, second]))
 }
 
-/// The header of a packet with this protocol number, if it has one.
-fn header(ip: &IpPacket) -> Result<Header, PacketError> {
+/// Parses the compressed header in an IP packet.
+fn header(ip: &IpPacket) -> Result<CompressedHeader, PacketError> {
     let present = ip.header_len + ip.payload.len();
     let (mut header, [id, second]) = read(ip.payload).map_err(|needed| match needed > ip.len {
         true => PacketError::BadLength { header: NAME, length: ip.len },
@@ -158,40 +160,41 @@ fn checksum(ip: &IpPacket) -> Checksum {
     }
 }
 
-/// Sender and receiver, and the id that replaces their ports.
+/// Source, destination, and the ID that replaces the ports.
 type Key = (IpAddr, IpAddr, u8);
 
 /// The known state of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    /// Ports of the sender and of the receiver.
+struct DirectionContext {
+    /// Ports of the sender and the receiver.
     ports: [u16; 2],
-    /// The sequence number of its SYN, and the one after all data seen.
+    /// `initial` is the sequence number of the SYN, `next` the one after all data seen.
     initial: SeqNumber,
     next: SeqNumber,
 }
 
-/// Reads the packets of a capture one after the other: plain segments, and segments with compressed headers on
-/// connections whose SYN was in the capture.
+/// Parses the packets of a capture in order: plain segments, and segments with compressed headers on connections whose
+/// SYN is in the capture.
 #[derive(Debug)]
 pub struct Decoder {
-    known: BTreeMap<Key, Known>,
-    /// In the order in which they were learned.
+    known: BTreeMap<Key, DirectionContext>,
+    /// Keys in the order in which they were learned.
     order: VecDeque<Key>,
     most: usize,
 }
 
 impl Decoder {
-    /// Starts a decoder that keeps at most `most` ids. When that is exceeded, the oldest is dropped.
-    pub fn new(most: usize) -> Self {
-        Self { known: BTreeMap::new(), order: VecDeque::new(), most }
+    /// Creates a decoder that stores up to `max` IDs. Beyond that, the oldest is dropped.
+    pub fn new(max: usize) -> Self {
+        Self { known: BTreeMap::new(), order: VecDeque::new(), most: max }
     }
 
-    /// The segment in a captured packet, as [`decode_captured`]. If a compressed header leaves out the sequence number,
-    /// the number after all data seen from its sender is taken; [`Segment::is_numbered`] tells.
+    /// Returns the segment in a captured packet, like [`decode_captured`]. If a compressed header omits the sequence
+    /// number, it is assumed to be the number after all data seen from this sender; [`Segment::is_numbered`] returns
+    /// whether it was present.
     ///
     /// # Errors
-    /// As [`decode_captured`]; [`PacketError::UnknownConnection`] for an id that no earlier SYN had.
+    /// As for [`decode_captured`], and [`PacketError::UnknownConnection`] for an ID that no earlier SYN offered.
     pub fn captured<'a>(&mut self, packet: impl Into<Captured<'a>>) -> Result<TcpPacket<'a>, PacketError> {
         let packet = packet.into();
         match decode_captured(packet) {
@@ -209,7 +212,7 @@ impl Decoder {
         let Some(offer) = segment.capabilities().filter(|offer| offer.connection_id != 0) else { return };
         let key = (source.ip(), destination.ip(), offer.connection_id);
         let next = segment.seq.plus(plain.sequence_len());
-        let fresh = Known { ports: [source.port(), destination.port()], initial: segment.seq, next };
+        let fresh = DirectionContext { ports: [source.port(), destination.port()], initial: segment.seq, next };
         if let Some(known) = self.known.get_mut(&key) {
             // If it is the same SYN again, the numbers seen since then stay.
             if (known.ports, known.initial) != (fresh.ports, fresh.initial) {
@@ -227,7 +230,7 @@ impl Decoder {
     }
 
     fn compressed<'a>(&mut self, ip: &IpPacket<'a>) -> Result<TcpPacket<'a>, PacketError> {
-        let Header { len, mut segment, urgent, unknown_options, malformed_options } = header(ip)?;
+        let CompressedHeader { len, mut segment, urgent, unknown_options, malformed_options } = header(ip)?;
         let id = segment.connection_id();
         let known = self.known.get_mut(&(ip.source, ip.destination, id)).ok_or(PacketError::UnknownConnection(id))?;
         let end = segment.seq.plus(segment.sequence_len());
@@ -256,7 +259,7 @@ impl Decoder {
     }
 }
 
-/// The distance from `b` to `a`, if `a` is ahead.
+/// Returns the distance from `b` to `a`, if `a` is ahead.
 fn ahead(a: SeqNumber, b: SeqNumber) -> u32 {
     a.0.wrapping_sub(b.0)
 }

@@ -1,4 +1,4 @@
-//! Turns any bytes into the segment of an IP packet, or an error.
+//! Parses an IP packet with a TCP segment. Any bytes give a segment or an error.
 
 use crate::ip::{self, Captured, IpPacket, pseudo_header, sums_up};
 use crate::options::Gathered;
@@ -8,11 +8,11 @@ use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use std::net::SocketAddr;
 
-/// The TCP segment in a packet that a host received: complete, and with correct checksums. Bytes after the packet, with
-/// which Ethernet pads a short frame, are ignored.
+/// Returns the TCP segment in a packet that a host received, which must be complete and have correct checksums. Bytes
+/// after the packet, such as the padding of a short Ethernet frame, are ignored.
 ///
 /// # Errors
-/// Any reason for a host to refuse the packet; see [`PacketError`].
+/// If a host would reject the packet; see [`PacketError`] for the reasons.
 pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     let ip = ip::parse(packet)?;
     if !ip.checksum_is_right {
@@ -32,29 +32,30 @@ pub fn decode(packet: &[u8]) -> Result<TcpPacket<'_>, PacketError> {
     }
 }
 
-/// Bytes of the TCP header without options.
+/// Length of the TCP header without options, in bytes.
 const MIN_HEADER: usize = 20;
-/// Bytes of the TCP header up to the window, after which a captured packet may be cut.
+/// Length of the TCP header up to and including the window, in bytes. A captured packet may be truncated after it.
 const UP_TO_WINDOW: usize = 16;
 
-/// The TCP segment in a captured packet. It may be cut after the window field ("snap length"), its checksums may not be
-/// filled in yet, and its length field may be zero, as before segmentation by the network card.
+/// Returns the TCP segment in a captured packet, which may be incomplete in three ways. It may be truncated after the
+/// window field ("snap length"), its checksums may not be filled in yet, and its length field may be zero because the
+/// network card was to segment it.
 ///
 /// # Errors
-/// As [`decode`], except for checksums, missing data and options, and lengths that only a capture shows.
+/// As for [`decode`], except for checksums, missing data and options, and lengths that occur only in captures.
 pub fn decode_captured<'a>(packet: impl Into<Captured<'a>>) -> Result<TcpPacket<'a>, PacketError> {
     segment(&ip::parse_captured(packet.into())?, UP_TO_WINDOW)
 }
 
-/// Reads the segment of an IP packet, of which at least `least` bytes must be present.
-fn segment<'a>(ip: &IpPacket<'a>, least: usize) -> Result<TcpPacket<'a>, PacketError> {
+/// Reads the segment of an IP packet, of whose TCP header at least `floor` bytes must be present.
+fn segment<'a>(ip: &IpPacket<'a>, floor: usize) -> Result<TcpPacket<'a>, PacketError> {
     if ip.protocol != TCP.0 {
         return Err(PacketError::NotTcp(ip.protocol));
     }
     let header_len = header_len(ip)?;
     let bytes = ip.payload;
-    if bytes.len() < least {
-        return Err(PacketError::Truncated { needed: ip.header_len + least, present: ip.header_len + bytes.len() });
+    if bytes.len() < floor {
+        return Err(PacketError::Truncated { needed: ip.header_len + floor, present: ip.header_len + bytes.len() });
     }
     let short = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let number = |at: usize| SeqNumber(u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
@@ -84,7 +85,8 @@ fn segment<'a>(ip: &IpPacket<'a>, least: usize) -> Result<TcpPacket<'a>, PacketE
     })
 }
 
-/// Bytes of the TCP header. The packet announces at least that many.
+/// Returns the length of the TCP header in bytes, after checking that it does not exceed the length that the IP header
+/// states.
 fn header_len(ip: &IpPacket) -> Result<usize, PacketError> {
     let present = ip.header_len + ip.payload.len();
     if ip.len < MIN_HEADER {

@@ -1,25 +1,25 @@
-//! Turns a segment or a datagram into an IP packet.
+//! Encodes a segment or a datagram as an IP packet.
 
 use crate::ip::{self, pseudo_header};
 use crate::{Addresses, IpFields};
 use etherparse::ip_number::{TCP, UDP};
 use lightlag_tcp::Segment;
 
-/// Bytes of options that a TCP header can hold (RFC 9293 §3.1: a data offset of four bits).
+/// Maximum length of the options in a TCP header, in bytes (RFC 9293 §3.1: the data offset has four bits).
 const MOST_OPTIONS: u32 = 40;
 
-/// Writes the packet of `segment` with its `payload` to `out`, which is cleared first: the whole IP packet with correct
-/// lengths and checksums, and with options in the order of Linux. A segment with a compressed header becomes a packet
+/// Writes a complete IP packet with `segment` and its `payload` to `out`, which is cleared first. Lengths and checksums
+/// are correct, and the options are in the same order as in Linux. A segment with a compressed header becomes a packet
 /// of [`compressed::PROTOCOL`](crate::compressed::PROTOCOL).
 ///
-/// The options of a SYN and timestamps come first, then as many SACK blocks or SNACK options as fit. The AccECN option,
-/// and then a cookie, are left out if no room remains for them.
+/// SYN options and timestamps come first, then as many SACK blocks or SNACK options as fit. The AccECN option and then
+/// a cookie follow, and are omitted if no space remains for them.
 ///
 /// # Panics
-/// If the length of `payload` differs from the segment's, if the addresses are of two versions of IP, or if the packet
+/// If the length of `payload` differs from the segment's, if the addresses have different IP versions, or if the packet
 /// is longer than 65,535 bytes.
 pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: &Segment, payload: &[u8]) {
-    assert_eq!(payload.len(), usize::from(segment.len), "the payload is as long as the segment says");
+    assert_eq!(payload.len(), usize::from(segment.len), "the payload has the length that the segment declares");
     out.clear();
     if segment.is_compressed() {
         return crate::compressed::encode(out, addresses, ip, segment, payload);
@@ -46,11 +46,11 @@ pub fn encode(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, segment: 
     out[start + 16..start + 18].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// Writes the packet of a UDP datagram (RFC 768) with its `payload` to `out`, which is cleared first, with correct
-/// lengths and checksums.
+/// Writes the packet of a UDP datagram (RFC 768) with its `payload` to `out`, which is cleared first. Lengths and
+/// checksums are correct.
 ///
 /// # Panics
-/// If the addresses are of two versions of IP, or if the packet is longer than 65,535 bytes.
+/// If the addresses have different IP versions, or if the packet is longer than 65,535 bytes.
 pub fn encode_udp(out: &mut Vec<u8>, addresses: &Addresses, ip: &IpFields, payload: &[u8]) {
     let (source, destination) = (addresses.source.ip(), addresses.destination.ip());
     let len = 8 + payload.len();

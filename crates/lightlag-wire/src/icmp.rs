@@ -1,4 +1,4 @@
-//! Network errors that concern TCP: ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443).
+//! Network errors about TCP segments: ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443).
 
 use crate::ip::{self, IpPacket, pseudo_header, sums_up};
 use crate::{Addresses, IpFields, PacketError};
@@ -8,56 +8,57 @@ use etherparse::ip_number::{ICMP, IPV6_ICMP, TCP};
 use lightlag_tcp::segment::SeqNumber;
 use std::net::{IpAddr, SocketAddr};
 
-/// The errors that a router or host reports about a packet.
+/// An error that a router or host reports about a packet. The numbers are type and code, first for IPv4 and then for
+/// IPv6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// No route to the network, or to the address (IPv4 type 3 code 0; IPv6 type 1 code 0).
+    /// There is no route to the network or the address (IPv4: type 3, code 0; IPv6: type 1, code 0).
     NetworkUnreachable,
-    /// The host does not answer (3, 1; 1, 3).
+    /// The host cannot be reached (3, 1; 1, 3).
     HostUnreachable,
-    /// The host has no such transport (3, 2; IPv6: parameter problem, next header: 4, 1).
+    /// The host does not support the transport protocol (3, 2; IPv6: parameter problem, next header: 4, 1).
     ProtocolUnreachable,
-    /// Nobody listens at the port (3, 3; 1, 4).
+    /// No process listens on the port (3, 3; 1, 4).
     PortUnreachable,
-    /// A filter forbids it (3, 13; 1, 1).
+    /// A filter prohibits the packet (3, 13; 1, 1).
     Prohibited,
-    /// The packet is too large for the next link and may not be fragmented (3, 4; 2, 0).
+    /// The packet is too large for the next link and must not be fragmented (3, 4; 2, 0).
     PacketTooBig {
-        /// The largest packet that fits, in bytes of IP; 0 from a router older than RFC 1191. IPv4 carries 16 bits of
-        /// it.
+        /// Maximum size of an IP packet that fits, in bytes; 0 from a router older than RFC 1191. In IPv4 the field has
+        /// 16 bits.
         mtu: u32,
     },
-    /// The time to live ran out on the way (11, 0; 3, 0).
+    /// The time to live was exceeded in transit (11, 0; 3, 0).
     TimeExceeded,
 }
 
-/// An error with its sender and the segment that it concerns.
+/// A received error, with its sender and the segment that it is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Message {
-    /// The router or host that reports it.
+pub struct IcmpError {
+    /// Address of the router or host that reports the error.
     pub source: IpAddr,
-    /// The sender of the segment.
+    /// Destination of the error, which is the sender of the segment.
     pub destination: IpAddr,
     /// The error.
     pub error: Error,
-    /// The addresses of the segment, as it was sent.
+    /// Addresses of the segment, in the direction in which it was sent.
     pub addresses: Addresses,
-    /// The segment's sequence number, by which a TCP tells an error from a forgery (RFC 5927 §4.1).
+    /// Sequence number of the segment, with which TCP detects forged errors (RFC 5927 §4.1).
     pub seq: SeqNumber,
 }
 
-/// The longest error message, below the smallest MTU (RFC 1812 §4.3.2.3: 576 bytes; RFC 4443 §3.1: 1,280). The message
-/// quotes as much of the packet as fits.
+/// Maximum length of an error message, which is below the minimum MTU (RFC 1812 §4.3.2.3: 576 bytes; RFC 4443 §3.1:
+/// 1,280). The message quotes as much of the packet as fits.
 const LARGEST: (usize, usize) = (576, 1_280);
 
-/// An ICMP header: type, code, checksum, and four bytes that depend on the type.
+/// Length of an ICMP header in bytes: type, code, checksum, and four bytes that depend on the type.
 const HEADER: usize = 8;
 
-/// Type and code.
-type Kind = (u8, u8);
+/// An ICMP type and code.
+type IcmpType = (u8, u8);
 
-/// The codes of each error, for IPv4 and IPv6.
-const CODES: [(Error, Kind, Kind); 7] = [
+/// Type and code of each error, for IPv4 and IPv6.
+const CODES: [(Error, IcmpType, IcmpType); 7] = [
     (Error::NetworkUnreachable, (3, 0), (1, 0)),
     (Error::HostUnreachable, (3, 1), (1, 3)),
     (Error::ProtocolUnreachable, (3, 2), (4, 1)),
@@ -67,14 +68,14 @@ const CODES: [(Error, Kind, Kind); 7] = [
     (Error::TimeExceeded, (11, 0), (3, 0)),
 ];
 
-/// Writes the packet by which `source` reports `error` about `packet` to the sender of `packet`. `out` is cleared
+/// Writes the packet with which `source` reports `error` about `packet` to the sender of `packet`. `out` is cleared
 /// first.
 ///
 /// # Errors
 /// If `packet` is not an IP packet.
 ///
 /// # Panics
-/// If `source` and `packet` are of different versions of IP.
+/// If `source` and `packet` have different IP versions.
 pub fn encode(out: &mut Vec<u8>, source: IpAddr, error: Error, packet: &[u8]) -> Result<(), PacketError> {
     let about = ip::parse(packet)?;
     let v6 = source.is_ipv6();
@@ -97,11 +98,11 @@ pub fn encode(out: &mut Vec<u8>, source: IpAddr, error: Error, packet: &[u8]) ->
     Ok(())
 }
 
-/// The error that `packet` reports about a TCP segment. `Ok(None)`: ICMP that is not an error about TCP.
+/// Returns the error that `packet` reports about a TCP segment; `Ok(None)` if it is another ICMP message.
 ///
 /// # Errors
-/// If the packet is damaged, cut or not ICMP.
-pub fn decode(packet: &[u8]) -> Result<Option<Message>, PacketError> {
+/// If the packet is damaged, truncated or not ICMP.
+pub fn decode(packet: &[u8]) -> Result<Option<IcmpError>, PacketError> {
     let ip = ip::parse(packet)?;
     let v6 = ip.source.is_ipv6();
     let protocol = if v6 { IPV6_ICMP } else { ICMP };
@@ -122,7 +123,7 @@ pub fn decode(packet: &[u8]) -> Result<Option<Message>, PacketError> {
     Ok(message(&ip, v6))
 }
 
-fn message(ip: &IpPacket, v6: bool) -> Option<Message> {
+fn message(ip: &IpPacket, v6: bool) -> Option<IcmpError> {
     let (header, quoted) = ip.payload.split_at(HEADER);
     let kind = (header[0], header[1]);
     let &(error, ..) = CODES.iter().find(|(_, v4_codes, v6_codes)| kind == if v6 { *v6_codes } else { *v4_codes })?;
@@ -137,7 +138,7 @@ fn message(ip: &IpPacket, v6: bool) -> Option<Message> {
     // RFC 792: at least 64 bits of the transport are quoted, enough for ports and sequence number.
     let tcp = about.payload.get(..8).filter(|_| about.protocol == TCP.0)?;
     let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
-    Some(Message {
+    Some(IcmpError {
         source: ip.source,
         destination: ip.destination,
         error,
@@ -149,13 +150,13 @@ fn message(ip: &IpPacket, v6: bool) -> Option<Message> {
     })
 }
 
-fn codes(error: Error, v6: bool) -> Kind {
+fn codes(error: Error, v6: bool) -> IcmpType {
     let same = |other: &Error| std::mem::discriminant(other) == std::mem::discriminant(&error);
-    let (_, v4_codes, v6_codes) = CODES.iter().find(|(other, ..)| same(other)).expect("every error has its codes");
+    let (_, v4_codes, v6_codes) = CODES.iter().find(|(other, ..)| same(other)).expect("every error has codes");
     if v6 { *v6_codes } else { *v4_codes }
 }
 
-/// Starts the checksum. ICMPv6 includes a pseudo-header (RFC 4443 §2.3), ICMP does not.
+/// Returns the initial value of the checksum. ICMPv6 includes a pseudo-header (RFC 4443 §2.3), and ICMP does not.
 pub(crate) fn begun(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
     if source.is_ipv6() { pseudo_header(source, destination, protocol, len) } else { Sum16BitWords::new() }
 }

@@ -1,4 +1,4 @@
-//! The IP header of both versions.
+//! The IP header, for both versions.
 
 use crate::{IpFields, PacketError};
 use etherparse::checksum::Sum16BitWords;
@@ -6,92 +6,95 @@ use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FlowL
 use lightlag_core::{Codepoint, Dscp};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Extension headers that a host skips (RFC 8200 §4.1) to find the transport.
+/// Extension headers that a host skips to find the transport header (RFC 8200 §4.1).
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
-/// Authentication header (RFC 4302), which has a length in units of four bytes.
+/// Authentication header (RFC 4302), whose length field counts units of four bytes.
 const AUTHENTICATION: u8 = 51;
-/// The packet ends after this header (RFC 8200 §4.7).
+/// Next-header value for a packet without a transport header (RFC 8200 §4.7).
 const NO_NEXT_HEADER: u8 = 59;
-/// The hop-by-hop option that holds the length of a jumbogram (RFC 2675 §2).
+/// The hop-by-hop option with the length of a jumbogram (RFC 2675 §2).
 const JUMBO_PAYLOAD: u8 = 0xc2;
 const PAD1: u8 = 0;
 
-/// The fields of an IP packet, and its contents.
+/// The fields of an IP packet, and its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct IpPacket<'a> {
     pub source: IpAddr,
     pub destination: IpAddr,
     pub fields: IpFields,
-    /// The protocol inside.
+    /// Protocol number of the payload.
     pub protocol: u8,
-    /// Bytes in front of the transport header.
+    /// Number of bytes before the transport header.
     pub header_len: usize,
-    /// Bytes of transport according to the header.
+    /// Length of the payload in bytes, according to the header.
     pub len: usize,
-    /// The bytes present: fewer if a capture cut the packet, and never the padding of Ethernet.
+    /// The bytes of the payload that are present: fewer if a capture truncated the packet, and never the padding of
+    /// Ethernet.
     pub payload: &'a [u8],
-    /// Whether the header checksum is right; always true for IPv6, which has none.
+    /// Whether the header checksum is correct; always true for IPv6, which has none.
     pub checksum_is_right: bool,
 }
 
-/// Parses the header in front of `packet`. If fewer bytes are present than the header announces, the caller decides.
+/// Parses the header at the start of `packet`. If fewer bytes are present than the header states, the caller has to
+/// decide what to do.
 pub fn parse(packet: &[u8]) -> Result<IpPacket<'_>, PacketError> {
-    parse_any(packet, Form::default())
+    parse_any(packet, AcceptedForms::default())
 }
 
-/// A captured IP packet, of which the capture may hold only the start.
+/// A captured IP packet, which the capture may have truncated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captured<'a> {
     /// The bytes present, up to the end of the frame.
     pub bytes: &'a [u8],
-    /// Bytes up to the end of the frame on the wire.
+    /// Number of bytes up to the end of the frame on the wire.
     pub wire_len: usize,
 }
 
 impl<'a, B: AsRef<[u8]> + ?Sized> From<&'a B> for Captured<'a> {
-    /// A packet without missing bytes.
+    /// Creates a packet without missing bytes.
     fn from(bytes: &'a B) -> Self {
         let bytes = bytes.as_ref();
         Self { bytes, wire_len: bytes.len() }
     }
 }
 
-/// The largest packet of a capture in bytes, whatever its length fields say.
+/// Maximum length of a captured packet in bytes, whatever its length fields state.
 const LARGEST_CAPTURED: usize = 1 << 24;
 
-/// Parses the header of a captured packet. Accepts what only a capture shows: a length of zero (segmentation by the
-/// network card), a jumbogram, an authentication header.
+/// Parses the header of a captured packet. Also accepts what occurs only in captures: a length of zero (segmentation by
+/// the network card), a jumbogram, or an authentication header.
 pub fn parse_captured(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
-    parse_any(packet.bytes, Form::captured(packet))
+    parse_any(packet.bytes, AcceptedForms::captured(packet))
 }
 
-/// As [`parse_captured`], but the first fragment of an IPv4 packet counts as a packet that was cut: enough for the
-/// headers of what is inside a tunnel, which have lengths of their own.
+/// Parses the header of a packet that may carry a tunnel. Unlike [`parse_captured`], it treats the first fragment of an
+/// IPv4 packet as a truncated packet, which suffices for the headers inside a tunnel, because they have their own
+/// lengths.
 pub fn parse_tunnel(packet: Captured<'_>) -> Result<IpPacket<'_>, PacketError> {
-    let form = Form { first_fragment: true, ..Form::captured(packet) };
+    let form = AcceptedForms { first_fragment: true, ..AcceptedForms::captured(packet) };
     parse_any(packet.bytes, form)
 }
 
-/// Forms that a packet may have.
+/// Additional forms of packets that a parser accepts.
 #[derive(Clone, Copy, Default)]
-struct Form {
-    /// Bytes on the wire of a captured packet, which may be cut or have no length.
+struct AcceptedForms {
+    /// For a captured packet, which may be truncated or lack a length: its length on the wire.
     wire_len: Option<usize>,
-    /// It may be the first fragment of a packet of IPv4.
+    /// Whether the packet may be the first fragment of an IPv4 packet.
     first_fragment: bool,
 }
 
-impl Form {
+impl AcceptedForms {
     fn captured(packet: Captured<'_>) -> Self {
         let present = packet.bytes.len();
         Self { wire_len: Some(packet.wire_len.clamp(present, LARGEST_CAPTURED.max(present))), first_fragment: false }
     }
 }
 
-fn parse_any(packet: &[u8], form: Form) -> Result<IpPacket<'_>, PacketError> {
+fn parse_any(packet: &[u8], form: AcceptedForms) -> Result<IpPacket<'_>, PacketError> {
     match packet.first().map(|byte| byte >> 4) {
         None => Err(PacketError::Truncated { needed: Ipv4Header::MIN_LEN, present: 0 }),
         Some(4) => parse_v4(packet, form),
@@ -100,7 +103,10 @@ fn parse_any(packet: &[u8], form: Form) -> Result<IpPacket<'_>, PacketError> {
     }
 }
 
-fn parse_v4(packet: &[u8], Form { wire_len, first_fragment }: Form) -> Result<IpPacket<'_>, PacketError> {
+fn parse_v4(
+    packet: &[u8],
+    AcceptedForms { wire_len, first_fragment }: AcceptedForms,
+) -> Result<IpPacket<'_>, PacketError> {
     let header_len = 4 * usize::from(packet[0] & 0xf);
     if header_len < Ipv4Header::MIN_LEN {
         return Err(PacketError::BadLength { header: "IPv4", length: header_len });
@@ -181,26 +187,26 @@ fn parse_v6(packet: &[u8], wire_len: Option<usize>) -> Result<IpPacket<'_>, Pack
     })
 }
 
-/// One extension header.
+/// One IPv6 extension header.
 struct Extension {
-    /// The protocol of the next header.
+    /// Protocol number of the next header.
     next: u8,
-    /// The position after it.
+    /// Position after the extension header.
     end: usize,
 }
 
 impl Extension {
-    /// Reads the extension header of this `kind` at `at`.
-    fn at(packet: &[u8], at: usize, kind: u8) -> Result<Self, PacketError> {
+    /// Parses the extension header of this `kind` at `index`.
+    fn at(packet: &[u8], index: usize, kind: u8) -> Result<Self, PacketError> {
         let truncated = |needed| PacketError::Truncated { needed, present: packet.len() };
-        let header = packet.get(at..at + 8).ok_or(truncated(at + 8))?;
-        let end = at
+        let header = packet.get(index..index + 8).ok_or(truncated(index + 8))?;
+        let end = index
             + match kind {
                 FRAGMENT => 8,
                 AUTHENTICATION => 4 * (2 + usize::from(header[1])),
                 _ => 8 * (1 + usize::from(header[1])),
             };
-        // RFC 8200 §4.5: 13 bits of offset, two reserved, more fragments. RFC 6946: all zero is a whole packet.
+        // RFC 8200 §4.5: 13 bits of offset, two reserved, more fragments. RFC 6946: all zero is a complete packet.
         if kind == FRAGMENT && (header[2] != 0 || header[3] & 0b1111_1001 != 0) {
             return Err(PacketError::Fragment);
         }
@@ -208,17 +214,17 @@ impl Extension {
     }
 }
 
-/// The protocol after the extension headers, and the position at which it starts.
+/// Returns the protocol number after the extension headers, and the position of its header.
 fn transport_v6(packet: &[u8], first: u8, captured: bool) -> Result<(u8, usize), PacketError> {
-    let (mut next, mut at) = (first, Ipv6Header::LEN);
+    let (mut next, mut offset) = (first, Ipv6Header::LEN);
     while matches!(next, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS) || captured && next == AUTHENTICATION {
-        let extension = Extension::at(packet, at, next)?;
-        (next, at) = (extension.next, extension.end);
+        let extension = Extension::at(packet, offset, next)?;
+        (next, offset) = (extension.next, extension.end);
     }
-    Ok((next, at))
+    Ok((next, offset))
 }
 
-/// Bytes of a jumbogram with its IPv6 header, from the option of its hop-by-hop header.
+/// Returns the total length of a jumbogram, IPv6 header included, from its hop-by-hop option; `None` if there is none.
 fn jumbo_len(packet: &[u8], first: u8) -> Option<usize> {
     if first != HOP_BY_HOP {
         return None;
@@ -237,7 +243,7 @@ fn jumbo_len(packet: &[u8], first: u8) -> Option<usize> {
     }
 }
 
-/// Appends the IP header of a transport of `len` bytes.
+/// Appends an IP header for a transport header and payload of `len` bytes in total.
 pub fn write(
     out: &mut Vec<u8>,
     source: IpAddr,
@@ -253,7 +259,7 @@ pub fn write(
         (IpAddr::V6(source), IpAddr::V6(destination)) => {
             out.extend_from_slice(&header_v6(source, destination, fields, protocol, len).to_bytes());
         }
-        _ => panic!("{source} and {destination} are of two versions of IP"),
+        _ => panic!("{source} and {destination} have different IP versions"),
     }
 }
 
@@ -293,13 +299,13 @@ fn length_field(len: usize) -> u16 {
     u16::try_from(len).unwrap_or_else(|_| panic!("a packet of {len} bytes is longer than IP allows"))
 }
 
-/// Whether the ones' complement sum over `bytes`, checksum included, is right (RFC 1071 §1).
+/// Returns true if the ones' complement sum over `bytes`, checksum included, is correct (RFC 1071 §1).
 pub fn sums_up(begun: Sum16BitWords, bytes: &[u8]) -> bool {
     begun.add_slice(bytes).ones_complement() == 0
 }
 
-/// The sum over the pseudo-header of both versions (RFC 9293 §3.1, RFC 8200 §8.1). It adds words as they lie in memory,
-/// and its result is stored unchanged (RFC 1071 §2 B).
+/// Returns the sum over the pseudo-header of either version (RFC 9293 §3.1, RFC 8200 §8.1). Words are added in the byte
+/// order of memory, and the result is stored unchanged (RFC 1071 §2 B).
 pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: IpNumber, len: usize) -> Sum16BitWords {
     let mut sum = Sum16BitWords::new();
     for address in [source, destination] {

@@ -1,4 +1,4 @@
-//! Parses the TCP options of any sender. Options that a segment has no field for are skipped and counted.
+//! Parses TCP options. Options for which a segment has no field are skipped and counted.
 
 use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{
@@ -22,10 +22,10 @@ const ACCECN1: u8 = 174;
 /// The option kind that experiments share (RFC 6994).
 const EXPERIMENT: u8 = 254;
 
-/// RFC 7323 §2.3: a larger shift count is taken for 14.
+/// Maximum window scale shift; larger values count as this one (RFC 7323 §2.3).
 const LARGEST_SHIFT: u8 = 14;
 
-/// The collected options of one segment.
+/// The options collected from one segment.
 #[derive(Default)]
 pub struct Gathered {
     syn: SynOptions,
@@ -45,8 +45,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Reads the bytes after the fixed part of a TCP header with these flags. If they are `cut`, the option at their
-    /// end is left out.
+    /// Parses the bytes after the fixed part of a TCP header with these flags. If the packet is `cut`, an incomplete
+    /// option at the end is ignored.
     pub fn parse(bytes: &[u8], flags: Flags, cut: bool) -> Self {
         let mut options = Self::default();
         options.read(bytes, cut);
@@ -54,8 +54,8 @@ impl Gathered {
         options
     }
 
-    /// Reads the options that a compressed header copies, beside those that it has in a shorter form. Options of a SYN
-    /// are not allowed in it.
+    /// Parses the options that a compressed header contains unchanged, in addition to `timestamps` and `ends_record`,
+    /// which it has in a shorter form. SYN options are not allowed in it.
     pub fn parse_compressed(bytes: &[u8], flags: Flags, timestamps: Option<Timestamps>, ends_record: bool) -> Self {
         let mut options = Self { timestamps, ends_record, ..Self::default() };
         options.read(bytes, false);
@@ -87,9 +87,10 @@ impl Gathered {
         }
     }
 
-    /// Drops options that share a field with others. Capabilities belong to a SYN, the other options of SCPS-TP to any
-    /// other segment. SNACK options take the field of SACK blocks; ECN counters take that of the last block, or of the
-    /// options of SCPS-TP; the cookie of a SYN takes that of both.
+    /// Drops options whose field in a segment is taken by others, and counts them as unknown. Capabilities are accepted
+    /// only in a SYN, and the other SCPS-TP options only in other segments. SNACK options use the field of SACK blocks.
+    /// ECN counters use the field of the last SACK block, or of the SCPS-TP options. The cookie of a SYN uses the
+    /// fields of capabilities and of SACK blocks.
     fn keep_what_has_a_place(&mut self, flags: Flags) {
         if flags.has(Flags::SYN) {
             self.unknown += self.snack_count as u8 + u8::from(self.ends_record) + u8::from(self.corruption);
@@ -115,7 +116,7 @@ impl Gathered {
         }
     }
 
-    /// Adds these options to a segment.
+    /// Returns a segment with these options added.
     pub fn apply(&self, segment: Segment) -> Segment {
         let segment = segment.with_syn_options(self.syn);
         let segment = match self.timestamps {
@@ -146,7 +147,7 @@ impl Gathered {
         segment
     }
 
-    /// Takes one option with its `value`. The first of a kind counts.
+    /// Records one option with its `value`. If a kind occurs several times, the first one counts.
     fn take(&mut self, kind: u8, value: &[u8]) {
         let taken = match kind {
             MSS => set(&mut self.syn.mss, value.try_into().ok().map(u16::from_be_bytes)),
@@ -197,8 +198,8 @@ impl Gathered {
         self.malformed += u8::from(!taken);
     }
 
-    /// Takes a hole, perhaps with a bit vector. There is room for several holes, or for one with its vector. `None` if
-    /// no room is left.
+    /// Records a hole, with an optional bit vector. There is space for several holes, or for one hole with its vector.
+    /// Returns `None` if no space is left.
     fn take_snack(&mut self, value: &[u8]) -> Option<bool> {
         let [a, b, c, d, vector @ ..] = value else { return Some(false) };
         let hole = Snack { offset: u16::from_be_bytes([*a, *b]), size: u16::from_be_bytes([*c, *d]) };
@@ -226,30 +227,30 @@ impl Gathered {
     }
 }
 
-/// Up to three counters of 24 bits. RFC 9768 §3.2.3: the known part of a longer option is read, and an option that ends
-/// within a field is ignored.
+/// Parses up to three 24-bit counters. As in RFC 9768 §3.2.3, the known part of a longer option is used, and an option
+/// that ends within a field is ignored.
 fn counters(order: FieldOrder, value: &[u8]) -> Option<EcnBytes> {
     let fields: Vec<u32> = value.chunks_exact(3).map(|bytes| number(&[0, bytes[0], bytes[1], bytes[2]])).collect();
     (value.len().is_multiple_of(3) || value.len() > 9).then(|| EcnBytes::new(order, &fields))
 }
 
-/// Notes an option without a value. Returns whether it is well-formed and new.
-fn switch_on(place: &mut bool, value: &[u8]) -> bool {
-    let fits = !*place && value.is_empty();
-    *place |= fits;
+/// Records an option without a value. Returns true if it is well-formed and occurs for the first time.
+fn switch_on(flag: &mut bool, value: &[u8]) -> bool {
+    let fits = !*flag && value.is_empty();
+    *flag |= fits;
     fits
 }
 
-/// Puts `value` in an empty place. Returns whether there was a value and the place was empty.
-fn set<T>(place: &mut Option<T>, value: Option<T>) -> bool {
-    let fits = place.is_none() && value.is_some();
+/// Stores `value` in an empty slot. Returns true if there was a value and the slot was empty.
+fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    let fits = slot.is_none() && value.is_some();
     if fits {
-        *place = value;
+        *slot = value;
     }
     fits
 }
 
-/// The number in the first four of `bytes`.
+/// Returns the 32-bit number in the first four of `bytes`.
 fn number(bytes: &[u8]) -> u32 {
     u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

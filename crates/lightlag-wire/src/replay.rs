@@ -1,23 +1,24 @@
-//! Infers the behaviour of a sender from a capture, so that it can be repeated packet by packet.
+//! Infers the behaviour of a sender from a capture, so that it can be replayed packet by packet.
 //!
-//! Data packets are numbered from 1 in the order in which they left, as a link counts them. Losses are inferred,
-//! because a capture shows packets and no drops:
+//! Data packets are numbered from 1 in the order of transmission, as a link counts them. A capture contains packets but
+//! no drops, so losses are inferred:
 //!
-//! - Data that is seen again was lost the time before, unless a D-SACK reports that both copies arrived (RFC 2883), or
-//!   its ACK follows the second copy in less than a round trip (the idea of RFC 3522).
-//! - A hole in the numbers that the capture never saw in time was lost before the capture. Its packets are numbered at
-//!   the place where the hole shows.
-//! - At the receiver, every packet seen has arrived, so only holes are losses. A capture there cannot show how often a
-//!   retransmission was lost on its way.
+//! - If data is seen again, its previous copy was lost, unless a D-SACK reports that both copies arrived (RFC 2883), or
+//!   the ACK follows the second copy in less than a round trip (the idea of RFC 3522).
+//! - If sequence numbers are skipped and their data does not follow soon, it was lost before the capture. These packets
+//!   are numbered at the time when the hole appears.
+//! - In a capture at the receiver, every packet seen has arrived, so only holes are losses. Such a capture cannot show
+//!   how often a retransmission was lost in transit.
 //!
-//! A packet longer than a full segment was cut by the network card after the capture, and counts as the segments it was
-//! cut into. A loss at the end that was never repaired is unknown.
+//! A packet longer than a full segment was segmented by the network card after the capture, and counts as these
+//! segments. A loss at the end that was never repaired cannot be detected.
 //!
-//! Losses in a slow start that fills the queue come by the hundred, one of two packets, in the second in which the round
-//! trip is longest (`overflow`). They belong to the queue, not to numbers: another sender fills it with other packets.
+//! When slow start fills the queue, hundreds of packets are lost, one in two, while the round-trip time is longest
+//! (`overflow`). These losses are attributed to the queue and not to packet numbers, because another sender fills the
+//! queue with other packets.
 //!
-//! Messages that an application exchanges before it starts to send (`opening`) are left out, because they show neither the window
-//! nor the path.
+//! Messages that an application exchanges before it starts to send (`opening`) are left out, because they show neither
+//! the window nor the path.
 
 mod opening;
 mod overflow;
@@ -25,7 +26,7 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::{Cause, Connection, Kind, Observation, Side, seen};
+use crate::analysis::{Cause, ConnectionReport, Observation, SegmentKind, Side, vantage};
 use lightlag_core::Instant;
 use path::Times;
 use serde::Serialize;
@@ -34,125 +35,127 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use crate::analysis::Vantage;
 pub use path::Path;
 
-/// The reasons why a connection cannot be repeated.
+/// The reasons why a connection cannot be replayed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// Without the handshake, options and round trip are unknown.
-    #[error("its {0} is not in the capture: begin the capture before the connection")]
+    /// The handshake is missing, so options and the round-trip time are unknown.
+    #[error("its {0} is not in the capture: start the capture before the connection")]
     NoHandshake(&'static str),
-    /// The same, because each packet was cut too early.
+    /// The packets of the handshake were truncated, so options are unknown.
     #[error("the capture cuts the options of its {0}: record at least 128 bytes of each packet (tcpdump -s 128)")]
     CutHandshake(&'static str),
-    /// The capture has no times.
+    /// The capture lacks the times of packets.
     #[error("the capture has packets without a time (simple packet blocks): record it with times")]
     NoTimes,
     /// Neither side sends data.
-    #[error("nobody sends data on it")]
+    #[error("neither side sends data on it")]
     NoData,
-    /// The capture holds packets of only one side.
-    #[error("the capture holds only one direction of it: capture where both pass")]
+    /// The capture has packets of only one side.
+    #[error("the capture holds only one direction of it: capture at a point that both directions pass")]
     OneDirection,
-    /// The capture lacks more than a network loses.
-    #[error("{bytes} bytes in a row are missing from it: the capture has a gap; take a part without one")]
+    /// More data is missing than a network would lose.
+    #[error("{bytes} bytes in a row are missing from it: the capture has a gap; use a part without one")]
     Gap {
-        /// Bytes of data that were never seen.
+        /// Number of bytes that are missing in a row.
         bytes: i64,
     },
-    /// The connection does not fit into memory.
-    #[error("it has more than {MOST_TRANSMISSIONS} data packets: take a shorter part of the capture")]
+    /// The connection has too many packets to fit into memory.
+    #[error("it has more than {MOST_TRANSMISSIONS} data packets: use a shorter part of the capture")]
     TooLong,
 }
 
-/// More missing full segments in a row than this were not captured, rather than lost: a window of 95 MB in segments of
-/// 1448 bytes.
+/// Maximum number of consecutive missing full segments that count as lost. If more are missing, they were not captured.
+/// The limit is a window of 95 MB with segments of 1448 bytes.
 const MOST_IN_A_HOLE: i64 = 65_536;
 
-/// The most data packets of one connection, at 40 bytes of memory each. A packet longer than a segment counts as
-/// several, so a small file can describe very many.
+/// Maximum number of data packets of a connection; each needs 40 bytes of memory. A packet longer than a segment counts
+/// as several, so even a small file can contain very many.
 const MOST_TRANSMISSIONS: usize = if cfg!(test) { 1 << 17 } else { 1 << 24 };
 
-/// One data packet. They are numbered from 1 in the order in which they left.
+/// One transmission of a data packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transmission {
-    /// Time at which the capture saw it, or at which its absence showed.
+    /// Time in the capture, or the time when its absence was detected.
     pub at: Instant,
-    /// Offset of its first byte. Data starts at 1.
+    /// Offset of the first byte; data starts at 1.
     pub start: i64,
-    /// Bytes of data.
+    /// Number of data bytes.
     pub len: u32,
-    /// Whether its data had been sent before.
+    /// Whether its data was sent before.
     pub again: bool,
-    /// Whether it was lost.
+    /// Whether the packet was lost.
     pub lost: bool,
 }
 
-/// A period in which a sender repaired losses.
+/// A period during which a sender recovered from losses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Episode {
-    /// Departure of the first retransmission, in seconds after the first data.
+    /// Time of the first retransmission, in seconds after the first data.
     pub begin_s: f64,
-    /// Time until all data sent before it was acknowledged; null if the capture ends earlier.
+    /// Time until all data sent before the period was acknowledged, in seconds; null if the capture ends earlier.
     pub duration_s: Option<f64>,
     /// The cause of the first retransmission.
     pub cause: Cause,
-    /// Bytes in flight before it.
+    /// Bytes in flight when the period started.
     pub flight_bytes: u64,
-    /// Retransmissions in it.
+    /// Number of retransmissions during the period.
     pub retransmissions: u64,
 }
 
-/// The behaviour of a sender.
+/// The behaviour of a sender on one connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sending {
-    /// Number of the connection.
+    /// Index of the connection.
     pub connection: u64,
-    /// The sender.
+    /// The side that sent the data.
     pub sender: Side,
-    /// The place at which the capture was taken.
+    /// The capture point.
     pub vantage: Vantage,
     /// The path between the two ends.
     pub path: Path,
-    /// Payload of a full segment.
+    /// Payload of a full segment in bytes.
     pub full_segment: u32,
-    /// Bytes that the sender exchanged before the transfer: a cookie, a greeting, keys. They are left out.
+    /// Bytes that the sender sent before the transfer, such as a cookie, a greeting or keys. They are not replayed.
     pub opening_bytes: u64,
-    /// Bytes of data that the sender had after them, as far as the capture goes.
+    /// Bytes of data that the sender sent after the opening, as far as the capture shows.
     pub transfer_bytes: u64,
     /// Whether the sender closed its direction.
     pub complete: bool,
-    /// Segments that left in the first round trip; null if the transfer ended in it.
+    /// Number of segments sent in the first round trip; null if the transfer ended within it.
     pub initial_window: Option<u64>,
-    /// The largest window that the receiver advertised.
+    /// Maximum window that the receiver advertised, in bytes.
     pub receive_window: u64,
-    /// The first one: that of its SYN, or of what follows where a SYN cannot show it.
+    /// First window that the receiver advertised, in bytes: from its SYN, or from a later segment if the SYN cannot
+    /// contain it.
     pub first_receive_window: u64,
-    /// Seconds from the SYN to the first data.
+    /// Time from the SYN to the first data, in seconds.
     pub first_data_s: f64,
-    /// Seconds from the first data to the ACK of the last, or to the last data if that ACK is missing.
+    /// Time from the first data to the ACK of the last data in seconds, or to the last data itself if that ACK is
+    /// missing.
     pub duration_s: f64,
     /// Numbers of the lost data packets.
     pub lost: Vec<u64>,
-    /// Those of them that a full queue dropped, if the capture shows a queue that overflows.
+    /// Numbers of the lost packets that a full queue dropped, if the capture shows that a queue overflowed.
     pub overflowed: Vec<u64>,
     /// Number of retransmitted data packets.
     pub retransmissions: u64,
-    /// The periods of repair.
+    /// The periods of recovery.
     pub episodes: Vec<Episode>,
-    /// The data packets.
+    /// All transmissions of data packets.
     #[serde(skip)]
     pub transmissions: Vec<Transmission>,
-    /// Each advance of the cumulative ACK: the time at which the capture saw it, and the offset.
+    /// Each advance of the cumulative ACK: its time in the capture, and the acknowledged offset.
     #[serde(skip)]
     pub acks: Vec<(Instant, i64)>,
 }
 
 impl Sending {
-    /// Infers the behaviour of a connection's sender, which is the side with more data. `rows` are all its packets in
-    /// the order of the capture, and `connection` is the report of the analysis.
+    /// Infers the behaviour of the sender of a connection, which is the side with more data. `rows` has all packets of
+    /// the connection in capture order, and `connection` is the report on it.
     ///
     /// # Errors
-    /// If the capture lacks something that a repetition needs.
-    pub fn infer(rows: &[Observation], connection: &Connection) -> Result<Self, ReplayError> {
+    /// If the capture lacks data that a replay needs.
+    pub fn infer(rows: &[Observation], connection: &ConnectionReport) -> Result<Self, ReplayError> {
         let (forward, backward) = (&connection.forward, &connection.backward);
         if forward.counts.packets == 0 || backward.counts.packets == 0 {
             return Err(ReplayError::OneDirection);
@@ -172,10 +175,10 @@ impl Sending {
             return Err(ReplayError::NoTimes);
         }
         let full_segment = path::full_segment(connection);
-        let base_rtt = seen::from(forward, backward, connection.initial_rtt_s).min_rtt_s.unwrap_or(0.0);
+        let base_rtt = vantage::from(forward, backward, connection.initial_rtt_s).min_rtt_s.unwrap_or(0.0);
         let vantage = connection.vantage.unwrap_or(Vantage::Sender);
         let opening = opening::len(rows, sender, full_segment, base_rtt);
-        let mut walk = Walk::new(full_segment, vantage, base_rtt);
+        let mut walk = ReplayWalk::new(full_segment, vantage, base_rtt);
         for row in rows {
             if row.side == sender {
                 let start = row.start - opening;
@@ -197,37 +200,38 @@ impl Sending {
     }
 }
 
-/// The state of a walk through the packets of a connection.
-struct Walk {
+/// The state while the packets of a connection are processed in order.
+struct ReplayWalk {
     full_segment: u32,
     vantage: Vantage,
     base_rtt: f64,
     transmissions: Vec<Transmission>,
-    /// The latest copy of each stretch of data: by its start, its end and index.
+    /// The latest transmission of each interval of data: by start offset, the end offset and the index of the
+    /// transmission.
     latest: BTreeMap<i64, (i64, usize)>,
-    /// Lost packets, each with the copy that showed the loss.
+    /// Lost transmissions, each with the index of the retransmission that revealed the loss.
     lost: Vec<(usize, usize)>,
-    /// Copies that still wait for their first ACK, by offset of their end.
+    /// Retransmissions that are not acknowledged yet, as end offset and index.
     unproven: BTreeSet<(i64, usize)>,
     highest: i64,
     acked: i64,
     acks: Vec<(Instant, i64)>,
-    /// Bytes that have arrived by a time.
+    /// Total bytes that had arrived by each time.
     delivered: Vec<(Instant, u64)>,
-    /// Round trips in seconds, by the time at which a packet met the queue, or a constant time later.
+    /// Round-trip times in seconds, each with the time when the packet was at the queue, or a constant time later.
     round_trips: Vec<(Instant, f64)>,
-    /// Round trips from a hole to its repair, in seconds.
+    /// Times from a hole to its repair in seconds, which are round-trip times.
     repairs: Vec<f64>,
     arrived: u64,
     episodes: Vec<Episode>,
-    /// The offset at which the current episode ends.
+    /// Offset where the current period of recovery ends.
     recovery_point: Option<i64>,
     complete: bool,
     last_data: Option<Instant>,
     first_data: Option<Instant>,
 }
 
-impl Walk {
+impl ReplayWalk {
     fn new(full_segment: u32, vantage: Vantage, base_rtt: f64) -> Self {
         Self {
             full_segment,
@@ -252,10 +256,10 @@ impl Walk {
         }
     }
 
-    /// Takes in a packet of the sender.
+    /// Processes a packet of the sender.
     fn sent(&mut self, row: &Observation) -> Result<(), ReplayError> {
         self.complete |= row.flags.has(lightlag_tcp::segment::Flags::FIN);
-        if row.len == 0 || matches!(row.kind, Kind::KeepAlive) {
+        if row.len == 0 || matches!(row.kind, SegmentKind::KeepAlive) {
             return Ok(());
         }
         self.first_data.get_or_insert(row.at);
@@ -266,18 +270,18 @@ impl Walk {
             // The packet left the queue just before it came here, as did the one after a hole.
             self.round_trips.extend(row.rtt.map(|rtt| (row.at, rtt.as_secs_f64())));
         }
-        if row.kind == Kind::OutOfOrder {
+        if row.kind == SegmentKind::OutOfOrder {
             self.overtaken(row);
             if row.start + i64::from(row.len) <= self.highest {
                 return Ok(());
             }
-            // Only a FIN came before it.
+            // Only a FIN arrived before it.
         }
         if row.start > self.highest {
             self.hole(row.at, row.start)?;
         }
-        let again = matches!(row.kind, Kind::Retransmission(_));
-        if let Kind::Retransmission(cause) = row.kind {
+        let again = matches!(row.kind, SegmentKind::Retransmission(_));
+        if let SegmentKind::Retransmission(cause) = row.kind {
             self.filled(row);
             self.episode(row, cause);
         }
@@ -285,7 +289,7 @@ impl Walk {
         if self.transmissions.len() + (row.len / self.full_segment) as usize > MOST_TRANSMISSIONS {
             return Err(ReplayError::TooLong);
         }
-        let mut from = if row.kind == Kind::OutOfOrder { self.highest.max(row.start) } else { row.start };
+        let mut from = if row.kind == SegmentKind::OutOfOrder { self.highest.max(row.start) } else { row.start };
         while from < end {
             let to = (from + i64::from(self.full_segment)).min(end);
             self.transmit(row.at, from, to, again);
@@ -295,7 +299,8 @@ impl Walk {
         Ok(())
     }
 
-    /// At the receiver, the first repair of an episode comes a round trip after its hole showed.
+    /// Records a round-trip time in a capture at the receiver: the first repair of a period arrives a round trip after
+    /// its hole appeared.
     fn filled(&mut self, row: &Observation) {
         if self.vantage != Vantage::Receiver || self.recovery_point.is_some() {
             return;
@@ -308,7 +313,7 @@ impl Walk {
         }
     }
 
-    /// Data that later data overtook before the capture was not lost.
+    /// Marks data as not lost that was only overtaken by later data before the capture.
     fn overtaken(&mut self, row: &Observation) {
         let end = row.start + i64::from(row.len);
         let over: Vec<usize> = self.overlapping(row.start, end);
@@ -317,8 +322,8 @@ impl Walk {
         }
     }
 
-    /// The data below `start` was lost before the capture.
-    fn hole(&mut self, at: Instant, start: i64) -> Result<(), ReplayError> {
+    /// Records that the data below `start` was lost before the capture.
+    fn hole(&mut self, time: Instant, start: i64) -> Result<(), ReplayError> {
         let bytes = start - self.highest;
         if bytes > MOST_IN_A_HOLE * i64::from(self.full_segment) {
             return Err(ReplayError::Gap { bytes });
@@ -327,7 +332,7 @@ impl Walk {
         while from < start {
             let to = (from + i64::from(self.full_segment)).min(start);
             self.transmissions.push(Transmission {
-                at,
+                at: time,
                 start: from,
                 len: (to - from) as u32,
                 again: false,
@@ -340,7 +345,7 @@ impl Walk {
         Ok(())
     }
 
-    fn transmit(&mut self, at: Instant, from: i64, to: i64, again: bool) {
+    fn transmit(&mut self, time: Instant, from: i64, to: i64, again: bool) {
         let index = self.transmissions.len();
         if again && self.vantage != Vantage::Receiver {
             for before in self.overlapping(from, to) {
@@ -349,7 +354,7 @@ impl Walk {
             }
             self.unproven.insert((to, index));
         }
-        self.transmissions.push(Transmission { at, start: from, len: (to - from) as u32, again, lost: false });
+        self.transmissions.push(Transmission { at: time, start: from, len: (to - from) as u32, again, lost: false });
         while let Some((inside, (end, before))) =
             self.latest.range(from + 1..to).next().map(|(at, entry)| (*at, *entry))
         {
@@ -361,21 +366,21 @@ impl Walk {
         self.latest.insert(from, (to, index));
     }
 
-    /// The latest copies of the data from `from` to `to`.
+    /// Returns the indices of the latest transmissions of the data from `from` to `to`.
     fn overlapping(&self, from: i64, to: i64) -> Vec<usize> {
         let first = self.latest.range(..=from).next_back().filter(|(_, (end, _))| *end > from);
         let first = first.map_or(from, |(start, _)| *start);
         self.latest.range(first..to).map(|(_, (_, index))| *index).collect()
     }
 
-    /// The copy before `index` turned out not to be lost.
+    /// Marks the transmissions as not lost whose loss the retransmission `index` had suggested.
     fn take_back(&mut self, index: usize) {
         for (before, _) in self.lost.extract_if(.., |(_, copy)| *copy == index) {
             self.transmissions[before].lost = false;
         }
     }
 
-    /// Takes in a packet of the receiver.
+    /// Processes a packet of the receiver.
     fn answered(&mut self, row: &Observation) {
         if let Some((from, to)) = row.twice {
             let copy = self.lost.iter().rev().map(|(_, copy)| *copy).find(|copy| {
@@ -405,7 +410,7 @@ impl Walk {
         self.acks.push((row.at, ack));
         while let Some((end, index)) = self.unproven.first().copied().filter(|(end, _)| *end <= ack) {
             self.unproven.remove(&(end, index));
-            // The ACK came sooner than the second copy can have arrived and been answered: the first copy arrived.
+            // The ACK arrived sooner than the second copy can have arrived and been answered: the first copy arrived.
             let waited = row.at.since(self.transmissions[index].at).as_secs_f64();
             if self.vantage == Vantage::Sender && waited < 0.9 * self.base_rtt {
                 self.take_back(index);
@@ -420,8 +425,8 @@ impl Walk {
         }
     }
 
-    /// A retransmission joins the current episode or starts one. A timeout always starts one, and so does a
-    /// retransmission after a probe.
+    /// Adds a retransmission to the current period of recovery, or starts a new one. A new period starts if the cause
+    /// differs from the cause of the current period and either is a timeout or follows a tail loss probe.
     fn episode(&mut self, row: &Observation, cause: Cause) {
         let running = self.recovery_point.and(self.episodes.last_mut());
         let begin_s = row.at.since(self.first_data.unwrap_or(row.at)).as_secs_f64();
@@ -441,7 +446,7 @@ impl Walk {
         }
     }
 
-    fn finish(mut self, connection: &Connection, rows: &[Observation], sender: Side, path: Path) -> Sending {
+    fn finish(mut self, connection: &ConnectionReport, rows: &[Observation], sender: Side, path: Path) -> Sending {
         let seconds = |from: Instant, to: Instant| to.since(from).as_secs_f64();
         let first_data = self.first_data.unwrap_or(Instant::ZERO);
         let syn = rows.first().map_or(first_data, |row| row.at);

@@ -1,13 +1,13 @@
-//! Messages by which stations tell the ends of a flow about a link (SCPS-TP): it is out or restored, or packets are
-//! corrupted. A gateway to a radio medium tells senders about a route in the same form (ELFN).
+//! Notifications from stations to the endpoints of a flow (SCPS-TP): a link is out or restored, or a packet was
+//! corrupted. A gateway to a radio medium uses the same format to notify senders about a route (ELFN).
 //!
-//! A message is an IP header, eight bytes of ICMP and the first eight bytes of the TCP header that it concerns: 36
-//! bytes over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where the reference
-//! implementation gives them the types 19 (corruption), 3 code 16 (link out) and 5 code 4 (link available again). ICMP
-//! has none of them, so they travel here under the types for experiments, 253 (RFC 4727 §4) and 200 of ICMPv6 (RFC 4443
-//! §2.1), with a code for each kind of news. The four bytes after the checksum are the last four of the other address
-//! of the flow. Over IPv4 that is the whole address, so the message has the four numbers by which an end knows its
-//! connection. These choices are ours.
+//! A notification consists of an IP header, eight bytes of ICMP, and the first eight bytes of the TCP header of the
+//! packet that it is about: 36 bytes over IPv4, 56 over IPv6. SCPS has such messages in its own network protocol, where
+//! the reference implementation uses type 19 (corruption), type 3 code 16 (link out) and type 5 code 4 (link available
+//! again). ICMP has no such types, so this crate uses the experimental types 253 (RFC 4727 §4) and, for ICMPv6, 200
+//! (RFC 4443 §2.1), with a code for each kind of notification. The four bytes after the checksum are the last four of
+//! the address of the flow's other end. Over IPv4 this is the entire address, so that the message has all four values
+//! that identify a connection at an endpoint. These choices are our own.
 
 use crate::icmp::begun;
 use crate::ip::{self, sums_up};
@@ -16,10 +16,10 @@ use etherparse::ip_number::{ICMP, IPV6_ICMP};
 use lightlag_tcp::segment::SeqNumber;
 use std::net::IpAddr;
 
-/// The kinds of news. Their numbers are the codes of the messages.
+/// The kinds of notifications. The discriminants are the codes in the messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum News {
+pub enum NotificationKind {
     /// A packet was corrupted.
     Corruption = 0,
     /// A link is out.
@@ -28,79 +28,80 @@ pub enum News {
     LinkRestored = 2,
     /// The route over a medium broke.
     RouteLost = 3,
-    /// There is a route over the medium again.
+    /// A route over the medium was found again.
     RouteFound = 4,
 }
 
-impl News {
-    /// All kinds.
+impl NotificationKind {
+    /// All kinds, in the order of their codes.
     pub const ALL: [Self; 5] = [Self::Corruption, Self::LinkOut, Self::LinkRestored, Self::RouteLost, Self::RouteFound];
 }
 
-/// A message.
+/// A notification to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {
-    /// The station that sends it.
+    /// Address of the station that sends it.
     pub station: IpAddr,
-    /// The news.
-    pub news: News,
-    /// The addresses of the packet that it concerns, as that was sent.
+    /// The kind of notification.
+    pub news: NotificationKind,
+    /// Addresses of the packet that it is about, in the direction in which the packet was sent.
     pub about: Addresses,
-    /// The packet's sequence number.
+    /// Sequence number of that packet.
     pub seq: SeqNumber,
-    /// Whether the message goes to the packet's sender, rather than to its receiver.
+    /// Whether the notification goes to the sender of that packet, instead of its receiver.
     pub to_sender: bool,
 }
 
-/// Bytes of a message after the IP header.
+/// Length of a notification after the IP header, in bytes.
 pub const LEN: usize = 16;
 
-/// The types of ICMP and ICMPv6.
+/// Message types in ICMP and in ICMPv6.
 const TYPES: (u8, u8) = (253, 200);
 
-/// Writes the packet of a message to `out`, which is cleared first.
+/// Writes the packet of a notification to `out`, which is cleared first.
 ///
 /// # Panics
-/// If the addresses are of different versions of IP.
+/// If the addresses have different IP versions.
 pub fn encode(out: &mut Vec<u8>, fields: &IpFields, signal: &Signal) {
     let Signal { station, news, about, seq, to_sender } = *signal;
-    let (told, other) = if to_sender { (about.source, about.destination) } else { (about.destination, about.source) };
+    let (notified, other) =
+        if to_sender { (about.source, about.destination) } else { (about.destination, about.source) };
     let v6 = station.is_ipv6();
     let protocol = if v6 { IPV6_ICMP } else { ICMP };
     out.clear();
-    ip::write(out, station, told.ip(), fields, protocol, LEN);
+    ip::write(out, station, notified.ip(), fields, protocol, LEN);
     let start = out.len();
     out.extend_from_slice(&[if v6 { TYPES.1 } else { TYPES.0 }, news as u8, 0, 0]);
     out.extend_from_slice(&last_four(other.ip()));
     out.extend_from_slice(&about.source.port().to_be_bytes());
     out.extend_from_slice(&about.destination.port().to_be_bytes());
     out.extend_from_slice(&seq.0.to_be_bytes());
-    let sum = begun(station, told.ip(), protocol, LEN).add_slice(&out[start..]).ones_complement();
+    let sum = begun(station, notified.ip(), protocol, LEN).add_slice(&out[start..]).ones_complement();
     out[start + 2..start + 4].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// The contents of a received message.
+/// A received notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
-    /// The station that sent it.
+pub struct Notification {
+    /// Address of the station that sent it.
     pub station: IpAddr,
-    /// The host to which it was sent.
+    /// Address of the host that received it.
     pub destination: IpAddr,
     /// The last four bytes of the address of the flow's other end.
     pub other: [u8; 4],
-    /// The news.
-    pub news: News,
-    /// Ports of the packet that it concerns, from and to.
+    /// The kind of notification.
+    pub news: NotificationKind,
+    /// Source and destination port of the packet that it is about.
     pub ports: [u16; 2],
-    /// The packet's sequence number.
+    /// Sequence number of that packet.
     pub seq: SeqNumber,
 }
 
-/// Reads a message. `Ok(None)`: other ICMP.
+/// Parses a notification. Returns `Ok(None)` for any other ICMP message.
 ///
 /// # Errors
-/// If the packet is damaged, cut or not ICMP.
-pub fn decode(packet: &[u8]) -> Result<Option<Told>, PacketError> {
+/// If the packet is damaged, truncated or not ICMP.
+pub fn decode(packet: &[u8]) -> Result<Option<Notification>, PacketError> {
     let ip = ip::parse(packet)?;
     let v6 = ip.source.is_ipv6();
     let protocol = if v6 { IPV6_ICMP } else { ICMP };
@@ -119,9 +120,9 @@ pub fn decode(packet: &[u8]) -> Result<Option<Told>, PacketError> {
     }
     let Ok(bytes) = <[u8; LEN]>::try_from(ip.payload) else { return Ok(None) };
     let [kind, code, _, _, a, b, c, d, from_high, from_low, to_high, to_low, seq @ ..] = bytes;
-    let news = News::ALL.into_iter().find(|news| *news as u8 == code);
+    let news = NotificationKind::ALL.into_iter().find(|news| *news as u8 == code);
     let is_one = kind == if v6 { TYPES.1 } else { TYPES.0 };
-    Ok(news.filter(|_| is_one).map(|news| Told {
+    Ok(news.filter(|_| is_one).map(|news| Notification {
         station: ip.source,
         destination: ip.destination,
         other: [a, b, c, d],
@@ -145,7 +146,7 @@ fn last_four(address: IpAddr) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    fn signal(v6: bool, news: News, to_sender: bool) -> Signal {
+    fn signal(v6: bool, news: NotificationKind, to_sender: bool) -> Signal {
         let [source, destination, station] = if v6 {
             ["[fd00::1]:40000", "[fd00::2]:9", "fd00::7"]
         } else {
@@ -156,20 +157,20 @@ mod tests {
     }
 
     #[test]
-    fn a_message_comes_back() {
+    fn a_message_survives_a_round_trip() {
         for v6 in [false, true] {
-            for news in News::ALL {
+            for news in NotificationKind::ALL {
                 for to_sender in [false, true] {
                     let signal = signal(v6, news, to_sender);
                     let mut out = Vec::new();
                     encode(&mut out, &IpFields::default(), &signal);
                     assert_eq!(out.len(), if v6 { 56 } else { 36 });
-                    let told = decode(&out).unwrap().unwrap();
+                    let decoded = decode(&out).unwrap().unwrap();
                     let Addresses { source, destination } = signal.about;
                     let ends = if to_sender { [source, destination] } else { [destination, source] };
-                    assert_eq!((told.station, told.destination), (signal.station, ends[0].ip()));
-                    assert_eq!((told.other, told.news), (last_four(ends[1].ip()), news));
-                    assert_eq!((told.ports, told.seq), ([source.port(), destination.port()], signal.seq));
+                    assert_eq!((decoded.station, decoded.destination), (signal.station, ends[0].ip()));
+                    assert_eq!((decoded.other, decoded.news), (last_four(ends[1].ip()), news));
+                    assert_eq!((decoded.ports, decoded.seq), ([source.port(), destination.port()], signal.seq));
                     // It is not an error that concerns TCP.
                     assert_eq!(crate::icmp::decode(&out), Ok(None));
                 }
@@ -178,9 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_those_of_the_description() {
+    fn the_bytes_match_the_description() {
         let mut out = Vec::new();
-        encode(&mut out, &IpFields::default(), &signal(false, News::LinkOut, true));
+        encode(&mut out, &IpFields::default(), &signal(false, NotificationKind::LinkOut, true));
         assert_eq!((out[9], &out[12..20]), (1, &[10, 0, 0, 7, 10, 0, 0, 1][..]));
         assert_eq!(out[20..22], [253, 1]);
         assert_eq!(out[24..], [10, 0, 0, 2, 0x9c, 0x40, 0, 9, 0xde, 0xad, 0xbe, 0xef]);
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn damage_cuts_and_strangers_are_found() {
         let mut out = Vec::new();
-        encode(&mut out, &IpFields::default(), &signal(false, News::RouteFound, true));
+        encode(&mut out, &IpFields::default(), &signal(false, NotificationKind::RouteFound, true));
         for len in 0..out.len() {
             assert!(matches!(decode(&out[..len]), Err(PacketError::Truncated { .. })), "{len}");
         }

@@ -4,7 +4,7 @@ use lightlag_tcp::segment::{Capabilities, SackBlock, SeqNumber, Snack, SynOption
 mod malformed;
 mod round_trip;
 
-/// SYN, SYN-ACK and six bytes of data between two hosts of Linux 6.18, checksums computed by the kernel.
+/// SYN, SYN-ACK and six bytes of data between two Linux 6.18 hosts, with checksums computed by the kernel.
 const LINUX_V4: [&str; 3] = [
     "4500003c2b7240004006fb470a0000010a000002cf761389e67d7ddc00000000a002faf064940000020405b40402080aaaa3e2770000000001\
      03030a",
@@ -111,14 +111,14 @@ fn low_priority_is_the_last_reserved_bit() {
 }
 
 #[test]
-fn what_ethernet_fills_up_is_no_data() {
+fn padding_of_ethernet_is_not_data() {
     let mut packet = packet(&of_len(3), b"abc");
     packet.resize(64, 0);
     assert_eq!(decode(&packet).unwrap().payload, b"abc");
 }
 
 #[test]
-fn options_that_cannot_fit_beside_the_others_lose_sack_blocks() {
+fn options_that_do_not_fit_with_the_others_lose_sack_blocks() {
     // MSS 4, SACK-permitted with timestamps 12, window scale 4: 20 of 40 bytes are left, for two blocks with NOPs.
     let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
     let blocks = [SackBlock { start: SeqNumber(5), end: SeqNumber(6) }; 3];
@@ -158,7 +158,7 @@ fn a_datagram_has_the_checksum_of_its_bytes() {
     assert_eq!((out[9], &out[20..26]), (17, &[0x9c, 0x40, 0, 80, 0, 14][..]));
     let words = |bytes: &[u8]| bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum::<u32>();
     let sum = words(&out[12..20]) + 17 + 14 + words(&out[20..]);
-    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff, "what arrives sums up to minus zero");
+    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff, "the packet with its checksum sums to minus zero");
     assert_eq!(decode(&out), Err(PacketError::NotTcp(17)));
 }
 

@@ -6,12 +6,12 @@ from lightlag_papers.cubic_inet import (
     dumbbell,
     figures,
     growth,
-    peer,
     point_to_point,
     refill,
     rtt_sweep,
     satellite,
     satellite_figures,
+    simulators,
     variants,
 )
 from lightlag_papers.paper import Effort, Picture, Reproduction
@@ -19,30 +19,29 @@ from lightlag_papers.paper import Effort, Picture, Reproduction
 SHOWN_SEED = 3
 
 NOTES = (
-    "**Chosen, because the paper does not say:** delayed ACKs (every second segment, 200 ms), a receive window and "
+    "**Assumptions** where the paper is silent: delayed ACKs (every second segment, 200 ms), a receive window and "
     "queues that do not limit, PPP headers of 7 B, errors in both directions, 20 MB read as 20 MiB, and in the "
-    "dumbbell access links of 1 ms, a bottleneck of 40 ms and transfers without end; behind the satellite the same "
-    "TCP, and access links without delay. The scenario files stand beside the code and run with `lightlag run`.",
-    "**Forced losses.** Table 1 lists when the window was *reduced*. That is a round trip after a packet was lost: "
-    "its successors have to cross the link, and three duplicate ACKs have to come back. Our losses are therefore "
-    "forced 4.5 packets, two one-way delays and an ACK (88 ms) before the printed times, so that the reductions, not "
-    "the losses, happen at them. Nothing else is adjusted; the window at that time is the simulator's own.",
-    "**K in Table 1** is the difference of the printed times, taken from the reduction. The published code counts from "
-    "the first ACK after recovery, a recovery later, so that the window turns about 0.4 s after the printed time.",
-    "**Profile switch** means that the window passed Wmax by a whole segment before the next reduction. The published "
-    "code computes in whole segments: its target stays at Wmax while C|t - K|³ < 1, which is 1.36 s to either side of "
-    "K. That is why the first row has no switch although the next loss comes 1.1 s after the expected time.",
-    "**The model** of the column *closed form or model* is a program of its own (`model.py`): a link, delayed ACKs, "
-    "the published code's arithmetic, a recovery that repairs one segment a round trip. It shares no code with the "
-    "simulator and knows neither timeouts nor lost ACKs. Its flows are alone on their path.",
-    "**Two means of throughput.** The mean of the clients' rates and all bytes over the sum of all times differ by up "
-    "to a third: a flow whose first loss comes late sends most of its 15 MiB in slow start and counts as a very fast "
-    "client. The paper averages over clients and runs, so the first of the two is compared with it.",
+    "dumbbell access links of 1 ms, a bottleneck of 40 ms and unlimited transfers; over the satellite the same TCP, "
+    "and access links without delay. The scenario files are next to the code and run with `lightlag run`.",
+    "**Forced losses.** Table 1 lists the times of window *reductions*, one round trip after a loss. The losses are "
+    "therefore forced 4.5 packets, two one-way delays and an ACK (88 ms) before the printed times, so that the "
+    "reductions occur at these times. Nothing else is adjusted; the window at that time is the simulator's own.",
+    "**K in Table 1** is the difference of the printed times, measured from the reduction. The published code "
+    "counts from the first ACK after recovery, so the window turns about 0.4 s after the printed time.",
+    "**Profile switch** means that the window exceeded Wmax by one segment before the next reduction. The published "
+    "code uses integer segments: its target remains at Wmax while C|t - K|³ < 1, which is 1.36 s on either side of "
+    "K. Therefore the first row has no switch although the next loss occurs 1.1 s after the expected time.",
+    "**The model** of the column *closed form or model* is an independent program (`model.py`): a link, delayed "
+    "ACKs, the published code's arithmetic, and a recovery of one segment per round trip, without timeouts and lost "
+    "ACKs. It shares no code with the simulator, and its flows are alone on their path.",
+    "**Two means of throughput.** The mean of the clients' rates and the quotient of all bytes and all times differ "
+    "by up to a third, because a flow with a late first loss sends most of its 15 MiB in slow start. The paper "
+    "averages over clients and runs, so its values are compared with the first mean.",
 )
 
 
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
-    """Fill a reproduction with every item."""
+    """Fills a reproduction with all items."""
     effort.progress("Fig. 1: the growth function")
     curve = growth.Growth.run()
     caption = "Fig. 1. The growth function with a simulated epoch of the `paper2008` variant on it."
@@ -74,9 +73,9 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
 
     effort.progress("Fig. 7: four flows")
     caption = (
-        "Fig. 7. Windows of four flows, without the inflation of fast recovery. The bottleneck is not congested: the "
-        "flows agree statistically, because they see the same loss rate and round-trip time, not because they share. "
-        "They first have to come down from a slow start that nothing limits."
+        "Fig. 7. Windows of four flows, without the inflation of fast recovery. The bottleneck is not congested: "
+        "the flows agree statistically because they have the same loss rate and round-trip time, not because they "
+        "compete. At first their windows decrease from an unlimited slow start."
     )
     first = dumbbell.run(1)
     reproduction.add(dumbbell.rows(effort), [Picture("fig7", figures.four_flows(first), caption)])
@@ -85,13 +84,13 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
 
 
 def _over_a_satellite(reproduction: Reproduction, effort: Effort) -> None:
-    """Figs. 8 to 11."""
+    """Adds the items of Figs. 8 to 11."""
     effort.progress("Fig. 9: four flows over a satellite")
     found = satellite.Comparison.run(effort)
     shown = {name: satellite.run(name, SHOWN_SEED) for name in satellite.ALGORITHMS}
     caption = (
         "Fig. 9. Windows of four flows over a satellite, with the inflation of fast recovery. With this seed flow 2 "
-        "has what the text tells of its Flow 1: a window that jumps at 9 s and a timeout after it."
+        "has the events of the paper's Flow 1: a window that jumps at 9 s and a timeout after it."
     )
     reproduction.add(satellite.rows(found), [Picture("fig9", satellite_figures.windows(shown), caption)])
 
@@ -116,4 +115,4 @@ def _over_a_satellite(reproduction: Reproduction, effort: Effort) -> None:
     reproduction.layouts.append(variants.layout(others))
 
     effort.progress("beyond the paper: ns-3")
-    reproduction.add(peer.rows(peer.Beside.run(effort)))
+    reproduction.add(simulators.rows(simulators.Beside.run(effort)))

@@ -1,6 +1,6 @@
-"""The paper's equations 1 to 4; windows in segments, times in seconds.
+"""Equations 1 to 4 of the paper, with windows in segments and times in seconds.
 
-`beta` is the share of the window that a loss removes (0.2 here; RFC 9438 writes 0.7 for the share that stays).
+`beta` is the fraction of the window that a loss removes (0.2 here; RFC 9438 writes 0.7 for the remaining fraction).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ BETA = 0.2
 
 
 def k(w_max: float, *, beta: float = BETA, c: float = C) -> float:
-    """From the start of an epoch to its plateau (equation 1).
+    """Returns the time from the start of an epoch to its plateau (equation 1).
 
     Examples
     --------
@@ -23,7 +23,7 @@ def k(w_max: float, *, beta: float = BETA, c: float = C) -> float:
 
 
 def window(t: float, w_max: float, *, beta: float = BETA, c: float = C) -> float:
-    """The window at a time since the start of the epoch (equation 2).
+    """Returns the window at the time `t` after the start of the epoch (equation 2).
 
     Examples
     --------
@@ -34,10 +34,10 @@ def window(t: float, w_max: float, *, beta: float = BETA, c: float = C) -> float
 
 
 def k_published(w: float, *, converging: bool, beta: float = BETA, c: float = C) -> float:
-    """K as the published code computes it, from the window `w` at the loss.
+    """Returns K as the published code computes it from the window `w` at the loss.
 
-    The epoch begins with the first ACK in congestion avoidance, when the window is one segment above ssthresh:
-    C K³ = βw - 1. With fast convergence the plateau is at (2 - β)w/2: C K³ = βw/2 - 1.
+    The epoch starts with the first ACK in congestion avoidance, when the window is one segment above ssthresh: C K³ =
+    βw - 1. With fast convergence the plateau is at (2 - β)w/2: C K³ = βw/2 - 1.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def k_published(w: float, *, converging: bool, beta: float = BETA, c: float = C)
 
 
 def response(p: float, rtt_s: float, *, beta: float = BETA, c: float = C) -> float:
-    """The mean window at loss rate `p`, one loss every 1/p segments (RFC 9438 §5.1, equation 6).
+    """Returns CUBIC's mean window at loss rate `p`, with one loss every 1/p segments (RFC 9438 §5.1, equation 6).
 
     Examples
     --------
@@ -61,7 +61,7 @@ def response(p: float, rtt_s: float, *, beta: float = BETA, c: float = C) -> flo
 
 
 def reno(p: float, *, segments_per_ack: int = 1) -> float:
-    """The mean window of Reno at loss rate `p` (Mathis et al. 1997): sqrt(3 / 2bp), with an ACK every b segments.
+    """Returns Reno's mean window at loss rate `p` with an ACK every b segments: sqrt(3 / 2bp) (Mathis et al. 1997).
 
     Examples
     --------
@@ -72,4 +72,4 @@ def reno(p: float, *, segments_per_ack: int = 1) -> float:
 
 
 PLATEAU_S = 2 * math.cbrt(1 / C)
-"""The time for which C|t - K|³ stays below one segment: the published code's target does not move for that time."""
+"""Duration of the plateau, while C|t - K|³ is below one segment: the published code's target does not change."""

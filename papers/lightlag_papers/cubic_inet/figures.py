@@ -19,7 +19,7 @@ from lightlag_papers.epochs import OPEN, WindowTrace
 
 @styled
 def growth(run: Growth) -> Figure:
-    """Fig. 1: the growth function, and a simulated epoch on it."""
+    """Plots Fig. 1: the growth function, and a simulated epoch."""
     figure, axes = style.chart()
     w_max, k = run.epoch.w_max, equations.k(run.epoch.w_max)
     t = np.linspace(0, float(run.t_s[-1]), 400)
@@ -52,7 +52,7 @@ def growth(run: Growth) -> Figure:
 
 @styled
 def window(run: Forced) -> Figure:
-    """Fig. 4: cwnd, ssthresh and Wmax, with the reductions of Table 1."""
+    """Plots Fig. 4: cwnd, ssthresh and Wmax, with the reductions of Table 1."""
     figure, axes = style.chart(size=(6.4, 3.7))
     trace = run.trace
     for epoch in run.epochs:
@@ -73,7 +73,7 @@ def window(run: Forced) -> Figure:
 
 @styled
 def third_epoch(run: Forced) -> Figure:
-    """Fig. 5: the third epoch, with K and the growth function."""
+    """Plots Fig. 5: the third epoch, with K and the growth function."""
     figure, axes = style.chart()
     trace, epoch, end = run.trace, run.epochs[2], run.epochs[3].reduction_s
     near = (trace.time_s > epoch.reduction_s - 0.5) & (trace.time_s < end + 0.3)
@@ -99,7 +99,7 @@ def third_epoch(run: Forced) -> Figure:
 
 @styled
 def four_flows(result: ll.Result) -> Figure:
-    """Fig. 7: the windows of four flows; below the same, enlarged."""
+    """Plots Fig. 7: the windows of four flows, and below an enlarged section."""
     figure, panels = style.chart(2, 1, size=(6.4, 4.8), sharex=True, height_ratios=(1, 1.35))
     above, below = panels
     for at, flow in enumerate(result.summary["flows"]):

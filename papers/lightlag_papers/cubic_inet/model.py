@@ -1,9 +1,9 @@
 """An idealised model of the paper's experiment, independent of the simulator's TCP.
 
-One sender, one first-in-first-out link, and only what decides the window: the published code's arithmetic, the
-delayed ACKs, and a recovery that repairs one segment each round trip. There are no sequence numbers, no timers but
-that of the delayed ACK, no timeouts, no receive window and no lost ACKs. What this model and the simulator agree on
-follows from the algorithm; where they differ, the rest of TCP matters.
+One sender, one first-in-first-out link, and only the mechanisms that decide the window: the published code's
+arithmetic, the delayed ACKs, and a recovery that repairs one segment per round trip. There are no sequence
+numbers, no timers except the delayed-ACK timer, no timeouts, no receive window and no lost ACKs. Results common
+to this model and the simulator follow from the algorithm; differences come from the rest of TCP.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Path:
 
     @property
     def rtt_s(self) -> float:
-        """Round-trip time of a lone segment, in seconds."""
+        """Round-trip time of a single segment on the idle path, in seconds."""
         return 2 * self.delay_s + self.segment_s + self.ack_s
 
 
@@ -58,7 +58,7 @@ class Path:
 class PublishedCubic:
     """CUBIC as the paper's published code computes it; windows in segments, times in seconds.
 
-    Integers throughout: whole windows, whole segments of growth `floor(C|t - K|³)`, a whole number of ACKs
+    Integers throughout: windows in whole segments, whole segments of growth `floor(C|t - K|³)`, a whole number of ACKs
     `floor(W / (target - W))` for a segment, and in effect one segment every `count + 2` ACKs.
     """
 
@@ -73,7 +73,7 @@ class PublishedCubic:
     acks: int = 0
 
     def on_ack(self, now: float, min_rtt: float) -> None:
-        """One ACK of new data outside recovery."""
+        """Handles an ACK of new data outside recovery."""
         if self.window <= self.threshold:
             self.window += 1
             return
@@ -93,11 +93,11 @@ class PublishedCubic:
             self.acks += 1
 
     def beyond_plateau(self) -> bool:
-        """Whether the window has passed Wmax by a whole segment."""
+        """Returns true if the window exceeds Wmax by a whole segment."""
         return self.epoch_start is not None and math.floor(self.window) > math.floor(self.w_max)
 
     def on_loss(self) -> None:
-        """The one reduction of an episode, with fast convergence."""
+        """Reduces the window once per recovery episode, with fast convergence."""
         self.w_last = self.window * (2 - self.beta) / 2 if self.window < self.w_last else self.window
         self.threshold = max(self.window * (1 - self.beta), 2.0)
         self.window = self.threshold
@@ -106,9 +106,9 @@ class PublishedCubic:
 
 @dataclass
 class Reno:
-    """NewReno's window, in segments: one more for each ACK in slow start, 1/W for each after it, half after a loss.
+    """NewReno's window in segments: each ACK adds 1 in slow start and 1/W after it; a loss halves the window.
 
-    It has the attributes of `PublishedCubic` that the account of epochs asks for.
+    It has the attributes of `PublishedCubic` that are needed to record epochs.
     """
 
     window: float = 1.0
@@ -118,15 +118,15 @@ class Reno:
     epoch_start: float | None = None
 
     def on_ack(self, _now: float, _min_rtt: float) -> None:
-        """One ACK of new data outside recovery."""
+        """Handles an ACK of new data outside recovery."""
         self.window += 1 if self.window <= self.threshold else 1 / self.window
 
     def beyond_plateau(self) -> bool:
-        """There is no plateau."""
+        """Returns false, because NewReno has no plateau."""
         return False
 
     def on_loss(self) -> None:
-        """The one reduction of an episode."""
+        """Reduces the window once per recovery episode."""
         self.w_last = self.window
         self.threshold = max(self.window / 2, 2.0)
         self.window = self.threshold
@@ -134,7 +134,7 @@ class Reno:
 
 @dataclass(frozen=True)
 class ModelEpoch:
-    """One reduction and the epoch that follows it."""
+    """A reduction of the window, and the epoch that follows it."""
 
     reduction_s: float
     window: float
@@ -145,16 +145,16 @@ class ModelEpoch:
 
 @dataclass
 class ModelRun:
-    """The results of the model."""
+    """The results of a run of the model."""
 
     epochs: list[ModelEpoch]
     losses: int
     finish_s: float
     windows: list[tuple[float, float]]
-    """Times and windows, a pair at each change."""
+    """Pairs of time and window, one for each change of the window."""
 
     def mean_window(self, start_s: float, end_s: float) -> float:
-        """The mean window over a span of time, in segments."""
+        """Returns the mean window over an interval, in segments."""
         time, window = np.array(self.windows).T
         return time_mean(time, window, start_s, end_s)
 
@@ -171,7 +171,7 @@ def simulate(
     seed: int = 1,
     control: Callable[[], PublishedCubic | Reno] = PublishedCubic,
 ) -> ModelRun:
-    """Run the model.
+    """Runs the model.
 
     Parameters
     ----------
@@ -182,9 +182,9 @@ def simulate(
     start_s, end_s
         When the connection opens (the data leave one round trip later), and when the run ends at the latest.
     delayed_ack
-        Segments for each ACK, and the timer in seconds.
+        Segments per ACK, and the timer in seconds.
     reductions
-        Times at which the window is reduced, as if one segment had been lost one round trip before.
+        Times of window reductions, as if one segment had been lost one round trip before.
     loss
         Probability that a segment is lost.
     seed
@@ -207,15 +207,15 @@ def simulate(
 
 
 _Handler = Callable[[int], None]
-"""Handles an event, which has the number of a segment or a count of acknowledged segments."""
+"""Handler of an event; its argument is a segment index or a number of acknowledged segments."""
 
 _FORCED = -1
-"""The number of the segment whose loss is forced: none of the transfer is missing."""
+"""Segment index that stands for a forced loss, in which no data of the transfer is missing."""
 
 
 @dataclass
 class _Flow:
-    """The state of a run: a sender, a link, a receiver, and what happens next."""
+    """The state of a run: a sender, a link, a receiver, and the queue of events."""
 
     path: Path
     segments: int
@@ -275,7 +275,10 @@ class _Flow:
         return self._link_free_at
 
     def _arrival(self, segment: int) -> None:
-        """A segment reaches the receiver: it acknowledges every n-th, each behind a hole, and a lone one by timer."""
+        """Handles the arrival of a segment.
+
+        The receiver acknowledges every n-th segment, each segment above a hole, and a single segment by timer.
+        """
         self._held += 1
         if self._held >= self.delayed_ack[0] or self._recovery_point is not None:
             self._acknowledge()
@@ -284,7 +287,7 @@ class _Flow:
             self.at(self.now + self.delayed_ack[1], self._ack_timer, segment)
 
     def _ack_timer(self, segment: int) -> None:
-        """The receiver has held back an ACK long enough."""
+        """Sends an ACK when the delayed-ACK timer expires."""
         if self._held and self._held_mark == segment:
             self._acknowledge()
 
@@ -293,7 +296,7 @@ class _Flow:
         self._held = 0
 
     def _ack(self, segments: int) -> None:
-        """An ACK of so many segments reaches the sender."""
+        """Handles the arrival of an ACK of `segments` segments at the sender."""
         self._flight -= segments
         self._remaining -= segments
         if self._recovery_point is None:
@@ -301,7 +304,7 @@ class _Flow:
             self._switched |= self.control.beyond_plateau()
 
     def loss_seen(self, segment: int) -> None:
-        """The third duplicate ACK for a lost segment reaches the sender."""
+        """Handles the third duplicate ACK for a lost segment at the sender."""
         if segment != _FORCED:
             self._flight -= 1
             self._holes.append(segment)
@@ -314,12 +317,12 @@ class _Flow:
             self._repair()
 
     def _repair(self) -> None:
-        """Send the first missing segment again: it waits behind what the link still holds."""
+        """Retransmits the first missing segment, which has to wait for the packets in the link's queue."""
         hole = self._holes.pop(0) if self._holes else _FORCED
         self.at(self._depart() + 2 * self.path.delay_s + self.path.ack_s, self._repaired, hole)
 
     def _repaired(self, segment: int) -> None:
-        """The ACK for a repair reaches the sender."""
+        """Handles the ACK for a retransmitted segment at the sender."""
         self._remaining -= 0 if segment == _FORCED else 1
         if self._holes and self._recovery_point is not None and self._holes[0] < self._recovery_point:
             self._repair()
@@ -329,7 +332,7 @@ class _Flow:
                 self._loss_seen_again()
 
     def _loss_seen_again(self) -> None:
-        """A segment sent during recovery is missing: its own duplicate ACKs begin a new episode."""
+        """Handles the loss of a segment sent during recovery: its duplicate ACKs start a new episode."""
         segment = self._holes.pop(0)
         self._flight += 1
         self.loss_seen(segment)

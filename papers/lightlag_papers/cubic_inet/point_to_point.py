@@ -12,14 +12,14 @@ import numpy as np
 
 import lightlag as ll
 from lightlag_papers.cubic_inet import equations, model
-from lightlag_papers.cubic_inet.scenarios import scenario
 from lightlag_papers.epochs import Epoch, WindowTrace, band, epochs
 from lightlag_papers.paper import Effort
+from lightlag_papers.scenarios import scenario
 from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Layout, Row, Verdict, number
 
 FLOW = "client->server"
 SEGMENTS = 20 * 1024
-"""20 MiB in segments of 1024 B."""
+"""Length of the transfer in segments of 1024 B: 20 MiB."""
 PATH = model.Path(rate_bps=5e6, delay_s=0.04, segment_bytes=1024, overhead_bytes=47)
 
 
@@ -33,7 +33,7 @@ class Printed:
 
     @property
     def k_s(self) -> float:
-        """K: from the reduction to the expected switch, in seconds."""
+        """K as printed: time from the reduction to the expected switch, in seconds."""
         return self.switch_expected_s - self.reduction_s
 
 
@@ -48,7 +48,7 @@ TABLE_1 = (
     Printed(34.80, 38.59, False),
 )
 CONSISTENT = 4
-"""The first rows of Table 1, which growth between single losses explains."""
+"""Number of rows at the start of Table 1 that growth between single losses explains."""
 K_TOLERANCE = 0.04
 COMPLETION_S = (36.0, 50.0)
 MEDIAN_COMPLETION_S = 41.0
@@ -57,11 +57,11 @@ LOSSES = 8
 
 
 def loss_time(reduction_s: float) -> float:
-    """The time at which a packet must be lost for the window to be reduced at a given time.
+    """Returns the time of the packet loss that causes a window reduction at a given time.
 
-    The reduction comes with the third duplicate ACK: after the lost packet and three more have been transmitted, a
-    one-way delay, the ACK and the delay back. Half a packet is taken off because the loss hits the first packet that
-    starts at or after the time asked for.
+    The third duplicate ACK causes the reduction. It arrives after the transmission of the lost packet and three
+    more, the one-way delay, the transmission of the ACK, and the delay back. Another half packet is added because
+    the loss affects the first packet whose transmission starts at or after the requested time.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def loss_time(reduction_s: float) -> float:
 
 
 def forced(reductions: Sequence[float], *, delayed_ack: bool = True) -> ll.Result:
-    """The transfer with losses that reduce the window at these times, and no others."""
+    """Returns the transfer in which losses reduce the window at exactly these times."""
     times = ", ".join(f'"{loss_time(time):.6f} s"' for time in reductions)
     sets = {"links.0.loss": f"{{ forward = {{ at = [{times}] }}, backward = 0 }}"}
     if not delayed_ack:
         sets["defaults.tcp.delayed_ack"] = "false"
-    return ll.run(scenario("point_to_point"), seed=1, sets=sets)
+    return ll.run(scenario("cubic_inet/point_to_point"), seed=1, sets=sets)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Forced:
 
     @classmethod
     def run(cls) -> Forced:
-        """Run simulator and model."""
+        """Runs simulator and model."""
         times = [row.reduction_s for row in TABLE_1]
         result = forced(times)
         trace = WindowTrace.of(result.trace("cwnd"), FLOW)
@@ -100,7 +100,7 @@ class Forced:
 
 
 def forced_rows(run: Forced) -> list[Row]:
-    """Table 1 with its own reductions, and the text's statements about Fig. 4."""
+    """Returns the rows for Table 1, with its own reductions, and for the text's statements about Fig. 4."""
     rows: list[Row] = []
     for number_, (printed, ours, ideal) in enumerate(zip(TABLE_1, run.epochs, run.model, strict=False), start=1):
         rows += _table_rows(number_, printed, ours, ideal)
@@ -108,7 +108,7 @@ def forced_rows(run: Forced) -> list[Row]:
 
 
 def side_by_side(run: Forced) -> Layout:
-    """Table 1 in the paper's layout, ours beside it."""
+    """Returns Table 1 in the paper's layout, with our values added."""
     header = ("reduction, s", "ours", "switch expected, s", "ours", "K, s", "ours", "profile switch", "ours")
     lines = tuple(
         (
@@ -136,23 +136,22 @@ def _table_rows(place: int, printed: Printed, ours: Epoch, ideal: model.ModelEpo
         at = f"W = {ours.window:.1f} at {ours.reduction_s:.3f} s"
         reason = f"{deviation:+.1%}, tolerance {K_TOLERANCE:.0%} ({BEFOREHAND}); {at}"
     elif holds:
-        reason = f"{deviation:+.1%}; not expected: the rows from 5 on do not follow from one loss a window"
+        reason = f"{deviation:+.1%}; not expected: rows 5 to 8 do not follow from one loss per window"
     else:
         plain, converging = implied_window(printed.k_s, False), implied_window(printed.k_s, True)
         reason = (
-            f"{deviation:+.1%}, tolerance {K_TOLERANCE:.0%}; W = {ours.window:.1f}. The printed K means W = "
-            f"{plain:.0f}, or {converging:.0f} with fast convergence, to which growth from the row before does not "
-            "lead: something happened between the rows that the table does not list, such as a timeout"
+            f"{deviation:+.1%}, tolerance {K_TOLERANCE:.0%}; W = {ours.window:.1f}; the printed K requires W = "
+            f"{plain:.0f}, or {converging:.0f} with fast convergence"
         )
     return [
-        Row(
+        Row.claim(
             item,
             "K, s",
             number(printed.k_s),
-            f"{ideal.k:.2f} (W = {ideal.window:.0f})" if ideal.k is not None else "",
             f"{ours.k_s:.2f} (W = {ours.window:.0f})",
-            Verdict.claim(holds),
+            holds,
             reason,
+            theory=f"{ideal.k:.2f} (W = {ideal.window:.0f})" if ideal.k is not None else "",
         ),
         Row(
             item,
@@ -167,7 +166,7 @@ def _table_rows(place: int, printed: Printed, ours: Epoch, ideal: model.ModelEpo
 
 
 def implied_window(k_s: float, converging: bool) -> float:
-    """The window at the loss that a printed K means: the inverse of :func:`equations.k_published`.
+    """Returns the window at the loss that follows from a printed K: the inverse of :func:`equations.k_published`.
 
     Examples
     --------
@@ -182,7 +181,7 @@ def _yes(holds: bool) -> str:
 
 
 def _text_rows(run: Forced) -> list[Row]:
-    """The claims of the text about Figs. 4 and 5."""
+    """Returns the rows for the text's claims about Figs. 4 and 5."""
     trace = run.trace
     first, second, third = run.epochs[:3]
     in_recovery = trace.phase == "recovery"
@@ -194,54 +193,54 @@ def _text_rows(run: Forced) -> list[Row]:
     deflated = _deflations(trace)
     still, level = longest_rest(trace, third, run.epochs[3].reduction_s)
     return [
-        Row(
+        Row.claim(
             "Fig. 4",
             "fast recovery inflates cwnd above the window at the loss",
             "a spike at each loss",
-            "(1 - β)W + W = 1.8 W",
             f"{spiked} of {len(peaks)} losses, up to {max(peaks):.0f} segments",
-            Verdict.claim(spiked == len(peaks)),
+            spiked == len(peaks),
             f"at every loss, {AS_PRINTED}",
+            theory="(1 - β)W + W = 1.8 W",
         ),
-        Row(
+        Row.claim(
             "Fig. 4",
             "new data acknowledged: cwnd falls to ssthresh",
             "yes",
-            "RFC 6582 §3.2, option 2",
             f"{sum(deflated)} of {len(deflated)} recoveries",
-            Verdict.claim(all(deflated)),
+            all(deflated),
             f"after every recovery, {AS_PRINTED}",
+            theory="RFC 6582 §3.2, option 2",
         ),
-        Row(
+        Row.claim(
             "Fig. 4",
             "second epoch keeps Wmax and ssthresh",
             "the same",
-            f"{run.model[1].w_max / run.model[0].w_max - 1:+.1%}",
             f"{second.w_max / first.w_max - 1:+.1%} ({first.w_max:.1f} and {second.w_max:.1f} segments)",
-            Verdict.claim(abs(second.w_max / first.w_max - 1) <= 0.02),
+            abs(second.w_max / first.w_max - 1) <= 0.02,
             f"tolerance 2 % ({BEFOREHAND})",
+            theory=f"{run.model[1].w_max / run.model[0].w_max - 1:+.1%}",
         ),
-        Row(
+        Row.claim(
             "Fig. 5",
             "third epoch: longest time without a change of cwnd, s",
             "almost constant around Wmax for some time",
-            f"up to {equations.PLATEAU_S:.2f} (C|t - K|³ < 1)",
             f"{still:.2f}, at {level - third.w_max:+.1f} segments from Wmax",
-            Verdict.claim(still >= 1 and abs(level - third.w_max) <= 1 and third.switched),
+            still >= 1 and abs(level - third.w_max) <= 1 and third.switched,
             f"at least 1 s, within one segment of Wmax, and convex growth after it ({BEFOREHAND})",
+            theory=f"up to {equations.PLATEAU_S:.2f} (C|t - K|³ < 1)",
         ),
     ]
 
 
 def _deflations(trace: WindowTrace) -> list[bool]:
-    """For each fast recovery that ended without a timeout, whether it left cwnd at ssthresh."""
+    """Returns for each fast recovery that ended without a timeout whether cwnd equalled ssthresh at its end."""
     phase = trace.phase
     ends = [i + 1 for i in range(len(phase) - 1) if phase[i] == "recovery" and phase[i + 1] == "open"]
     return [abs(trace.cwnd[i] - trace.ssthresh[i]) < 0.01 for i in ends]
 
 
 def longest_rest(trace: WindowTrace, epoch: Epoch, end_s: float) -> tuple[float, float]:
-    """The longest time for which the window of an epoch does not change, in seconds, and the window then."""
+    """Returns the maximum time in an epoch without a change of the window, in seconds, and the window then."""
     inside = (trace.time_s > epoch.reduction_s) & (trace.time_s < end_s) & (trace.phase == "open")
     times, window = trace.time_s[inside], trace.cwnd[inside]
     changes = np.concatenate(([0], np.flatnonzero(np.diff(window)) + 1))
@@ -251,7 +250,7 @@ def longest_rest(trace: WindowTrace, epoch: Epoch, end_s: float) -> tuple[float,
 
 
 def control_rows() -> list[Row]:
-    """The same reductions with an ACK for every segment: not the paper's traces."""
+    """Returns the row for an ACK for every segment and the same reductions; it does not match the paper's traces."""
     times = [row.reduction_s for row in TABLE_1[:CONSISTENT]]
     result = forced(times, delayed_ack=False)
     found = epochs(WindowTrace.of(result.trace("cwnd"), FLOW))
@@ -259,16 +258,14 @@ def control_rows() -> list[Row]:
     ideal = model.simulate(PATH, segments=SEGMENTS, reductions=times, delayed_ack=(1, 0.0)).epochs
     timeouts = result.summary["flows"][0]["timeouts"]
     return [
-        Row(
+        Row.informing(
             "Table 1, control",
             "W of row 1 and K of rows 1 to 4 with an ACK for every segment",
-            "",
-            f"W = {ideal[0].window:.0f}, K = {_list([epoch.k for epoch in ideal])}",
             f"W = {ours[0].window:.0f}, K = {_list([epoch.k_s for epoch in ours])}",
-            Verdict.NOT_JUDGED,
             f"far from the table's W = 214, K = {_list([row.k_s for row in TABLE_1[:CONSISTENT]])}: the paper's "
             "receiver delayed its ACKs. The queue alone takes more than the least "
             f"retransmission timeout of 1 s here, so that timeouts occur ({timeouts}), which the model does not know",
+            theory=f"W = {ideal[0].window:.0f}, K = {_list([epoch.k for epoch in ideal])}",
         )
     ]
 
@@ -279,7 +276,7 @@ def _list(values: Sequence[float | None]) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """One transfer with random losses."""
+    """The results of one transfer with random losses."""
 
     losses: int
     completion_s: float
@@ -290,15 +287,15 @@ class Sample:
 
 
 def random_rows(effort: Effort) -> list[Row]:
-    """Random losses over many seeds."""
+    """Returns the rows for random losses, over many seeds."""
     seeds = effort.seeds_of(SEEDS)
-    samples = effort.map(lambda seed: sample(ll.run(scenario("point_to_point"), seed=seed)), seeds)
+    samples = effort.map(lambda seed: sample(ll.run(scenario("cubic_inet/point_to_point"), seed=seed)), seeds)
     ideal = [model.simulate(PATH, segments=SEGMENTS, loss=5e-4, seed=seed) for seed in seeds]
     return [_losses_row(samples, ideal), *_completion_rows(samples, ideal), _relation_row(samples)]
 
 
 def sample(result: ll.Result) -> Sample:
-    """The values of a run that the random check needs."""
+    """Returns the values of a run that the random check needs."""
     flow: dict[str, Any] = result.summary["flows"][0]
     forward: dict[str, Any] = result.summary["links"][0]
     finish = flow["finish_s"]
@@ -309,8 +306,10 @@ def sample(result: ll.Result) -> Sample:
 
 
 def relation(found: Sequence[Epoch], tolerance: float = 0.01) -> tuple[int, int, int]:
-    """The number of epochs after a fast recovery, how many of them have the K that their window demands, and
-    how many follow a timeout, after which the published code has no plateau to return to (K = 0).
+    """Counts the epochs of a run by the K that follows their reductions.
+
+    The three counts are: the epochs after a fast recovery, the number of these with the K that their window requires,
+    and the epochs after a timeout, where the published code has no plateau (K = 0).
 
     Fast convergence acts when the window at the loss is below the Wmax of the epoch before.
     """
@@ -335,14 +334,14 @@ def _losses_row(samples: Sequence[Sample], ideal: Sequence[model.ModelRun]) -> R
     losses = [float(sample.losses) for sample in samples]
     low, high = band(losses)
     modelled = band([float(run.losses) for run in ideal])
-    return Row(
+    return Row.claim(
         "Fig. 4, random losses",
         "data packets lost",
         str(LOSSES),
-        f"{modelled[0]:.0f} to {modelled[1]:.0f}, mean {SEGMENTS * 5e-4:.1f}",
         f"{low:.0f} to {high:.0f}, mean {statistics.fmean(losses):.1f} ({len(samples)} seeds)",
-        Verdict.claim(low <= LOSSES <= high),
+        low <= LOSSES <= high,
         f"the 5 to 95 % band of the seeds must contain the paper's number ({BEFOREHAND})",
+        theory=f"{modelled[0]:.0f} to {modelled[1]:.0f}, mean {SEGMENTS * 5e-4:.1f}",
     )
 
 
@@ -355,24 +354,22 @@ def _completion_rows(samples: Sequence[Sample], ideal: Sequence[model.ModelRun])
     last = TABLE_1[-1].reduction_s
     timeouts = sum(sample.timeouts for sample in samples)
     return [
-        Row(
+        Row.claim(
             "Fig. 4, random losses",
             "time of completion, s",
             f"after {last:.2f}",
-            "",
             ours,
-            Verdict.claim(min(times) > last),
+            min(times) > last,
             f"later than the last row of Table 1 with every seed, {AS_PRINTED}",
         ),
-        Row(
+        Row.check(
             "Fig. 4, random losses",
             "time of completion, s",
-            "",
             f"{min(modelled):.1f} to {max(modelled):.1f}, median {statistics.median(modelled):.1f} (model)",
             ours,
-            Verdict.check(within),
+            within,
             f"all within {COMPLETION_S[0]:.0f} to {COMPLETION_S[1]:.0f} s and the median at most "
-            f"{MEDIAN_COMPLETION_S:.0f} s; {timeouts} timeouts in all (the model knows none)",
+            f"{MEDIAN_COMPLETION_S:.0f} s; {timeouts} timeouts in total (the model has none)",
         ),
     ]
 
@@ -381,13 +378,12 @@ def _relation_row(samples: Sequence[Sample]) -> Row:
     checked = sum(sample.checked for sample in samples)
     matched = sum(sample.matched for sample in samples)
     after_timeouts = sum(sample.without_plateau for sample in samples)
-    return Row(
+    return Row.check(
         "Table 1, random losses",
         "epochs whose K follows from the window at the loss",
-        "",
         "0.4 K³ = 0.2 W - 1; 0.1 W - 1 with fast convergence",
         f"{matched} of {checked} ({len(samples)} seeds)",
-        Verdict.check(checked > 0 and matched == checked),
+        checked > 0 and matched == checked,
         f"within 1 % of K, as in rows 1 to 4 of the table; {after_timeouts} epochs after a timeout have no plateau "
         "and are left out",
     )

@@ -1,7 +1,8 @@
-"""Reno's way back to a full path of 10 Gbit/s and 100 ms: 1.4 h (§2.1).
+"""Reno's recovery to a full path of 10 Gbit/s and 100 ms: 1.4 h (§2.1).
 
-A loss halves the window W of the full path, and each round trip adds a segment: W/2 round trips. The whole way is some
-4 billion packets, so that growth is simulated at its start, and the whole way on a path of a hundredth of the rate.
+A loss halves the window W of the full path, and each round trip adds a segment, so recovery takes W/2 round
+trips. The full recovery takes some 4 billion packets, so only the start of the growth is simulated at this rate,
+and the full recovery at a hundredth of the rate.
 """
 
 from __future__ import annotations
@@ -12,29 +13,29 @@ import numpy as np
 
 import lightlag as ll
 from lightlag_papers.cubic_inet.growth import FLOW, RTT_S
-from lightlag_papers.cubic_inet.scenarios import scenario
 from lightlag_papers.epochs import WindowTrace
-from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Row, Verdict
+from lightlag_papers.scenarios import scenario
+from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Row
 
 RATE_BPS, SEGMENT_BYTES, HEADERS_BYTES = 10e9, 1250, 40
 PRINTED_HOURS = 1.4
 STARTED_S, GROWTH_S = 1.0, 3.0
-"""Growth is measured between these times; slow start up to half of the full window is over by then."""
+"""Interval in s in which growth is measured. The initial slow start to half of the full window is over by then."""
 SCALE = 100
-"""The part of the rate on which the whole way is simulated."""
+"""Ratio of the paper's rate to the rate of the complete simulation."""
 TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
 class Refill:
-    """Growth on the way from half of a full window to all of it.
+    """Growth from half of a full window to the full window.
 
     Attributes
     ----------
     per_round
-        Segments added in a round trip at half of the full window, at 10 Gbit/s.
+        Segments added per round trip, starting at half of the full window, at 10 Gbit/s.
     small_s
-        The whole way at a hundredth of the rate, in s.
+        Duration of the complete recovery at a hundredth of the rate, in s.
     """
 
     per_round: float
@@ -42,7 +43,7 @@ class Refill:
 
     @classmethod
     def run(cls) -> Refill:
-        """Run both paths."""
+        """Runs both paths."""
         start = _window(RATE_BPS, GROWTH_S)
         inside = start.time_s >= STARTED_S
         slope = float(np.polyfit(start.time_s[inside], start.cwnd[inside], 1)[0])
@@ -53,12 +54,12 @@ class Refill:
 
     @property
     def hours(self) -> float:
-        """The whole way at 10 Gbit/s with the measured growth."""
+        """Returns the duration of the complete recovery at 10 Gbit/s with the measured growth, in hours."""
         return refill_s(RATE_BPS) / self.per_round / 3600
 
 
 def full_window(rate_bps: float) -> float:
-    """The bandwidth-delay product in segments.
+    """Returns the bandwidth-delay product in segments.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def full_window(rate_bps: float) -> float:
 
 
 def refill_s(rate_bps: float) -> float:
-    """Half of a full window at one segment per round trip, in s.
+    """Returns the time in which half of a full window is regained at one segment per round trip, in s.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def refill_s(rate_bps: float) -> float:
 
 
 def _window(rate_bps: float, seconds: float) -> WindowTrace:
-    """The window of NewReno from half of the full window on."""
+    """Returns the trace of a NewReno flow that starts at half of the full window."""
     half = round(full_window(rate_bps) / 2)
     sets = {
         "duration": f"{seconds:g} s",
@@ -94,30 +95,32 @@ def _window(rate_bps: float, seconds: float) -> WindowTrace:
         "links.0.loss": "0",
         "record.trace": "sampled",
     }
-    return WindowTrace.of(ll.run(scenario("growth"), sets=sets).trace("cwnd"), FLOW)
+    return WindowTrace.of(ll.run(scenario("cubic_inet/growth"), sets=sets).trace("cwnd"), FLOW)
 
 
 def rows(refill: Refill) -> list[Row]:
-    """The printed time, and the whole way on a smaller path."""
+    """Returns the rows for the printed time, and for the complete recovery on a smaller path."""
     small = refill_s(RATE_BPS / SCALE)
     return [
-        Row(
+        Row.claim(
             "§2.1",
             "10 Gbit/s, RTT 100 ms, segments of 1250 B: NewReno from half of the full window to all of it, h",
             f"approximately {PRINTED_HOURS}",
-            f"{refill_s(RATE_BPS) / 3600:.2f} (W/2 = {full_window(RATE_BPS) / 2:.0f} round trips)",
-            f"{refill.hours:.2f} ({refill.per_round:.3f} segments a round trip)",
-            Verdict.claim(round(refill.hours, 1) == PRINTED_HOURS),
-            f"rounded to what is printed, {AS_PRINTED}: growth simulated at half of the "
-            "full window, the rest by the closed form",
+            f"{refill.hours:.2f} ({refill.per_round:.3f} segments per round trip)",
+            round(refill.hours, 1) == PRINTED_HOURS,
+            f"rounded to the printed value, {AS_PRINTED}: growth simulated at half of the full window, the rest by "
+            "the closed form",
+            theory=f"{refill_s(RATE_BPS) / 3600:.2f} (W/2 = {full_window(RATE_BPS) / 2:.0f} round trips)",
         ),
-        Row(
+        Row.check(
             "§2.1",
-            f"the same at {RATE_BPS / SCALE / 1e6:.0f} Mbit/s, the whole way simulated, s",
-            "",
+            (
+                f"growth from half of the full window at {RATE_BPS / SCALE / 1000000.0:.0f} Mbit/s, simulated "
+                "completely, s"
+            ),
             f"{small:.0f} (W/2 = {full_window(RATE_BPS / SCALE) / 2:.0f} round trips)",
             f"{refill.small_s:.1f}",
-            Verdict.check(abs(refill.small_s / small - 1) <= TOLERANCE),
+            abs(refill.small_s / small - 1) <= TOLERANCE,
             f"within {TOLERANCE:.0%} ({BEFOREHAND})",
         ),
     ]

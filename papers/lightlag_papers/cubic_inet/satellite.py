@@ -1,4 +1,4 @@
-"""Four flows over a satellite, CUBIC beside NewReno: Figs. 8 and 9 (§5.2)."""
+"""Four flows over a satellite, CUBIC compared with NewReno: Figs. 8 and 9 (§5.2)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 
 import lightlag as ll
-from lightlag.analyse import Interval, mean_interval
+from lightlag.analyse import mean_interval
 from lightlag_papers.cubic_inet import equations, model
-from lightlag_papers.cubic_inet.scenarios import scenario
 from lightlag_papers.epochs import LOSS, OPEN, RECOVERY, WindowTrace, time_mean
 from lightlag_papers.paper import Effort
-from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, Row, Verdict
+from lightlag_papers.scenarios import scenario
+from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, Row, Verdict, pm
 
 SEEDS = 10
 FLOWS = 4
@@ -25,34 +25,34 @@ SEGMENTS = BYTES // 1024
 START_S = 1.2
 HOP_LOSS = 5e-4
 LOSS_RATE = 1 - (1 - HOP_LOSS) ** 2
-"""The share of the data that two satellite links lose."""
+"""Fraction of the data lost on two satellite links."""
 SETTLED_S = 15.0
-"""From here on the text speaks of an equilibrium."""
+"""Start of the equilibrium that the text describes, in s."""
 SHARE_OF_SEEDS = 0.8
 CUBIC_LAST_S, NEWRENO_LAST_S = Band(45.0, 95.0, BEFOREHAND), Band(150.0, 320.0, BEFOREHAND)
 RATIO = Band(2.2, 4.5, BEFOREHAND)
 WINDOW = Band(80.0, 200.0, BEFOREHAND)
 WHOLE = 0.9
-"""The share of the time that stands for "the whole remainder of the time"."""
+"""Minimum fraction of the remaining time for which the window must exceed the limit for the claim to hold."""
 PRINTED_LAST_S, PRINTED_LATE_S, PRINTED_WINDOW = 70.0, 200.0, 150.0
 ALGORITHMS = {"CUBIC": '{ algorithm = "cubic", variant = "inet2023" }', "NewReno": '"newreno"'}
 CONTROLS = {"CUBIC": model.PublishedCubic, "NewReno": model.Reno}
 
 
 def path(rtt_s: float) -> model.Path:
-    """The path of one flow alone."""
+    """Returns the path of a flow that is alone."""
     return model.Path(rate_bps=100e6, delay_s=rtt_s / 2, segment_bytes=1024, overhead_bytes=47)
 
 
 def run(algorithm: str, seed: int, *, rtt_s: float = RTT_S, trace: bool = True) -> ll.Result:
-    """One run with one algorithm for all flows."""
+    """Runs the scenario with one algorithm for all flows."""
     delay = f"{rtt_s / 4 * 1e3:g} ms"
     sets = {"defaults.tcp.congestion": ALGORITHMS[algorithm], "links.0.delay": delay, "links.1.delay": delay}
-    return ll.run(scenario("satellite"), seed=seed, sets=sets if trace else sets | {"record.trace": "off"})
+    return ll.run(scenario("cubic_inet/satellite"), seed=seed, sets=sets if trace else sets | {"record.trace": "off"})
 
 
 def finishes(result: ll.Result) -> list[float]:
-    """The time at which each flow finished, in seconds."""
+    """Returns the finish time of each flow, in seconds."""
     flows = result.summary["flows"]
     late = [flow["name"] for flow in flows if flow["finish_s"] is None]
     if late:
@@ -62,14 +62,14 @@ def finishes(result: ll.Result) -> list[float]:
 
 @dataclass(frozen=True)
 class Jump:
-    """A fast recovery that a retransmission timeout ended.
+    """A fast recovery that ended with a retransmission timeout.
 
     Attributes
     ----------
     recovery_s, timeout_s
-        When it began, and when the timer ended it.
+        Start of the recovery, and time of the timeout.
     window, peak
-        The window before, and the largest one with the inflation by duplicate ACKs, in segments.
+        Window before the recovery, and maximum window including the inflation by duplicate ACKs, in segments.
     """
 
     recovery_s: float
@@ -80,21 +80,21 @@ class Jump:
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of four flows.
+    """The results of one run with four flows.
 
     Attributes
     ----------
     finish_s
-        When each flow finished.
+        Finish time of each flow.
     windows
-        Mean window of each flow from `SETTLED_S` to its end, in segments; without those that ended before.
+        Mean window of each flow from `SETTLED_S` to its end, in segments; flows that end earlier are left out.
     above, drawn_above
-        The share of that time for which the window is above 150 segments: without the inflation of fast recovery, and
-        with it, as the paper draws it.
+        Fraction of that time with a window above 150 segments: without the inflation of fast recovery, and with it, as
+        in the paper's figure.
     slopes
-        Growth of congestion avoidance between losses, in segments a round trip.
+        Growth in congestion avoidance between losses, in segments per round trip.
     jumps
-        Fast recoveries that a timeout ended.
+        Number of fast recoveries that ended with a timeout.
     """
 
     finish_s: list[float]
@@ -106,12 +106,12 @@ class Sample:
 
     @property
     def last_s(self) -> float:
-        """The time at which the last flow finished."""
+        """The finish time of the last flow."""
         return max(self.finish_s)
 
 
 def sample(result: ll.Result) -> Sample:
-    """Reduce a run."""
+    """Reduces a run to its results."""
     ends = finishes(result)
     traces = [WindowTrace.of(result.trace("cwnd"), flow["name"]) for flow in result.summary["flows"]]
     settled = [(trace, end) for trace, end in zip(traces, ends, strict=True) if end > SETTLED_S + 1]
@@ -128,12 +128,12 @@ def sample(result: ll.Result) -> Sample:
 
 
 def measured(algorithm: str, seed: int) -> Sample:
-    """Run and reduce."""
+    """Runs the scenario and reduces it to its results."""
     return sample(run(algorithm, seed))
 
 
 def jumps(trace: WindowTrace) -> list[Jump]:
-    """The fast recoveries of a flow that a retransmission timeout ended."""
+    """Returns the fast recoveries of a flow that ended with a retransmission timeout."""
     phase = trace.phase
     found = []
     for at in np.flatnonzero((phase[1:] == LOSS) & (phase[:-1] == RECOVERY)) + 1:
@@ -146,9 +146,9 @@ def jumps(trace: WindowTrace) -> list[Jump]:
 
 
 def growth_per_round(trace: WindowTrace, rtt_s: float = RTT_S, least_s: float = 5.0) -> list[float]:
-    """By how many segments the window grows each round trip while nothing is lost and it is above ssthresh.
+    """Returns the growth of the window above ssthresh while no data is lost, in segments per round trip.
 
-    A stretch of less than `least_s` says little.
+    The list has a value for each interval between losses of at least `least_s`.
     """
     grows = (trace.phase == OPEN) & (trace.cwnd > trace.ssthresh)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], grows, [False])).astype(int)))
@@ -167,15 +167,15 @@ def growth_per_round(trace: WindowTrace, rtt_s: float = RTT_S, least_s: float = 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs of both algorithms with the same seeds, and the model's."""
+    """Runs of both algorithms with the same seeds, in the simulator and in the model."""
 
     samples: dict[str, list[Sample]]
     ideal: dict[str, list[list[float]]]
-    """The finish times of the model's flows, a list for each seed."""
+    """Finish times of the model's flows by algorithm, one list per seed."""
 
     @classmethod
     def run(cls, effort: Effort) -> Comparison:
-        """Run simulator and model."""
+        """Runs simulator and model."""
         seeds = effort.seeds_of(SEEDS)
         samples = {name: effort.map(partial(measured, name), seeds) for name in ALGORITHMS}
         ideal = {
@@ -190,33 +190,33 @@ class Comparison:
         return len(self.samples["CUBIC"])
 
     def enough(self, good: int) -> bool:
-        """Whether so many seeds are 8 of 10."""
+        """Returns true if the given number of seeds is at least 80 % of all."""
         return good >= SHARE_OF_SEEDS * self.seeds
 
     def lasts(self, name: str) -> list[float]:
-        """The time at which the last flow of each run finished."""
+        """Returns the finish time of the last flow of each run."""
         return [one.last_s for one in self.samples[name]]
 
     def windows(self, name: str) -> list[float]:
-        """The mean window of each run's flows."""
+        """Returns the mean window of the flows in each run."""
         return [statistics.fmean(one.windows) for one in self.samples[name] if one.windows]
 
 
 def modelled(name: str, rtt_s: float, seed: int) -> float:
-    """The finish time of a flow of the model that is alone on its path."""
+    """Returns the finish time of a flow of the model, which is alone on its path."""
     return model.simulate(
         path(rtt_s), segments=SEGMENTS, start_s=START_S, loss=LOSS_RATE, seed=seed, control=CONTROLS[name]
     ).finish_s
 
 
 def response_bps(name: str, rtt_s: float) -> float:
-    """The rate of one flow by its response function, in bit/s of payload."""
+    """Returns the rate of a flow according to its response function, in bit/s of payload."""
     window = equations.response(LOSS_RATE, rtt_s) if name == "CUBIC" else equations.reno(LOSS_RATE, segments_per_ack=2)
     return window * 1024 * 8 / rtt_s
 
 
 def rows(found: Comparison) -> list[Row]:
-    """The text's statements about Fig. 9."""
+    """Returns the rows for the text's statements about Fig. 9."""
     return [
         _last_row(found, "CUBIC", CUBIC_LAST_S, f"none after {PRINTED_LAST_S:.0f}", _before_70(found)),
         _last_row(found, "NewReno", NEWRENO_LAST_S, "two of four after 200", _after_200(found)),
@@ -229,14 +229,8 @@ def rows(found: Comparison) -> list[Row]:
 
 
 def spread(values: Sequence[float], digits: int = 0) -> str:
-    """Mean with its interval, and the extremes."""
+    """Formats the mean with its interval, and the extremes."""
     return f"{pm(mean_interval(values), digits)} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-
-def pm(interval: Interval, digits: int = 1) -> str:
-    """Mean with the half width of its interval, which a single value does not have."""
-    half = "" if interval.count < 2 else f" ± {interval.half_width:.{digits}f}"
-    return f"{interval.mean:.{digits}f}{half}"
 
 
 def _before_70(found: Comparison) -> str:
@@ -246,7 +240,7 @@ def _before_70(found: Comparison) -> str:
 
 def _after_200(found: Comparison) -> str:
     late = mean_interval(sum(end > PRINTED_LATE_S for end in one.finish_s) for one in found.samples["NewReno"])
-    return f"{pm(late)} of 4 flows finish after {PRINTED_LATE_S:.0f} s"
+    return f"{pm(late, 1)} of 4 flows finish after {PRINTED_LATE_S:.0f} s"
 
 
 def _last_row(found: Comparison, name: str, band: Band, paper: str, more: str) -> Row:
@@ -256,15 +250,15 @@ def _last_row(found: Comparison, name: str, band: Band, paper: str, more: str) -
     outside = [f"{last:.0f}" for last in lasts if last not in band]
     lucky = f"; outside: {', '.join(outside)} s, where every flow had the luck of a long slow start" if outside else ""
     single = BYTES * 8 / response_bps(name, RTT_S)
-    return Row(
+    return Row.claim(
         "Fig. 9",
         f"{name}: the last of four flows finishes, s",
         paper,
-        f"{single:.0f} (response function, one flow); {spread(ideal)} (model)",
         f"{spread(lasts)}, {found.seeds} seeds",
-        Verdict.claim(statistics.fmean(lasts) in band and found.enough(good)),
+        statistics.fmean(lasts) in band and found.enough(good),
         f"{band.text} in the mean and in 8 of 10 seeds; it is in {good} of {found.seeds}. "
         f"{more[0].upper()}{more[1:]}{lucky}",
+        theory=f"{single:.0f} (response function, one flow); {spread(ideal)} (model)",
     )
 
 
@@ -276,15 +270,15 @@ def _ratio_row(found: Comparison) -> Row:
     )
     ours = statistics.fmean(means["NewReno"]) / statistics.fmean(means["CUBIC"])
     good = sum(ratio > 1 for ratio in ratios)
-    return Row(
+    return Row.claim(
         "Fig. 9",
         "mean time of completion, NewReno over CUBIC",
         "all four flows finish significantly later",
-        f"{response_bps('CUBIC', RTT_S) / response_bps('NewReno', RTT_S):.1f} (response functions); {ideal:.1f} "
-        "(model)",
         f"{ours:.2f} ({spread(means['NewReno'], 1)} and {spread(means['CUBIC'], 1)} s)",
-        Verdict.claim(ours in RATIO and found.enough(good)),
+        ours in RATIO and found.enough(good),
         f"{RATIO.text}; CUBIC is faster in {good} of {found.seeds} seeds",
+        theory=f"{response_bps('CUBIC', RTT_S) / response_bps('NewReno', RTT_S):.1f} (response functions); {ideal:.1f} "
+        "(model)",
     )
 
 
@@ -297,43 +291,40 @@ def _order_row(found: Comparison) -> Row:
         fast.last_s < min(slow.finish_s)
         for fast, slow in zip(found.samples["CUBIC"], found.samples["NewReno"], strict=True)
     )
-    return Row(
+    return Row.check(
         "Fig. 9",
         "seeds in which every CUBIC flow finishes before NewReno's median",
         "",
-        "",
         f"{good} of {found.seeds}",
-        Verdict.check(found.enough(good)),
+        found.enough(good),
         f"8 of 10; before NewReno's first flow in {strict}",
     )
 
 
 def _window_rows(found: Comparison) -> list[Row]:
-    """The text's equilibrium above 150 segments, and the window that there is."""
+    """Returns the row for the text's equilibrium above 150 segments, compared with the actual window."""
     windows = found.windows("CUBIC")
     mean = statistics.fmean(windows)
     good = sum(window in WINDOW for window in windows)
     above = mean_interval(share for one in found.samples["CUBIC"] for share in one.above)
     drawn = mean_interval(share for one in found.samples["CUBIC"] for share in one.drawn_above)
     return [
-        Row(
+        Row.claim(
             "Fig. 9a",
-            f"CUBIC: share of the flows' time after {SETTLED_S:.0f} s with a window above {PRINTED_WINDOW:.0f} "
+            f"CUBIC: fraction of the flows' time after {SETTLED_S:.0f} s with a window above {PRINTED_WINDOW:.0f} "
             "segments",
-            f"the flows operate above {PRINTED_WINDOW:.0f} for the whole remainder of the time",
-            "",
+            f"windows above {PRINTED_WINDOW:.0f} for all of the remaining time",
             f"{above.mean:.0%}; {drawn.mean:.0%} with the inflation of fast recovery, as the paper draws it",
-            Verdict.claim(drawn.mean >= WHOLE),
-            f"{AS_PRINTED}: at least {WHOLE:.0%} of the time. Slow start leaves {PRINTED_WINDOW:.0f} segments and more "
-            f"behind, but CUBIC does not stay there: its steady state is {equations.response(LOSS_RATE, RTT_S):.0f}",
+            drawn.mean >= WHOLE,
+            f"{AS_PRINTED}: at least {WHOLE:.0%} of the time. After slow start the window is {PRINTED_WINDOW:.0f} "
+            f"segments or more, but CUBIC's steady state is {equations.response(LOSS_RATE, RTT_S):.0f}",
         ),
-        Row(
+        Row.check(
             "Fig. 9a",
             f"CUBIC: mean window from {SETTLED_S:.0f} s to the end, segments",
-            "",
             f"{equations.response(LOSS_RATE, RTT_S):.0f} (response function, steady state)",
             f"{spread(windows)}, {len(windows)} seeds",
-            Verdict.check(mean in WINDOW and found.enough(good)),
+            mean in WINDOW and found.enough(good),
             f"{WINDOW.text} in the mean and in 8 of 10 seeds; it is in {good}. Without the inflation of fast recovery",
         ),
     ]
@@ -342,21 +333,20 @@ def _window_rows(found: Comparison) -> list[Row]:
 def _slope_row(found: Comparison) -> Row:
     slopes = [slope for one in found.samples["NewReno"] for slope in one.slopes]
     ours = mean_interval(slopes)
-    return Row(
+    return Row.claim(
         "Fig. 9b",
-        "NewReno: growth between losses, segments a round trip",
+        "NewReno: growth between losses, segments per round trip",
         "1/cwnd for each ACK: linear",
-        "0.50 (an ACK for every second segment)",
-        f"{pm(ours, 3)} ({len(slopes)} stretches of 5 s or more)",
-        Verdict.claim(abs(ours.mean / 0.5 - 1) <= 0.05),
-        f"tolerance 5 % ({BEFOREHAND}). Equation 3 of RFC 5681 adds slightly less than a segment a round trip, as "
-        "the window grows "
-        "within it and whole segments are in flight",
+        f"{pm(ours, 3)} ({len(slopes)} intervals of 5 s or more)",
+        abs(ours.mean / 0.5 - 1) <= 0.05,
+        f"tolerance 5 % ({BEFOREHAND}). Equation 3 of RFC 5681 adds slightly less than one segment per round trip, "
+        "because the window grows within it and the flight is an integer",
+        theory="0.50 (an ACK for every second segment)",
     )
 
 
 def _jump_row(found: Comparison) -> Row:
-    """The text's Flow 1: a late first loss, a window that jumps, and a timeout two seconds later."""
+    """Returns the rows for the text's Flow 1: a late first loss, a jump of the window, and a timeout 2 s later."""
     samples = found.samples["CUBIC"]
     seen = [jump for one in samples for jump in one.jumps]
     runs = sum(bool(one.jumps) for one in samples)
@@ -375,7 +365,7 @@ def _jump_row(found: Comparison) -> Row:
         "",
         about,
         Verdict.claim(runs > 0) if found.seeds >= SEEDS else Verdict.UNDECIDED,
-        "a single event of one run: it has to occur. A slow start that no loss ends reaches many hundred segments; "
-        "then several are lost in one window, of which NewReno repairs one a round trip, and only the first partial "
-        "ACK restarts the timer of 1 s (RFC 6582 §4, impatient)",
+        "a single event of one run: it has to occur. A slow start without losses reaches many hundred segments; "
+        "then several are lost in one window, NewReno repairs one per round trip, and only the first partial ACK "
+        "restarts the timer of 1 s (RFC 6582 §4, impatient)",
     )

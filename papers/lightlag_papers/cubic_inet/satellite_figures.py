@@ -22,7 +22,7 @@ TICKS_MBPS = (5, 10, 20, 40, 80)
 
 @styled
 def windows(results: dict[str, ll.Result]) -> Figure:
-    """Fig. 9: the windows of four flows with CUBIC (a) and with NewReno (b), as fast recovery inflates them."""
+    """Plots Fig. 9: the windows of four flows with CUBIC (a) and NewReno (b), including inflation in fast recovery."""
     figure, panels = style.chart(2, 1, size=(6.4, 5.4), sharex=True)
     end = max(result.simulated_s for result in results.values())
     for axes, (name, result) in zip(panels, results.items(), strict=True):
@@ -47,7 +47,7 @@ def windows(results: dict[str, ll.Result]) -> Figure:
 
 @styled
 def clients(sweep: Sweep) -> Figure:
-    """Fig. 10: the throughput of each client with CUBIC (a) and with NewReno (b)."""
+    """Plots Fig. 10: the throughput of each client with CUBIC (a) and with NewReno (b)."""
     figure, panels = style.chart(2, 1, size=(6.4, 5.0), sharex=True)
     for axes, name in zip(panels, ALGORITHMS, strict=True):
         of_clients = list(zip(*(sweep.clients(name, rtt) for rtt in RTTS_S), strict=True))
@@ -64,7 +64,7 @@ def clients(sweep: Sweep) -> Figure:
 
 @styled
 def aggregate(sweep: Sweep) -> Figure:
-    """Fig. 11: the throughput of all clients, with the response functions and the two values of the text."""
+    """Plots Fig. 11: the throughput of all clients, with the response functions and the text's two values."""
     figure, axes = style.chart()
     t = np.linspace(RTTS_S[0], RTTS_S[-1], 100)
     for at, name in enumerate(ALGORITHMS):
@@ -83,7 +83,7 @@ def aggregate(sweep: Sweep) -> Figure:
 
 @styled
 def variants(found: Variants) -> Figure:
-    """Every variant of CUBIC on the paper's path."""
+    """Plots every variant of CUBIC on the paper's path."""
     figure, axes = style.chart(size=(6.4, 4.4))
     middle = (len(VARIANTS) - 1) / 2
     for at, label in enumerate(VARIANTS):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from lightlag import _engine
-from lightlag_papers.fanet import causes, exchanged, figures, hop, judging, readings, runs, sweeps
+from lightlag_papers.fanet import assessment, causes, exchanged, figures, hop, readings, runs, sweeps
 from lightlag_papers.fanet.outcome import Outcome
 from lightlag_papers.fanet.readings import GROUNDS, READINGS, Ground, Outcomes, Reading
 from lightlag_papers.fanet.setting import (
@@ -19,7 +19,7 @@ from lightlag_papers.fanet.setting import (
     RADIOS,
     SEEDS,
     SOURCES,
-    Contender,
+    Candidate,
     Setting,
     as_linux,
 )
@@ -27,55 +27,55 @@ from lightlag_papers.fanet.sweeps import Runner, Swarms
 from lightlag_papers.paper import Effort, Picture, Reproduction
 
 WANTED = ("newreno", "cubic", "bbr", "bbr3", "vegas", "westwood+", "hybla", "illinois", "copa")
-"""Beyond the paper: by loss, by delay, by rate."""
+"""The algorithms tested beyond the paper: loss-based, delay-based and rate-based."""
 
 NOTES = (
-    "**Readings.** The paper leaves five settings open, or gives two values for them. A reading answers all five, "
-    "and all claims are judged under it together. Table 1 has 20 to 60 UAVs with 5 to 25 connections, the text 40 "
-    "to 80 with 30; the first and the last point of our curves stand for those of the paper's. The range is not "
-    "stated: 44 m is that of ns-3.30.1's defaults, 81 m takes 8 dB more and 150 m 16, and in one collision domain "
-    "everybody hears everybody. Throughput is that over the run, or over the time between the first and the last "
-    "data of a flow (equation 4). Jain's index covers all flows, or those that delivered anything. BBR has "
-    "Linux's rules or those of ns-3's TcpBbr. All readings, claims and bands were written down before the runs.",
-    "**Chosen, because the paper does not say:** no gains, noise figure 7 dB, path loss with an exponent of 3, "
-    "NIST's error model, frames of 24 Mbit/s and broadcasts of 6, no RTS, 7 transmissions of a frame, a MAC queue "
-    "of 500 packets and 500 ms: the defaults of ns-3.30.1. Gauss-Markov mobility with α 0.85, steps of 0.5 s and "
-    "the noise of the example in ns-3's documentation; the mean speed of a node is drawn from 0 to the speed of "
-    "the figure. Different random pairs start within the first second; a first window of one segment, buffers of "
-    "128 KiB, an ACK for every second segment.",
-    "**The paper contradicts itself** not only about its density. It places the largest and the smallest "
-    "throughput of Fig. 5 both at 5 m/s; its own trend has the smallest at 25 m/s, where it is judged. Equation 5 "
-    "lacks the square, and sums from 0; as printed it is 1/n for every allocation, so Jain's index is taken. 60 "
-    "UAVs at 25 m/s belong to both experiments. *No relationship* of fairness and density is not judged: five "
-    "points can neither show nor refute it.",
-    "**Which CUBIC and BBR.** ns-3.30.1 had neither, so the paper ran code of its own. CUBIC is that of ns-3.37. "
-    '*BBR as Linux* and *BBR as ns-3* (`variant = "ns3"`) both run in ns-3\'s TCP. The latter takes n ACKs in a '
-    "flight for n/(n+1) of its rate, so that with an ACK for every second segment its estimate of the bandwidth "
-    "falls until segments wait for the timer of delayed ACKs: docs/models/congestion-control.md.",
-    "**ns-3.37 itself** flies the same swarms (`benchmarks/peers/ns3/air-swarm.cc`): lightlag follows the paths, "
-    "pairs and starts that ns-3 drew, with AODV's habits of ns-3 and without agreements on block acknowledgements "
-    "(`--aggregate=0`), which frames at legacy rates cannot use. Each metric has one definition for both: a frame "
-    "sent again has the retry bit; every expired timer of TCP counts, also in the handshake; hops and delays are "
-    "means over the data that arrived; dropped frames are those given up after the last attempt or their "
-    "lifetime, or refused by a full queue. They agree if the mean differences of a swarm are within a tenth in data, "
-    "served flows, frames sent again and hops, or not different from 0 at 95 %. One switch matters at 44 m: ns-3 "
-    "keeps packets that wait for a route until a reply or the end of a ring, also if a neighbour's HELLO brings the "
-    'route before (`release_on = "reply"`). If HELLO releases them, CUBIC carries 6.86 instead of 4.92 MB in ten '
-    "swarms of 10 s, and ns-3 4.94 MB.",
+    "**Readings.** The paper leaves five settings open, or gives two values for them. A reading fixes all five, and "
+    "all claims are evaluated under it. Table 1 has 20 to 60 UAVs with 5 to 25 connections, the text 40 to 80 with "
+    "30; the first and the last point of the curves are compared with the paper's. The range is not stated: 44 m "
+    "follows from ns-3.30.1's defaults, 81 m from 8 dB more and 150 m from 16, and in one collision domain all nodes "
+    "receive all frames. Throughput is an average over the run, or over the time between the first and the last data "
+    "of a flow (equation 4). Jain's index covers all flows, or the flows that delivered data. BBR follows Linux or "
+    "ns-3's TcpBbr. All readings, claims and bands were fixed before the runs. A value in its band also needs an "
+    "interval that is narrower than the band.",
+    "**Assumptions** where the paper is silent, the defaults of ns-3.30.1: no gains, noise figure 7 dB, path loss "
+    "with an exponent of 3, NIST's error model, frames of 24 Mbit/s and broadcasts of 6, no RTS, 7 transmissions of a "
+    "frame, a MAC queue of 500 packets and 500 ms. Gauss-Markov mobility with α 0.85, steps of 0.5 s and the noise of "
+    "the example in ns-3's documentation; the mean speed of a node is drawn from 0 to the speed of the figure. "
+    "Different random pairs start within the first second; the initial window is one segment, buffers are 128 KiB, "
+    "and every second segment is acknowledged.",
+    "**Contradictions in the paper.** It states both the maximum and the minimum throughput of Fig. 5 at 5 m/s; its "
+    "own trend has the minimum at 25 m/s, where it is evaluated. Equation 5 lacks the square, and sums from 0; as "
+    "printed it is 1/n for every allocation, so Jain's index is used. 60 UAVs at 25 m/s belong to both experiments. "
+    "*No relationship* of fairness and density has no verdict: five points can neither show nor refute it.",
+    "**CUBIC and BBR.** ns-3.30.1 had neither, so the paper used its own code. CUBIC follows ns-3.37. *BBR as Linux* "
+    'and *BBR as ns-3* (`variant = "ns3"`) both run in ns-3\'s TCP. The latter estimates a rate of n/(n+1) from n '
+    "ACKs in a flight, so that it starves with an ACK for every second segment (see `bbr` in the reference).",
+    "**Comparison with ns-3.37** in the same swarms (`benchmarks/simulators/ns3/air-swarm.cc`): lightlag follows the "
+    "paths, pairs and start times that ns-3 drew, with the rules of ns-3's AODV and without negotiation of block "
+    "acknowledgements (`--aggregate=0`), which frames at legacy rates cannot use. Both use the same definitions: a "
+    "retransmitted frame has the retry bit; every expired TCP timer counts, also in the handshake; hops and delays "
+    "are means over the delivered data; a dropped frame failed in its last attempt, expired, or met a full queue. One "
+    "switch matters at 44 m: in ns-3 packets that wait for a route are released by a reply or the end of a ring, not "
+    'by a neighbour\'s HELLO (`release_on = "reply"`). If HELLO releases them, CUBIC carries 6.86 instead of 4.92 MB '
+    "in ten swarms of 10 s, and ns-3 4.94 MB.",
 )
 
 
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
-    """Fill a reproduction with every item."""
-    fill(reproduction, effort, runs.keeping(effort.kept), contenders())
+    """Fills a reproduction with all items."""
+    fill(reproduction, effort, runs.keeping(effort.kept), candidates())
     effort.progress("one clean hop")
     rows, goodputs = hop.fill(effort, hop.run)
     reproduction.add(rows)
     reproduction.layouts.append(goodputs)
 
 
-def contenders() -> list[Contender]:
-    """The algorithms beyond the paper: ns-3's, BBR with an ACK for each segment, and others in the TCP of Linux."""
+def candidates() -> list[Candidate]:
+    """Returns the algorithms tested beyond the paper.
+
+    These are the algorithms of ns-3, BBR with an ACK for each segment, and others with Linux's TCP.
+    """
     names = [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
     return [
         CUBIC,
@@ -87,18 +87,18 @@ def contenders() -> list[Contender]:
     ]
 
 
-def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders: Sequence[Contender]) -> None:
-    """Fill a reproduction with every item, from the runs of `runner`; `contenders` take part beyond the paper."""
+def fill(reproduction: Reproduction, effort: Effort, runner: Runner, candidates: Sequence[Candidate]) -> None:
+    """Fills a reproduction with all items from runs of `runner`; `candidates` are algorithms beyond the paper."""
     swarms = Swarms(effort, runner)
     outcomes: dict[Setting, Sequence[Outcome]] = {}
     for ground in GROUNDS:
         effort.progress(f"Figs. 3 to 6: {ground.source.name}, {ground.radio.name}")
         outcomes |= swarms.run(sweeps.settings_of(ground))
-    judgements = judging.judge_all(outcomes)
-    best = judgements[0].reading
-    reproduction.lead = judging.summary(judgements, len(effort.seeds_of(SEEDS)))
-    reproduction.add(judging.rows(judgements), _pictures(best, outcomes))
-    reproduction.layouts += [judging.answers(judgements), judging.by_claim(judgements)]
+    assessments = assessment.assess_all(outcomes)
+    best = assessments[0].reading
+    reproduction.lead = assessment.summary(assessments, len(effort.seeds_of(SEEDS)))
+    reproduction.add(assessment.rows(assessments), _pictures(best, outcomes))
+    reproduction.layouts += [assessment.answers(assessments), assessment.by_claim(assessments)]
     _swarms(reproduction, best.ground, outcomes)
     swarms_of_both = exchanged.read(exchanged.FILE.read_text("utf-8"))
     reproduction.add(exchanged.rows(swarms_of_both))
@@ -111,18 +111,18 @@ def fill(reproduction: Reproduction, effort: Effort, runner: Runner, contenders:
     }
     reproduction.add(causes.connectivity_rows(modelled))
     reproduction.layouts.append(causes.connectivity_layout(modelled))
-    for name, settings in sweeps.beyond(contenders).items():
+    for name, settings in sweeps.beyond(candidates).items():
         effort.progress(f"beyond the paper: {name}")
         large = [one for one in settings.values() if one.nodes >= sweeps.LARGE]
         usual = [one for one in settings.values() if one.nodes < sweeps.LARGE]
         ran = {**swarms.run(usual, sweeps.BEYOND_SEEDS), **swarms.run(large, 1)}
         reproduction.layouts.append(sweeps.layout(name, settings, ran))
-    reproduction.layouts.append(judging.table(judgements))
+    reproduction.layouts.append(assessment.table(assessments))
     reproduction.notes += NOTES
 
 
 def _swarms(reproduction: Reproduction, ground: Ground, outcomes: Outcomes) -> None:
-    """The measurements of the swarms of the best reading, and the causes."""
+    """Returns the tables of measurements and causes for the swarms of the best reading."""
     words = f"{ground.source.name}, range {ground.radio.name}"
     columns = {"throughput": causes.METRICS, "causes": causes.CAUSES}
     titles = {"throughput": "Throughput and fairness", "causes": "Causes"}

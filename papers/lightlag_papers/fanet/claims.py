@@ -1,4 +1,4 @@
-"""The claims of Figs. 3 to 6 and of their text, each with its criterion. A claim sees the evidence of one reading."""
+"""The claims of Figs. 3 to 6 and their text, each with its criterion, which is applied to the runs of one reading."""
 
 from __future__ import annotations
 
@@ -10,35 +10,39 @@ from dataclasses import dataclass
 from lightlag.analyse import Interval
 from lightlag_papers.fanet.measures import sign_test, spearman
 from lightlag_papers.fanet.readings import Curve, Evidence
-from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band
+from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, pm
 
 ALGORITHMS = ("CUBIC", "BBR")
 FIGURES = {"Fig. 3": "nodes", "Fig. 4": "nodes", "Fig. 5": "speed", "Fig. 6": "speed"}
-"""The figures, and what varies in each."""
+"""The quantity that varies in each figure: the number of nodes or the speed."""
 AXES = {"nodes": "UAVs", "speed": "m/s"}
 
 FACTOR = 1.5
-"""Between a printed throughput and ours. The largest and the smallest value of each curve of the paper differ by a
-factor of 3.2 to 4.8, so that the bands of both do not overlap."""
+"""Maximum ratio between a printed throughput and ours. The maximum and the minimum of each curve of the paper differ by
+a factor of 3.2 to 4.8, so that the bands of both do not overlap.
+"""
 MARGIN = 0.09
-"""Between a printed Jain's index and ours. The extremes of each curve of the paper differ by 0.18 to 0.36."""
+"""Spearman's rank correlation that counts as falling throughput: 1 in 24 random orders of five points reach it.
+
+The extremes of each curve of the paper differ by 0.18 to 0.36.
+"""
 RANK = -0.9
-"""Spearman's rank correlation of a throughput that falls: five points in a random order reach it in 1 of 24 cases."""
+"""Minimum ratio of broken links at the highest speed to the lowest; below it most breaks are not due to mobility."""
 SIGNIFICANT = 0.05
 BREAKS = 2.0
-"""Broken links at the highest speed over those at the lowest: otherwise most breaks are not due to mobility."""
+"""Minimum ratio of broken links at the highest speed to the lowest; below it most breaks are not due to mobility."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """The numbers that the text gives for an algorithm, and the point at which it places each.
+    """The values that the text gives for an algorithm, and the point (number of nodes or speed) of each.
 
     Attributes
     ----------
     max_kbps, min_kbps
-        The largest and the smallest throughput.
+        Maximum and minimum throughput, and the point where it occurs.
     max_jain, min_jain
-        The largest and the smallest index.
+        Maximum and minimum of Jain's index, and the point where it occurs.
     """
 
     max_kbps: tuple[float, int]
@@ -53,19 +57,19 @@ PAPER = {
     ("speed", "CUBIC"): Printed((488.2, 5), (141.76, 5), (0.98046, 5), (0.618, 10)),
     ("speed", "BBR"): Printed((382.694, 5), (114.5539, 5), (0.67, 10), (0.487, 15)),
 }
-"""By what varies and the algorithm."""
+"""The printed values, by the varied quantity and the algorithm."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The measurement that a claim is judged by.
+    """The measurement that decides whether a claim is reproduced.
 
     Attributes
     ----------
     text
         The measured values.
     holds
-        Whether they meet the criterion.
+        Whether the values meet the criterion.
     """
 
     text: str
@@ -79,15 +83,15 @@ class Claim:
     Attributes
     ----------
     key
-        Number of the figure and a letter.
+        Number of the figure, followed by a letter.
     figure
-        Where the paper makes it.
+        Figure of the claim.
     quantity, paper
-        What is compared, and the paper's value.
+        The compared quantity, and the paper's value.
     criterion
-        When it counts as reproduced.
-    judge
-        Judges the evidence of one reading in the experiment of the figure.
+        Condition under which the claim counts as reproduced.
+    evaluate
+        Function that decides about the claim from the runs of one reading.
     """
 
     key: str
@@ -95,27 +99,21 @@ class Claim:
     quantity: str
     paper: str
     criterion: str
-    judge: Callable[[Evidence], Finding]
+    evaluate: Callable[[Evidence], Finding]
 
     @property
     def varies(self) -> str:
-        """Whether its figure is over the ``nodes`` or the ``speed``."""
+        """The quantity that varies in the claim's figure: ``nodes`` or ``speed``."""
         return FIGURES[self.figure]
 
 
-def shown(interval: Interval, digits: int = 0) -> str:
-    """A mean with the half width of its interval, which a single value does not have."""
-    half = "" if interval.count < 2 else f" ± {interval.half_width:.{digits}f}"
-    return f"{interval.mean:.{digits}f}{half}"
-
-
 def _in_band(interval: Interval, band: Band) -> bool:
-    """Whether a mean is within a band, and known more precisely than the band is wide."""
+    """Returns true if a mean is within a band and its confidence interval is narrower than the band."""
     return interval.mean in band and 2 * interval.half_width < band.high - band.low
 
 
 def _order(figure: str, metric: Callable[[Evidence], dict[str, Curve]], name: str, everywhere: bool) -> Claim:
-    def judge(seen: Evidence) -> Finding:
+    def assess(seen: Evidence) -> Finding:
         cubic, bbr = (metric(seen)[algorithm] for algorithm in ALGORITHMS)
         above = sum(a > b for a, b in zip(cubic.means, bbr.means, strict=True))
         pairs = [
@@ -133,11 +131,11 @@ def _order(figure: str, metric: Callable[[Evidence], dict[str, Curve]], name: st
     where = "at every point" if everywhere else "at most points"
     means = "at every point" if everywhere else "at more than half of the points"
     criterion = f"in the mean {means} ({AS_PRINTED}), and a sign test over all swarms with p < {SIGNIFICANT}"
-    return Claim("", figure, f"{name} of CUBIC above that of BBR", where, f"{criterion} ({BEFOREHAND})", judge)
+    return Claim("", figure, f"{name} of CUBIC above BBR's", where, f"{criterion} ({BEFOREHAND})", assess)
 
 
 def _fall(figure: str, algorithm: str) -> Claim:
-    def judge(seen: Evidence) -> Finding:
+    def assess(seen: Evidence) -> Finding:
         curve = seen.throughput[algorithm]
         rank = spearman(curve.points, curve.means)
         means = ", ".join(f"{mean:.0f}" for mean in curve.means)
@@ -145,7 +143,7 @@ def _fall(figure: str, algorithm: str) -> Claim:
 
     what = "number of UAVs" if FIGURES[figure] == "nodes" else "speed"
     criterion = f"Spearman's rank correlation at most {RANK} ({BEFOREHAND})"
-    return Claim("", figure, f"{algorithm}: throughput by the {what}, kbit/s", "falls", criterion, judge)
+    return Claim("", figure, f"{algorithm}: throughput by the {what}, kbit/s", "falls", criterion, assess)
 
 
 def _value(figure: str, algorithm: str, largest: bool) -> Claim:
@@ -155,16 +153,16 @@ def _value(figure: str, algorithm: str, largest: bool) -> Claim:
     band = Band(value / FACTOR, value * FACTOR, BEFOREHAND)
     which, where = ("largest", "first") if largest else ("smallest", "last")
 
-    def judge(seen: Evidence) -> Finding:
+    def assess(seen: Evidence) -> Finding:
         interval = seen.throughput[algorithm].intervals[0 if largest else -1]
-        return Finding(shown(interval), _in_band(interval, band))
+        return Finding(pm(interval, 0), _in_band(interval, band))
 
     at = f"at {point} {AXES[varies]}" if largest or varies == "nodes" else f"printed at {point} m/s"
     quantity = f"{algorithm}: throughput at the {where} point, kbit/s"
-    criterion = f"within {band.text}, a factor of {FACTOR:g}, and known more precisely than that"
+    criterion = f"within {band.text}, a factor of {FACTOR:g}"
     if not (largest or varies == "nodes"):
         criterion += "; at the highest speed, where the text's own trend has it"
-    return Claim("", figure, quantity, f"{value:.0f}, the {which}, {at}", criterion, judge)
+    return Claim("", figure, quantity, f"{value:.0f}, the {which}, {at}", criterion, assess)
 
 
 def _extreme(figure: str, algorithm: str, largest: bool) -> Claim:
@@ -174,28 +172,28 @@ def _extreme(figure: str, algorithm: str, largest: bool) -> Claim:
     band = Band(value - MARGIN, value + MARGIN, BEFOREHAND)
     which = "largest" if largest else "smallest"
 
-    def judge(seen: Evidence) -> Finding:
+    def assess(seen: Evidence) -> Finding:
         curve = seen.jain[algorithm]
         known = [(one, at) for one, at in zip(curve.intervals, curve.points, strict=True) if one.count]
         if not known:
             return Finding("no data", False)
         interval, at = (max if largest else min)(known, key=lambda each: each[0].mean)
-        return Finding(f"{shown(interval, 2)} (at {at})", len(known) == len(curve.points) and _in_band(interval, band))
+        return Finding(f"{pm(interval, 2)} (at {at})", len(known) == len(curve.points) and _in_band(interval, band))
 
-    criterion = f"within {band.text}, and known more precisely than that; wherever it is"
+    criterion = f"within {band.text}, at any point"
     paper = f"{value:.2f} (at {point} {AXES[varies]})"
-    return Claim("", figure, f"{algorithm}: {which} Jain's index", paper, criterion, judge)
+    return Claim("", figure, f"{algorithm}: {which} Jain's index", paper, criterion, assess)
 
 
 def _breaks() -> Claim:
-    def judge(seen: Evidence) -> Finding:
+    def assess(seen: Evidence) -> Finding:
         means = seen.broken["CUBIC"].means
         return Finding(", ".join(f"{mean:.1f}" for mean in means), means[-1] >= BREAKS * means[0])
 
     paper = "frequent route failures, which occur due to the mobility"
     criterion = f"{BREAKS:g} times as many at the highest speed as at the lowest ({BEFOREHAND}): a frame that collides "
     criterion += "too often breaks a route as well"
-    return Claim("", "Fig. 5", "CUBIC: broken links per second by the speed", paper, criterion, judge)
+    return Claim("", "Fig. 5", "CUBIC: broken links per second by the speed", paper, criterion, assess)
 
 
 def _of_figures() -> Iterator[Claim]:
@@ -213,8 +211,8 @@ def _numbered(claims: Iterator[Claim]) -> Iterator[Claim]:
     for figure, group in itertools.groupby(claims, key=lambda claim: claim.figure):
         for letter, one in zip("abcdefgh", group, strict=False):
             key = f"{figure[-1]}{letter}"
-            yield Claim(key, one.figure, one.quantity, one.paper, one.criterion, one.judge)
+            yield Claim(key, one.figure, one.quantity, one.paper, one.criterion, one.evaluate)
 
 
 CLAIMS = tuple(_numbered(_of_figures()))
-"""Every claim once. Which BBR the paper ran is a question of the reading, not another claim."""
+"""All claims, each once. Which version of BBR the paper used is a question for the readings, not another claim."""

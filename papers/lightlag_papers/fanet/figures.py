@@ -17,7 +17,7 @@ X = {"nodes": "number of UAVs", "speed": "speed (m/s)"}
 
 @styled
 def throughput(seen: Evidence, varies: str) -> Figure:
-    """Average throughput of a flow, and the numbers that the text prints, at the first and the last point."""
+    """Plots the mean throughput of a flow, and the values that the text gives for the first and the last point."""
     figure, axes = style.chart()
     _curves(axes, seen.throughput)
     _printed(axes, seen.throughput["CUBIC"].points, varies)
@@ -27,7 +27,7 @@ def throughput(seen: Evidence, varies: str) -> Figure:
 
 @styled
 def jain(seen: Evidence, varies: str) -> Figure:
-    """Jain's index, and the range that the text prints."""
+    """Plots Jain's index, and the range that the text gives."""
     figure, axes = style.chart()
     _curves(axes, seen.jain)
     for at, algorithm in enumerate(ALGORITHMS):
@@ -40,7 +40,7 @@ def jain(seen: Evidence, varies: str) -> Figure:
 
 @styled
 def ranges(found: Mapping[str, Evidence]) -> Figure:
-    """Throughput by density for each range of the radio; the axis of throughput is logarithmic."""
+    """Plots throughput by density for each radio range, on a logarithmic axis."""
     figure, panels = style.chart(1, len(found), size=(6.4, 3.2), sharey=True)
     for axes, (name, seen) in zip(panels, found.items(), strict=True):
         _curves(axes, seen.throughput)

@@ -1,4 +1,4 @@
-"""One clean hop, on which ns-3's BBR starves with delayed ACKs: ours with its rules beside it."""
+"""A single hop without interference, where ns-3's BBR starves with delayed ACKs: ns-3 compared with our simulator."""
 
 from __future__ import annotations
 
@@ -8,31 +8,35 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import lightlag as ll
-from lightlag_papers.fanet.setting import BBR_LINUX, BBR_NS3, EACH_ACKED, NS3_EACH_ACKED, Contender
+from lightlag_papers.fanet.setting import BBR_LINUX, BBR_NS3, EACH_ACKED, NS3_EACH_ACKED, Candidate
 from lightlag_papers.paper import Effort
-from lightlag_papers.table import Layout, Row, Verdict
+from lightlag_papers.table import Layout, Row
 
 NS3 = {("each", 10): 12.91, ("each", 60): 2.42, ("every second", 10): 2.34, ("every second", 60): 0.41}
-"""Mbit/s, medians of ten seeds of ns-3.37, by the segments that it acknowledges and the seconds:
+"""Goodputs of ns-3.37 in Mbit/s, medians of ten seeds, by ACK policy and duration in s.
 
     ns3-air-chain --traffic=tcp --algorithm=TcpBbr --hops=1 --aggregate=0 --arp=0 --preamble-dbm=-101
 """
-POLICIES: Mapping[str, Sequence[Contender]] = {
+POLICIES: Mapping[str, Sequence[Candidate]] = {
     "each": (EACH_ACKED, NS3_EACH_ACKED),
     "every second": (BBR_LINUX, BBR_NS3),
 }
 SEEDS = 10
 CLOSE, FACTOR = 0.03, 2.0
-"""Tolerances: chance decides when the fall starts, and the largest of ns-3's seeds is ten times the smallest."""
+"""Tolerance as a fraction, and as a factor.
 
-Runner = Callable[[Contender, int, int], float]
-"""The goodput of a contender with a seed over so many seconds, in Mbit/s."""
+The factor is large because randomness decides when the decline starts: the maximum of ns-3's seeds is ten times the
+minimum.
+"""
+
+Runner = Callable[[Candidate, int, int], float]
+"""Returns the goodput of a candidate in Mbit/s, for a seed and a duration in seconds."""
 
 
-def run(contender: Contender, seed: int, seconds: int) -> float:
-    """One flow over 40 m at 24 Mbit/s, with ns-3's initial window of ten."""
+def run(candidate: Candidate, seed: int, seconds: int) -> float:
+    """Runs one flow over 40 m at 24 Mbit/s, with ns-3's initial window of ten segments, and returns its goodput."""
     medium = {"standard": "802.11n", "rate": "24 Mbit/s", "detection": "-101 dBm", "routing": "static"}
-    tcp = {**contender.tcp, "initial_window": 10}
+    tcp = {**candidate.tcp, "initial_window": 10}
     nodes = [{"name": f"n{at}", "at": [f"{40 * at} m", "0 m", "0 m"]} for at in (0, 1)]
     scenario: dict[str, Any] = {
         "name": "hop",
@@ -46,12 +50,10 @@ def run(contender: Contender, seed: int, seconds: int) -> float:
 
 
 def fill(effort: Effort, runner: Runner) -> tuple[list[Row], Layout]:
-    """The check of ns-3's rules, and the goodputs."""
+    """Returns the rows that check ns-3's rules, and the table of goodputs."""
     seeds = effort.seeds_of(SEEDS)
     asked = [(one, seed, seconds) for policy, seconds in NS3 for one in POLICIES[policy] for seed in seeds]
-    found: dict[tuple[str, int], list[float]] = {}
-    for (contender, _, seconds), goodput in zip(asked, effort.map(lambda each: runner(*each), asked), strict=True):
-        found.setdefault((contender.label, seconds), []).append(goodput)
+    found = effort.collect(lambda each: runner(*each), asked, lambda each: (each[0].label, each[2]))
     lines, rows = [], []
     for (policy, seconds), theirs in NS3.items():
         ours, as_ns3 = (found[one.label, seconds] for one in POLICIES[policy])
@@ -69,12 +71,11 @@ def _row(policy: str, seconds: int, ours: float) -> Row:
     theirs = NS3[policy, seconds]
     exact = policy == "each"
     holds = abs(ours / theirs - 1) <= CLOSE if exact else abs(math.log(ours / theirs)) <= math.log(FACTOR)
-    return Row(
+    return Row.check(
         "one hop",
         f"BBR as ns-3 on a clean hop for {seconds} s, an ACK for {policy} segment: goodput, Mbit/s",
-        "",
         f"{theirs:.2f} (ns-3.37)",
         f"{ours:.2f}",
-        Verdict.check(holds),
-        f"medians; within {CLOSE:.0%}" if exact else f"medians; within a factor of {FACTOR:g}",
+        holds,
+        f"medians within {CLOSE:.0%}" if exact else f"medians within a factor of {FACTOR:g}",
     )

@@ -1,4 +1,4 @@
-"""Two tests of order: Spearman's rank correlation, and the sign test."""
+"""Two statistics of order: Spearman's rank correlation, and the sign test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's rank correlation; equal values share their mean rank. NaN if a side is constant.
+    """Returns Spearman's rank correlation. Equal values share their mean rank; NaN if a sample is constant.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 
 def sign_test(wins: int, count: int) -> float:
-    """The probability that a fair coin shows at least so many heads.
+    """Returns the p-value of a sign test: the probability of at least `wins` heads in `count` tosses of a fair coin.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""A model of the swarm's connectivity that shares no code with the simulator: paths, links and hops.
+"""A model of a swarm's connectivity (paths, links and hops), which shares no code with the simulator.
 
-Gauss-Markov mobility in three dimensions as ns-3 has it: every Δt speed v, direction θ and pitch φ follow
-x ← α x + (1-α) x̄ + sqrt(1-α²) N, and the node flies straight until the next step. At a wall the component of the
-velocity turns round, as does the mean that belongs to it. α, Δt and the noise are those of the example in ns-3's
-documentation; the noise of the speed is zero.
+Gauss-Markov mobility in three dimensions as in ns-3: every Δt, speed v, direction θ and pitch φ are updated by x
+← α x + (1-α) x̄ + sqrt(1-α²) N, and the node flies straight until the next step. At a wall, the component of the
+velocity towards the wall is reversed, and the mean direction or pitch is reflected accordingly. α, Δt and the
+noise are taken from the example in ns-3's documentation; the noise of the speed is zero.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ STEP_S = 0.5
 DIRECTION_VARIANCE, DIRECTION_BOUND = 0.2, 0.4
 PITCH_VARIANCE, PITCH_BOUND = 0.02, 0.04
 MEAN_PITCH = 0.05
-"""The largest mean pitch in rad; the smallest is 0."""
+"""Maximum mean pitch in rad; the minimum is 0."""
 
 
 @dataclass(frozen=True)
 class Connectivity:
-    """Averages over time of a swarm.
+    """Time averages of a swarm.
 
     Attributes
     ----------
     degree
-        Neighbours of a node.
+        Number of neighbours per node.
     connected
-        Share of the pairs with a way between them.
+        Fraction of the pairs of nodes with a path between them.
     hops
-        Mean length of the shortest ways.
+        Mean length of the shortest paths, in hops.
     changes
-        Links that come or go in a second, for each link.
+        Links that appear or disappear per second, as a fraction of all links.
     """
 
     degree: float
@@ -47,7 +47,7 @@ class Connectivity:
 
 
 def paths(nodes: int, speed: float, seconds: float, seed: int) -> Numbers:
-    """Places of the nodes in m at every step: steps, nodes, coordinates."""
+    """Returns the positions of the nodes in m, as an array indexed by step, node and coordinate."""
     rng = np.random.default_rng(seed)
     box = np.array(BOX_M)
     place = rng.uniform(0, 1, (nodes, 3)) * box
@@ -79,7 +79,7 @@ def paths(nodes: int, speed: float, seconds: float, seed: int) -> Numbers:
 
 
 def connectivity(places: Numbers, range_m: float, step_s: float = STEP_S) -> Connectivity:
-    """The links of a given length that paths make; `step_s` lies between two rows of places."""
+    """Returns the connectivity of nodes on these paths with a radio range; `step_s` is the time between two rows."""
     _, nodes, _ = places.shape
     pairs = nodes * (nodes - 1)
     degrees, shares, lengths, changes, before = [], [], [], [], None
@@ -103,7 +103,7 @@ def connectivity(places: Numbers, range_m: float, step_s: float = STEP_S) -> Con
 
 
 def shortest(links: npt.NDArray[np.bool_]) -> Numbers:
-    """Hops between all pairs over symmetric links; infinite where there is no way."""
+    """Returns the number of hops between all pairs over symmetric links; infinite if there is no path."""
     nodes = len(links)
     steps = np.full((nodes, nodes), np.inf)
     reached = np.eye(nodes, dtype=bool)
@@ -123,7 +123,7 @@ def _velocity(now: Numbers) -> Numbers:
 
 
 def _bounded(rng: np.random.Generator, variance: float, bound: float, count: int) -> Numbers:
-    """Normal numbers drawn again while they are beyond a bound."""
+    """Returns normally distributed random numbers; values beyond the bound are drawn again."""
     drawn = rng.normal(0, np.sqrt(variance), count)
     while (far := np.abs(drawn) > bound).any():
         drawn[far] = rng.normal(0, np.sqrt(variance), int(far.sum()))

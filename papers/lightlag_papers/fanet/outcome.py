@@ -1,4 +1,4 @@
-"""The outcome of a swarm: its transfers, its frames and its routing; the metrics of the paper."""
+"""The outcome of a swarm: its transfers, its frames and its routing, and the paper's metrics."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Flow:
     Attributes
     ----------
     bytes
-        Payload that its receiver got.
+        Payload received.
     seconds
         From the first segment to the last byte; 0 if nothing arrived.
     delay_s
         Mean time from the first transmission of a segment to its delivery in order; NaN if nothing arrived.
     timeouts
-        Of the retransmission timer.
+        Number of retransmission timeouts.
     hops
-        Mean over the data that arrived; NaN without any, or where hops were not recorded.
+        Mean number of hops of the data that arrived; NaN if nothing arrived or hops were not recorded.
     """
 
     bytes: int
@@ -34,24 +34,24 @@ class Flow:
 
     @property
     def bps(self) -> float:
-        """Throughput by equation 4 of the paper: what arrived over the time between the first and the last of it."""
+        """Throughput by equation 4 of the paper: received payload divided by the active time, in bit/s."""
         return self.bytes * 8 / self.seconds if self.bytes and self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Air:
-    """Frames and messages of routing.
+    """Counts of frames and of routing messages.
 
     Attributes
     ----------
     sent
-        Frames of data, routing and address resolution on the air, each attempt counted; no acknowledgements.
+        Transmitted frames (data, routing and address resolution), each attempt counted; no acknowledgements.
     retries
-        Those of them that repeat one that was not acknowledged.
+        Number of these frames that are retransmissions of an unacknowledged frame.
     dropped
         Frames that a station dropped: after their last attempt, after their lifetime, or at a full queue.
     broken
-        Links that AODV took for broken; NaN if unknown.
+        Number of links that AODV considered broken; NaN if unknown.
     routing_bytes
         Bytes of routing messages, each hop counted.
     """
@@ -64,22 +64,22 @@ class Air:
 
     @property
     def repeating(self) -> float:
-        """The fraction of the frames on the air that repeat another one; NaN without any."""
+        """The fraction of transmitted frames that are retransmissions; NaN if there are no frames."""
         return self.retries / self.sent if self.sent else math.nan
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run.
+    """The outcome of a run.
 
     Attributes
     ----------
     flows
-        Every transfer, also those that carried nothing.
+        All transfers, including those that delivered nothing.
     air
         Frames and routing.
     seconds
-        The length of the run.
+        Duration of the run.
     """
 
     flows: Sequence[Flow]
@@ -88,32 +88,32 @@ class Outcome:
 
     @property
     def served(self) -> int:
-        """Flows that delivered anything."""
+        """Number of flows that delivered data."""
         return sum(flow.bytes > 0 for flow in self.flows)
 
     @property
     def delay_s(self) -> float:
-        """Mean delay of a delivered segment, each byte with the same weight; NaN if nothing arrived."""
+        """Mean delay of a delivered segment, weighted by bytes; NaN if nothing arrived."""
         return self._by_bytes([flow.delay_s for flow in self.flows])
 
     @property
     def hops(self) -> float:
-        """Mean hops of the data that arrived; NaN if unknown."""
+        """Mean number of hops of the data that arrived; NaN if unknown."""
         return self._by_bytes([flow.hops for flow in self.flows])
 
     @property
     def timeouts(self) -> int:
-        """Of all flows together."""
+        """Total number of timeouts of all flows."""
         return sum(flow.timeouts for flow in self.flows)
 
     def record(self) -> dict[str, Any]:
-        """Plain values for JSON, from which :meth:`of_record` makes the same outcome: what is unknown is None."""
+        """Returns plain values for JSON, in which unknown values are None; :meth:`of_record` restores the outcome."""
         parts = asdict(self)
         return parts | {"flows": [_plain(flow) for flow in parts["flows"]], "air": _plain(parts["air"])}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Outcome:
-        """The outcome of which :meth:`record` gave these values."""
+        """Restores an outcome from the values of :meth:`record`."""
         flows = [Flow(**_numbers(flow)) for flow in record["flows"]]
         return cls(flows, Air(**_numbers(record["air"])), record["seconds"])
 
@@ -126,7 +126,7 @@ class Outcome:
 
 
 def _plain(numbers: Mapping[str, float]) -> dict[str, float | None]:
-    """Numbers for JSON, which has no NaN."""
+    """Replaces NaN by None, because JSON has no NaN."""
     return {name: None if math.isnan(value) else value for name, value in numbers.items()}
 
 

@@ -1,4 +1,4 @@
-"""The readings of the paper: each fixes everything that the paper leaves open, and is judged as a whole."""
+"""Readings of the paper: each fixes everything that the paper leaves open, and is evaluated as a unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lightlag_papers.fanet.setting import (
     RADIOS,
     SOURCES,
     SPEEDS,
-    Contender,
+    Candidate,
     Radio,
     Setting,
     Source,
@@ -27,19 +27,19 @@ from lightlag_papers.fanet.setting import (
 
 
 class Throughput(enum.Enum):
-    """The time over which the throughput of a flow is taken."""
+    """The time over which a flow's throughput is calculated."""
 
     RUN = "over the run"
     ACTIVE = "equation 4"
-    """From the first segment that is sent to the last byte that arrives."""
+    """The time from the first segment sent to the last byte received."""
 
     def of(self, flow: Flow, seconds: float) -> float:
-        """The throughput in kbit/s of a flow in a run of so many seconds."""
+        """Returns the throughput of a flow in kbit/s, in a run of the given duration in seconds."""
         return flow.bps / 1e3 if self is Throughput.ACTIVE else flow.bytes * 8e-3 / seconds
 
 
 class Fairness(enum.Enum):
-    """The flows that Jain's index covers."""
+    """The flows over which Jain's index is calculated."""
 
     ALL = "all flows"
     SERVED = "served flows"
@@ -47,31 +47,31 @@ class Fairness(enum.Enum):
 
 @dataclass(frozen=True)
 class Ground:
-    """The part of a reading that decides which swarms run.
+    """The part of a reading that determines which swarms are simulated.
 
     Attributes
     ----------
     source
-        The place of the paper from which the numbers of UAVs and connections are taken.
+        The part of the paper that gives the numbers of UAVs and connections.
     radio
-        The transmitters.
+        The radio of the UAVs.
     """
 
     source: Source
     radio: Radio
 
     def points(self, varies: str) -> tuple[int, ...]:
-        """The numbers of UAVs, or the speeds in m/s."""
+        """Returns the points of a figure: numbers of UAVs, or speeds in m/s."""
         return tuple(nodes for nodes, _ in self.source.swarms) if varies == "nodes" else SPEEDS
 
-    def settings(self, varies: str, contender: Contender) -> list[Setting]:
-        """The setting of each point."""
+    def settings(self, varies: str, candidate: Candidate) -> list[Setting]:
+        """Returns the settings of the points of a figure."""
         if varies == "nodes":
-            return [self._setting(contender, nodes, FULL_SPEED, flows) for nodes, flows in self.source.swarms]
-        return [self._setting(contender, MIDDLE, speed, self.source.flows) for speed in SPEEDS]
+            return [self._setting(candidate, nodes, FULL_SPEED, flows) for nodes, flows in self.source.swarms]
+        return [self._setting(candidate, MIDDLE, speed, self.source.flows) for speed in SPEEDS]
 
-    def _setting(self, contender: Contender, nodes: int, speed: float, flows: int) -> Setting:
-        return Setting(contender, self.radio, nodes, speed, flows)
+    def _setting(self, candidate: Candidate, nodes: int, speed: float, flows: int) -> Setting:
+        return Setting(candidate, self.radio, nodes, speed, flows)
 
 
 GROUNDS = tuple(Ground(*one) for one in itertools.product(SOURCES, RADIOS))
@@ -79,26 +79,26 @@ GROUNDS = tuple(Ground(*one) for one in itertools.product(SOURCES, RADIOS))
 
 @dataclass(frozen=True)
 class Reading:
-    """One answer to every question that the paper leaves open.
+    """A reading of the paper: a value for each setting that the paper leaves open.
 
     Attributes
     ----------
     ground
-        The swarms.
+        The simulated swarms.
     throughput, fairness
         The metrics.
     bbr
-        The code of BBR.
+        The version of BBR.
     """
 
     ground: Ground
     throughput: Throughput
     fairness: Fairness
-    bbr: Contender
+    bbr: Candidate
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The answers, in the order of `QUESTIONS`."""
+        """The answers as text, in the order of `QUESTIONS`."""
         ground = self.ground
         return (
             ground.source.name,
@@ -111,7 +111,7 @@ class Reading:
 
 QUESTIONS = ("UAVs and flows", "range", "throughput", "Jain's index", "BBR")
 READINGS = tuple(Reading(*one) for one in itertools.product(GROUNDS, Throughput, Fairness, BBRS))
-"""Every reading, written down before the first of them ran."""
+"""All readings; they were fixed before the first run."""
 
 
 CONFIDENCE = 0.95
@@ -126,7 +126,7 @@ class Curve:
     points
         Numbers of UAVs, or speeds in m/s.
     values
-        The values of the swarms of each point, by their seeds; NaN where a swarm has none.
+        For each point, the values of its swarms in the order of the seeds; NaN if a swarm has no value.
     """
 
     points: tuple[int, ...]
@@ -134,10 +134,10 @@ class Curve:
 
     @cached_property
     def intervals(self) -> list[Interval]:
-        """The mean of each point with its confidence interval of 95 %.
+        """The mean at each point with its 95 % confidence interval.
 
-        Swarms differ by about the same fraction of the mean at every point, so all points share one estimate of it:
-        a few swarms of each then suffice.
+        The relative spread between swarms is about the same at every point, so it is estimated from all points
+        together. A few swarms per point are then enough.
         """
         known = [[value for value in swarms if not math.isnan(value)] for swarms in self.values]
         means = [math.fsum(swarms) / len(swarms) if swarms else math.nan for swarms in known]
@@ -154,22 +154,22 @@ class Curve:
 
     @property
     def means(self) -> list[float]:
-        """The mean of each point."""
+        """The mean at each point."""
         return [interval.mean for interval in self.intervals]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The measurements of one reading in one experiment, by the paper's names of the algorithms.
+    """The measurements for one reading in one experiment, by algorithm as named in the paper.
 
     Attributes
     ----------
     throughput
-        Mean throughput of a flow in kbit/s, flows without any data included.
+        Mean throughput of a flow in kbit/s, including flows that delivered nothing.
     jain
         Jain's index of the throughputs.
     broken
-        Links that AODV took for broken, per second.
+        Number of links that AODV considered broken, per second.
     """
 
     throughput: Mapping[str, Curve]
@@ -178,17 +178,17 @@ class Evidence:
 
 
 Outcomes = Mapping[Setting, Sequence[Outcome]]
-"""The outcomes of settings, by their seeds."""
+"""The outcomes of each setting, in the order of the seeds."""
 
 
 def evidence(reading: Reading, varies: str, outcomes: Outcomes) -> Evidence:
-    """The measurements of a reading where the UAVs (`nodes`) or the speed (`speed`) vary."""
+    """Returns the measurements of a reading if the number of UAVs (`nodes`) or the `speed` varies."""
     ground = reading.ground
 
     def curves(metric: Callable[[Outcome], float]) -> dict[str, Curve]:
         found = {}
-        for name, contender in (("CUBIC", CUBIC), ("BBR", reading.bbr)):
-            values = [tuple(map(metric, outcomes[setting])) for setting in ground.settings(varies, contender)]
+        for name, candidate in (("CUBIC", CUBIC), ("BBR", reading.bbr)):
+            values = [tuple(map(metric, outcomes[setting])) for setting in ground.settings(varies, candidate)]
             found[name] = Curve(ground.points(varies), tuple(values))
         return found
 
@@ -200,11 +200,11 @@ def evidence(reading: Reading, varies: str, outcomes: Outcomes) -> Evidence:
 
 
 def mean_kbps(run: Outcome, throughput: Throughput) -> float:
-    """The mean throughput of a flow in kbit/s, flows without any data counted as 0."""
+    """Returns the mean throughput of a flow in kbit/s; flows that delivered nothing count as 0."""
     return math.fsum(throughput.of(flow, run.seconds) for flow in run.flows) / len(run.flows)
 
 
 def jain_index(run: Outcome, throughput: Throughput, fairness: Fairness) -> float:
-    """Jain's index of the throughputs; NaN if no flow has any."""
+    """Returns Jain's index of the throughputs; NaN if no flow delivered anything."""
     flows = run.flows if fairness is Fairness.ALL else [flow for flow in run.flows if flow.bytes]
     return jain(throughput.of(flow, run.seconds) for flow in flows)

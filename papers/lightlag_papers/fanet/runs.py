@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 INTERVAL_S = 0.02
-"""Between two samples of a sender; delays are means over thousands of them."""
+"""Interval between two samples of a sender in s; short enough for delays, which are means over thousands of samples."""
 RECORD = {
     "trace": "sampled",
     "interval": f"{INTERVAL_S * 1e3:g} ms",
@@ -35,40 +35,41 @@ ACCESS: dict[Access, dict[str, Any]] = {
     Access.RTS: {"rate": "24 Mbit/s", "rts_threshold": 100},
     Access.AGGREGATES: {"rate": "mcs7"},
 }
+NS3_AODV: dict[str, Any] = {
+    "protocol": "aodv",
+    "link_break_on": "any",
+    "release_on": "reply",
+    "drop_returning": True,
+    "increment_on_expiry": False,
+    "increment_on_break": False,
+    "revive_reverse_route": False,
+    "errors": "ns3",
+    "proof": "forwarded",
+    "route_messages": True,
+    "blacklist_timeout": "0 s",
+}
+"""Settings of AODV as in ns-3, with which docs/simulators-air.md compares both simulators."""
 RULES: dict[Routing, dict[str, Any]] = {
     Routing.RFC: {},
     Routing.NS3: {
         "arp": "ns3",
         "block_ack_agreement": "ns3",
-        "routing": {
-            "protocol": "aodv",
-            "hello": "always",
-            "link_break_on": "any",
-            "release_on": "reply",
-            "drop_returning": True,
-            "increment_on_expiry": False,
-            "increment_on_break": False,
-            "revive_way_back": False,
-            "errors": "ns3",
-            "proof": "forwarded",
-            "route_messages": True,
-            "blacklist_timeout": "0 s",
-        },
+        "routing": NS3_AODV | {"hello": "always"},
     },
 }
-"""Keys of the medium: ns-3's habits are those for which docs/peers-air.md compares both simulators."""
+"""Settings of the medium for each set of routing rules."""
 
 
 def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
-    """The scenario of a setting."""
+    """Returns the scenario of a setting."""
     mobility = {
         "model": "gauss-markov",
         "alpha": ALPHA,
         "time_step": f"{STEP_S * 1e3:g} ms",
-        "speed_least": "0 m/s",
-        "speed_most": f"{setting.speed:g} m/s",
-        "pitch_least": "0 deg",
-        "pitch_most": f"{math.degrees(MEAN_PITCH):.6g} deg",
+        "speed_min": "0 m/s",
+        "speed_max": f"{setting.speed:g} m/s",
+        "pitch_min": "0 deg",
+        "pitch_max": f"{math.degrees(MEAN_PITCH):.6g} deg",
         "speed_variance": 0.0,
         "direction_variance": DIRECTION_VARIANCE,
         "pitch_variance": PITCH_VARIANCE,
@@ -85,13 +86,13 @@ def scenario(setting: Setting, seconds: float = SECONDS) -> dict[str, Any]:
             "flows": setting.flows,
             "flow": {"start": {"uniform": ["0 s", "1 s"]}},
         },
-        "defaults": {"tcp": dict(setting.contender.tcp)},
+        "defaults": {"tcp": dict(setting.candidate.tcp)},
         "record": RECORD,
     }
 
 
 def medium(setting: Setting) -> dict[str, Any]:
-    """The medium of a setting."""
+    """Returns the medium of a setting."""
     return {
         "standard": "802.11n",
         "propagation": "log-distance",
@@ -103,12 +104,12 @@ def medium(setting: Setting) -> dict[str, Any]:
 
 
 def run(setting: Setting, seed: int, seconds: float = SECONDS) -> Outcome:
-    """The outcome of a setting with a seed; the same nodes, speed and seed are the same swarm."""
+    """Runs a setting with a seed. Settings with the same nodes, speed and seed have the same swarm."""
     return outcome_of(ll.run(scenario(setting, seconds), seed=seed), seconds)
 
 
 def outcome_of(result: ll.Result, seconds: float) -> Outcome:
-    """The outcome of a finished run that was recorded by `RECORD`."""
+    """Returns the outcome of a finished run that was recorded with `RECORD`."""
     traces = {str(part["flow"][0]): part for part in result.table("trace").partition_by("flow")}
     hops = hops_of(result.table("paths"), traces)
     flows = [flow_of(row, traces.get(row["name"]), hops.get(row["name"], math.nan)) for row in result.summary["flows"]]
@@ -116,7 +117,7 @@ def outcome_of(result: ll.Result, seconds: float) -> Outcome:
 
 
 def keeping(kept: KeptRuns | None) -> Callable[[Setting, int], Outcome]:
-    """Runs a setting with a seed, unless that run is kept already, and keeps its outcome."""
+    """Returns a function that runs a setting with a seed and stores the outcome, or returns the stored outcome."""
     program = Path(__file__).read_bytes()
 
     def run_or_find(setting: Setting, seed: int) -> Outcome:
@@ -133,10 +134,10 @@ def keeping(kept: KeptRuns | None) -> Callable[[Setting, int], Outcome]:
 
 
 def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> Flow:
-    """One transfer, from its row of the summary and the samples of its sender.
+    """Returns a transfer, from its row in the summary and the samples of its sender.
 
-    The mean delay of a byte from its first transmission to its delivery is, by Little's law, the mean of the bytes on
-    the way, divided by the rate at which they are delivered.
+    The mean delay of a byte from its first transmission to its delivery is, by Little's law, the mean number of bytes
+    in transit, divided by their delivery rate.
     """
     delivered = int(row["delivered_bytes"])
     if not delivered or trace is None:
@@ -156,7 +157,7 @@ def flow_of(row: Mapping[str, Any], trace: pl.DataFrame | None, hops: float) -> 
 
 
 def air_of(radios: list[Mapping[str, Any]]) -> Air:
-    """Frames and routing of all radios."""
+    """Returns the counts of frames and routing messages, summed over all radios."""
 
     def together(*names: str) -> int:
         return sum(int(radio[name]) for radio in radios for name in names)
@@ -171,7 +172,10 @@ def air_of(radios: list[Mapping[str, Any]]) -> Air:
 
 
 def hops_of(paths: pl.DataFrame, traces: Mapping[str, pl.DataFrame]) -> dict[str, float]:
-    """The mean hops of the data of each flow: each path counts with the bytes that arrived while it was in use."""
+    """Returns the mean number of hops of each flow's data.
+
+    Each path is weighted by the bytes that arrived while it was in use.
+    """
     starts = paths.filter(paths["hop"] == 0).sort("time_s")
     found = {}
     for part in starts.partition_by("flow", maintain_order=True):

@@ -1,4 +1,4 @@
-"""A swarm of the paper: how many nodes and flows, how fast, which radio, which routing, which TCP."""
+"""The setting of a swarm: number of nodes and flows, speed, radio, routing and TCP."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 FULL_SPEED, MIDDLE = 25, 60
-"""m/s where the nodes vary, and nodes where the speed varies."""
+"""Speed in m/s if the number of nodes varies, and number of nodes if the speed varies."""
 SPEEDS = (5, 10, 15, 20, 25)
-"""m/s."""
+"""The speeds in m/s."""
 FLOWS = 30
-"""Connections in the text of the paper."""
+"""Number of connections according to the text of the paper."""
 SECONDS = 100
 SEEDS = 6
-"""Swarms of each point."""
+"""Number of swarms per point."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One of the two places where the paper gives the size of its swarms.
+    """A part of the paper that gives the size of its swarms; there are two, and they differ.
 
     Attributes
     ----------
     name
-        In tables.
+        Name in tables.
     swarms
-        UAVs and connections of each point of the figures over the density.
+        Numbers of UAVs and connections for each point of the figures with varying density.
     flows
-        Connections where the speed varies.
+        Number of connections if the speed varies.
     """
 
     name: str
@@ -43,16 +43,16 @@ SOURCES = (TABLE, TEXT)
 
 @dataclass(frozen=True)
 class Radio:
-    """The transmitters, of which the paper states neither power nor range.
+    """The radio of the UAVs. The paper states neither its power nor its range.
 
     Attributes
     ----------
     name
-        In tables and figures.
+        Name in tables and figures.
     power_dbm
-        Power of the transmitters.
+        Transmit power.
     range_m
-        Distance at which 2 % of full frames at 24 Mbit/s are lost: SNR 14 dB.
+        Distance where 2 % of full frames at 24 Mbit/s are lost (SNR 14 dB).
     """
 
     name: str
@@ -61,35 +61,35 @@ class Radio:
 
 
 DEFAULT = Radio("44 m", 16.0206, 44.0)
-"""The defaults of ns-3.30.1: 3 to 4 % of the pairs are connected."""
+"""Radio with the defaults of ns-3.30.1: 3 to 4 % of the pairs are connected."""
 MEDIUM = Radio("81 m", 24.0206, 81.0)
-"""8 dB more: most pairs are connected, over several hops."""
+"""Radio with 8 dB more: most pairs are connected, over several hops."""
 CONNECTED = Radio("150 m", 32.0206, 150.0)
-"""16 dB more: everybody is connected, over two or three hops."""
+"""Radio with 16 dB more: all pairs are connected, over two or three hops."""
 ONE_DOMAIN = Radio("one collision domain", 49.6206, 580.0)
-"""The range is longer than the diagonal of the box, 574 m: everybody hears everybody."""
+"""Radio with a range longer than the diagonal of the box, 574 m: all nodes receive each other directly."""
 RADIOS = (DEFAULT, MEDIUM, CONNECTED, ONE_DOMAIN)
 
 
 class Routing(enum.Enum):
-    """The rules of AODV, and of address resolution below it."""
+    """The rules of AODV, and of address resolution on the link."""
 
     RFC = "RFC 3561"
     NS3 = "as ns-3"
 
 
 @dataclass(frozen=True)
-class Contender:
-    """An algorithm in a TCP. Two are equal if their settings are, whatever their names.
+class Candidate:
+    """A congestion control within a TCP. Candidates with equal settings are equal, whatever their names.
 
     Attributes
     ----------
     label
-        In tables and figures.
+        Label in tables and figures.
     algorithm
-        Its name in the paper.
+        Name of the congestion control in the paper.
     tcp
-        Its settings of TCP.
+        Settings of the TCP.
     """
 
     label: str = field(compare=False)
@@ -97,23 +97,23 @@ class Contender:
     tcp: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
-def _as_ns3(algorithm: str, **congestion: object) -> Contender:
+def _as_ns3(algorithm: str, **congestion: object) -> Candidate:
     tcp = {"profile": "ns3", "congestion": {"algorithm": algorithm.lower(), **congestion}, "initial_window": 1}
-    return Contender(algorithm, algorithm, {**tcp, "mss": "1448 B"})
+    return Candidate(algorithm, algorithm, {**tcp, "mss": "1448 B"})
 
 
-def as_linux(algorithm: str) -> Contender:
-    """An algorithm in the TCP of Linux, with the buffers of ns-3."""
+def as_linux(algorithm: str) -> Candidate:
+    """Returns a congestion control in Linux's TCP, with the buffers of ns-3."""
     tcp = {"profile": "linux", "congestion": algorithm.lower(), "mss": "1460 B", "receive_buffer": "128 KiB"}
-    return Contender(f"{algorithm}, Linux", algorithm, tcp)
+    return Candidate(f"{algorithm}, Linux", algorithm, tcp)
 
 
 CUBIC = _as_ns3("CUBIC", reno_friendly=False)
-"""In the TCP of ns-3, whose CUBIC has no Reno-friendly region."""
+"""CUBIC in ns-3's TCP, where it has no Reno-friendly region."""
 BBR_LINUX = replace(_as_ns3("BBR"), label="BBR as Linux")
-"""BBR with Linux's rules, in the TCP of ns-3."""
+"""BBR with Linux's rules, in ns-3's TCP."""
 BBR_NS3 = replace(_as_ns3("BBR", variant="ns3"), label="BBR as ns-3")
-"""BBR with the rules of ns-3's TcpBbr, under which it starves with delayed ACKs."""
+"""BBR with the rules of ns-3's TcpBbr, with which it starves if ACKs are delayed."""
 BBRS = (BBR_LINUX, BBR_NS3)
 EACH_ACKED, NS3_EACH_ACKED = (
     replace(one, label=f"{one.label}, each segment acknowledged", tcp={**one.tcp, "delayed_ack": False}) for one in BBRS
@@ -121,37 +121,37 @@ EACH_ACKED, NS3_EACH_ACKED = (
 
 
 class Access(enum.Enum):
-    """How a station sends its data."""
+    """The channel access of a node."""
 
     LEGACY = "24 Mbit/s"
-    """The paper's 802.11n with a rate of OFDM, which does not aggregate."""
+    """802.11n as in the paper, at a legacy OFDM rate, without aggregation."""
     RTS = "24 Mbit/s, RTS/CTS"
     AGGREGATES = "HT MCS 7, aggregates"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A contender in a swarm.
+    """The setting of a run: a candidate in a swarm.
 
     Attributes
     ----------
-    contender
-        The TCP of every flow.
+    candidate
+        The TCP and congestion control of every flow.
     radio
-        The transmitters.
+        The radio of the nodes.
     nodes, speed
-        How many fly; the mean speed of a node is drawn from 0 to this, in m/s.
+        Number of nodes; the mean speed of a node is drawn from 0 to `speed`, in m/s.
     flows
-        Connections, between different pairs.
+        Number of connections; each is between a different pair of nodes.
     rules
-        Of AODV.
+        The rules of AODV.
     access
-        How stations send.
+        The channel access of the nodes.
     routing
-        The name of the protocol.
+        The name of the routing protocol.
     """
 
-    contender: Contender
+    candidate: Candidate
     radio: Radio = CONNECTED
     nodes: int = MIDDLE
     speed: float = FULL_SPEED

@@ -1,29 +1,32 @@
-"""The runs of a reproduction, and the questions beyond the paper, run by any runner of a setting."""
+"""The runs of a reproduction, and the questions beyond the paper. Runs are made by a given runner."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lightlag_papers.fanet.causes import CAUSES, CONTENDERS, METRICS, cell
+from lightlag_papers.fanet.causes import CANDIDATES, CAUSES, METRICS, cell
 from lightlag_papers.fanet.outcome import Outcome
 from lightlag_papers.fanet.readings import Ground, Outcomes
-from lightlag_papers.fanet.setting import BBR_LINUX, CUBIC, SEEDS, Access, Contender, Routing, Setting
+from lightlag_papers.fanet.setting import BBR_LINUX, CUBIC, SEEDS, Access, Candidate, Routing, Setting
 from lightlag_papers.paper import Effort
 from lightlag_papers.table import Layout
 
 Runner = Callable[[Setting, int], Outcome]
-"""Runs a setting with a seed; the same nodes, speed and seed are the same swarm."""
+"""Runs a setting with a seed. Settings with the same nodes, speed and seed have the same swarm."""
 
 BEYOND_SEEDS = 2
 BEYOND_NODES = (20, 50, 100, 200, 500)
 LARGE = 200
-"""Swarms of so many nodes have one seed: a run takes as long as three to ten others. They show how the load of routing
-grows, which differs by a tenth between seeds."""
+"""Minimum number of nodes of a large swarm, which runs with a single seed.
+
+Such a run takes as long as three to ten others. Large swarms show how the load of routing grows, which differs by a
+tenth between seeds.
+"""
 PROTOCOLS = ("aodv", "olsr", "gpsr")
 
 
 class Swarms:
-    """The runs of a reproduction: figures and tables that need the same swarm share one run of it."""
+    """The runs of a reproduction. Figures and tables that need the same swarm share one run."""
 
     def __init__(self, effort: Effort, runner: Runner) -> None:
         self._effort = effort
@@ -31,7 +34,7 @@ class Swarms:
         self._found: dict[Setting, list[Outcome]] = {}
 
     def run(self, settings: Iterable[Setting], seeds: int = SEEDS) -> Outcomes:
-        """Every outcome of these settings; those without so many seeds are run with the missing ones."""
+        """Returns the outcomes of these settings, and runs the seeds that are missing."""
         wanted = list(dict.fromkeys(settings))
         known = {setting: self._found.setdefault(setting, []) for setting in wanted}
         each = self._effort.seeds_of(seeds)
@@ -44,20 +47,20 @@ class Swarms:
 
 
 def settings_of(ground: Ground) -> list[Setting]:
-    """Every setting of the readings on one ground: both figures, all algorithms."""
+    """Returns all settings of the readings with one ground: both figures, all algorithms."""
     return [
         setting
-        for contender in CONTENDERS
+        for candidate in CANDIDATES
         for varies in ("nodes", "speed")
-        for setting in ground.settings(varies, contender)
+        for setting in ground.settings(varies, candidate)
     ]
 
 
-def beyond(contenders: Sequence[Contender]) -> dict[str, dict[str, Setting]]:
-    """Questions beyond the paper, each with settings by the names of their lines."""
+def beyond(candidates: Sequence[Candidate]) -> dict[str, dict[str, Setting]]:
+    """Returns the questions beyond the paper, each with its settings by label."""
     both = (CUBIC, BBR_LINUX)
     return {
-        "algorithms": {one.label: Setting(one) for one in contenders},
+        "algorithms": {one.label: Setting(one) for one in candidates},
         "access": {f"{one.label}, {access.value}": Setting(one, access=access) for access in Access for one in both},
         "routing": {
             **{f"{one.label}, {name}": Setting(one, routing=name) for name in PROTOCOLS for one in both},
@@ -76,7 +79,7 @@ TITLES = {
 
 
 def layout(name: str, settings: Mapping[str, Setting], outcomes: Outcomes) -> Layout:
-    """The outcomes of a question, a line for each setting."""
+    """Returns the outcomes of a question, one line per setting."""
     columns = {label: column for label, column in METRICS.items() if not label.startswith("Jain, equation")} | CAUSES
     lines = []
     for label, setting in settings.items():

@@ -1,48 +1,50 @@
-"""Hybla beside CUBIC over a satellite, 2010: growth functions, one flow each, and what the paper's choices decide."""
+"""Reproduction of a comparison of Hybla with CUBIC over a satellite, 2010.
+
+The items are the growth functions, one flow per algorithm, and the influence of the paper's choices.
+"""
 
 from __future__ import annotations
 
-from lightlag_papers.hybla_cubic import comparison, figures, growth, peer, sweeps, unstated
+from lightlag_papers.hybla_cubic import comparison, figures, growth, simulators, sweeps, unstated
 from lightlag_papers.paper import Effort, Picture, Reproduction
 
 NOTES = (
-    "**Chosen, because the paper does not say:** one satellite flow of each algorithm in runs of its own, for the "
-    "text compares variants and not their competition; packets of 1000 B and 40 B of headers, a bottleneck queue of"
-    " 50 packets and an ACK for every packet, which are defaults of ns-2; 200 s; RTT 600 ms; access of 2.5 ms whose"
-    " queue loses nothing, errors in both directions of up- and down-link. CUBIC is that of Linux 2.6 (0.8 is "
-    "kept), Hybla that of Linux 2.6 (RTT0 25 ms), both with the behaviour of ns-2's agent TCP/Linux (profile "
-    "`ns2-linux`), the only one of ns-2 that has them. The window of Fig. 4 is the one that ns-2 plots: rate "
+    "**Assumptions** where the paper is silent: one satellite flow of each algorithm in separate runs, because the "
+    "text compares variants and not their competition; packets of 1000 B and 40 B of headers, a bottleneck queue of "
+    "50 packets and an ACK for every packet, as in ns-2's defaults; 200 s; RTT 600 ms; access of 2.5 ms with an "
+    "unlimited queue, errors in both directions of up- and down-link. CUBIC follows Linux 2.6 (a reduction to 0.8) "
+    "and Hybla follows Linux 2.6 (RTT0 25 ms), both with the behaviour of ns-2's agent TCP/Linux (profile "
+    "`ns2-linux`), the only agent of ns-2 with these algorithms. Fig. 4 shows the window that ns-2 plots: rate "
     "halving lowers it during fast recovery, which is a third of Hybla's variation.",
-    "**The maximum window decides who leads, and the paper does not state it.** Hybla's first burst is as large as "
-    "the window may be. With 5000 packets it puts Hybla 18 MB ahead, which CUBIC makes up in two minutes; with 700 "
-    "to 1500 it is 8 to 9 MB, made up in the first half of the run, and all claims of Figs. 4 to 6 hold. With a "
-    "first threshold of 64 packets, the largest that §I names, the burst is smaller and they hold with 5000 "
-    "packets, too. Where the maximum window keeps Hybla from filling the queue, with 400 packets, Hybla is ahead "
-    "and steady; with 200 the mean of the seeds is as in the text, and they differ. A receive buffer of the same "
-    "size is another setting: what arrives behind a hole fills it, so that neither algorithm sends during a repair;"
-    " CUBIC then loses data by the thousand, and the claim about losses does not hold up to 1500 packets.",
-    "**ns-2 itself** was run with maximum windows of 400, 1000 and 5000 packets; its rows follow the claims. With "
-    "400 it has the paper's order, and we have the opposite: Linux's Hybla does not keep to the maximum window, "
-    "which in ns-2 bounds what leaves and not the window that a loss halves. That is the row that does not hold.",
-    "**Which agent.** ns-2's TCP-Linux sees that a retransmission is lost, so Hybla's bursts cost it half of its "
-    "window and no timeout. With a sender that waits for the timer, by RFC 6675, Hybla is far behind from the first"
-    " seconds on; but then CUBIC is not below Hybla at every higher error rate. It is a reading, too.",
-    "**The queue.** All readings have ns-2's 50 packets. With half a bandwidth-delay product, or with pacing, Hybla"
-    " delivers several times as much as CUBIC. The paper compares two algorithms; what it shows is that Hybla needs"
-    " pacing.",
-    "**Positive feedback.** The text explains the oscillations by ρ, which grows with the round-trip time. In Linux"
-    " ρ follows the smallest one and never rises. The grid has both: with the smoothed one, to which a queue of 50 "
-    "packets adds 12 ms at most, Hybla gains some. What oscillates is burst and loss.",
+    "**The maximum window decides which algorithm leads, and the paper does not state it.** Hybla's first burst "
+    "fills the maximum window. With 5000 packets Hybla is 18 MB ahead, and CUBIC needs two minutes to make up for "
+    "it; with 700 to 1500 it is 8 to 9 MB, made up in the first half of the run, and all claims of Figs. 4 to 6 "
+    "hold. With a first threshold of 64 packets, the maximum that §I names, the burst is smaller and they also hold "
+    "with 5000 packets. Where the maximum window prevents Hybla from filling the queue, with 400 packets, Hybla is "
+    "ahead and steady; with 200 the mean of the seeds is as in the text, with much spread. A receive buffer of the "
+    "same size differs from a maximum window, because out-of-order data fills it and neither algorithm sends during "
+    "recovery: CUBIC then loses thousands of packets, and the claim about losses does not hold up to 1500 packets.",
+    "**ns-2** ran with maximum windows of 400, 1000 and 5000 packets; its rows follow the claims. With 400 it has "
+    "the paper's order, and lightlag the opposite, which is the check that does not hold: in ns-2 the maximum "
+    "window limits Hybla's flight, but not the congestion window that a loss halves.",
+    "**Agent.** ns-2's TCP-Linux detects the loss of a retransmission, so Hybla's bursts halve its window and cause "
+    "no timeout. With a sender that waits for the timer, by RFC 6675, Hybla is far below CUBIC in the first seconds "
+    "and later; but then CUBIC is not below Hybla at every higher error rate. This is also a reading.",
+    "**Queue.** All readings have ns-2's 50 packets. With half a bandwidth-delay product, or with pacing, Hybla "
+    "delivers several times as much as CUBIC: the paper shows that Hybla needs pacing.",
+    "**Positive feedback.** The text explains the oscillations by ρ, which grows with the round-trip time. In Linux "
+    "ρ follows the minimum RTT and never rises. The grid has both: with the smoothed RTT, which a queue of 50 "
+    "packets raises by up to 12 ms, Hybla gains slightly. The oscillation consists of bursts and losses.",
     "**Equations 6 and 7** print ρ t/RTT0 in exponent and slope; with ρ t/RTT = t/RTT0 the rate does not depend on "
-    "the round-trip time, as the text says. The update rule, equation 8, is the one that is implemented.",
+    "the round-trip time, as in the text. lightlag implements the update rule, equation 8.",
 )
 
 
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
-    """Fill a reproduction with every item."""
+    """Fills a reproduction with all items."""
     effort.progress("Figs. 1 and 2: growth functions")
     paper, linux = (growth.BicGrowth.run(variant) for variant in ("paper", "linux"))
-    caption = "Fig. 1. BIC after one loss: its growth function, and simulated epochs, a point a round trip."
+    caption = "Fig. 1. BIC after one loss: its growth function, and simulated epochs, one point per round trip."
     reproduction.add(growth.bic_rows(paper, linux), [Picture("fig1", figures.bic(paper, linux), caption)])
     cubics = [growth.cubic_growth(variant) for variant in growth.CUBICS]
     caption = (
@@ -64,13 +66,13 @@ def reproduce(reproduction: Reproduction, effort: Effort) -> None:
             ),
         ],
     )
-    reproduction.add(peer.rows(effort))
+    reproduction.add(simulators.rows(effort))
     _conditions(reproduction, effort)
     reproduction.notes += NOTES
 
 
 def _conditions(reproduction: Reproduction, effort: Effort) -> None:
-    """Other queues, pacing, error rates and round-trip times, with a maximum window of 5000 packets."""
+    """Adds other queues, pacing, error rates and round-trip times, with a maximum window of 5000 packets."""
     effort.progress("queues, pacing and ρ")
     grid = sweeps.goodputs(sweeps.grid_settings(), effort, sweeps.GRID_SEEDS)
     caption = (
@@ -90,5 +92,5 @@ def _conditions(reproduction: Reproduction, effort: Effort) -> None:
     rows = [growth.hybla_row(), *sweeps.rtt_rows(trips)]
     reproduction.add(rows, [Picture("round_trips", figures.round_trips(trips), caption)])
 
-    effort.progress("wired flows beside the satellite's")
+    effort.progress("wired flows sharing the satellite's bottleneck")
     reproduction.add(sweeps.shared_rows(sweeps.shared(effort)))

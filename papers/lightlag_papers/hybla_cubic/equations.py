@@ -1,4 +1,4 @@
-"""The growth functions of the paper; windows in segments, times in round trips unless a unit is given."""
+"""The growth functions of the paper, with windows in segments, and times in round trips unless a unit is given."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import math
 from dataclasses import dataclass
 
 BETA = 0.2
-"""The share of CUBIC's window that a loss removes, in K (equation 1). The text also writes that the window becomes
-βWmax, which would need the share that stays: 0.8."""
+"""The fraction of CUBIC's window that a loss removes, as used in K (equation 1). The text also states that the
+window becomes βWmax; there β would have to be the remaining fraction, 0.8.
+"""
 RTT0_S = 0.025
-"""Hybla's reference round trip (§II-B)."""
+"""Hybla's reference round-trip time in s (§II-B)."""
 
 
 @dataclass(frozen=True)
 class Bic:
-    """BIC's window after a loss (Fig. 1), which every ACK moves on: dW/dt = S(W) in a round trip.
+    """BIC's window after a loss (Fig. 1). Every ACK increases it, so that dW/dt = S(W) with t in round trips.
 
     Attributes
     ----------
     start, w_max
-        The window after the loss, and the one before it.
+        Window after the loss, and window before it.
     largest, smallest
-        Smax and Smin: the most and the least that the search adds in a round trip.
+        Smax and Smin: maximum and minimum growth of the search per round trip.
     """
 
     start: float
@@ -31,22 +32,22 @@ class Bic:
 
     @property
     def linear_ends(self) -> float:
-        """The time at which half of the way to Wmax becomes less than Smax."""
+        """Time when half of the distance to Wmax falls below Smax."""
         return max(0.0, (self.w_max - self.start - 2 * self.largest) / self.largest)
 
     @property
     def search_ends(self) -> float:
-        """The time at which half of the way becomes less than Smin. The way shrinks as exp(-t/2)."""
+        """Time when half of the distance to Wmax falls below Smin. The distance decreases as exp(-t/2)."""
         near = min(2 * self.largest, self.w_max - self.start)
         return self.linear_ends + 2 * math.log(near / (2 * self.smallest))
 
     @property
     def arrives(self) -> float:
-        """The time at which the window is Wmax again: the last 2 Smin at Smin a round trip."""
+        """Time when the window reaches Wmax again: the last 2 Smin are covered at Smin per round trip."""
         return self.search_ends + 2
 
     def window(self, t: float) -> float:
-        """The window after `t` round trips.
+        """Returns the window after `t` round trips.
 
         Examples
         --------
@@ -64,7 +65,7 @@ class Bic:
         return self.w_max + self._probed(t - self.arrives)
 
     def _probed(self, t: float) -> float:
-        """The increase of max probing in `t` round trips: 1, 2, 4, ... segments, and then Smax, each in one."""
+        """Returns the growth by max probing in `t` round trips: 1, 2, 4, ... segments per round trip, then Smax."""
         step, gained = 1.0, 0.0
         while t > 1 and step < self.largest:
             gained, step, t = gained + step, 2 * step, t - 1
@@ -72,7 +73,7 @@ class Bic:
 
 
 def hybla(p: float, rtt_s: float) -> float:
-    """Hybla's mean window at loss rate `p`: ρ sqrt(3/2p), Reno's for each of its ρ parts.
+    """Returns Hybla's mean window at loss rate `p`: ρ sqrt(3/2p), which is ρ times Reno's window.
 
     Examples
     --------

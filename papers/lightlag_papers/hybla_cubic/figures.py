@@ -38,7 +38,7 @@ from lightlag_papers.hybla_cubic.growth import BicGrowth
 from lightlag_papers.hybla_cubic.sweeps import PERS, QUEUES, RTTS_S, Goodputs
 
 LINES = (("Hybla", False), ("CUBIC", False), ("Hybla", True))
-"""Algorithm and pacing of each line."""
+"""Algorithm of each line, and whether it is paced."""
 
 
 def _name(algorithm: str, paced: bool) -> str:
@@ -47,7 +47,7 @@ def _name(algorithm: str, paced: bool) -> str:
 
 @styled
 def bic(paper: BicGrowth, linux: BicGrowth) -> Figure:
-    """Fig. 1: BIC's growth, with its three phases."""
+    """Plots Fig. 1: BIC's growth, with its three phases."""
     figure, axes = style.chart()
     last = 46
     ideal = paper.ideal
@@ -74,7 +74,7 @@ def bic(paper: BicGrowth, linux: BicGrowth) -> Figure:
 
 @styled
 def cubic(paper: Growth, linux: Growth) -> Figure:
-    """Fig. 2: CUBIC's growth function, and simulated epochs on it."""
+    """Plots Fig. 2: CUBIC's growth function, and simulated epochs."""
     figure, axes = style.chart()
     w_max, k = paper.epoch.w_max, cubic_equations.k(paper.epoch.w_max)
     t = np.linspace(0, float(paper.t_s[-1]), 400)
@@ -98,7 +98,7 @@ def cubic(paper: Growth, linux: Growth) -> Figure:
 
 @styled
 def windows(found: Comparison, reading: str) -> Figure:
-    """Fig. 4: the windows over time with the first seed; below the same, enlarged."""
+    """Plots Fig. 4: the windows over time with the first seed, and below an enlarged section."""
     figure, panels = style.chart(2, 1, size=(6.4, 5.0), sharex=True, height_ratios=(1, 1.4))
     for at, (name, sample) in enumerate((("Hybla", found.hybla[0]), ("CUBIC", found.cubic[0]))):
         for axes in panels:
@@ -115,20 +115,20 @@ def windows(found: Comparison, reading: str) -> Figure:
 
 @styled
 def acks(found: Comparison, reading: str) -> Figure:
-    """Fig. 5: ACKs received."""
+    """Plots Fig. 5: the number of ACKs received."""
     return _over_time(found, reading, "ACKs received", "ACKs (thousands)", lambda one: one.acks / 1e3)
 
 
 @styled
 def goodput(found: Comparison, reading: str) -> Figure:
-    """Fig. 6: payload delivered over the time since the start."""
+    """Plots Fig. 6: the mean goodput since the start."""
     seconds = np.maximum(GRID_S, GRID_S[1])
     rate = "goodput (Mbit/s)"
     return _over_time(found, reading, "Goodput since the start", rate, lambda one: one.payload * 8 / seconds / 1e6)
 
 
 def _over_time(found: Comparison, reading: str, title: str, quantity: str, value: Callable[[Sample], Any]) -> Figure:
-    """The mean of all seeds with its extremes; on the right the first seconds."""
+    """Plots the mean and the extremes over all seeds, and on the right the first seconds."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.3), width_ratios=(2, 1))
     for at, (name, samples) in enumerate((("Hybla", found.hybla), ("CUBIC", found.cubic))):
         runs = np.array([value(one) for one in samples])
@@ -152,7 +152,7 @@ def _over_time(found: Comparison, reading: str, title: str, quantity: str, value
 
 @styled
 def queues(found: Goodputs) -> Figure:
-    """Goodput by queue, with and without pacing."""
+    """Plots goodput by queue, with and without pacing."""
     figure, axes = style.chart(size=(6.4, 3.2))
     kinds = (*LINES, ("NewReno", False))
     width = 0.8 / len(kinds)
@@ -177,7 +177,7 @@ def queues(found: Goodputs) -> Figure:
 
 @styled
 def errors(found: Goodputs) -> Figure:
-    """Goodput against the packet error rate, with a small and a larger queue."""
+    """Plots goodput against the packet error rate, with a small and a larger queue."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.5), sharey=True)
     for axes, queue in zip(panels, (SMALL_QUEUE, BDP // 2), strict=True):
         for at, (algorithm, paced) in enumerate(LINES):
@@ -198,11 +198,11 @@ def errors(found: Goodputs) -> Figure:
 
 
 def _responses(axes: Axes) -> None:
-    """The response functions of Hybla and CUBIC, up to the rate of the link."""
+    """Plots the response functions of Hybla and CUBIC, up to the rate of the link."""
     most = RATE_BPS * PAYLOAD_BYTES / PACKET_BYTES
     for at, kind in enumerate(("Hybla", "CUBIC")):
         windows = [
-            equations.hybla(2 * per, RTT_S) if kind == "Hybla" else theory.cubic(2 * per, RTT_S, kept=0.8)
+            equations.hybla(2 * per, RTT_S) if kind == "Hybla" else theory.cubic(2 * per, RTT_S, beta=0.8)
             for per in PERS
         ]
         rates = [min(window * PAYLOAD_BYTES * 8 / RTT_S, most) / 1e6 for window in windows]
@@ -211,7 +211,7 @@ def _responses(axes: Axes) -> None:
 
 @styled
 def round_trips(found: Goodputs) -> Figure:
-    """Goodput against the round-trip time."""
+    """Plots goodput against the round-trip time."""
     figure, axes = style.chart()
     x = [rtt * 1e3 for rtt in RTTS_S]
     for at, (algorithm, paced) in enumerate((*LINES, ("NewReno", False))):

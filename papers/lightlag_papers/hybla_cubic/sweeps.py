@@ -1,6 +1,6 @@
-"""Conditions that the paper leaves open, or about which its text says more (§III).
+"""Conditions that the paper leaves open, or that only its text describes (§III).
 
-Queue, pacing and ρ, error rates, round-trip times, and wired flows at the same bottleneck.
+These are the queue, pacing and ρ, error rates, round-trip times, and wired flows at the same bottleneck.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from lightlag_papers.hybla_cubic.comparison import (
     SEEDS,
     SMALL_QUEUE,
     Setting,
-    pm,
 )
 from lightlag_papers.paper import Effort
-from lightlag_papers.table import Layout, Row, Verdict
+from lightlag_papers.table import Layout, Row, Verdict, pm
 
 GRID_SEEDS = 5
 QUEUES = {"50": SMALL_QUEUE, "0.5 BDP": BDP // 2, "1 BDP": BDP}
@@ -53,19 +52,17 @@ MODEL_MBPS = {
     (BDP, "Hybla", False, "srtt"): 22.4,
     (BDP, "NewReno", False, "min_rtt"): 2.5,
 }
-"""Goodput of an idealised model of these cells (one flow, SACK without detection of lost retransmissions), 3 seeds."""
+"""Goodput of an idealised model at these points (one flow, SACK without detection of lost retransmissions), 3 seeds."""
 
 Goodputs = dict[Setting, list[float]]
-"""Goodput of each seed in Mbit/s."""
+"""Goodput for each seed in Mbit/s, by setting."""
 
 
 def goodputs(settings: Iterable[Setting], effort: Effort, seeds: int) -> Goodputs:
-    """Run settings with the same seeds."""
+    """Runs all settings with the same seeds."""
     wanted = list(dict.fromkeys(settings))
     numbers = effort.seeds_of(seeds)
-    runs = effort.map(_goodput, [(setting, seed) for setting in wanted for seed in numbers])
-    count = len(numbers)
-    return {setting: runs[at * count : (at + 1) * count] for at, setting in enumerate(wanted)}
+    return effort.collect(_goodput, [(setting, seed) for setting in wanted for seed in numbers], lambda run: run[0])
 
 
 def _goodput(run: tuple[Setting, int]) -> float:
@@ -75,7 +72,10 @@ def _goodput(run: tuple[Setting, int]) -> float:
 
 
 def grid_settings() -> list[Setting]:
-    """Every queue with Hybla paced or not, and ρ from either round-trip time; CUBIC paced or not; NewReno."""
+    """Returns the settings for all queues.
+
+    Hybla is paced or not, with ρ from either round-trip time; CUBIC is paced or not; NewReno is not paced.
+    """
     settings = []
     for queue in QUEUES.values():
         for paced in (False, True):
@@ -86,7 +86,7 @@ def grid_settings() -> list[Setting]:
 
 
 def grid_rows(found: Goodputs) -> list[Row]:
-    """At which queue CUBIC is ahead, and at which Hybla."""
+    """Returns the rows on the queue sizes with which CUBIC is ahead, and those with which Hybla is."""
     return [_queue_row(found, name, queue) for name, queue in QUEUES.items()] + [_paced_row(found)]
 
 
@@ -105,8 +105,8 @@ def _queue_row(found: Goodputs, name: str, queue: int) -> Row:
         Verdict.NOT_JUDGED if small else Verdict.check(ours >= 1.5 and good >= ENOUGH * len(cubic)),
         "the queue of every reading"
         if small
-        else f"at least 1.5, as in the model; so in {good} of {len(cubic)} seeds. The paper's order needs a queue that "
-        "is small beside the bursts",
+        else f"at least 1.5, as in the model; it is in {good} of {len(cubic)} seeds. The paper's order requires a "
+        "queue that is small compared with the bursts",
     )
 
 
@@ -114,20 +114,19 @@ def _paced_row(found: Goodputs) -> Row:
     paced, plain = (found[Setting("Hybla", SMALL_QUEUE, paced, seconds=JUDGED_S)] for paced in (True, False))
     cubic = found[Setting("CUBIC", SMALL_QUEUE, seconds=JUDGED_S)]
     good = sum(a > b for a, b in zip(paced, cubic, strict=True))
-    return Row(
+    return Row.check(
         "Fig. 6",
         f"queue of 50 packets: goodput of {JUDGED_S:.0f} s of Hybla with pacing, Mbit/s",
-        "",
         "15.7 (idealised model)",
         f"{pm(mean_interval(paced))}, without {pm(mean_interval(plain))}, CUBIC {pm(mean_interval(cubic))}",
-        Verdict.check(statistics.fmean(paced) > statistics.fmean(cubic) and good >= ENOUGH * len(paced)),
+        statistics.fmean(paced) > statistics.fmean(cubic) and good >= ENOUGH * len(paced),
         f"above CUBIC in {good} of {len(paced)} seeds: Hybla's authors demand pacing, and the paper's conclusion holds "
         "for Hybla without it",
     )
 
 
 def grid_layout(found: Goodputs) -> Layout:
-    """The whole grid."""
+    """Returns the table of all queues and settings."""
     header = ("algorithm", "paced", "ρ from", *(f"queue {name}" for name in QUEUES), "idealised model")
     kinds = dict.fromkeys((one.algorithm, one.paced, one.rho_from) for one in found)
     lines = []
@@ -152,7 +151,7 @@ def grid_layout(found: Goodputs) -> Layout:
 def per_settings(
     queues: Sequence[int] = (SMALL_QUEUE,), pers: Sequence[float] = HIGH_PERS, **unstated: Any
 ) -> list[Setting]:
-    """Hybla and CUBIC at error rates and queues, with these fields of their `Setting`."""
+    """Returns settings of Hybla and CUBIC for these queues and error rates, with further fields of `Setting`."""
     return [
         Setting(algorithm, queue, per=per, seconds=JUDGED_S, **unstated)
         for per in pers
@@ -162,62 +161,62 @@ def per_settings(
 
 
 def per_row(found: Goodputs, **unstated: Any) -> Row:
-    """Whether CUBIC is below Hybla where errors are frequent, with the small queue."""
+    """Returns the row on whether CUBIC is slower than Hybla at high error rates with the small queue."""
     means, good = [], []
     for per in HIGH_PERS:
         cubic, hybla = (found[one] for one in per_settings(pers=(per,), **unstated))
         means.append((statistics.fmean(hybla), statistics.fmean(cubic)))
         good.append(sum(b > a for a, b in zip(cubic, hybla, strict=True)))
     count = len(next(iter(found.values())))
-    return Row(
+    return Row.claim(
         "§III-D",
         f"PER {', '.join(f'{per:g}' for per in HIGH_PERS)} a hop: goodput, Mbit/s: Hybla, CUBIC",
         "CUBIC below Hybla at higher error rates",
-        "; ".join(f"{hybla:.2f}, {cubic:.2f}" for hybla, cubic in map(_responses, HIGH_PERS)) + " (response functions)",
         "; ".join(f"{hybla:.2f}, {cubic:.2f}" for hybla, cubic in means),
-        Verdict.claim(all(hybla > cubic for hybla, cubic in means) and min(good) >= ENOUGH * count),
+        all(hybla > cubic for hybla, cubic in means) and min(good) >= ENOUGH * count,
         f"Hybla's larger in 8 of 10 seeds at each; it is in {', '.join(map(str, good))} of {count}",
+        theory="; ".join(f"{hybla:.2f}, {cubic:.2f}" for hybla, cubic in map(_responses, HIGH_PERS))
+        + " (response functions)",
     )
 
 
 def _responses(per: float) -> tuple[float, float]:
-    """Goodput of Hybla and CUBIC in Mbit/s by their response functions."""
+    """Returns the goodput of Hybla and CUBIC in Mbit/s according to their response functions."""
     p = 1 - (1 - per) ** 2
-    return _mbps(equations.hybla(p, RTT_S)), _mbps(theory.cubic(p, RTT_S, kept=0.8))
+    return _mbps(equations.hybla(p, RTT_S)), _mbps(theory.cubic(p, RTT_S, beta=0.8))
 
 
 def queue_errors() -> list[Setting]:
-    """Both queues at every error rate, and Hybla with pacing, for the figure."""
+    """Returns the settings for the figure: both queues at every error rate, and Hybla with pacing."""
     queues = (SMALL_QUEUE, BDP // 2)
     paced = [Setting("Hybla", queue, True, per=per, seconds=JUDGED_S) for per in PERS for queue in queues]
     return per_settings(queues, PERS) + paced
 
 
 def queue_errors_row(found: Goodputs) -> Row:
-    """Whether Hybla is ahead with a larger queue, too."""
+    """Returns the row on whether Hybla is also ahead with a larger queue."""
     cells = [[found[one] for one in per_settings((BDP // 2,), (per,))] for per in HIGH_PERS]
     good = [sum(b > a for a, b in zip(cubic, hybla, strict=True)) for cubic, hybla in cells]
     count = len(cells[0][0])
-    return Row(
+    return Row.check(
         "§III-D",
         f"PER {', '.join(f'{per:g}' for per in HIGH_PERS)} a hop, queue of {BDP // 2} packets: goodput, Mbit/s: "
         "Hybla, CUBIC",
-        "",
         "; ".join(f"{hybla:.2f}, {cubic:.2f}" for hybla, cubic in map(_responses, HIGH_PERS)) + " (response functions)",
         "; ".join(f"{statistics.fmean(hybla):.2f}, {statistics.fmean(cubic):.2f}" for cubic, hybla in cells),
-        Verdict.check(min(good) >= ENOUGH * count),
+        min(good) >= ENOUGH * count,
         f"Hybla's larger in 8 of 10 seeds at each; it is in {', '.join(map(str, good))} of {count}",
     )
 
 
 def _mbps(window: float) -> float:
-    """Goodput of a mean window on the idle path, at most the link's."""
+    """Returns the goodput that a mean window achieves on the path without queueing, limited by the link's rate."""
     share = PAYLOAD_BYTES / PACKET_BYTES
     return min(window * PAYLOAD_BYTES * 8 / RTT_S, RATE_BPS * share) / 1e6
 
 
 def rtt_settings() -> list[Setting]:
-    """CUBIC, Hybla and paced Hybla at every round-trip time, with the small queue."""
+    """Returns settings of CUBIC, Hybla and paced Hybla at every round-trip time, with the small queue."""
     return [
         Setting(algorithm, paced=paced, rtt_s=rtt, seconds=JUDGED_S)
         for rtt in RTTS_S
@@ -226,7 +225,7 @@ def rtt_settings() -> list[Setting]:
 
 
 def rtt_rows(found: Goodputs) -> list[Row]:
-    """What becomes of growth that does not depend on the round-trip time (equation 7) with losses and a queue."""
+    """Returns rows on equation 7, by which growth does not depend on the round-trip time, with losses and a queue."""
     reasons = {
         "Hybla": "growth does not depend on the RTT (the claim above), the burst of a round trip does, and the queue "
         "of 50 packets does not grow with it",
@@ -242,7 +241,7 @@ def rtt_rows(found: Goodputs) -> list[Row]:
         means = [statistics.fmean(found[_at_rtt(algorithm, paced, rtt)]) for rtt in RTTS_S]
         quantity = f"{name}: goodput at RTT {', '.join(f'{rtt * 1e3:.0f}' for rtt in RTTS_S)} ms, Mbit/s"
         ours = ", ".join(f"{mean:.1f}" for mean in means)
-        rows.append(Row("equation 7", quantity, "", "", ours, Verdict.NOT_JUDGED, reasons[name]))
+        rows.append(Row.informing("equation 7", quantity, ours, reasons[name]))
     return rows
 
 
@@ -252,12 +251,12 @@ def _at_rtt(algorithm: str, paced: bool, rtt_s: float) -> Setting:
 
 @dataclass(frozen=True)
 class Shared:
-    """Goodputs in Mbit/s at a bottleneck that three wired NewReno flows use, too.
+    """Goodputs in Mbit/s at a bottleneck shared with three wired NewReno flows.
 
     Attributes
     ----------
     satellite, wired
-        Of the satellite's flow, and of the wired ones together, for each seed.
+        Goodput of the flow over the satellite, and total goodput of the wired flows, for each seed.
     """
 
     satellite: list[float]
@@ -268,7 +267,7 @@ SHARED = (("CUBIC", False), ("Hybla", False), ("Hybla", True), ("NewReno", False
 
 
 def shared(effort: Effort) -> dict[tuple[str, bool], Shared]:
-    """Run every algorithm beside the wired flows."""
+    """Runs all algorithms together with the wired flows."""
     seeds = effort.seeds_of(SEEDS)
     return {kind: _shared(Setting(kind[0], paced=kind[1], seconds=JUDGED_S), effort, seeds) for kind in SHARED}
 
@@ -286,15 +285,12 @@ def _shared(setting: Setting, effort: Effort, seeds: Sequence[int]) -> Shared:
 
 
 def shared_rows(found: dict[tuple[str, bool], Shared]) -> list[Row]:
-    """The share beside wired flows."""
+    """Returns the rows on how the bottleneck is shared with the wired flows."""
     return [
-        Row(
+        Row.informing(
             "Fig. 3",
-            f"{name}{', paced' if paced else ''}, beside three wired NewReno flows: goodput, Mbit/s",
-            "",
-            "",
+            f"{name}{', paced' if paced else ''}, with three wired NewReno flows: goodput, Mbit/s",
             f"{pm(mean_interval(one.satellite))}; wired together {pm(mean_interval(one.wired))}",
-            Verdict.NOT_JUDGED,
             "RTT 600 ms against 25 ms at a queue of 50 packets, which the wired flows keep full"
             if (name, paced) == SHARED[0]
             else "",

@@ -1,8 +1,9 @@
-"""The maximum window and the first slow-start thresholds, which the paper does not state: its readings.
+"""Readings of the paper: the maximum window and the initial slow-start thresholds, which it does not state.
 
-The values and the bands of the claims were fixed before the first run. A maximum window bounds the sender's congestion
-window, as ``window_`` does in ns-2, or it is the receiver's buffer, as with a real host. 2500 packets are about the
-bandwidth-delay product, 5000 twice that; 64 packets are the largest initial threshold that §I names (64 KB).
+The values and the bands of the claims were fixed before the first run. The maximum window limits the sender's
+congestion window, like ``window_`` in ns-2, or it is the receive buffer, as with a real host. 2500 packets are
+about the bandwidth-delay product, and 5000 packets twice that. 64 packets are the largest initial threshold that
+§I mentions (64 KB).
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from lightlag_papers.readings import Readings
 from lightlag_papers.table import Layout
 
 WINDOWS = (1000, 700, 1500, 400, 2500, 200, 5000)
-"""From the geometric middle of 200 to 5000 packets outwards."""
+"""Maximum windows in packets, starting at the geometric mean of 200 and 5000 and moving outwards."""
 THRESHOLD_WINDOWS = (1000, 400, 5000)
-"""The maximum windows with which other thresholds are tried."""
+"""The maximum windows with which other initial thresholds are tried."""
 BOUNDS = {"cwnd": "congestion window", "buffer": "receive buffer"}
 THRESHOLDS = {"modules": "", "maximum": ", thresholds at the maximum", "64 kB": ", thresholds of 64 packets"}
 AGENT = "congestion window of 5000 packets, repair by RFC 6675"
 
 Unstated = Mapping[str, Any]
-"""Fields of a `Setting`."""
+"""The fields of a `Setting` that the paper does not state."""
 
 
 def settings() -> dict[str, Unstated]:
-    """Every reading by its name."""
+    """Returns all readings by name."""
     found: dict[str, Unstated] = {}
     for bound, name in BOUNDS.items():
         for thresholds, more in THRESHOLDS.items():
@@ -40,7 +41,7 @@ def settings() -> dict[str, Unstated]:
 
 
 class Sweep:
-    """Every reading run and judged.
+    """All readings with their verdicts, and the runs of the best one.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Sweep:
     """
 
     def __init__(self, effort: Effort, wanted: Mapping[str, Unstated] | None = None) -> None:
-        """Run."""
+        """Runs all readings."""
         claims = {}
         best: Comparison | None = None
         most = -1
@@ -67,7 +68,7 @@ class Sweep:
         self.readings, self.best = Readings(claims), best
 
     def layouts(self) -> list[Layout]:
-        """Readings by claims, and what was measured."""
+        """Returns the table of claims by readings, and the measured values."""
         seeds = self.best.seeds
         return [
             self.readings.layout(f"Readings by claims: yes where a reading reproduces a claim, {seeds} seeds"),

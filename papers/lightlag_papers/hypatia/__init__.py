@@ -1,4 +1,4 @@
-"""Hypatia, 2020: round trips, path changes and TCP over Starlink, Kuiper and Telesat; and what nobody showed."""
+"""Hypatia, 2020: round trips, path changes and TCP over Starlink, Kuiper and Telesat; and further results."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from lightlag_papers.hypatia import figures, transport, ways
 from lightlag_papers.paper import Effort, Picture, Reproduction
 
 NOTES = (
-    "**Claims** are what stands in Hypatia's repository (snkas/hypatia at 0ac531c): the series of its test, its file "
-    "of changes, and a number on its page. The paper's text was not at hand, so no sentence of it is judged; the rows "
-    "on TCP are own checks of what it is known to show.",
-    "**The second program** was written from the equations alone, before this one. It has the closed form of SGP4 "
-    "(WGS 72), the sidereal time of 1982, and Floyd and Warshall instead of trees.",
-    "**Hypatia's visibility is a slant limit**, the distance that a flat Earth would give: Kuiper's 30 degrees are "
-    "25.2, Starlink's 25 are 26.2, and Telesat's 10 are 15.7 below the horizon. The rows by a true mask show what "
-    "changes: the ground links of Telesat pass through the Earth, and without them it is slower than Kuiper.",
-    "**Its Starlink is at 509 km**: 15.19 revolutions a day are not those of 550 km; and its phasing lets satellites "
-    "meet. Both are kept here (`may_collide`), and neither is in the preset `starlink-550`.",
-    '**Queues.** Next hops are fixed when a packet is enqueued at a ground link in Hypatia, so `waiting = "keep"`; a '
-    "lost path drops. Ways change at steps of 100 ms (`exact = false`).",
+    "**Claims** are values in Hypatia's repository (snkas/hypatia at 0ac531c): the series of its test, its "
+    "changelog, and a value on its page. The paper's text was not available, so no sentence of it has a verdict; "
+    "the rows on TCP are own checks of its known results.",
+    "**The second program** was written independently from the equations. It has the closed form of SGP4 (WGS 72), "
+    "the sidereal time of 1982, and Floyd–Warshall instead of shortest-path trees.",
+    "**Hypatia's visibility is a slant range limit**, the distance on a flat Earth: Kuiper's 30 degrees are 25.2, "
+    "Starlink's 25 are 26.2, and Telesat's 10 are 15.7 below the horizon. The rows with a true elevation mask show "
+    "the effect: Telesat's ground links pass through the Earth, and without them it is slower than Kuiper.",
+    "**Its Starlink is at 509 km**: 15.19 revolutions per day do not correspond to 550 km, and its phasing lets "
+    "satellites collide. Both are reproduced here (`may_collide`), and neither is in the preset `starlink-550`.",
+    '**Queues.** Next hops are fixed when a packet is enqueued at a ground link in Hypatia, so `waiting = "keep"`; '
+    "a lost path drops. Paths change at steps of 100 ms (`exact = false`).",
     "**Starlink as measured** is the preset `starlink-measured`; its docstring names the source of each number.",
 )
 
 
 def reproduce(reproduction: Reproduction, effort: Effort) -> None:
-    """Fill a reproduction with every item."""
+    """Fills a reproduction with all items."""
     effort.progress("round trips of six pairs over three constellations")
     rows, _ = ways.pair_rows()
     caption = "Round trips of light. By Hypatia's limit of visibility (lines), and by a true mask (dots)."

@@ -1,4 +1,4 @@
-"""The figures: round trips over time, windows on a path that changes, and all pairs."""
+"""The figures: round-trip times over time, windows on a path that changes, and all pairs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from lightlag_papers.hypatia.ways import Spread
 
 @styled
 def round_trips() -> Chart:
-    """The round trip of light of three pairs over the three constellations, by slant and by mask."""
+    """Plots the propagation round-trip time of three pairs over the three constellations, by slant range and
+    elevation mask.
+    """
     figure, axes = style.chart(3, 1, size=(6.4, 6.6), sharex=True)
     for (start, end), one in zip(PAIRS[:3], axes, strict=True):
         for number, fleet in enumerate(FLEETS):
             for slant in (True, False):
-                way = ll.sky(pairs_of(fleet, slant=slant)).way(start, end, DURATION_S, 0.2)
+                path = ll.sky(pairs_of(fleet, slant=slant)).path(start, end, DURATION_S, 0.2)
                 look = style.line_style(number) | {"linestyle": "-" if slant else ":"}
                 label = f"{fleet.name}, {'slant' if slant else 'mask'}"
-                one.plot(way["time_s"], way["rtt_ms"], label=label, **look)
+                one.plot(path["time_s"], path["rtt_ms"], label=label, **look)
         one.set_title(f"{start} – {end}")
         one.set_ylabel("RTT of light (ms)")
         one.set_xlim(0, DURATION_S)
@@ -37,7 +39,7 @@ def round_trips() -> Chart:
 
 @styled
 def windows(flows: Mapping[str, Flow]) -> Chart:
-    """Window and round trip of NewReno and Vegas on the path that changes."""
+    """Plots window and round-trip time of NewReno and Vegas on the path that changes."""
     figure, axes = style.chart(2, 1, size=(6.4, 4.8), sharex=True)
     for number, (name, flow) in enumerate(flows.items()):
         trace = flow.trace
@@ -62,7 +64,7 @@ def windows(flows: Mapping[str, Flow]) -> Chart:
 
 @styled
 def spreads(found: Mapping[tuple[str, bool], Spread]) -> Chart:
-    """All pairs: the greatest round trip, and greatest over least."""
+    """Plots the statistics of all pairs: maximum round-trip time, and ratio of maximum to minimum."""
     figure, axes = style.chart(1, 2, size=(7.0, 3.2))
     for number, fleet in enumerate(FLEETS):
         for slant in (True, False):
@@ -74,6 +76,6 @@ def spreads(found: Mapping[tuple[str, bool], Spread]) -> Chart:
     axes[0].set_xlabel("greatest RTT (ms)")
     axes[1].set_xlabel("greatest over least RTT")
     axes[1].set_xlim(1, 2)
-    axes[0].set_ylabel("share of 4950 pairs")
+    axes[0].set_ylabel("fraction of 4950 pairs")
     axes[0].legend(fontsize="small")
     return figure

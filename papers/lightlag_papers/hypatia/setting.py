@@ -1,4 +1,4 @@
-"""Hypatia's three constellations and its pairs of cities, in its own form and with a true mask of elevation."""
+"""Hypatia's three constellations and its city pairs, with Hypatia's visibility limit and with a true elevation mask."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CITIES = {
     "Zhengzhou": (34.75778, 113.64861),
     "Luanda": (-8.83682, 13.23432),
 }
-"""Latitude and longitude in degrees, on the ground."""
+"""Latitude and longitude of each city in degrees."""
 PAIRS = (
     ("Rio de Janeiro", "St Petersburg"),
     ("Manila", "Dalian"),
@@ -36,21 +36,21 @@ PAIRS = (
 )
 DURATION_S = 200.0
 RATE, QUEUE = "10 Mbit/s", "100 packets"
-"""Of every link in Hypatia's experiments with TCP."""
+"""Rate and queue of every link in Hypatia's experiments with TCP."""
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """A constellation of Hypatia.
+    """One of Hypatia's constellations.
 
     Attributes
     ----------
     shell
-        Its satellites; odd planes are half a slot ahead.
+        The shell of satellites; odd planes are half a slot ahead.
     slant
-        The elevation that gives Hypatia's longest slant, on a flat Earth and from the height of the shell.
+        Elevation that gives Hypatia's maximum slant range, for a flat Earth and the height of the shell.
     mask
-        The elevation that Hypatia means.
+        Minimum elevation that Hypatia intends.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Fleet:
     mask: str
 
     def constellation(self, *, slant: bool, **more: Any) -> ll.Constellation:
-        """The satellites, with Hypatia's limit of visibility or with a true mask."""
+        """Returns the constellation, with Hypatia's visibility limit or with a true elevation mask."""
         return ll.Constellation(
             start="2000-01-01T00:00:00Z",
             shells=(self.shell,),
@@ -84,14 +84,14 @@ def _shell(name: str, height: str, inclination: str, revolutions: float, planes:
 
 FLEETS = (
     Fleet("Kuiper", _shell("kuiper", "630 km", "51.9 deg", 14.80, 34, 34), "30 deg", "30 deg"),
-    # 15.19 revolutions a day are those of 509 km; Hypatia's limit is that of 550 km, 1089.686 km of slant.
+    # 15.19 revolutions per day correspond to 509 km; Hypatia's limit corresponds to 550 km, 1089.686 km of slant.
     Fleet("Starlink", _shell("starlink", "509 km", "53 deg", 15.19, 72, 22), "27.84789 deg", "25 deg"),
     Fleet("Telesat", _shell("telesat", "1015 km", "98.98 deg", 13.66, 27, 13), "10 deg", "10 deg"),
 )
 
 
 def stations(names: Sequence[str]) -> tuple[ll.Station, ...]:
-    """Ground stations in these cities."""
+    """Returns ground stations in these cities."""
     return tuple(
         ll.Station(name=name, latitude=f"{CITIES[name][0]} deg", longitude=f"{CITIES[name][1]} deg") for name in names
     )
@@ -99,13 +99,13 @@ def stations(names: Sequence[str]) -> tuple[ll.Station, ...]:
 
 @functools.cache
 def cities() -> list[tuple[str, float, float]]:
-    """The hundred largest cities: name, latitude, longitude."""
+    """Returns the hundred largest cities: name, latitude and longitude."""
     text = importlib.resources.files(__package__).joinpath("cities.json").read_text("utf-8")
     return [(name, north, east) for name, north, east in json.loads(text)["cities"]]
 
 
 def pairs_of(fleet: Fleet, *, slant: bool) -> Scenario:
-    """The pairs of cities, without traffic that matters."""
+    """Returns a scenario with the pairs of cities, and only negligible traffic."""
     names = tuple(dict.fromkeys(name for pair in PAIRS for name in pair))
     return ll.Scenario(
         name=f"hypatia-{fleet.name.lower()}",
@@ -117,7 +117,7 @@ def pairs_of(fleet: Fleet, *, slant: bool) -> Scenario:
 
 
 def all_cities(fleet: Fleet, *, slant: bool) -> Scenario:
-    """A station in each of the hundred cities, looked at once a second."""
+    """Returns a scenario with a station in each of the hundred cities, sampled once per second."""
     places = cities()
     return ll.Scenario(
         name=f"hypatia-{fleet.name.lower()}-100",
@@ -139,8 +139,10 @@ def one_flow(
     tcp: dict[str, Any] | None = None,
     fleet: Fleet = FLEETS[0],
 ) -> Scenario:
-    """One flow without end over a pair, with links of 10 Mbit/s and 100 packets, as Hypatia has them."""
-    line = ll.SkyLine(rate=RATE, queue=QUEUE)
+    """Returns a scenario with one endless flow between a pair of cities. As in Hypatia, links have 10 Mbit/s and 100
+    packets.
+    """
+    line = ll.SatelliteLink(rate=RATE, queue=QUEUE)
     return ll.Scenario(
         name="hypatia-flow",
         duration=f"{DURATION_S:g} s",

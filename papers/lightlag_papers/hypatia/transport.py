@@ -1,4 +1,4 @@
-"""TCP on paths that change: NewReno and Vegas as Hypatia has them, and what nobody showed."""
+"""TCP on paths that change: NewReno and Vegas as in Hypatia, and further algorithms."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import lightlag as ll
 from lightlag import presets
 from lightlag_papers.hypatia.setting import DURATION_S, FLEETS, PAIRS, one_flow, pairs_of
 from lightlag_papers.paper import Effort
-from lightlag_papers.table import BEFOREHAND, Layout, Row, Verdict
+from lightlag_papers.table import BEFOREHAND, Layout, Row
 
 PATH = PAIRS[0]
-"""Rio de Janeiro to St Petersburg: nine changes and an outage of ten seconds."""
+"""The path from Rio de Janeiro to St Petersburg: it has nine changes and an outage of ten seconds."""
 PACKET_MS = 1.2
-"""1500 B at 10 Mbit/s."""
+"""Transmission time of 1500 B at 10 Mbit/s, in ms."""
 QUEUED = 100
 SHORTER_S = (146.6, 178.8)
-"""Times at which this path gets shorter by 14 and 17 ms."""
+"""Times in s when the round-trip time of this path falls by 14 and 17 ms."""
 LONGER_S = 32.9
-"""The time at which it gets longer by 15 ms."""
+"""Time in s when the round-trip time of this path rises by 15 ms."""
 OUTAGE_S = 155.4
-"""The time at which it is lost, in Hypatia's file."""
+"""Time in s when the path is lost, according to Hypatia's file."""
 NEAR_S = 1.0
 SEEDS = 3
-CONTENDERS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+CANDIDATES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "NewReno": ("linux", "reno", {}),
     "CUBIC": ("linux", "cubic", {}),
     "BBR": ("linux", "bbr", {}),
@@ -43,12 +43,12 @@ CONTENDERS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 }
 
 
-PEP = "CUBIC, split at both stations, hosts 5 ms behind"
+PEP = "CUBIC, split at both stations, hosts at 5 ms"
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A run of one flow, and the round trip of light on its path."""
+    """A run of one flow, and the propagation round-trip time of its path."""
 
     result: ll.Result
     trace: pl.DataFrame
@@ -57,19 +57,19 @@ class Flow:
 
     @classmethod
     def of(cls, congestion: str) -> Flow:
-        """In ns-3's TCP on the path, with Hypatia's links."""
+        """Runs the flow with ns-3's TCP on the path, with Hypatia's links."""
         result = ll.run(one_flow(PATH, congestion))
-        way = ll.sky(pairs_of(FLEETS[0], slant=True)).way(*PATH, DURATION_S, 0.1)
-        return cls(result, result.trace(), way["time_s"].to_numpy(), way["rtt_ms"].to_numpy())
+        path = ll.sky(pairs_of(FLEETS[0], slant=True)).path(*PATH, DURATION_S, 0.1)
+        return cls(result, result.trace(), path["time_s"].to_numpy(), path["rtt_ms"].to_numpy())
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Of the flow."""
+        """The summary of the flow."""
         flow: dict[str, Any] = self.result.summary["flows"][0]
         return flow
 
     def queueing_ms(self) -> np.ndarray:
-        """The round trip of each sample beyond that of light then, before the outage."""
+        """Returns by how much each round-trip sample exceeds the propagation time before the outage, in ms."""
         samples = self.trace.drop_nulls("rtt_s").filter(pl.col("time_s") < OUTAGE_S)
         known = ~np.isnan(self.light_ms)
         light = np.interp(samples["time_s"].to_numpy(), self.light_s[known], self.light_ms[known])
@@ -77,24 +77,24 @@ class Flow:
         return found
 
     def goodput_mbps(self, begin: float, end: float) -> float:
-        """Of a stretch of time."""
+        """Returns the goodput in an interval, in Mbit/s."""
         acked = self.trace.select("time_s", "acked_bytes").to_numpy()
         first, last = np.interp([begin, end], acked[:, 0], acked[:, 1])
         return float((last - first) * 8e-6 / (end - begin))
 
     def reductions(self) -> list[float]:
-        """Times at which a recovery starts."""
+        """Returns the times in s when recovery episodes start."""
         phases = self.trace["phase"].cast(pl.String).to_list()
         times = self.trace["time_s"].to_list()
         return [times[at] for at in range(1, len(phases)) if phases[at] == "recovery" and phases[at - 1] != "recovery"]
 
     def dropped(self, begin: float, end: float) -> int:
-        """Packets that were dropped between two times."""
+        """Returns the number of packets dropped between two times."""
         return self.result.drops.filter(pl.col("time_s").is_between(begin, end)).height
 
 
 def rows(newreno: Flow, vegas: Flow) -> list[Row]:
-    """The behaviour of TCP on the path."""
+    """Returns the rows on the behaviour of TCP on the path."""
     queueing = float(np.nanmax(newreno.queueing_ms()))
     spent = QUEUED * PACKET_MS
     cuts = newreno.reductions()
@@ -106,47 +106,46 @@ def rows(newreno: Flow, vegas: Flow) -> list[Row]:
     paths = newreno.result.paths
     outages = paths.filter(pl.col("hops") == 0)["time_s"].to_list()
     return [
-        Row(
+        Row.check(
             "NewReno",
-            f"the greatest round trip beyond that of light, ms, {PATH[0]} – {PATH[1]} over Kuiper",
-            "",
+            (
+                f"maximum excess of the round trip over the speed-of-light round trip, ms, {PATH[0]} – {PATH[1]} over "
+                "Kuiper"
+            ),
             f"{spent:.0f} (a full queue of {QUEUED} packets)",
             f"{queueing:.1f}",
-            Verdict.check(spent <= queueing <= 1.25 * spent),
-            f"from {spent:.0f} ms to a quarter more, which the packets on their way and the links take ({BEFOREHAND})",
+            spent <= queueing <= 1.25 * spent,
+            f"from {spent:.0f} ms to a quarter more, for the packets in transit and the links ({BEFOREHAND})",
         ),
-        Row(
+        Row.check(
             "NewReno",
             "recoveries when the path becomes shorter, without a loss",
-            "",
             "overtaken packets: ½ ΔRTT / 1.2 ms, 6 and 7, above the threshold of 3",
             "; ".join(f"{at} s: {'yes' if cut else 'no'}, {drops} dropped" for at, cut, drops in found),
-            Verdict.check(all(cut and not drops for _, cut, drops in found)),
+            all(cut and not drops for _, cut, drops in found),
             f"within {NEAR_S:g} s of each shortening, and nothing dropped in the 3 s before ({BEFOREHAND})",
         ),
-        Row(
+        Row.check(
             "Vegas",
             f"goodput before and after {LONGER_S} s, when the path becomes longer by 15 ms, Mbit/s",
-            "",
             "a collapse: Vegas takes light for queueing",
             f"{before:.2f} and {after:.2f}",
-            Verdict.check(after <= before / 3),
+            after <= before / 3,
             f"a third or less ({BEFOREHAND}); from 10 s and up to 120 s",
         ),
-        Row(
+        Row.claim(
             "routing",
             "start of the outage, s",
             f"{OUTAGE_S}",
-            "",
             ", ".join(f"{at:.1f}" for at in outages),
-            Verdict.claim(len(outages) == 1 and abs(outages[0] - OUTAGE_S) <= 0.15),
+            len(outages) == 1 and abs(outages[0] - OUTAGE_S) <= 0.15,
             "within a step of 100 ms and the difference of the stations' places (up to 57 m), in Hypatia's own file",
         ),
     ]
 
 
 def split(congestion: str) -> ll.Scenario:
-    """The path with hosts behind both stations, and a proxy that splits the connection at the first."""
+    """Returns the path with hosts at both stations, and a proxy at the first that splits the connection."""
     plain = one_flow(PATH, congestion, profile="linux")
     hosts = (("client", PATH[0]), (PATH[1], "server"))
     return dataclasses.replace(
@@ -161,22 +160,22 @@ def split(congestion: str) -> ll.Scenario:
 
 
 def beyond(effort: Effort) -> Layout:
-    """Algorithms over the same path, with exact handovers, in the TCP of Linux or of SCPS."""
+    """Returns the results of several algorithms on this path with exact handovers, in Linux's TCP or in SCPS-TP."""
 
     def one(job: tuple[str, int]) -> dict[str, Any]:
         if job[0] == PEP:
             scenario = split("cubic")
         else:
-            profile, congestion, tcp = CONTENDERS[job[0]]
+            profile, congestion, tcp = CANDIDATES[job[0]]
             scenario = one_flow(PATH, congestion, profile=profile, tcp=tcp)
         run = ll.run(scenario, seed=job[1], sets={"record.trace": "off"})
         flow: dict[str, Any] = run.summary["flows"][0]
         return flow
 
-    jobs = [(name, seed) for name in (*CONTENDERS, PEP) for seed in effort.seeds_of(SEEDS)]
+    jobs = [(name, seed) for name in (*CANDIDATES, PEP) for seed in effort.seeds_of(SEEDS)]
     flows = dict(zip(jobs, effort.map(one, jobs), strict=True))
     lines = []
-    for name in (*CONTENDERS, PEP):
+    for name in (*CANDIDATES, PEP):
         mine = [flow for (of, _), flow in flows.items() if of == name]
 
         def mean(key: str, mine: list[dict[str, Any]] = mine) -> float:
@@ -200,11 +199,15 @@ def beyond(effort: Effort) -> Layout:
 
 MEASURED_SEEDS = 8
 LEAST_BBR, CUBIC_BAND = 120.0, (10.0, 40.0)
-"""Mbit/s: what wirelessmoves.com measured in 2023 with iperf3 over 30 s, above 120 and about 20; a factor of two."""
+"""Minimum goodput of BBR, and band for CUBIC's goodput, in Mbit/s.
+
+In 2023 wirelessmoves.com measured above 120 (BBR) and about 20 (CUBIC) with iperf3 over 30 s. The band allows a factor
+of two.
+"""
 
 
 def measured_rows(effort: Effort) -> list[Row]:
-    """A download over Starlink as users measure it."""
+    """Returns the row for a download over Starlink, compared with a user's measurement."""
     seeds = effort.seeds_of(MEASURED_SEEDS)
 
     def one(job: tuple[str, int]) -> dict[str, Any]:
@@ -221,24 +224,22 @@ def measured_rows(effort: Effort) -> list[Row]:
     mean = statistics.fmean(flow["mean_rtt_s"] for (of, _), flow in flows.items() if of == "cubic") * 1e3
     low, high = CUBIC_BAND
     return [
-        Row(
+        Row.claim(
             "Starlink as measured",
             "goodput of BBR and CUBIC in 30 s, Mbit/s",
             "above 120, about 20",
-            "",
             f"{bbr:.0f} ({min(goodput['bbr']):.0f} to {max(goodput['bbr']):.0f}) and "
             f"{cubic:.0f} ({min(goodput['cubic']):.0f} to {max(goodput['cubic']):.0f}), {len(seeds)} seeds",
-            Verdict.claim(bbr > LEAST_BBR and low <= cubic <= high),
-            f"above {LEAST_BBR:.0f}, and from {low:.0f} to {high:.0f} ({BEFOREHAND}); "
-            "the bursts are those of picoquic's trace",
+            bbr > LEAST_BBR and low <= cubic <= high,
+            f"above {LEAST_BBR:.0f}, and from {low:.0f} to {high:.0f} ({BEFOREHAND}); the bursts follow picoquic's "
+            "trace",
         ),
-        Row(
+        Row.claim(
             "Starlink as measured",
             "least round trip, and CUBIC's mean, ms",
             "20; quartiles 40, 50, 60",
-            "",
             f"{least:.0f}; {mean:.0f}",
-            Verdict.claim(15 <= least <= 40 and 40 <= mean <= 60),
+            15 <= least <= 40 and 40 <= mean <= 60,
             f"the least from 15 to 40 ms, the mean between the quartiles ({BEFOREHAND}); "
             "the scheduler's delay is a choice",
         ),

@@ -1,4 +1,4 @@
-"""Round trips of light: the pairs of cities, Hypatia's stored series, and all pairs of a hundred cities."""
+"""Propagation round-trip times: the pairs of cities, Hypatia's stored series, and all pairs of a hundred cities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import lightlag as ll
 from lightlag.constellation.satellites import Sky
 from lightlag_papers.hypatia.setting import DURATION_S, FLEETS, PAIRS, Fleet, all_cities, pairs_of
-from lightlag_papers.table import BEFOREHAND, Layout, Row, Verdict
+from lightlag_papers.table import BEFOREHAND, Layout, Row
 
 TOLERANCE_MS = 0.01
 SECOND = "a second program, written from the equations alone"
@@ -20,7 +20,11 @@ SECOND = "a second program, written from the equations alone"
 
 @dataclass(frozen=True)
 class Series:
-    """The round trip of a pair: least, mean and greatest in ms over samples of 1 s, changes, seconds without a way."""
+    """The propagation round-trip time of a pair.
+
+    The fields are minimum, mean and maximum in ms over samples of 1 s, the number of changes, and the seconds without a
+    path.
+    """
 
     least: float
     mean: float
@@ -30,7 +34,7 @@ class Series:
 
     @property
     def text(self) -> str:
-        """For a table."""
+        """The values as text for a table."""
         out = f", {self.out_s} s out" if self.out_s else ""
         return f"{self.least:.3f} {self.mean:.3f} {self.greatest:.3f} ({self.changes}{out})"
 
@@ -85,7 +89,10 @@ EXPECTED: dict[tuple[str, bool], tuple[Series, ...]] = {
         Series(52.636, 52.831, 64.800, 1, 0),
     ),
 }
-"""By constellation and whether by slant: the pairs in their order, computed by a second program."""
+"""Expected values from a second program, by constellation and whether the slant range limits visibility.
+
+Each has the pairs in their order.
+"""
 ALL_PAIRS = {
     ("Kuiper", True): (72.4, 124.4, 1.071, 1.237, 4.32, 0.0010),
     ("Kuiper", False): (75.1, 125.9, 1.087, 1.308, 4.21, 0.0148),
@@ -94,26 +101,28 @@ ALL_PAIRS = {
     ("Telesat", True): (59.5, 120.6, 1.024, 1.137, 1.97, 0.0),
     ("Telesat", False): (86.9, 145.5, 1.094, 1.258, 1.71, 0.0),
 }
-"""Of all 4950 pairs: median and 90th percentile of the greatest round trip in ms and of greatest over least, mean
-number of changes, share of time without a way; computed by the same second program."""
+"""Expected statistics of all 4950 pairs, calculated by the same second program: median and 90th percentile of the
+maximum round-trip time in ms, the same of the ratio of maximum to minimum, the mean number of changes, and the
+fraction of time without a path.
+"""
 STORED = Series(25.2298, 40.1438, 48.1651, 5, 0)
-"""Manila to Dalian over Kuiper in the data of Hypatia's own test, 2000 samples of 100 ms."""
+"""Manila to Dalian over Kuiper in the data of Hypatia's own test: 2000 samples at intervals of 100 ms."""
 STORED_CHANGES = (18.0, 27.6, 74.3, 125.9, 128.7)
 
 
 def series(sky: Sky, start: str, end: str, step_s: float = 1.0) -> Series:
-    """The round trip of a pair, sampled as Hypatia does."""
-    way = sky.way(start, end, DURATION_S - step_s, step_s)
-    rtt = way["rtt_ms"].drop_nulls().to_numpy()
-    sampled = [tuple(nodes) for nodes in _sampled(sky, start, end, way["time_s"].to_list())]
+    """Returns the round-trip time of a pair, sampled in the same way as by Hypatia."""
+    path = sky.path(start, end, DURATION_S - step_s, step_s)
+    rtt = path["rtt_ms"].drop_nulls().to_numpy()
+    sampled = [tuple(nodes) for nodes in _sampled(sky, start, end, path["time_s"].to_list())]
     changes = sum(a != b for a, b in itertools.pairwise(sampled))
     return Series(
-        float(rtt.min()), float(rtt.mean()), float(rtt.max()), changes, round(way["rtt_ms"].null_count() * step_s)
+        float(rtt.min()), float(rtt.mean()), float(rtt.max()), changes, round(path["rtt_ms"].null_count() * step_s)
     )
 
 
 def _sampled(sky: Sky, start: str, end: str, times: Sequence[float]) -> list[list[int]]:
-    courses = sky.courses(start, end, DURATION_S)
+    courses = sky.path_changes(start, end, DURATION_S)
     at, found = 0, []
     for time in times:
         while at + 1 < len(courses) and courses[at + 1][0] <= time:
@@ -123,7 +132,7 @@ def _sampled(sky: Sky, start: str, end: str, times: Sequence[float]) -> list[lis
 
 
 def pair_rows() -> tuple[list[Row], dict[tuple[str, bool], list[Series]]]:
-    """The pairs of cities over the three constellations, by Hypatia's limit and by a true mask."""
+    """Returns the rows for the city pairs over the three constellations, with Hypatia's limit and with a true mask."""
     rows, found = [], {}
     for fleet in FLEETS:
         for slant in (True, False):
@@ -141,19 +150,20 @@ def _pair_row(fleet: Fleet, pair: str, ours: Series, expected: Series, *, slant:
     worst = max(abs(a - b) for a, b in numbers)
     holds = worst <= TOLERANCE_MS and (ours.changes, ours.out_s) == (expected.changes, expected.out_s)
     limit = "Hypatia's slant" if slant else "a mask of elevation"
-    return Row(
+    return Row.check(
         f"RTT, {fleet.name}",
         f"{pair}, by {limit}: least, mean, greatest ms (changes)",
-        "",
         expected.text,
         ours.text,
-        Verdict.check(holds),
-        f"within {TOLERANCE_MS} ms of {SECOND}, and as many changes ({BEFOREHAND}); {worst:.4f} ms at most",
+        holds,
+        f"within {TOLERANCE_MS} ms of {SECOND}, and as many changes ({BEFOREHAND}); maximum difference {worst:.4f} ms",
     )
 
 
 def stored_rows() -> list[Row]:
-    """Hypatia's own numbers: the series of its test, and what its page says of Paris and Luanda."""
+    """Returns the rows for Hypatia's own numbers: the series of its test, and its page's values for Paris and
+    Luanda.
+    """
     kuiper = ll.sky(pairs_of(FLEETS[0], slant=True))
     ours = series(kuiper, "Manila", "Dalian", 0.1)
     worst = max(
@@ -162,35 +172,32 @@ def stored_rows() -> list[Row]:
             (ours.least, ours.mean, ours.greatest), (STORED.least, STORED.mean, STORED.greatest), strict=True
         )
     )
-    changes = [since for since, _ in kuiper.courses("Manila", "Dalian", DURATION_S)[1:]]
+    changes = [since for since, _ in kuiper.path_changes("Manila", "Dalian", DURATION_S)[1:]]
     shown = [math.ceil(since * 10 - 1e-6) / 10 for since in changes]
     luanda = series(ll.sky(pairs_of(FLEETS[1], slant=True)), "Paris", "Luanda")
     return [
-        Row(
+        Row.claim(
             "test data",
             "Manila – Dalian over Kuiper, 2000 samples: least, mean, greatest ms",
             f"{STORED.least:.3f} {STORED.mean:.3f} {STORED.greatest:.3f}",
-            "",
             f"{ours.least:.3f} {ours.mean:.3f} {ours.greatest:.3f}",
-            Verdict.claim(worst <= TOLERANCE_MS),
-            f"within {TOLERANCE_MS} ms ({BEFOREHAND}); {worst:.4f} ms at most",
+            worst <= TOLERANCE_MS,
+            f"within {TOLERANCE_MS} ms ({BEFOREHAND}); maximum difference {worst:.4f} ms",
         ),
-        Row(
+        Row.claim(
             "test data",
-            "the steps of 100 ms at which this way changes, s",
+            "times of the path's changes in steps of 100 ms, s",
             ", ".join(map(str, STORED_CHANGES)),
-            "",
             ", ".join(f"{at:.1f}" for at in shown),
-            Verdict.claim(shown == list(STORED_CHANGES)),
+            shown == list(STORED_CHANGES),
             "the same steps; ours are found to the millisecond: " + ", ".join(f"{at:.3f}" for at in changes),
         ),
-        Row(
+        Row.claim(
             "web page",
             "Paris – Luanda over Starlink, greatest and least ms",
             "117 and 85",
-            "",
             f"{luanda.greatest:.0f} and {luanda.least:.0f}",
-            Verdict.claim((round(luanda.greatest), round(luanda.least)) == (117, 85)),
+            (round(luanda.greatest), round(luanda.least)) == (117, 85),
             "as printed",
         ),
     ]
@@ -198,7 +205,7 @@ def stored_rows() -> list[Row]:
 
 @dataclass(frozen=True)
 class Spread:
-    """All pairs of a hundred cities over a constellation."""
+    """Statistics of all pairs of a hundred cities over a constellation."""
 
     greatest: np.ndarray
     ratio: np.ndarray
@@ -207,7 +214,7 @@ class Spread:
 
     @classmethod
     def of(cls, fleet: Fleet, *, slant: bool) -> Spread:
-        """Of a run of 200 s, a sample a second."""
+        """Returns the statistics over 200 s, with one sample per second."""
         pairs = ll.sky(all_cities(fleet, slant=slant)).pairs(DURATION_S)
         known = pairs.drop_nulls("greatest_rtt_ms")
         greatest = known["greatest_rtt_ms"].to_numpy()
@@ -216,13 +223,13 @@ class Spread:
 
     @property
     def numbers(self) -> tuple[float, float, float, float, float, float]:
-        """In the order of :data:`ALL_PAIRS`."""
+        """The statistics in the order of :data:`ALL_PAIRS`."""
         (a, b), (c, d) = (np.quantile(values, (0.5, 0.9)) for values in (self.greatest, self.ratio))
         return float(a), float(b), float(c), float(d), float(self.changes.mean()), self.out
 
 
 def spread_rows() -> tuple[list[Row], dict[tuple[str, bool], Spread], Layout]:
-    """The distribution over all pairs."""
+    """Returns the rows and the table of the distribution over all pairs."""
     rows, lines = [], []
     found = {(fleet.name, slant): Spread.of(fleet, slant=slant) for fleet in FLEETS for slant in (True, False)}
     for (name, slant), spread in found.items():
@@ -231,13 +238,12 @@ def spread_rows() -> tuple[list[Row], dict[tuple[str, bool], Spread], Layout]:
         holds = near and abs(ours[4] / expected[4] - 1) <= 0.02 and abs(ours[5] - expected[5]) <= 0.0005
         text = "{:.1f}/{:.1f} ms, {:.3f}/{:.3f}, {:.2f}, {:.2%}"
         rows.append(
-            Row(
+            Row.check(
                 f"all pairs, {name}",
                 f"greatest RTT p50/p90, greatest over least p50/p90, changes, out; {'slant' if slant else 'mask'}",
-                "",
                 text.format(*expected),
                 text.format(*ours),
-                Verdict.check(holds),
+                holds,
                 f"within 0.5 %, changes within 2 %, outages within 0.05 % of {SECOND} ({BEFOREHAND})",
             )
         )
@@ -245,13 +251,10 @@ def spread_rows() -> tuple[list[Row], dict[tuple[str, bool], Spread], Layout]:
     by_slant, by_mask = found["Telesat", True].numbers[0], found["Telesat", False].numbers[0]
     kuiper = found["Kuiper", True].numbers[0], found["Kuiper", False].numbers[0]
     rows.append(
-        Row(
+        Row.informing(
             "all pairs",
             "median of the greatest RTT, Telesat against Kuiper",
-            "",
-            "",
             f"by slant {by_slant:.1f} against {kuiper[0]:.1f} ms, by a mask {by_mask:.1f} against {kuiper[1]:.1f}",
-            Verdict.NOT_JUDGED,
             "Telesat is the fastest only where its ground links pass below the horizon",
         )
     )

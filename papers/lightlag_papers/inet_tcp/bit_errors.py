@@ -11,40 +11,44 @@ from dataclasses import dataclass
 import lightlag as ll
 from lightlag.analyse import Interval, mean_interval
 from lightlag_papers.inet_tcp import model
-from lightlag_papers.inet_tcp.scenarios import scenario
 from lightlag_papers.paper import Effort
+from lightlag_papers.scenarios import scenario
 from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, Layout, Row, Verdict, number
 
 SEEDS = 10
 TAIL_SEEDS = 50
-"""Seeds at error rates at which too little arrives for a ratio of ten runs."""
+"""Number of seeds at high error rates: so little data arrives there that ten runs are not enough for a ratio."""
 MODEL_SEEDS = 6
 DURATION_S, START_S = 60.0, 1.2
 FRAME_BYTES, PAYLOAD_BYTES = 1500, 1452
 RATE_BPS = 10e6
 RECEIVE_WINDOW = 65535 // PAYLOAD_BYTES
 RATES = (0.0, 1e-7, 2e-7, 4e-7, 6e-7, 8e-7, 1e-6, 2e-6, 4e-6, 6e-6, 8e-6)
-"""Bit error rates of the authors' example."""
+"""The bit error rates of the authors' example."""
 PAPER: dict[float, tuple[float | None, float | None]] = {0.0: (9.49, 9.49), 2e-6: (2.58, 3.94)}
-"""Throughput that the text names, without and with SACK, in Mbit/s."""
+"""Throughput according to the text, without and with SACK in Mbit/s, by bit error rate."""
 PAPER_GAIN = {0.0: "0 %", 1e-7: "2.57 %", 2e-6: "52.68 %", 4e-6: "above 50 %", 6e-6: "above 50 %"}
 PRINTED_TAIL_GAIN = 0.5
 NEAR_ZERO = 1.6
-"""In Mbit/s."""
+"""Upper limit of a throughput that counts as close to zero, in Mbit/s."""
 SMALL, LARGE, TAIL = 6e-7, 2e-6, 4e-6
-"""Up to where the gain is said to be small, where the text gives two values, and from where both are close to zero."""
+"""Limits of the bit error rates in the text.
+
+Up to the first rate, the text calls the gain small; at the second it gives two values; starting at the third, both
+throughputs are close to zero.
+"""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """The sender's repair of losses.
+    """A variant of the sender's loss recovery.
 
     Attributes
     ----------
     name
-        In the figure.
+        Name in the figure.
     sets
-        Changes of the scenario.
+        Changes to the scenario.
     """
 
     name: str
@@ -61,16 +65,16 @@ VARIANTS = (PLAIN, SACK, PLAIN_LIMITED, SACK_LIMITED)
 
 @dataclass(frozen=True)
 class Sample:
-    """One run.
+    """The results of one run.
 
     Attributes
     ----------
     throughput_bps
-        Payload that reached the application over the whole run, the idle begin included.
+        Payload delivered to the application divided by the duration of the run, including the idle start.
     timeouts, recoveries
-        Expiries of the retransmission timer, and episodes of fast recovery.
+        Numbers of retransmission timeouts and of fast-recovery episodes.
     waiting
-        Share of the time after the start that went into timeouts: waiting for them, and repairing after them.
+        Fraction of the time after the start spent waiting for timeouts and recovering from them.
     """
 
     throughput_bps: float
@@ -87,11 +91,11 @@ class Point:
 
     @property
     def throughput(self) -> Interval:
-        """Mean and 95 % interval, in Mbit/s."""
+        """Mean throughput with its 95 % interval, in Mbit/s."""
         return mean_interval(sample.throughput_bps / 1e6 for sample in self.samples)
 
     def mean(self, of: Callable[[Sample], float]) -> float:
-        """The mean of a quantity over the seeds."""
+        """Returns the mean of a quantity over the seeds."""
         return statistics.fmean(map(of, self.samples))
 
 
@@ -101,16 +105,16 @@ Curves = dict[str, dict[float, Point]]
 
 @dataclass(frozen=True)
 class BitErrors:
-    """Every point of the figure, and the model's.
+    """All points of the figure, from the simulator and from the model.
 
     Attributes
     ----------
     curves
-        Ours, by variant and bit error rate.
+        The simulator's results by variant and bit error rate.
     ideal
         The model's mean throughput in Mbit/s without and with SACK, by bit error rate.
     ideal_up_to_threshold
-        The same at `LARGE`, where a window that equals ssthresh is still in slow start.
+        The model's mean throughputs at `LARGE` if a window equal to ssthresh is still in slow start.
     """
 
     curves: Curves
@@ -119,16 +123,14 @@ class BitErrors:
 
     @classmethod
     def run(cls, effort: Effort) -> BitErrors:
-        """Run simulator and model."""
+        """Runs simulator and model."""
         wanted = [
             (variant, ber, seed)
             for variant in VARIANTS
             for ber in RATES
             for seed in effort.seeds_of(TAIL_SEEDS if ber >= TAIL else SEEDS)
         ]
-        samples: dict[tuple[str, float], list[Sample]] = {}
-        for (variant, ber, _), one in zip(wanted, effort.map(lambda run: sample(*run), wanted), strict=True):
-            samples.setdefault((variant.name, ber), []).append(one)
+        samples = effort.collect(lambda run: sample(*run), wanted, lambda run: (run[0].name, run[1]))
         curves: Curves = {
             variant.name: {ber: Point(tuple(samples[variant.name, ber])) for ber in RATES} for variant in VARIANTS
         }
@@ -137,7 +139,7 @@ class BitErrors:
         return cls(curves, ideal, _ideal(LARGE, count, up_to_threshold=True))
 
     def gain(self, ber: float) -> Interval:
-        """The gain of throughput by SACK, as a share, with a 95 % interval by propagation of the two."""
+        """Returns the relative gain of throughput by SACK, with a 95 % interval from the propagation of both errors."""
         plain, sack = (self.curves[variant.name][ber].throughput for variant in (PLAIN, SACK))
         ratio = sack.mean / plain.mean
         half = ratio * math.hypot(sack.half_width / sack.mean, plain.half_width / plain.mean)
@@ -145,13 +147,13 @@ class BitErrors:
 
 
 def sets(variant: Variant, ber: float) -> dict[str, str]:
-    """The changes of the scenario for one point."""
+    """Returns the changes to the scenario for one point."""
     return {"links.0.loss": f"{{ bit_error_rate = {ber:g} }}" if ber else "0"} | variant.sets
 
 
 def sample(variant: Variant, ber: float, seed: int) -> Sample:
-    """One run."""
-    result = ll.run(scenario("bit_errors"), seed=seed, sets=sets(variant, ber))
+    """Runs one seed of a point."""
+    result = ll.run(scenario("inet_tcp/bit_errors"), seed=seed, sets=sets(variant, ber))
     flow = result.summary["flows"][0]
     return Sample(
         throughput_bps=flow["delivered_bytes"] * 8 / DURATION_S,
@@ -162,7 +164,7 @@ def sample(variant: Variant, ber: float, seed: int) -> Sample:
 
 
 def packet_error_rate(ber: float) -> float:
-    """The probability that a full frame is lost.
+    """Returns the probability that a full frame is lost.
 
     Examples
     --------
@@ -185,7 +187,7 @@ def _ideal(ber: float, seeds: int, *, up_to_threshold: bool = False) -> tuple[fl
 
 
 def rows(run: BitErrors) -> list[Row]:
-    """The claims of the text about Fig. 3."""
+    """Returns the rows for the text's claims about Fig. 3."""
     return [
         *_lossless_rows(run),
         _small_gain_row(run),
@@ -198,13 +200,13 @@ def rows(run: BitErrors) -> list[Row]:
 
 
 def layouts(run: BitErrors) -> list[Layout]:
-    """Every point of the figure, and what limited transmit changes."""
+    """Returns the tables with all points of the figure and with the effect of limited transmit."""
     unit = "lightlag, Mbit/s"
     header = ("BER", "without SACK: paper", "model", unit, "with SACK: paper", "model", unit, "gain: paper", "lightlag")
     switched = ("off", "timeouts", "on", "timeouts")
     limited = ("BER", "PER", f"without SACK: {switched[0]}", *switched[1:], f"with SACK: {switched[0]}", *switched[1:])
     title = "Fig. 3: throughput against the bit error rate, mean and 95 % interval"
-    extra = "Limited transmit off and on: throughput in Mbit/s, and timeouts a run"
+    extra = "Limited transmit off and on: throughput in Mbit/s, and timeouts per run"
     return [
         Layout("fig3", title, header, tuple(_line(run, ber) for ber in RATES)),
         Layout("limited-transmit", extra, limited, tuple(_limited_line(run, ber) for ber in RATES)),
@@ -230,7 +232,7 @@ def _limited_line(run: BitErrors, ber: float) -> tuple[str, ...]:
 
 
 def shown(interval: Interval) -> str:
-    """A mean with its interval."""
+    """Formats a mean with its interval."""
     return f"{interval.mean:.3f} ± {interval.half_width:.3f}"
 
 
@@ -242,16 +244,14 @@ def _lossless_rows(run: BitErrors) -> list[Row]:
     plain, sack = (run.curves[variant.name][0.0].throughput for variant in (PLAIN, SACK))
     closed = RATE_BPS * PAYLOAD_BYTES / FRAME_BYTES * (DURATION_S - START_S) / DURATION_S / 1e6
     return [
-        Row(
+        Row.claim(
             "Fig. 3, BER 0",
             "throughput, Mbit/s, without and with SACK",
             "9.49 and 9.49",
-            f"{closed:.3f}: 10 · 1452/1500 · 58.8/60",
             f"{plain.mean:.3f} and {sack.mean:.3f}",
-            Verdict.claim(
-                all(9.35 <= one.mean <= 9.70 for one in (plain, sack)) and abs(sack.mean / plain.mean - 1) <= 1e-3
-            ),
+            all(9.35 <= one.mean <= 9.70 for one in (plain, sack)) and abs(sack.mean / plain.mean - 1) <= 1e-3,
             f"both within 9.35 to 9.70 and equal within 0.1 % ({BEFOREHAND})",
+            theory=f"{closed:.3f}: 10 · 1452/1500 · 58.8/60",
         )
     ]
 
@@ -270,7 +270,7 @@ def _gain_row(run: BitErrors, ber: float, verdict: Verdict, note: str) -> Row:
 
 
 def _within_row(run: BitErrors, ber: float, band: Band) -> Row:
-    """A gain that the text prints as a number."""
+    """Returns the row for a gain that the text gives as a number."""
     percent = Band(100 * band.low, 100 * band.high, band.origin).text
     return _gain_row(run, ber, Verdict.claim(run.gain(ber).mean in band), f"percent: {percent}")
 
@@ -280,20 +280,20 @@ def _small_gain_row(run: BitErrors) -> Row:
 
 
 def _rising_row(run: BitErrors) -> Row:
-    """Up to 6e-7: below 10 %, and rising."""
+    """Returns the row for the gains up to an error rate of 6e-7: below 10 %, and rising."""
     rates = [ber for ber in RATES if ber <= SMALL]
     gains = [run.gain(ber) for ber in rates]
     small = all(gain.mean < 0.13 for gain in gains)
     rising = all(b.mean + b.half_width >= a.mean - a.half_width for a, b in itertools.pairwise(gains))
     ideal = ", ".join(f"{run.ideal[ber][1] / run.ideal[ber][0] - 1:+.1%}" for ber in rates)
-    return Row(
+    return Row.claim(
         f"Fig. 3, BER 0 to {SMALL:g}".replace("e-0", "e-"),
         "gain by SACK at each rate",
         "rising continuously, below 10 %",
-        f"{ideal} (model)",
         ", ".join(f"{gain.mean:+.1%} ± {gain.half_width:.1%}" for gain in gains),
-        Verdict.claim(small and rising),
-        f"below 10 % (± 3 points, {BEFOREHAND}), and no rate's interval below that of the rate before",
+        small and rising,
+        f"below 10 % (± 3 points, {BEFOREHAND}), and no rate's interval below the interval of the rate before",
+        theory=f"{ideal} (model)",
     )
 
 
@@ -304,27 +304,30 @@ def _large_rows(run: BitErrors) -> list[Row]:
         printed = PAPER[LARGE][at]
         assert printed is not None
         found.append(
-            Row(
+            Row.claim(
                 f"Fig. 3, {_rate(LARGE)}",
                 f"throughput, Mbit/s, {variant.name}",
                 number(printed),
-                f"{run.ideal[LARGE][at]:.2f} (model)",
                 f"{shown(point.throughput)} ({len(point.samples)} seeds)",
-                Verdict.claim(point.throughput.mean in band),
-                f"{band.text}; {point.mean(lambda s: s.timeouts):.1f} timeouts a run",
+                point.throughput.mean in band,
+                f"{band.text}; {point.mean(lambda s: s.timeouts):.1f} timeouts per run",
+                theory=f"{run.ideal[LARGE][at]:.2f} (model)",
             )
         )
     return [*found, _within_row(run, LARGE, Band(0.25, 1.20, BEFOREHAND))]
 
 
 def _tail_rows(run: BitErrors) -> list[Row]:
-    """From where both are close to zero. The text speaks of two points; the list of rates has a third."""
+    """Returns the rows for the error rates where both throughputs are close to zero.
+
+    The text mentions two such rates; the list of rates has a third.
+    """
     found = []
     for ber in (ber for ber in RATES if ber >= TAIL):
         printed = ber in PAPER_GAIN
         gain = run.gain(ber)
         if printed:
-            interval = f"the whole interval above 50 %, {AS_PRINTED}; it is from {gain.low:.0%} to {gain.high:.0%}"
+            interval = f"the entire interval above 50 %, {AS_PRINTED}; it is from {gain.low:.0%} to {gain.high:.0%}"
             found.append(_gain_row(run, ber, Verdict.claim(gain.low > PRINTED_TAIL_GAIN), interval))
         else:
             found.append(_gain_row(run, ber, Verdict.check(gain.mean > 0.25), "above 25 %"))
@@ -344,36 +347,32 @@ def _tail_rows(run: BitErrors) -> list[Row]:
 
 
 def _slow_start_row(run: BitErrors) -> Row:
-    """The effect of INET's end of slow start, by the model."""
+    """Returns the row on the effect of INET's end of slow start, from the model."""
     plain, sack = run.ideal_up_to_threshold
-    return Row(
+    return Row.informing(
         f"Fig. 3, {_rate(LARGE)}",
-        "throughput, Mbit/s, without and with SACK, if slow start goes on at ssthresh",
+        "throughput, Mbit/s, without and with SACK, if slow start continues at ssthresh",
         "",
-        f"{plain:.2f} and {sack:.2f} (model)",
-        "",
-        Verdict.NOT_JUDGED,
         "INET's rule; lightlag ends slow start there. After recovery the window is ssthresh, and a segment more helps",
+        theory=f"{plain:.2f} and {sack:.2f} (model)",
     )
 
 
 def _limited_transmit_rows(run: BitErrors) -> list[Row]:
-    """Not in the paper: the same with limited transmit."""
+    """Returns rows beyond the paper: the same points with limited transmit."""
     found = []
     for without, limited in ((PLAIN, PLAIN_LIMITED), (SACK, SACK_LIMITED)):
         before, after = (run.curves[variant.name][LARGE] for variant in (without, limited))
         share = [_timeouts_an_episode(point.samples) for point in (before, after)]
         waiting = [point.mean(lambda s: s.waiting) for point in (before, after)]
         found.append(
-            Row(
+            Row.informing(
                 f"limited transmit, {_rate(LARGE)}",
-                f"share of timeouts among all reactions to loss, {without.name}: off and on",
-                "",
-                "smaller (RFC 3042 §2)",
+                f"fraction of timeouts among all reactions to loss, {without.name}: off and on",
                 f"{share[0]:.1%} and {share[1]:.1%}",
-                Verdict.NOT_JUDGED,
                 f"not in the paper; {shown(before.throughput)} and {shown(after.throughput)} Mbit/s, "
                 f"{waiting[0]:.0%} and {waiting[1]:.0%} of the time spent on timeouts",
+                theory="smaller (RFC 3042 §2)",
             )
         )
     return found

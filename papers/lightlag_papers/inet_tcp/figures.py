@@ -23,7 +23,7 @@ from lightlag_papers.inet_tcp.bit_errors import (
 
 
 def throughput(run: BitErrors) -> Figure:
-    """Fig. 3: throughput against the bit error rate; below it the same with limited transmit."""
+    """Plots Fig. 3: throughput against the bit error rate, and below it the same with limited transmit."""
     with matplotlib.rc_context(style.rc(current())):
         return _throughput(run)
 

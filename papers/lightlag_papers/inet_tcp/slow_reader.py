@@ -11,32 +11,32 @@ import numpy as np
 
 import lightlag as ll
 from lightlag import _engine
-from lightlag_papers.inet_tcp.scenarios import scenario
-from lightlag_papers.table import Row, Verdict
+from lightlag_papers.scenarios import scenario
+from lightlag_papers.table import Row
 
 TRANSFER, MSS, BUFFER = 2_000_000, 1452, 65_535
 READ_BYTES_A_SECOND = 100_000
 BURSTS = {"flows.0.reader": '{ burst = "60 kB", every = "3 s" }', "flows.0.transfer": "120 kB"}
-"""Every 3 s nearly the whole buffer is read at once, so that one window update opens the window again."""
+"""Changes for a reader that reads nearly the entire buffer every 3 s, so one window update opens the window."""
 UPDATE_S = 3.0
-"""The time at which the update after the first burst leaves. The first ACK from then on is lost."""
+"""Time in s of the window update after the first burst. The first ACK after this time is lost."""
 STEPS = 4000
-"""Segments, a millisecond each, of the dialogue with a single receiver."""
+"""Number of segments in the exchange with a single receiver, one per millisecond."""
 TCP = {"profile": "inet", "mss": f"{MSS} B", "receive_buffer": f"{BUFFER} B"}
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of a receiver with a slow application, to a sender that fills every window.
+    """The windows that a receiver with a slow application offers to a sender that fills every window.
 
     Attributes
     ----------
     edges
-        Right edge of the window, ACK by ACK.
+        Right edge of the window in each ACK.
     offers
-        Windows of the ACKs that moved the edge, in bytes: what is offered anew, not promised before.
+        By how much each ACK that moved the right edge extended the window, in bytes.
     delivered
-        Bytes that arrived.
+        Number of bytes that arrived.
     """
 
     edges: list[int]
@@ -45,7 +45,7 @@ class Windows:
 
     @classmethod
     def run(cls, steps: int = STEPS) -> Windows:
-        """A segment whenever the window has room for one, a millisecond each; nothing otherwise."""
+        """Sends a full segment whenever it fits into the window, at most one per millisecond, and nothing else."""
         nxt, edge = 0, BUFFER
         read = READ_BYTES_A_SECOND // 1000
         arrivals: list[tuple[int, int]] = []
@@ -67,18 +67,18 @@ class Windows:
 
     @property
     def shrunk(self) -> int:
-        """The number of times that the right edge moved back."""
+        """Number of times that the right edge moved back."""
         return sum(later < earlier for earlier, later in itertools.pairwise(self.edges))
 
 
 def rows() -> list[Row]:
-    """Silly windows, shrinking windows, and deadlock."""
+    """Returns the rows on silly windows, shrinking windows and deadlock."""
     return [*_steady_rows(), _window_row(Windows.run()), *_deadlock_rows()]
 
 
 def _steady_rows() -> list[Row]:
-    """A reader of 100 kB/s behind 10 Mbit/s."""
-    result = ll.run(scenario("slow_reader"), seed=1)
+    """Returns the rows for a reader of 100 kB/s after a path of 10 Mbit/s."""
+    result = ll.run(scenario("inet_tcp/slow_reader"), seed=1)
     flow = result.summary["flows"][0]
     fresh, least = flow["sent_segments"] - flow["retransmitted_segments"], math.ceil(TRANSFER / MSS)
     trace = result.trace("goodput")
@@ -86,55 +86,53 @@ def _steady_rows() -> list[Row]:
     middle = [float(np.interp(at, time_s, delivered)) for at in (5.0, 15.0)]
     rate = (middle[1] - middle[0]) / 10
     return [
-        Row(
+        Row.claim(
             "§2.2, slow reader",
             "data segments for 2 MB",
             "no silly windows",
-            f"{least}: {TRANSFER} B in segments of {MSS} B",
-            f"{fresh}, {flow['retransmitted_segments']} more sent again",
-            Verdict.claim(fresh == least),
+            f"{fresh}, {flow['retransmitted_segments']} more retransmitted",
+            fresh == least,
             "not one segment below the MSS but the last",
+            theory=f"{least}: {TRANSFER} B in segments of {MSS} B",
         ),
-        Row(
+        Row.informing(
             "§2.2, slow reader",
             "rate from 5 to 15 s, kB/s",
-            "",
-            f"{READ_BYTES_A_SECOND / 1e3:.0f}",
             f"{rate / 1e3:.1f}",
-            Verdict.NOT_JUDGED,
             f"{flow['limited_s']['rwnd'] / result.simulated_s:.0%} of the time limited by the receiver's window",
+            theory=f"{READ_BYTES_A_SECOND / 1e3:.0f}",
         ),
     ]
 
 
 def _window_row(windows: Windows) -> Row:
-    return Row(
+    return Row.claim(
         "§3.2.3, slow reader",
         "ACKs that move the right edge of the window back; smallest window of those that move it forward, B",
         "never; no window below the MSS",
-        f"0; at least {MSS}",
         f"{windows.shrunk} of {len(windows.edges)}; {min(windows.offers)}",
-        Verdict.claim(windows.shrunk == 0 and min(windows.offers) >= MSS),
-        "a receiver by itself, whose application reads 100 kB/s; what was promised before is kept, even below the MSS",
+        windows.shrunk == 0 and min(windows.offers) >= MSS,
+        "the advertised window does not shrink, even below the MSS; a receiver alone, whose application reads 100 kB/s",
+        theory=f"0; at least {MSS}",
     )
 
 
 def _deadlock_rows() -> list[Row]:
-    """The window update is lost: without a probe nothing would ever happen again."""
+    """Returns the rows for a lost window update. Only a zero-window probe can then resume the transfer."""
     loss = {"links.0.loss": f'{{ forward = 0, backward = {{ at = ["{UPDATE_S:g} s"] }} }}'}
-    whole = ll.run(scenario("slow_reader"), seed=1, sets=BURSTS)
-    lossy = ll.run(scenario("slow_reader"), seed=1, sets=BURSTS | loss)
+    whole = ll.run(scenario("inet_tcp/slow_reader"), seed=1, sets=BURSTS)
+    lossy = ll.run(scenario("inet_tcp/slow_reader"), seed=1, sets=BURSTS | loss)
     before, after = (result.summary["flows"][0]["finish_s"] for result in (whole, lossy))
     lost = int(lossy.summary["links"][1]["dropped_error"])
     return [
-        Row(
+        Row.claim(
             "§3.2.3, window update lost",
             "time of completion of 120 kB, s; without and with the loss",
             "the persist timer avoids a deadlock",
-            "a probe later, which asks for the window",
             f"{_shown(before)} and {_shown(after)}, {lost} ACK{'s' * (lost != 1)} lost",
-            Verdict.claim(lost > 0 and before is not None and after is not None and after > before),
-            "the application reads 60 kB every 3 s; the update that follows the first read is lost",
+            lost > 0 and before is not None and after is not None and after > before,
+            "later with the loss of the update after the first read; the application reads 60 kB every 3 s",
+            theory="one probe interval later",
         )
     ]
 

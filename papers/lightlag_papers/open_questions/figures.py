@@ -1,4 +1,4 @@
-"""Our own figures."""
+"""The figures on open questions, which are not from a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from lightlag.drawing import style
 from lightlag_papers.drawing import styled
-from lightlag_papers.open_questions.contenders import algorithms, alone
+from lightlag_papers.open_questions.candidates import algorithms, alone
 from lightlag_papers.open_questions.fairness import QUEUES, TRIPS, Pairs, RoundTrips
 from lightlag_papers.open_questions.losses import ORBITS, PERS, Grid
 from lightlag_papers.open_questions.paths import GEO
@@ -20,13 +20,13 @@ from lightlag_papers.open_questions.start_up import JITTER, SECONDS, SLOW_STARTS
 
 MARKERS = ("o", "s", "D", "v")
 SHARES = LinearSegmentedColormap.from_list("shares", [style.COLOURS[1], "white", style.COLOURS[0]])
-"""From less than half over an even share to more."""
+"""Colours from less than half of the fair share to more."""
 CHOSEN = ("newreno", "cubic", "hybla", "bbr", "peach", "star", "wave")
-"""The algorithms in figures in which lines of all would be too many."""
+"""The algorithms shown in figures with too little space for all."""
 
 
 def _by_name(axes: Axes, names: list[str]) -> None:
-    """A row for each algorithm, the first above."""
+    """Labels one row per algorithm, the first at the top."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
@@ -36,7 +36,7 @@ def _by_name(axes: Axes, names: list[str]) -> None:
 
 @styled
 def start_up(found: dict[str, Start]) -> Figure:
-    """Round trips until the link is full, and what is dropped until then and after it."""
+    """Plots the round trips until the link is full, and the packets dropped until then and thereafter."""
     names = list(found)
     figure, panels = style.chart(1, 2, size=(6.4, 0.9 + 0.25 * len(names)), sharey=True)
     rounds, dropped = panels
@@ -57,7 +57,7 @@ def start_up(found: dict[str, Start]) -> Figure:
 
 @styled
 def slow_starts(found: SlowStarts) -> Figure:
-    """CUBIC's first seconds over GEO with three kinds of slow start, without and with jitter."""
+    """Plots CUBIC's first seconds over GEO with three kinds of slow start, without and with jitter."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.2), sharey=True)
     for axes, jitter in zip(panels, (False, True), strict=True):
         for at, kind in enumerate(SLOW_STARTS):
@@ -75,7 +75,7 @@ def slow_starts(found: SlowStarts) -> Figure:
 
 @styled
 def errors(grid: Grid) -> Figure:
-    """Goodput of every algorithm at every error rate, over GEO and LEO."""
+    """Plots the goodput of all algorithms at all error rates, over GEO and LEO."""
     names = [one.label for one in alone()]
     figure, panels = style.chart(1, 2, size=(6.4, 1.15 + 0.25 * len(names)), sharey=True)
     for axes, orbit in zip(panels, ORBITS, strict=True):
@@ -92,15 +92,14 @@ def errors(grid: Grid) -> Figure:
         axes.set_xlabel("goodput (Mbit/s)")
         about = f"{orbit.name}: {orbit.rate_bps / 1e6:g} Mbit/s, {orbit.rtt_s * 1e3:g} ms"
         axes.set_title(about, loc="left", fontsize=9, color=style.GREY)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=len(PERS))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(PERS))
     figure.suptitle("What errors leave", x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     return figure
 
 
 @styled
 def sizes(found: Transfers) -> Figure:
-    """The share of the link by the size of a transfer, without and with errors."""
+    """Plots the used fraction of the link by transfer size, without and with errors."""
     figure, panels = style.chart(1, 2, size=(6.4, 3.6), sharey=True)
     shown = [one.label for one in algorithms() if one.label.removesuffix(" (r)") in CHOSEN]
     for axes, per in zip(panels, (0.0, 1e-3), strict=True):
@@ -118,15 +117,14 @@ def sizes(found: Transfers) -> Figure:
         axes.set_ylim(0, 100)
         axes.set_title(f"PER {per:g}", loc="right", fontsize=8.5, color=style.GREY)
     panels[0].set_ylabel("share of the link (%)")
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=4)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     figure.suptitle("Transfers over GEO", x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     return figure
 
 
 @styled
 def pairs(found: Pairs) -> Figure:
-    """The matrix of shares."""
+    """Plots the matrix of shares."""
     names = [one.label for one in algorithms()]
     side = 1.6 + 0.36 * len(names)
     figure, axes = style.chart(size=(side + 0.5, side))
@@ -142,14 +140,14 @@ def pairs(found: Pairs) -> Figure:
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.set_title("Share of the goodput (%) of the row beside the column", loc="left", fontweight="bold", pad=8)
+    axes.set_title("Goodput (%) of the row, competing with the column", loc="left", fontweight="bold", pad=8)
     axes.set_xlabel("GEO, 10 Mbit/s, queue of 1 BDP, 200 s")
     return figure
 
 
 @styled
 def round_trips(found: RoundTrips) -> Figure:
-    """Shares of three flows with different round-trip times."""
+    """Plots the fractions of goodput of three flows with different round-trip times."""
     names = [one.label for one in algorithms()]
     figure, panels = style.chart(1, 2, size=(6.4, 1.15 + 0.25 * len(names)), sharey=True)
     for axes, queue in zip(panels, QUEUES, strict=True):
@@ -163,10 +161,9 @@ def round_trips(found: RoundTrips) -> Figure:
             axes.text(102, at, f"{found.jain(queue, name):.2f}", va="center", fontsize=7.5)
         _by_name(axes, names)
         axes.set_xlim(0, 100)
-        axes.set_xlabel("share of the goodput (%)")
+        axes.set_xlabel("fraction of the goodput (%)")
         axes.set_title(f"queue of {queue}", loc="left", fontsize=9, color=style.GREY)
         axes.set_title("Jain", loc="right", fontsize=8, color=style.GREY)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=len(TRIPS))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(TRIPS))
     figure.suptitle("Three round-trip times at one bottleneck", x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     return figure

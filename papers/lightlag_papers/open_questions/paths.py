@@ -1,4 +1,4 @@
-"""The two paths, and what one flow can do on them at most."""
+"""The two paths, and limits of the rate of a single flow on them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import lightlag as ll
 from lightlag.validation import theory
-from lightlag_papers.open_questions.contenders import Algorithm, queue_for
-from lightlag_papers.open_questions.scenarios import scenario
+from lightlag_papers.open_questions.candidates import Algorithm, queue_for
+from lightlag_papers.scenarios import scenario
 
 PAYLOAD, PACKET = 1448, 1500
 INITIAL_WINDOW = 10
@@ -16,14 +16,14 @@ INITIAL_WINDOW = 10
 
 @dataclass(frozen=True)
 class Orbit:
-    """A path by way of a satellite.
+    """A path over a satellite.
 
     Attributes
     ----------
     name, file
-        As in tables, and the scenario.
+        Name in tables, and name of the scenario.
     rate_bps, rtt_s, seconds, runs
-        The bottleneck, the round-trip time without queue, how long a run lasts, and how many there are at most.
+        The bottleneck, the round-trip time without queue, the duration of a run, and the maximum number of runs.
     """
 
     name: str
@@ -35,26 +35,28 @@ class Orbit:
 
     @property
     def most_bps(self) -> float:
-        """The payload that the link carries."""
+        """Maximum payload rate of the link, in bit/s."""
         return self.rate_bps * PAYLOAD / PACKET
 
     @property
     def bdp(self) -> float:
-        """Segments on the path when the link is full."""
+        """Number of segments in flight that fills the link: the bandwidth-delay product."""
         return self.rate_bps * self.rtt_s / 8 / PACKET
 
     def run(self, algorithm: Algorithm, seed: int, **more: str) -> ll.Result:
-        """Run one flow; keys of `more` have two underscores for a dot."""
+        """Runs one flow. Keys in `more` are written with two underscores instead of a dot."""
         changes = {key.replace("__", "."): value for key, value in more.items()}
         sets = algorithm.changes(round(2 * self.bdp)) | {"links.1.queue": queue_for("1 bdp", algorithm)} | changes
-        return ll.run(scenario(self.file), seed=seed, sets=sets)
+        return ll.run(scenario(f"open_questions/{self.file}"), seed=seed, sets=sets)
 
     def rate_of(self, window: float) -> float:
-        """The rate of a mean window in bit/s, at most the link's."""
+        """Returns the payload rate of a mean window in bit/s, limited by the link."""
         return min(window * PAYLOAD * 8 / self.rtt_s, self.most_bps)
 
     def response(self, name: str, p: float) -> float | None:
-        """The rate at loss rate `p` by the response function of an algorithm, in bit/s; None if it has none here."""
+        """Returns the rate at loss rate `p` by an algorithm's response function, in bit/s; None without such a
+        function.
+        """
         if p == 0:
             return None
         windows = {
@@ -65,7 +67,8 @@ class Orbit:
         return self.rate_of(max(windows[name], windows["newreno"])) if name in windows else None
 
     def slow_start_s(self, size: int, initial_window: int = INITIAL_WINDOW) -> float:
-        """The arrival time of a transfer of `size` bytes by slow start alone: a handshake, doublings, a full link.
+        """Returns the duration of a transfer of `size` bytes with only slow start: handshake, doublings, and a full
+        link.
 
         Examples
         --------
@@ -80,7 +83,7 @@ class Orbit:
         return now + (segments - sent) * segment_s + self.rtt_s / 2
 
     def fills_after(self, initial_window: int = INITIAL_WINDOW, share: float = 0.9) -> int:
-        """Doublings until the window is a share of the path."""
+        """Returns the number of doublings until the window is a fraction of the path's BDP."""
         return max(0, math.ceil(math.log2(share * self.bdp / initial_window)))
 
 

@@ -1,4 +1,4 @@
-"""Start of a flow: time until the link is full, and its cost; CUBIC with three kinds of slow start."""
+"""The start of a flow: time until the link is full, and its cost; and CUBIC with three kinds of slow start."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lightlag_papers.open_questions.contenders import Algorithm, alone, named
+from lightlag_papers.open_questions.candidates import Algorithm, alone, named
 from lightlag_papers.open_questions.paths import GEO, INITIAL_WINDOW, LEO, Orbit
 from lightlag_papers.paper import Effort
-from lightlag_papers.table import Layout, Row, Verdict
+from lightlag_papers.table import Layout, Row
 
 SECONDS = 60.0
 FULL = 0.9
 TRIP = 1.5
-"""Round trips that the measure adds: half of one to the receiver, and the one over which the rate is taken."""
+"""Round trips that the measurement adds: half a round trip to the receiver, and one over which the rate is taken."""
 SLOW_STARTS = ("standard", "hystart", "hystart++")
 JITTER = "20 ms"
 SIZE = 5e6
@@ -24,18 +24,18 @@ SIZE = 5e6
 
 @dataclass(frozen=True)
 class Start:
-    """The first minute of a flow.
+    """The results of the first minute of a flow.
 
     Attributes
     ----------
     time_s, payload
-        Bytes delivered over time.
+        Times, and number of bytes delivered by then.
     full_s
-        When 90 % of the link had been delivered for a round trip; None if that did not come.
+        Time when the goodput over a round trip first reached 90 % of the link's capacity; None if it never did.
     lost
-        Packets that the queue dropped.
+        Number of packets dropped by the queue.
     goodput_bps
-        Of the whole minute.
+        Goodput over the entire minute.
     """
 
     orbit: Orbit
@@ -47,17 +47,17 @@ class Start:
 
     @property
     def rounds(self) -> float | None:
-        """Round trips from the end of the handshake until the window fills the link."""
+        """Number of round trips from the end of the handshake until the window fills the link."""
         return None if self.full_s is None else self.full_s / self.orbit.rtt_s - 1 - TRIP
 
     def delivers_s(self, size: float = SIZE) -> float | None:
-        """The time at which this many bytes had arrived."""
+        """Returns the time in s when this number of bytes has arrived; None if that does not happen."""
         at = int(np.searchsorted(self.payload, size))
         return float(self.time_s[at]) if at < len(self.time_s) else None
 
 
 def start(algorithm: Algorithm, orbit: Orbit, **sets: str) -> Start:
-    """Run the first minute without errors, and reduce it."""
+    """Runs the first minute without errors, and reduces it to its results."""
     step = orbit.rtt_s / 12
     sampled = {"record__trace": "sampled", "record__interval": f"{step * 1e3:g} ms", "duration": f"{SECONDS:g} s"}
     result = orbit.run(algorithm, 1, **(sampled | sets))
@@ -71,7 +71,7 @@ def start(algorithm: Algorithm, orbit: Orbit, **sets: str) -> Start:
 
 
 def _full_s(grid: NDArray[np.float64], payload: NDArray[np.float64], orbit: Orbit) -> float | None:
-    """The time at which the payload of a round trip first reached 90 % of the link's capacity in it."""
+    """Returns the first time when the goodput over a round trip reached 90 % of the link's capacity."""
     steps = round(orbit.rtt_s / float(grid[1] - grid[0]))
     rates = (payload[steps:] - payload[:-steps]) * 8 / orbit.rtt_s
     full = np.flatnonzero(rates >= FULL * orbit.most_bps)
@@ -79,23 +79,22 @@ def _full_s(grid: NDArray[np.float64], payload: NDArray[np.float64], orbit: Orbi
 
 
 def starts(effort: Effort) -> dict[str, Start]:
-    """Every algorithm over GEO."""
+    """Returns the start of all algorithms over GEO."""
     every = alone()
     return dict(zip((one.label for one in every), effort.map(partial(start, orbit=GEO), every), strict=True))
 
 
 def rows(found: dict[str, Start], effort: Effort) -> list[Row]:
-    """The round trips of a start, against the closed form."""
+    """Returns the rows that compare the round trips of a start with the closed form."""
     one_segment = effort.map(lambda name: start(named(name), GEO, defaults__tcp__initial_window="1"), ("newreno",))[0]
     expected = GEO.fills_after(1)
     lines = [
-        Row(
+        Row.check(
             "start-up, GEO",
             f"newreno, initial window 1: round trips until {FULL:.0%} of the link",
-            "",
             f"{expected} (doublings from 1 to {FULL * GEO.bdp:.0f} segments)",
             _rounds(one_segment),
-            Verdict.check(one_segment.rounds is not None and abs(one_segment.rounds - expected) <= 1),
+            one_segment.rounds is not None and abs(one_segment.rounds - expected) <= 1,
             "tolerance one round trip",
         )
     ]
@@ -106,13 +105,12 @@ def rows(found: dict[str, Start], effort: Effort) -> list[Row]:
         rounds = found[name].rounds
         holds = rounds is not None and rounds <= most
         lines.append(
-            Row(
+            Row.check(
                 "start-up, GEO",
                 f"{name}: round trips until {FULL:.0%} of the link",
-                "",
                 about,
                 f"{_rounds(found[name])}; {found[name].lost} packets dropped",
-                Verdict.check(holds),
+                holds,
                 f"at most {most}",
             )
         )
@@ -124,7 +122,7 @@ def _rounds(one: Start) -> str:
 
 
 def layout(found: dict[str, Start]) -> Layout:
-    """The start of every algorithm."""
+    """Returns the table of the starts of all algorithms."""
     header = ("algorithm", "round trips to 90 %", "dropped packets", "5 MB arrived, s", "goodput of 60 s, Mbit/s")
     lines = tuple(
         (label, _rounds(one), str(one.lost), _seconds(one.delivers_s()), f"{one.goodput_bps / 1e6:.2f}")
@@ -138,11 +136,11 @@ def _seconds(value: float | None) -> str:
 
 
 SlowStarts = dict[tuple[str, bool, str], Start]
-"""By orbit, jitter and kind."""
+"""Results by path, whether there is jitter, and kind of slow start."""
 
 
 def slow_starts(effort: Effort) -> SlowStarts:
-    """CUBIC with every kind of slow start, with and without jitter."""
+    """Runs CUBIC with all kinds of slow start, with and without jitter."""
     kinds = [(orbit, jitter, kind) for orbit in (GEO, LEO) for jitter in (False, True) for kind in SLOW_STARTS]
     runs = effort.map(lambda kind: _cubic(*kind), kinds)
     return {(orbit.name, jitter, kind): one for (orbit, jitter, kind), one in zip(kinds, runs, strict=True)}
@@ -156,7 +154,7 @@ def _cubic(orbit: Orbit, jitter: bool, kind: str) -> Start:
 
 
 def slow_start_layout(found: SlowStarts) -> Layout:
-    """The cost of the kinds of slow start."""
+    """Returns the table on the cost of each kind of slow start."""
     header = (
         *("path", "jitter", "slow start", "round trips to 90 %", "dropped packets"),
         *("5 MB arrived, s", "goodput of 60 s, Mbit/s"),
@@ -172,36 +170,30 @@ def slow_start_layout(found: SlowStarts) -> Layout:
 
 
 def slow_start_rows(found: SlowStarts) -> list[Row]:
-    """HyStart over a satellite, which the authors of CUBIC-INET plan to study."""
+    """Returns the rows on HyStart over a satellite, which the authors of CUBIC-INET plan to study."""
     standard, hystart, plus = (found["GEO", False, kind] for kind in SLOW_STARTS)
     early = [found["GEO", True, kind] for kind in SLOW_STARTS]
     return [
-        Row(
+        Row.check(
             "CUBIC-INET §6",
             "GEO: packets dropped in the first minute: standard, HyStart, HyStart++",
-            "",
             f"{GEO.bdp * 2:.0f} (standard: the last doubling of path and queue)",
             f"{standard.lost}, {hystart.lost}, {plus.lost}",
-            Verdict.check(hystart.lost < standard.lost and plus.lost < standard.lost),
-            "fewer than with standard slow start: the paper expects much of HyStart. Both look at the round-trip time, "
-            "which tells of a queue one round trip late: 600 ms are long enough to send a queue full",
+            hystart.lost < standard.lost and plus.lost < standard.lost,
+            "fewer than with standard slow start: the paper expects much of HyStart. Both measure the round-trip "
+            "time, which reports a queue one round trip late: in 600 ms the sender can fill a queue",
         ),
-        Row(
+        Row.informing(
             "CUBIC-INET §6",
             "GEO: 5 MB arrived, s: standard, HyStart, HyStart++",
-            "",
-            f"{GEO.slow_start_s(int(SIZE)):.1f} (slow start without a loss)",
             ", ".join(_seconds(one.delivers_s()) for one in (standard, hystart, plus)),
-            Verdict.NOT_JUDGED,
             "what matters to the user",
+            theory=f"{GEO.slow_start_s(int(SIZE)):.1f} (slow start without a loss)",
         ),
-        Row(
+        Row.informing(
             "CUBIC-INET §6",
             f"GEO, jitter ±{JITTER}: 5 MB arrived, s: standard, HyStart, HyStart++",
-            "",
-            "",
             ", ".join(_seconds(one.delivers_s()) for one in early),
-            Verdict.NOT_JUDGED,
             "jitter above 16 ms, as bandwidth on demand has, is taken for a queue and ends slow start early",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Figures of what lies beyond the paper."""
+"""Figures on the questions beyond the paper."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from lightlag.drawing import framing, style
 from lightlag_papers.drawing import intervals, labels, styled
@@ -17,15 +16,22 @@ from lightlag_papers.scps_ns3.setting import kbps
 
 
 def _error_rates(axes: Axes, bers: Sequence[float]) -> None:
-    """Bit error rates at equal distances."""
+    """Labels bit error rates at equal distances."""
     axes.set_xticks(range(len(bers)), [f"{ber:.0e}".replace("e-0", "e-") if ber else "0" for ber in bers])
     axes.set_xlim(-0.15, len(bers) - 0.85)
     axes.set_xlabel("bit error rate")
 
 
+def _ticks(axes: Axes, values: Sequence[float]) -> None:
+    """Sets a logarithmic axis that is labelled with these values."""
+    axes.set_xscale("log")
+    axes.set_xticks(values, [f"{value:g}" for value in values])
+    axes.xaxis.minorticks_off()
+
+
 @styled
 def repair(run: repairs.Repairs) -> Figure:
-    """Throughput against the bit error rate by kind of repair."""
+    """Plots throughput against the bit error rate, by kind of loss recovery."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.8), sharey=True)
     for axes, delay in zip(panels, repairs.DELAYS_S, strict=True):
         axes.plot([repairs.most_bps(ber, delay) / 1e3 for ber in repairs.BERS], label="at most", **MODEL_LINE)
@@ -42,7 +48,7 @@ def repair(run: repairs.Repairs) -> Figure:
 
 @styled
 def intervals_of_acks(run: ack_intervals.Intervals) -> Figure:
-    """Throughput against the ACK interval, a panel for each kind."""
+    """Plots throughput against the ACK interval, with one panel per kind of transport."""
     figure, panels = style.chart(1, len(ack_intervals.KINDS), size=(7.2, 3.4), sharey=True)
     titles = ("Vegas", "Rate control alone", "with a bucket for ACKs")
     for axes, one, title in zip(panels, ack_intervals.KINDS, titles, strict=True):
@@ -50,11 +56,8 @@ def intervals_of_acks(run: ack_intervals.Intervals) -> Figure:
             points = [kbps(run.found[ack_intervals.point(one, t, rate)]) for t in ack_intervals.INTERVALS_S]
             intervals(axes, ack_intervals.INTERVALS_S, points, at, f"{rate / 1e3:g} kbit/s")
         framing.finish(axes, title, legend=False)
-        axes.set_xscale("log")
+        _ticks(axes, ack_intervals.INTERVALS_S)
         axes.set_xlim(0.045, 0.9)
-        axes.xaxis.set_major_locator(FixedLocator(ack_intervals.INTERVALS_S))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("ACK interval (s)")
     panels[0].set_ylim(0, 1400)
     panels[0].set_ylabel(THROUGHPUT)
@@ -65,7 +68,7 @@ def intervals_of_acks(run: ack_intervals.Intervals) -> Figure:
 
 @styled
 def outage(run: outages.Outages) -> Figure:
-    """The delay of a file after an outage."""
+    """Plots how much an outage delays a file, beyond its own length."""
     figure, axes = style.chart(size=(6.4, 3.8))
     for at, one in enumerate(outages.KINDS):
         samples = [each for length in outages.OUTAGES_S for each in run.found[one.label, length]]
@@ -79,14 +82,11 @@ def outage(run: outages.Outages) -> Figure:
         axes.plot(gone, [250.0] * len(gone), linestyle="none", marker="x", markersize=5, color=style.COLOURS[at])
     lengths = [outages.OUTAGES_S[0], 2 * LATEST_S]
     axes.plot(lengths, [length / 2 for length in lengths], label="half of the outage", **MODEL_LINE)
-    framing.finish(axes, "After an outage", "crosses: given up")
-    axes.set_xscale("log")
+    framing.finish(axes, "After an outage", "crosses: aborted")
+    _ticks(axes, outages.OUTAGES_S)
     axes.set_yscale("log")
     axes.set_xlim(3.5, 800)
     axes.set_ylim(0.025, 400)
-    axes.xaxis.set_major_locator(FixedLocator(outages.OUTAGES_S))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     labels(axes, "later than the outage is long (s)", "length of the outage (s)")
     return figure
 
@@ -96,7 +96,7 @@ LATEST_S = 60.0
 
 @styled
 def geo(run: satellite.Satellite) -> Figure:
-    """Goodput over GEO against the bit error rate."""
+    """Plots goodput over GEO against the bit error rate."""
     figure, axes = style.chart(size=(6.4, 3.8))
     for at, name in enumerate(satellite.KINDS):
         intervals(axes, range(len(satellite.BERS)), [run.mean(name, ber) for ber in satellite.BERS], at, name)
@@ -110,7 +110,7 @@ def geo(run: satellite.Satellite) -> Figure:
 
 @styled
 def headers(run: compression.Compression) -> Figure:
-    """The gain of compressed headers against the MTU, a panel for each kind."""
+    """Plots the gain by compressed headers against the MTU, with one panel per kind of transport."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.5), sharey=True)
     titles = ("Rate control alone", "Vegas")
     for axes, one, title in zip(panels, compression.KINDS, titles, strict=True):

@@ -1,4 +1,4 @@
-"""Beyond the paper: what header compression gains, by MTU and rate of the return link."""
+"""Beyond the paper: the gain by header compression, by MTU and rate of the return link."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from lightlag_papers.scps_ns3 import equations
 from lightlag_papers.scps_ns3.ack_intervals import RATED as ALONE
 from lightlag_papers.scps_ns3.setting import HEADERS_BYTES, PPP_BYTES, SCPS, Rates, Setting, Transport, kbps, rates
 from lightlag_papers.scps_ns3.setting import shown as interval
-from lightlag_papers.table import Layout, Row, Verdict
+from lightlag_papers.table import Layout, Row
 
 MTUS = (100, 256, 512, 1000, 1500)
 RETURNS_BPS = (1.5e6, 5e3, 3e3, 1.5e3)
 EQUAL_BPS, NARROW_BPS = 1.5e6, 3e3
 DATA_BYTES, ACK_BYTES = 8, 10
-"""A compressed header in the place of 20 bytes: of data without an ACK, and of a bare ACK."""
+"""Size in bytes of a compressed header, instead of 20 bytes: for data without an ACK, and for a bare ACK."""
 RATED = ALONE.but(ALONE.label, rate_control='{ rate = "1.425 Mbit/s" }')
-"""Below the link's rate, so that it is the bucket that limits."""
+"""SCPS-TP with a rate below the link's, so that the token bucket is the limit."""
 KINDS = (RATED, SCPS)
 
 
 def point(one: Transport, mtu: int, return_bps: float, *, compressed: bool) -> Setting:
-    """A setting; packets are as large with and without."""
+    """Returns a setting, with or without header compression. The packet size is the same in both cases."""
     sets = {"scps": "{ compression = true }"} if compressed else {}
     return Setting(one.but(one.label, **sets), return_bps, mtu=mtu)
 
 
 @dataclass(frozen=True)
 class Compression:
-    """Throughputs with and without."""
+    """Throughputs with and without header compression."""
 
     found: Rates
 
     @classmethod
     def run(cls, effort: Effort) -> Compression:
-        """Run every point."""
+        """Runs all points."""
         return cls(
             rates(
                 [
@@ -51,17 +51,17 @@ class Compression:
         )
 
     def mean(self, one: Transport, mtu: int, return_bps: float, *, compressed: bool) -> float:
-        """The mean of a point in kbit/s."""
+        """Returns the mean throughput of a point in kbit/s."""
         return statistics.fmean(self.found[point(one, mtu, return_bps, compressed=compressed)]) / 1e3
 
     def gain(self, one: Transport, mtu: int, return_bps: float) -> float:
-        """With over without."""
+        """Returns the ratio of the throughput with compression to the throughput without."""
         with_it, without = (self.mean(one, mtu, return_bps, compressed=on) for on in (True, False))
         return with_it / without
 
 
 def data_gain(mtu: int) -> float:
-    """The gain of smaller headers where bytes of IP are the limit: packets keep their size and carry 12 B more.
+    """Returns the gain if the rate is limited in bytes of IP: packets keep their size, but carry 12 B more.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def data_gain(mtu: int) -> float:
 
 
 def ack_gain() -> float:
-    """The gain where ACKs are the limit.
+    """Returns the gain if the ACKs limit the rate.
 
     Examples
     --------
@@ -86,54 +86,50 @@ ITEM = "beyond: compression"
 
 
 def rows(run: Compression) -> list[Row]:
-    """The gains."""
+    """Returns the rows on the gains."""
     return [_rated_row(run), *(_by_return_row(run, one) for one in KINDS), _narrow_row(run)]
 
 
 def _rated_row(run: Compression) -> Row:
     ours = [run.gain(RATED, mtu, EQUAL_BPS) for mtu in MTUS]
     ideal = [data_gain(mtu) for mtu in MTUS]
-    return Row(
+    return Row.check(
         ITEM,
         f"rate control alone, equal rates, MTU {', '.join(map(str, MTUS))}: throughput with over without",
-        "",
-        ", ".join(f"{value:.3f}" for value in ideal) + " (headers of 28 in the place of 40 B, packets as large)",
+        ", ".join(f"{value:.3f}" for value in ideal) + " (headers of 28 instead of 40 B, packets of the same size)",
         ", ".join(f"{value:.3f}" for value in ours),
-        Verdict.check(all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, ideal, strict=True))),
+        all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, ideal, strict=True)),
         "each within 1 %",
     )
 
 
 def _by_return_row(run: Compression, one: Transport) -> Row:
-    return Row(
+    return Row.informing(
         ITEM,
         f"{one.label}, MTU 512, return link of {', '.join(f'{rate / 1e3:g}' for rate in RETURNS_BPS)} kbit/s: "
         "throughput with over without",
-        "",
-        f"from {data_gain(512):.2f} (data) to {ack_gain():.2f} (ACKs of 32 in the place of 42 B) and more, where that "
-        "many fit",
         ", ".join(f"{run.gain(one, 512, rate):.2f}" for rate in RETURNS_BPS),
-        Verdict.NOT_JUDGED,
-        f"ten ACKs a second take 2.56 kbit/s in the place of 3.36: {2.56 / 3:.0%} of 3 kbit/s, not {3.36 / 3:.0%}"
-        + ("" if one is RATED else "; 1.5 kbit/s has room for neither, and Vegas takes their queue for a full path"),
+        f"ten ACKs per second take 2.56 kbit/s instead of 3.36: {2.56 / 3:.0%} of 3 kbit/s, not {3.36 / 3:.0%}"
+        + ("" if one is RATED else "; 1.5 kbit/s is too low for either, and Vegas takes their queue for a full path"),
+        theory=f"from {data_gain(512):.2f} (data) to {ack_gain():.2f} (ACKs of 32 instead of 42 B) and more, if they "
+        "fit",
     )
 
 
 def _narrow_row(run: Compression) -> Row:
     gains = [run.gain(SCPS, mtu, NARROW_BPS) for mtu in MTUS]
-    return Row(
+    return Row.check(
         ITEM,
         f"SCPS-TP, return link of 3 kbit/s, MTU {', '.join(map(str, MTUS))}: throughput with over without",
-        "",
         "above 1.1 at each: ACKs fit again",
         ", ".join(f"{gain:.2f}" for gain in gains),
-        Verdict.check(min(gains) >= 1.1),
+        min(gains) >= 1.1,
         "at least 1.1 at each",
     )
 
 
 def layout(run: Compression) -> Layout:
-    """Every point."""
+    """Returns the table of all points."""
     header = ("MTU", "return link, kbit/s", *(f"{one.label}: {what}" for one in KINDS for what in WHAT))
     lines = []
     for mtu in MTUS:

@@ -1,15 +1,15 @@
-"""Closed forms for the paper's path."""
+"""Closed-form expressions for the paper's path."""
 
 from __future__ import annotations
 
 import math
 
 ACK_BYTES = 42
-"""A bare ACK with its PPP header."""
+"""Size of a bare ACK with its PPP header, in bytes."""
 
 
 def ack_clock_bps(return_bps: float, mss: int) -> float:
-    """The rate of a sender whose ACKs fill the return link, two segments for each and none dropped.
+    """Returns the rate of a sender whose ACKs fill the return link, with two segments per ACK and no losses.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def ack_clock_bps(return_bps: float, mss: int) -> float:
 
 
 def ack_share(return_bps: float, interval_s: float) -> float:
-    """The share of the return link that one ACK in each interval takes.
+    """Returns the fraction of the return link that ACKs take, with one ACK per interval.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def ack_share(return_bps: float, interval_s: float) -> float:
 
 
 def padhye_bps(p: float, rtt_s: float, mss: int, *, delayed: int = 2, timeout_s: float = 1.0) -> float:
-    """TCP's rate with losses of probability p and timeouts (Padhye et al. 1998, equation 30, without a window limit).
+    """Returns TCP's rate at loss probability p, with timeouts (Padhye et al. 1998, equation 30, no window limit).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def padhye_bps(p: float, rtt_s: float, mss: int, *, delayed: int = 2, timeout_s:
 
 
 def packet_error_rate(ber: float, size: int) -> float:
-    """The probability that a packet of so many bytes is damaged.
+    """Returns the probability that a packet of `size` bytes is damaged.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def packet_error_rate(ber: float, size: int) -> float:
 
 
 def rated_bps(rate_bps: float, mss: int, p: float) -> float:
-    """Payload that a token bucket in bytes of IP lets through, less what is lost.
+    """Returns the payload rate that a token bucket in bytes of IP allows, less the losses.
 
     Examples
     --------
@@ -66,10 +66,10 @@ def rated_bps(rate_bps: float, mss: int, p: float) -> float:
 
 
 def ramp_bps(file_bytes: int, full_bps: float, rtt_s: float, interval_s: float, mss: int) -> float:
-    """The rate of a file whose window grows by a segment an ACK, one ACK an interval, up to a full link.
+    """Returns the rate of a transfer whose window grows by a segment per ACK, one per interval, up to a full link.
 
-    A round trip takes the interval, too; while the window grows evenly half of the time is lost. The handshake and the
-    way of the last segment are one round trip and a half.
+    A round trip includes the interval. While the window grows linearly, half of the capacity is lost. The
+    handshake and the delay of the last segment take one and a half round trips.
     """
     grows_s = interval_s * full_bps * (rtt_s + interval_s) / (8 * mss)
     return 8 * file_bytes / (1.5 * rtt_s + grows_s / 2 + 8 * file_bytes / full_bps)

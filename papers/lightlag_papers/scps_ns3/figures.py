@@ -6,11 +6,10 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from lightlag.drawing import framing, style
 from lightlag_papers.drawing import intervals, labels, styled
-from lightlag_papers.scps_ns3 import corruption, peer
+from lightlag_papers.scps_ns3 import corruption, simulators
 from lightlag_papers.scps_ns3.algorithms import ALGORITHMS, Algorithms
 from lightlag_papers.scps_ns3.asymmetry import (
     BELOW,
@@ -42,27 +41,25 @@ PEER_MARK |= {"markeredgecolor": style.BLACK, "markeredgewidth": 0.9, "clip_on":
 MODEL_LINE: dict[str, Any] = {"color": style.GREY, "linewidth": 0.9, "linestyle": style.DASHES[2], "zorder": 2}
 
 
-def ratio_axis(axes: Axes) -> None:
-    """The ratios of the rates, on a logarithmic axis."""
+def ratio_axis(axes: Axes, shown: tuple[int, ...] = (1, 10, 100, 1000)) -> None:
+    """Sets a logarithmic axis that is labelled with the ratios of the rates."""
     axes.set_xscale("log")
+    axes.set_xticks(shown, [f"{ratio}:1" for ratio in shown])
+    axes.xaxis.minorticks_off()
     axes.set_xlim(1, RATIOS[-1])
-    shown = [1, 10, 100, 300, 1000]
-    axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}:1"))
     axes.set_xlabel("data rate to ACK rate")
 
 
 @styled
 def asymmetry(run: Asymmetry) -> Figure:
-    """Fig. 3: the judged curves with the model's; on the right other readings of SCPS-TP."""
+    """Plots Fig. 3: the curves with a verdict, and the model; on the right other readings of SCPS-TP."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.8), sharey=True)
     for at, one in enumerate(CURVES):
         points = [kbps(run.of(one, rate)) for rate in RETURNS_BPS]
         intervals(panels[0], RATIOS, points, at, one.label)
         ideal = [run.model(one, rate) for rate in RETURNS_BPS]
         panels[0].plot(RATIOS, ideal, label="_" if at else "model", **MODEL_LINE)
-        ns3 = [peer.kbps(Setting(one, rate)) for rate in RETURNS_BPS]
+        ns3 = [simulators.kbps(Setting(one, rate)) for rate in RETURNS_BPS]
         panels[0].plot(RATIOS, ns3, label="_" if at else "ns-3.37", **PEER_MARK)
     panels[0].plot([300] * 3, [800, 160, 80], label="paper", **PAPER_MARK)
     for at, (one, name) in enumerate(
@@ -79,7 +76,7 @@ def asymmetry(run: Asymmetry) -> Figure:
     framing.finish(panels[1], "Readings of SCPS-TP", legend=False)
     panels[1].legend(loc="lower left")
     for axes in panels:
-        ratio_axis(axes)
+        ratio_axis(axes, (1, 10, 100, 300, 1000))
     panels[0].set_ylim(0, 1400)
     panels[0].set_ylabel(THROUGHPUT)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
@@ -88,7 +85,7 @@ def asymmetry(run: Asymmetry) -> Figure:
 
 @styled
 def queues(run: Asymmetry) -> Figure:
-    """Fig. 3 with other return queues."""
+    """Plots Fig. 3 with other return queues."""
     figure, panels = style.chart(1, 3, size=(7.2, 3.2), sharey=True)
     for axes, one in zip(panels, CURVES, strict=True):
         for at, queue in enumerate(QUEUES):
@@ -96,7 +93,6 @@ def queues(run: Asymmetry) -> Figure:
             intervals(axes, RATIOS, points, at + 3, f"{queue} packets")
         framing.finish(axes, one.label, legend=False)
         ratio_axis(axes)
-        axes.xaxis.set_major_locator(FixedLocator([1, 10, 100, 1000]))
     panels[0].set_ylim(0, 1400)
     panels[0].set_ylabel(THROUGHPUT)
     handles, names = panels[0].get_legend_handles_labels()
@@ -106,7 +102,7 @@ def queues(run: Asymmetry) -> Figure:
 
 @styled
 def sequences(found: dict[str, Sequence]) -> Figure:
-    """Fig. 4: transmitted sequence numbers at 5 kbit/s."""
+    """Plots Fig. 4: the sequence numbers sent, at 5 kbit/s."""
     figure, axes = style.chart(size=(6.4, 3.4))
     _sequences(axes, list(found.items()), 120.0)
     framing.finish(axes, "Sequence numbers sent", f"return link {TEXT_BPS / 1e3:.0f} kbit/s", end_s=120.0)
@@ -122,7 +118,7 @@ def _sequences(axes: Axes, found: list[tuple[str, Sequence]], end_s: float) -> N
 
 @styled
 def algorithms(run: Algorithms) -> Figure:
-    """Fig. 5: a panel for each algorithm."""
+    """Plots Fig. 5, with one panel per algorithm."""
     figure, panels = style.chart(1, 3, size=(7.2, 3.3), sharey=True)
     for axes, name in zip(panels, ALGORITHMS, strict=True):
         for at, (make, label) in enumerate(((scps, "as SCPS-TP"), (tcp, "as TCP"))):
@@ -130,7 +126,6 @@ def algorithms(run: Algorithms) -> Figure:
             intervals(axes, RATIOS, points, at, label)
         framing.finish(axes, name, legend=False)
         ratio_axis(axes)
-        axes.xaxis.set_major_locator(FixedLocator([1, 10, 100, 1000]))
     panels[0].set_ylim(0, 1400)
     panels[0].set_ylabel(THROUGHPUT)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -142,7 +137,7 @@ PAIR: tuple[tuple[Transport, int], ...] = ((SCPS, 0), (NEWRENO, 1))
 
 @styled
 def delays(run: Sweep) -> Figure:
-    """Fig. 6: throughput against the delay, a panel for each ratio."""
+    """Plots Fig. 6: throughput against the delay, with one panel per ratio of the rates."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.4), sharey=True)
     x = [delay * 1e3 for delay in DELAYS_S]
     for axes, rate, title in ((panels[0], EQUAL_BPS, "Equal rates"), (panels[1], NARROW_BPS, "500:1")):
@@ -150,7 +145,7 @@ def delays(run: Sweep) -> Figure:
             settings = [Setting(one, rate, delay) for delay in DELAYS_S]
             intervals(axes, x, [kbps(run.found[setting]) for setting in settings], at, one.label)
             axes.plot(x, [run.model(setting) for setting in settings], label="_" if at else "model", **MODEL_LINE)
-            axes.plot(x, list(map(peer.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
+            axes.plot(x, list(map(simulators.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
         axes.plot([TEXT_S * 1e3] * 2, [PRINTED[rate, one] for one, _ in PAIR], label="paper", **PAPER_MARK)
         framing.finish(axes, title, legend=False)
         axes.set_xlim(40, 310)
@@ -163,13 +158,13 @@ def delays(run: Sweep) -> Figure:
 
 @styled
 def sizes(run: Sweep) -> Figure:
-    """Fig. 7: throughput against the MTU."""
+    """Plots Fig. 7: throughput against the MTU."""
     figure, axes = style.chart()
     for one, at in PAIR:
         settings = [Setting(one, NARROW_BPS, mtu=mtu) for mtu in MTUS]
         intervals(axes, MTUS, [kbps(run.found[setting]) for setting in settings], at, one.label)
         axes.plot(MTUS, [run.model(setting) for setting in settings], label="_" if at else "model", **MODEL_LINE)
-        axes.plot(MTUS, list(map(peer.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
+        axes.plot(MTUS, list(map(simulators.kbps, settings)), label="_" if at else "ns-3.37", **PEER_MARK)
     framing.finish(axes, "Segment size", "return link 3 kbit/s")
     axes.set_xlim(0, 1550)
     labels(axes, THROUGHPUT, "MTU (bytes)")
@@ -178,7 +173,7 @@ def sizes(run: Sweep) -> Figure:
 
 @styled
 def errors(run: Corruption) -> Figure:
-    """Figs. 8 and 9: transmitted sequence numbers with bit errors."""
+    """Plots Figs. 8 and 9: the sequence numbers sent, with bit errors."""
     figure, panels = style.chart(1, 2, size=(7.2, 3.6), sharey=True)
     for axes, delay, number in zip(panels, corruption.DELAYS_S, (8, 9), strict=True):
         found = [(one.label, run.sequences[one.label, delay]) for one in corruption.DRAWN]

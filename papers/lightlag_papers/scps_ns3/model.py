@@ -1,17 +1,18 @@
-"""A program of its own for what the paper's simulator does: the rules of ns-3's TCP of 2016 and 2017, nothing else.
+"""An independent program that behaves like the paper's simulator: it has only the rules of ns-3's TCP of 2016/17.
 
-One sender, a forward link and a return link, each with a drop-tail queue; no options, no handshake but its time. The
-rules are those of ns-3's `TcpSocketBase`, `TcpNewReno` and `TcpVegas` of these years, in our own words:
+There is one sender, a forward link and a return link, each with a drop-tail queue. There are no options, and the
+handshake only takes time. The rules come from ns-3's `TcpSocketBase`, `TcpNewReno` and `TcpVegas` of these
+years:
 
-- the first data segment is acknowledged at once;
+- the first data segment is acknowledged immediately;
 - an ACK of new data counts one segment in slow start and 1/W in avoidance, however much it covers;
-- without timestamps the oldest segment of an ACK gives the round-trip sample, and congestion control sees the smoothed
-  one; RTO = SRTT + 4 RTTVAR, at least 1 s;
-- the third duplicate begins fast recovery; its first partial ACK restarts the timer, later ones do not;
+- without timestamps the oldest segment of an ACK gives the round-trip sample, and congestion control receives the
+  smoothed one; RTO = SRTT + 4 RTTVAR, at least 1 s;
+- the third duplicate starts fast recovery; its first partial ACK restarts the timer, later ones do not;
 - the first two duplicates let a new segment out each (RFC 3042);
-- an ACK in fast recovery that is not the last takes what it acknowledges off the window
-  and gives a segment back (RFC 6582 §3.2 step 5), and nothing else grows it; the last leaves what is in flight;
-- what is in flight is what was sent less what is acknowledged, less duplicates, plus what was sent again;
+- an ACK in fast recovery that is not the last subtracts the acknowledged data from the window
+  and gives a segment back (RFC 6582 §3.2 step 5), and nothing else grows it; the last sets it to the data in flight;
+- data in flight is sent minus acknowledged data, minus duplicates, plus retransmissions;
 - Vegas doubles like NewReno, needs three samples in a round, and reduces by a loss to its threshold.
 
 It shares no code with the simulator.
@@ -38,15 +39,15 @@ class Path:
     Attributes
     ----------
     return_bps
-        Rate of the way back.
+        Rate of the return path.
     delay_s
-        One way.
+        One-way delay.
     payload, packet
-        Bytes of a full segment, and on the link.
+        Payload of a full segment, and its size on the link, in bytes.
     queue
-        Packets that may wait on the way forward.
+        Maximum number of queued packets on the forward path.
     ber
-        Bit error rate, both ways.
+        Bit error rate in both directions.
     """
 
     return_bps: float = 1.5e6
@@ -59,24 +60,24 @@ class Path:
     file_bytes: int = 5_000_000
 
     def survives(self, size: int, chance: random.Random) -> bool:
-        """Whether a packet of so many bytes arrives whole."""
+        """Returns true if a packet of `size` bytes arrives undamaged."""
         return not self.ber or chance.random() < (1 - self.ber) ** (8 * size)
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The behaviour of the ends.
+    """The behaviour of the endpoints.
 
     Attributes
     ----------
     vegas
-        Vegas' window, else NewReno's.
+        Whether the window follows Vegas instead of NewReno.
     ack_interval_s
-        SCPS-TP: one ACK in this time, with its holes; 0 is a delayed ACK of two segments or 200 ms.
+        SCPS-TP: interval between ACKs, which report the holes. With 0, ACKs are delayed by two segments or 200 ms.
     rate_bps
-        Rate control in bytes of IP; 0 is none.
+        Rate of the token bucket, in bytes of IP; 0 means no rate control.
     smoothed
-        Vegas sees the smoothed round-trip time, as in ns-3, not that of the newest segment.
+        Whether Vegas uses the smoothed round-trip time, as in ns-3, instead of the newest segment's.
     """
 
     vegas: bool = False
@@ -87,13 +88,13 @@ class Ends:
 
 @dataclass
 class Receiver:
-    """Data that has arrived."""
+    """The data that has arrived at the receiver."""
 
     expected: int = 0
     above: set[int] = field(default_factory=set)
 
     def take(self, segment: int) -> None:
-        """A segment arrives."""
+        """Handles the arrival of a segment."""
         if segment >= self.expected:
             self.above.add(segment)
         while self.expected in self.above:
@@ -101,7 +102,7 @@ class Receiver:
             self.expected += 1
 
     def holes(self) -> list[range]:
-        """The first holes, up to six."""
+        """Returns the first holes in the received data, at most six."""
         found: list[range] = []
         at = self.expected
         for segment in sorted(self.above):
@@ -115,7 +116,7 @@ class Receiver:
 
 @dataclass
 class Window:
-    """W and ssthresh in segments, by the rules of NewReno or Vegas."""
+    """The window and ssthresh in segments, by the rules of NewReno or Vegas."""
 
     vegas: bool
     cwnd: float = 1.0
@@ -126,12 +127,12 @@ class Window:
     round_end: int = 0
 
     def sample(self, rtt: float) -> None:
-        """A round-trip time."""
+        """Handles a round-trip sample."""
         self.base, self.least = min(self.base, rtt), min(self.least, rtt)
         self.samples += 1
 
     def grow(self, una: int, following: int, *, is_open: bool) -> None:
-        """An ACK of new data."""
+        """Handles an ACK of new data."""
         if not self.vegas or not is_open:
             self._as_newreno()
         elif una >= self.round_end:
@@ -148,7 +149,7 @@ class Window:
         self.cwnd += 1 if self.cwnd < self.ssthresh else 1 / self.cwnd
 
     def _decide(self) -> None:
-        """Vegas, once a round: 2, 4, 1."""
+        """Updates Vegas' window once per round trip, with the thresholds 2, 4 and 1."""
         whole = int(self.cwnd)
         target = int(whole * self.base / self.least)
         waiting = whole - target
@@ -165,19 +166,19 @@ class Window:
         self.ssthresh = max(self.ssthresh, 0.75 * self.cwnd)
 
     def threshold(self, flight: int) -> float:
-        """The window after a loss."""
+        """Returns the window after a loss."""
         return max(min(self.ssthresh, self.cwnd - 1), 2.0) if self.vegas else max(flight / 2, 2.0)
 
 
 class Link:
-    """A drop-tail queue before a link: `carry` hands over what arrives."""
+    """A drop-tail queue before a link; `carry` adds a packet."""
 
     def __init__(self, rate_bps: float, delay_s: float, queue: int) -> None:
         self.rate_bps, self.delay_s, self.queue = rate_bps, delay_s, queue
         self.leaving: deque[float] = deque()
 
     def carry(self, now: float, size: int) -> float | None:
-        """The arrival time of a packet; None if the queue is full."""
+        """Adds a packet and returns its arrival time; None if the queue is full."""
         while self.leaving and self.leaving[0] <= now:
             self.leaving.popleft()
         if len(self.leaving) > self.queue:
@@ -189,14 +190,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The course of a transfer.
+    """The results of a transfer.
 
     Attributes
     ----------
     throughput_bps
-        The file over the time until its last segment was there.
+        File size divided by the time until the last segment arrived.
     timeouts, largest
-        Timeouts, and the largest window in segments.
+        Number of timeouts, and maximum window in segments.
     """
 
     throughput_bps: float
@@ -205,7 +206,7 @@ class Outcome:
 
 
 class _Run:
-    """One transfer."""
+    """The state of a transfer."""
 
     def __init__(self, path: Path, ends: Ends, seed: int) -> None:
         self.path, self.ends, self.chance = path, ends, random.Random(seed)
@@ -266,13 +267,13 @@ class _Run:
         self.at(leaves, lambda: self.enter(segment))
 
     def enter(self, segment: int) -> None:
-        """A segment reaches the forward queue."""
+        """Sends a segment: it enters the queue of the forward link."""
         arrival = self.forward.carry(self.now, self.path.packet)
         if arrival is not None and self.path.survives(self.path.packet, self.chance):
             self.at(arrival, lambda: self.arrives(segment))
 
     def flight(self) -> int:
-        """Outstanding segments, less those that duplicates report, plus retransmissions."""
+        """Number of outstanding segments, less those reported by duplicate ACKs, plus retransmissions."""
         return max(self.following - self.una + self.repairs - self.duplicates, 0)
 
     def repair(self, segment: int) -> None:
@@ -310,7 +311,7 @@ class _Run:
         self.send_window()
 
     def sample(self) -> None:
-        """The oldest segment of an ACK, if it left once."""
+        """Takes a round-trip sample from the oldest segment that an ACK covers, unless it was retransmitted."""
         if self.una in self.again:
             return
         rtt = self.now - self.sent_at[self.una]
@@ -391,7 +392,7 @@ class _Run:
 
 
 def transfer(path: Path, ends: Ends, seed: int = 1) -> Outcome:
-    """Carry the file.
+    """Transfers the file.
 
     Examples
     --------

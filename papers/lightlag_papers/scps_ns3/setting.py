@@ -1,4 +1,4 @@
-"""A run over the paper's topology (Fig. 2): which transport, and what its path is like."""
+"""A run over the paper's topology (Fig. 2): its transport and its path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import lightlag as ll
 from lightlag.analyse import Interval, mean_interval
 from lightlag_papers.paper import Effort
-from lightlag_papers.scps_ns3.scenarios import scenario
+from lightlag_papers.scenarios import scenario
 
 FILE_BYTES = 5_000_000
 FORWARD_BPS = 1.5e6
@@ -19,21 +19,21 @@ ACK_BYTES = HEADERS_BYTES + PPP_BYTES
 FORWARD_QUEUE, RETURN_QUEUE = 36, 1000
 RUNS = 10
 SPREAD = 0.01
-"""Runs without chance are repeated with delays within so much of the nominal one."""
+"""Maximum relative change of the delay, by which runs without randomness are varied."""
 
 
 @dataclass(frozen=True)
 class Transport:
-    """The behaviour of the ends.
+    """The transport of the endpoints.
 
     Attributes
     ----------
     label
-        In tables and figures.
+        Label in tables and figures.
     file
         Scenario file: ``tcp`` or ``scps``.
     sets
-        Changes to its TCP; a key with a dot changes another part of the scenario.
+        Changes to the TCP; a key with a dot changes another part of the scenario.
     """
 
     label: str
@@ -41,7 +41,7 @@ class Transport:
     sets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def but(self, label: str, **sets: str) -> Transport:
-        """The same with other settings."""
+        """Returns the transport with further settings, under another label."""
         return Transport(label, self.file, {**self.sets, **sets})
 
 
@@ -52,16 +52,16 @@ CONGESTION = {
     "HighSpeed": '{ algorithm = "highspeed", response = "linux" }',
     "Hybla": '{ algorithm = "hybla", reference_rtt = "50 ms", count = "acks" }',
 }
-"""The algorithms as ns-3 has them."""
+"""The congestion controls, configured as in ns-3."""
 
 
 def tcp(algorithm: str) -> Transport:
-    """An algorithm in ns-3's TCP."""
+    """Returns ns-3's TCP with this congestion control."""
     return Transport(algorithm, "tcp", {"congestion": CONGESTION[algorithm]})
 
 
 def scps(algorithm: str) -> Transport:
-    """The same in SCPS-TP."""
+    """Returns SCPS-TP with this congestion control."""
     return Transport(f"SCPS-TP, {algorithm}", "scps", {"congestion": CONGESTION[algorithm]})
 
 
@@ -76,19 +76,19 @@ class Setting:
     Attributes
     ----------
     transport
-        Who sends.
+        Transport of the sender.
     return_bps
-        Rate of the way back; forward it is 1.5 Mbit/s.
+        Rate of the return path; the forward rate is 1.5 Mbit/s.
     delay_s
-        One way over the satellite's channel.
+        One-way delay of the satellite's channel.
     mtu
-        In bytes.
+        MTU in bytes.
     return_queue
-        Packets.
+        Size of the return queue in packets.
     ber
         Bit error rate of the channel, in both directions.
     changes
-        More changes of the scenario.
+        Further changes to the scenario.
     """
 
     transport: Transport
@@ -106,11 +106,11 @@ class Setting:
 
     @property
     def forward_queue(self) -> int:
-        """One bandwidth-delay product in packets, rounded down."""
+        """Size of the forward queue: one bandwidth-delay product in packets, rounded down."""
         return int(FORWARD_BPS * 2 * self.delay_s / 8) // (self.mtu + PPP_BYTES)
 
     def sets(self) -> dict[str, str]:
-        """The changes of the scenario."""
+        """Returns the changes to the scenario."""
         queue = f"{self.forward_queue} packets"
         own = {key if "." in key else f"defaults.tcp.{key}": value for key, value in self.transport.sets.items()}
         path = {
@@ -124,15 +124,15 @@ class Setting:
         return path | own | dict(self.changes)
 
     def run(self, seed: int, **sets: str) -> ll.Result:
-        """Run it. Without errors nothing is random: the seed then stands for a delay near the nominal one."""
+        """Runs the setting. Without bit errors nothing is random, and the seed selects a delay near the nominal one."""
         setting = self if self.ber else replace(self, delay_s=self.delay_s * (1 + shift(seed)))
-        # The queue stays that of the nominal delay.
+        # The queue keeps the size for the nominal delay.
         changes = setting.sets() | {key: value for key, value in self.sets().items() if key.endswith("queue")}
-        return ll.run(scenario(self.transport.file), seed=seed, sets=changes | sets)
+        return ll.run(scenario(f"scps_ns3/{self.transport.file}"), seed=seed, sets=changes | sets)
 
 
 def shift(seed: int) -> float:
-    """The relative shift of the delay of a run: none for the first, then to either side by turns.
+    """Returns the relative change of a run's delay: zero for the first run, then alternately to both sides.
 
     Examples
     --------
@@ -144,15 +144,14 @@ def shift(seed: int) -> float:
 
 
 Rates = dict[Setting, list[float]]
-"""Throughput of each run in bit/s: the file over the time until its last byte is there."""
+"""Throughputs of the runs of each setting in bit/s: the file size divided by the time until the last byte arrives."""
 
 
 def rates(settings: Iterable[Setting], effort: Effort, runs: int = RUNS) -> Rates:
-    """Run settings, each so many times."""
+    """Makes the given number of runs of each setting."""
     wanted = list(dict.fromkeys(settings))
     seeds = effort.seeds_of(runs)
-    found = effort.map(_rate, [(setting, seed) for setting in wanted for seed in seeds])
-    return {setting: found[at * len(seeds) : (at + 1) * len(seeds)] for at, setting in enumerate(wanted)}
+    return effort.collect(_rate, [(setting, seed) for setting in wanted for seed in seeds], lambda run: run[0])
 
 
 def _rate(run: tuple[Setting, int]) -> float:
@@ -162,12 +161,12 @@ def _rate(run: tuple[Setting, int]) -> float:
 
 
 def kbps(values: Iterable[float]) -> Interval:
-    """Mean and 95 % interval in kbit/s."""
+    """Returns the mean and its 95 % interval in kbit/s."""
     return mean_interval(value / 1e3 for value in values)
 
 
 def shown(interval: Interval) -> str:
-    """A mean with its half width, in whole numbers from 100 on."""
+    """Formats a mean with its half-width, as integers if the mean is 100 or more."""
     digits = 0 if interval.mean >= 100 else 1
     half = "" if interval.count < 2 else f" ± {interval.half_width:.{digits}f}"
     return f"{interval.mean:.{digits}f}{half}"

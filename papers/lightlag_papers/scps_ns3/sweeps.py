@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lightlag_papers.paper import Effort
-from lightlag_papers.scps_ns3 import equations, peer
+from lightlag_papers.scps_ns3 import equations, simulators
 from lightlag_papers.scps_ns3.asymmetry import (
     BELOW,
     ENOUGH,
@@ -19,27 +19,27 @@ from lightlag_papers.scps_ns3.asymmetry import (
     in_runs,
 )
 from lightlag_papers.scps_ns3.setting import NEWRENO, SCPS, Rates, Setting, Transport, kbps, rates, shown
-from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, Layout, Row, Verdict
+from lightlag_papers.table import AS_PRINTED, BEFOREHAND, Band, Layout, Row
 
 DELAYS_S = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 MTUS = (100, 256, 512, 750, 1000, 1250, 1500)
 EQUAL_BPS, NARROW_BPS = 1.5e6, 3e3
 PAIR = (SCPS, NEWRENO)
 PRINTED = {(EQUAL_BPS, NEWRENO): 1100, (EQUAL_BPS, SCPS): 550, (NARROW_BPS, SCPS): 354, (NARROW_BPS, NEWRENO): 82}
-"""Throughput at 100 ms in the text, in kbit/s."""
+"""Throughput at 100 ms according to the text, in kbit/s."""
 TEXT_S = 0.1
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs of a figure.
+    """All runs for a figure.
 
     Attributes
     ----------
     found
         Throughputs in bit/s.
     ideal
-        The model's.
+        Throughputs in the model, in bit/s.
     """
 
     found: Rates
@@ -47,23 +47,23 @@ class Sweep:
 
     @classmethod
     def run(cls, settings: list[Setting], effort: Effort, others: tuple[Setting, ...] = ()) -> Sweep:
-        """Run settings, others without the model."""
+        """Runs settings, and also others for which there is no model."""
         return cls(
             rates([*settings, *others], effort),
             dict(zip(settings, effort.map(ideal_bps, settings), strict=True)),
         )
 
     def mean(self, setting: Setting) -> float:
-        """In kbit/s."""
+        """Returns the mean throughput of a setting in kbit/s."""
         return statistics.fmean(self.found[setting]) / 1e3
 
     def model(self, setting: Setting) -> float:
-        """In kbit/s."""
+        """Returns the throughput of a setting in the model, in kbit/s."""
         return self.ideal[setting] / 1e3
 
 
 def delays(effort: Effort) -> Sweep:
-    """Fig. 6."""
+    """Runs the points of Fig. 6."""
     wanted = [Setting(one, rate, delay) for rate in (EQUAL_BPS, NARROW_BPS) for one in PAIR for delay in DELAYS_S]
     others = tuple(
         Setting(one, rate, TEXT_S) for rate in (EQUAL_BPS, NARROW_BPS) for one in (BELOW, LINUX_VEGAS, PAPERS_VEGAS)
@@ -72,12 +72,12 @@ def delays(effort: Effort) -> Sweep:
 
 
 def sizes(effort: Effort) -> Sweep:
-    """Fig. 7."""
+    """Runs the points of Fig. 7."""
     return Sweep.run([Setting(one, NARROW_BPS, mtu=mtu) for one in PAIR for mtu in MTUS], effort)
 
 
 def delay_rows(run: Sweep) -> list[Row]:
-    """The claims about Fig. 6."""
+    """Returns the rows for the claims about Fig. 6."""
     return [
         *(_value_row(run, rate, one) for rate, one in PRINTED),
         _ratio_row(run, EQUAL_BPS, NEWRENO, SCPS, Band(1.4, 3.0, BEFOREHAND), "twice"),
@@ -97,28 +97,28 @@ def _value_row(run: Sweep, rate: float, one: Transport) -> Row:
     setting = Setting(one, rate, TEXT_S)
     printed, values = PRINTED[rate, one], kbps(run.found[setting])
     band = Band.like(SCPS_BAND, 800, printed) if one is SCPS else Band.like(NEWRENO_BAND, 160, printed)
-    return Row(
+    return Row.claim(
         f"Fig. 6, {_ratio_of(rate)}, 100 ms",
         f"throughput of {one.label}, kbit/s",
         "550: half of 1100" if (rate, one) == (EQUAL_BPS, SCPS) else str(printed),
-        f"{run.model(setting):.0f} (model), {peer.shown(setting)} (ns-3.37)",
         shown(values),
-        Verdict.claim(values.mean in band),
+        values.mean in band,
         band.text,
+        theory=f"{run.model(setting):.0f} (model), {simulators.shown(setting)} (ns-3.37)",
     )
 
 
 def _ratio_row(run: Sweep, rate: float, a: Transport, b: Transport, band: Band, paper: str) -> Row:
     pair = (Setting(a, rate, TEXT_S), Setting(b, rate, TEXT_S))
     ratio = run.mean(pair[0]) / run.mean(pair[1])
-    return Row(
+    return Row.claim(
         f"Fig. 6, {_ratio_of(rate)}, 100 ms",
         f"{a.label} over {b.label}",
         paper,
-        f"{run.model(pair[0]) / run.model(pair[1]):.1f} (model), {peer.ratio(*pair):.1f} (ns-3.37)",
         f"{ratio:.2f}",
-        Verdict.claim(ratio in band),
+        ratio in band,
         band.text,
+        theory=f"{run.model(pair[0]) / run.model(pair[1]):.1f} (model), {simulators.ratio(*pair):.1f} (ns-3.37)",
     )
 
 
@@ -129,13 +129,12 @@ def _order_row(run: Sweep, rate: float, a: Transport, b: Transport) -> Row:
         for delay in later
     ]
     count = len(run.found[Setting(a, rate, TEXT_S)])
-    return Row(
+    return Row.claim(
         f"Fig. 6, {_ratio_of(rate)}",
         f"{a.label} above {b.label} at {', '.join(f'{delay * 1e3:.0f}' for delay in later)} ms",
         f"{a.label} better",
-        "",
         "; ".join(f"{run.mean(Setting(a, rate, d)):.0f}, {run.mean(Setting(b, rate, d)):.0f}" for d in later),
-        Verdict.claim(min(agree) >= ENOUGH * count),
+        min(agree) >= ENOUGH * count,
         f"{AS_PRINTED}, in 8 of 10 runs at each; it is in {', '.join(map(str, agree))} of {count}",
     )
 
@@ -146,20 +145,20 @@ def _decreasing_row(run: Sweep, rate: float, one: Transport) -> Row:
     later = means[DELAYS_S.index(TEXT_S) :]
     steps = [b / a - 1 for a, b in pairwise(later)]
     holds = max(steps) <= 0.05
-    return Row(
+    return Row.claim(
         f"Fig. 6, {_ratio_of(rate)}",
         f"{one.label} at 50 to 300 ms, kbit/s",
         "falls with the delay",
-        _ideals(run, settings),
         ", ".join(f"{mean:.0f}" for mean in means),
-        Verdict.claim(holds),
-        f"from 100 ms on no step up by more than 5 % ({BEFOREHAND})",
+        holds,
+        f"no step up by more than 5 % at 100 ms and above ({BEFOREHAND})",
+        theory=_ideals(run, settings),
     )
 
 
 def _ideals(run: Sweep, settings: list[Setting]) -> str:
     ideal = ", ".join(f"{run.model(setting):.0f}" for setting in settings)
-    return f"{ideal} (model); {', '.join(map(peer.shown, settings))} (ns-3.37)"
+    return f"{ideal} (model); {', '.join(map(simulators.shown, settings))} (ns-3.37)"
 
 
 def _reading_row(run: Sweep) -> Row:
@@ -167,20 +166,17 @@ def _reading_row(run: Sweep) -> Row:
         [run.mean(Setting(one, rate, TEXT_S)) for one in (SCPS, BELOW, LINUX_VEGAS, PAPERS_VEGAS)]
         for rate in (EQUAL_BPS, NARROW_BPS)
     ]
-    return Row(
+    return Row.informing(
         "Fig. 6, 100 ms",
-        "SCPS-TP with rate control in the connection (judged), below it, with Linux's Vegas, with that of 1995, "
-        "kbit/s, at 1:1 and 500:1",
-        "",
-        "",
+        "SCPS-TP with rate control in the connection (used for the verdicts), below it, with Linux's Vegas, with "
+        "the Vegas of 1995, kbit/s, at 1:1 and 500:1",
         "; ".join(", ".join(f"{value:.0f}" for value in line) for line in means),
-        Verdict.NOT_JUDGED,
         "the text has 550 and 354: the second is the paper at 1:1, and ns-3.37 at both",
     )
 
 
 def delay_layout(run: Sweep) -> Layout:
-    """Every point of Fig. 6."""
+    """Returns the table of all points of Fig. 6."""
     curves = [(one, rate) for rate in (EQUAL_BPS, NARROW_BPS) for one in PAIR]
     names = [f"{one.label}, {_ratio_of(rate)}" for one, rate in curves]
     header = ("delay, ms", *(text for name in names for text in (name, "model", "ns-3.37")))
@@ -189,13 +185,13 @@ def delay_layout(run: Sweep) -> Layout:
         cells = [f"{delay * 1e3:.0f}"]
         for one, rate in curves:
             setting = Setting(one, rate, delay)
-            cells += [shown(kbps(run.found[setting])), f"{run.model(setting):.0f}", peer.shown(setting)]
+            cells += [shown(kbps(run.found[setting])), f"{run.model(setting):.0f}", simulators.shown(setting)]
         lines.append(tuple(cells))
     return Layout("fig6", "Fig. 6: throughput in kbit/s by the delay of the channel", header, tuple(lines))
 
 
 def size_rows(run: Sweep) -> list[Row]:
-    """The claims about Fig. 7."""
+    """Returns the rows for the claims about Fig. 7."""
     return [*(_rising_row(run, one) for one in PAIR), _above_row(run), _clock_row(run)]
 
 
@@ -203,26 +199,25 @@ def _rising_row(run: Sweep, one: Transport) -> Row:
     settings = [Setting(one, NARROW_BPS, mtu=mtu) for mtu in MTUS]
     means = [run.mean(setting) for setting in settings]
     holds = all(b > a for a, b in pairwise(means))
-    return Row(
+    return Row.claim(
         "Fig. 7",
         f"{one.label} with MTU {', '.join(map(str, MTUS))}, kbit/s",
         "rises with the MTU",
-        _ideals(run, settings),
         ", ".join(f"{mean:.0f}" for mean in means),
-        Verdict.claim(holds),
+        holds,
         f"each step up, {AS_PRINTED}",
+        theory=_ideals(run, settings),
     )
 
 
 def _above_row(run: Sweep) -> Row:
     ratios = [run.mean(Setting(SCPS, NARROW_BPS, mtu=m)) / run.mean(Setting(NEWRENO, NARROW_BPS, mtu=m)) for m in MTUS]
-    return Row(
+    return Row.claim(
         "Fig. 7",
         "SCPS-TP over NewReno at each MTU",
         "SCPS-TP again outperforms NewReno",
-        "",
         ", ".join(f"{ratio:.1f}" for ratio in ratios),
-        Verdict.claim(min(ratios) >= 2),
+        min(ratios) >= 2,
         f"at least 2 at each ({BEFOREHAND})",
     )
 
@@ -230,26 +225,25 @@ def _above_row(run: Sweep) -> Row:
 def _clock_row(run: Sweep) -> Row:
     closed = [equations.ack_clock_bps(NARROW_BPS, mtu - 40) / 1e3 for mtu in MTUS]
     ours = [run.mean(Setting(NEWRENO, NARROW_BPS, mtu=mtu)) for mtu in MTUS]
-    return Row(
+    return Row.check(
         "Fig. 7",
         "NewReno with each MTU, kbit/s",
-        "",
         ", ".join(f"{value:.0f}" for value in closed) + " (ACK clock)",
         ", ".join(f"{value:.0f}" for value in ours),
-        Verdict.check(all(0.5 <= a / b <= 2 for a, b in zip(ours, closed, strict=True))),
-        "within a factor of 2. With 100 B the buffer holds 5000 segments: their 2500 ACKs overflow the return queue of "
-        "1000, and each that is left acknowledges more",
+        all(0.5 <= a / b <= 2 for a, b in zip(ours, closed, strict=True)),
+        "within a factor of 2. With 100 B the buffer holds 5000 segments: their 2500 ACKs overflow the return queue "
+        "of 1000, and each remaining ACK covers more",
     )
 
 
 def size_layout(run: Sweep) -> Layout:
-    """Every point of Fig. 7."""
+    """Returns the table of all points of Fig. 7."""
     header = ("MTU", *(text for one in PAIR for text in (one.label, "model", "ns-3.37")), "ACK clock")
     lines = []
     for mtu in MTUS:
         cells = [str(mtu)]
         for one in PAIR:
             setting = Setting(one, NARROW_BPS, mtu=mtu)
-            cells += [shown(kbps(run.found[setting])), f"{run.model(setting):.0f}", peer.shown(setting)]
+            cells += [shown(kbps(run.found[setting])), f"{run.model(setting):.0f}", simulators.shown(setting)]
         lines.append((*cells, f"{equations.ack_clock_bps(NARROW_BPS, mtu - 40) / 1e3:.0f}"))
     return Layout("fig7", "Fig. 7: throughput in kbit/s by the MTU, return link 3 kbit/s", header, tuple(lines))

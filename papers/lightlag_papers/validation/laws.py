@@ -1,6 +1,7 @@
 """The growth and the reduction of each algorithm, for the renewal model, and response functions in closed form.
 
-Windows in segments, times in seconds, growth per round trip with an ACK for every segment, on a path without queues.
+Windows are in segments, times in seconds, and growth is per round trip with an ACK for every segment, on a path
+without queues.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Rule = Callable[[Windows], Windows]
 
 
 def aimd(p: float, increase: float, kept: float) -> float:
-    """Mean window of additive increase and multiplicative decrease (RFC 9438 §4.3 equation 3).
+    """Returns the mean window of additive increase and multiplicative decrease (RFC 9438 §4.3 equation 3).
 
     Examples
     --------
@@ -27,7 +28,7 @@ def aimd(p: float, increase: float, kept: float) -> float:
 
 
 def highspeed(p: float) -> float:
-    """RFC 3649 §5: 0.12 / p^0.835, and 1.2 / √p up to 38 segments.
+    """Returns HighSpeed TCP's mean window (RFC 3649 §5): 0.12 / p^0.835, and 1.2 / √p up to 38 segments.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def highspeed(p: float) -> float:
 
 
 def power(p: float, factor: float, exponent: float, kept: float) -> float:
-    """Mean window where a round trip adds factor · W^exponent, with a loss every 1/p segments: from its integral.
+    """Returns the mean window if a round trip adds factor · W^exponent, with a loss every 1/p segments.
 
     Examples
     --------
@@ -53,14 +54,14 @@ def power(p: float, factor: float, exponent: float, kept: float) -> float:
 
 
 class Plain(Law):
-    """Growth by the window alone, and reduction to a share of it.
+    """Growth that depends only on the window, and reduction to a fraction of the window.
 
     Parameters
     ----------
     slope
-        Segments per round trip.
+        Growth in segments per round trip, as a number or a function of the window.
     kept
-        What a loss leaves, as a share of the window.
+        Window after a loss as a fraction of the window before, as a number or a function of the window.
     """
 
     def __init__(self, slope: Rule | float, kept: Rule | float) -> None:
@@ -68,11 +69,11 @@ class Plain(Law):
         self._kept = _rule(kept)
 
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """As given."""
+        """Returns the growth given by `slope`."""
         return self._slope(window)
 
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """To the share that is kept, but never below two segments (RFC 5681 §3.1)."""
+        """Reduces windows to the retained fraction, but never below two segments (RFC 5681 §3.1)."""
         return np.where(lost, np.maximum(window * self._kept(window), 2.0), window)
 
 
@@ -83,7 +84,7 @@ def _rule(value: Rule | float) -> Rule:
 
 
 class Cubic(Law):
-    """CUBIC (RFC 9438 §4): W(t) = C (t - K)³ + Wmax, and the Reno-friendly estimate beside it."""
+    """CUBIC (RFC 9438 §4): W(t) = C (t - K)³ + Wmax, and the Reno-friendly estimate."""
 
     def __init__(self, *, kept: float = 0.7, c: float = 0.4, friendly: bool, fast_convergence: bool) -> None:
         self.kept, self.c = kept, c
@@ -94,7 +95,7 @@ class Cubic(Law):
         self.estimate: Windows = np.zeros(FLOWS)
 
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """Towards W(t + RTT), at most half as much again in a round trip (§4.2); §4.3 where that is more."""
+        """Returns the growth towards W(t + RTT), at most W/2 per round trip (§4.2), or by §4.3 if that is more."""
         target = self.w_max + self.c * (elapsed_s + rtt_s - self.k) ** 3
         aim = np.clip(target, window, 1.5 * window) - window
         if not self.friendly:
@@ -103,12 +104,15 @@ class Cubic(Law):
         return np.where(now < self.estimate, np.maximum(self.estimate - window, 0.0), aim)
 
     def passed(self, rounds: Windows) -> None:
-        """§4.3: α = 3 (1 - β) / (1 + β) until the window before the reduction is reached again, 1 from then on."""
+        """Advances the Reno-friendly estimate (§4.3).
+
+        α = 3 (1 - β) / (1 + β) until the window before the reduction is reached again, 1 thereafter.
+        """
         alpha = np.where(self.estimate < self.prior, 3 * (1 - self.kept) / (1 + self.kept), 1.0)
         self.estimate = self.estimate + rounds * alpha
 
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """§4.6, §4.7."""
+        """Reduces windows as in §4.6 and §4.7."""
         after = np.where(lost, np.maximum(window * self.kept, 2.0), window)
         converging = self.fast_convergence & (window < self.w_max)
         self.w_max = np.where(lost, np.where(converging, window * (1 + self.kept) / 2, window), self.w_max)
@@ -119,19 +123,25 @@ class Cubic(Law):
 
 
 class Bic(Law):
-    """BIC (Xu, Harfoush, Rhee 2004): half of the way to the last window, then 1, 2, 4, ... above it; 14 and 1/8."""
+    """BIC (Xu, Harfoush, Rhee 2004): binary search below the last window, and max probing above it.
+
+    The growth is half of the distance to the last window, then 1, 2, 4, ... segments above it. The window is reduced by
+    1/8.
+
+    Up to 14 segments BIC behaves like Reno.
+    """
 
     def __init__(self) -> None:
         self.w_max: Windows = np.zeros(FLOWS)
 
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """Within Smin = 0.01 and Smax = 32."""
+        """Returns the growth, limited to Smin = 0.01 and Smax = 32."""
         below = np.clip((self.w_max - window) / 2, 0.01, 32.0)
         above = np.minimum(np.exp2(np.floor(np.log2(np.maximum(np.floor(window - self.w_max) + 1, 1.0)))), 32.0)
         return np.where(window < 14, 1.0, np.where(window < self.w_max, below, above))
 
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """With fast convergence."""
+        """Reduces windows, with fast convergence."""
         small = window < 14
         aimed = np.where(window < self.w_max, window * (1 + 0.875) / 2, window)
         self.w_max = np.where(lost & ~small, aimed, self.w_max)
@@ -139,21 +149,24 @@ class Bic(Law):
 
 
 class Htcp(Law):
-    """H-TCP (Shorten, Leith 2004): 1 for a second, then 1 + 10 Δ + (Δ/2)²; 0.5 or 0.8 of the window."""
+    """H-TCP (Shorten, Leith 2004): growth of 1 for a second, then 1 + 10 Δ + (Δ/2)²; reduction to 0.5 or 0.8."""
 
     def __init__(self, rtt_s: float) -> None:
         self.since_s = rtt_s
-        """Growth begins a round trip after the loss: its repair."""
+        """Time in s from the loss to the start of growth: one round trip, for the repair."""
         self.last: Windows = np.zeros(FLOWS)
         self.kept: Windows = np.full(FLOWS, 0.5)
 
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """Scaled by 2 (1 - β)."""
+        """Returns the growth, scaled by 2 (1 - β)."""
         late = np.maximum(elapsed_s + self.since_s - 1, 0.0)
         return np.maximum(2 * (1 - self.kept) * (1 + 10 * late + late**2 / 4), 1.0)
 
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """Without a queue RTTmin/RTTmax is 1, so β is 0.8, but 0.5 where the window differs by a fifth."""
+        """Reduces windows to β.
+
+        Without a queue, RTTmin/RTTmax is 1, so β is 0.8; it is 0.5 if the window changed by more than a fifth.
+        """
         changed = np.abs(window - self.last) > 0.2 * self.last
         self.kept = np.where(lost, np.where(changed, 0.5, 0.8), self.kept)
         self.last = np.where(lost, window, self.last)
@@ -161,23 +174,23 @@ class Htcp(Law):
 
 
 class Tahoe(Law):
-    """Tahoe: one segment after a loss, slow start to half of the old window. What is sent twice counts twice."""
+    """Tahoe: one segment after a loss, then slow start to half of the old window. Retransmitted data counts twice."""
 
     def __init__(self) -> None:
         self.threshold: Windows = np.zeros(FLOWS)
 
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """Doubling below the threshold, a segment above."""
+        """Returns the growth: doubling below the threshold, one segment per round trip above it."""
         return np.where(window < self.threshold, window, 1.0)
 
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """To one segment."""
+        """Reduces windows to one segment."""
         self.threshold = np.where(lost, np.maximum(window / 2, 2.0), self.threshold)
         return np.where(lost, 1.0, window)
 
 
 def highspeed_law() -> Law:
-    """RFC 3649 §5: a(w) and b(w) from 38 segments on."""
+    """Returns a(w) and b(w) of RFC 3649 §5 for windows of at least 38 segments."""
     low_w, low_p, high_w, high_p, high_b = 38.0, 1e-3, 83_000.0, 1e-7, 0.1
 
     def share(window: Windows) -> Windows:
@@ -195,6 +208,6 @@ def highspeed_law() -> Law:
 
 
 def above(limit: float, high: Rule | float, low: Rule | float) -> Rule:
-    """One rule above a window, another up to it."""
+    """Returns a rule that combines two others: the first applies to larger windows, the second up to this window."""
     one, other = _rule(high), _rule(low)
     return lambda window: np.where(window > limit, one(window), other(window))

@@ -1,6 +1,7 @@
-"""The pages of ``docs/validation``, and the index ``docs/validation.md`` of them.
+"""The pages of ``docs/validation``, and their index ``docs/validation.md``.
 
-Each command writes its own pages. All pages have the same head, from which the index takes their titles and results.
+Each command writes its own pages. All pages have a head of the same form, which gives the index their titles and
+results.
 """
 
 from __future__ import annotations
@@ -12,42 +13,41 @@ from pathlib import Path
 
 from lightlag import _engine
 from lightlag.errors import InputError
-from lightlag.files.output import new_file
+from lightlag.files.output import write_text
 from lightlag_papers.table import markdown_table
 
 FOLDER = Path("docs/validation")
-"""The folder of the pages in the repository."""
+"""The directory of the pages in the repository."""
 
 NAMES = ("closed-forms", "algorithms", "kernel", "interoperability", "packet-scripts")
-"""The pages in the order of the index; the papers follow in theirs."""
+"""Names of the pages in the order of the index; the papers follow in their own order."""
 
 INTRODUCTION = """\
 # Validation
 
-These pages show how far lightlag can be trusted. Each one compares it with closed forms, with a paper, with the
-kernel's TCP or with the packet scripts that the kernel's developers use. The command beside a page writes it; nobody
-edits it by hand. A deviation that is too large stays in its table. Besides, every run checks that packets are
-conserved: sent = delivered + dropped + in flight.
-`lightlag validate congestion NAME` judges one algorithm, and writes a page of its own.
+These pages compare lightlag with closed forms, with papers, with the kernel's TCP and with the packet scripts of the
+kernel's developers. Each page starts with its verdict and is written by the command in its row, never by hand.
+Deviations are listed in full; rows that agree may share a line, and the command prints or writes them all. In
+addition, every run checks that packets are conserved: sent = delivered + dropped + in flight.
+`lightlag validate congestion NAME` checks one algorithm, and writes a page of its own.
 """
 
 VERDICTS = """\
 ## Verdicts on papers
 
-A *claim* is something that a paper prints: a number, an order, a shape in words. It is *reproduced* if it lies inside
-its band and *not reproduced* outside, with the reason shown. It *cannot be judged* where the paper contradicts itself
-or leaves open a setting that decides. A row whose paper column is empty is not a claim. It is an *own check* against a
-closed form, a model or another simulator, which *holds* or *does not hold* and is counted separately; or it is there
-for information.
+A *claim* is a printed result of a paper: a number, an order, or a shape in words. It is *reproduced* inside its band
+and *not reproduced* outside, with the reason shown. It is *undecided* where the paper contradicts itself or leaves a
+decisive setting open. A row without a value of the paper is not a claim. It is an *own check* against a closed form,
+a model or another simulator, which *holds* or *does not hold* and is counted separately; or it is for information.
 
-Where a paper leaves a setting open, each of its values is a *reading*. A claim is counted once, however many readings
-there are: a reading is judged by all of its claims, the page starts with the one that reproduces most, and the rows are
-its rows. No claim takes a reading of its own.
+Where a paper leaves a setting open, each of its values is a *reading*. A reading is evaluated with all claims, and
+each claim is counted once: the page shows the rows of the reading that reproduces most claims. No claim chooses a
+reading of its own.
 
-Bands have two sides unless the paper itself prints a limit, and the origin of a band stands beside it. *As printed*:
-the paper's words are the criterion. *Set beforehand*: the band comes from the scatter of a model of the same
-experiment, and was written down before the simulator first ran it. A paper shows one run or the mean of ten, so a band
-is as wide as runs differ. No result moves a band.
+Bands have two sides unless the paper itself prints a limit, and each band states its origin. *As printed*: the
+paper's words are the criterion. *Set in advance*, on pages †: the band comes from the scatter of a model of the same
+experiment, and was fixed before the simulator first ran it. A paper shows one run or the mean of ten, so a band is as
+wide as the spread of runs. No result changes a band.
 """
 
 IN_TESTS = (
@@ -70,7 +70,9 @@ IN_TESTS = (
     ("the same seed gives the same hash", "`cargo test -p lightlag-sim --test determinism`"),
 )
 
-_HEAD = re.compile(r"# (?P<title>.+)\n\n\*\*(?P<result>.+)\*\*\n\nWritten by `(?P<command>[^`]+)`, version [^ ]+\.\n")
+_HEAD = re.compile(
+    r"# (?P<title>.+)\n\n\*\*(?P<result>.+?)\*\*(?: .+)?\n\nWritten by `(?P<command>[^`]+)`, version [^ ]+\.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,15 @@ class Page:
     Attributes
     ----------
     title
-        Its heading.
+        Heading of the page.
     result
-        One line for the index: how much of it holds.
+        One line for the index, on how many checks or claims hold.
     command
-        The command that writes it.
+        Command that writes the page.
     body
-        Markdown below the head.
+        Content below the head, as Markdown.
+    deviations
+        What does not hold and why, after the result; empty if everything holds.
 
     Examples
     --------
@@ -104,41 +108,41 @@ class Page:
     result: str
     command: str
     body: str
+    deviations: str = ""
 
     def text(self) -> str:
-        """The page as Markdown."""
-        head = f"# {self.title}\n\n**{self.result}**\n\nWritten by `{self.command}`, version {_engine.__version__}.\n"
+        """Returns the page as Markdown."""
+        verdict = f"**{self.result}** {self.deviations}".rstrip()
+        head = f"# {self.title}\n\n{verdict}\n\nWritten by `{self.command}`, version {_engine.__version__}.\n"
         body = re.sub(r"\n{3,}", "\n\n", self.body.strip())
         return f"{head}\n{body}\n"
 
 
 def check_folder(folder: Path) -> None:
-    """Refuses a folder for pages before anything is measured.
+    """Checks that the directory for pages is usable, before the measurements start.
 
     Raises
     ------
     InputError
-        If it cannot be made.
+        If the directory cannot be created.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; name a folder for the pages with --out")
+        raise InputError(f"{folder}: is a file; name a directory for the pages with --out")
     if not folder.parent.is_dir():
-        raise InputError(f"{folder}: there is no folder {folder.parent}; make it, or name another one with --out")
+        raise InputError(f"{folder}: there is no directory {folder.parent}; create it, or name another one with --out")
 
 
 def write(folder: Path, pages: Mapping[str, Page]) -> None:
-    """Write pages by name, and the index anew. Pages of other commands stay."""
+    """Writes pages by name, and rewrites the index. Pages of other commands are not changed."""
     check_folder(folder)
     folder.mkdir(exist_ok=True)
     for name, page in pages.items():
-        with new_file(folder / f"{name}.md") as partial:
-            partial.write_text(page.text(), "utf-8")
-    with new_file(index_of(folder)) as partial:
-        partial.write_text(index(folder), "utf-8")
+        write_text(folder / f"{name}.md", page.text())
+    write_text(index_of(folder), index(folder))
 
 
 def index_of(folder: Path) -> Path:
-    """The path of the index: beside the folder, under its name.
+    """Returns the path of the index, which has the directory's name and is next to it.
 
     Examples
     --------
@@ -149,12 +153,12 @@ def index_of(folder: Path) -> Path:
 
 
 def index(folder: Path) -> str:
-    """The index of the pages that are in a folder.
+    """Returns the index of the pages that are in a directory.
 
     Raises
     ------
     InputError
-        If one of them does not have the head of a page.
+        If one of the files does not have the head of a page.
     """
     from lightlag_papers import PAPERS
 
@@ -171,7 +175,7 @@ def index(folder: Path) -> str:
         INTRODUCTION,
         markdown_table(("page", "result", "written by"), rows),
         VERDICTS,
-        "## Tests that judge\n\nThese comparisons are tests; `make test-all` runs them.\n",
+        "## Comparisons in tests\n\nThese comparisons are tests; `make test-all` runs them.\n",
         markdown_table(("comparison", "command"), IN_TESTS),
     ]
     return "\n".join(parts)

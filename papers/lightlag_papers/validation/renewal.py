@@ -1,9 +1,9 @@
-"""A renewal model of a window under random losses, for any rule of growth; windows in segments, times in seconds.
+"""A renewal model of a window under random losses, for any growth rule; windows in segments, times in seconds.
 
-Losses are independent, so the distances between them are exponential with a mean of 1/p segments. The window follows
-its rule until a segment is lost and for the round trip that the report of it takes; then it is reduced once, whatever
-else was lost in that round trip, and rests for the round trip of the repair. What is lost in that one begins the next
-episode. There are no timeouts, and segments are not whole.
+Losses are independent, so the distances between them are exponentially distributed with a mean of 1/p segments.
+The window follows its rule until a segment is lost, and for one more round trip until the loss is reported. It is
+then reduced once, whatever else was lost in that round trip, and stays constant during the round trip of the
+repair. A loss during the repair starts the next episode. There are no timeouts, and windows are fractional.
 """
 
 from __future__ import annotations
@@ -15,33 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 Windows = NDArray[np.float64]
-"""A number for each of many flows, which the model moves side by side."""
+"""One value for each of many flows, which the model advances together."""
 Flags = NDArray[np.bool_]
 
 FLOWS = 500
 CYCLES = 60
-"""Losses of each flow, of which the first third is left out."""
+"""Number of losses of each flow; the first third is not used."""
 STEPS = 8
-"""The most parts in which a round trip is computed, where the window grows fast."""
+"""Maximum number of steps per round trip, used where the window grows fast."""
 
 
 class Law(abc.ABC):
-    """Growth and reduction of a window. It may keep a state for each flow, and is made anew for each use."""
+    """Growth and reduction of a window.
+
+    An object may have state for each flow, so a new one is created for each use.
+    """
 
     @abc.abstractmethod
     def slope(self, window: Windows, elapsed_s: Windows, rtt_s: float) -> Windows:
-        """Segments that a round trip adds to a window, so long after the last reduction was repaired."""
+        """Returns the growth per round trip in segments, `elapsed_s` after the repair of the last loss."""
 
     @abc.abstractmethod
     def reduced(self, window: Windows, lost: Flags) -> Windows:
-        """The windows after a loss, for the flows that `lost`; the others keep theirs."""
+        """Returns the windows after a loss for the flows in `lost`; the windows of other flows do not change."""
 
     def passed(self, rounds: Windows) -> None:  # noqa: B027 - most rules count no round trips
-        """So many round trips have passed; for rules that count them."""
+        """Advances the state by a number of round trips, for laws that count them."""
 
 
 def grown(law: Law, window: Windows, elapsed_s: Windows, rounds: Windows, rtt_s: float) -> Windows:
-    """The window some round trips, at most one, later: each ACK of the data in flight adds slope / window."""
+    """Returns the window after at most one round trip, `rounds`: each ACK of the data in flight adds slope / window."""
     acked = rounds * window
     steepest = float(np.max(law.slope(window, elapsed_s, rtt_s) / window))
     steps = min(max(math.ceil(4 * steepest), 1), STEPS)
@@ -55,16 +58,16 @@ def grown(law: Law, window: Windows, elapsed_s: Windows, rounds: Windows, rtt_s:
 
 
 def mean_window(law: Law, p: float, rtt_s: float, start: float) -> float:
-    """The mean window under random losses: segments delivered over round trips taken.
+    """Returns the mean window under random losses: delivered segments divided by the number of round trips.
 
     Parameters
     ----------
     law
-        Growth and reduction.
+        Growth and reduction of the window.
     p, rtt_s
-        Loss probability of a segment, and round-trip time.
+        Loss probability of a segment, and round-trip time in s.
     start
-        About what the mean is.
+        Initial window, approximately the mean.
     """
     # The legacy generator's stream is the same in every version of NumPy.
     draw = np.random.RandomState(1)
@@ -81,7 +84,7 @@ def mean_window(law: Law, p: float, rtt_s: float, start: float) -> float:
         sent = np.where(lost, part * before, window)
         distance = distance - sent
         elapsed = elapsed + part * rtt_s
-        # The round trip until the report of the loss, and that of the repair.
+        # The round trip until the report of the loss, and the round trip of the repair.
         window = grown(law, window, elapsed, lost.astype(np.float64), rtt_s)
         peak = window
         window = law.reduced(window, lost)

@@ -1,4 +1,4 @@
-"""Mean windows under random losses, of every algorithm, beside response functions."""
+"""Mean windows under random losses for all algorithms, compared with response functions."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from lightlag import _engine
 from lightlag.validation import theory
 from lightlag_papers.paper import Effort
 from lightlag_papers.validation import laws, renewal
-from lightlag_papers.validation.judges import mean_window
 from lightlag_papers.validation.laws import Plain, above, aimd
+from lightlag_papers.validation.references import mean_window
 from lightlag_papers.validation.renewal import Law
 from lightlag_papers.validation.scenarios import Run
 
 LOSS_RATES = (1e-2, 1e-3, 1e-4)
 RTTS_S = (0.05, 0.2, 0.6)
 LOSSES = {1e-2: 2000, 1e-3: 1500, 1e-4: 600}
-"""Losses of a cell, by loss rate: fewer where each takes longer to simulate."""
+"""Number of losses in a cell, by loss rate: fewer if they take longer to simulate."""
 TOLERANCE = 0.10
 UNKNOWN_S, UNKNOWN_ROUNDS = 30.0, 100
-"""Seconds, or round trips if these are more, of an algorithm without a response function: it may fill the link."""
+"""Duration for algorithms without a response function, in s or round trips, whichever is longer."""
 CROWDED = 0.5
-"""Losses a round trip from which on formulas of one loss at a time say nothing."""
+"""Minimum number of losses per round trip for which formulas for isolated losses do not apply."""
 WAITING = 0.05
-"""Share of the time spent on timeouts from which on they explain a deviation."""
+"""Minimum fraction of the time in timeouts that explains a deviation."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,19 @@ class Algorithm:
     Attributes
     ----------
     name
-        In the engine's catalogue.
+        Name in the engine's catalogue.
     label
-        In the table.
+        Label in the table.
     options
-        Parameters beside the name, as in a scenario.
+        Parameters in addition to the name, as in a scenario.
     formula
-        Mean window in segments, of loss rate and round-trip time in seconds; None where there is no closed form.
+        Mean window in segments as a function of loss rate and round-trip time in seconds; None if there is no closed
+        form.
     source
-        The formula, and where it comes from.
+        The formula as text, and its source.
     law
-        Growth and reduction for the renewal model, of the round-trip time; None where random losses alone do not
-        decide the window.
+        Growth and reduction for the renewal model, of the round-trip time; None if random losses alone do not decide
+        the window.
     scales
         Whether the law depends on the round-trip time.
     """
@@ -64,7 +65,7 @@ class Algorithm:
 
     @property
     def choice(self) -> str:
-        """As a scenario says it."""
+        """The algorithm as it is written in a scenario."""
         return f'{{ algorithm = "{self.name}", {self.options} }}' if self.options else self.name
 
 
@@ -73,7 +74,7 @@ def _cubic(p: float, rtt: float) -> float:
 
 
 def _from(limit: float, high: float, low: float) -> float:
-    """The window of a rule that holds from a limit on, where it leads there; otherwise that of the other rule."""
+    """Returns `high` if it exceeds the limit of its validity, otherwise `low`, the window of the other rule."""
     return high if high > limit else low
 
 
@@ -100,7 +101,7 @@ ALGORITHMS = (
     Algorithm(
         "cubic",
         "CUBIC",
-        "the larger of that and √(3/2p), RFC 9438 §5.1",
+        "maximum of the row above and √(3/2p), RFC 9438 §5.1",
         _cubic,
         lambda _: laws.Cubic(friendly=True, fast_convergence=True),
         scales=True,
@@ -115,7 +116,7 @@ ALGORITHMS = (
     Algorithm(
         "highspeed",
         "HighSpeed",
-        "0.12/p^0.835, 1.2/√p from p = 1e-3 on, RFC 3649 §5",
+        "0.12/p^0.835, 1.2/√p for p of 1e-3 or more, RFC 3649 §5",
         lambda p, _: laws.highspeed(p),
         lambda _: laws.highspeed_law(),
     ),
@@ -151,7 +152,7 @@ ALGORITHMS = (
     Algorithm(
         "yeah",
         "YeAH",
-        "AIMD(1, 7/8), 0.08/p from 100 segments on: no queue",
+        "AIMD(1, 7/8), 0.08/p for 100 segments or more: no queue",
         lambda p, _: _from(100, 0.08 / p, aimd(p, 1, 0.875)),
         _plain(lambda w: np.maximum(w / 100, 1.0), 0.875),
     ),
@@ -180,7 +181,7 @@ ALGORITHMS = (
     Algorithm(
         "compound",
         "Compound",
-        "W^¾/8 a round trip from 38 segments on, integrated; below √(3/2p)",
+        "W^¾/8 per round trip for 38 segments or more, integrated; below √(3/2p)",
         lambda p, _: _from(38, laws.power(p, 0.125, 0.75, 0.5), theory.mathis(p)),
         _plain(above(38, lambda w: np.maximum(0.125 * w**0.75, 1.0), 1.0), 0.5),
     ),
@@ -197,16 +198,16 @@ ALGORITHMS = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm at one loss rate and round-trip time.
+    """A cell of the table: one algorithm at one loss rate and round-trip time.
 
     Attributes
     ----------
     ours, formula, model
-        Mean window in segments: measured, by the closed form and by the renewal model; None where there is none.
+        Mean window in segments: measured, by the closed form and by the renewal model; None if there is none.
     losses
-        Segments lost.
+        Number of lost segments.
     waiting
-        Share of the time spent on timeouts.
+        Fraction of the time spent in timeouts.
     """
 
     algorithm: Algorithm
@@ -235,23 +236,23 @@ class Cell:
 
     @property
     def place(self) -> str:
-        """Loss rate and round-trip time."""
+        """The loss rate and round-trip time of the cell, as text."""
         return f"p = {power(self.p)}, {self.rtt_s * 1e3:g} ms"
 
     @property
     def reason(self) -> str:
-        """Why the cell is outside its closed form; empty where it is inside, has none, or nothing explains it."""
+        """The reason why the cell deviates from its closed form; empty if it does not or the reason is unknown."""
         if self.formula is None or self.within_formula:
             return ""
         if _within(self.of_model):
             return "random distances"
         if self.p * self.formula >= CROWDED:
-            return "several losses a round trip"
+            return "several losses per round trip"
         return "timeouts" if self.waiting >= WAITING else ""
 
     @property
     def holds(self) -> bool | None:
-        """Whether closed form or renewal model hold; None where there is no closed form, or its range ends before."""
+        """Whether the closed form or the renewal model holds; None without an applicable closed form."""
         if self.formula is None:
             return None
         if self.within_formula or _within(self.of_model):
@@ -260,7 +261,10 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The cell: our window, and its deviation from the closed form, or from the model where that says more."""
+        """The cell as text.
+
+        It has our window, and its deviation from the closed form, or from the model if that is more informative.
+        """
         parts = [f"{self.of_formula:+.0%}"] if self.of_formula is not None else []
         if self.of_model is not None and not self.within_formula:
             parts.append(f"model {self.of_model:+.0%}")
@@ -268,7 +272,7 @@ class Cell:
         return f"**{shown}**" if self.holds is False else shown
 
     def record(self) -> dict[str, Any]:
-        """The cell as plain values for JSON; windows are in segments."""
+        """Returns the cell as plain values for JSON; windows are in segments."""
         own = ("p", "rtt_s", "ours", "formula", "model", "losses", "waiting", "holds", "reason")
         return {"algorithm": self.algorithm.label} | {name: getattr(self, name) for name in own}
 
@@ -278,7 +282,7 @@ def _within(deviation: float | None) -> bool:
 
 
 def power(p: float) -> str:
-    """A power of ten as it is written.
+    """Returns a power of ten as it is written.
 
     Examples
     --------
@@ -289,17 +293,17 @@ def power(p: float) -> str:
 
 
 def known() -> set[str]:
-    """The names of the engine's algorithms."""
+    """Returns the names of the engine's algorithms."""
     return {entry["name"] for entry in json.loads(_engine.catalog())["congestion"]}
 
 
 def missing() -> list[str]:
-    """Names of the table that the engine does not know."""
+    """Returns the names in the table that the engine does not have."""
     return sorted({algorithm.name for algorithm in ALGORITHMS} - known())
 
 
 def run_of(algorithm: Algorithm, p: float, rtt_s: float, expected: float | None) -> Run:
-    """The run of a cell: as long as its losses take."""
+    """Returns the run for a cell, long enough for the required number of losses."""
     seconds = max(UNKNOWN_S, UNKNOWN_ROUNDS * rtt_s) if expected is None else LOSSES[p] / p * rtt_s / expected * 1.05
     return Run(
         "response",
@@ -313,7 +317,7 @@ def run_of(algorithm: Algorithm, p: float, rtt_s: float, expected: float | None)
 
 
 def cell(algorithm: Algorithm, p: float, rtt_s: float, model: float | None) -> Cell:
-    """Measure one cell."""
+    """Measures one cell."""
     formula = None if algorithm.formula is None else algorithm.formula(p, rtt_s)
     result = run_of(algorithm, p, rtt_s, model).result()
     flow = result.summary["flows"][0]
@@ -330,7 +334,7 @@ def cell(algorithm: Algorithm, p: float, rtt_s: float, model: float | None) -> C
 
 
 def model_of(algorithm: Algorithm, p: float, rtt_s: float) -> float | None:
-    """The renewal model's mean window in segments, for algorithms that have a law."""
+    """Returns the renewal model's mean window in segments, for algorithms with growth and reduction rules."""
     if algorithm.law is None:
         return None
     start = theory.mathis(p) if algorithm.formula is None else algorithm.formula(p, rtt_s)
@@ -338,7 +342,7 @@ def model_of(algorithm: Algorithm, p: float, rtt_s: float) -> float | None:
 
 
 def cells(effort: Effort) -> list[Cell]:
-    """Every cell of the algorithms that the engine knows."""
+    """Returns all cells of the algorithms in the engine's catalogue."""
     names = known()
     places = [(one, p, rtt) for one in ALGORITHMS if one.name in names for p in LOSS_RATES for rtt in RTTS_S]
     models: dict[tuple[str, float, float], float | None] = {}

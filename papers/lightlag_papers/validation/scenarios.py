@@ -1,4 +1,4 @@
-"""The scenarios of the judges, and the commands that run them."""
+"""The scenarios of the validation, and the commands that run them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import lightlag as ll
 
 FOLDER = Path(__file__).parent
 SHOWN = "papers/lightlag_papers/validation"
-"""The folder as seen from the top of the repository."""
+"""The directory of the scenarios, relative to the top of the repository."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Run:
     Attributes
     ----------
     scenario
-        Name of a file in this folder.
+        Name of a file in this directory.
     sets
         Changes, by dotted path.
     """
@@ -29,12 +29,12 @@ class Run:
     sets: dict[str, str] = field(default_factory=dict)
 
     def result(self) -> ll.Result:
-        """Run it."""
+        """Runs the scenario."""
         return ll.run(FOLDER / f"{self.scenario}.toml", seed=1, sets=self.sets)
 
     @property
     def command(self) -> str:
-        """The same run by hand; a long list of loss times is shortened."""
+        """The command that makes the same run; a long list of loss times is shortened."""
         sets = [f"--set {shlex.quote(f'{key}={_short(value)}')}" for key, value in self.sets.items()]
         return " ".join([f"lightlag run {SHOWN}/{self.scenario}.toml", *sets])
 

@@ -1,4 +1,4 @@
-"""Algorithms as a whole: scaling of rates with the round trip, standing queues, and utilisation."""
+"""Checks of complete algorithms: scaling of rates with the round-trip time, standing queues, and utilisation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import lightlag as ll
 from lightlag.validation import theory
 from lightlag_papers.paper import Effort
 from lightlag_papers.validation import laws, response
-from lightlag_papers.validation.judge import Judgement, against
+from lightlag_papers.validation.checks import Check, against
 from lightlag_papers.validation.scenarios import Run
 
 FORWARD = "client->server"
@@ -22,31 +22,31 @@ PACKET_S = 8 * 1064 / 10e6
 """Seconds to transmit a full packet at the scenario's bottleneck."""
 BASE_S = 0.1
 SETTLED_S = 120.0
-"""From when on a queue is measured: half of the run."""
+"""Start time in s of the measurement of queues: half of the run."""
 
 
-def all_judgements(effort: Effort) -> list[Judgement]:
-    """Every judge of an algorithm that the engine knows, in the order of the table."""
+def all_checks(effort: Effort) -> list[Check]:
+    """Returns the checks of all algorithms in the engine's catalogue, in the order of the table."""
     names = response.known()
-    work: list[Callable[[], list[Judgement]]] = []
+    work: list[Callable[[], list[Check]]] = []
     work += [functools.partial(scaling, one) for one in SCALINGS if one.name in names]
     work += [functools.partial(standing, one) for one in STANDINGS if one.name in names]
     work += [functools.partial(utilisation, name) for name in ("bbr", "bbr3") if name in names]
     if "dctcp" in names:
         work.append(dctcp)
-    return [judgement for group in effort.map(lambda judge: judge(), work) for judgement in group]
+    return [check for group in effort.map(lambda reference: reference(), work) for check in group]
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """The change of an algorithm's rate from 50 to 500 ms under random losses.
+    """Change of an algorithm's rate from 50 to 500 ms under random losses.
 
     Attributes
     ----------
     name, options, label
         The algorithm.
     exponent
-        Of the window, as a power of the round-trip time.
+        Exponent of the window as a power of the round-trip time.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Scaling:
 
     @property
     def ratio(self) -> float:
-        """The rate at 50 ms over that at 500 ms."""
+        """The expected ratio of the rate at 50 ms to the rate at 500 ms."""
         return math.pow(10, 1 - self.exponent)
 
 
@@ -69,8 +69,8 @@ SCALING_LOSS = 1e-4
 SCALING_LOSSES = 800
 
 
-def scaling(one: Scaling) -> list[Judgement]:
-    """The ratio of the rates at 50 and 500 ms, with the same losses."""
+def scaling(one: Scaling) -> list[Check]:
+    """Returns the check of the ratio of the rates at 50 and 500 ms, with the same losses."""
     choice = f'{{ algorithm = "{one.name}", {one.options} }}' if one.options else one.name
     rates, commands = [], []
     for rtt in (0.05, 0.5):
@@ -107,18 +107,18 @@ def scaling(one: Scaling) -> list[Judgement]:
 
 @dataclass(frozen=True)
 class Standing:
-    """Standing queues of single flows at a deep buffer.
+    """The standing queue of an algorithm in a deep buffer.
 
     Attributes
     ----------
     name, options, label
         The algorithm.
     least, most
-        Packets that wait per flow.
+        Minimum and maximum number of queued packets per flow.
     rule
-        Where that comes from.
+        The rule for the values, and its source.
     flows
-        How many flows.
+        Number of flows.
     """
 
     name: str
@@ -153,15 +153,15 @@ STANDINGS = (
 )
 
 
-def standing(one: Standing) -> list[Judgement]:
-    """The mean queue of the second half of a run."""
+def standing(one: Standing) -> list[Check]:
+    """Returns the check of the mean queue in the second half of a run."""
     choice = f'{{ algorithm = "{one.name}", {one.options} }}' if one.options else one.name
     run = Run("bottleneck", {"defaults.tcp.congestion": choice, "record.trace": "off"})
     time_s, packets = queue(run.result())
     late = packets[time_s >= SETTLED_S]
     mean = float(late.mean())
     middle = (one.least + one.most) / 2
-    judgement = Judgement(
+    check = Check(
         "alone on 10 Mbit/s, 100 ms: packets that wait",
         one.label,
         run.command,
@@ -171,11 +171,11 @@ def standing(one: Standing) -> list[Judgement]:
         one.least <= mean <= one.most,
         one.rule,
     )
-    return [judgement]
+    return [check]
 
 
 def queue(result: ll.Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times in seconds, and packets that wait at the bottleneck, without the one in transmission."""
+    """Returns times in s, and numbers of packets queued at the bottleneck, not counting the one in transmission."""
     import polars as pl
 
     rows = result.queue.filter(pl.col("link").cast(pl.String) == FORWARD)
@@ -184,11 +184,11 @@ def queue(result: ll.Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 LEAST_UTILISATION = 0.97
 LEAST_WINDOW = 4.5
-"""Segments: BBR v1 probes for the round-trip time with a window of four."""
+"""Minimum window in segments: BBR v1 probes for the round-trip time with a window of four."""
 
 
-def utilisation(name: str) -> list[Judgement]:
-    """The share of a bottleneck that a single BBR flow uses, apart from the time in PROBE_RTT."""
+def utilisation(name: str) -> list[Check]:
+    """Returns checks of the utilisation of a bottleneck by a single BBR flow, outside PROBE_RTT."""
     run = Run("bottleneck", {"defaults.tcp.congestion": name, "record.queue": "off"})
     trace = run.result().trace()
     time_s, cwnd = trace["time_s"].to_numpy(), trace["cwnd_segments"].to_numpy()
@@ -201,17 +201,17 @@ def utilisation(name: str) -> list[Judgement]:
         # A segment that is not sent in a round trip is missing in the next one.
         probing |= (time_s[1:] >= at) & (time_s[1:] <= at + 2 * BASE_S)
     share = 1024 / 1064 * 10e6
-    found: list[Judgement] = []
-    for label, kept in (("apart from PROBE_RTT", late & ~probing), ("PROBE_RTT included", late)):
+    found: list[Check] = []
+    for label, kept in (("without PROBE_RTT", late & ~probing), ("PROBE_RTT included", late)):
         ours = float(carried[kept].sum() / steps[kept].sum()) / share
         found.append(
-            Judgement(
+            Check(
                 "alone on 10 Mbit/s, 100 ms: share of the bottleneck",
                 f"{'BBR v1' if name == 'bbr' else 'BBR v3'}, {label}",
                 run.command if not found else "the same run",
                 f"{ours:.1%}",
                 f"at least {LEAST_UTILISATION:.0%}",
-                f"{ours - 1:+.1%} of the whole",
+                f"{ours - 1:+.1%} of the capacity",
                 ours >= LEAST_UTILISATION if kept is not late else None,
                 f"{probing[late].mean():.1%} of the time is left out" if kept is not late else "",
             )
@@ -223,23 +223,23 @@ DCTCP_GAIN = 1 / 16
 THRESHOLDS = (10, 40, 160)
 
 
-def dctcp() -> list[Judgement]:
-    """DCTCP's estimate α, read off its reductions, against the fraction of packets that were marked."""
-    return [judgement for threshold in THRESHOLDS for judgement in _marked(threshold)]
+def dctcp() -> list[Check]:
+    """Returns checks of DCTCP's estimate α, calculated from its reductions, against the fraction of marks."""
+    return [check for threshold in THRESHOLDS for check in _marked(threshold)]
 
 
-def _marked(threshold: int) -> list[Judgement]:
-    """One threshold of the queue.
+def _marked(threshold: int) -> list[Check]:
+    """Returns the checks for one marking threshold of the queue.
 
-    In a cycle of n round trips α has the mean F, the fraction of marked packets, because it is a linear filter of it.
-    The reduction comes with the first mark of a window, before that window counts, so the filter is at its smallest:
-    F n g (1 - g)^(n - 1) / (1 - (1 - g)^n).
+    Over a cycle of n round trips, the mean of α is F, the fraction of marked packets, because α is linearly
+    filtered from it. The reduction occurs at the first mark of a window, before that window is included in α. At
+    that time α has its minimum: F n g (1 - g)^(n - 1) / (1 - (1 - g)^n).
     """
     run = Run(
         "bottleneck",
         {
             "defaults.tcp.congestion": "dctcp",
-            # The reductions are read off the window, so it has to fall at once.
+            # The reductions are read off the window, so it has to fall immediately.
             "defaults.tcp.prr_marks": "false",
             "links.0.queue": f'{{ forward = {{ discipline = "step", threshold = "{threshold} packets" }}, '
             'backward = "4000 packets" }',
@@ -270,7 +270,7 @@ def _marked(threshold: int) -> list[Judgement]:
             tolerance=0.10,
             note=f"F = {fraction:.3g}, {rounds:.1f} round trips between {len(cut)} reductions",
         ),
-        Judgement(
+        Check(
             "DCTCP: α = √(2/(C·RTT + K)) (Alizadeh et al. 2010)",
             point,
             "the same run",

@@ -1,4 +1,4 @@
-"""A real connection beside a simulated one: the same statistics of both, and one figure."""
+"""A real connection compared with a simulated one: the same statistics of both, and one figure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CaptureComparison"]
 
 
 class CaptureComparison:
-    """A real connection beside a simulated one."""
+    """A real connection compared with a simulated one."""
 
     def __init__(self, real: Side, simulated: Side) -> None:
         self.real = real
@@ -24,7 +24,7 @@ class CaptureComparison:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """For each statistic ``real``, ``simulated`` and ``ratio`` (simulated to real); None where it is not known."""
+        """Values of each statistic: ``real``, ``simulated`` and ``ratio`` (simulated to real); None where unknown."""
         rows = {}
         for key, _, _ in MEASURES:
             real, simulated = self.real.summary[key], self.simulated.summary[key]
@@ -33,7 +33,7 @@ class CaptureComparison:
         return rows
 
     def rows(self) -> list[Row]:
-        """The statistics as text, for people, without those that both lack or that are zero in both."""
+        """Returns the statistics as a text table, without those that are missing or zero on both sides."""
         rows = []
         for key, title, unit in MEASURES:
             found = self.summary[key]
@@ -43,14 +43,14 @@ class CaptureComparison:
         return rows
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
-        """A figure: sequence, bytes in flight and goodput over time.
+        """Returns a figure: sequence, bytes in flight and goodput over time.
 
         Parameters
         ----------
         path
             Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
         ax
-            Axes of a figure of yours to draw into, three of them.
+            Three existing axes to draw into; by default a new figure is created.
         """
         from lightlag.captures import plot as capture_plot
 

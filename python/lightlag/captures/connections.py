@@ -24,11 +24,11 @@ __all__ = ["Capture", "Connection", "inspect"]
 
 _SHOWN = 20
 _MAGIC = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
-"""The first bytes of pcapng and pcap."""
+"""Magic numbers at the start of pcapng and pcap files."""
 
 
 def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int], object] | None = None) -> Capture:
-    """Reads a capture in one pass, in memory that does not grow with it.
+    """Reads a capture in one pass; the memory does not grow with the size of the file.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
     Raises
     ------
     InputError
-        If the file is no capture, or nothing of it can be read. What follows a damaged place is left out, and
-        ``Capture.note`` says so.
+        If the file is not a capture, or no part of it can be read. Data after a damaged block is left out, and
+        ``Capture.note`` states this.
     Interrupted
-        If Ctrl-C came; ``result`` holds everything read up to then.
+        If Ctrl-C was pressed; ``result`` holds everything read so far.
     """
     capture = Capture(Path(path), _read(path, progress=progress))
     if capture.summary["interrupted"]:
@@ -53,7 +53,7 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a file starts like a capture."""
+    """Returns true if a file starts like a capture."""
     with path.open("rb") as file:
         return file.read(4) in _MAGIC
 
@@ -89,7 +89,9 @@ class Capture:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row for each direction of each connection: ``number``, ``direction``, then every statistic."""
+        """Statistics as a table with one row for each direction of each connection: ``number``, ``direction``, then the
+        rest.
+        """
         import polars as pl
 
         rows = []
@@ -106,7 +108,9 @@ class Capture:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def select(self, flow: str | None) -> list[Connection]:
-        """Connections by number (``"3"``), by an end (``"10.0.0.1:80"``, ``"10.0.0.1"``) or both (``"END-END"``).
+        """Returns the connections that a number or one or both endpoints select.
+
+        They are written as in ``"3"``, ``"10.0.0.1:80"``, ``"10.0.0.1"`` or ``"END-END"``.
 
         Parameters
         ----------
@@ -116,7 +120,7 @@ class Capture:
         Raises
         ------
         InputError
-            If there is none.
+            If there is no such connection.
         """
         found = [each for each in self.connections if flow is None or each.matches(flow)]
         if not found and flow is not None:
@@ -125,7 +129,7 @@ class Capture:
         return found
 
     def largest(self, flow: str | None = None) -> Connection:
-        """The connection with the most payload, of those that ``flow`` selects."""
+        """Returns the connection with the most payload, of those that ``flow`` selects."""
         found = self.select(flow)
         if not found:
             raise InputError(f"{self.path}: it holds no TCP connection")
@@ -137,7 +141,7 @@ class Capture:
 
 
 class Connection:
-    """One connection of a capture: ``summary`` has every number, as in ``lightlag inspect --json``."""
+    """One connection of a capture: ``summary`` has every statistic, as in ``lightlag inspect --json``."""
 
     def __init__(self, capture: Capture, summary: dict[str, Any]) -> None:
         self.capture = capture
@@ -148,7 +152,7 @@ class Connection:
 
     @property
     def payload_bytes(self) -> int:
-        """Data in both directions, with duplicates."""
+        """Bytes of payload in both directions, duplicates included."""
         return int(self.summary["forward"]["payload_bytes"] + self.summary["backward"]["payload_bytes"])
 
     @property
@@ -165,12 +169,12 @@ class Connection:
 
     @property
     def answers(self) -> dict[str, Any]:
-        """The other direction: that of the ACKs."""
+        """The direction of the ACKs."""
         found: dict[str, Any] = self.summary["backward" if self.sender == "client" else "forward"]
         return found
 
     def matches(self, flow: str) -> bool:
-        """Whether this is what ``flow`` names; see :meth:`Capture.select`."""
+        """Returns true if ``flow`` names this connection; see :meth:`Capture.select`."""
         if flow.isdigit():
             return self.number == int(flow)
         ends = [self.client, self.server]
@@ -183,24 +187,27 @@ class Connection:
         )
 
     def packets(self, rows: int = 200_000) -> pl.DataFrame:
-        """The packets of the connection, read from the file again; thinned out evenly beyond ``rows``.
+        """Returns the packets of the connection, which are read from the file again; at most ``rows``, evenly
+        decimated.
 
-        ``start`` and ``ack`` are offsets in bytes: data starts at 1, after the SYN. ``in_flight_bytes`` is what the
-        sender of the packet has under way after it, ``other_in_flight_bytes`` what its peer has.
+        ``start`` and ``ack`` are offsets in bytes: data starts at 1, after the SYN. ``in_flight_bytes`` is the number
+        of bytes that the sender of the packet has in flight after sending it, ``other_in_flight_bytes`` the number that
+        its peer has in flight.
         """
         import polars as pl
 
         return pl.DataFrame(_read(self.capture.path, trace=self.number, rows=rows).trace())
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
-        """A figure: sequence over time with retransmissions, and bytes in flight.
+        """Returns a figure: sequence over time with retransmissions, and bytes in flight.
 
         Parameters
         ----------
         path
             Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
         ax
-            Axes of a figure of yours to draw into: for the sequence and for the bytes in flight.
+            Two existing axes to draw into, for the sequence and for the bytes in flight; by default a new figure is
+            created.
         """
         from lightlag.captures import plot as capture_plot
         from lightlag.captures.sides import Side
@@ -224,8 +231,8 @@ _NESTED = {
 def _fast_open(cookie: int | None, data: int) -> str:
     if cookie is None:
         return "–"
-    asked = f"cookie of {cookie} B" if cookie else "asks for a cookie"
-    return f"{asked}, {data:,} B of data" if data else asked
+    request = f"cookie of {cookie} B" if cookie else "requests a cookie"
+    return f"{request}, {data:,} B of data" if data else request
 
 
 def _host(end: str) -> str:
@@ -233,7 +240,9 @@ def _host(end: str) -> str:
 
 
 def connection_rows(connections: list[Connection]) -> list[Row]:
-    """Connections as text, for people: a row for each direction with data, at most 20 connections with the most."""
+    """Returns connections as a text table: a row for each direction with data, for the 20 connections with the most
+    data.
+    """
     largest = sorted(connections, key=lambda each: (-each.payload_bytes, each.number))[:_SHOWN]
     rows = []
     for each in sorted(largest, key=lambda each: each.number):
@@ -252,7 +261,7 @@ def connection_rows(connections: list[Connection]) -> list[Row]:
                     "packets": f"{found['packets']:,}",
                     "data": size(found["unique_bytes"]),
                     "goodput": _optional(rate, found["goodput_bps"]),
-                    "resent": share(found["retransmitted_segments"], found["packets"]),
+                    "retransmitted": share(found["retransmitted_segments"], found["packets"]),
                     "out of order": f"{found['out_of_order']:,}",
                     "dup ACKs": f"{answers['duplicate_acks']:,}",
                     "RTT": _optional(milliseconds, each.summary["rtt_s"]),
@@ -263,7 +272,7 @@ def connection_rows(connections: list[Connection]) -> list[Row]:
 
 
 def _seen_at(connection: Connection, direction: str) -> str:
-    """The end at which the capture was taken, for the data of this direction."""
+    """Returns the capture point on the path of this direction's data: at its sender, its receiver or between them."""
     vantage = connection.summary["vantage"]
     if vantage is None:
         return "–"
@@ -272,7 +281,7 @@ def _seen_at(connection: Connection, direction: str) -> str:
 
 
 def detail_rows(connection: Connection) -> list[Row]:
-    """Every statistic of one connection as text, its two directions side by side."""
+    """Returns the statistics of a connection as text, both directions side by side, without rows that have no value."""
     forward, backward = connection.summary["forward"], connection.summary["backward"]
     rows = []
     for title, show in _DETAILS:
@@ -291,7 +300,7 @@ def _option(show: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]],
 
 
 def _capabilities(offer: dict[str, Any] | None) -> str:
-    """The names that tshark gives them."""
+    """Returns the SCPS-TP capabilities of an offer, by the names that tshark uses."""
     if offer is None:
         return "–"
     names = {
@@ -343,12 +352,12 @@ _DETAILS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("window probes", _count("window_probes")),
     ("keep-alives", _count("keep_alives")),
     ("RTT beyond the capture, by", lambda found: "–" if found["rtt"] is None else str(found["rtt"]["by"])),
-    ("RTT beyond the capture, least", _rtt("min_s")),
+    ("RTT beyond the capture, minimum", _rtt("min_s")),
     ("RTT beyond the capture, median", _rtt("median_s")),
     ("RTT beyond the capture, mean", _rtt("mean_s")),
     ("RTT beyond the capture, 95th percentile", _rtt("p95_s")),
-    ("RTT beyond the capture, most", _rtt("max_s")),
-    ("in flight, most", lambda found: size(found["max_in_flight_bytes"]) if found["max_in_flight_bytes"] else "–"),
+    ("RTT beyond the capture, maximum", _rtt("max_s")),
+    ("in flight, maximum", lambda found: size(found["max_in_flight_bytes"]) if found["max_in_flight_bytes"] else "–"),
     ("in flight, mean", lambda found: _optional(size, found["mean_in_flight_bytes"])),
     ("ECN-capable packets", _count("ect_packets")),
     ("packets marked CE", _count("ce_packets")),
@@ -375,7 +384,7 @@ def _seconds(value: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """A time for people.
+    """Formats a time for display.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of captures: one connection, and a real one beside a simulated one."""
+"""Figures of captures: one connection, or a real one compared with a simulated one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["comparison", "connection"]
 
 @styled
 def connection(side: Side, ends: tuple[str, str], *, ax: Sequence[Axes] | None = None) -> Chart:
-    """Sequence over time with retransmissions, and bytes in flight, of the side that sent more data.
+    """Plots the sequence over time with retransmissions, and the bytes in flight, of the side that sent more data.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def connection(side: Side, ends: tuple[str, str], *, ax: Sequence[Axes] | None =
     factor, unit = scales.unit_of(float(np.max(side.sent.values, initial=0.0)), "B")
     _line(upper, side.sent, factor, "sent", 0)
     _line(upper, side.acked, factor, "acknowledged", 1)
-    _dots(upper, side.resent, factor, "resent", style.BLACK, "x")
+    _dots(upper, side.retransmitted, factor, "retransmitted", style.BLACK, "x")
     sender, receiver = ends
     framing.finish(upper, "Sequence", f"{side.title} · {sender} to {receiver}", end_s=end)
     upper.set_ylabel(f"data ({unit})")
@@ -55,7 +55,7 @@ def connection(side: Side, ends: tuple[str, str], *, ax: Sequence[Axes] | None =
 
 @styled
 def comparison(real: Side, simulated: Side, *, ax: Sequence[Axes] | None = None) -> Chart:
-    """Sequence, bytes in flight and goodput of a real connection and a simulated one, over the same time.
+    """Plots the sequence, bytes in flight and goodput of a real connection and a simulated one over the same time.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def comparison(real: Side, simulated: Side, *, ax: Sequence[Axes] | None = None)
     factor, unit = scales.unit_of(highest, "B")
     for at, (side, label) in enumerate(sides):
         _line(panels[0], side.sent, factor, label, at)
-        _dots(panels[0], side.resent, factor, f"resent, {label}", style.COLOURS[at], "x+"[at])
+        _dots(panels[0], side.retransmitted, factor, f"retransmitted, {label}", style.COLOURS[at], "x+"[at])
     note = f"{real.title} · {simulated.title}"
     framing.finish(panels[0], "Sequence", note, end_s=end)
     panels[0].set_ylabel(f"data sent ({unit})")
@@ -95,7 +95,7 @@ def _windows(axes: Axes, sides: Any, end: float) -> None:
 
 
 def _goodputs(axes: Axes, sides: Any, end: float) -> None:
-    # ACKs come in steps at a loss: an interval is no shorter than two round trips.
+    # ACK progress is stepwise at a loss: an interval is no shorter than two round trips.
     rtts = [side.summary["mean_rtt_s"] or 0.0 for side, _ in sides]
     width = analyse.bin_width(max(end, 250 * max(rtts)))
     edges = np.arange(0.0, end + width, width)

@@ -1,7 +1,8 @@
 """Repeats a real run: a capture of a sender becomes a scenario for our sender.
 
-The engine infers what the sender did (:class:`Sending`); :func:`scenario_of` turns that into a scenario with one link
-and the same losses by packet number; :func:`repeat` runs it, captures it at the same end and lays both side by side.
+The engine infers the actions of the sender (:class:`Sending`); :func:`scenario_of` turns that into a scenario with one
+link and the same losses by packet number; :func:`repeat` runs it, captures it at the same end and lays both side by
+side.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lightlag import _engine
+from lightlag._renamed import former_attributes
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.files.input import check_regular
@@ -38,35 +40,35 @@ __all__ = ["Repetition", "Sending", "repeat", "scenario_of"]
 
 SENDER, RECEIVER = "sender", "receiver"
 UNKNOWN_RATE = "1 Gbit/s"
-"""The rate of the link where a capture shows too little to tell one."""
+"""Rate of the link if too little of it shows in the capture to infer one."""
 SPARE_QUEUE = 100
-"""Packets for which the queue has room beside twice what the real one held."""
+"""Packets that fit into the queue in addition to twice the real queue's maximum."""
 _EPISODES = 20
 _MSS = (36, 65_000)
 _BUFFER = (64, 65_535 << 14)
 _INITIAL_WINDOW = 1_000
 _RATE = (1.0, 1e15)
 _LONGEST_S = 480 * 3600.0
-"""Limits that a scenario allows: bytes, segments, bit/s, seconds."""
+"""Ranges of values that a scenario allows: bytes, segments, bit/s and seconds."""
 _LINUX = (60_000, 65_536)
 _LINUX_BUFFER = 80_896
-"""The first windows of Linux, and the first size of a buffer that the scenario takes by default for them."""
+"""Range of the first receive windows of Linux, in bytes, and the initial buffer that the scenario assumes for them."""
 
 
 class Sending:
-    """The actions of a sender, as a capture shows them.
+    """The actions of a sender, inferred from a capture.
 
     Parameters
     ----------
     capture
         A pcapng or pcap file.
     flow
-        Number of the connection; by default the one with the most data.
+        Index of the connection. Defaults to the one with the most data.
     """
 
     def __init__(self, capture: str | os.PathLike[str], flow: int | None = None) -> None:
         if Path(capture).is_dir():
-            raise InputError(f"{capture}: is a folder; name a capture in it")
+            raise InputError(f"{capture}: is a directory; name a capture in it")
         try:
             # A capture is read twice.
             check_regular(capture)
@@ -81,27 +83,29 @@ class Sending:
 
     @cached_property
     def packets(self) -> pl.DataFrame:
-        """The data packets: time_s from the first one, start, bytes, again (sent before), lost. Number 1 is first."""
+        """The data packets, counted from 1: ``time_s`` since the first one, ``start``, ``bytes``, ``again`` (sent
+        before), ``lost``.
+        """
         import polars as pl
 
         return pl.DataFrame(self._sent)
 
     @cached_property
     def acks(self) -> pl.DataFrame:
-        """The ACKs that moved forward: time_s from the first data packet, and the number."""
+        """The ACKs that advanced, with the time since the first data packet in ``time_s``."""
         import polars as pl
 
         return pl.DataFrame(self._acks)
 
     @property
     def goodput_bps(self) -> float:
-        """Payload in bits over the time from the first data to the ACK of the last."""
+        """Payload in bits, divided by the time from the first data packet to the ACK of the last."""
         duration = float(self.summary["duration_s"])
         return 8.0 * float(self.summary["transfer_bytes"]) / duration if duration > 0 else 0.0
 
     @property
     def episodes(self) -> list[dict[str, Any]]:
-        """Stretches in which losses were repaired."""
+        """Loss episodes: intervals of loss repair."""
         return cast("list[dict[str, Any]]", self.summary["episodes"])
 
     def timeouts(self) -> int:
@@ -123,17 +127,17 @@ def scenario_of(
     queue: int | None = None,
     name: str = "replay",
 ) -> dict[str, Any]:
-    """The scenario in which our sender meets what the real one met.
+    """Returns the scenario that exposes the simulated sender to the conditions of the real one.
 
     Parameters
     ----------
     profile, congestion
-        Our sender.
+        Settings of the simulated sender.
     where
         Where packets are lost: ``"after queue"`` or ``"before queue"``.
     rate, queue
-        The bottleneck's rate, and how many packets may wait and be in service; by default as inferred. With a queue
-        given, every loss of the real run is repeated by its number, those of a full queue too.
+        The bottleneck's rate, and the number of packets that may wait and be in service; by default as inferred. With a
+        queue given, every loss of the real run is repeated by its packet number, including losses from a full queue.
     """
     real, path = sending.summary, sending.summary["path"]
     forward, backward = real["handshakes"]
@@ -182,7 +186,7 @@ def _within(value: float, bounds: tuple[float, float]) -> float:
 
 
 def _queue(real: dict[str, Any], overflows: bool) -> int:
-    """Packets of a queue that drops only what the real one dropped."""
+    """Returns the queue limit in packets with which the simulated queue drops the same packets as the real one."""
     held = real["path"]["queue_packets"]
     if held is None:
         # All that the receiver lets the sender have in flight.
@@ -191,19 +195,23 @@ def _queue(real: dict[str, Any], overflows: bool) -> int:
 
 
 def _duration(real: dict[str, Any]) -> float:
-    """Seconds in which our sender has time enough: a multiple of the real transfer."""
+    """Duration of the simulated transfer in seconds: a multiple of the real transfer."""
     took, round_trip = float(real["duration_s"]), float(real["path"]["propagation_s"])
     if max(took, round_trip) > _LONGEST_S / 2:
         what = "transfer" if took > round_trip else "round trip"
         raise InputError(
             f"connection {real['connection']} cannot be repeated: its {what} takes {max(took, round_trip):.4g} s, "
-            f"and a run at most {_LONGEST_S:.0f} s; take a part of the capture, or check its clock"
+            f"and the maximum of a run is {_LONGEST_S:.0f} s; use a part of the capture, or check its clock"
         )
     return min(5 * took + 100 * round_trip + 60, _LONGEST_S)
 
 
 def _receive_buffer(real: dict[str, Any]) -> str | dict[str, Any]:
-    """A window that grew beyond twice the first one is that of a buffer that tunes itself; another shows its size."""
+    """Infers the receive buffer from the advertised windows.
+
+    A window that grew to more than twice the first one belongs to an auto-tuned buffer; any other has the size of the
+    buffer.
+    """
     largest, first = (int(_within(real[key], _BUFFER)) for key in ("receive_window", "first_receive_window"))
     if largest <= 2 * first:
         return f"{largest} B"
@@ -220,12 +228,12 @@ def repeat(
     spool: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Repetition:
-    """Repeats the run in a capture; the other options are those of :func:`scenario_of`.
+    """Repeats the real run of a capture; the other options are passed to :func:`scenario_of`.
 
     Parameters
     ----------
     spool
-        Where our run stands until it is saved; by default among temporary files.
+        Directory for the simulated run until it is saved. Defaults to a temporary directory.
     """
     from lightlag.results.result import load
     from lightlag.running.single import run
@@ -233,40 +241,41 @@ def repeat(
     real = Sending(capture, flow)
     scenario = scenario_of(real, **options)
     at = RECEIVER if real.summary["vantage"] == "receiver" else SENDER
-    # The folder of our run and its capture, kept as long as somebody may ask to save them elsewhere.
+    # The directory of our run and its capture, kept as long as somebody may ask to save them elsewhere.
     spool = tempfile.mkdtemp(prefix="lightlag-", dir=spool)
     forget = functools.partial(shutil.rmtree, spool, ignore_errors=True)
     try:
         result = run(scenario | {"record": scenario["record"] | {"pcap": {"at": [at]}}}, spool=spool)
-        folder = result.save(Path(spool) / "run")
-        ours = Sending(folder / "captures" / f"{at}.pcapng")
+        directory = result.save(Path(spool) / "run")
+        ours = Sending(directory / "captures" / f"{at}.pcapng")
     except InputError as error:
         forget()
         raise InputError(f"our own run cannot be compared: {error}") from None
     except BaseException:
         forget()
         raise
-    repetition = Repetition(Path(capture), scenario, real, ours, load(folder), folder)
+    repetition = Repetition(Path(capture), scenario, real, ours, load(directory), directory)
     weakref.finalize(repetition, forget)
     return repetition
 
 
+@former_attributes("Repetition")
 @dataclass(frozen=True)
 class Repetition:
-    """A real run and ours side by side."""
+    """A real run and the simulated one side by side."""
 
     capture: Path
-    """The capture of the real one."""
+    """The capture of the real run."""
     scenario: dict[str, Any]
-    """The scenario of our run."""
+    """The scenario of the simulated run."""
     real: Sending
     ours: Sending
     result: Result
-    folder: Path
-    """The folder of our run."""
+    directory: Path
+    """The directory of the simulated run."""
 
     def same_packets(self) -> int:
-        """Number of data packets from the first on that are the same in both, in number, start and bytes."""
+        """Returns how many data packets at the start of both runs are the same: equal number, start and bytes."""
         columns = ["start", "bytes"]
         pairs = zip(
             self.real.packets.select(columns).iter_rows(), self.ours.packets.select(columns).iter_rows(), strict=False
@@ -299,7 +308,7 @@ class Repetition:
         }
 
     def rows(self) -> list[Row]:
-        """The comparison as text."""
+        """Returns the comparison as text."""
         both = (self.real, self.ours)
         counts = {
             "data packets": [sending.packets.height for sending in both],
@@ -319,7 +328,7 @@ class Repetition:
             *((name, str(real), str(ours), f"{ours - real:+d}") for name, (real, ours) in counts.items()),
             ("highest RTT", *(milliseconds(rtt) for rtt in highest), _ratio(*highest)),
             (
-                "same packets from the first on",
+                "identical packets at the start",
                 str(self.same_packets()),
                 f"of {self.ours.packets.height}",
                 "",
@@ -328,7 +337,7 @@ class Repetition:
         return [{"": name, "real": real, "ours": ours, "ours to real": change} for name, real, ours, change in rows]
 
     def episode_rows(self) -> list[Row]:
-        """The repairs of both, in order, as text: at most the first 20."""
+        """Returns the loss repairs of both runs as text, in order: at most the first 20."""
         rows = []
         for at in range(min(_EPISODES, max(len(self.real.episodes), len(self.ours.episodes)))):
             row = {"": str(at + 1)}
@@ -339,14 +348,14 @@ class Repetition:
         return rows
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
-        """Sequence over time of both, with retransmissions and losses.
+        """Plots the sequence over time of both runs, with retransmissions and losses.
 
         Parameters
         ----------
         path
             Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
         ax
-            Axes of a figure of yours to draw into.
+            Existing axes to draw into; by default a new figure is created.
         """
         from lightlag.drawing import style
 
@@ -372,25 +381,25 @@ class Repetition:
                 markersize=3.5,
                 linestyle="none",
                 color=looks["color"],
-                label=f"{name}: sent again",
+                label=f"{name}: retransmitted",
             )
-        framing.finish(axes, "Sequence, real and ours", self.capture.name)
+        framing.finish(axes, "Sequence, real and simulated", self.capture.name)
         axes.set_xlabel("time since the first data (s)")
         axes.set_ylabel("payload (MB)")
         return figure
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False, format: str = "pdf") -> Path:
-        """Writes the results folder of our run with scenario.toml, comparison.json and sequence.pdf in it.
+    def save(self, directory: str | os.PathLike[str], *, force: bool = False, format: str = "pdf") -> Path:
+        """Writes the results directory of the simulated run with scenario.toml, comparison.json and sequence.pdf in it.
 
         Parameters
         ----------
         format
-            That of the figure: pdf, svg, png or pgf.
+            Format of the figure: pdf, svg, png or pgf.
         """
-        (self.folder / "scenario.toml").write_text(toml.document(self.scenario) + "\n", "utf-8")
-        (self.folder / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
-        self.plot(self.folder / f"sequence.{format}")
-        return self.result.save(folder, force=force)
+        (self.directory / "scenario.toml").write_text(toml.document(self.scenario) + "\n", "utf-8")
+        (self.directory / "comparison.json").write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
+        self.plot(self.directory / f"sequence.{format}")
+        return self.result.save(directory, force=force)
 
 
 def _ratio(real: float, ours: float) -> str:
@@ -398,7 +407,7 @@ def _ratio(real: float, ours: float) -> str:
 
 
 def _episode(name: str, episode: dict[str, Any] | None) -> Row:
-    keys = (f"{name}: at", f"{name}: by", f"{name}: flight", f"{name}: lasted", f"{name}: sent again")
+    keys = (f"{name}: at", f"{name}: by", f"{name}: flight", f"{name}: lasted", f"{name}: retransmitted")
     if episode is None:
         return dict.fromkeys(keys, "–")
     lasted = episode["duration_s"]

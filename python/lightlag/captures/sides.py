@@ -41,7 +41,7 @@ MEASURES: tuple[tuple[str, str, str], ...] = (
     ("min_rtt_s", "least RTT", "s"),
     ("mean_rtt_s", "mean RTT", "s"),
     ("p95_rtt_s", "95th percentile of RTT", "s"),
-    ("max_in_flight_bytes", "most in flight", "B"),
+    ("max_in_flight_bytes", "maximum in flight", "B"),
     ("mean_in_flight_bytes", "mean in flight", "B"),
 )
 """Key, title and unit of every statistic, in the order in which they are shown."""
@@ -49,7 +49,7 @@ MEASURES: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values over seconds from the first packet of the connection on."""
+    """Values over time, in seconds since the first packet of the connection."""
 
     times: Numbers
     values: Numbers
@@ -57,24 +57,24 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One connection, wherever it comes from: its statistics and curves."""
+    """One connection, from any source: its statistics and curves."""
 
     title: str
     summary: dict[str, float | None]
     sent: Curve
-    """Bytes sent for the first time."""
+    """Bytes sent for the first time, cumulative."""
     acked: Curve
-    """Bytes acknowledged."""
+    """Bytes acknowledged, cumulative."""
     in_flight: Curve
-    """Bytes under way."""
-    resent: Curve | None
-    """First bytes of retransmissions, where single packets are known."""
+    """Bytes in flight."""
+    retransmitted: Curve | None
+    """First bytes of retransmissions; None if the source has no single packets."""
     cwnd: Curve | None = field(default=None)
-    """The congestion window in bytes, where it is known."""
+    """The congestion window in bytes; None if unknown."""
 
     @classmethod
     def of_capture(cls, connection: Connection) -> Side:
-        """A connection of a capture, from the side that sent more data."""
+        """Returns a connection of a capture, from the side that sent more data."""
         data, answers = connection.data, connection.answers
         # At the receiver the round trip of the path is that from an ACK to the data that it lets go.
         rtt = (answers if connection.summary["vantage"] == "receiver" else data)["rtt"] or {}
@@ -101,20 +101,20 @@ class Side:
             sent=Curve(times[carries], np.maximum.accumulate((start + length)[carries])),
             acked=Curve(times[answered], np.maximum.accumulate(ack[answered])),
             in_flight=Curve(times, flight),
-            resent=Curve(times[again], start[again]),
+            retransmitted=Curve(times[again], start[again]),
         )
 
     @classmethod
-    def of_folder(cls, folder: str | os.PathLike[str], flow: str | None = None) -> Side:
-        """A flow of a results folder, by default the one with the most data."""
-        result = load(folder)
+    def of_folder(cls, directory: str | os.PathLike[str], flow: str | None = None) -> Side:
+        """Returns a flow of a results directory, by default the one with the most data."""
+        result = load(directory)
         flows = {entry["name"]: entry for entry in result.summary["flows"]}
         if flow is not None and flow not in flows:
-            raise InputError(f'{folder}: no flow "{flow}"; there are {", ".join(list(flows)[:10])}')
+            raise InputError(f'{directory}: no flow "{flow}"; there are {", ".join(list(flows)[:10])}')
         found = flows[flow] if flow is not None else max(flows.values(), key=lambda entry: entry["delivered_bytes"])
         rows = result.trace().filter(result.trace()["flow"].cast(str) == found["name"])
         if rows.is_empty():
-            raise InputError(f"{folder}: no trace was recorded; run it with --set record.trace=sampled")
+            raise InputError(f"{directory}: no trace was recorded; run it with --set record.trace=sampled")
         times = _numbers(rows["time_s"]) - found["start_s"]
         flight = Curve(times, _numbers(rows["inflight_bytes"]))
         acked = Curve(times, _numbers(rows["acked_bytes"]))
@@ -132,18 +132,20 @@ class Side:
             "mean_in_flight_bytes": _mean(flight),
         }
         return cls(
-            title=f"{Path(folder).name} ({found['congestion']})",
+            title=f"{Path(directory).name} ({found['congestion']})",
             summary=summary,
             sent=Curve(times, _numbers(rows["sent_bytes"])),
             acked=acked,
             in_flight=flight,
-            resent=None,
+            retransmitted=None,
             cwnd=Curve(times, _numbers(rows["cwnd_segments"]) * _segment(result.scenario, found["name"])),
         )
 
 
 def _segment(scenario: dict[str, Any], flow: str) -> float:
-    """Bytes of a full segment of a flow: the window of a trace is in segments."""
+    """Returns the payload of a full segment of a flow in bytes; it converts the window of a trace, which is in
+    segments.
+    """
     named = [entry for entry in scenario["flows"] if f"{entry.get('from')}->{entry.get('to')}" == flow]
     named += [entry for entry in scenario["flows"] if entry.get("name") == flow]
     tables = [entry.get("tcp") or {} for entry in named] + [(scenario.get("defaults") or {}).get("tcp") or {}]
@@ -156,7 +158,7 @@ def _segment(scenario: dict[str, Any], flow: str) -> float:
 
 
 def _mean(curve: Curve) -> float | None:
-    """Mean over the time in which the values are not zero."""
+    """Returns the mean of a curve over the time in which its values are not zero."""
     widths = np.diff(curve.times) * (curve.values[:-1] > 0)
     total = float(widths.sum())
     return float((widths * curve.values[:-1]).sum()) / total if total > 0 else None

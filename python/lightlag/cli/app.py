@@ -26,7 +26,7 @@ from lightlag.records import origin
 from lightlag.records.lists import column, texts
 from lightlag.text.quantities import number
 from lightlag.text.table import print_rows
-from lightlag.text.terminal import plain, printable, say
+from lightlag.text.terminal import plain, print_json, printable, say
 
 if TYPE_CHECKING:
     from lightlag.results.result import Result
@@ -42,9 +42,10 @@ Set = Annotated[
 ]
 LAST_SEED = 2**63 - 1
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=LAST_SEED, help="Start of every random stream; replaces the scenario's own.")
+    int | None,
+    typer.Option(min=0, max=LAST_SEED, help="Seed of all random streams; replaces the seed of the scenario."),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Directory for the results.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
 
@@ -52,13 +53,16 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warn
 Duration = Annotated[
     str | None,
     typer.Option(
-        "--duration", "-d", metavar="TIME", help='Upper bound of the run, such as "20 s"; the scenario\'s own.'
+        "--duration",
+        "-d",
+        metavar="TIME",
+        help='Maximum simulated time, such as "20 s"; default: the duration in the scenario.',
     ),
 ]
 
 
 def _guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """One message on stderr and an exit code, never a traceback."""
+    """Wraps a command: an error prints one message on stderr and gives an exit code, never a traceback."""
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **options: P.kwargs) -> None:
@@ -69,20 +73,20 @@ def _guarded(command: Callable[P, None]) -> Callable[P, None]:
         except (ScenarioError, InputError, FileExistsError) as error:
             _fail(WRONG_INPUT, str(error))
         except UnicodeEncodeError as error:
-            _fail(WRONG_INPUT, f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8")
+            _fail(WRONG_INPUT, f"{printable(error.object):.60}: is not valid UTF-8; write it in UTF-8")
         except (OSError, AlgorithmError) as error:
             _fail(FAILED, str(error))
         except MemoryError:
-            _fail(FAILED, "there is no memory left for that; take a smaller scenario, record less, or use fewer --jobs")
+            _fail(FAILED, "out of memory; use a smaller scenario, record less, or use fewer --jobs")
         except KeyboardInterrupt:
             _fail(_signals.code(), f"interrupted; {_signals.kept()}")
         except typer.Exit:
             raise
         except BaseException as error:
-            # A panic of the engine is no Exception.
+            # A panic of the engine is not an Exception.
             if os.environ.get("LIGHTLAG_TRACEBACK") or isinstance(error, SystemExit):
                 raise
-            _fail(FAILED, f"a defect of lightlag: {error!r}; with LIGHTLAG_TRACEBACK=1 it says where, please report it")
+            _fail(FAILED, f"internal error (please report): {error!r}; LIGHTLAG_TRACEBACK=1 prints where it happened")
 
     return wrapper
 
@@ -106,15 +110,16 @@ def run(
     seed: Seed = None,
     out: Out = None,
     force: Force = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads that write its tables.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads that write the tables.")] = 1,
     threads: Annotated[
         str,
         typer.Option(
-            metavar="N|auto", help="Threads of the run itself, along the long links of the network: the same result."
+            metavar="N|auto",
+            help="Threads of the run itself, which cut the network at long links; the result does not change.",
         ),
     ] = "1",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+        bool, typer.Option("--json", help="Print one JSON object; write results only if --out names a directory.")
     ] = False,
     pcap: Pcap = None,
     pcap_flow: PcapFlow = None,
@@ -127,19 +132,19 @@ def run(
             "--congestion",
             "-c",
             metavar="NAME",
-            help="Of flows that name none: an algorithm, its table, mine.py:Mine, libmine.so.",
+            help="Algorithm of flows that name none: its name, its table, mine.py:Mine or libmine.so.",
         ),
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run twice, and compare the results.")] = False,
     with_report: Annotated[
-        bool, typer.Option("--report", help="Write report.html, too: why it was slow, and what happened over time.")
+        bool, typer.Option("--report", help="Also write report.html: what limited the flows, and events over time.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a scenario: print its flows and links, write a results folder.
+    """Run a scenario: print its flows and links, write a results directory.
 
-    Without --out the results go to results/NAME, where NAME is the scenario's; if that exists, to NAME-2, NAME-3
-    and so on. Ctrl-C ends the run and keeps the records up to then.
+    Without --out, the results go to results/NAME, where NAME is the name of the scenario; if that exists, to NAME-2,
+    NAME-3 and so on. Ctrl-C ends the run and writes the records so far.
     """
     from lightlag.running.single import check_repeats, read_with_congestion, run_read, threads_of
     from lightlag.scenario import read_scenario
@@ -163,7 +168,7 @@ def run(
     if folder is not None:
         check_folder(folder, force, inputs=inputs)
     elif with_report:
-        raise InputError("--report: with --json there is no folder for it; name one with --out")
+        raise InputError("--report: cannot be combined with --json alone; name a directory with --out")
     _memory.check_network(scenario)
     captures.check(scenario, folder)
     try:
@@ -171,7 +176,7 @@ def run(
             check_folder(folder, force, space=scenario.results_size())
         memory = _memory.check_tables(scenario, printed=True)
         named = [] if quiet else scenario.named_warnings()
-        # By its name "lightlag explain" says more about it.
+        # "lightlag explain" describes a warning by its name.
         warnings = [(place, f"{message} [{name}]") for name, place, message in named] + memory
     except ScenarioError as error:
         raise scenario_error(error.errors, file) from None
@@ -252,30 +257,30 @@ def compare(
     vary: compared.Vary = None,
     replications: Annotated[
         int,
-        typer.Option("--replications", "-n", min=1, help="Runs of each algorithm and point, with consecutive seeds."),
+        typer.Option("--replications", "-n", min=1, help="Runs per algorithm and point, with consecutive seeds."),
     ] = 10,
     sets: Set = None,
     duration: Duration = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=LAST_SEED, help="The first seed; replaces the scenario's own.")
+        int | None, typer.Option(min=0, max=LAST_SEED, help="First seed; replaces the seed of the scenario.")
     ] = None,
     out: Out = None,
     force: Force = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one per processor."),
     ] = None,
     figures: compared.Figures = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, folder.")
+        bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, directory.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios with several algorithms, each with the same seeds.
 
-    Prints mean and 95 % interval of goodput, completion time, fairness, segments sent again and queueing delay;
-    writes tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if
-    --figures names formats. Each finished run is kept: after Ctrl-C the same command continues where it stopped.
+    Prints mean and 95 % interval of goodput, completion time, fairness, retransmissions and queueing delay; writes
+    tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if --figures
+    names formats. Each finished run is stored: after Ctrl-C, the same command runs the rest.
     """
     from lightlag.comparison import continuing
     from lightlag.machine.processors import processors
@@ -297,7 +302,7 @@ def compare(
         folder = out
     if not quiet:
         for file in files if earlier is None else ():
-            # Parameters belong to the algorithms that are compared, not to that of the scenario.
+            # Parameters belong to the algorithms that are compared, not to the scenario's.
             _warn(check_scenario(file, split_parameters(changes)[0])[1])
         for note in continuing.before(plan):
             say(note, file=sys.stderr)
@@ -306,16 +311,16 @@ def compare(
     with _signals.held(), reserved(folder):
         # Again: another command may have just ended there.
         journal = continuing.journal(folder, goes_on=continuing.goes_on(plan, folder, force))
-        # Those who draw start now: they are ready when the runs are.
+        # Processes for figures start now, so that they are ready when the runs end.
         with compared.helpers(plan, jobs, formats) as helpers:
             comparison = compared.run(plan, jobs, journal, shown=not quiet, fresh=force)
             if not comparison.outcomes:
                 raise CommandError(
                     _signals.code(),
-                    "interrupted before a run had finished; nothing was kept, and the same command starts again",
+                    "interrupted before a run had finished; nothing was stored, and the same command starts again",
                 )
             if not comparison.is_complete:
-                # Whoever interrupts does not wait for figures; the command that goes on draws them.
+                # No figures after an interruption; the command that continues draws them.
                 formats, with_report = (), False
             command = shlex.join(["lightlag", *sys.argv[1:]])
             about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
@@ -331,7 +336,7 @@ def compare(
                     print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
         journal.unlink(missing_ok=True)
         if as_json:
-            print(plain(json.dumps(compared.record(comparison, folder), allow_nan=False)))
+            print_json(compared.record(comparison, folder), allow_nan=False)
         if not quiet:
             kept = "report, figures and tables" if formats else "report and tables" if with_report else "tables"
             say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
@@ -364,15 +369,15 @@ def explain(
         ),
     ],
     partitions: Annotated[
-        bool, typer.Option("--partitions", help="Of a preset or a scenario file: where --threads cuts its network.")
+        bool, typer.Option("--partitions", help="For a preset or a scenario file: where --threads cuts its network.")
     ] = False,
-    threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: for so many threads.")] = "auto",
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: number of threads.")] = "auto",
 ) -> None:
     """Explain an algorithm, a queue, a model of swarms, a profile or a preset: equations, parameters, source.
 
-    Explain also every key of a scenario, the words that a key takes, the columns of results, and the warnings.
+    Also explain every key of a scenario, the values that a key takes, the columns of results, and the warnings.
 
-    With --partitions: where a run on several threads cuts the network, and how much faster a trial says it could be.
+    With --partitions: how a run on several threads partitions the network, and the speed-up that a trial run predicts.
     """
     from lightlag.words import explain as _explain
 
@@ -397,7 +402,7 @@ def _warn(warnings: list[tuple[str, str]]) -> None:
 
 
 def _print_result(result: Result) -> None:
-    from lightlag.analyse import jain, together
+    from lightlag.analyse import aggregate_goodput, jain
     from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
     from lightlag.text.overview import counted
     from lightlag.text.quantities import rate
@@ -413,9 +418,9 @@ def _print_result(result: Result) -> None:
     if summary["scenario"].get("constellation") and (ways := way_rows(result)):
         print_rows(ways, "")
         if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
-            print(f"and ways of {counted(more, 'more flow')}")
+            print(f"and paths of {counted(more, 'more flow')}")
     if summary["scenario"].get("constellation"):
-        print(f"The sky: {result.sky().about()}")
+        print(f"Constellation: {result.sky().about()}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
     if media := medium_rows(summary):
@@ -426,7 +431,7 @@ def _print_result(result: Result) -> None:
             print(f"and {counted(more, 'more radio')}")
     if len(summary["flows"]) > 1:
         goodputs = column(summary["flows"], "goodput_bps")
-        total = rate(together(summary["flows"], result.simulated_s))
+        total = rate(aggregate_goodput(summary["flows"], result.simulated_s))
         print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
     print(
         f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, "
@@ -438,18 +443,18 @@ STUDIES = Group(
     "Many runs as one file, on one machine or a cluster.",
     "Many runs as one file, on one machine or a cluster.",
     {
-        "run": Entry("lightlag.commands.study:run", "Make the runs of a study, write its tables."),
-        "status": Entry("lightlag.commands.study:status", "Say how far a study is."),
-        "resume": Entry("lightlag.commands.study:resume", "Go on with a study that was interrupted."),
+        "run": Entry("lightlag.commands.study:run", "Run a study and write its tables."),
+        "status": Entry("lightlag.commands.study:status", "Show the progress of a study."),
+        "resume": Entry("lightlag.commands.study:resume", "Resume an interrupted study."),
         "add": Entry("lightlag.commands.study:add", "Add seeds, algorithms, values or scenarios."),
         "merge": Entry("lightlag.commands.study:merge", "Copy the runs of stores into one."),
         "export": Entry("lightlag.commands.study:export", "Write the tables and the report from the store."),
-        "repeat": Entry("lightlag.commands.study:repeat", "Make one run of a study again."),
+        "rerun": Entry("lightlag.commands.study:rerun", "Rerun one run of a study."),
     },
 )
 NEWS = Group(
-    "Write the files of something of your own, to start from.",
-    "Write a scenario or an algorithm of your own, to start from.",
+    "Write a scenario or an algorithm to start from.",
+    "Write a scenario or an algorithm to start from.",
     {
         "scenario": Entry("lightlag.commands.new:scenario", "A scenario file, by four questions."),
         "congestion": Entry("lightlag.commands.new:congestion", "A congestion control in Python, Rust or C."),
@@ -460,8 +465,8 @@ COMMANDS: dict[str, Entry | Group] = {
         "lightlag.cli.app:run", "Run a scenario, write its results.", "lightlag.commands.captures:OptionalPlaces"
     ),
     "compare": Entry("lightlag.cli.app:compare", "Run several algorithms side by side."),
-    "plot": Entry("lightlag.commands.plot:plot", "Draw a figure of results, of one or of several."),
-    "report": Entry("lightlag.commands.report:report", "Write the report of results as a page."),
+    "plot": Entry("lightlag.commands.plot:plot", "Plot one or several results."),
+    "report": Entry("lightlag.commands.report:report", "Write the report of results as a web page."),
     "diff": Entry("lightlag.commands.diff:diff", "Show what differs between two results or scenarios."),
     "reproduce": Entry("lightlag.commands.papers:reproduce", "Reproduce the figures of a paper."),
     "validate": Entry(
@@ -473,17 +478,17 @@ COMMANDS: dict[str, Entry | Group] = {
     "schema": Entry("lightlag.cli.app:schema", "Print the JSON Schema of a scenario."),
     "emulate": Entry("lightlag.commands.emulate:emulate", "Forward real packets through a scenario."),
     "replay": Entry("lightlag.commands.replay:replay", "Repeat a real run, packet by packet."),
-    "serve-tcp": Entry("lightlag.commands.serve:serve_tcp", "A server on our TCP for real clients, on a TUN device."),
-    "connect": Entry("lightlag.commands.serve:connect", "Call a real server with our TCP, from a TUN device."),
-    "orbit": Entry("lightlag.commands.orbit:orbit", "Look at a constellation without a run."),
-    "inspect": Entry("lightlag.commands.inspect:inspect", "Say what a capture holds."),
+    "serve-tcp": Entry("lightlag.commands.serve:serve_tcp", "Serve the simulated TCP to real clients on a TUN device."),
+    "connect": Entry("lightlag.commands.serve:connect", "Connect the simulated TCP to a real server, on a TUN device."),
+    "orbit": Entry("lightlag.commands.orbit:orbit", "Inspect a constellation without a run."),
+    "inspect": Entry("lightlag.commands.inspect:inspect", "Describe a capture."),
     "compare-capture": Entry(
-        "lightlag.commands.compare_capture:compare_capture", "Lay a real connection beside a simulated one."
+        "lightlag.commands.compare_capture:compare_capture", "Compare a real connection with a simulated one."
     ),
     "study": STUDIES,
     "studio": Entry("lightlag.commands.studio:studio", "Open the studio in a browser."),
     "new": NEWS,
-    "import": Entry("lightlag.commands.imports:import_", "Make a scenario of measurements."),
+    "import": Entry("lightlag.commands.imports:import_", "Convert measurements to a scenario."),
 }
 speak_of_options()
 app = application(
@@ -500,10 +505,10 @@ Examples:
   lightlag run geo --pcap --pcap-comments      packets for Wireshark, in results/geo/captures
   lightlag compare geo -c cubic,hybla -n 10    the same seeds for both, 95 % intervals
   lightlag compare geo leo -c cubic/bbr --vary links.1.loss=0,1e-4,1e-3
-                                               two that compete, at every point
-  lightlag report results/geo                  why it was slow, and what happened over time
+                                               two competing algorithms, at every point
+  lightlag report results/geo                  what limited the flows, and events over time
   lightlag plot results/geo -m cwnd -o cwnd.pdf
-  lightlag diff results/geo results/geo-2      what differs: input, then each measure
+  lightlag diff results/geo results/geo-2      differences in the input, then in each metric
   lightlag explain cubic                       equations, parameters, source
   lightlag explain geo > mine.toml             a scenario file to start from
 """,
@@ -537,14 +542,14 @@ def _options(
         str | None,
         typer.Option(
             metavar="[SHELL]",
-            help="Let bash, zsh or fish complete commands; default: the shell in use.",
+            help="Install completion for bash, zsh or fish; default: the current shell.",
             is_eager=True,
             callback=_install_completion,
         ),
     ] = None,
     show_completion: Annotated[
         str | None,
-        typer.Option(metavar="[SHELL]", help="Print what that installs.", is_eager=True, callback=_show_completion),
+        typer.Option(metavar="[SHELL]", help="Print the completion script.", is_eager=True, callback=_show_completion),
     ] = None,
 ) -> None:
     pass

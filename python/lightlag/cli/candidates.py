@@ -21,7 +21,7 @@ MOST_FILES = 200
 
 
 def files(start: str, given: Given) -> Iterable[Candidate]:
-    """Files and folders."""
+    """Completes files and directories."""
     folder, _, begin = start.rpartition("/")
     place = Path(f"{folder}/" if folder or start.startswith("/") else ".").expanduser()
     try:
@@ -42,7 +42,7 @@ def _scenarios(start: str, given: Given) -> Iterable[Candidate]:
 
 
 def _algorithms(start: str, given: Given, *, separators: str = "") -> Iterable[Candidate]:
-    """Names of algorithms, also after separators: ``cubic,hy``, ``cubic/b``."""
+    """Completes names of algorithms, also after separators: ``cubic,hy``, ``cubic/b``."""
     cut = max((start.rfind(one) for one in separators), default=-1) + 1
     head = start[:cut]
     return [
@@ -51,7 +51,7 @@ def _algorithms(start: str, given: Given, *, separators: str = "") -> Iterable[C
 
 
 def _sets(start: str, given: Given, *, separators: str = "", label: bool = False) -> Iterable[Candidate]:
-    """Keys of the scenario, and after ``=`` their values."""
+    """Completes keys of the scenario, and after ``=`` their values."""
     key, separator, value = start.partition("=")
     head, _, key = key.rpartition(": ") if label and ": " in key else ("", "", key)
     head = f"{head}: " if head else ""
@@ -65,7 +65,7 @@ def _sets(start: str, given: Given, *, separators: str = "", label: bool = False
     if not found or not _schema.is_list(steps):
         shown = _schema.children(steps)
         if not steps:
-            shown |= {"rtt": {"description": "The round trip of the path."}} if label else {}
+            shown |= {"rtt": {"description": "Round-trip time of the path."}} if label else {}
         for name, schema in shown.items():
             is_table = bool(_schema.children_of(schema))
             about = _about(schema)
@@ -90,7 +90,7 @@ def _about(schema: dict[str, Any]) -> str:
 
 
 def _tree(given: Given) -> Any:
-    """The scenario that the line names, as plain values; nothing if it cannot be read."""
+    """Returns the scenario named on the command line as plain values; empty if it cannot be read."""
     named = given.get("file") or given.get("files")
     if not named:
         return None
@@ -104,7 +104,7 @@ def _tree(given: Given) -> Any:
 
 
 def _entries(tree: Any, steps: list[str]) -> list[str]:
-    """Names and numbers of the entries of a list in a scenario."""
+    """Returns the names and indices of the entries of a list in a scenario."""
     for step in steps:
         if isinstance(tree, dict):
             tree = tree.get(step)
@@ -142,7 +142,7 @@ def _papers(start: str, given: Given) -> Iterable[Candidate]:
 
 
 def _metrics(start: str, given: Given) -> Iterable[Candidate]:
-    """Figures of the results that are named, also after commas."""
+    """Completes the figures that the named results have, also after commas."""
     head = start[: start.rfind(",") + 1]
     return [(f"{head}{name}", "") for name in _figures(given) if name not in head.split(",")]
 
@@ -215,4 +215,4 @@ OF: dict[tuple[str, str], Callable[[str, Given], Iterable[Candidate]]] = {
     ("", "install_completion"): _fixed("bash", "zsh", "fish"),
     ("", "show_completion"): _fixed("bash", "zsh", "fish"),
 }
-"""The candidates of a command's parameter, or of that name in any command."""
+"""Functions that complete a parameter, by command and parameter; an empty command stands for any."""

@@ -1,8 +1,7 @@
 """Completion of commands, options and their values in bash, zsh and fish.
 
-A shell gives the line up to the cursor and gets a candidate in each line of the answer, with what it stands for after a
-tab. Values of ``--set`` and ``--vary`` follow from the schema and from the scenario that is named; the engine's catalog
-has the algorithms.
+A shell passes the line up to the cursor and receives one candidate per line, followed by a tab and its meaning. Values
+of ``--set`` and ``--vary`` come from the schema and the named scenario, algorithms from the engine's catalog.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any
 __all__ = ["Candidate", "answer", "complete", "split"]
 
 Candidate = tuple[str, str]
-"""A word and what it stands for."""
+"""The text of a candidate and its meaning."""
 _BREAKS = re.compile(r"""[=:><@|&;(]""")
-"""Characters in front of which bash starts another word, outside of quotes."""
+"""Separators of words in bash, outside of quotes."""
 
 
 def answer(shell: str) -> None:
@@ -41,7 +40,7 @@ def _escaped(word: str) -> str:
 
 
 def split(line: str) -> tuple[list[str], str, bool]:
-    """The complete words of a line, the last one, and whether that is in quotes.
+    """Returns the complete words of a line, its last word, and whether the last word is in quotes.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def split(line: str) -> tuple[list[str], str, bool]:
 
 
 def complete(words: list[str], incomplete: str) -> list[Candidate]:
-    """The candidates for a word after others, without the name of the program."""
+    """Returns the candidates that can follow these words, which do not include the name of the program."""
     from typer.main import get_command
 
     from lightlag.cli.app import app
@@ -84,17 +83,17 @@ def complete(words: list[str], incomplete: str) -> list[Candidate]:
 
 
 class _Line:
-    """The command of a line so far: what its next word is."""
+    """The state of a partly parsed command line, which determines the candidates."""
 
     def __init__(self, command: Any) -> None:
         self.command, self.path = command, [""]
         self.option: Any = None
-        """The option whose value comes next."""
+        """The option whose value comes next; None if there is none."""
         self.given: dict[str, list[str]] = {}
         self.positions = 0
 
     def take(self, word: str) -> None:
-        """Takes a complete word."""
+        """Processes a complete word of the line."""
         if self.option is not None:
             self.given.setdefault(self.option.name, []).append(word)
             self.option = None
@@ -119,13 +118,13 @@ class _Line:
             self.positions += 1
 
     def candidates(self, start: str) -> list[Candidate]:
-        """The words that may come next."""
+        """Returns the candidates for the rest of the line up to the next space."""
         if self.option is None and start.startswith("-"):
             return self._options(start)
         return self.values(start)
 
     def values(self, start: str) -> list[Candidate]:
-        """The values of the option or argument that comes next, or the commands."""
+        """Returns the values of the option or argument that comes next, or the commands."""
         if self.option is None and self._is_group:
             shown = ((name, entry.short_help) for name, entry in self.command.entries.items())
             return [one for one in shown if one[0].startswith(start)]
@@ -144,7 +143,7 @@ class _Line:
 
     @property
     def _argument(self) -> Any:
-        """The argument that the next word is; the last one may take several."""
+        """The next positional argument; the last one may take several values."""
         arguments = [one for one in self.command.params if one.param_type_name == "argument"]
         if self.positions < len(arguments):
             return arguments[self.positions]

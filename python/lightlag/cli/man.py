@@ -14,7 +14,7 @@ _SECTIONS = re.compile(r"\n{2,}")
 
 
 def write(folder: Path) -> list[Path]:
-    """Writes every page to a folder, and gives their paths."""
+    """Writes every manual page to a directory, and returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in pages().items():
@@ -98,7 +98,7 @@ def _option(one: Any) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Paragraphs as in the help; those that start with a backspace keep their lines."""
+    """Yields the paragraphs of a help text; one that starts with a backspace character keeps its line breaks."""
     for at, part in enumerate(_SECTIONS.split(text.strip("\n"))):
         if at:
             yield ".PP"
@@ -111,7 +111,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    r"""A line of text: no character of it is a request or an escape.
+    r"""Escapes a line of text, so that roff does not take any of its characters for a request or an escape.
 
     Examples
     --------

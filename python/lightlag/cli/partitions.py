@@ -1,4 +1,4 @@
-"""Where a run on several threads cuts its network, as text for the terminal."""
+"""The partitioning of a run on several threads, as text for the terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lightlag.text.terminal import printable
 __all__ = ["describe"]
 
 SHOWN = 6
-"""Links that are named."""
+"""Maximum number of links that are listed by name."""
 
 
 def describe(scenario: _engine.Scenario, threads: int) -> str:
-    """The cut of a scenario for so many threads, and what a trial run in its partitions found."""
+    """Returns the partitioning of a scenario for `threads`, and the speed-up of a trial run."""
     name = printable(scenario.name)
     answer: dict[str, Any] = json.loads(_engine.partitions(scenario, threads))
     if "whole" in answer:

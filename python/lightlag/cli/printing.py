@@ -21,10 +21,10 @@ from lightlag import _signals
 __all__ = ["FAILED", "Printer", "streams"]
 
 FAILED = 1
-"""Exit status of a command that did its work but could not print."""
+"""Exit status of a command that did its work but could not print the result."""
 
 REPLACED = "lightlag.replaced"
-"""The name of the error handler of encodings that writes :data:`SUBSTITUTES`."""
+"""Name of the error handler for encodings that writes :data:`SUBSTITUTES`."""
 SUBSTITUTES = {
     "±": "+/-",
     "–": "-",
@@ -37,7 +37,7 @@ SUBSTITUTES = {
     "µ": "u",
     "…": "...",
 }
-"""Text in place of characters that an encoding lacks; all others become a question mark."""
+"""Replacements of characters that an encoding lacks; all others become a question mark."""
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
@@ -55,10 +55,10 @@ class Printer(io.TextIOWrapper):
 
     failure: OSError | None = None
     before: Printer | None = None
-    """A stream that is flushed before a text of this one is written, so that the two stay in order in one pipe."""
+    """Another stream, which is flushed before a text is written to this one, so that both stay in order in one pipe."""
 
     def write(self, text: str) -> int:
-        """Writes a text, or discards it if an earlier one could not be written."""
+        """Writes a text; discards it if an earlier one could not be written."""
         if self.before is not None:
             self.before.flush()
         try:
@@ -87,7 +87,7 @@ class streams:  # noqa: N801
     """A block in which the standard streams are printers.
 
     At its end a failure to print to standard output is reported on standard error, and the exit status 0 becomes
-    :data:`FAILED`. A closed pipe, as in ``lightlag schema | head -1``, is no failure unless the command wrote files.
+    :data:`FAILED`. A closed pipe, as in ``lightlag schema | head -1``, is not a failure unless the command wrote files.
     """
 
     def __enter__(self) -> None:
@@ -114,7 +114,7 @@ class streams:  # noqa: N801
 
 
 def _open_closed() -> None:
-    """Opens standard streams that are closed, so that no other file takes their numbers.
+    """Opens standard streams that are closed, so that no other file takes their descriptors.
 
     Standard output opens for reading: printing then fails, as it should.
     """
@@ -128,11 +128,11 @@ def _open_closed() -> None:
 
 
 def _printer(number: int, stream: object) -> Printer:
-    """A printer in place of a standard stream, which is None where it was closed."""
+    """Returns a printer that replaces a standard stream; the stream is None if it was closed."""
     if not isinstance(stream, io.TextIOWrapper):
         raw = io.FileIO(number, "w", closefd=False)
         return Printer(io.BufferedWriter(raw), encoding="utf-8", errors=REPLACED, line_buffering=number == 2)
-    # Errors and warnings appear at once, also in a pipe or a file.
+    # Errors and warnings appear immediately, also in a pipe or a file.
     encoding, is_by_line = stream.encoding, stream.line_buffering or number == 2
     errors = REPLACED if stream.errors in ("strict", "surrogateescape") else stream.errors
     with suppress(OSError):

@@ -17,7 +17,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def noted_signals() -> Iterator[Callable[[], int | None]]:
-    """A block in which a signal is noted and interrupts nothing. The value returns the first one, if any."""
+    """A block in which a signal is recorded but interrupts nothing.
+
+    Its value is a function that returns the first signal.
+    """
     received: list[int] = []
 
     def note(number: int, _frame: object) -> None:
@@ -35,7 +38,7 @@ def noted_signals() -> Iterator[Callable[[], int | None]]:
 
 
 def print_event(event: dict[str, Any], *, as_json: bool, several: bool) -> None:
-    """Prints an event of a host: one JSON object, or text that names both ends if there are `several` hosts."""
+    """Prints an event of a host: as a JSON object, or as text that names both endpoints if there are `several`."""
     print(plain(json.dumps(event)) if as_json else printable(_text(event, several), keep="\n"), flush=True)
 
 
@@ -47,7 +50,7 @@ def _text(event: dict[str, Any], several: bool) -> str:
 
 
 def _report(name: str, report: dict[str, Any]) -> str:
-    """A few lines about a connection that is over."""
+    """Returns a summary of a closed connection in a few lines."""
     seconds = report["seconds"]
     lines = [f"{name}: {report['error'] or 'closed'} after {seconds:.3f} s, {report['congestion']}"]
     for direction, verb in [("in", "received"), ("out", "sent")]:
@@ -57,9 +60,9 @@ def _report(name: str, report: dict[str, Any]) -> str:
             lines.append(f"  {verb} {size:,} bytes{rate}, sha256 {report[f'sha256_{direction}']}")
     agreed = [name for name in ("sack", "timestamps", "window_scaling", "ecn") if report[name]]
     lines.append(
-        f"  SRTT {1e3 * report['srtt']:.1f} ms, least {1e3 * report['min_rtt']:.1f} ms; cwnd {report['cwnd']} segments "
-        f"of {report['snd_mss']} bytes; {report['retransmitted_segments']} sent again, {report['timeouts']} timeouts; "
-        f"longest stall {1e3 * report['longest_stall']:.0f} ms"
+        f"  SRTT {1e3 * report['srtt']:.1f} ms, minimum {1e3 * report['min_rtt']:.1f} ms; cwnd {report['cwnd']} "
+        f"segments of {report['snd_mss']} bytes; {report['retransmitted_segments']} retransmitted, "
+        f"{report['timeouts']} timeouts; longest stall {1e3 * report['longest_stall']:.0f} ms"
     )
-    lines.append(f"  agreed on: {', '.join(agreed) or 'nothing'}")
+    lines.append(f"  negotiated: {', '.join(agreed) or 'nothing'}")
     return "\n".join(lines)

@@ -1,4 +1,6 @@
-"""Commands that are imported when they are invoked: most of the time of a short command would go to the others."""
+"""Commands that are imported only when they are invoked, because importing all of them takes most of the time of a
+short command.
+"""
 
 from __future__ import annotations
 
@@ -15,33 +17,35 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lightlag._renamed import renamed
 from lightlag.errors import InputError
 from lightlag.text.terminal import printable
 
 __all__ = ["HELP", "Command", "Commands", "Entry", "Group", "application"]
 
+PROGRAM = "lightlag"
 MAX_JOBS = 4096
 """Maximum number of threads or processes of a command."""
 ALONE = ("--install-completion", "--show-completion")
-"""Options of the program whose value may be left out."""
+"""Options of the program that may be given without their value."""
 HELP = {"help_option_names": ["-h", "--help"]}
-"""The settings of every command."""
+"""Settings that all commands share."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A command."""
+    """A command: where its function is, and its short help."""
 
     place: str
-    """Its function, as ``module:name``."""
+    """The function of the command, as ``module:name``."""
     short_help: str
     cls: str | None = None
-    """The class of its command, as ``module:name``."""
+    """The class of the command, as ``module:name``; None for the default class."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A command with commands of its own."""
+    """A command that has subcommands."""
 
     help: str
     short_help: str
@@ -49,7 +53,7 @@ class Group:
 
 
 class Commands(TyperGroup):
-    """The commands of a table. Errors on the command line are printed with control characters escaped."""
+    """A group with the commands of a table. Errors on the command line are printed with control characters escaped."""
 
     entries: ClassVar[Mapping[str, Entry | Group]] = {}
     guard: ClassVar[Any] = staticmethod(lambda command: command)
@@ -65,6 +69,11 @@ class Commands(TyperGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.short_help) for name, entry in self.entries.items()])
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if message := renamed(" ".join([PROGRAM, *ctx.command_path.split()[1:], *args[:1]])):
+            ctx.fail(message)
+        return super().resolve_command(ctx, args)
+
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _escaped():
             return super().make_context(*args, **options)
@@ -74,7 +83,7 @@ class Commands(TyperGroup):
         return parsed
 
     def _as_options(self, args: list[str]) -> list[str]:
-        """The arguments, with the option for ``help`` and ``version`` that stand in place of a command."""
+        """Returns the arguments, with ``help`` and ``version`` as options instead of commands."""
         if args[:1] == ["help"]:
             return [*args[1:], "--help"]
         is_known = any("--version" in one.opts for one in self.params)
@@ -86,7 +95,7 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command. It names the form of an option such as ``--set KEY=VALUE`` where the "=" is missing."""
+    """A command. If the "=" of an option such as ``--set KEY=VALUE`` is missing, its error states the form."""
 
     guard: Any = staticmethod(lambda command: command)
 
@@ -102,6 +111,9 @@ class Command(TyperCommand):
         except Exception as error:
             # The parser's own class has another module in each version.
             if (name := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
+                if message := renamed(" ".join([PROGRAM, *ctx.command_path.split()[1:], name])):
+                    error.possibilities, error.message = [], message  # type: ignore[attr-defined]
+                    raise
                 known = [option for one in self.params for option in one.opts]
                 error.possibilities, hint = _suggestion(name, known, list(error.possibilities or []))
                 error.message = f"No such option: {name}{hint}"  # type: ignore[attr-defined]
@@ -110,7 +122,7 @@ class Command(TyperCommand):
 
 
 def _suggestion(name: str, known: list[str], possibilities: list[str]) -> tuple[list[str], str]:
-    """The options that were meant, and a sentence where it is none of this command."""
+    """Returns the options that were probably meant; and a hint, if this command has no such option."""
     hint = _HINTS.get(name)
     if hint is None or hint in known:
         return [hint] if hint else possibilities, ""
@@ -126,19 +138,19 @@ _HINTS = {
     **dict.fromkeys(("--parallel", "--workers", "--cores"), "--jobs"),
     **dict.fromkeys(("--overwrite", "--replace", "-y", "--yes"), "--force"),
     "-n": 'a run has one seed; "lightlag compare FILE -n N" runs several',
-    "--plot": 'draw its figures with "lightlag plot DIR"',
-    "--figures": 'draw its figures with "lightlag plot DIR"',
+    "--plot": 'plot the results with "lightlag plot DIR"',
+    "--figures": 'plot the results with "lightlag plot DIR"',
     **dict.fromkeys(("--rate", "--bandwidth", "--bw"), _CHANGE.format("rate='5 Mbit/s'")),
     **dict.fromkeys(("--delay", "--latency"), _CHANGE.format("delay='20 ms'")),
     **dict.fromkeys(("--loss", "--plr", "--per"), _CHANGE.format("loss=1e-3")),
     **dict.fromkeys(("--queue", "--buffer"), _CHANGE.format("queue='1 bdp'")),
     "--rtt": 'set delays of links, --set links.0.delay="25 ms"; "lightlag compare" varies the RTT with --vary rtt=...',
 }
-"""Option names of other programs: the option of ours, or a sentence."""
+"""Option names of other programs, each with the corresponding option of ours or a hint."""
 
 
 def _check_pairs(option: Any, args: list[str]) -> None:
-    """Fails if a key and its value are two words, of which the second would be taken for a FILE."""
+    """Fails if a key and its value are two words: the second would be taken for a FILE."""
     for at, word in enumerate(args):
         name, separator, pair = word.partition("=")
         if name not in option.opts:
@@ -148,7 +160,7 @@ def _check_pairs(option: Any, args: list[str]) -> None:
             continue
         value = "VALUE" if Path(after[0]).suffix in (".toml", ".json", ".csv") or _is_preset(after[0]) else after[0]
         right = shlex.quote(f"{pair}={value}")
-        raise InputError(f'{name} "{pair}": is not {option.metavar}, one word with "="; write {name} {right}')
+        raise InputError(f'{name} "{pair}": is not {option.metavar}, one argument with "="; write {name} {right}')
 
 
 def _is_option(word: str) -> bool:
@@ -162,7 +174,7 @@ def _is_preset(word: str) -> bool:
 
 
 class _Loaded(MutableMapping[str, Any]):
-    """Commands by name, each made when it is first asked for."""
+    """Commands by name, each created at its first use."""
 
     def __init__(self, entries: Mapping[str, Entry | Group], guard: Callable[[Any], Any]) -> None:
         self._entries, self._guard = entries, guard
@@ -213,7 +225,7 @@ class _Loaded(MutableMapping[str, Any]):
 def application(
     entries: Mapping[str, Any], guard: Callable[[Any], Any], *, help: str, name: str | None = None, epilog: str = ""
 ) -> typer.Typer:
-    """A group of these commands; ``guard`` wraps the function of each."""
+    """Returns a group of these commands; ``guard`` wraps the function of each."""
     return typer.Typer(
         name=name,
         cls=type("Commands", (Commands,), {"entries": entries, "guard": staticmethod(guard)}),
@@ -228,7 +240,7 @@ def application(
 
 
 def _with_values(args: list[str]) -> list[str]:
-    """The arguments, with an empty value for an option that may stand alone and does."""
+    """Returns the arguments. An option that is given without its optional value gets an empty one."""
     if args[:1] and args[0] in ALONE and (len(args) == 1 or args[1].startswith("-")):
         return [args[0], "", *args[1:]]
     return args

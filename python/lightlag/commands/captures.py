@@ -1,4 +1,4 @@
-"""The options of ``lightlag run`` that ask for captures."""
+"""The options of ``lightlag run`` that request captures."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ __all__ = [
 ]
 
 EVERY_END = ""
-"""The value of ``--pcap`` without one."""
+"""Value of ``--pcap`` if it is given without one: both endpoints of every flow."""
 
 Pcap = Annotated[
     list[str] | None,
     typer.Option(
         "--pcap",
         metavar="[PLACES]",
-        help='Write pcapng files: of these nodes ("a"), link directions ("a->b") and radios ("a@medium"), with commas '
-        "between or repeated; alone, of both ends of every flow.",
+        help='Write pcapng files of these nodes ("a"), link directions ("a->b") and radios ("a@medium"), separated by '
+        "commas or repeated; without a value, of both endpoints of every flow.",
     ),
 ]
 PcapFlow = Annotated[
     list[str] | None,
-    typer.Option("--pcap-flow", metavar="NAMES", help="Only packets of these flows, with commas between or repeated."),
+    typer.Option("--pcap-flow", metavar="NAMES", help="Only packets of these flows, separated by commas or repeated."),
 ]
 PcapComments = Annotated[
     bool, typer.Option("--pcap-comments", help="Comments at packets: the sender's window, why a packet was dropped.")
@@ -52,14 +52,14 @@ Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose heade
 
 
 class OptionalPlaces(Command):
-    """A command whose ``--pcap`` and ``--acks`` may stand alone: at the end, before another option or before FILE."""
+    """A command whose ``--pcap`` and ``--acks`` may have no value: at the end, before another option or before FILE."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         parsed: list[str] = super().parse_args(ctx, with_value(with_file(args, self._with_value())))
         return parsed
 
     def _with_value(self) -> frozenset[str]:
-        """The options that take a value."""
+        """Names of the options that take a value."""
         return frozenset(name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts)
 
 
@@ -68,22 +68,22 @@ Acks = Annotated[
     typer.Option(
         "--acks",
         metavar="[FILE]",
-        help="Record each ACK that a sender takes: in the results folder, and in this CSV file if one is named.",
+        help="Record each ACK that a sender receives, in the results directory and, if FILE is given, as CSV.",
     ),
 ]
 
 
 ALONE = ("--pcap", "--acks")
-"""Options that may stand alone."""
+"""Options that may be given without a value."""
 
 
 def with_file(args: list[str], with_value: Collection[str]) -> list[str]:
-    """The arguments, with an empty value for the ``--pcap`` or ``--acks`` that would else take the only FILE.
+    """Returns the arguments. A ``--pcap`` or ``--acks`` that would take the only FILE as its value gets an empty one.
 
     Parameters
     ----------
     with_value
-        Options whose next word is their value.
+        Options whose value is the next argument.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def with_file(args: list[str], with_value: Collection[str]) -> list[str]:
 
 
 def with_value(args: list[str]) -> list[str]:
-    """The arguments, with an empty value for each ``--pcap`` and ``--acks`` that has none.
+    """Returns the arguments. Each ``--pcap`` and ``--acks`` without a value gets an empty one.
 
     Examples
     --------
@@ -125,11 +125,11 @@ def with_value(args: list[str]) -> list[str]:
 
 
 def changes(places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool) -> list[tuple[str, str]]:
-    """The changes of the options to a scenario."""
+    """Returns the changes to a scenario that the options request."""
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:
         if flows or comments:
-            raise InputError("--pcap-flow and --pcap-comments say more about --pcap; add it")
+            raise InputError("--pcap-flow and --pcap-comments need --pcap; add it")
         return changed
     from lightlag.scenario import toml_value
 
@@ -138,18 +138,20 @@ def changes(places: list[str] | None, flows: list[str] | None, comments: bool, i
 
 
 def check(scenario: _engine.Scenario, folder: Path | None) -> None:
-    """Fails if there is no folder for captures."""
+    """Fails if there is no directory for captures."""
     if scenario.is_captured and folder is None:
-        raise InputError("captures are written to a results folder; name one with --out")
+        raise InputError("captures are written to a results directory; name one with --out")
 
 
 def spool(scenario: _engine.Scenario, work: Path | None) -> Path | None:
-    """The folder of captures until they move to the results, on the same disk, so that nothing is copied.
+    """Creates the temporary directory of captures and returns it.
+
+    It is on the disk of the results, so that they are moved, not copied.
 
     Parameters
     ----------
     work
-        A folder that goes when the command ends; made if it is needed.
+        A directory that is deleted when the command ends; created if needed.
     """
     if not scenario.is_captured or work is None:
         return None
@@ -176,7 +178,7 @@ def check_acks(path: Path, force: bool, inputs: Sequence[Path]) -> None:
 
 
 def write_acks(result: Result, path: Path) -> None:
-    """Writes the ACKs of a run as CSV."""
+    """Writes the ACKs of a run as a CSV file."""
     from lightlag.files.output import new_file
 
     with new_file(path) as partial:

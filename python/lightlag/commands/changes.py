@@ -1,4 +1,4 @@
-"""The changes to a scenario that ``--set``, ``--duration`` and ``--seed`` ask for."""
+"""The changes to a scenario that ``--set``, ``--duration`` and ``--seed`` request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lightlag.errors import InputError
 
 
 def changes(sets: list[str] | None, seed: int | None = None, duration: str | None = None) -> list[tuple[str, str]]:
-    """Dotted paths and values, in the order in which they were given; an empty value removes its key.
+    """Returns dotted paths and values, in the order in which they were given; an empty value removes its key.
 
     Examples
     --------

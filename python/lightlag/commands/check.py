@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lightlag.commands.changes import changes
 from lightlag.errors import ScenarioError
-from lightlag.text.terminal import plain, say
+from lightlag.text.terminal import print_json, say
 
 if TYPE_CHECKING:
     from lightlag import _engine
 
 SHOWN_WAYS = 20
-"""Lines of routes that are printed."""
+"""Maximum number of printed lines about routes."""
 
 
 def check(
@@ -39,10 +38,10 @@ def check(
         warnings = read.named_warnings()
     except ScenarioError as error:
         if as_json:
-            _print_json({"file": file, "valid": False, "errors": _places(error.errors)})
+            print_json({"file": file, "valid": False, "errors": _places(error.errors)})
         raise
     if as_json:
-        _print_json({"file": file, "valid": True, "warnings": _named(warnings), "routes": _routes(read)})
+        print_json({"file": file, "valid": True, "warnings": _named(warnings), "routes": _routes(read)})
         return
     for name, place, message in warnings:
         say(f"warning: {file}: {place}: {message} [{name}]")
@@ -65,12 +64,8 @@ def _named(found: list[tuple[str, str, str]]) -> list[dict[str, str]]:
 
 
 def _routes(read: _engine.Scenario) -> list[dict[str, Any]]:
-    """Every change of a route; a loop has no nodes."""
+    """Returns every change of a route; the entry of a routing loop has no nodes."""
     ways, more = read.ways(SHOWN_WAYS)
     if more:
         ways, _ = read.ways(len(ways) + more)
     return [{"start_s": start, "flow": flow, "nodes": nodes} for start, flow, nodes in ways]
-
-
-def _print_json(found: dict[str, Any]) -> None:
-    print(plain(json.dumps(found)))

@@ -1,8 +1,7 @@
-"""``lightlag compare-capture``: a real connection beside a simulated one."""
+"""``lightlag compare-capture``: a real connection compared with a simulated one."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,13 +13,13 @@ from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
-from lightlag.text.terminal import plain, say
+from lightlag.text.terminal import print_json, say
 
 
 def compare_capture(
     real: Annotated[Path, typer.Argument(metavar="REAL", help="A capture of real hosts: pcapng or pcap.")],
     simulated: Annotated[
-        Path, typer.Argument(metavar="SIMULATED", help="A capture of a simulated run, or a results folder.")
+        Path, typer.Argument(metavar="SIMULATED", help="A capture of a simulated run, or a results directory.")
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FIGURE", help="Figure to write: .pdf, .svg, .png or .pgf.")
@@ -35,19 +34,23 @@ def compare_capture(
     flow: Flow = None,
     simulated_flow: Annotated[
         str | None,
-        typer.Option("--simulated-flow", metavar="FLOW", help="The same for SIMULATED; in a folder, a flow's name."),
+        typer.Option(
+            "--simulated-flow",
+            metavar="FLOW",
+            help="Connection of SIMULATED; in a results directory, the name of a flow.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
-    r"""Lay a real connection beside a simulated one: a table of statistics, and a figure.
+    r"""Compare a real connection with a simulated one: a table of statistics, and a figure.
 
     \b
     lightlag compare-capture real.pcapng results/geo -o both.pdf
     lightlag compare-capture real.pcapng simulated.pcapng --flow 3 -o both.png
 
-    The figure shows sequence, bytes in flight (for a results folder also the congestion window) and goodput over time,
-    from the first packet of each connection on. Without --flow it is the connection with the most data.
+    The figure shows sequence, bytes in flight (for a results directory also the congestion window) and goodput over
+    time, starting at the first packet of each connection. Default of --flow: the connection with the most data.
     """
     from lightlag.captures.comparison import CaptureComparison
     from lightlag.captures.sides import Side
@@ -81,8 +84,8 @@ def compare_capture(
                 comparison.plot(target)
     finally:
         if as_json:
-            print(plain(json.dumps(comparison.summary)))
+            print_json(comparison.summary)
         else:
-            print_rows(comparison.rows(), f"{comparison.real.title} beside {comparison.simulated.title}")
+            print_rows(comparison.rows(), f"{comparison.real.title} compared with {comparison.simulated.title}")
     if target is not None and not quiet:
         say(target, file=sys.stderr if as_json else sys.stdout)

@@ -1,4 +1,4 @@
-"""The parts of ``lightlag compare``: its options, what it runs, and the continuation of an interrupted comparison."""
+"""The parts of ``lightlag compare``: its options, its plan, and the continuation of an interrupted comparison."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Congestion = Annotated[
         "--congestion",
         "-c",
         metavar="NAMES",
-        help='Algorithms, with commas between; default: all. "cubic/bbr" lets two compete: flows take them in turn. '
+        help='Algorithms, separated by commas; default: all. "cubic/bbr" lets two compete: flows use them in turn. '
         """A table sets parameters: "{ algorithm = 'cubic', beta = 0.8 }". "CUBIC: cubic" sets the label in tables """
         "and figures.",
     ),
@@ -50,25 +50,25 @@ Vary = Annotated[
         "-v",
         metavar="KEY=V1,V2,...",
         help="Run every algorithm with each value of a key, as --set takes it: links.1.loss=0,1e-4,1e-3. May be "
-        'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" gives a label, and two keys one value; '
-        "rtt=50 ms,250 ms sets the longest delay on the way for these round trips.",
+        'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" adds a label and sets two keys; '
+        "rtt=50 ms,250 ms sets the maximum delay on the path to these round-trip times.",
     ),
 ]
 Figures = Annotated[
     str | None,
     typer.Option(
         metavar="FORMATS",
-        help='Figures for print: pdf, svg, png. The report has its own; "none" leaves out the report, too.',
+        help='Figures for print: pdf, svg, png. The report has its own; "none" omits the report.',
     ),
 ]
 
 
 SHORT_S = 1000.0
-"""Simulated seconds of all runs together, which take about a second of CPU time."""
+"""Threshold in simulated seconds, the sum over all runs: shorter comparisons render figures without extra processes."""
 
 
 def formats(text: str | None) -> tuple[str, ...]:
-    """The formats of figures that ``--figures`` names; without it there are none."""
+    """Returns the formats of figures that ``--figures`` names; none without the option."""
     if text is None:
         return ()
     from lightlag.comparison.saving import FORMATS
@@ -83,21 +83,21 @@ def formats(text: str | None) -> tuple[str, ...]:
 
 
 def check_is_one(congestion: str, file: str) -> None:
-    """Fails if these are algorithms with commas between them, of which a run takes one."""
+    """Fails if the value is a list of algorithms with commas: a run takes only one."""
     from lightlag.scenario import congestion_names
 
     names = congestion.split(",")
     if len(names) > 1 and {name.strip() for name in names} <= {*congestion_names()}:
         raise InputError(
-            f'--congestion "{congestion}": are several, and a run takes one; "lightlag compare {file} -c {congestion}" '
-            "runs each"
+            f'--congestion "{congestion}": names several, and a run takes one; "lightlag compare {file} -c '
+            f'{congestion}" runs each'
         )
 
 
 def plan(
     files: list[str], congestion: str | None, vary: list[str], replications: int, changes: list[tuple[str, str]]
 ) -> Plan:
-    """The runs to be made."""
+    """Returns the plan of the runs."""
     from lightlag.outcomes.plan import make
     from lightlag.outcomes.variables import split
     from lightlag.scenario import congestion_names
@@ -118,7 +118,7 @@ def study(
     changes: list[tuple[str, str]],
     folder: Path,
 ) -> str:
-    """The same runs as a ``study.toml`` in this folder: for more seeds, a target, or a cluster."""
+    """Returns the same runs as a ``study.toml`` in this directory: for more seeds, a target, or a cluster."""
     from lightlag.outcomes.variables import split
     from lightlag.scenario import toml
 
@@ -146,7 +146,7 @@ def _axis(text: str) -> tuple[str, list[str]]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Notes for the table: possible misunderstandings, and the leg that counts."""
+    """Returns notes for the table: possible misunderstandings, and the leg of a flow that is counted."""
     said = []
     for one in comparison.design.competitors:
         runs = {len(outcome.flows.name) for outcome in comparison.of(one.label)}
@@ -162,7 +162,7 @@ def notes(comparison: Comparison) -> list[str]:
     if legs:
         shown = ", ".join(f"{leg} of {flow}" for flow, leg in itertools.islice(legs.items(), 3))
         more = f" and {len(legs) - 3} more" if len(legs) > 3 else ""
-        said.append(f"note: resent, timeouts and windows are those of the longest leg: {shown}{more}")
+        said.append(f"note: retransmissions, timeouts and windows refer to the longest leg: {shown}{more}")
     return said
 
 
@@ -173,9 +173,9 @@ def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
 
 
 def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:
-    """Processes that draw the figures, one fewer than there are runs at the same time; none for short runs.
+    """Starts processes that render figures, one fewer than there are simultaneous runs; none for short runs.
 
-    They start while the runs go on, at the cost of half a second of CPU time each.
+    They start during the runs, at the cost of half a second of CPU time each.
     """
     if not formats:
         return nullcontext([])
@@ -189,12 +189,12 @@ def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractCon
 
 
 def run(of: Plan, jobs: int | None, journal: Path, *, shown: bool, fresh: bool) -> Comparison:
-    """Runs the rest of a plan, with a bar; returns the finished runs after Ctrl-C.
+    """Makes the remaining runs of a plan, with a progress bar; returns the finished runs after Ctrl-C.
 
     Parameters
     ----------
     fresh
-        Everything is run again. What the journal holds stays until the first run has finished.
+        Every run is made again. The journal keeps its contents until the first run has finished.
     """
     from lightlag.comparison.running import carry_out
     from lightlag.machine.processors import processors

@@ -1,4 +1,4 @@
-"""Default folders of results: a command that runs a file again takes the next free name."""
+"""Default directories of results: a command that reruns a file takes the next free name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["unused"]
 
 
 def unused(folder: Path, *, force: bool, may_take: Callable[[Path], bool] = lambda _: False) -> Path:
-    """The folder, or the first of ``NAME-2``, ``NAME-3``, … that is free.
+    """Returns the directory, or the first of ``NAME-2``, ``NAME-3``, … that is free.
 
-    A folder in which another process is writing is not free.
+    A directory in which another process is writing is not free.
 
     Parameters
     ----------
     force
-        Returns the folder itself, whose results are to be replaced.
+        Return the directory itself: its results are to be replaced.
     may_take
-        Returns True for an existing folder that the command continues.
+        Function that returns True for an existing directory whose results the command continues.
 
     Examples
     --------

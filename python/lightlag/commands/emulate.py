@@ -32,12 +32,14 @@ def emulate(
         typer.Option(
             "--between",
             metavar="A B",
-            help="Two TUN devices, or network namespaces: ns:NAME, ns:NAME/DEVICE. What is not there is made.",
+            help="Two TUN devices, or network namespaces: ns:NAME, ns:NAME/DEVICE. Missing ones are created.",
         ),
     ],
     at: Annotated[
         Pair | None,
-        typer.Option("--at", metavar="NODE NODE", help="Their nodes; default: the ends of the first flow."),
+        typer.Option(
+            "--at", metavar="NODE NODE", help="Nodes of the devices; default: the endpoints of the first flow."
+        ),
     ] = None,
     hosts: Annotated[
         str | None,
@@ -48,10 +50,10 @@ def emulate(
         typer.Option(
             "--address",
             metavar="A B",
-            help="Addresses to give them, with commas between; default in namespaces: 10.77.0.1/24,fd77::1/64 and .2.",
+            help="Addresses of A and B, separated by commas; default in namespaces: 10.77.0.1/24,fd77::1/64 and .2.",
         ),
     ] = None,
-    mtu: Annotated[int, typer.Option(min=68, max=65535, help="The largest packet, in bytes.")] = 1500,
+    mtu: Annotated[int, typer.Option(min=68, max=65535, help="Maximum packet size, in bytes.")] = 1500,
     duration: Annotated[
         str | None, typer.Option("--duration", "-d", metavar="TIME", help='Such as "30 s"; default: until Ctrl-C.')
     ] = None,
@@ -59,9 +61,9 @@ def emulate(
         list[str] | None,
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Start of every random stream.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of all random streams.")] = None,
     priority: Annotated[
-        str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
+        str, typer.Option(help="Scheduling of the loop: fifo, nice or normal; the next lower one if not permitted.")
     ] = "fifo",
     as_json: Annotated[
         bool,
@@ -71,9 +73,9 @@ def emulate(
 ) -> None:
     r"""Forward the real packets of two TUN devices through the links of a scenario, in real time.
 
-    Rate, delay, queues, losses, reordering and marks are those of a simulation of the same file; its flows are not
-    run. Needs root, or CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces). Devices that were not there are removed at
-    the end. For two namespaces:
+    Rate, delay, queues, losses, reordering and marks are as in a simulation of the same file; its flows do
+    not run. Needs root, or CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces). Devices that the command created are
+    removed at the end. For two namespaces:
 
     \b
       ip netns add left; ip netns add right
@@ -104,7 +106,7 @@ def emulate(
         start(
             file,
             devices,
-            at=at,
+            nodes=at,
             hosts=() if hosts is None else hosts,
             mtu=mtu,
             duration_s=duration_s,
@@ -119,7 +121,7 @@ def emulate(
                 while received() is None and not emulation.wait(0.2, look=look):
                     _print_events(emulation, as_json=as_json, quiet=quiet)
         finally:
-            # Ends the loop, so that the last statistics are those of the end.
+            # Ends the loop, so that the last statistics cover the entire time.
             ended = None
             try:
                 emulation.stop()
@@ -154,7 +156,7 @@ def _announce(emulation: Emulation) -> None:
 
 @contextmanager
 def _shown(emulation: Emulation, *, shown: bool) -> Iterator[Callable[[Emulation], object] | None]:
-    """Tables that follow the emulation, if stderr is a terminal."""
+    """Shows tables that follow the emulation, if stderr is a terminal."""
     if not shown or not sys.stderr.isatty():
         yield None
         return
@@ -163,7 +165,7 @@ def _shown(emulation: Emulation, *, shown: bool) -> Iterator[Callable[[Emulation
 
     last = emulation.statistics()
     console = Console(stderr=True)
-    # Events go to stdout. They belong above the tables if it is this terminal, too.
+    # Events go to stdout. They are printed above the tables if it is this terminal.
     shared = sys.stdout.isatty()
     tables = _tables(emulation.about, last, last)
     with Live(tables, console=console, auto_refresh=False, redirect_stdout=shared) as live:
@@ -188,7 +190,7 @@ def _tables(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) ->
 
 
 def _table(title: str, rows: list[dict[str, str]]) -> Table:
-    """A table whose first column is text and the others numbers."""
+    """Returns a table whose first column is text and whose other columns are numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -201,7 +203,7 @@ def _table(title: str, rows: list[dict[str, str]]) -> Table:
 
 
 def _directions(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> list[dict[str, str]]:
-    """A row for each direction between two devices; rates are those since `last`."""
+    """Returns a row for each direction between two devices; rates are averages since `last`."""
     a, b = about["nodes"]
     rows = []
     for index, name in enumerate((f"{a} → {b}", f"{b} → {a}")):
@@ -212,7 +214,7 @@ def _directions(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]
 
 
 def _sources(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -> list[dict[str, str]]:
-    """A row for the packets of each device and of each host; rates are those since `last`."""
+    """Returns a row for the packets of each device and each host; rates are averages since `last`."""
     rows = []
     for index, name in enumerate(_nodes(about)):
         packets, lateness = _source(now, last, index)
@@ -221,7 +223,7 @@ def _sources(about: dict[str, Any], now: dict[str, Any], last: dict[str, Any]) -
 
 
 def _nodes(about: dict[str, Any]) -> list[str]:
-    """Nodes of devices and hosts, in the order of the statistics."""
+    """Returns the nodes of devices and hosts, in the order of the statistics."""
     return [*about["nodes"], *(host["node"] for host in about["hosts"])]
 
 
@@ -236,7 +238,7 @@ def _drops(links: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _source(now: dict[str, Any], last: dict[str, Any], index: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Columns of the packets from a device or host, and of their lateness."""
+    """Returns the columns about the packets from a device or host, and about their lateness."""
     span = now["elapsed_s"] - last["elapsed_s"]
     direction, lateness = now["directions"][index], now["directions"][index]["lateness"]
     before = last["directions"][index]["delivered_bytes"] if span > 0 and last["directions"] else 0
@@ -280,7 +282,7 @@ def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
 
 
 def _histogram(statistics: dict[str, Any]) -> None:
-    """Lateness of all packets together, in powers of two."""
+    """Prints the histogram of the lateness of all packets, in powers of two."""
     counts: dict[int, int] = {}
     for direction in statistics["directions"]:
         for micros, count in direction["lateness"]["histogram"]:

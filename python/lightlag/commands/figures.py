@@ -1,4 +1,4 @@
-"""The options of commands that draw figures: their look, and their format."""
+"""The options of commands that write figures: style and format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Font", "Force", "Format", "Height", "Style", "Titles", "Width", "che
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="FORMAT", help="pdf, svg, png or pgf where no suffix of a file says it. Default: pdf"
+        "--format", metavar="FORMAT", help="pdf, svg, png or pgf, if no file suffix specifies it. Default: pdf."
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace a file that lightlag did not write.")]
@@ -45,12 +45,12 @@ Titles = Annotated[
 
 
 def path(out: Path | None, format: str | None, look: Look) -> Path | None:
-    """The file of the one figure that a command may draw: ``--out``, with the suffix of ``--format`` if it has none.
+    """Returns the file of a command's only figure: ``--out``, with the suffix of ``--format`` if it has none.
 
     Raises
     ------
     InputError
-        As :func:`check` and :func:`suffix`, and if the suffix is that of no figure.
+        As :func:`check` and :func:`suffix`, and if the suffix does not belong to a figure format.
     """
     check(out, format, look)
     if out is None:
@@ -63,7 +63,7 @@ def path(out: Path | None, format: str | None, look: Look) -> Path | None:
 
 
 def with_suffix(out: Path, format: str | None) -> Path:
-    """The file of a figure, with the suffix of the format if that is named and the file has none."""
+    """Returns the file of a figure; if a format is named and the file has no suffix, the format's is added."""
     from lightlag.files.output import is_stream
 
     ending = suffix(format, out)
@@ -73,20 +73,20 @@ def with_suffix(out: Path, format: str | None) -> Path:
 
 
 def check(out: Path | None, format: str | None, look: Look) -> None:
-    """Fails if there are options of figures, and no place to write one to."""
+    """Fails if options of figures are given, but no file to write a figure to."""
     from lightlag.drawing.looks import PLAIN
 
     if out is None and (format is not None or look != PLAIN):
-        raise InputError("--style, --width, --height, --font, --titles and --format are those of figures; add --out")
+        raise InputError("--style, --width, --height, --font, --titles and --format need a figure; add --out")
 
 
 def suffix(format: str | None, out: Path | None = None) -> str | None:
-    """The suffix of a format, if one is named.
+    """Returns the suffix of a format; empty if none is named.
 
     Raises
     ------
     InputError
-        If it is no format of figures, or if the file to write ends in another suffix.
+        If it is not a figure format, or if the file to write ends in another suffix.
     """
     if format is None:
         return None

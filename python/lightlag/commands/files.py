@@ -1,4 +1,4 @@
-"""Files of something of one's own, written beside each other."""
+"""Scenario files and the files that they name, written to one directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lightlag.words.schema import DIRECTIVE, SCHEMA
 
 
 def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) -> list[Path]:
-    """Writes scenarios and what they name, and the schema if it is not there; gives the paths.
+    """Writes scenarios, the files that they name, and the schema if it does not exist yet; returns the paths.
 
     Parameters
     ----------
@@ -22,12 +22,12 @@ def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) 
     Raises
     ------
     FileExistsError
-        If one is there already and may not be replaced.
+        If a file exists that may not be replaced.
     InputError
         If several files are to go to one pipe or device.
     """
     from lightlag import _engine
-    from lightlag.files.output import check_file, is_stream, new_file
+    from lightlag.files.output import check_file, is_stream, new_file, write_text
 
     for path in files:
         if is_stream(path) and len(files) > 1:
@@ -46,7 +46,6 @@ def put(files: Mapping[Path, str], *, force: bool, inputs: Sequence[Path] = ()) 
     for folder in {path.parent for path in files if path.suffix == ".toml" and not is_stream(path)}:
         schema = folder / SCHEMA
         if not os.path.lexists(schema):
-            with new_file(schema) as partial:
-                partial.write_text(_engine.schema() + "\n", encoding="utf-8")
+            write_text(schema, _engine.schema() + "\n")
             written.append(schema)
     return written

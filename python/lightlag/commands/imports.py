@@ -30,23 +30,29 @@ def import_(
     file: File,
     kind: Kind = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The scenario; default: NAME.toml.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write; default: NAME.toml.")
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name; default: that of the file.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the scenario; default: the name of the file.")
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
             "--column",
             "-c",
             metavar="KEY=COLUMN:UNIT",
-            help="Of a table: time, rate, down, up, delay, rtt or loss, as rate=rate_mbps:Mbit/s. May be repeated.",
+            help="Column of a table: time, rate, down, up, delay, rtt or loss, as rate=mbps:Mbit/s. May be repeated.",
         ),
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help='The rate of the link, "20 Mbit/s".')] = None,
-    delay: Annotated[str | None, typer.Option(metavar="TIME", help='Its delay, one way, "20 ms".')] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help='Rate of the link, such as "20 Mbit/s".')] = None,
+    delay: Annotated[
+        str | None, typer.Option(metavar="TIME", help='One-way delay of the link, such as "20 ms".')
+    ] = None,
     missing: Annotated[
         list[str] | None,
-        typer.Option(metavar="VALUE", help="A value of a table that stands for none, as 0 or 999. May be repeated."),
+        typer.Option(
+            metavar="VALUE", help="Value of a table that means 'no value', such as 0 or 999. May be repeated."
+        ),
     ] = None,
     interval: Annotated[
         float | None,
@@ -55,13 +61,13 @@ def import_(
             min=1e-6,
             max=1e6,
             callback=finite,
-            help="Time between two probes of a ping without times; default: as its summary says, or 1.",
+            help="Time between two probes of a ping without times; default: from its summary, or 1.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
-    r"""Make a scenario of a measurement: a commented file that runs, and the trace that it names.
+    r"""Convert a measurement to a scenario: a commented file that runs, and the trace that it names.
 
     \b
     lightlag import test.json                       iperf3 --json, irtt, also compressed (gzip, xz, zstd, zip, ...)
@@ -69,7 +75,7 @@ def import_(
     lightlag import cell.down --delay "20 ms"       mahimahi
     lightlag import log.csv -c time=t:ms -c down=dl_mbps:Mbit/s -c up=ul_mbps:Mbit/s --delay "20 ms"
     lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
-    lightlag import satellite_network_state         a network of Hypatia: the folder with its files
+    lightlag import satellite_network_state         a network of Hypatia: the directory with its files
     lightlag import swarm.ns_movements              ns-2, ns-3, BonnMotion, SUMO
     lightlag import real.pcapng                     the path of its largest connection
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -13,7 +12,7 @@ from lightlag import _signals
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import Interrupted
-from lightlag.text.terminal import plain, say
+from lightlag.text.terminal import print_json, say
 
 if TYPE_CHECKING:
     from lightlag.captures.connections import Capture, Connection
@@ -72,7 +71,7 @@ def inspect(
                 capture.largest(flow).plot(target)
     finally:
         if as_json:
-            print(plain(json.dumps(capture.summary | {"connections": [each.summary for each in selected]})))
+            print_json(capture.summary | {"connections": [each.summary for each in selected]})
         else:
             _print(capture, selected, flow)
         if capture.note and not quiet:
@@ -85,7 +84,7 @@ def inspect(
 
 
 def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:
-    """Reads a capture with a progress bar. Whether Ctrl-C ended that early."""
+    """Reads a capture with a progress bar; also returns whether Ctrl-C ended the reading early."""
     from lightlag.captures.connections import inspect
     from lightlag.text import progress as _progress
 

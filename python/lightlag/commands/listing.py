@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from lightlag.errors import InputError
-from lightlag.text.terminal import meant, plain
+from lightlag.text.terminal import meant, print_json
 
 LISTS = ("congestion", "queues", "profiles", "scenarios", "papers")
 SYNONYMS = {
@@ -19,7 +18,7 @@ SYNONYMS = {
     **dict.fromkeys(("profile",), "profiles"),
     **dict.fromkeys(("paper",), "papers"),
 }
-"""Other names of the lists."""
+"""Alternative names of the lists."""
 
 
 def list_(
@@ -34,7 +33,7 @@ def list_(
         raise InputError(f'cannot list "{what}"; {meant(what, LISTS)}name one of {", ".join(LISTS)}')
     found = entries(what)
     if as_json:
-        print(plain(json.dumps({what: [{"name": name, "about": about} for name, about in found.items()]})))
+        print_json({what: [{"name": name, "about": about} for name, about in found.items()]})
         return
     width = max(map(len, found), default=0)
     for name, about in found.items():
@@ -42,7 +41,7 @@ def list_(
 
 
 def entries(what: str) -> dict[str, str]:
-    """The names of a list with a sentence each."""
+    """Returns the entries of a list: each name with a description in one sentence."""
     from lightlag.words import explain
 
     named: dict[str, Callable[[], dict[str, str]]] = {

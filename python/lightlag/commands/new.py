@@ -1,4 +1,4 @@
-"""``lightlag new``: the files of something of one's own, to start from."""
+"""``lightlag new``: the files of a scenario or an algorithm to start from."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from lightlag.text.terminal import say
 
 
 def scenario(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, and that of the file NAME.toml.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the scenario; the file is NAME.toml.")],
     path: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="geo, meo, leo, moon, wan or lan; sets the usual round trip and loss."),
+        typer.Option(metavar="PATH", help="geo, meo, leo, moon, wan or lan; sets typical round-trip time and loss."),
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help='Of the slowest link, such as "20 Mbit/s".')] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help='Rate of the slowest link, such as "20 Mbit/s".')
+    ] = None,
     rtt: Annotated[
-        str | None, typer.Option(metavar="TIME", help='The round trip without queueing, such as "600 ms".')
+        str | None, typer.Option(metavar="TIME", help='Round-trip time without queueing, such as "600 ms".')
     ] = None,
     congestion: Annotated[
-        str | None, typer.Option("--congestion", "-c", metavar="NAME", help="The congestion control of the flow.")
+        str | None, typer.Option("--congestion", "-c", metavar="NAME", help="Congestion control of the flow.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The new file; by default NAME.toml.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write; default: NAME.toml.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing file.")] = False,
 ) -> None:
-    r"""Write a commented scenario that runs. On a terminal it asks what is not given; else it takes what is usual.
+    r"""Write a commented scenario that runs. On a terminal, missing options are prompted for; otherwise defaults apply.
 
     \b
-    lightlag new scenario mine                                  asks four questions
+    lightlag new scenario mine                                  four questions
     lightlag new scenario mine --path leo --rate "50 Mbit/s" --rtt "60 ms" -c bbr
     """
     from lightlag.commands import questions
@@ -48,26 +50,28 @@ def scenario(
 
 
 def congestion(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name: lower-case letters, digits and _.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the algorithm: lower-case letters, digits and _.")
+    ],
     language: Annotated[
         str, typer.Option("--language", "-l", metavar="LANGUAGE", help="python, numba (compiled), rust or c.")
     ] = "python",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The new folder; by default NAME.")
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Directory to write; default: NAME.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a folder that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace an existing directory.")] = False,
 ) -> None:
     r"""Write a congestion control to start from, with its test and its figure.
 
     \b
     lightlag new congestion mine                    a class in Python
     lightlag new congestion mine --language rust    a library
-    python mine/test_mine.py                        tests it, draws it, compares it
+    python mine/test_mine.py                        tests it, plots it, compares it
     """
-    from lightlag.own import template
+    from lightlag.custom import template
 
     if any(ord(letter) < 32 for letter in name):
-        raise InputError("the name has a control character in it; take lower-case letters, digits and _")
+        raise InputError("the name has a control character in it; use lower-case letters, digits and _")
     folder = out or Path(name)
     for path in template.write(name, language, folder, force=force):
         if not path.startswith("lightlag-plugin/"):

@@ -1,4 +1,4 @@
-"""Numbers among the options of a command."""
+"""Checks numbers in the options of a command."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["finite"]
 
 
 def finite(value: float | None) -> float | None:
-    """Returns a number that was given, as the callback of its option.
+    """Callback of an option with a number: returns the number unless it is NaN.
 
     Raises
     ------
     typer.BadParameter
-        If it is not a number, which lies in every range for the parser of options.
+        If it is NaN, which the option parser accepts for any range.
     """
     if value is not None and math.isnan(value):
         raise typer.BadParameter("nan is not a number.")

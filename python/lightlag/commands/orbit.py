@@ -1,9 +1,8 @@
-"""``lightlag orbit``: the sky of a scenario without a run."""
+"""``lightlag orbit``: the constellation of a scenario without a run."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,7 @@ from lightlag.commands import figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
-from lightlag.text.terminal import plain, say
+from lightlag.text.terminal import print_json, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +23,9 @@ if TYPE_CHECKING:
 
 Pair = Annotated[
     str | None,
-    typer.Option("--pair", metavar="A,B", help="Two stations: their way over time. Default: the first two."),
+    typer.Option(
+        "--pair", metavar="A,B", help="Two stations, whose path is computed over time. Default: the first two."
+    ),
 ]
 
 
@@ -34,15 +35,30 @@ def orbit(
     ],
     pair: Pair = None,
     station: Annotated[
-        str | None, typer.Option("--station", metavar="NAME", help="The passes over this station, and its sky.")
+        str | None,
+        typer.Option("--station", metavar="NAME", help="Passes over this station, and the satellites visible from it."),
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option("--seconds", metavar="S", help="Seconds from the start on.", min=1.0, max=1e6, callback=finite),
+        typer.Option(
+            "--seconds",
+            metavar="S",
+            help="Seconds to compute, from the start of the scenario.",
+            min=1.0,
+            max=1e6,
+            callback=finite,
+        ),
     ] = 600.0,
     at: Annotated[
         float,
-        typer.Option("--at", metavar="S", help="Seconds of pictures of one moment.", min=0.0, max=1e6, callback=finite),
+        typer.Option(
+            "--at",
+            metavar="S",
+            help="Time of the figures that show one moment, in seconds.",
+            min=0.0,
+            max=1e6,
+            callback=finite,
+        ),
     ] = 0.0,
     out: Annotated[
         Path | None,
@@ -50,7 +66,7 @@ def orbit(
             "--out",
             "-o",
             metavar="DIR",
-            help="Write tables as Parquet, figures, and a player in HTML here, a new folder.",
+            help="New directory for tables as Parquet, figures, and an animation as HTML.",
         ),
     ] = None,
     format: Format = None,
@@ -61,14 +77,14 @@ def orbit(
     titles: Titles = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    r"""Look at a constellation: the way of a pair of stations, its round trips and handovers, passes, pictures.
+    r"""Inspect a constellation: the path between two stations, its round-trip times and handovers, passes, figures.
 
     \b
-    lightlag orbit starlink-550                              the way between the first two stations
+    lightlag orbit starlink-550                              the path between the first two stations
     lightlag orbit starlink-550 --pair London,Singapore --seconds 3600
-    lightlag orbit kuiper-630 --station Manila               who is in its sky, and for how long
-    lightlag orbit iridium -o iridium-sky                    globe (also as a page that plays), map, sky, timeline
-    lightlag orbit iridium -o iridium-sky --style ieee --format pgf
+    lightlag orbit kuiper-630 --station Manila               visible satellites, and for how long
+    lightlag orbit iridium -o iridium-orbit                  globe (also animated), map, view from a station, timeline
+    lightlag orbit iridium -o iridium-ieee --style ieee --format pgf
     """
     from lightlag.constellation.satellites import sky as sky_of
     from lightlag.drawing import looks
@@ -81,17 +97,17 @@ def orbit(
         check_folder(out)
     sky = sky_of(scenario)
     start, end = _pair(pair, sky)
-    way = sky.way(start, end, seconds, min(1.0, seconds / 100))
-    summary = _summary(sky, start, end, seconds, way)
+    path = sky.path(start, end, seconds, min(1.0, seconds / 100))
+    summary = _summary(sky, start, end, seconds, path)
     passes = None if station is None else sky.passes(station, seconds)
     try:
         if out is not None:
             with looks.within(look), new_folder(out, force=False) as partial:
-                _write(sky, start, end, station, seconds, at, partial, suffix, way, passes)
+                _write(sky, start, end, station, seconds, at, partial, suffix, path, passes)
     finally:
         if as_json:
             table = None if passes is None else passes.to_dicts()
-            print(plain(json.dumps(summary | ({} if table is None else {"passes": table}))))
+            print_json(summary | ({} if table is None else {"passes": table}))
         else:
             _print(sky, summary, station, passes)
     if out is not None:
@@ -107,14 +123,14 @@ def _pair(pair: str | None, sky: Sky) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _summary(sky: Sky, start: str, end: str, seconds: float, way: pl.DataFrame) -> dict[str, object]:
-    """The summary of a pair; the handovers of an end are changes of the satellite that it uses."""
-    courses = sky.courses(start, end, seconds)
+def _summary(sky: Sky, start: str, end: str, seconds: float, path: pl.DataFrame) -> dict[str, object]:
+    """Returns the summary of a pair of stations; a handover of a station is a change of the satellite that it uses."""
+    courses = sky.path_changes(start, end, seconds)
     ends = [(nodes[1], nodes[-2]) for _, nodes in courses if nodes]
     times = [since for since, _ in courses] + [seconds]
     out = sum(times[at + 1] - times[at] for at, (_, nodes) in enumerate(courses) if not nodes)
     turns = [sum(a[side] != b[side] for a, b in itertools.pairwise(ends)) for side in (0, 1)]
-    rtt = way["rtt_ms"]
+    rtt = path["rtt_ms"]
     return {
         "satellites": len(sky.satellites),
         "links": sky.link_count,
@@ -123,7 +139,7 @@ def _summary(sky: Sky, start: str, end: str, seconds: float, way: pl.DataFrame) 
         "to": end,
         "seconds": seconds,
         "rtt_ms": {"min": rtt.min(), "mean": rtt.mean(), "max": rtt.max()},
-        "hops": {"min": way["hops"].min(), "max": way["hops"].max()},
+        "hops": {"min": path["hops"].min(), "max": path["hops"].max()},
         "changes": len(courses) - 1,
         "handovers_per_minute": [60.0 * turn / seconds for turn in turns],
         "outage_s": out,
@@ -143,16 +159,16 @@ def _print(sky: Sky, summary: dict[str, object], station: str | None, passes: pl
     turns = summary["handovers_per_minute"]
     assert isinstance(turns, list)
     row: Row = {
-        "way": f"{summary['from']} – {summary['to']}",
+        "path": f"{summary['from']} – {summary['to']}",
         "RTT min": f"{_number(rtt['min'])} ms",
         "mean": f"{_number(rtt['mean'])} ms",
         "max": f"{_number(rtt['max'])} ms",
         "links": f"{hops['min']} to {hops['max']}",
         "changes": str(summary["changes"]),
-        "handovers a minute": " and ".join(f"{turn:.2f}" for turn in turns),
-        "no way": f"{summary['outage_s']:.1f} s",
+        "handovers per minute": " and ".join(f"{turn:.2f}" for turn in turns),
+        "no path": f"{summary['outage_s']:.1f} s",
     }
-    title = f"{sky.about()}, {summary['seconds']:g} s from {summary['start']} on"
+    title = f"{sky.about()}, {summary['seconds']:g} s since {summary['start']}"
     print_rows([row], title)
     if passes is None:
         return
@@ -180,17 +196,17 @@ def _write(
     at: float,
     out: Path,
     suffix: str,
-    way: pl.DataFrame,
+    path: pl.DataFrame,
     passes: pl.DataFrame | None,
 ) -> None:
     from lightlag.constellation import plot as constellation_plot
 
-    way.write_parquet(out / "way.parquet")
+    path.write_parquet(out / "path.parquet")
     constellation_plot.timeline(sky, start, end, seconds, min(1.0, seconds / 600)).save(out / f"timeline{suffix}")
-    constellation_plot.globe(sky, at, ways=[(start, end)]).save(out / f"globe{suffix}")
+    constellation_plot.globe(sky, at, paths=[(start, end)]).save(out / f"globe{suffix}")
     constellation_plot.map_of(sky, at).save(out / f"map{suffix}")
     constellation_plot.sky_view(sky, station or start, at).save(out / f"sky{suffix}")
-    title = f"{start} – {end} through {len(sky.satellites)} satellites from {sky.start} on"
-    sky.player(out / "globe.html", pairs=[(start, end)], until_s=seconds, title=title)
+    title = f"{start} – {end} through {len(sky.satellites)} satellites since {sky.start}"
+    sky.animation(out / "globe.html", pairs=[(start, end)], until_s=seconds, title=title)
     if passes is not None:
         passes.write_parquet(out / "passes.parquet")

@@ -1,8 +1,7 @@
-"""``lightlag reproduce`` and ``lightlag validate``: papers and validations, which lightlag-papers has."""
+"""``lightlag reproduce`` and ``lightlag validate``: papers and validations, provided by lightlag-papers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -13,17 +12,17 @@ import typer
 from lightlag import _signals
 from lightlag.commands.application import MAX_JOBS
 from lightlag.errors import CommandError, InputError
-from lightlag.text.terminal import meant, plain
+from lightlag.text.terminal import meant, print_json
 
 GROUP = "lightlag.papers"
-"""The entry points that lightlag-papers has: ``papers`` by name, ``all`` of them, ``tcp`` and ``kernel``."""
+"""The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp`` and ``kernel``."""
 FAILED = 1
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
 
 
 def installed(name: str) -> Any:
-    """What an entry point of lightlag-papers gives.
+    """Returns the object of an entry point of lightlag-papers.
 
     Raises
     ------
@@ -36,7 +35,7 @@ def installed(name: str) -> Any:
 
 
 def papers() -> Mapping[str, Any]:
-    """The papers by name."""
+    """Returns the papers by name."""
     there: Mapping[str, Any] = installed("papers")
     return there
 
@@ -51,21 +50,20 @@ def reproduce(
     force: Force = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one per processor."),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs for each item with a spread; default: set by its check.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object; write a folder only if --out names it.")
+        bool, typer.Option("--json", help="Print one JSON object; write results only if --out names a directory.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Reproduce a paper's figures: paper's value, model, ours and verdict, item by item.
+    """Reproduce the figures of a paper: value in the paper, model, our value and verdict for each item.
 
-    all: every paper, one table of verdicts, and one page index.html with the figures. If it is interrupted, finished
-    papers are kept, and the same command continues with the others. So are the finished runs of fanet, of which there
-    are more than a thousand.
+    all: every paper, one table of verdicts, and one page index.html with the figures. Finished papers, and the
+    finished runs of fanet, are stored; after an interruption, the same command runs the rest.
     """
     from lightlag.machine.processors import processors
 
@@ -81,7 +79,7 @@ def reproduce(
     else:
         record = there[paper].reproduce(folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
     if as_json:
-        print(plain(json.dumps(record)))
+        print_json(record)
 
 
 def validate(
@@ -98,53 +96,54 @@ def validate(
             "--out",
             "-o",
             metavar="DIR",
-            help="The pages; their index goes beside it, to DIR.md. Default: docs/validation; of congestion: "
-            "results/NAME-judgement.",
+            help="Directory of the pages; their index is DIR.md. Default: docs/validation; for congestion: "
+            "results/NAME-validation.",
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one a processor."),
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one per processor."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs for each item of a paper with a spread; default: set by its check.")
+        int | None, typer.Option(min=1, help="Runs per item of a paper with a spread; default: set by its check.")
     ] = None,
     only: Annotated[
         str, typer.Option(metavar="TEXT", help="kernel: only cells whose description contains this; no page.")
     ] = "",
     short: Annotated[bool, typer.Option("--short", help="kernel: a few cells that take seconds; no page.")] = False,
-    kept: Annotated[Path, typer.Option(metavar="FILE", help="kernel: its runs, which are not measured again.")] = Path(
-        "results/kernel.jsonl"
-    ),
-    again: Annotated[
-        bool, typer.Option("--again", help="kernel: measure it again, and replace the runs that were kept.")
+    kept: Annotated[
+        Path, typer.Option(metavar="FILE", help="kernel: file of earlier runs, which are not repeated.")
+    ] = Path("results/kernel.jsonl"),
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="kernel: repeat the runs, and replace the stored ones.")
     ] = False,
     replications: Annotated[
         int | None,
         typer.Option("--replications", "-n", min=1, help="congestion: runs at each point, with consecutive seeds; 3."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="congestion: replace results that exist.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: every judgement.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all verdicts.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """tcp: run every judge: closed forms, response functions of every algorithm, and the papers. Some minutes.
+    """tcp: run every check: closed forms, response functions of every algorithm, and the papers. Takes a few minutes.
 
-    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation:
-    exact patterns of losses, completion times, bulk flows. As root, on a machine that does nothing else; some
-    minutes. Runs of the kernel are kept, so that an interrupted command continues.
+    kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation: exact
+    loss patterns, completion times, bulk flows. Needs root and an idle machine; takes a few minutes. Runs of the kernel
+    are stored; after an interruption, the same command runs the rest.
 
-    congestion NAME: judge one algorithm: response to loss, fairness to itself, to CUBIC and between round trips, queue,
-    scenes, invariants. About a minute of CPU time.
+    congestion NAME: check one algorithm: response to loss, fairness to itself, to CUBIC and between round-trip times,
+    queue, scenes, invariants. About a minute of CPU time.
 
-    Prints the tables of the algorithms and writes a page for each subject. The command fails if something does not
-    hold.
+    Prints the tables of the algorithms and writes a page per subject. The command fails if a check does not hold.
     """
-    from lightlag.commands import judge
+    from lightlag.commands import congestion
     from lightlag.machine.processors import processors
 
     quiet = quiet or as_json
     if what == "congestion":
-        judge.judge(name, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet)
+        congestion.validate(
+            name, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet
+        )
         return
     if name is not None:
         raise InputError(f'"{name}": {what} takes no name; write lightlag validate congestion {name}')
@@ -152,10 +151,10 @@ def validate(
     if what == "kernel":
         with _signals.raising():
             measured = installed("kernel")(
-                out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=again, quiet=quiet
+                out, seeds=seeds, jobs=jobs, only=only, short=short, kept=kept, again=rerun, quiet=quiet
             )
         if as_json:
-            print(plain(json.dumps(measured.record())))
+            print_json(measured.record())
         if outside := measured.failures():
             raise CommandError(FAILED, "\n".join(outside))
         return
@@ -163,6 +162,6 @@ def validate(
         raise InputError(f'cannot validate "{what}"; name tcp, kernel or congestion')
     found = installed("tcp")(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if as_json:
-        print(plain(json.dumps(found.record())))
+        print_json(found.record())
     if failures := found.failures():
-        raise CommandError(FAILED, f"{len(failures)} judgements do not hold; the pages in {out} name them")
+        raise CommandError(FAILED, f"{len(failures)} checks do not hold; see the pages in {out}")

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 def plot(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Results folders: several of one kind are drawn together.")
+        list[Path], typer.Argument(metavar="DIR...", help="Results directories; several of one kind share a figure.")
     ],
     metric: Annotated[
         list[str] | None,
         typer.Option(
             "--metric",
             "-m",
-            help="cwnd (default), goodput, sequence, rtt or queue; of one run also swarm, airtime or routes of radios, "
-            "globe or handovers of a constellation; of comparisons any of their figures. Several with commas are "
-            "panels of one figure, as is the option repeated.",
+            help="cwnd (default), goodput, sequence, rtt or queue; for one run also swarm, airtime or routes of "
+            "radios, globe or handovers of a constellation; for comparisons any of their figures. Several, separated "
+            "by commas or repeated, are panels of one figure.",
         ),
     ] = None,
     out: Annotated[
@@ -40,12 +40,12 @@ def plot(
             "--out",
             "-o",
             metavar="FILE",
-            help="Figure to write: .pdf, .svg, .png or .pgf; of globe and swarm also a film, .gif or .mp4, or a page"
-            " that plays, .html. Default: DIR/METRIC.pdf; of several METRIC.pdf",
+            help="Figure to write: .pdf, .svg, .png or .pgf; for globe and swarm also an animation: .gif, .mp4"
+            " or .html. Default: DIR/METRIC.pdf; for several METRIC.pdf",
         ),
     ] = None,
-    apart: Annotated[
-        bool, typer.Option("--apart", help="Panels for each of several folders, instead of all over each other.")
+    separate: Annotated[
+        bool, typer.Option("--separate", help="A panel per results directory, instead of all in one.")
     ] = False,
     format: Format = None,
     style: Style = "plain",
@@ -55,20 +55,20 @@ def plot(
     titles: Titles = None,
     store: Annotated[
         str | None,
-        typer.Option("--store", metavar="DIR|URL", help="Of a study: where its runs are. Default: store beside DIR."),
+        typer.Option("--store", metavar="DIR|URL", help="Store of the runs of a study. Default: store next to DIR."),
     ] = None,
     force: Force = False,
 ) -> None:
-    r"""Draw a figure of a results folder, or of several over each other.
+    r"""Plot results: of one directory, or of several in one figure.
 
     \b
     lightlag plot results/geo -m cwnd -o cwnd.pdf
-    lightlag plot results/cubic results/hybla -m goodput -o both.pdf    a line for each folder and flow
+    lightlag plot results/cubic results/hybla -m goodput -o both.pdf    a line per directory and flow
     lightlag plot results/geo -m cwnd,rtt,goodput,queue                 2 x 2 panels over the same time
     lightlag plot results/geo --style ieee --format pgf                 a column of a paper, for LaTeX
     lightlag plot results/geo --width 3.5in --font serif -o cwnd.svg
     lightlag plot results/old-compare results/new-compare -m bars       the algorithms of both side by side
-    lightlag plot results/old-compare results/new-compare --apart       a panel for each, with the same scales
+    lightlag plot results/old-compare results/new-compare --separate    a panel for each, with the same scales
     lightlag plot results/geo-compare -m goodput,completion,cwnd        several figures of a comparison
     """
     from lightlag.comparison.comparison import Comparison
@@ -86,9 +86,9 @@ def plot(
     found = [one.comparison(store) if isinstance(one, StudyResults) else one for one in read]
     with looks.within(look):
         if isinstance(found[0], Comparison):
-            _of_comparisons(overlay.named(found, Comparison), metrics, apart, _Target(out, format, folders, force))
+            _of_comparisons(overlay.named(found, Comparison), metrics, separate, _Target(out, format, folders, force))
         else:
-            _of_runs(overlay.named(found, Result), metrics or ["cwnd"], apart, _Target(out, format, folders, force))
+            _of_runs(overlay.named(found, Result), metrics or ["cwnd"], separate, _Target(out, format, folders, force))
 
 
 def _metrics(metric: str) -> list[str]:
@@ -96,17 +96,17 @@ def _metrics(metric: str) -> list[str]:
 
 
 def _check_folders(folders: list[Path], metrics: list[str]) -> None:
-    """Fails if a folder is the name of a figure, which stands behind the option without a comma."""
+    """Fails if a missing directory has the name of a figure: figures are one argument, with commas between them."""
     from lightlag.records.records import Metric
 
     for folder in folders:
         if str(folder) in get_args(Metric) and not folder.exists():
-            raise InputError(f"{folder}: is a figure, not a folder; write -m {','.join([*metrics, str(folder)])}")
+            raise InputError(f"{folder}: is a figure, not a directory; write -m {','.join([*metrics, str(folder)])}")
 
 
 @dataclass(frozen=True)
 class _Target:
-    """Where a figure is written, as the command says it."""
+    """Destination of a figure, from the options of the command."""
 
     out: Path | None
     format: str | None
@@ -119,7 +119,7 @@ class _Target:
         Raises
         ------
         FileExistsError
-            If it must not be replaced.
+            If the file must not be replaced.
         """
         from lightlag.drawing.style import format_of
         from lightlag.files.output import check_file, is_stream
@@ -140,28 +140,28 @@ class _Target:
         return self.folders[0] / name if len(self.folders) == 1 else Path(name)
 
     def save(self, figure: Figure, path: Path) -> None:
-        """Writes a figure; without a suffix, as those of a pipe, in the format of ``--format``."""
+        """Writes a figure; a file without a suffix, such as a pipe, gets the format of ``--format``."""
         from lightlag.drawing.style import format_of, save
 
         named = (figures.suffix(self.format) or "")[1:]
         save(figure, path, format_of(path) if path.suffix or not named else named)
 
 
-def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, apart: bool, target: _Target) -> None:
+def _of_comparisons(found: dict[str, Comparison], metrics: list[str] | None, separate: bool, target: _Target) -> None:
     from lightlag.files.output import say_written
     from lightlag.plot import comparisons, facets
 
     if metrics is None:
         metrics = [next(iter(found.values())).figures[0]]
     path = target.path(",".join(metrics))
-    if len(metrics) > 1 or (apart and len(found) > 1):
-        target.save(facets(found, metrics, apart=apart), path)
+    if len(metrics) > 1 or (separate and len(found) > 1):
+        target.save(facets(found, metrics, separate=separate), path)
     else:
         target.save(comparisons(found, metrics[0]), path)
     say_written(path)
 
 
-def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: _Target) -> None:
+def _of_runs(found: dict[str, Result], metrics: list[str], separate: bool, target: _Target) -> None:
     from lightlag.files.output import say_written
     from lightlag.plot import FIGURES, facets, moving
     from lightlag.text import progress as _progress
@@ -172,12 +172,12 @@ def _of_runs(found: dict[str, Result], metrics: list[str], apart: bool, target: 
     path = target.path(metric)
     if moving.is_moving(path):
         if len(found) > 1:
-            raise InputError(f"{printable(path)}: films and pages show one result; name one folder, or a figure")
+            raise InputError(f"{printable(path)}: animations show one result; name one directory, or a figure")
         (result,) = found.values()
         with _progress.of_count(path.name, shown=True) as progress:
             moving.write(result, metric, path, progress)
-    elif len(metrics) > 1 or (apart and len(found) > 1):
-        target.save(facets(found, metrics, apart=apart), path)
+    elif len(metrics) > 1 or (separate and len(found) > 1):
+        target.save(facets(found, metrics, separate=separate), path)
     else:
         target.save(FIGURES[metric](found), path)
     say_written(path)

@@ -19,7 +19,7 @@ __all__ = ["PATHS", "Answers", "answers", "named", "text"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of path, with what is usual on it."""
+    """A kind of path, with its typical values."""
 
     about: str
     rtt: str
@@ -35,14 +35,14 @@ PATHS = {
     "lan": Kind("a local network", "1 ms", "0"),
 }
 FEW_PACKETS = 50
-"""A queue of fewer packets would drop the bursts of slow start."""
+"""Minimum size of the queue in packets: a smaller one would drop the bursts of slow start."""
 ACCESS_S = 0.2e-3
 """Delay of the link to the gateway, one way."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers: a kind of path, texts with units, and the name of an algorithm."""
+    """The answers to the questions: a kind of path, texts with units, and the name of an algorithm."""
 
     path: str
     rate: str
@@ -51,19 +51,19 @@ class Answers:
 
 
 def named(name: str) -> str:
-    """The name, if a file and a results folder can have it."""
+    """Returns the name, if it is valid for a file and a results directory."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
-        raise InputError(f"{printable(name)!r:.60} is no name for a scenario: take letters, digits, - and _")
+        raise InputError(f"{printable(name)!r:.60} is not a valid name of a scenario; use letters, digits, - and _")
     return name
 
 
 def answers(*, path: str | None, rate: str | None, rtt: str | None, congestion: str | None) -> Answers:
-    """The answers that were given, and on a terminal those to the questions that were not.
+    """Returns the answers: those given as options, and on a terminal those that the user is prompted for.
 
     Raises
     ------
     InputError
-        If one is none.
+        If a value is not valid.
     """
     chosen = _path(path or _ask(f"Which path? ({', '.join(PATHS)})", "geo"))
     kind = PATHS[chosen]
@@ -74,7 +74,7 @@ def answers(*, path: str | None, rate: str | None, rtt: str | None, congestion: 
 
 
 def text(name: str, of: Answers) -> str:
-    """The scenario file."""
+    """Returns the text of the scenario file."""
     kind = PATHS[of.path]
     delay_s = of.rtt_s / 2 - ACCESS_S
     access = f"{ACCESS_S * 1000:g} ms" if delay_s > 0 else "0 s"
@@ -84,43 +84,43 @@ def text(name: str, of: Answers) -> str:
     queue = "1 bdp" if product >= FEW_PACKETS * 1500 else f"{FEW_PACKETS} packets"
     timer = ""
     if of.rtt_s >= 1:
-        timer = (
-            f'tcp = {{ rto = {{ initial = "{3 * of.rtt_s:.3g} s" }} }}  # the usual second is below this round trip\n'
-        )
+        timer = f'tcp = {{ rto = {{ initial = "{3 * of.rtt_s:.3g} s" }} }}  # the default of 1 s is below the RTT\n'
     return f"""\
 # {name}: a flow over {kind.about}.
 # Every key: lightlag explain KEY. Several algorithms: lightlag compare {name}.toml -c cubic,bbr,hybla
 
 name = "{name}"
-duration = "{max(60, round(60 * of.rtt_s))} s"  # at most; the run ends when every transfer has finished
+duration = "{max(60, round(60 * of.rtt_s))} s"  # maximum; the run ends when every transfer has finished
 seed = 1  # another seed draws other losses
 
 [defaults.tcp]
-congestion = "{of.congestion}"  # of flows that name none; comparisons replace it
+congestion = "{of.congestion}"  # for flows that name none; comparisons replace it
 
-# The user's own link: fast and short, so that it never limits the flow.
+# The access link: fast and short, so that it never limits the flow.
 [[links]]
 between = ["client", "gateway"]
 rate = "1 Gbit/s"
 delay = "{access}"
 
-# The link that decides.
+# The bottleneck.
 [[links]]
 between = ["gateway", "server"]
 rate = {toml.one_line(of.rate)}
-delay = "{delay}"  # one way: half of the round trip, without the part of the other link
-queue = "{queue}"  # at most; "64 kB" and "1 bdp", a bandwidth-delay product, are limits, too
+delay = "{delay}"  # one way: half of the round-trip time, without the other link
+queue = "{queue}"  # maximum; also "64 kB", or "1 bdp", the bandwidth-delay product
 loss = {kind.loss}  # of each packet; {{ mean = 0.01, burst = 5 }} loses them in bursts
 
 [[flows]]
 from = "client"
 to = "server"
-transfer = "{_size(of)}"  # without this line it sends until the end
+transfer = "{_size(of)}"  # without this line, the flow sends until the end
 {timer}"""
 
 
 def _size(of: Answers) -> str:
-    """About ten seconds of the link, but at least ten round trips."""
+    """Returns the size of a transfer that takes about ten seconds at the rate of the link, or ten round trips if
+    longer.
+    """
     bits, _ = quantity(of.rate, "bit/s")
     size = (bits or 0.0) / 8 * min(max(10.0, 10 * of.rtt_s), 30.0)
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -134,7 +134,7 @@ def _ask(question: str, usual: str) -> str:
 
 
 def is_asked() -> bool:
-    """Whether somebody can answer."""
+    """Whether standard input is a terminal, so that a user can reply to questions."""
     return sys.stdin.isatty()
 
 

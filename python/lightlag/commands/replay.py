@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from lightlag import _signals
 from lightlag.commands import destinations, figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
 from lightlag.files.writing import check_folder, reserved
-from lightlag.text.terminal import plain, say
+from lightlag.text.terminal import print_json, say
 
 if TYPE_CHECKING:
     from lightlag.captures.repetition import Repetition
@@ -25,17 +24,17 @@ def replay(
         int | None,
         typer.Option(min=0, metavar="N", help="The connection, by number; default: the one with the most data."),
     ] = None,
-    profile: Annotated[str, typer.Option(help='Our TCP; "lightlag list profiles".')] = "linux",
+    profile: Annotated[str, typer.Option(help='Profile of our TCP; see "lightlag list profiles".')] = "linux",
     congestion: Annotated[str, typer.Option("--congestion", "-c", help="Our congestion control.")] = "cubic",
     lost: Annotated[
         str, typer.Option("--lost", metavar="WHERE", help='Where packets are lost: "after queue" or "before queue".')
     ] = "after queue",
     rate: Annotated[
-        str | None, typer.Option("--rate", help='The bottleneck, as "20 Mbit/s"; default: inferred.')
+        str | None, typer.Option("--rate", help='Rate of the bottleneck, such as "20 Mbit/s"; default: inferred.')
     ] = None,
     queue: Annotated[
         int | None,
-        typer.Option("--queue", min=1, help="Packets that may wait and be in service; default: room for all."),
+        typer.Option("--queue", min=1, help="Queue limit in packets, with the packet in service; default: unlimited."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -51,16 +50,16 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables, no notes.")] = False,
 ) -> None:
-    r"""Repeat a real run, packet by packet, and say how our sender differs from the real one.
+    r"""Repeat a real run, packet by packet, and report how our sender differs from the real one.
 
     \b
     lightlag replay real.pcapng                       the connection with the most data in it
     lightlag replay real.pcapng --flow 3 -c reno      another one, and another sender
     lightlag replay real.pcapng --rate "20 Mbit/s"    where the rate is known better
 
-    From the capture, taken at the sender or at the receiver, come the round trip, the rate and the queue of the
-    bottleneck, the packets that were lost (by number), the transfer, the options, the initial window and the
-    receiver's. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf, or sequence.FORMAT.
+    The capture may be taken at the sender or at the receiver. It gives the round trip, the rate and the queue of the
+    bottleneck, the packets that were lost (by number), the transfer, the options, the initial window and the receive
+    window. Writes scenario.toml, the results of our run, comparison.json and sequence.pdf, or sequence.FORMAT.
     """
     from lightlag.captures.repetition import repeat
     from lightlag.drawing import looks
@@ -98,14 +97,14 @@ def _print(found: Repetition, capture: Path, *, as_json: bool, quiet: bool) -> N
         for note in _notes(real):
             say(f"note: {capture}: {note}", file=sys.stderr)
     if as_json:
-        print(plain(json.dumps(found.summary)))
+        print_json(found.summary)
     elif not quiet:
         print_rows(found.rows(), f"{capture.name}, connection {real['connection']}, seen at the {real['vantage']}")
         print_rows(found.episode_rows(), "repairs")
 
 
 def _notes(real: dict[str, object]) -> list[str]:
-    """Notes on the capture for the reader."""
+    """Returns notes on the capture for the reader."""
     notes = []
     if real["cut"]:
         notes.append(f"{real['cut']}; what came before is repeated")
@@ -117,7 +116,7 @@ def _notes(real: dict[str, object]) -> list[str]:
         notes.append(f"the first {real['opening_bytes']} B, which the application exchanged before, are left out")
     path = real["path"]
     if isinstance(path, dict) and path["rate_bps"] is None:
-        notes.append("shows too little to tell the rate of the bottleneck; say it with --rate")
+        notes.append("shows too little to infer the rate of the bottleneck; set it with --rate")
     if real["vantage"] == "between":
-        notes.append("was taken on the way: losses before it show as holes, those behind it as retransmissions")
+        notes.append("was taken between the endpoints: earlier losses show as holes, later ones as retransmissions")
     return notes

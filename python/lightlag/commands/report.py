@@ -1,4 +1,4 @@
-"""``lightlag report``: the report of results as a page."""
+"""``lightlag report``: the report of results as a web page."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from lightlag.commands.figures import Force
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder: of a run, a comparison or a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results directory of a run, a comparison or a study.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. Default: DIR/report.html.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write. Default: DIR/report.html.")
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option("--store", metavar="DIR|URL", help="Of a study: where its runs are. Default: store beside DIR."),
+        typer.Option("--store", metavar="DIR|URL", help="Store of the runs of a study. Default: store next to DIR."),
     ] = None,
     force: Force = False,
 ) -> None:
-    r"""Write the report of a results folder: one HTML file that needs nothing else.
+    r"""Write the report of a results directory as one self-contained HTML file.
 
     \b
-    Of a run: why it was as fast as it was, and windows, round trips, goodput, queues and losses over time.
-    Of a comparison or a study: which algorithm is best and by how much, charts and tables.
+    Run: what limited the flows; windows, round-trip times, goodput, queues and losses over time.
+    Comparison or study: which algorithm is best and by how much, charts and tables.
     """
     from lightlag.comparison import saving as comparison_report
     from lightlag.difference.difference import check_store, read_result
-    from lightlag.files.output import check_file, is_stream, new_file, say_written
+    from lightlag.files.output import check_file, is_stream, say_written, write_text
     from lightlag.results.result import Result
     from lightlag.study import StudyResults
 
@@ -44,7 +44,6 @@ def report(
         page = result.report(beside)
     else:
         comparison = result.comparison(store) if isinstance(result, StudyResults) else result
-        page = comparison_report.report(comparison, folder=beside)
-    with new_file(path) as partial:
-        partial.write_text(page, "utf-8")
+        page = comparison_report.report(comparison, directory=beside)
+    write_text(path, page)
     say_written(path)

@@ -1,4 +1,4 @@
-"""``lightlag serve-tcp`` and ``lightlag connect``: our TCP as a host on a TUN device, for real peers."""
+"""``lightlag serve-tcp`` and ``lightlag connect``: the simulated TCP as a host on a TUN device, for real peers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lightlag.commands._real_packets import noted_signals, print_event
 from lightlag.errors import InputError
 from lightlag.text.terminal import plain
 
-Tun = Annotated[str, typer.Option(metavar="NAME", help="The TUN device. It is made, and goes away at the end.")]
+Tun = Annotated[str, typer.Option(metavar="NAME", help="TUN device. It is created, and removed at the end.")]
 Namespace = Annotated[str | None, typer.Option(metavar="NAME", help="Network namespace of the device (ip netns).")]
-Address = Annotated[str, typer.Option(metavar="IP", help="Our address: the simulated host's.")]
+Address = Annotated[str, typer.Option(metavar="IP", help="Address of the simulated host.")]
 HostAddress = Annotated[str | None, typer.Option("--address", metavar="IP", help="Address of the simulated host.")]
 HostsFile = Annotated[
     str | None,
@@ -30,17 +30,20 @@ At = Annotated[
 ]
 Peer = Annotated[
     str | None,
-    typer.Option(metavar="IP/PREFIX", help="The kernel's address on the device. Without it the device has one."),
+    typer.Option(
+        metavar="IP/PREFIX", help="Address of the kernel on the device. Default: the address that the device has."
+    ),
 ]
-Congestion = Annotated[str | None, typer.Option("--congestion", "-c", metavar="NAME", help="The congestion control.")]
-ProfileName = Annotated[str | None, typer.Option("--profile", metavar="NAME", help="Whose behaviour: linux, rfc, ...")]
+Congestion = Annotated[str | None, typer.Option("--congestion", "-c", metavar="NAME", help="Congestion control.")]
+ProfileName = Annotated[str | None, typer.Option("--profile", metavar="NAME", help="Profile: linux, rfc, ...")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="A key of a scenario's tcp table: sack=false."),
 ]
-Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet.")]
+Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Maximum IP packet size.")]
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=2**63 - 1, help="Draws sequence numbers and ports. Default: another each time.")
+    int | None,
+    typer.Option(min=0, max=2**63 - 1, help="Seed of sequence numbers and ports. Default: a new one each time."),
 ]
 PauseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Stop reading after this many bytes ...")]
 PauseFor = Annotated[str, typer.Option(metavar="TIME", help="... for this time: the window closes.")]
@@ -48,25 +51,29 @@ Send = Annotated[str | None, typer.Option(metavar="SIZE", help="Send this many b
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Send a file, then close.")]
 PathFile = Annotated[
     str | None,
-    typer.Option("--path", metavar="FILE", help="A scenario: its network lies between the device and our host."),
+    typer.Option(
+        "--path", metavar="FILE", help="A scenario, whose network connects the device and the simulated host."
+    ),
 ]
-Rate = Annotated[str | None, typer.Option(metavar="RATE", help="Instead, one link each way: its rate, ...")]
+Rate = Annotated[
+    str | None, typer.Option(metavar="RATE", help="Instead of --path, one link in each direction: its rate, ...")
+]
 Delay = Annotated[str | None, typer.Option(metavar="TIME", help="... its delay, ...")]
-Queue = Annotated[int | None, typer.Option(min=1, help="... packets that may wait (1000), ...")]
+Queue = Annotated[int | None, typer.Option(min=1, help="... its queue limit in packets (1000), ...")]
 FastOpen = Annotated[
     str | None,
     typer.Option(metavar="HOW", help="Data with the SYN (TCP Fast Open): cookie, or no-cookie to need none."),
 ]
-Loss = Annotated[str | None, typer.Option(metavar="P", help="... and how likely a packet is lost.")]
+Loss = Annotated[str | None, typer.Option(metavar="P", help="... and its loss probability.")]
 Priority = Annotated[
-    str, typer.Option(help="How the loop is scheduled: fifo, nice or normal; the next lower one if not allowed.")
+    str, typer.Option(help="Scheduling of the loop: fifo, nice or normal; the next lower one if not permitted.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line: each event, then the counters.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per line: each event, then the counters.")]
 
 
 def serve_tcp(
     address: HostAddress = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port to listen at.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,
     hosts: HostsFile = None,
     tun: Tun = "lightlag0",
     namespace: Namespace = None,
@@ -75,8 +82,8 @@ def serve_tcp(
     echo: Annotated[bool, typer.Option("--echo", help="Send everything back.")] = False,
     send: Send = None,
     file: File = None,
-    http: Annotated[Path | None, typer.Option(metavar="DIR", help="Answer GET with the files of a folder.")] = None,
-    iperf: Annotated[bool, typer.Option("--iperf", help="Be an iperf3 server.")] = False,
+    http: Annotated[Path | None, typer.Option(metavar="DIR", help="Answer GET with the files of a directory.")] = None,
+    iperf: Annotated[bool, typer.Option("--iperf", help="Act as an iperf3 server.")] = False,
     congestion: Congestion = None,
     profile: ProfileName = None,
     sets: Set = None,
@@ -104,11 +111,11 @@ def serve_tcp(
     priority: Priority = "fifo",
     as_json: AsJson = False,
 ) -> None:
-    r"""A TCP server on our own stack: real clients reach it through a TUN device. Needs root.
+    r"""Serve the simulated TCP to real clients on a TUN device. Needs root.
 
     \b
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5001 --sink
-    nc -N 10.9.0.2 5001 < file                    the SHA-256 printed is that of the file
+    nc -N 10.9.0.2 5001 < file                    the printed SHA-256 is the one of the file
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 80 --http . -c bbr
     curl http://10.9.0.2/README.md
     lightlag serve-tcp --address 10.9.0.2 --peer 10.9.0.1/24 --port 5201 --iperf --rate "20 Mbit/s" --delay 100ms
@@ -124,12 +131,14 @@ def serve_tcp(
     wanted = {"sink": sink, "echo": echo, "iperf": iperf, "http": http is not None}
     roles = [role for role, is_wanted in wanted.items() if is_wanted] + ["send"] * ((send is not None) + bool(file))
     if len(roles) > 1:
-        raise InputError("--sink, --echo, --send, --file, --http, --iperf: take one of them")
+        raise InputError("--sink, --echo, --send, --file, --http, --iperf: use one of them")
     options = {"priority": priority, "scenario": _path(path, seed, rate, delay, queue, loss)}
     options |= _device(tun, namespace, peer, at, mtu, seed)
     if hosts is not None:
         if address is not None or port is not None or roles or sets or congestion or profile:
-            raise InputError("--hosts: the file describes the hosts; leave out --address, --port and what they do")
+            raise InputError(
+                "--hosts: the file describes the hosts; remove --address, --port and the options of a host"
+            )
         from lightlag.emulation.hosts import read_hosts
 
         _run(options | {"hosts": read_hosts(hosts)}, as_json)
@@ -145,7 +154,7 @@ def serve_tcp(
 
 
 def connect(
-    remote: Annotated[str, typer.Argument(metavar="ADDRESS:PORT", help="Whom to call.")],
+    remote: Annotated[str, typer.Argument(metavar="ADDRESS:PORT", help="Address and port of the server.")],
     address: Address,
     tun: Tun = "lightlag0",
     namespace: Namespace = None,
@@ -174,7 +183,7 @@ def connect(
     priority: Priority = "fifo",
     as_json: AsJson = False,
 ) -> None:
-    r"""A TCP client on our own stack: it calls a real server through a TUN device. Needs root.
+    r"""Connect the simulated TCP to a real server through a TUN device. Needs root.
 
     \b
     nc -l 10.9.0.1 5001 | sha256sum               once the device is there; or listen at 0.0.0.0
@@ -183,7 +192,7 @@ def connect(
     lightlag connect 10.9.0.1:5201 --address 10.9.0.2 --peer 10.9.0.1/24 --iperf --time "5 s"
     """
     if sum([receive, send is not None, file is not None, iperf]) > 1:
-        raise InputError("--send, --file, --receive, --iperf: take one of them")
+        raise InputError("--send, --file, --receive, --iperf: use one of them")
     role = "iperf" if iperf else "send" if send is not None or file else "sink"
     host: dict[str, Any] = {"address": address, "connect": remote, "role": role, "send": send, "file": _text(file)}
     host |= {"connections": connections, "fast_open": fast_open, "time": time, "reverse": reverse}
@@ -202,12 +211,12 @@ def _device(
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that have a value."""
+    """Returns the options that have a value."""
     return {key: value for key, value in options.items() if value is not None}
 
 
 def _tcp(sets: list[str] | None, congestion: str | None, profile: str | None) -> dict[str, Any]:
-    """The table that the options and KEY=VALUE pairs describe; a key with dots is one of a table inside."""
+    """Returns the table that the options and KEY=VALUE pairs describe; a dotted key belongs to a nested table."""
     table: dict[str, Any] = {}
     for change in sets or []:
         key, separator, text = change.partition("=")
@@ -238,14 +247,14 @@ def _pause(after: str | None, time: str) -> dict[str, str] | None:
 def _path(
     file: str | None, seed: int | None, rate: str | None, delay: str | None, queue: int | None, loss: str | None
 ) -> str | None:
-    """The scenario of the path, as JSON: that of a file, or one link."""
+    """Returns the scenario of the path as JSON: the scenario of a file, or one link with these properties."""
     link: dict[str, Any] = {"rate": rate, "delay": delay, "queue": queue and f"{queue} packets", "loss": loss}
     link = {key: value for key, value in link.items() if value is not None}
     if file is not None:
         from lightlag.scenario import load_scenario
 
         if link:
-            raise InputError("--path: the scenario says rate, delay, queue and loss; leave those options out")
+            raise InputError("--path: the scenario specifies rate, delay, queue and loss; remove those options")
         return load_scenario(file, [] if seed is None else [("seed", str(seed))])
     if not link:
         return None

@@ -1,4 +1,4 @@
-"""``lightlag studio``: the page with the native engine, served on this machine."""
+"""``lightlag studio``: the studio with the native engine, served on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def studio(
         list[Path] | None,
         typer.Option(
             metavar="DIR",
-            help="A folder whose results and scenarios may be read. May be repeated; results go to the first. Default: "
+            help="Directory with results and scenarios to read. May be repeated; new results go to the first. Default: "
             "results.",
         ),
     ] = None,
@@ -30,12 +30,12 @@ def studio(
     r"""Open the studio in a browser: scenarios, live runs and results, with the engine of this machine.
 
     \b
-    lightlag studio                        results of the folder results
-    lightlag studio geo.toml               with a scenario; what lies beside it may be read, too
+    lightlag studio                        the results in results/
+    lightlag studio geo.toml               a scenario; files next to it can also be read
     lightlag studio --folder /data/runs --no-browser
 
-    It answers only this machine, and only those who know the token in the address. A scenario from the page runs no
-    code and reads no file outside of these folders. Ctrl-C ends it; records of runs up to then are kept.
+    The server accepts connections from this machine only, with the token in the address. A scenario from the studio
+    runs no code and reads no file outside of these directories. Ctrl-C ends the server; records so far are written.
     """
     try:
         from lightlag.studio.server import serve

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from lightlag.commands.application import MAX_JOBS
 from lightlag.errors import CommandError, InputError
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text.table import print_rows
-from lightlag.text.terminal import plain, printable, say
+from lightlag.text.terminal import print_json, printable, say
 
 if TYPE_CHECKING:
     from lightlag.outcomes.plan import Run
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
     from lightlag.study.tables import Tables
     from lightlag.text.table import Row
 
-__all__ = ["add", "export", "merge", "repeat", "resume", "run", "status"]
+__all__ = ["add", "export", "merge", "rerun", "resume", "run", "status"]
 
 FAILED = 1
 SHOWN = 20
-"""Rows of a table, and failures, that are printed."""
+"""Maximum number of printed rows of a table, and of printed failures."""
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A study in TOML.")]
 Place = Annotated[
@@ -39,17 +38,19 @@ Place = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="Where finished runs are kept, of this study and others. Default: results/store.",
+        help="Store of finished runs, of this study and others. Default: results/store.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The tables. Default: results/NAME.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="DIR", help="Directory of the tables. Default: results/NAME.")
+]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results of another study.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON: an object a line while it runs, the last one at its end.")
+    bool, typer.Option("--json", help="Print one JSON object per line during the runs, and one at the end.")
 ]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads; default: one a processor.")
+    int | None, typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Threads; default: one per processor.")
 ]
 Processes = Annotated[
     int | None, typer.Option("--processes", min=1, max=MAX_JOBS, help="Processes of this machine instead of threads.")
@@ -62,11 +63,11 @@ Cluster = Annotated[
     ),
 ]
 Profile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="For slurm, pbs and sge: what a worker asks for, in TOML.")
+    Path | None, typer.Option(metavar="FILE", help="For slurm, pbs and sge: resources of a worker, in TOML.")
 ]
 Share = Annotated[
     str | None,
-    typer.Option("--shard", metavar="I/N", help="Make this share of the runs only, for array jobs; see merge."),
+    typer.Option("--shard", metavar="I/N", help="Only this part of the runs, for array jobs; see merge."),
 ]
 
 
@@ -83,14 +84,14 @@ def run(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    r"""Make the runs of a study that are not in the store yet, and write its tables.
+    r"""Run the part of a study that is not in its store yet, and write its tables.
 
     \b
     lightlag study run geo.toml                          threads of this machine
     lightlag study run geo.toml --cluster slurm --profile slurm.toml
     lightlag study run geo.toml --shard $SLURM_ARRAY_TASK_ID/64 --store /scratch/store
 
-    Each finished run is kept, whatever happens to the others: the same command goes on.
+    Each finished run is stored; after an interruption, the same command runs the rest.
     """
     from lightlag.study import Study
     from lightlag.study.campaign import Where, carry_out
@@ -110,7 +111,7 @@ def run(
 
     def again(one: Run) -> str:
         where = ["--store", store] if store is not None else []
-        return shlex.join(["lightlag", "study", "repeat", str(file), one.key[:12], *where])
+        return shlex.join(["lightlag", "study", "rerun", str(file), one.key[:12], *where])
 
     with _signals.held(), new_store(_place(store, folder)) as kept:
         where = Where(jobs, processes, cluster, profile)
@@ -124,7 +125,7 @@ def run(
             _print(study, found.schedule, tables)
             say(f"tables in {folder}, runs in {kept.place}")
         if as_json:
-            print(plain(json.dumps({"event": "tables", "folder": str(folder)} | _counts(found))))
+            print_json({"event": "tables", "folder": str(folder)} | _counts(found))
         _end(study, found)
 
 
@@ -140,7 +141,7 @@ def resume(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a study that was interrupted: as run, but only if the store holds runs of it."""
+    """Resume an interrupted study: like "study run", but only if the store holds runs of it."""
     from lightlag.study import Study
 
     study = Study.read(file)
@@ -154,7 +155,7 @@ def resume(
 
 
 def status(file: File, store: Place = None, out: Out = None, as_json: AsJson = False) -> None:
-    """Say how far a study is: runs that have finished and failed, and where the target is reached."""
+    """Show the progress of a study: runs that have finished and failed, and where the target is reached."""
     from lightlag.study import Study
     from lightlag.study.schedule import Schedule
 
@@ -170,7 +171,7 @@ def status(file: File, store: Place = None, out: Out = None, as_json: AsJson = F
             for state in schedule.states
         ]
         about = {"study": study.name, "finished": schedule.finished, "total": schedule.total, "store": kept.place}
-        print(plain(json.dumps(about | {"failures": failures, "cells": rows})))
+        print_json(about | {"failures": failures, "cells": rows})
         return
     say(_head(study))
     rows_shown: list[Row] = []
@@ -195,29 +196,26 @@ def status(file: File, store: Place = None, out: Out = None, as_json: AsJson = F
 def add(
     file: File,
     replications: Annotated[
-        int | None, typer.Option("--replications", "-n", min=1, help="Seeds of each cell from now on.")
+        int | None, typer.Option("--replications", "-n", min=1, help="New number of seeds per cell.")
     ] = None,
     congestion: Annotated[
-        list[str] | None, typer.Option("--congestion", "-c", metavar="NAME", help="An algorithm more. May be repeated.")
+        list[str] | None, typer.Option("--congestion", "-c", metavar="NAME", help="Another algorithm. May be repeated.")
     ] = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option("--vary", metavar="KEY=V1,V2", help="Values more of an axis, or an axis more. May be repeated."),
+        typer.Option("--vary", metavar="KEY=V1,V2", help="More values of an axis, or another axis. May be repeated."),
     ] = None,
     scenario: Annotated[
-        list[str] | None, typer.Option("--scenario", metavar="FILE", help="A scenario more. May be repeated.")
+        list[str] | None, typer.Option("--scenario", metavar="FILE", help="Another scenario. May be repeated.")
     ] = None,
 ) -> None:
     """Add seeds, algorithms, values or scenarios to a study. Its file changes; finished runs stay finished."""
-    from lightlag.files.output import new_file
+    from lightlag.files.output import write_text
     from lightlag.study.changes import added
 
     text, study = added(file, replications, congestion or [], vary or [], scenario or [])
-    with new_file(file) as partial:
-        partial.write_text(text, "utf-8")
-    say(
-        f"{file}: {len(study.plan().cells):,} cells, {study.most_runs:,} runs; make them with lightlag study run {file}"
-    )
+    write_text(file, text)
+    say(f"{file}: {len(study.plan().cells):,} cells, {study.max_runs:,} runs; make them with lightlag study run {file}")
 
 
 def merge(
@@ -236,7 +234,7 @@ def merge(
         for one in counts:
             say(f"{one['store']}: {one['new']:,} new runs")
     if as_json:
-        print(plain(json.dumps({"into": target.place, "runs": len(target), "stores": counts})))
+        print_json({"into": target.place, "runs": len(target), "stores": counts})
     else:
         say(f"{target.place}: {len(target):,} runs")
 
@@ -246,13 +244,13 @@ def export(
     store: Place = None,
     out: Out = None,
     force: Force = False,
-    report: Annotated[bool, typer.Option("--report", help="A report.html as well, in OUT/report.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Also write report.html, to OUT/report.")] = False,
     figures: Annotated[
-        str | None, typer.Option(metavar="FORMATS", help="With --report: figures for print beside it, pdf, svg, png.")
+        str | None, typer.Option(metavar="FORMATS", help="With --report: figures for print next to it: pdf, svg, png.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the tables of a study from the store, and its report, without a run."""
+    """Write the tables and the report of a study from its store, without making runs."""
     from lightlag.commands.compared import formats as formats_of
     from lightlag.study import Study
     from lightlag.study.folder import check_place
@@ -274,21 +272,22 @@ def export(
             command = shlex.join(["lightlag", *sys.argv[1:]])
             compared.save(folder / "report", formats=formats, command=command)
     if as_json:
-        print(plain(json.dumps({"study": study.name, "folder": str(folder), "runs": len(tables.runs)})))
+        print_json({"study": study.name, "folder": str(folder), "runs": len(tables.runs)})
     else:
         say(f"{len(tables.runs):,} runs: tables{' and report' if report else ''} in {folder}")
 
 
-def repeat(
+def rerun(
     file: File,
     key: Annotated[str, typer.Argument(metavar="KEY", help="The first characters of a run's key.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Its results. Default: results/NAME-KEY.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Directory of the results. Default: results/NAME-KEY."),
     ] = None,
     force: Force = False,
     store: Place = None,
 ) -> None:
-    """Make one run of a study again, and write its results as "lightlag run" does, with every record."""
+    """Rerun one run of a study, and write its results as "lightlag run" does, with every record."""
     from lightlag.running.single import run_read
     from lightlag.study import Study
     from lightlag.study.campaign import find, named
@@ -314,7 +313,7 @@ def _place(store: str | None, folder: Path) -> str | Path:
 
 
 def _store(store: str | None, folder: Path) -> Store:
-    """A store that is there."""
+    """Opens an existing store."""
     from lightlag.study.store import open_store
 
     return open_store(_place(store, folder), make=False)
@@ -370,7 +369,7 @@ def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
     confidence = (
         ""
         if study.target is None
-        else f"; {study.target.measure} at {100 * study.target.confidence:g} %, valid at each look"
+        else f"; {study.target.metric} at {100 * study.target.confidence:g} %, valid at each look"
     )
     print_rows(whole[:SHOWN], f"{study.name}: mean ± 95 % interval{confidence}")
     if len(whole) > SHOWN:
@@ -395,19 +394,19 @@ def _end_share(found: Campaign, share: Any, *, quiet: bool) -> None:
     if not quiet:
         say(f"share {share.number} of {share.count}: {schedule.finished:,} of {schedule.total:,} runs have finished")
     if found.is_interrupted:
-        raise CommandError(_signals.code(), "interrupted; finished runs are kept, and the same command goes on")
+        raise CommandError(_signals.code(), "interrupted; finished runs are stored, and the same command runs the rest")
     if schedule.failures:
         raise CommandError(FAILED, f"{len(schedule.failures):,} runs failed")
 
 
 def _end(study: Study, found: Campaign) -> None:
     schedule = found.schedule
-    counts = f"{schedule.finished:,} of {schedule.total:,} runs have finished and are kept"
+    counts = f"{schedule.finished:,} of {schedule.total:,} runs have finished and are stored"
     if found.is_interrupted and not found.is_complete:
-        raise CommandError(_signals.code(), f"interrupted; {counts}, and the same command goes on")
+        raise CommandError(_signals.code(), f"interrupted; {counts}, and the same command runs the rest")
     if schedule.failures:
         raise CommandError(
             FAILED, f"{len(schedule.failures):,} runs failed; {counts}, and the same command tries again"
         )
     if found.is_spent:
-        say(f"the budget is spent: {counts}, and the same command goes on", file=sys.stderr)
+        say(f"the budget is spent: {counts}, and the same command runs the rest", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Several algorithms side by side, with figures, a report and a results folder."""
+"""Several algorithms side by side, with figures, a report and a results directory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lightlag._renamed import former_attributes, former_keywords
 from lightlag.errors import InputError
 from lightlag.files.input import read_results
 from lightlag.outcomes.design import Design
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "load_comparison"]
 
 
+@former_attributes("Comparison")
 class Comparison(Outcomes):
     """Algorithms side by side, over the same seeds and the same values of variables.
 
@@ -28,7 +30,7 @@ class Comparison(Outcomes):
     """
 
     def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
-        """A figure; :attr:`figures` names those there are.
+        """Returns a figure; :attr:`figures` lists their names.
 
         Parameters
         ----------
@@ -37,7 +39,7 @@ class Comparison(Outcomes):
         path
             Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
         ax
-            Axes of a figure of yours to draw into, one for each panel.
+            Existing axes to draw into, one for each panel; by default a new figure is created.
         """
         from lightlag.drawing.style import save
         from lightlag.plot.comparison import draw
@@ -54,9 +56,10 @@ class Comparison(Outcomes):
 
         return kinds(self)
 
+    @former_keywords("Comparison.save")
     def save(
         self,
-        folder: str | os.PathLike[str],
+        directory: str | os.PathLike[str],
         *,
         force: bool = False,
         formats: Sequence[str] = (),
@@ -66,21 +69,21 @@ class Comparison(Outcomes):
     ) -> Path:
         """Writes tables, figures and a report, as a whole or not at all.
 
-        ``run.json``, ``runs`` and ``summary`` as Parquet and CSV, ``flows.parquet``, ``curves.jsonl``, from which
-        :func:`lightlag.load_comparison` draws again, ``report.html`` and the figures.
+        ``run.json``, ``runs`` and ``summary`` as Parquet and CSV, ``flows.parquet``, ``curves.jsonl``, which
+        :func:`lightlag.load_comparison` reads to plot again, ``report.html`` and the figures.
 
         Parameters
         ----------
         force
-            Replace a results folder that exists.
+            Replace a results directory that exists.
         formats
-            Of the figures for print: pdf, svg and png; by default none.
+            Formats of the figures for print: pdf, svg and png; by default none.
         report
             Write ``report.html``, one file with the answer, charts and tables.
         command
-            What was typed, for the report.
+            The command line, for the report.
         jobs
-            The most processes that draw at the same time; by default one for each processor.
+            Maximum number of simultaneous rendering processes. Defaults to one per processor.
         """
         from lightlag.comparison.painters import painters
         from lightlag.machine.processors import processors
@@ -88,13 +91,13 @@ class Comparison(Outcomes):
         jobs = processors() if jobs is None else jobs
         # A process takes as long to start as four figures take to draw.
         with painters(min(jobs - 1, len(self.figures) // 4) if formats else 0) as helpers:
-            self.save_with(helpers, folder, force=force, formats=formats, report=report, command=command)
-        return Path(folder)
+            self.save_with(helpers, directory, force=force, formats=formats, report=report, command=command)
+        return Path(directory)
 
     def save_with(
         self,
         helpers: Sequence[Painter],
-        folder: str | os.PathLike[str],
+        directory: str | os.PathLike[str],
         *,
         force: bool,
         formats: Sequence[str],
@@ -102,12 +105,15 @@ class Comparison(Outcomes):
         command: str,
         study: str | None = None,
     ) -> None:
-        """As :meth:`save`, with processes that draw; `study` is the text of a ``study.toml`` with the same runs."""
+        """As :meth:`save`, but painter processes render the figures.
+
+        `study` is the text of a ``study.toml`` with the same runs.
+        """
         from lightlag.comparison import saving as comparison_report
 
         about: dict[str, Any] = {"force": force, "formats": formats, "with_report": report, "command": command}
         about["study"] = study
-        comparison_report.save(self, Path(folder), helpers=helpers, **about)
+        comparison_report.save(self, Path(directory), helpers=helpers, **about)
 
     def __repr__(self) -> str:
         return f"<Comparison {self.name!r}: {', '.join(self.algorithms)}; {len(self.outcomes)} runs>"
@@ -123,27 +129,28 @@ class Comparison(Outcomes):
         return frame(head, *tables([self.rows()], ["row"]))
 
 
-def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
-    """Reads the results folder of a comparison.
+@former_keywords()
+def load_comparison(directory: str | os.PathLike[str]) -> Comparison:
+    """Reads the results directory of a comparison.
 
     Raises
     ------
     InputError
-        If the folder does not hold what a comparison writes.
+        If the directory does not hold the files of a comparison.
     """
     from lightlag.outcomes import journal
 
-    folder = Path(folder)
+    directory = Path(directory)
     try:
-        if not (folder / "run.json").exists():
+        if not (directory / "run.json").exists():
             raise InputError(
-                f'{printable(folder)}: is not a results folder (no run.json); write one with "lightlag compare"'
+                f'{printable(directory)}: is not a results directory (no run.json); write one with "lightlag compare"'
             )
-        about = json.loads(read_results(folder / "run.json"))
+        about = json.loads(read_results(directory / "run.json"))
         design, version = Design.from_json(about["design"]), about["version"]
         if not isinstance(version, str):
             raise ValueError(f"version holds {version!r:.60}")
-        found = journal.read_all(folder / "curves.jsonl")
+        found = journal.read_all(directory / "curves.jsonl")
         places = {(one.label, point) for point in design.points() for one in design.competitors}
         if stray := [one for _, one in found if (one.congestion, one.point) not in places]:
             raise ValueError(f"it has a run of {stray[0].congestion} at {stray[0].point}, which it does not compare")
@@ -151,7 +158,7 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
             raise ValueError("it has no runs")
         outcomes, keys = [one for _, one in found], [key for key, _ in found]
         origin = dict(about.get("origin") or {})
-        return Comparison(design, outcomes, keys, version=version, folder=folder, origin=origin)
+        return Comparison(design, outcomes, keys, version=version, directory=directory, origin=origin)
     except InputError:
         raise
     except KeyError as error:
@@ -159,6 +166,6 @@ def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         reason = error
     raise InputError(
-        f"{printable(folder)}: does not hold a comparison of this version: {printable(reason)}; repeat it with "
+        f"{printable(directory)}: does not hold a comparison of this version: {printable(reason)}; repeat it with "
         '"lightlag compare", or read a run or a study with lightlag.load'
     )

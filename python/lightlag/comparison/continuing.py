@@ -1,4 +1,4 @@
-"""The results folder of a comparison before its runs: its name, its journal, and whether it goes on with another."""
+"""The results directory of a comparison before its runs: its name, its journal, and whether it resumes another one."""
 
 from __future__ import annotations
 
@@ -15,64 +15,66 @@ from lightlag.outcomes.plan import Cell, Plan
 __all__ = ["before", "folder", "goes_on", "is_continued", "journal"]
 
 
-def folder(of: Plan) -> Path:
-    """The default folder of the results."""
-    scenarios = [one.values for one in of.design.variables if not one.keys]
-    names = scenarios[0] if scenarios else (str(of.design.scenario["name"]),)
+def folder(plan: Plan) -> Path:
+    """Returns the default directory of the results."""
+    scenarios = [one.values for one in plan.design.variables if not one.keys]
+    names = scenarios[0] if scenarios else (str(plan.design.scenario["name"]),)
     return Path("results") / f"{'-'.join(names[:3])}-compare"
 
 
-def goes_on(of: Plan, folder: Path, force: bool) -> bool:
-    """Whether the folder holds what an interrupted comparison has left, and this one needs.
+def goes_on(plan: Plan, directory: Path, force: bool) -> bool:
+    """Returns true if the directory holds runs of an interrupted comparison that this one needs.
 
     Raises
     ------
     FileExistsError
-        If the folder holds other results that may not be replaced.
+        If the directory holds other results that may not be replaced.
     FolderError
         If it cannot be written.
     """
-    found = not force and is_continued(of, folder)
-    check_folder(folder, force or found, space=of.space)
+    found = not force and is_continued(plan, directory)
+    check_folder(directory, force or found, space=plan.space)
     return found
 
 
-def journal(folder: Path, *, goes_on: bool) -> Path:
-    """The file to which runs are written as they finish, with those that an interrupted comparison has left."""
-    path = folder.with_name(f".{folder.name}.unfinished.jsonl")
+def journal(directory: Path, *, goes_on: bool) -> Path:
+    """Returns the file that stores runs as they finish. It includes the finished runs of an interrupted comparison."""
+    path = directory.with_name(f".{directory.name}.unfinished.jsonl")
     if goes_on and not path.exists():
         with new_file(path) as partial:
-            shutil.copyfile(folder / "curves.jsonl", partial)
+            shutil.copyfile(directory / "curves.jsonl", partial)
     return path
 
 
-def is_continued(of: Plan, folder: Path) -> bool:
-    """Returns True if the folder holds an interrupted comparison all of whose runs this one needs."""
+def is_continued(plan: Plan, directory: Path) -> bool:
+    """Returns True if the directory holds an interrupted comparison all of whose runs this one needs."""
     from lightlag.outcomes import journal
 
     try:
-        if json.loads(read_results(folder / "run.json"))["complete"]:
+        if json.loads(read_results(directory / "run.json"))["complete"]:
             return False
-        keys = {key for key, _ in journal.read_all(folder / "curves.jsonl")}
+        keys = {key for key, _ in journal.read_all(directory / "curves.jsonl")}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
-    return keys <= {run.key for run in of.runs()}
+    return keys <= {run.key for run in plan.runs()}
 
 
-def before(of: Plan) -> list[str]:
-    """Lines to read before the runs: where seeds change nothing, and, with proxies, whose algorithm ``-c`` sets."""
+def before(plan: Plan) -> list[str]:
+    """Returns notes to print before the runs: points without randomness and, with proxies, the senders that ``-c``
+    sets.
+    """
     lines = []
-    seeds = of.design.replications
-    fixed = of.without_chance() if seeds > 1 else []
+    seeds = plan.design.replications
+    fixed = plan.without_chance() if seeds > 1 else []
     if fixed:
-        cells = len(of.cells)
+        cells = len(plan.cells)
         remedy = 'run once with -n 1, or draw starts: --set \'flows.0.start={ uniform = ["0 s", "1 s"] }\''
         which = (
-            "" if len(fixed) == cells else f" in {len(fixed)} of {cells} combinations, such as {_named(of, fixed[0])}"
+            "" if len(fixed) == cells else f" in {len(fixed)} of {cells} combinations, such as {_named(plan, fixed[0])}"
         )
         lines.append(f"warning: nothing is random{which}: its {seeds} seeds give the same result; {remedy}")
-    if of.design.scenario.get("proxies") and any(one.choices for one in of.design.competitors):
-        lines.append(f"note: {_ends(of.design.scenario)}")
+    if plan.design.scenario.get("proxies") and any(one.choices for one in plan.design.competitors):
+        lines.append(f"note: {_ends(plan.design.scenario)}")
     return lines
 
 
@@ -82,7 +84,7 @@ def _named(of: Plan, cell: Cell) -> str:
 
 
 def _ends(scenario: dict[str, Any]) -> str:
-    """The senders whose algorithm -c sets, and those that keep their own."""
+    """Returns the senders whose algorithm ``-c`` sets, and the senders that keep their own."""
     chosen: list[tuple[str, Any]] = [
         (f"{flow['from']} (sender of {flow.get('name') or flow['to']})", flow.get("tcp", {}).get("congestion"))
         for flow in scenario.get("flows", [])

@@ -1,8 +1,8 @@
-"""The figures of a comparison as files, drawn by several processes.
+"""Renders the figures of a comparison to files in several processes.
 
-matplotlib holds Python's lock while it draws, so that threads would wait for each other. A painter is a process of this
-module: it imports matplotlib at once, then reads a comparison on its standard input and draws the figures that it is
-asked for, one by one. It may be started while the comparison is still running.
+matplotlib holds Python's lock while it renders, so that threads would wait for each other. A painter is a process of
+this module: it imports matplotlib immediately, then reads a comparison from its standard input and renders the
+requested figures, one by one. It may be started while the comparison is still running.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lightlag.outcomes.outcomes import Outcomes
 __all__ = ["Painter", "draw", "painters"]
 
 _MOST = 7
-"""More painters than this would wait for the largest figure."""
+"""Maximum number of painters: more would wait for the largest figure."""
 
 
 @contextmanager
 def painters(count: int) -> Iterator[list[Painter]]:
-    """Painter processes, which end with the context."""
+    """Starts painter processes, which end with the context."""
     started = [Painter() for _ in range(min(count, _MOST))]
     try:
         yield started
@@ -40,14 +40,14 @@ def painters(count: int) -> Iterator[list[Painter]]:
 
 
 def draw(comparison: Outcomes, formats: Sequence[str], helpers: Sequence[Painter] = ()) -> dict[tuple[str, str], bytes]:
-    """Every figure in every format, by kind and format.
+    """Renders every figure in every format; returns the contents of the files by kind and format.
 
     Parameters
     ----------
     formats
         pdf, svg and png.
     helpers
-        Processes that draw, too.
+        Processes that also render.
     """
     there = kinds(comparison)
     # The largest first, so that it is not the last to finish.
@@ -65,7 +65,7 @@ def draw(comparison: Outcomes, formats: Sequence[str], helpers: Sequence[Painter
                     left.append(kind)
                     raise
         except (OSError, ValueError, IndexError):
-            # It has ended, or there is nothing left: this process draws the rest.
+            # The helper has ended, or has no more work: this process renders the rest.
             return
 
     described = _described(comparison) if helpers else b""
@@ -100,31 +100,31 @@ def _draw(comparison: Outcomes, kind: str, formats: Sequence[str]) -> dict[str, 
 
 
 def _described(comparison: Outcomes) -> bytes:
-    """A comparison for a painter: its design and the number of its runs, then a line each."""
+    """Returns a comparison for a painter: its design and the number of its runs, followed by one line per run."""
     lines = list(journal.lines(comparison.keyed()))
     head = {"design": comparison.design.to_json(), "runs": len(lines)}
     return (json.dumps(head) + "\n" + "".join(lines)).encode()
 
 
 class Painter:
-    """A process that draws figures. Ctrl-C does not reach it; the process that started it ends it."""
+    """A process that renders figures. Ctrl-C does not reach it; the process that started it ends it."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "lightlag.comparison.painters"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        assert self._process.stdin is not None, "asked for"
-        assert self._process.stdout is not None, "asked for"
+        assert self._process.stdin is not None, "requested with PIPE"
+        assert self._process.stdout is not None, "requested with PIPE"
         self._to, self._from = self._process.stdin, self._process.stdout
 
     def learn(self, described: bytes) -> None:
-        """Gives it a comparison."""
+        """Sends a comparison to the process."""
         self._to.write(described)
         self._to.flush()
 
     def draw(self, kind: str, formats: Sequence[str]) -> dict[str, bytes]:
-        """A figure in these formats.
+        """Renders a figure; returns it in these formats.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Painter:
         sizes = json.loads(self._from.readline())
         drawn = {suffix: self._from.read(size) for suffix, size in sizes.items()}
         if any(len(drawn[suffix]) != size for suffix, size in sizes.items()):
-            raise OSError("a painter has ended")
+            raise OSError("a rendering process has ended")
         return drawn
 
     def end(self) -> None:
@@ -147,12 +147,12 @@ class Painter:
             try:
                 pipe.close()
             except OSError:
-                # Nobody reads what was still to be written to it.
+                # The process has closed its input, so the rest is dropped.
                 continue
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Reads a comparison, then draws the figures that it is asked for until its input ends."""
+    """Reads a comparison, then renders the requested figures until its input ends."""
     from lightlag.plot import comparison as comparison_plot
 
     assert comparison_plot.__all__, "imported before there is anything to draw"

@@ -51,13 +51,14 @@ def compare(
     scenario
         As for :func:`run`; or a list of scenarios, which then vary like a key.
     congestion
-        Names of algorithms or their tables; by default every one there is. ``"cubic/bbr"`` lets the two compete: the
-        flows of a run take them in turn. A mapping gives labels: ``{"no HyStart": {"algorithm": "cubic",
-        "slow_start": "standard"}}``. Where every flow names its own and something varies, None leaves them as they are.
+        Names of algorithms or their tables; by default all of them. ``"cubic/bbr"`` lets the two compete: they are
+        assigned to the flows of a run in turn. A mapping gives labels:
+        ``{"no HyStart": {"algorithm": "cubic", "slow_start": "standard"}}``. If every flow names its own and there are
+        variables, None leaves them unchanged.
     vary
         Keys of the scenario with values, ``{"links.1.loss": [0, 1e-3], "links.1.rate": ["5 Mbit/s", "20 Mbit/s"]}``:
-        every combination is run. Keys with ``+`` between them take the same value; a label of one's own stands in
-        front, ``"PER: links.1.loss+links.2.loss"``.
+        every combination is run. Keys with ``+`` between them take the same value; a label may precede them, ``"PER:
+        links.1.loss+links.2.loss"``.
     replications
         Runs of each algorithm at each point, with seeds `seed`, `seed` + 1, ...
     duration, sets
@@ -65,17 +66,17 @@ def compare(
     seed
         The first seed; by default the scenario's own.
     jobs
-        Runs at the same time; by default one for each processor. The results do not depend on it.
+        Number of simultaneous runs; by default one for each processor. The results do not depend on it.
     progress
-        Called with the number of finished runs and of all runs after each run. True shows a bar, which is the default
+        Called after each run with the number of finished runs and the total. True shows a bar, which is the default
         in a notebook; False shows none.
     journal
-        A file to which each run is written as it finishes. Runs that it holds already are not repeated.
+        A file that stores each run as it finishes. Runs that it already holds are not repeated.
 
     Raises
     ------
     ScenarioError
-        If a scenario cannot be run, with the point at which it cannot; nothing has run then.
+        If a scenario cannot be run; the message names its point, and no run was started.
     Interrupted
         On Ctrl-C; ``result`` is a comparison of the runs that had finished.
 
@@ -108,12 +109,12 @@ def carry_out(
     *,
     fresh: bool = False,
 ) -> Comparison:
-    """The comparison of a plan; as :func:`compare`, which makes the plan.
+    """Makes the runs of a plan and returns the comparison; :func:`compare` makes the plan itself.
 
     Parameters
     ----------
     fresh
-        Repeat the runs that the journal holds, too, and replace it.
+        Also repeat the runs that the journal holds, and replace it.
     """
     outcomes: dict[str, Outcome] = {}
     memory.check_plan(plan, jobs)
@@ -138,7 +139,10 @@ def _run_all(
     progress: Callable[[int, int], object] | None,
     journal: Journal | None,
 ) -> bool:
-    """Runs the rest and files the outcomes; returns whether all finished. Threads suffice: the engine holds no lock."""
+    """Makes the remaining runs and stores the outcomes; returns whether all have finished.
+
+    Threads suffice, because the engine does not hold Python's lock.
+    """
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
     stop = threading.Event()
@@ -177,7 +181,7 @@ def _run_all(
             while True:
                 if _signals.asked():
                     raise KeyboardInterrupt
-                # A few ahead of the threads: whoever waits looks at all that are pending.
+                # A few more than the threads: the waiting thread inspects all pending runs.
                 for key, run in itertools.islice(left, 4 * jobs - len(pending)):
                     pending[pool.submit(work, run)] = key
                 if not pending:

@@ -17,10 +17,10 @@ FORMATS = ("pdf", "svg", "png")
 _HOLDS = {
     "summary.csv": "means and intervals of each algorithm at each point",
     "summary.parquet": "means and intervals of each algorithm at each point",
-    "runs.csv": "a row a run",
-    "runs.parquet": "a row a run",
-    "flows.parquet": "a row a run and flow",
-    "curves.jsonl": "every run with its curves, a line each",
+    "runs.csv": "one row per run",
+    "runs.parquet": "one row per run",
+    "flows.parquet": "one row per run and flow",
+    "curves.jsonl": "every run with its curves, one line per run",
     "study.toml": "the same runs as a study: for more seeds, a target, or a cluster",
     "run.json": "the design",
 }
@@ -28,7 +28,7 @@ _HOLDS = {
 
 def save(
     comparison: Outcomes,
-    folder: Path,
+    directory: Path,
     *,
     force: bool,
     formats: Sequence[str],
@@ -37,13 +37,13 @@ def save(
     study: str | None,
     helpers: Sequence[painters.Painter],
 ) -> Path:
-    """Writes a results folder, as a whole or not at all; see :meth:`Comparison.save`."""
+    """Writes a results directory, as a whole or not at all; see :meth:`Comparison.save`."""
     from lightlag.outcomes import journal
 
     for kind in formats:
         if kind not in FORMATS:
             raise InputError(f'"{kind}" is not a format of figures; name one of {", ".join(FORMATS)}')
-    with new_folder(folder, force=force) as partial:
+    with new_folder(directory, force=force) as partial:
         (partial / "run.json").write_text(json.dumps(comparison.about(), indent=2) + "\n", "utf-8")
         (partial / "curves.jsonl").write_text("".join(journal.lines(comparison.keyed())), "utf-8")
         if study is not None:
@@ -64,27 +64,27 @@ def save(
             (partial / "report.html").write_text(
                 comparison_page(comparison, command, files_of(partial), run=run), "utf-8"
             )
-    return folder
+    return directory
 
 
-def files_of(folder: Path) -> dict[str, str]:
-    """The files of a results folder to which a report in it leads, with what they hold."""
-    figures = sorted(path.name for path in folder.iterdir() if path.suffix[1:] in FORMATS)
-    there = {name: about for name, about in _HOLDS.items() if (folder / name).exists()}
+def files_of(directory: Path) -> dict[str, str]:
+    """Returns the files of a results directory that its report links to, with their descriptions."""
+    figures = sorted(path.name for path in directory.iterdir() if path.suffix[1:] in FORMATS)
+    there = {name: about for name, about in _HOLDS.items() if (directory / name).exists()}
     return there | dict.fromkeys(figures, "figures for print")
 
 
-def report(comparison: Outcomes, command: str = "", folder: Path | None = None) -> str:
-    """The report as HTML.
+def report(comparison: Outcomes, command: str = "", directory: Path | None = None) -> str:
+    """Returns the report as HTML.
 
     Parameters
     ----------
     command
-        What was typed.
-    folder
-        The folder in which it will stand, if it leads to the files there.
+        The command line.
+    directory
+        The directory of the report, if it links to the files there.
     """
     from lightlag.report.comparison import comparison_page
     from lightlag.running.single import run
 
-    return comparison_page(comparison, command, {} if folder is None else files_of(folder), run=run)
+    return comparison_page(comparison, command, {} if directory is None else files_of(directory), run=run)

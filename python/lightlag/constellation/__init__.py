@@ -1,11 +1,12 @@
-"""The sky of a scenario: where its satellites are, who sees them, and the ways between its stations, without a run.
+"""The constellation of a scenario: positions and visibility of its satellites, and the paths between its stations,
+without a run.
 
 Examples
 --------
 >>> import lightlag as ll
 >>> sky = ll.sky("starlink-550")
->>> way = sky.way("London", "New York", until_s=10.0)
->>> way["rtt_ms"].round(2).to_list()[:2]
+>>> path = sky.path("London", "New York", until_s=10.0)
+>>> path["rtt_ms"].round(2).to_list()[:2]
 [42.96, 42.95]
 """
 

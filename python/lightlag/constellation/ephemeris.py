@@ -1,4 +1,4 @@
-"""The places of satellites, who sees them, and the ways between stations, as the engine computes them."""
+"""The positions of satellites, their visibility, and the paths between stations, as the engine computes them."""
 
 from __future__ import annotations
 
@@ -23,27 +23,30 @@ T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 MOST_SAMPLES = 1_000_000
-"""The most times at which a way or a track is sampled."""
+"""Maximum number of samples of a path or a track."""
 
 
 class Ephemeris:
-    """Satellites and ground stations over time, and the ways between stations; :class:`lightlag.constellation.Sky`
-    is one.
+    """Satellites and ground stations over time, and the paths between stations.
+
+    Base class of :class:`lightlag.constellation.Sky`.
     """
 
     def __init__(self, engine: _engine.Sky) -> None:
         self._engine = engine
         self.start: str = engine.start
-        """The time in UTC at which runs start."""
+        """Start time of runs in UTC."""
         self.satellites: list[str] = engine.satellites
-        """The names of the satellites, by their numbers."""
+        """Names of the satellites, by index."""
         self.stations: list[str] = engine.stations
-        """The names of the stations."""
+        """Names of the stations."""
         self.link_count: int = engine.link_count
-        """The number of links between satellites, up or not."""
+        """Number of links between satellites, whether up or down."""
 
     def about(self) -> str:
-        """Satellites and links between them, with the planes that were found in a file of elements."""
+        """Number of satellites and links between them; for a file of orbital elements also the planes that were found
+        in it.
+        """
         text = f"{len(self.satellites)} satellites with {self.link_count} links between them"
         for inclination, revolutions, planes, satellites, links in self._engine.found_shells[:3]:
             text += (
@@ -69,31 +72,36 @@ class Ephemeris:
         return self.satellites.index(name)
 
     def name(self, node: int) -> str:
-        """The name of a node: satellites have the first numbers, stations those behind."""
+        """Returns the name of a node by its index: satellites come first, then stations."""
         count = len(self.satellites)
         return self.satellites[node] if node < count else self.stations[node - count]
 
     def positions(self, time_s: float) -> Floats:
-        """The positions of all satellites, a row each: metres in the frame that turns with the Earth (x to 0° E)."""
+        """Returns the positions of all satellites, one row each.
+
+        They are in metres, in a frame that rotates with the Earth; its x axis points to 0° E.
+        """
         return np.asarray(self._engine.positions(time_of_run(time_s)), dtype=np.float64).reshape(-1, 3)
 
-    def places(self, time_s: float = 0.0) -> Floats:
-        """Latitude and longitude of the stations in degrees, a row each."""
-        return np.asarray(self._engine.places(time_of_run(time_s)), dtype=np.float64).reshape(-1, 3)[:, :2]
+    def station_coordinates(self, time_s: float = 0.0) -> Floats:
+        """Latitude and longitude of each station in degrees, one row per station."""
+        return np.asarray(self._engine.station_coordinates(time_of_run(time_s)), dtype=np.float64).reshape(-1, 3)[:, :2]
 
     def isls(self, time_s: float) -> list[tuple[int, int]]:
-        """The links between satellites that are up, by the numbers of their ends."""
+        """Returns the links between satellites that are up, each as the indices of its two satellites."""
         return [(a, b) for a, b in self._engine.isls(time_of_run(time_s))]
 
-    def looks(self, station: str, time_s: float) -> pl.DataFrame:
-        """The satellites that a station may use at a time: azimuth and elevation in degrees, range in km."""
-        found = self._engine.looks(self._station(station), time_of_run(time_s))
+    def visible(self, station: str, time_s: float) -> pl.DataFrame:
+        """Returns the satellites that a station can use at a time, with azimuth and elevation in degrees and range in
+        km.
+        """
+        found = self._engine.visible(self._station(station), time_of_run(time_s))
         rows = [(self.satellites[at], azimuth, elevation, metres / 1e3) for at, azimuth, elevation, metres in found]
         columns = {"satellite": pl.String, "azimuth": pl.Float64, "elevation": pl.Float64, "range_km": pl.Float64}
         return pl.DataFrame(rows, schema=columns, orient="row").sort("elevation", descending=True)
 
     def passes(self, station: str, until_s: float) -> pl.DataFrame:
-        """The passes over a station: a row for each, with rise and set in seconds and the highest elevation."""
+        """Returns the passes over a station: a row for each, with rise and set in seconds and the highest elevation."""
         found = self._engine.passes(self._station(station), time_of_run(until_s))
         rows = [(self.satellites[at], rise, end, end - rise, height) for at, rise, end, height in found]
         columns = ("satellite", "rise_s", "set_s", "duration_s", "highest_deg")
@@ -101,24 +109,26 @@ class Ephemeris:
         return pl.DataFrame(rows, schema=types, orient="row")
 
     def track(self, satellite: str, until_s: float, step_s: float = 10.0) -> pl.DataFrame:
-        """The ground track of a satellite: latitude and longitude in degrees, height in km above a sphere."""
+        """Returns the ground track of a satellite: latitude and longitude in degrees, height in km above a sphere."""
         at = self._satellite(satellite)
         times = times_until(until_s, step_s)
         places = np.asarray([self.positions(time)[at] for time in times])
         north, east, height = geographic(places)
         return pl.DataFrame({"time_s": times, "latitude": north, "longitude": east, "height_km": height})
 
-    def courses(self, start: str, end: str, until_s: float) -> list[tuple[float, list[int]]]:
-        """The ways between two stations: since when, and the numbers of the nodes; none while there is no way."""
-        return _chosen(self._engine.courses, self._station(start), self._station(end), time_of_run(until_s))
-
-    def way(self, start: str, end: str, until_s: float, step_s: float = 1.0) -> pl.DataFrame:
-        """The way between two stations over time.
-
-        A row for each sample: the round trip of light in ms, null while there is no way; the number of links, the
-        satellites that the stations use, and the number of the way, which grows by one whenever it changes.
+    def path_changes(self, start: str, end: str, until_s: float) -> list[tuple[float, list[int]]]:
+        """Returns each path between two stations: its start in seconds and the indices of its nodes, empty while there
+        is no path.
         """
-        courses = self.courses(start, end, until_s)
+        return _chosen(self._engine.path_changes, self._station(start), self._station(end), time_of_run(until_s))
+
+    def path(self, start: str, end: str, until_s: float, step_s: float = 1.0) -> pl.DataFrame:
+        """Returns the path between two stations over time.
+
+        Each sample is one row: the round trip at the speed of light in ms, null while there is no path; the number of
+        links; the satellites that the stations use; and the index of the path, which grows by one at each change.
+        """
+        courses = self.path_changes(start, end, until_s)
         times = times_until(until_s, step_s)
         starts = [since for since, _ in courses]
         numbers = [bisect.bisect_right(starts, time) - 1 for time in times]
@@ -137,20 +147,23 @@ class Ephemeris:
                 "hops": [max(len(nodes) - 1, 0) for nodes in ways],
                 "up": pl.Series([self.name(nodes[1]) if nodes else None for nodes in ways], dtype=pl.String),
                 "down": pl.Series([self.name(nodes[-2]) if nodes else None for nodes in ways], dtype=pl.String),
-                "way": numbers,
+                "path": numbers,
             }
         )
 
     def pairs(self, until_s: float) -> pl.DataFrame:
-        """All pairs of stations over time, sampled every ``interval`` of the scenario, up to but without ``until_s``.
+        """Returns all pairs of stations over time, sampled every ``interval`` of the scenario, up to, but not
+        including, ``until_s``.
 
-        A row for each pair: the least and the greatest round trip of light in ms, null if there never was a way; how
-        often the way changed from one sample to the next, to lose it and to find it included; and the share of the
-        samples without a way.
+        One row per pair: the minimum and maximum round trip at the speed of light in ms, null if there never was a
+        path; the number of changes of the path between samples, including losing and regaining it; and the fraction of
+        samples without a path.
         """
         samples = math.ceil(time_of_run(until_s) / self._engine.interval)
         if samples * len(self.stations) ** 2 > MOST_SAMPLES * 100:
-            raise InputError(f"{samples} samples of {len(self.stations)} stations are too many; take a longer interval")
+            raise InputError(
+                f"{samples} samples of {len(self.stations)} stations are too many; choose a longer interval"
+            )
         rows = []
         for start, end, lengths, changes, outages in _chosen(self._engine.pairs, until_s):
             least, most = (None, None) if lengths is None else [2e3 * metres / 299_792_458.0 for metres in lengths]
@@ -167,7 +180,7 @@ class Ephemeris:
 
 
 def _chosen(ask: Callable[..., T], *arguments: Any) -> T:
-    """The answer of the engine, where a router of one's own may choose the ways and fail."""
+    """Calls the engine, and reports the error of a custom router, which may choose the paths."""
     try:
         return ask(*arguments)
     except RuntimeError as failure:
@@ -175,7 +188,7 @@ def _chosen(ask: Callable[..., T], *arguments: Any) -> T:
 
 
 def geographic(places: Floats) -> tuple[Floats, Floats, Floats]:
-    """Latitude, longitude and height of positions, on a sphere of the mean radius."""
+    """Returns latitude, longitude and height of positions, on a sphere of the mean radius."""
     radius = np.linalg.norm(places, axis=1)
     north = np.degrees(np.arcsin(places[:, 2] / radius))
     east = np.degrees(np.arctan2(places[:, 1], places[:, 0]))
@@ -184,14 +197,14 @@ def geographic(places: Floats) -> tuple[Floats, Floats, Floats]:
 
 def time_of_run(seconds: float) -> float:
     if not (math.isfinite(seconds) and 0.0 <= seconds <= 1e8):
-        raise InputError(f"{seconds} is not a time of the run; write seconds from 0 on")
+        raise InputError(f"{seconds} is not a time of the run; write 0 s or more")
     return float(seconds)
 
 
 def times_until(until_s: float, step_s: float) -> list[float]:
     if not (math.isfinite(step_s) and step_s > 0.0):
-        raise InputError(f"{step_s} is not a step in time; write seconds above 0")
+        raise InputError(f"{step_s} is not a valid time step; write seconds above 0")
     count = math.floor(time_of_run(until_s) / step_s) + 1
     if count > MOST_SAMPLES:
-        raise InputError(f"{count} samples are more than {MOST_SAMPLES}; take a longer step")
+        raise InputError(f"{count} samples are more than {MOST_SAMPLES}; choose a longer step")
     return [at * step_s for at in range(count)]

@@ -1,6 +1,6 @@
-"""A constellation over time as one HTML page that needs nothing else: a globe that turns, and the ways of pairs.
+"""A constellation over time as one self-contained HTML page: a turning globe, and the paths of pairs of stations.
 
-The page holds positions a few seconds apart, and goes from one to the next along the sphere.
+The page holds positions a few seconds apart, and interpolates between them along the sphere.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lightlag.records.records import Records
 __all__ = ["MOST_BYTES", "page", "player"]
 
 MOST_BYTES = 4_000_000
-"""The most bytes that the positions of a page may take."""
+"""Maximum size in bytes of the positions on a page."""
 _USUAL_BYTES = 800_000
 _LONGEST_STEP = 120.0
-"""Seconds between two positions. At 120 s a low satellite is at most 2 km from where it is drawn."""
+"""Maximum seconds between two stored positions. At 120 s a low satellite is shown within 2 km of its position."""
 _SAMPLES = 600
-"""Of the round trip of a pair."""
+"""Number of samples of the round trip of a pair."""
 _INTERVALS = 120
-"""In which goodput is counted."""
+"""Number of intervals of the goodput."""
 
-_LIGHT = {"title": "round trip of light", "short": "light", "unit": "ms", "zero": False}
-_SRTT = {"title": "round trip: SRTT, and thin that of light", "short": "SRTT", "unit": "ms", "zero": False}
+_LIGHT = {"title": "round trip at the speed of light", "short": "light", "unit": "ms", "zero": False}
+_SRTT = {"title": "round trip: SRTT; thin line: at the speed of light", "short": "SRTT", "unit": "ms", "zero": False}
 _GOODPUT = {"title": "goodput", "short": "goodput", "unit": "Mbit/s", "zero": True}
 _CWND = {"title": "cwnd", "short": "cwnd", "unit": "segments", "zero": True}
 
@@ -47,7 +47,7 @@ def page(
     title: str = "Constellation",
     result: Records | None = None,
 ) -> str:
-    """The player as a whole page.
+    """Returns the animation as a complete page.
 
     Parameters
     ----------
@@ -66,20 +66,21 @@ def player(
     title: str = "Constellation",
     result: Records | None = None,
 ) -> str:
-    """The player as a part of a page: a frame.
+    """Returns the animation as part of a longer page, in a frame.
 
     Parameters
     ----------
     pairs
-        Pairs of stations whose ways are drawn; by default the first station with each of the others.
+        Pairs of stations whose paths are shown; by default the first station with each of the others.
     until_s
-        The time at which the player ends, in seconds from the start on.
+        End of the animation, in seconds since the start.
     step_s
         Seconds between two stored positions, up to 120; by default 10, or more where the page would grow large.
-        Ways change at their own times, whatever the step.
+        Paths change at their own times, whatever the step.
     result
-        A run through this sky: its first flows and their ways instead of pairs, with their round trips, goodput and
-        windows, as far as they were recorded. The player ends where the run ended, or where it would grow too large.
+        A run over this constellation: its first flows and their paths are shown instead of pairs, with their round
+        trips, goodput and windows, as far as these were recorded. The animation ends where the run ended, or where it
+        would grow too large.
     """
     return drawn.framed(_recording(sky, pairs, until_s, step_s, title, result))
 
@@ -92,12 +93,12 @@ def _recording(
     title: str,
     result: Records | None,
 ) -> dict[str, Any]:
-    """What the page shows, as ``SkyRecording`` in ``studio/src/embed/recording.ts`` describes it."""
+    """Returns the content of the page, as ``SkyRecording`` in ``studio/src/embed/recording.ts`` describes it."""
     cut = ""
     if result is not None:
         until_s = result.simulated_s
         if step_s is None and until_s > (most := _longest(len(sky.satellites) + len(sky.stations))):
-            cut = f"The page has room for the first {most:g} s of {until_s:g} s."
+            cut = f"The page shows only the first {most:g} s of {until_s:g} s."
             until_s = most
     times = _knots(len(sky.satellites) + len(sky.stations), until_s, step_s)
     if result is not None:
@@ -128,9 +129,9 @@ def _recording(
 
 
 def _knots(nodes: int, until_s: float, step_s: float | None) -> list[float]:
-    """The times of stored positions: from 0 on, the last at or behind the end."""
+    """Returns the times of stored positions, from 0 to the first multiple of the step at or after the end."""
     if time_of_run(until_s) == 0.0:
-        raise InputError("until_s: 0 s is no time to play; write seconds above 0")
+        raise InputError("until_s: 0 s is not a valid duration; write seconds above 0")
     each = 8 * nodes  # Three numbers of two bytes, which take four thirds in base 64.
     if step_s is None:
         step_s = min(max(10.0, until_s * each / _USUAL_BYTES), _LONGEST_STEP)
@@ -140,24 +141,27 @@ def _knots(nodes: int, until_s: float, step_s: float | None) -> list[float]:
     if count * each > MOST_BYTES:
         raise InputError(
             f"until_s: {count} times {nodes} positions take {count * each / 1e6:.3g} MB, more than "
-            f"{MOST_BYTES / 1e6:g}; take a longer step_s or an earlier end"
+            f"{MOST_BYTES / 1e6:g}; choose a longer step_s or an earlier end"
         )
     return [at * step_s for at in range(count)]
 
 
 def _longest(nodes: int) -> float:
-    """The last time for which a page has room, in seconds."""
+    """Returns the maximum duration of a page in seconds."""
     return max(MOST_BYTES // (8 * nodes) - 1, 1) * _LONGEST_STEP
 
 
 def _nodes(sky: Ephemeris, time_s: float) -> Any:
-    """The positions of all nodes in radii of the Earth."""
-    places = sky.places(time_s)
+    """Returns the positions of all nodes, in Earth radii."""
+    places = sky.station_coordinates(time_s)
     return np.concatenate([sky.positions(time_s) / EARTH, _unit(places[:, 0], places[:, 1])])
 
 
 def _links(sky: Ephemeris, times: Sequence[float]) -> list[int]:
-    """The links between satellites, four numbers each: both ends, and between which of the times the link is up."""
+    """Returns the links between satellites, four numbers each.
+
+    These are the indices of both satellites, and the indices of the times when the link comes up and goes down.
+    """
     done: list[int] = []
     since: dict[tuple[int, int], int] = {}
     for at, time in enumerate(times):
@@ -172,20 +176,20 @@ def _links(sky: Ephemeris, times: Sequence[float]) -> list[int]:
 
 
 def _way(sky: Ephemeris, start: str, end: str, until_s: float) -> dict[str, Any]:
-    """The ways between two stations with their times."""
-    courses = [[round(since, 3), nodes] for since, nodes in sky.courses(start, end, until_s)]
+    """Returns the paths between two stations, each with its start time."""
+    courses = [[round(since, 3), nodes] for since, nodes in sky.path_changes(start, end, until_s)]
     ends = [sky.stations.index(start), sky.stations.index(end)]
     return {"name": f"{start} – {end}", "ends": ends, "courses": courses}
 
 
 def _light(sky: Ephemeris, start: str, end: str, until_s: float) -> list[float | None]:
-    """Samples of the round trip of light in ms."""
-    return sky.way(start, end, until_s, until_s / _SAMPLES)["rtt_ms"].round(3).to_list()
+    """Returns samples of the round trip at the speed of light in ms."""
+    return sky.path(start, end, until_s, until_s / _SAMPLES)["rtt_ms"].round(3).to_list()
 
 
 def _of_run(sky: Ephemeris, result: Records, until_s: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The first flows of a run through a sky, each with its ways, and the charts of these flows."""
-    # Ways that depend on the load are not those of a sky without traffic.
+    """Returns the first flows of a run, each with its paths, and the charts of these flows."""
+    # Paths that depend on the load differ from the paths of a constellation without traffic.
     has_light = not result.parts["scenario"]["constellation"].get("load_penalty", 0)
     ways: list[dict[str, Any]] = []
     light_series: list[dict[str, Any]] = []
@@ -214,7 +218,7 @@ def _of_run(sky: Ephemeris, result: Records, until_s: float) -> tuple[list[dict[
 def _sampled(
     table: pl.DataFrame, column: str, factor: float, ways: Sequence[dict[str, Any]], until_s: float
 ) -> list[dict[str, Any]]:
-    """A column of a table at equal distances of time, for each way: the value that held then."""
+    """Returns a column of a table at equal intervals, for each path: the last value before each time."""
     times = np.linspace(0.0, until_s, _SAMPLES + 1)
     series = []
     for at, way in enumerate(ways):

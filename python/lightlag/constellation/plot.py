@@ -1,6 +1,6 @@
-"""Figures of constellations: a globe, ground tracks on a map, the sky of a station, and ways over time.
+"""Plots of constellations: a globe, ground tracks on a map, the view from a station, and paths over time.
 
-The outlines of land are those of Natural Earth at 1:110,000,000, which are in the public domain.
+The outlines of land are from Natural Earth at 1:110,000,000, which is in the public domain.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patheffects import withStroke
 
 from lightlag import analyse
+from lightlag._renamed import former_keywords
 from lightlag.constellation.ephemeris import Ephemeris, Floats, geographic, times_until
 from lightlag.drawing import films, framing, looks, scales, style
 from lightlag.drawing.style import Chart
@@ -31,36 +32,38 @@ from lightlag.text.terminal import printable
 __all__ = ["MOST_PICTURES", "film", "globe", "handovers", "map_of", "sky_view", "timeline"]
 
 MOST_PICTURES = 5000
-"""Of a film."""
+"""Maximum number of frames of a film."""
 _POINTS = 4000
 EARTH = 6_371_000.0
-"""The mean radius, metres."""
+"""The mean radius of the Earth in metres."""
 LAND = "#d9d4c7"
 SEA = "#f4f7fa"
 
 
 @functools.cache
 def _land() -> list[Floats]:
-    """The outlines of land: longitude and latitude in degrees, a row for each corner."""
+    """Returns the outlines of land: longitude and latitude in degrees, a row for each corner."""
     text = Path(__file__).with_name("land.json").read_text("utf-8")
     return [np.asarray(ring, dtype=np.float64) for ring in json.loads(text)["rings"]]
 
 
 def _unit(north: Floats, east: Floats) -> Floats:
-    """Directions from the centre of the Earth to places in degrees, a row each."""
+    """Returns the directions from the centre of the Earth to locations in degrees, one row each."""
     north, east = np.radians(north), np.radians(east)
     return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=1)
 
 
 def _seen_from(north: float, east: float) -> Floats:
-    """The axes of a view from above a place: to the right, up, and towards the eye."""
+    """Returns the axes of a view from above a location: to the right, up, and towards the eye."""
     eye = _unit(np.asarray([north]), np.asarray([east]))[0]
     right = np.asarray([-np.sin(np.radians(east)), np.cos(np.radians(east)), 0.0])
     return np.stack([right, np.cross(eye, right), eye])
 
 
 def view_of(places: Floats) -> tuple[float, float]:
-    """Latitude and longitude above which an eye sees most of some places, a row each; not from a pole."""
+    """Returns the latitude and longitude of the viewpoint that shows most of the given points (one row each), away from
+    the poles.
+    """
     corners = _unit(places[:, 0], places[:, 1])
     middle = corners.mean(axis=0)
     if np.linalg.norm(middle) < 0.2:
@@ -70,12 +73,14 @@ def view_of(places: Floats) -> tuple[float, float]:
 
 
 def _in_front(points: Floats) -> Any:
-    """The points of a view that the Earth does not hide."""
+    """Returns the points of a view that the Earth does not hide."""
     return (points[:, 2] > 0) | (np.hypot(points[:, 0], points[:, 1]) > 1.0)
 
 
 def _outline(corners: Floats) -> Floats:
-    """The corners of land in a view: those behind the horizon move to it, and what joins two of them follows it."""
+    """Returns the corners of land in a view: corners beyond the horizon are moved onto it, and edges between two of
+    them follow it.
+    """
     behind = corners[:, 2] <= 0
     angles = np.arctan2(corners[:, 1], corners[:, 0])
     parts: list[Floats] = []
@@ -92,39 +97,41 @@ def _outline(corners: Floats) -> Floats:
     return np.concatenate(parts)
 
 
+@former_keywords("constellation.plot.globe")
 @styled
 def globe(
     sky: Ephemeris,
     time_s: float = 0.0,
     *,
-    ways: Sequence[tuple[str, str]] = (),
+    paths: Sequence[tuple[str, str]] = (),
     result: Records | None = None,
     ax: Axes | None = None,
 ) -> Chart:
-    """The Earth from afar: satellites, the links between them, stations, and the ways between pairs of stations.
+    """Plots the Earth from afar: satellites, their links, stations, and the paths between pairs of stations.
 
     Parameters
     ----------
     time_s
         Seconds since the start of a run.
-    ways
+    paths
         Pairs of stations; by default the first station with each of the others.
     result
-        A run through this sky, whose flows are drawn instead of pairs.
+        A run over this constellation, whose flows are plotted instead of pairs.
     ax
-        Axes to draw into.
+        Existing axes to draw into; by default a new figure is created.
     """
     figure, axes = style.chart(size=(6.4, 6.4), follow=1.0, ax=ax)
-    courses = _courses(sky, ways, time_s + 0.1, result)
-    _scene(axes, sky, time_s, view_of(sky.places(time_s)), courses)
+    courses = _courses(sky, paths, time_s + 0.1, result)
+    _scene(axes, sky, time_s, view_of(sky.station_coordinates(time_s)), courses)
     return figure
 
 
+@former_keywords("constellation.plot.film")
 def film(
     sky: Ephemeris,
     path: str | os.PathLike[str],
     *,
-    ways: Sequence[tuple[str, str]] = (),
+    paths: Sequence[tuple[str, str]] = (),
     until_s: float = 60.0,
     every_s: float = 1.0,
     per_second: int = 10,
@@ -135,27 +142,27 @@ def film(
 
     Parameters
     ----------
-    ways
-        Pairs of stations whose ways are drawn; by default the first station with each of the others.
+    paths
+        Pairs of stations whose paths are plotted; by default the first station with each of the others.
     until_s
-        The simulated time of the last picture at the latest, in seconds from the start on.
+        Upper limit of the simulated time of the last frame, in seconds since the start.
     every_s
-        Simulated time between two pictures.
+        Simulated time between two frames.
     per_second
-        Pictures shown in a second.
+        Frames shown per second.
     result
-        A run through this sky, whose flows are drawn instead of pairs.
+        A run over this constellation, whose flows are plotted instead of pairs.
     progress
-        Called with the number of pictures done and that of all.
+        Called with the number of finished frames and the total.
     """
     path = films.writable(path)
     if not every_s > 0:
-        raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
+        raise InputError(f"every_s: {every_s:g} s between two images; it must be above 0")
     times = times_until(until_s, every_s)
     if len(times) > MOST_PICTURES:
-        raise InputError(f"every_s: {len(times)} pictures; {MOST_PICTURES} at most, so take a longer every_s")
-    courses = _courses(sky, ways, until_s, result)
-    eye = view_of(sky.places())
+        raise InputError(f"every_s: {len(times)} images exceed the maximum of {MOST_PICTURES}; choose a longer every_s")
+    courses = _courses(sky, paths, until_s, result)
+    eye = view_of(sky.station_coordinates())
     with matplotlib.rc_context(style.rc(looks.current())):
         figure, axes = style.chart(size=(6.4, 6.4), follow=1.0)
 
@@ -170,15 +177,15 @@ def film(
 def _courses(
     sky: Ephemeris, pairs: Sequence[tuple[str, str]], until_s: float, result: Records | None
 ) -> dict[str, list[tuple[float, list[int]]]]:
-    """The ways to draw by name: since when, and the nodes; none while there is no way."""
+    """Returns the paths to plot by name: start time and nodes, with no nodes while there is no path."""
     if result is not None:
         return courses_of_flows(sky, result)
     between = list(pairs) or [(sky.stations[0], other) for other in sky.stations[1:]]
-    return {f"{start} – {end}": sky.courses(start, end, until_s) for start, end in between}
+    return {f"{start} – {end}": sky.path_changes(start, end, until_s) for start, end in between}
 
 
 def courses_of_flows(sky: Ephemeris, result: Records) -> dict[str, list[tuple[float, list[int]]]]:
-    """The ways of the first flows of a run through a sky: since when, and the nodes; none while there is no way."""
+    """Returns the paths of the first flows of a run: start time and nodes, with no nodes while there is no path."""
     number = {name: at for at, name in enumerate([*sky.satellites, *sky.stations])}
     found: dict[str, list[tuple[float, list[int]]]] = {}
     for flow in result.parts["flows"]:
@@ -197,9 +204,9 @@ def _scene(
     eye: tuple[float, float],
     courses: Mapping[str, Sequence[tuple[float, list[int]]]],
 ) -> None:
-    """The globe from above a place, with the ways at a time."""
+    """Plots the globe from above a point, with the paths at a given time."""
     axes_of_view = _seen_from(*eye)
-    places = sky.places(time_s)
+    places = sky.station_coordinates(time_s)
     axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor=SEA, edgecolor=style.GREY, linewidth=0.7, zorder=1))
     for ring in _land():
         corners = _unit(ring[:, 1], ring[:, 0]) @ axes_of_view.T
@@ -216,7 +223,7 @@ def _scene(
     for number, (name, course) in enumerate(courses.items()):
         look = style.line_style(number)
         nodes = _way_at(course, time_s)
-        label = name + ("" if nodes else ": no way")
+        label = name + ("" if nodes else ": no path")
         line = everything[list(nodes), :2] if nodes else np.empty((0, 2))
         axes.plot(line[:, 0], line[:, 1], linewidth=1.8, marker="o", markersize=3, zorder=6, label=label, **look)
     for name, point in zip(sky.stations, ground, strict=True):
@@ -232,7 +239,7 @@ def _scene(
 
 
 def _halo() -> list[Any]:
-    """White around a name, so that it can be read on dots and lines."""
+    """Returns a white outline for a name, so that it is legible on dots and lines."""
     return [withStroke(linewidth=style.points(2.2), foreground="white")]
 
 
@@ -241,7 +248,7 @@ def _moment(sky: Ephemeris, time_s: float) -> str:
 
 
 def _way_at(courses: Sequence[tuple[float, list[int]]], time_s: float) -> list[int]:
-    """The nodes of the way at a time, of the ways between two stations."""
+    """Returns the nodes of the path between two stations at a given time."""
     found: list[int] = []
     for since, nodes in courses:
         if since <= time_s:
@@ -258,12 +265,12 @@ def map_of(
     until_s: float = 6000.0,
     ax: Axes | None = None,
 ) -> Chart:
-    """A flat map: stations, all satellites at a time, and the ground tracks of some.
+    """Plots a flat map: stations, all satellites at a time, and the ground tracks of some.
 
     Parameters
     ----------
     satellites
-        Those whose tracks are drawn, up to ``until_s``; by default the first.
+        Satellites whose tracks are plotted, up to ``until_s``; by default only the first.
     ax
         Axes to draw into.
     """
@@ -288,7 +295,7 @@ def map_of(
         look = style.line_style(number)
         for part, (xs, ys) in enumerate(zip(np.split(x, cuts), np.split(y, cuts), strict=True)):
             axes.plot(xs, ys, zorder=4, label=name if part == 0 else None, **look)
-    places = sky.places(time_s)
+    places = sky.station_coordinates(time_s)
     axes.plot(places[:, 1], places[:, 0], marker="s", markersize=4, color=style.BLACK, linestyle="none", zorder=5)
     _name_places(axes, dict(zip(sky.stations, places.tolist(), strict=True)))
     note = f"{_moment(sky, time_s)}, tracks up to {until_s:g} s"
@@ -303,7 +310,7 @@ def map_of(
 
 
 def _name_places(axes: Axes, places: Mapping[str, Sequence[float]]) -> None:
-    """Names beside places on a map, each where no other name stands: latitude and longitude in degrees."""
+    """Labels locations on a map (latitude and longitude in degrees), each where it overlaps no other label."""
     size = style.points(9)
     inch = framing.room_in(axes) / 360
     height = 1.3 * size / 72
@@ -328,12 +335,12 @@ def _name_places(axes: Axes, places: Mapping[str, Sequence[float]]) -> None:
 def sky_view(
     sky: Ephemeris, station: str, time_s: float = 0.0, *, until_s: float | None = None, ax: Axes | None = None
 ) -> Chart:
-    """The sky of a station: the satellites that it may use, by azimuth and elevation, and where they move.
+    """Plots the view from a station: the usable satellites, by azimuth and elevation, and their tracks.
 
     Parameters
     ----------
     until_s
-        The tracks reach up to this time; by default 60 s from ``time_s`` on.
+        End of the tracks. Defaults to 60 s after ``time_s``.
     ax
         Polar axes to draw into.
     """
@@ -343,15 +350,17 @@ def sky_view(
         raise InputError(f"the tracks end at {until_s:g} s, before they start at {time_s:g} s")
     figure, axes = style.chart(size=(5.6, 5.6), follow=1.0, ax=ax, subplot_kw={"projection": "polar"})
     if axes.name != "polar":
-        raise InputError('ax: a sky needs polar axes; make them with subplot_kw={"projection": "polar"}')
+        raise InputError(
+            'ax: a plot of visible satellites needs polar axes; create them with subplot_kw={"projection": "polar"}'
+        )
     tracks: dict[str, list[tuple[float, float]]] = {}
     for at in np.linspace(time_s, until_s, 13):
-        for name, azimuth, elevation, _ in sky.looks(station, float(at)).rows():
+        for name, azimuth, elevation, _ in sky.visible(station, float(at)).rows():
             tracks.setdefault(name, []).append((np.radians(azimuth), 90.0 - elevation))
     for points in tracks.values():
         angle, distance = zip(*points, strict=True)
         axes.plot(np.unwrap(angle), distance, color=style.GREY, linewidth=0.8, zorder=2)
-    now = sky.looks(station, time_s)
+    now = sky.visible(station, time_s)
     axes.scatter(
         np.radians(now["azimuth"].to_numpy()),
         90.0 - now["elevation"].to_numpy(),
@@ -364,7 +373,7 @@ def sky_view(
     axes.set_rlim(0, 90)
     axes.set_rticks([0, 30, 60], ["90°", "60°", "30°"])
     axes.grid(visible=True, axis="both")
-    framing.head(figure, [axes], f"{station}: {now.height} satellites that it may use", _moment(sky, time_s), ax=ax)
+    framing.head(figure, [axes], f"{station}: {now.height} usable satellites", _moment(sky, time_s), ax=ax)
     return figure
 
 
@@ -372,27 +381,28 @@ def sky_view(
 def timeline(
     sky: Ephemeris, start: str, end: str, until_s: float, step_s: float = 0.5, *, ax: Sequence[Axes] | None = None
 ) -> Chart:
-    """The round trip of light between two stations over time, and the satellites at both ends of the way.
+    """Plots the round trip at the speed of light between two stations over time, and the satellites at both ends of the
+    path.
 
     Parameters
     ----------
     until_s, step_s
-        The last time, and the distance between two, in seconds.
+        Last time and time step, in seconds.
     ax
         Axes to draw into: for the round trip and for the satellites.
     """
-    way = sky.way(start, end, until_s, step_s)
+    path = sky.path(start, end, until_s, step_s)
     figure, (above, below) = style.chart(2, 1, size=(6.4, 4.2), ax=ax, sharex=True, height_ratios=(3, 1))
-    time = way["time_s"].to_numpy()
-    above.plot(time, way["rtt_ms"].to_numpy(), **style.line_style(0))
+    time = path["time_s"].to_numpy()
+    above.plot(time, path["rtt_ms"].to_numpy(), **style.line_style(0))
     above.set_ylabel("round trip (ms)")
-    changes = int(way["way"].max() or 0)  # type: ignore[arg-type]
-    out = float(way["rtt_ms"].is_null().mean() or 0.0)  # type: ignore[arg-type]
-    note = f", no way for {100 * out:.3g} % of the time" if out else ""
-    ways = [(since, [sky.name(node) for node in nodes]) for since, nodes in sky.courses(start, end, until_s)]
-    _satellites(below, ways, until_s)
+    changes = int(path["path"].max() or 0)  # type: ignore[arg-type]
+    out = float(path["rtt_ms"].is_null().mean() or 0.0)  # type: ignore[arg-type]
+    note = f", no path for {100 * out:.3g} % of the time" if out else ""
+    paths = [(since, [sky.name(node) for node in nodes]) for since, nodes in sky.path_changes(start, end, until_s)]
+    _satellites(below, paths, until_s)
     below.set_yticks([0, 1], [f"at {start}", f"at {end}"])
-    framing.finish(above, f"{start} – {end}", f"the way changes {changes} times{note}", end_s=until_s)
+    framing.finish(above, f"{start} – {end}", f"the path changes {changes} times{note}", end_s=until_s)
     below.grid(visible=False)
     below.set_xlim(0, until_s)
     below.set_ylim(1.5, -0.5)
@@ -402,9 +412,10 @@ def timeline(
 
 @styled
 def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | None = None) -> Chart:
-    """A flow through a sky: its window and round trips, and below them the satellites at both ends of its way.
+    """Plots a flow over a constellation: its window and round trips, and below them the satellites at both ends of its
+    path.
 
-    A fine line is a change of the way; grey is time without a way.
+    A fine line is a change of the path; grey is time without a path.
 
     Parameters
     ----------
@@ -414,7 +425,7 @@ def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | 
         Axes to draw into: for the window, the round trips and the satellites.
     """
     if not result.scenario.get("constellation"):
-        raise InputError(f"{result.name}: no constellation; handovers are those of a flow through a sky")
+        raise InputError(f"{result.name}: no constellation; a plot of handovers needs one")
     names = [entry["name"] for entry in result.summary["flows"]]
     if not names:
         raise InputError(f"{result.name}: no flow")
@@ -434,12 +445,12 @@ def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | 
     time = trace["time_s"].to_numpy()
     cwnd = trace["cwnd_segments"].to_numpy().astype(np.float64)
     look = style.line_style(0)
-    window.plot(*analyse.thinned(time, cwnd, _POINTS), drawstyle="steps-post", zorder=3, **look)
-    samples = analyse.thinned(time, 1e3 * trace["rtt_s"].to_numpy().astype(np.float64), _POINTS)
+    window.plot(*analyse.decimate(time, cwnd, _POINTS), drawstyle="steps-post", zorder=3, **look)
+    samples = analyse.decimate(time, 1e3 * trace["rtt_s"].to_numpy().astype(np.float64), _POINTS)
     dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "color": style.COLOURS[5]}
     delay.plot(*samples, markersize=2.5, rasterized=len(samples[0]) > 2000, zorder=2, label="sample", **dots)
     smoothed = 1e3 * trace["srtt_s"].to_numpy().astype(np.float64)
-    delay.plot(*analyse.thinned(time, smoothed, _POINTS), label="SRTT", zorder=3, **look)
+    delay.plot(*analyse.decimate(time, smoothed, _POINTS), label="SRTT", zorder=3, **look)
     known = ~np.isnan(smoothed)
     changes = [since for since, _ in courses[1:]]
     for axes in (window, delay, below):
@@ -450,7 +461,7 @@ def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | 
                 axes.axvspan(since, until, color="#cccccc", alpha=0.7, linewidth=0, zorder=0.5)
     _satellites(below, courses, end_s)
     out = sum(until - since for (since, nodes), until in zip(courses, [*changes, end_s], strict=True) if not nodes)
-    many = f"{len(changes)} change{'s' * (len(changes) != 1)} of the way" + (f", {out:.3g} s without" if out else "")
+    many = f"{len(changes)} path change{'s' * (len(changes) != 1)}" + (f", {out:.3g} s of outage" if out else "")
     entry = result.summary["flows"][names.index(flow)]
     below.set_yticks([0, 1], [f"at {entry['from']}", f"at {entry['to']}"])
     framing.finish(window, f"Handovers of {flow}", f"{many} · seed {result.seed}", legend=False, end_s=end_s)
@@ -467,14 +478,14 @@ def handovers(result: Records, flow: str | None = None, *, ax: Sequence[Axes] | 
 
 
 def _names_of_nodes(result: Records, flow: str) -> list[tuple[float, list[str]]]:
-    """The ways of a flow in a run: since when, and the names of the nodes; none while there is no way."""
+    """Returns the paths of a flow in a run: start time and node names, with no names while there is no path."""
     paths = result.paths.filter(result.paths["flow"].cast(str) == flow)
     parts = paths.partition_by("time_s", maintain_order=True)
     return [(float(part["time_s"][0]), part["node"].cast(str).to_list() if part["hops"][0] else []) for part in parts]
 
 
 def _satellites(axes: Axes, courses: Sequence[tuple[float, list[str]]], end_s: float) -> None:
-    """The first and the last satellite of ways as bars in two rows, with names where they fit."""
+    """Plots the first and the last satellite of each path as bars in two rows, with names where they fit."""
     for row, of in enumerate((1, -2)):
         used = [(since, nodes[of] if nodes else None) for since, nodes in courses]
         turns = [at for at in range(len(used)) if at == 0 or used[at][1] != used[at - 1][1]]

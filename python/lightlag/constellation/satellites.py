@@ -1,14 +1,16 @@
-"""The sky of a scenario: its satellites, who sees them, and the ways between its stations."""
+"""The constellation of a scenario: its satellites, their visibility, and the paths between its stations."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from lightlag._renamed import renamed
 from lightlag.constellation.ephemeris import Ephemeris
 from lightlag.errors import InputError
-from lightlag.files.output import new_file
+from lightlag.files.output import write_text
 from lightlag.records.records import Records
 from lightlag.scenario import ScenarioLike, read_scenario
 
@@ -16,7 +18,7 @@ __all__ = ["Sky", "sky", "sky_of"]
 
 
 def sky(scenario: ScenarioLike) -> Sky:
-    """The sky of a scenario with a constellation: a file, the name of a preset, or any other form.
+    """Returns the constellation of a scenario: a file, the name of a preset, or any other form.
 
     Raises
     ------
@@ -30,16 +32,16 @@ def sky(scenario: ScenarioLike) -> Sky:
 
 
 def sky_of(run: Records) -> Sky:
-    """The sky through which the flows of a run went.
+    """Returns the constellation that carried the flows of a run.
 
     Raises
     ------
     InputError
-        If its scenario has no constellation.
+        If the scenario of the run has no constellation.
     """
     found = run.source.sky()
     if found is None:
-        # A folder keeps no sky: its scenario tells it.
+        # A results directory stores no constellation; its scenario defines it.
         found = read_scenario(run.scenario).sky()
     if found is None:
         raise InputError(f"{run.name}: no constellation; write [constellation] and [[stations]]")
@@ -47,9 +49,14 @@ def sky_of(run: Records) -> Sky:
 
 
 class Sky(Ephemeris):
-    """Satellites and ground stations. :func:`sky` makes one of a scenario."""
+    """Satellites and ground stations. :func:`sky` creates one from a scenario."""
 
-    def player(
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(renamed(f"Sky.{name}") or f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def animation(
         self,
         path: str | os.PathLike[str],
         *,
@@ -66,20 +73,20 @@ class Sky(Ephemeris):
         path
             The file, which is replaced if it exists.
         pairs
-            Pairs of stations whose ways are drawn; by default the first station with each of the others.
+            Pairs of stations whose paths are shown; by default the first station with each of the others.
         until_s
-            The time at which the player ends, in seconds from the start on.
+            End of the animation, in seconds since the start.
         step_s
             Seconds between two stored positions; by default 10, or more where the page would grow large.
         result
-            A run through this sky, whose flows are drawn instead of pairs, with their round trips, goodput and windows.
+            A run over this constellation, whose flows are shown instead of pairs, with their round trips, goodput and
+            windows.
         """
         from lightlag.constellation import player as constellation_player
 
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
-            raise InputError(f'{path}: "{path.suffix}" is not a format of players; end the name in .html')
+            raise InputError(f'{path}: "{path.suffix}" is not a format of animations; end the name in .html')
         text = constellation_player.page(self, pairs=pairs, until_s=until_s, step_s=step_s, title=title, result=result)
-        with new_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_text(path, text)
         return path

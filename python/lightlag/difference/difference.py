@@ -1,4 +1,4 @@
-"""Two results or two scenarios side by side: the input first, then each measure.
+"""Two results or two scenarios side by side: the input first, then each metric.
 
 Examples
 --------
@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from lightlag import _engine
 from lightlag.captures.connections import is_capture
 from lightlag.comparison.comparison import Comparison, load_comparison
 from lightlag.difference import flows as flow_difference
 from lightlag.errors import InputError
 from lightlag.outcomes import pairing
-from lightlag.outcomes.design import MEASURES, Design, Measure, decimals
+from lightlag.outcomes.design import MEASURES, Design, Measure
 from lightlag.outcomes.variables import Variable, meaning
 from lightlag.results.result import Result, load
 from lightlag.scenario import ScenarioLike, presets, read_scenario, toml_value
@@ -46,7 +47,7 @@ __all__ = ["Difference", "Side", "check_store", "diff", "read_result"]
 
 Kind = Literal["run", "comparison", "study", "scenario"]
 Comparable: TypeAlias = "Result | Comparison | StudyResults | ScenarioLike"
-"""A result, a comparison, a study's results, a folder with one of these, or any description of a scenario."""
+"""A result, a comparison, a study's results, a directory with one of these, or any description of a scenario."""
 
 _COMPARED = (*MEASURES, Measure("timeouts", "Timeouts", "", "expirations of retransmission timers"))
 _MOST_FLOWS = 20
@@ -55,17 +56,17 @@ _NONE = "–"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two that are compared."""
+    """One side of a comparison."""
 
     kind: Kind
     name: str
-    """The folder or file, or the name of the scenario where it comes from neither."""
+    """The directory or file of this side; otherwise the name of the scenario."""
     scenario: dict[str, Any]
-    """With every default; of a study its whole design."""
+    """Scenario with every default; for a study, its complete design."""
     result: Result | Comparison | StudyResults | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Name, scenario's name and version as plain values."""
+        """Returns the side's name, its scenario's name and the version as plain values."""
         about = {"name": self.name}
         if not isinstance(self.result, StudyResults):
             about["scenario"] = self.scenario["name"]
@@ -74,47 +75,50 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The runs of two comparisons or studies: those with the same algorithm, point and seed are a pair."""
+    """Paired and unpaired runs of two comparisons or studies.
+
+    Runs with the same algorithm, point and seed form a pair.
+    """
 
     same: int
-    """Pairs whose results are equal, number by number."""
+    """Number of pairs whose results are identical in every number."""
     count: int
-    """All pairs."""
+    """Total number of pairs."""
     only_a: int
-    """Runs of the first comparison without a partner."""
+    """Number of unpaired runs of the first comparison."""
     only_b: int
-    """Runs of the second one."""
+    """Number of unpaired runs of the second comparison."""
 
 
 class Difference:
     """Two runs, two comparisons, two studies or two scenarios side by side. Made by :func:`lightlag.diff`."""
 
     def __init__(self, a: Side, b: Side) -> None:
-        """`a` and `b` are of one kind."""
+        """`a` and `b` must be of the same kind."""
         self.a, self.b = a, b
         self.kind: Kind = a.kind
         self.input = _input(a, b)
         """The input that differs: version, seeds, and keys of the scenario as ``--set`` takes them."""
         self.frame = _measured(a, b)
-        """The measures of results, a row each: of two runs flow by flow, of two comparisons cell by cell.
+        """The metrics of results, one row each: for two runs flow by flow, for two comparisons cell by cell.
 
-        Beside ``measure`` stand ``a``, ``b``, the ``difference`` of ``b`` from ``a`` and ``relative``, that by ``a``.
-        Comparisons and studies are paired by seed: :func:`lightlag.outcomes.pairing.paired` describes the other
-        columns, among them the half width of the 95 % interval and the effect size d_z.
+        The columns are ``measure``, ``a``, ``b``, ``difference`` (``b`` minus ``a``) and ``relative`` (the difference
+        divided by ``a``). Comparisons and studies are paired by seed: :func:`lightlag.outcomes.pairing.paired`
+        describes the other columns, among them the half width of the 95 % interval and the effect size d_z.
         """
         self.pairs = _pairs(a.result, b.result)
-        """How many runs of two comparisons or studies belong together, and how many are equal; None of others."""
+        """Number of paired runs of two comparisons or studies, and number of equal ones; None for other results."""
 
     @property
     def hashes(self) -> tuple[str, str] | None:
-        """The result hashes of two runs; None of comparisons and scenarios."""
+        """The result hashes of two runs; None for comparisons and scenarios."""
         if isinstance(self.a.result, Result) and isinstance(self.b.result, Result):
             return self.a.result.result_hash, self.b.result.result_hash
         return None
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing differs: no input, and no number of the results."""
+        """Whether both input and results are equal."""
         if self.input:
             return False
         if self.pairs is not None:
@@ -122,7 +126,7 @@ class Difference:
         return self.hashes is None or self.hashes[0] == self.hashes[1]
 
     def input_rows(self) -> list[Row]:
-        """The input that differs as text, for people; long values are cut off."""
+        """Returns the input that differs as text; long values are cut off."""
         return [
             {"input": change.key + (f" ({change.key_b} in B)" if change.key_b else "")}
             | {side: _value(value) for side, value in (("A", change.a), ("B", change.b))}
@@ -130,7 +134,7 @@ class Difference:
         ]
 
     def rows(self) -> list[Row]:
-        """The measures as text, for people; of runs those of the first 20 flows."""
+        """Returns the metrics as text; for runs only the metrics of the first 20 flows."""
         if self.frame is None:
             return []
         rows = self.frame.to_dicts()
@@ -140,7 +144,7 @@ class Difference:
         return [_cell_row(row) for row in rows]
 
     def notes(self) -> list[str]:
-        """Sentences beside the tables: equal or not, and what the comparison leaves out."""
+        """Returns the notes below the tables: whether the results are equal, and what the comparison leaves out."""
         notes = [] if self.input else ["the input is the same"]
         if self.hashes is not None:
             notes.append("the results are the same" if len(set(self.hashes)) == 1 else "the results differ")
@@ -157,7 +161,7 @@ class Difference:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain values; numbers that do not exist are None."""
+        """Returns everything as plain values; numbers that do not exist are None."""
         plain: dict[str, Any] = {"kind": self.kind, "equal": self.is_equal}
         plain |= {"a": self.a.to_json(), "b": self.b.to_json(), "input": [change.to_json() for change in self.input]}
         if self.hashes is not None:
@@ -183,22 +187,22 @@ class Difference:
 
 
 def diff(a: Comparable, b: Comparable) -> Difference:
-    """Compares two runs, two comparisons, two studies or two scenarios: the input that differs, then each measure.
+    """Compares two runs, two comparisons, two studies or two scenarios: the input that differs, then each metric.
 
-    Flows of two runs belong together by name. Runs of two comparisons or studies belong together by algorithm, point
-    and seed: the difference of a measure is the mean over these pairs, with its 95 % interval (Student t) and the
-    effect size d_z (:mod:`lightlag.outcomes.pairing` has the source). Values of variables are the same if they are the
-    same quantity.
+    Flows of two runs are paired by name. Runs of two comparisons or studies are paired by algorithm, point and seed:
+    the difference of a metric is the mean over these pairs, with its 95 % interval (Student t) and the effect size d_z
+    (:mod:`lightlag.outcomes.pairing` has the source). Values of variables are the same if they are the same quantity.
 
     Parameters
     ----------
     a, b
-        Results, comparisons, studies, folders of them, or scenarios as for :func:`lightlag.run`; both of one kind.
+        Results, comparisons, studies, directories of them, or scenarios as for :func:`lightlag.run`; both of the same
+        kind.
 
     Raises
     ------
     InputError
-        If they are of two kinds, or if a folder does not hold results.
+        If they are not of the same kind, or if a directory does not hold results.
     ScenarioError
         If a scenario cannot be run.
 
@@ -213,38 +217,38 @@ def diff(a: Comparable, b: Comparable) -> Difference:
     if one.kind != other.kind:
         raise InputError(
             f"{printable(one.name)} is a {one.kind} and {printable(other.name)} a {other.kind}; "
-            "name two results folders of run, of compare or of study, or two scenarios"
+            "name two results directories of run, compare or study, or two scenarios"
         )
     return Difference(one, other)
 
 
 def check_store(store: str | os.PathLike[str] | None, results: Sequence[Result | Comparison | StudyResults]) -> None:
-    """Checks that a store was named for a study.
+    """Checks that a store is given only for a study.
 
     Raises
     ------
     InputError
-        If none of the results is one, so that the store would have no effect.
+        If none of the results is a study, so that the store would have no effect.
     """
     if store is not None and not any(isinstance(one, StudyResults) for one in results):
-        raise InputError("--store: names the runs of a study, and there is no study here; leave it out")
+        raise InputError("--store: neither side is a study, so there is no store to read; remove it")
 
 
-def read_result(folder: str | os.PathLike[str]) -> Result | Comparison | StudyResults:
-    """Reads a results folder of a run, of a comparison or of a study.
+def read_result(directory: str | os.PathLike[str]) -> Result | Comparison | StudyResults:
+    """Reads a results directory of a run, of a comparison or of a study.
 
     Raises
     ------
     InputError
-        If the folder holds none of them.
+        If the directory holds none of them.
     """
-    path = Path(folder)
+    path = Path(directory)
     if path.is_file():
         is_packets = is_capture(path)
         what = "a capture" if is_packets else "a file"
         remedy = "lightlag inspect describes it, lightlag replay repeats it"
-        hint = f"; {remedy}" if is_packets else '; name a folder that "lightlag run" or "lightlag compare" wrote'
-        raise InputError(f"{printable(folder)}: is {what}, not a results folder{hint}")
+        hint = f"; {remedy}" if is_packets else '; name a directory that "lightlag run" or "lightlag compare" wrote'
+        raise InputError(f"{printable(directory)}: is {what}, not a results directory{hint}")
     if (path / "curves.jsonl").exists():
         return load_comparison(path)
     return open_study(path) if (path / "runs").is_dir() and (path / "study.toml").exists() else load(path)
@@ -254,15 +258,15 @@ def _side(given: Any) -> Side:
     if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):  # noqa: PTH112 - a Path fails at long names
         given = read_result(given)
     if isinstance(given, Result):
-        return Side("run", str(given.folder or given.name), given.scenario, given)
+        return Side("run", str(given.directory or given.name), given.scenario, given)
     if isinstance(given, Comparison):
-        return Side("comparison", str(given.folder or given.name), given.scenario, given)
+        return Side("comparison", str(given.directory or given.name), given.scenario, given)
     if isinstance(given, StudyResults):
-        return Side("study", str(given.folder), given.about["design"], given)
+        return Side("study", str(given.directory), given.about["design"], given)
     if isinstance(given, (str, os.PathLike)) and not os.path.lexists(given) and str(given) not in presets.names():
         raise InputError(
-            f"{printable(given)}: no such file or folder; name two results folders of run, of compare or of study, or "
-            "two scenarios"
+            f"{printable(given)}: no such file or directory; name two results directories of run, compare or study, "
+            "or two scenarios"
         )
     scenario = json.loads(read_scenario(given).json())
     name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else scenario["name"]
@@ -286,7 +290,9 @@ def _input(a: Side, b: Side) -> list[Change]:
 
 
 def _designs(a: Design, b: Design) -> list[Change]:
-    """The parts of two designs that differ: algorithms, parameters of those that both have, variables, seeds."""
+    """Returns the parts of two designs that differ: algorithms, parameters of common algorithms,
+    variables, seeds.
+    """
     own, other = ({one.label: list(one.choices) for one in design.competitors} for design in (a, b))
     both = own.keys() & other.keys()
     plain = [
@@ -320,7 +326,10 @@ def _measured(a: Side, b: Side) -> pl.DataFrame | None:
 
 
 def _runs(a: Any, b: Any) -> tuple[list[str], pl.DataFrame, pl.DataFrame] | None:
-    """The columns that name a cell, and the runs of both, with the values of variables as the first writes them."""
+    """Returns the columns that identify a cell, and the runs of both sides.
+
+    Values of variables are written as on the first side.
+    """
     import polars as pl
 
     if not isinstance(a, (Comparison, StudyResults)) or not isinstance(b, (Comparison, StudyResults)):
@@ -345,7 +354,9 @@ def _runs(a: Any, b: Any) -> tuple[list[str], pl.DataFrame, pl.DataFrame] | None
 
 
 def _of_runs(of: Comparison | StudyResults) -> tuple[dict[str, str], pl.DataFrame]:
-    """The columns of variables by their keys, and a row for each run: algorithm, point, seed, measures and hash."""
+    """Returns the column of each variable by its keys, and a row for each run: algorithm, point, seed, metrics and
+    hash.
+    """
     import polars as pl
 
     if isinstance(of, StudyResults):
@@ -390,13 +401,13 @@ def _value(value: Any) -> str:
 def _about_pairs(pairs: Pairs) -> str:
     if not pairs.count:
         return "no run of A has a partner in B: none has the same algorithm, point and seed"
-    runs = f"{pairs.count} run{'s' * (pairs.count != 1)} of A and B belong together, {pairs.same} with equal results"
+    runs = f"{pairs.count} run{'s' * (pairs.count != 1)} of A and B form pairs, {pairs.same} with equal results"
     alone = [f"{count} of {letter}" for count, letter in ((pairs.only_a, "A"), (pairs.only_b, "B")) if count]
-    return runs + (f"; without a partner: {', '.join(alone)}" if alone else "")
+    return runs + (f"; unpaired: {', '.join(alone)}" if alone else "")
 
 
 def _unmatched(frame: pl.DataFrame) -> list[str]:
-    """The flows that one run lacks, and those that the table leaves out."""
+    """Returns notes about flows that only one of the runs has, and about flows that the table leaves out."""
     notes = []
     for letter, missing in (("A", "only_a"), ("B", "only_b")):
         names = frame.filter(frame[missing])["flow"].unique(maintain_order=True).to_list()
@@ -427,7 +438,7 @@ def _cell_row(row: Mapping[str, Any]) -> Row:
 
 
 def _cells(measure: Measure, row: Mapping[str, Any]) -> Row:
-    """Both values, the difference with its interval, and the relative difference."""
+    """Returns the texts of a row: both values, the difference with its interval, and the relative difference."""
     a, b, change, relative = (row[key] for key in ("a", "b", "difference", "relative"))
     factor, unit = _unit(measure, max((abs(value) for value in (a, b) if value is not None), default=0.0))
 
@@ -435,7 +446,7 @@ def _cells(measure: Measure, row: Mapping[str, Any]) -> Row:
         if value is None:
             return _NONE
         mean, spread = value / factor, math.nan if half is None else half / factor
-        digits = decimals(mean, spread)
+        digits = _engine.decimals(mean, spread)
         around = "" if math.isnan(spread) else f" ± {spread:.{digits}f}"
         return f"{mean:{sign if mean else ''}.{digits}f}{around}{' ' * bool(unit)}{unit}"
 
@@ -449,7 +460,7 @@ def _cells(measure: Measure, row: Mapping[str, Any]) -> Row:
 
 
 def _unit(measure: Measure, largest: float) -> tuple[float, str]:
-    """A divisor of a measure's values and the unit after it."""
+    """Returns a divisor for the values of a metric, and the unit after division."""
     if measure.unit in ("%", "ms"):
         return {"%": 0.01, "ms": 1e-3}[measure.unit], measure.unit
     if measure.unit != "bit/s":

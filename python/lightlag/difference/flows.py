@@ -1,7 +1,7 @@
 """The flows of two runs side by side, matched by name.
 
-Where proxies split a flow, segments and timeouts are those of its longest leg, as in a comparison, and its round trip
-is the sum of those of its legs.
+Where proxies split a flow, segments and timeouts are taken from its longest leg, as in a comparison, and its round trip
+is the sum over its legs.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lightlag.outcomes import design
 from lightlag.outcomes.design import Measure
-from lightlag.records.summary import legs_of, longest_leg
+from lightlag.records.lists import column
+from lightlag.records.summary import asked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,17 +25,17 @@ MEASURES = {
         Measure("goodput_bps", "Goodput", "bit/s", "payload in order over the time from start to finish or end"),
         Measure("completion_s", "Completion time", "s", "from the start to the last byte"),
         Measure("mean_rtt_s", "RTT", "ms", "the mean of the round-trip samples"),
-        Measure("retransmitted_share", "Resent", "%", "segments with payload sent again, of all that were sent"),
+        next(one for one in design.MEASURES if one.column == "retransmitted_share"),
         Measure("timeouts", "Timeouts", "", "expirations of the retransmission timer"),
         Measure("queue_packets", "Queue", "packets", "the mean number of packets that wait at the flow's bottleneck"),
         Measure("queueing_s", "Queueing", "ms", "the mean wait of data packets there, with record.queueing"),
     )
 }
-"""The measures of a flow by column. Its bottleneck is the slowest link direction on its way."""
+"""The metrics of a flow, by column. The bottleneck of a flow is the slowest link direction on its path."""
 
 
 def frame(a: Mapping[str, Any], b: Mapping[str, Any]) -> pl.DataFrame:
-    """A row for each flow and each measure that one of the runs has.
+    """Returns one row per flow and metric that at least one of the runs has.
 
     Parameters
     ----------
@@ -43,8 +45,8 @@ def frame(a: Mapping[str, Any], b: Mapping[str, Any]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``flow``, ``measure``, ``a``, ``b``, ``difference`` (``b`` less ``a``), ``relative`` (the difference by ``a``),
-        ``only_a`` and ``only_b`` (whether the other run has no such flow).
+        ``flow``, ``measure``, ``a``, ``b``, ``difference`` (``b`` minus ``a``), ``relative`` (the difference divided by
+        ``a``), ``only_a`` and ``only_b`` (whether the other run has no such flow).
     """
     import polars as pl
 
@@ -63,25 +65,6 @@ def frame(a: Mapping[str, Any], b: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _flows(summary: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    """The measures of each flow by its name."""
-    legs, links = legs_of(summary), {link["name"]: link for link in summary["links"]}
-    return {flow["name"]: _flow(flow, legs.get(flow["name"], []), links) for flow in summary["flows"]}
-
-
-def _flow(
-    flow: Mapping[str, Any], legs: list[dict[str, Any]], links: Mapping[str, Mapping[str, Any]]
-) -> dict[str, float | None]:
-    sender = longest_leg(legs) if legs else flow
-    rtts = [part["mean_rtt_s"] for part in (legs if legs else (flow,))]
-    sent, again = sender["sent_segments"], sender["retransmitted_segments"]
-    bottleneck = links.get(flow["bottleneck"], {})
-    return {
-        "goodput_bps": flow["goodput_bps"],
-        "completion_s": None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"],
-        "mean_rtt_s": None if None in rtts else sum(rtts),
-        # Datagrams are never sent again, and have no timer.
-        "retransmitted_share": None if "datagrams" in flow or not sent else again / sent,
-        "timeouts": None if "datagrams" in flow else sender["timeouts"],
-        "queue_packets": bottleneck.get("mean_queue_packets"),
-        "queueing_s": bottleneck.get("mean_wait_s"),
-    }
+    """Returns the metrics of each flow, by its name."""
+    found: dict[str, dict[str, float | None]] = asked("flow_measures", summary)
+    return {name: found[name] for name in column(summary["flows"], "name")}

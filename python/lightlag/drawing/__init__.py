@@ -1,1 +1,1 @@
-"""The parts of every figure: looks, axes, titles, legends, curves, films."""
+"""Parts that all figures share: looks, axes, titles, legends, curves and films."""

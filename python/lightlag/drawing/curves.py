@@ -1,4 +1,4 @@
-"""Curves over time: lines of flows of one or of several results, thinned to what a figure can show."""
+"""Curves over time: lines of flows of one or of several results, decimated to the resolution of a figure."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["MOST_LINES", "Curves", "Numbers", "alone", "columns", "from_zero", "
 
 Numbers = npt.NDArray[np.float64]
 Curves: TypeAlias = Mapping[str, tuple[Any, Any]]
-"""Times and values by name."""
+"""Times and values of curves, by name."""
 
 MOST_LINES = len(style.COLOURS)
 _POINTS = 4000
 
 
 def alone(parts: Mapping[str, Mapping[str, pl.DataFrame]]) -> tuple[str, pl.DataFrame] | None:
-    """The flow or link of a figure that shows only one."""
+    """Returns the name and the rows of the only flow or link of a figure; None if it shows several."""
     every = [part for own in parts.values() for part in own.items()]
     return every[0] if len(parts) == len(every) == 1 else None
 
 
 def columns(parts: Mapping[str, pl.DataFrame], column: str, factor: float | None = None) -> Curves:
-    """Times and a column of each flow or link."""
+    """Returns the times and the values of a column for each flow or link."""
     return {
         name: (rows["time_s"], rows[column] if factor is None else rows[column] * factor)
         for name, rows in parts.items()
@@ -40,7 +40,7 @@ def columns(parts: Mapping[str, pl.DataFrame], column: str, factor: float | None
 
 
 def lines(axes: Axes, runs: Mapping[str, Curves], *, steps: bool) -> None:
-    """A line for each flow of each run, or thin lines with their median for each run if there are many."""
+    """Plots a line for each flow of each run; if there are many, thin lines with their median for each run."""
     drawn: dict[str, Any] = {"drawstyle": "steps-post"} if steps else {}
     named = {run: f"{run}: " if len(runs) > 1 else "" for run in runs}
     tangle = sum(map(len, runs.values())) > MOST_LINES
@@ -70,24 +70,24 @@ def _median(axes: Axes, curves: Curves, run: str, look: Mapping[str, Any]) -> No
 
 
 def thin(times: Numbers, values: Numbers, points: int = _POINTS) -> tuple[Numbers, Numbers]:
-    """A curve of at most about this many points, which keeps its extremes."""
-    return analyse.thinned(times, values, points)
+    """Returns a curve reduced to about this many points, which keeps its extremes."""
+    return analyse.decimate(times, values, points)
 
 
 def numbers(values: Any) -> Numbers:
-    """A column as floats."""
+    """Returns a column as floats."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     return np.asarray(array, dtype=np.float64)
 
 
 def from_zero(rows: pl.DataFrame) -> tuple[Numbers, Numbers]:
-    """Times and means of intervals as a step curve that starts with the first interval."""
+    """Returns the means of intervals as a step curve that starts at the beginning of the first interval."""
     times, values = numbers(rows["time_s"]), numbers(rows["goodput_bps"])
     return np.concatenate(([0.0], times)), np.concatenate((values, values[-1:]))
 
 
 def summed(curves: Mapping[str, tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
-    """The sum of curves with the same times."""
+    """Returns the sum of curves that have the same times."""
     if not curves:
         return np.zeros(1), np.zeros(1)
     return next(iter(curves.values()))[0], np.sum([values for _, values in curves.values()], axis=0)

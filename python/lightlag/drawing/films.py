@@ -18,7 +18,7 @@ WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
 
 
 def writable(path: str | os.PathLike[str]) -> Path:
-    """The path of a film, whose suffix decides the format (.gif, .mp4)."""
+    """Returns the path of a film, whose suffix decides the format (.gif, .mp4)."""
     from matplotlib.animation import writers
 
     path = Path(path)
@@ -38,9 +38,10 @@ def write(
     per_second: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Writes a film: `draw` draws the picture of a time into the figure.
+    """Writes a film: `draw` renders the frame of a given time into the figure.
 
-    Pictures may make the figure higher, for rows of their legend. The last one, which knows most, sets all heights.
+    Frames may increase the height of the figure, for rows of their legend. The last frame, which has the most rows,
+    sets all heights.
     """
     from matplotlib.animation import FuncAnimation
 
@@ -67,7 +68,7 @@ def write(
 
 
 def _sign(gif: Path) -> None:
-    """Adds a comment that names lightlag, before the last byte (GIF89a, 24)."""
+    """Adds a comment with the name lightlag to a GIF, before its last byte (GIF89a, 24)."""
     comment = MADE_BY.encode()
     with gif.open("r+b") as file:
         file.seek(-1, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Around the axes of a figure: title, note and legend, in as many rows as their texts take in the width there is."""
+"""The surroundings of a figure's axes: title, note and legend, in as many rows as the available width requires."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _ROW = 13.5
-"""A row of a legend or a note, in points of the plain look."""
+"""Height of a row of a legend or a note, in points of the plain look."""
 _LEGEND: dict[str, Any] = {
     "borderaxespad": 0.3,
     "borderpad": 0.0,
@@ -49,11 +49,11 @@ _LEGEND: dict[str, Any] = {
 }
 _HANDLE, _LONG_HANDLE = 2.4, 3.4
 _SPACE = 0.12
-"""Between a title and the note beside it, in inches."""
+"""Space between a title and the note next to it, in inches."""
 
 
 def width_in(text: str, size: float, weight: str = "normal") -> float:
-    """The width of a line of text in inches."""
+    """Returns the width of a line of text in inches."""
     if not text:
         return 0.0
     font = FontProperties(size=size, weight=weight)
@@ -72,12 +72,12 @@ def finish(
     end_s: float | None = None,
     room: float | None = None,
 ) -> None:
-    """Title and note above the axes, the legend in rows between them, both axes from zero on.
+    """Adds the title and note above the axes and the legend in rows between them, and starts both axes at zero.
 
     Parameters
     ----------
     room
-        The width of the axes in inches; by default estimated from what stands in the figure so far.
+        The width of the axes in inches; by default estimated from the current contents of the figure.
     """
     handles = entries([axes]) if legend else {}
     room = room_in(axes) if room is None else room
@@ -92,7 +92,7 @@ def finish(
 
 
 def _titles(axes: Axes, title: str, note: str, room: float, pad: float) -> int:
-    """Title and note beside each other, or above each other where they do not fit; gives the rows beyond the first."""
+    """Adds title and note side by side, or one above the other if they do not fit; returns the number of extra rows."""
     size, small = _size(rcParams["axes.titlesize"]), points(8.5)
     note_look: dict[str, Any] = {"pad": pad, "fontsize": small, "color": style.GREY}
     title_look: dict[str, Any] = {"loc": "left", "pad": pad, "fontweight": "bold"}
@@ -114,19 +114,19 @@ def _titles(axes: Axes, title: str, note: str, room: float, pad: float) -> int:
 
 
 def _up(axes: Axes, distance: float) -> Any:
-    """A shift by points."""
+    """Returns a transform that shifts upwards by a distance in points."""
     figure = axes.get_figure(root=True)
     assert figure is not None, "axes are in a figure"
     return ScaledTranslation(0, distance / 72, figure.dpi_scale_trans)
 
 
 def _size(size: Any) -> float:
-    """A size of text in points, which a user may have set by name."""
+    """Returns a font size in points; a user may have set it by name."""
     return float(FontProperties(size=size).get_size_in_points())
 
 
 def wrapped(text: str, room: float, size: float, weight: str = "normal") -> str:
-    """Text in lines that fit a width in inches."""
+    """Wraps text into lines that fit a width in inches."""
     if "\n" in text:
         return "\n".join(wrapped(line, room, size, weight) for line in text.splitlines())
     width = width_in(text, size, weight)
@@ -137,7 +137,7 @@ def wrapped(text: str, room: float, size: float, weight: str = "normal") -> str:
 
 
 def room_in(axes: Axes) -> float:
-    """About the width of axes in inches."""
+    """Returns the approximate width of axes in inches."""
     figure = axes.get_figure(root=True)
     width = float(figure.get_figwidth()) if figure is not None else 6.4
     place = axes.get_subplotspec()
@@ -147,7 +147,7 @@ def room_in(axes: Axes) -> float:
 
 
 def _beside(axes: Axes) -> float:
-    """About the room that labels take at the left of axes, in inches: those of the widest in their column."""
+    """Returns the approximate width in inches of the labels left of axes: the widest one in the column of panels."""
     figure = axes.get_figure(root=True)
     place = axes.get_subplotspec()
     assert figure is not None, "axes are in a figure"
@@ -164,12 +164,12 @@ def _beside(axes: Axes) -> float:
 
 
 def fit_labels(figure: Figure, panels: Sequence[Axes] | None = None) -> None:
-    """Breaks labels of y axes before their unit where they are longer than the axis.
+    """Breaks the labels of y axes before their unit if they are longer than the axis.
 
     Parameters
     ----------
     panels
-        Whose labels; by default those of all axes.
+        Axes whose labels are broken. Defaults to all axes.
     """
     size = _size(rcParams["axes.labelsize"])
     around: dict[int, float] = {}
@@ -189,7 +189,7 @@ def fit_labels(figure: Figure, panels: Sequence[Axes] | None = None) -> None:
 
 
 _LOWER_CASE = frozenset({"cwnd", "ssthresh", "x", "y"})
-"""Words that stay as they are at the start of a label."""
+"""Words that keep their lower case at the start of a label."""
 
 
 def capitalise(panels: Iterable[Axes]) -> None:
@@ -203,7 +203,7 @@ def capitalise(panels: Iterable[Axes]) -> None:
 
 
 def share_labels(panels: Iterable[Axes]) -> None:
-    """Leaves the label of the x axis only at the lowest of panels above each other that have the same one."""
+    """Removes the x-axis labels of panels above each other that share the axis, except for the lowest panel."""
     columns: dict[tuple[int, int], list[tuple[int, Axes]]] = {}
     for axes in panels:
         if axes.get_visible() and (place := axes.get_subplotspec()) is not None:
@@ -217,7 +217,7 @@ def share_labels(panels: Iterable[Axes]) -> None:
 
 
 def _above_and_below(axes: Axes) -> float:
-    """About the room that title, legend, ticks and labels take above and below axes, in inches."""
+    """Returns the approximate space of title, legend, ticks and labels above and below axes, in inches."""
     rows = float(legend_rows(axes))
     for where in ("left", "right"):
         rows = max(rows, rows + axes.get_title(loc=where).count("\n"))
@@ -227,13 +227,13 @@ def _above_and_below(axes: Axes) -> float:
 
 
 def grow(figure: Figure, rows: int) -> None:
-    """More height, by rows of text, for a figure of ours whose height nobody has set."""
+    """Adds rows of text to the height of one of our figures, unless its height was set explicitly."""
     if isinstance(figure, Chart) and figure.look.height_in is None:
         figure.set_figheight(figure.get_figheight() + rows * points(_ROW) / 72)
 
 
 def entries(panels: Iterable[Axes]) -> dict[str, Any]:
-    """The artists of a legend by label: each once, and only those that show something."""
+    """Returns the artists of a legend by label: each label once, and only artists that are visible."""
     found: dict[str, Any] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -250,18 +250,18 @@ def _shows(handle: Any) -> bool:
 
 
 def legend_rows(axes: Axes) -> int:
-    """The rows of the legend of axes."""
+    """Returns the number of rows of the legend of axes."""
     legend = axes.get_legend()
     return 0 if legend is None else -(-len(legend.get_texts()) // max(1, int(getattr(legend, "_ncols", 1))))
 
 
 def legend_above(axes: Axes, handles: Mapping[str, Any], room: float | None = None) -> int:
-    """A legend on top of axes instead of the one that they have; gives the number of its rows.
+    """Places a legend above axes, replacing their current one; returns the number of its rows.
 
     Parameters
     ----------
     room
-        The width of the axes in inches; by default estimated from what stands in the figure so far.
+        The width of the axes in inches; by default estimated from the current contents of the figure.
     """
     if not handles:
         if (legend := axes.get_legend()) is not None:
@@ -276,12 +276,14 @@ def legend_above(axes: Axes, handles: Mapping[str, Any], room: float | None = No
 
 
 def _arranged(handles: Mapping[str, Any], room: float, handle: float) -> tuple[int, list[str]]:
-    """The most columns that fit, and the labels in the order of a legend that fills them and reads by rows.
+    """Returns the number of columns of a legend that fits, and the labels in the order in which matplotlib takes them.
+
+    matplotlib fills a legend by columns; in this order it reads by rows.
 
     Parameters
     ----------
     handle
-        The length of a line in the legend, in heights of its text.
+        The length of a line sample in the legend, as a multiple of the font size.
     """
     labels = list(handles)
     size = points(8.5)
@@ -295,7 +297,7 @@ def _arranged(handles: Mapping[str, Any], room: float, handle: float) -> tuple[i
 
 
 def _enlarge_dots(legend: Any) -> None:
-    """Dots are as large as points of text in a legend; in axes there may be thousands."""
+    """Enlarges the dots in a legend, which are small in axes that have thousands of them."""
     for handle in legend.legend_handles:
         if isinstance(handle, Line2D) and handle.get_marker() == ".":
             handle.set_markersize(points(8))
@@ -310,12 +312,12 @@ def head(
     handles: Mapping[str, Any] | None = None,
     ax: Any = None,
 ) -> None:
-    """The title above all panels, the legend below; in a user's axes a legend on top of the first alone.
+    """Adds the title above all panels and the legend below; in a user's axes, only a legend above the first.
 
     Parameters
     ----------
     handles
-        Those of the legend; by default those of all panels, if there are several.
+        Entries of the legend. Defaults to the entries of all panels, if there are several.
     ax
         The user's axes.
     """
@@ -344,14 +346,14 @@ def head(
 
 
 def panel_title(axes: Axes, title: str) -> None:
-    """The title of one panel of several, above its legend if it has one."""
+    """Adds the title of one panel of several, above its legend if it has one."""
     size, rows = points(9), legend_rows(axes)
     pad = points(7 + _ROW * rows) if rows else rcParams["axes.titlepad"]
     axes.set_title(wrapped(title, room_in(axes), size), loc="left", fontsize=size, pad=pad)
 
 
 def say_empty(axes: Axes, why: str) -> None:
-    """Says in the middle of a panel why nothing is drawn there."""
+    """Writes the reason why a panel is empty into its middle."""
     size = points(8.5)
     axes.text(
         0.5, 0.5, wrapped(why, 0.9 * room_in(axes), size), transform=axes.transAxes, ha="center", va="center",

@@ -1,4 +1,4 @@
-"""Panels of different figures beside each other: their columns, scales, labels and legend."""
+"""Panels of different figures side by side: their columns, scales, labels and legend."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _SHORT = {
     "congestion window": "cwnd",
     "round-trip time": "RTT",
     "packets waiting": "queue (packets)",
-    "share of the flows": "share of flows",
+    "fraction of the flows": "fraction of flows",
 }
 _LEAST_IN = 2.2
-"""The width of a panel beside another."""
+"""Minimum width of a panel in a row of several, in inches."""
 
 
 def shortened(label: str) -> str:
-    """A label that fits a low panel."""
+    """Returns a label shortened for panels of small height."""
     for long, short in _SHORT.items():
         label = re.sub(long, short, label, flags=re.IGNORECASE)
     return label
 
 
 def same_scales(panels: Sequence[Axes]) -> None:
-    """One scale for panels with the same quantity in the same unit: they can be compared.
+    """Gives panels with the same quantity in the same unit the same scale, so that they can be compared.
 
-    Logarithmic axes, and those where something is cut off, stay as they are.
+    Logarithmic axes, and axes with values cut off, are unchanged.
     """
     for which in ("x", "y"):
         groups: dict[str, list[Axes]] = {}
@@ -52,7 +52,7 @@ def same_scales(panels: Sequence[Axes]) -> None:
 
 
 def shared_entries(panels: Sequence[Axes]) -> dict[str, Any]:
-    """Takes what stands in the legends of several panels out of them."""
+    """Removes the entries that the legends of several panels have in common, and returns them."""
     drawn = [framing.entries([axes]) if axes.get_legend() is not None else {} for axes in panels]
     counts = Counter(label for own in drawn for label in own)
     shared = {label: handle for own in drawn for label, handle in own.items() if counts[label] > 1}
@@ -63,13 +63,17 @@ def shared_entries(panels: Sequence[Axes]) -> dict[str, Any]:
 
 
 def columns_of(count: int) -> int:
-    """As many panels beside each other as are wide enough, two at most."""
+    """Returns the number of columns of panels that are wide enough, 1 or 2."""
     width = looks.current().width_in or 7.2
     return 2 if count > 2 and width >= 2 * _LEAST_IN else 1
 
 
 def one_legend(panels: Sequence[Axes]) -> dict[str, Any]:
-    """The legend of all panels; one whose names look different elsewhere, or as others do, keeps its own."""
+    """Returns one legend for all panels.
+
+    A panel keeps its own legend if a name in it has another look elsewhere, or if a look in it has another name
+    elsewhere.
+    """
     drawn = [framing.entries([axes]) for axes in panels]
     pairs = {(label, _look(handle)) for own in drawn for label, handle in own.items()}
     labels = Counter(label for label, _ in pairs)
@@ -83,6 +87,6 @@ def one_legend(panels: Sequence[Axes]) -> dict[str, Any]:
 
 
 def _look(handle: Any) -> tuple[Any, bool]:
-    """The colour of a line, and whether it is a bound."""
+    """Returns what distinguishes a line in a legend: its colour, and whether it is a bound."""
     line = handle if isinstance(handle, Line2D) else handle[0]
     return line.get_color(), line.get_zorder() == style.LIMIT["zorder"]

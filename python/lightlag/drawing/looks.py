@@ -10,10 +10,10 @@
            take 10 mm on each side. Sans serif at 11 pt, thicker lines.
 =========  ==============================================================================================
 
-Titles belong into the caption of a paper: ``ieee`` and ``acm`` leave them out, and keep those of panels.
+Titles belong in the caption of a paper: ``ieee`` and ``acm`` leave them out, except the titles of panels.
 
-Serif is STIXGeneral, which resembles Times, and sans serif DejaVu Sans: matplotlib brings both, so that a figure is the
-same on every machine.
+Serif is STIXGeneral, which resembles Times, and sans serif DejaVu Sans: both come with matplotlib, so that a figure is
+the same on every machine.
 
 Examples
 --------
@@ -42,7 +42,7 @@ from lightlag.text.terminal import printable
 __all__ = ["FAMILIES", "LOOKS", "Look", "current", "inches", "of", "within"]
 
 FAMILIES = {"serif": "STIXGeneral", "sans": "DejaVu Sans", "mono": "DejaVu Sans Mono"}
-"""Fonts that matplotlib brings, by their generic names."""
+"""Fonts that come with matplotlib, by their generic names."""
 
 _UNITS: dict[str, float | None] = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72, "px": None}
 _LEAST_IN, _MOST_IN = 1.5, 40.0
@@ -55,7 +55,7 @@ class Look:
     Attributes
     ----------
     width_in, height_in
-        In inches; None leaves the figure its own, or a height that suits the width.
+        In inches. None stands for the figure's own width, or for a height that suits the width.
     font
         A name of :data:`FAMILIES`, or a font family that is installed.
     size_pt, small_pt
@@ -97,13 +97,13 @@ _current: ContextVar[Look] = ContextVar("look", default=PLAIN)
 
 
 def current() -> Look:
-    """The look of the figures that are drawn now."""
+    """Returns the look of the figures that are being created."""
     return _current.get()
 
 
 @contextmanager
 def within(look: Look) -> Iterator[Look]:
-    """As :func:`using`, with a look that is there."""
+    """As :func:`using`, but takes an existing :class:`Look`."""
     token = _current.set(look)
     try:
         yield look
@@ -119,7 +119,7 @@ def of(
     font: str | None = None,
     titles: bool | None = None,
 ) -> Look:
-    """A look; :func:`using` has the parameters."""
+    """Returns a look for the parameters of :func:`using`."""
     if style not in LOOKS:
         raise InputError(f'no style "{printable(style)}"{_near(style, list(LOOKS))}; there are {", ".join(LOOKS)}')
     if font is not None:
@@ -134,7 +134,7 @@ def of(
 
 
 def inches(length: str | float, what: str = "length", dpi: int = PLAIN.dpi) -> float:
-    """Returns a length in inches: a number of them, or text with a unit.
+    """Converts a length to inches. It is a number of inches, or text with a unit.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def inches(length: str | float, what: str = "length", dpi: int = PLAIN.dpi) -> f
     Raises
     ------
     InputError
-        If it is no length, or too short or too long for a figure.
+        If it is not a length, or too short or too long for a figure.
     """
     value = float(length) if isinstance(length, (int, float)) else _of_text(length, what, dpi)
     if not _LEAST_IN <= value <= _MOST_IN:
@@ -177,7 +177,7 @@ def _check_font(font: str) -> None:
 
 
 def _near(name: str, names: list[str]) -> str:
-    """A question for the nearest name, if there is one."""
+    """Returns a question that suggests the nearest name; empty if no name is near."""
     lower = {each.lower(): each for each in names}
     found = difflib.get_close_matches(name.lower(), lower, 1)
     return f' (did you mean "{lower[found[0]]}"?)' if found else ""

@@ -1,7 +1,7 @@
-r"""Figures as PGF: commands of LaTeX, whose text is in the fonts of the document that includes them.
+r"""Figures as PGF: LaTeX commands. Text has the fonts of the document that includes the figure.
 
-matplotlib's backend measures texts with LaTeX, so that a figure depends on what is installed. This one measures them
-in matplotlib's own fonts: it needs no LaTeX, and the same figure gives the same bytes. Texts are plain: LaTeX's special
+matplotlib's own PGF backend measures text with LaTeX, so that a figure depends on what is installed. This backend uses
+matplotlib's own fonts: it needs no LaTeX, and the same figure gives the same bytes. Texts are plain: LaTeX's special
 characters are escaped.
 
 Include it with ``\input{figure.pgf}`` and ``\usepackage{pgf}``.
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 __all__ = ["commands", "escaped"]
 
 _HEAD = """\
-% A figure of lightlag. Put \\usepackage{pgf} into the preamble, and \\input{THIS FILE} where the figure stands.
+% A figure of lightlag. Put \\usepackage{pgf} into the preamble, and \\input{THIS FILE} where the figure appears.
 \\begingroup%
 \\makeatletter%
 \\ifdefined\\mathdefault\\else\\def\\mathdefault#1{#1}\\fi%
@@ -51,7 +51,7 @@ _SPECIAL = {
 
 
 def escaped(text: str) -> str:
-    r"""Text that LaTeX sets as it stands.
+    r"""Escapes text for LaTeX.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class _Renderer(RendererPgf):
 
 
 def commands(figure: Figure) -> str:
-    """The commands that draw a figure, all as lines and areas: PGF has no pictures in a file of its own."""
+    """Returns the commands of a figure, all as lines and areas: no external images are written."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

@@ -1,7 +1,7 @@
-"""The page of a player: the template that the studio's build writes, with the data of a run in it.
+"""The page of an animation: the template that the studio's build writes, with the data of a run in it.
 
 ``studio/player.html`` and ``studio/src/embed`` are its sources, and ``npm run player`` in ``studio`` builds
-``player.html``. It is kept beside this module, so that runs have players where there is no Node.js.
+``player.html``. It is stored next to this module, so that runs have animations without Node.js.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _RECORDING = "__RECORDING__"
 
 
 def page(recording: Mapping[str, Any]) -> str:
-    """A page of one file, which asks no network for anything.
+    """Returns a self-contained page, which loads nothing from the network.
 
     Parameters
     ----------
     recording
-        What ``studio/src/embed/recording.ts`` describes. Its ``title`` is also that of the page.
+        The data described by ``studio/src/embed/recording.ts``. Its ``title`` is also the title of the page.
     """
     # An end tag or the start of a comment in a name would change how the script is read.
     data = json.dumps(recording, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
@@ -34,7 +34,7 @@ def page(recording: Mapping[str, Any]) -> str:
 
 
 def framed(recording: Mapping[str, Any]) -> str:
-    """The page in a frame of a longer one, which has its own styles and keys."""
+    """Returns the page in a frame of a longer one, which has its own styles and keys."""
     title = html.escape(str(recording["title"]), quote=True)
     return f'<iframe class="player" title="{title}" srcdoc="{html.escape(page(recording), quote=True)}"></iframe>'
 

@@ -21,15 +21,15 @@ __all__ = ["cut_intervals", "in_numbers", "log_values", "tame_peak", "tick", "ti
 Numbers = npt.NDArray[np.float64]
 
 _PEAK = 4.0
-"""A peak is this many times the usual level."""
+"""Minimum height of a peak, as a multiple of the default level."""
 _DECADES = 20.0
-"""Above this many times the usual level, what is no lone peak takes a logarithmic axis."""
+"""Multiple of the default level; values above it that are not a single peak lead to a logarithmic axis."""
 _MOST = 2.0
-"""Intervals stretch an axis to this many times the largest mean."""
+"""Upper limit of an axis that shows intervals, as a multiple of the largest mean."""
 
 
 def unit_of(largest: float, unit: str) -> tuple[float, str]:
-    """A divisor and the resulting unit, with a prefix for bit/s and B."""
+    """Returns a divisor and the resulting unit, with a prefix for bit/s and B."""
     if unit in ("%", "ms"):
         return {"%": 0.01, "ms": 1e-3}[unit], unit
     if unit not in ("bit/s", "B"):
@@ -39,13 +39,13 @@ def unit_of(largest: float, unit: str) -> tuple[float, str]:
 
 
 def tick(value: float) -> str:
-    """A number as scenarios write it, and so titles and legends: 1e-5, not 1e-05."""
+    """Formats a number as scenarios, titles and legends write it: 1e-5, not 1e-05."""
     return re.sub(r"e([+-])0+(?=\d)", lambda sign: "e-" if sign[1] == "-" else "e", f"{value:g}").replace("e+", "e")
 
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SMALL = 1e-3
-"""Values below this one take powers of ten, and all values beside them do."""
+"""Plain numbers below this value are written with powers of ten, and so are the other values of the same axis."""
 
 
 def tick_texts(texts: Sequence[str]) -> list[str]:
@@ -77,16 +77,16 @@ def _power_of_ten(value: float) -> str:
 
 
 def in_numbers(axis: Any) -> None:
-    """Plain numbers at the ticks of a logarithmic axis."""
+    """Labels the ticks of a logarithmic axis with plain numbers."""
     axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else tick(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
-def log_values(axes: Axes, least: float, largest: float) -> None:
-    """Makes the y axis logarithmic, with some room around these values, and says so in its label."""
+def log_values(axes: Axes, minimum: float, maximum: float) -> None:
+    """Makes the y axis logarithmic, with a margin around these values, and states this in its label."""
     axes.set_yscale("log")
-    axes.set_ylim(least / 1.3, largest * 1.3)
+    axes.set_ylim(minimum / 1.3, maximum * 1.3)
     in_numbers(axes.yaxis)
     label = axes.get_ylabel()
     if label:
@@ -96,9 +96,9 @@ def log_values(axes: Axes, least: float, largest: float) -> None:
 
 
 def tame_peak(axes: Axes, curves: Sequence[tuple[Numbers, Numbers]]) -> None:
-    """Keeps values far above all others from flattening the rest. Call when the axes have their labels.
+    """Keeps values far above all others from flattening the rest. Call it once the axes have their labels.
 
-    A short peak is cut off, with a mark that says how high it is. If values are far above the usual ones for more than
+    A short peak is cut off, with a mark that states its height. If values are far above the default ones for more than
     a tenth of the time, the axis is logarithmic.
 
     Parameters
@@ -121,7 +121,7 @@ def tame_peak(axes: Axes, curves: Sequence[tuple[Numbers, Numbers]]) -> None:
 
 
 def _levels(times: Numbers, values: Numbers) -> tuple[float, float]:
-    """The median over time of a step curve, and the level below which it stays for nine tenths of the time."""
+    """Returns the time-weighted median of a step curve, and its time-weighted 90th percentile."""
     known = np.isfinite(values[:-1])
     if not known.any():
         return 0.0, 0.0
@@ -139,7 +139,7 @@ def _least(values: Numbers) -> float:
 
 
 def _mark(axes: Axes, x: float, text: str) -> None:
-    """An arrow at the upper edge of axes, which names what is cut off there."""
+    """Adds an arrow at the upper edge of axes, with the values that are cut off there."""
     low, high = axes.get_xlim()
     size = points(8)
     figure = axes.get_figure(root=True)
@@ -163,14 +163,14 @@ def _mark(axes: Axes, x: float, text: str) -> None:
 
 
 def cut_intervals(panels: Sequence[Axes], largest: float, highest: float, unit: str = "") -> float:
-    """The upper end of an axis that shows intervals: all of them, unless they are far longer than means are large.
+    """Returns the upper end of an axis with intervals. It shows all of them, unless they are far longer than the means.
 
     Parameters
     ----------
     largest, highest
         The largest mean, and the highest end of an interval.
     unit
-        Of both, for the note in the first panel that says how far intervals reach which are cut off.
+        Unit of both, for the note in the first panel that states the range of intervals that are cut off.
     """
     if highest <= 1.05 * _MOST * largest or largest == 0:
         return 1.05 * highest or 1.0

@@ -1,9 +1,9 @@
 """One look for every figure: readable in print and in grey, safe for colour-blind readers.
 
-Colours are those of Okabe and Ito (2008) without its yellow, which white paper swallows, and the wine of Tol's muted
-palette (2021) for an eighth line. Every line has a dash pattern of its own too, so that no figure depends on colour
-alone. :mod:`lightlag.drawing.looks` has sizes and fonts, :mod:`lightlag.drawing.framing` titles and legends,
-:mod:`lightlag.drawing.scales` axes.
+The colours are the palette of Okabe and Ito (2008) without its yellow, which is hard to see on white paper, and the
+wine of Tol's muted palette (2021) for an eighth line. Every line also has its own dash pattern, so that no figure
+depends on colour alone. :mod:`lightlag.drawing.looks` has sizes and fonts, :mod:`lightlag.drawing.framing` titles and
+legends, :mod:`lightlag.drawing.scales` axes.
 """
 
 from __future__ import annotations
@@ -93,16 +93,16 @@ RC: dict[Any, Any] = {
 
 
 LIMIT: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (1, 2)), "zorder": 1.5}
-"""A bound that curves cannot pass."""
+"""Line style of a bound that curves cannot exceed."""
 
 
-def limit(at: int) -> dict[str, Any]:
-    """The look of a bound with this number, of few."""
-    return LIMIT | {"linestyle": ((0, (1, 2)), (0, (5, 2)), (0, (5, 2, 1, 2)))[at % 3]}
+def limit(index: int) -> dict[str, Any]:
+    """Returns the look of a bound by its index; there are three."""
+    return LIMIT | {"linestyle": ((0, (1, 2)), (0, (5, 2)), (0, (5, 2, 1, 2)))[index % 3]}
 
 
 def rc(look: Look) -> dict[Any, Any]:
-    """Matplotlib's settings for a look."""
+    """Returns matplotlib's settings for a look."""
     family = FAMILIES.get(look.font, look.font)
     return RC | {
         "axes.labelsize": look.size_pt,
@@ -121,7 +121,7 @@ def rc(look: Look) -> dict[Any, Any]:
 
 
 def points(size: float) -> float:
-    """A length in points, given for the plain look, in that of the figures which are drawn now."""
+    """Converts a length in points, given for the plain look, to the current look."""
     return size * float(matplotlib.rcParams["font.size"]) / PLAIN.size_pt
 
 
@@ -129,7 +129,7 @@ class Chart(Figure):
     """A figure that notebooks show without set-up."""
 
     look: Look = PLAIN
-    """The look in which it was drawn, and is written."""
+    """The look in which the figure was created; it is also saved in this look."""
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the figure; the suffix decides the format (.pdf, .svg, .png, .pgf)."""
@@ -148,14 +148,14 @@ def chart(
     ax: Any = None,
     **axes: Any,
 ) -> tuple[Chart, Any]:
-    """A figure with its axes. Call in a function that is :func:`styled`.
+    """Returns a figure with its axes. Call in a function that is :func:`styled`.
 
     Parameters
     ----------
     size
         Width and height in inches where the look has none.
     follow
-        How the height follows a given width: the exponent of a power, 1 for a map, 0 for rows of text.
+        How the height follows a given width: the exponent of a power law; 1 for a map, 0 for rows of text.
     ax
         Axes of a user's own figure, as many as there are panels, instead of a new figure.
     axes
@@ -172,11 +172,11 @@ def chart(
 
 
 def _given(ax: Any, rows: int, columns: int, squeeze: bool) -> tuple[Chart, Any]:
-    """A user's axes and their figure, which need not be a chart: it is the user's to write."""
+    """Returns a user's axes and their figure, which the user saves."""
     panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     wrong = next((each for each in panels if not isinstance(each, Axes)), None)
     if wrong is not None:
-        raise InputError(f"ax: {type(wrong).__name__} is not matplotlib's Axes; give those of your figure")
+        raise InputError(f"ax: {type(wrong).__name__} is not an Axes of matplotlib; give the axes of your figure")
     if len(panels) != rows * columns:
         many = f"{rows * columns} panel{'s' * (rows * columns > 1)}"
         raise InputError(f"ax: {len(panels)} axes, and this figure has {many}; give as many axes")
@@ -186,14 +186,14 @@ def _given(ax: Any, rows: int, columns: int, squeeze: bool) -> tuple[Chart, Any]
     return figure, panels[0] if len(panels) == 1 else panels.reshape(rows, columns).squeeze()
 
 
-def line_style(at: int) -> dict[str, Any]:
-    """Colour and dash pattern of the line with this number; when all colours are used up, others of their pairs."""
-    again, colour = divmod(at, len(COLOURS))
+def line_style(index: int) -> dict[str, Any]:
+    """Returns the colour and dash pattern of a line by its index; after all colours they repeat with other patterns."""
+    again, colour = divmod(index, len(COLOURS))
     return {"color": COLOURS[colour], "linestyle": DASHES[(colour + again) % len(DASHES)]}
 
 
 def settle(figure: Figure) -> None:
-    """Fixes the layout of a figure, so that each later writing takes a third of the time."""
+    """Fixes the layout of a figure, so that each later write takes a third of the time."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -216,22 +216,22 @@ def save(figure: Figure, path: str | os.PathLike[str], kind: str | None = None) 
 
 
 def format_of(path: Path) -> str:
-    """The format of a file by its suffix.
+    """Returns the format of a file by its suffix.
 
     Raises
     ------
     InputError
-        If it is none of figures.
+        If it is not a format of figures.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        problem = f'"{suffix}" is not a format of figures' if suffix else "has no suffix that says the format"
+        problem = f'"{suffix}" is not a format of figures' if suffix else "has no suffix for the format"
         raise InputError(f"{path}: {problem}; end the name in {', '.join(SUFFIXES)}")
     return suffix[1:]
 
 
 def save_as(figure: Figure, kind: str) -> bytes:
-    """A figure as the bytes of a file: pdf, svg, png or pgf."""
+    """Returns a figure as the bytes of a file: pdf, svg, png or pgf."""
     # The program by which a later command recognises its own figure, and no date.
     about = {
         "pdf": {"Creator": "lightlag", "CreationDate": None},

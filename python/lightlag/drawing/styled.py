@@ -1,4 +1,4 @@
-"""Draws figures in the look that is current."""
+"""Creates figures in the current look."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def using(
     font: str | None = None,
     titles: bool | None = None,
 ) -> Iterator[Look]:
-    r"""Gives figures that are drawn within this look, which they keep when they are saved.
+    r"""Applies this look to the figures created within the block; they keep it when they are saved.
 
     Figures that you make with matplotlib itself get its fonts, size and resolution as well.
 
@@ -38,18 +38,18 @@ def using(
     style
         A name of :data:`LOOKS`.
     width, height
-        Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is that of
-        TeX, 1/72.27 in, which ``\the\columnwidth`` prints; pixels are those of a PNG: 600 per inch for ``ieee`` and
-        ``acm``, otherwise 200.
+        Lengths such as ``"3.5in"``, ``"88mm"``, ``"252pt"`` or ``"700px"``, or numbers of inches. A point is a TeX
+        point, 1/72.27 in, as ``\the\columnwidth`` prints; pixels refer to a PNG: 600 per inch for ``ieee`` and ``acm``,
+        otherwise 200.
     font
         ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
     titles
-        Whether there are titles and notes above; by default as the style says.
+        Whether there are titles and notes above; by default as in the style.
 
     Raises
     ------
     InputError
-        If there is no such style or font, or if a length cannot be.
+        If there is no such style or font, or if a length is invalid.
 
     Examples
     --------
@@ -67,13 +67,13 @@ def using(
 
 
 def _size_of(look: Look) -> tuple[float, float]:
-    """Size of a user's own figure in inches: the width of the look, and a height in golden section."""
+    """Returns the size of a user's own figure in inches: the width of the look, and a height in the golden ratio."""
     width = look.width_in or 6.4
     return width, look.height_in or round(width * 0.618, 4)
 
 
 def styled(draw: Callable[P, Chart]) -> Callable[P, Chart]:
-    """Draws in the look that is current; what is drawn into a user's axes keeps their settings."""
+    """Makes a function draw in the current look; what it draws into a user's axes keeps their settings."""
 
     @functools.wraps(draw)
     def wrapper(*args: P.args, **options: P.kwargs) -> Chart:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightlag import _engine
+from lightlag._renamed import former_keywords
 from lightlag.emulation.hosts import read_hosts
 from lightlag.errors import InputError
 from lightlag.scenario import ScenarioLike, Sets, load_scenario
@@ -26,7 +27,7 @@ ADDRESSES = (("10.77.0.1/24", "fd77::1/64"), ("10.77.0.2/24", "fd77::2/64"))
 """Default addresses of the devices in two namespaces."""
 
 Hosts = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
-"""Simulated hosts: a TOML file, or the keys of each."""
+"""Simulated hosts: the path of a TOML file, or a table of keys for each host."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Device:
 
 
 def device(text: str, addresses: tuple[str, ...] = ()) -> Device:
-    """The device that a text names: ``tun0``, ``ns:NAMESPACE`` or ``ns:NAMESPACE/tun0``.
+    """Returns the device that a string names: ``tun0``, ``ns:NAMESPACE`` or ``ns:NAMESPACE/tun0``.
 
     Examples
     --------
@@ -60,32 +61,37 @@ def device(text: str, addresses: tuple[str, ...] = ()) -> Device:
 
 
 class Emulation:
-    """An emulation that runs; see :func:`emulate`."""
+    """A running emulation; see :func:`emulate`."""
 
     def __init__(self, engine: _engine.Emulation) -> None:
         self._engine = engine
         self.about: dict[str, Any] = json.loads(engine.about)
-        """Devices and whether they were made, nodes, hosts, priority of the loop, name of the scenario."""
+        """Description of the emulation: devices and whether they were created, nodes, hosts, loop priority, name of the
+        scenario.
+        """
 
     @property
     def is_running(self) -> bool:
-        """Whether it still forwards: not stopped, with time left, and with both devices present."""
+        """Whether the emulation still forwards packets: not stopped, with time left, and with both devices present."""
         return self._engine.is_running
 
     def statistics(self) -> dict[str, Any]:
-        """Counts so far: packets and lateness by source (devices, then hosts), drops and queues by link."""
+        """Counters so far: packets and lateness by source (devices, then hosts), drops and queues by link."""
         statistics: dict[str, Any] = json.loads(self._engine.statistics())
         return statistics
 
     def events(self) -> list[dict[str, Any]]:
         """Events of hosts since the last call: ``ready``, ``opened``, and ``closed`` with the report of a connection.
 
-        At most the newest 100,000.
+        At most the latest 100,000 events are returned.
         """
         return [json.loads(event) for event in self._engine.events()]
 
     def wait(self, timeout_s: float | None = None, *, look: Callable[[Emulation], object] | None = None) -> bool:
-        """Waits until it ends, calling `look` ten times a second; whether it has ended within the time given."""
+        """Waits for the end of the emulation, calling `look` ten times per second.
+
+        Returns true if it ended within the given time.
+        """
         over = None if timeout_s is None else time.monotonic() + timeout_s
         while self.is_running and (over is None or time.monotonic() < over):
             time.sleep(0.1 if over is None else max(0.0, min(0.1, over - time.monotonic())))
@@ -94,12 +100,12 @@ class Emulation:
         return not self.is_running
 
     def stop(self) -> None:
-        """Ends it and removes the devices that it made.
+        """Ends the emulation and removes the devices that it created.
 
         Raises
         ------
         OSError
-            If it had ended before because a device was gone or the connection of a host failed.
+            If it had already ended, because a device was gone or the connection of a host failed.
         """
         self._engine.stop()
 
@@ -123,12 +129,13 @@ def start_emulation(options: Mapping[str, Any]) -> Emulation:
         raise InputError(str(error)) from None
 
 
+@former_keywords()
 @contextmanager
 def emulate(
     scenario: ScenarioLike,
     between: tuple[Device, Device],
     *,
-    at: tuple[str, str] | None = None,
+    nodes: tuple[str, str] | None = None,
     hosts: Hosts = (),
     mtu: int = 1500,
     duration_s: float | None = None,
@@ -140,21 +147,21 @@ def emulate(
     Parameters
     ----------
     scenario
-        As for :func:`lightlag.run`. Its flows are not run: the traffic is that of devices and hosts.
+        As for :func:`lightlag.run`. Its flows are not run: the traffic comes from devices and hosts.
     between
-        The two devices. One that is not there is made, and removed at the end.
-    at
-        The nodes of the devices; by default the ends of the first flow.
+        The two devices. A missing device is created, and removed at the end.
+    nodes
+        The nodes of the devices; by default the endpoints of the first flow.
     hosts
         Simulated hosts at other nodes: a TOML file, or a table of keys for each, such as
         ``{"node": "server", "address": "10.77.0.3", "port": 5201, "role": "iperf"}``. Packets find them and the devices
-        by their addresses. The key ``seed`` of `sets` also draws the sequence numbers and ports of hosts.
+        by their addresses. The key ``seed`` of `sets` also determines the sequence numbers and ports of hosts.
     mtu
-        The largest packet, in bytes.
+        Maximum packet size in bytes.
     duration_s
-        When to end by itself.
+        Duration in seconds; unlimited if omitted.
     priority
-        How the loop is scheduled: "fifo", "nice" or "normal"; if it may not have that, the next lower one.
+        Scheduling of the event loop: "fifo", "nice" or "normal"; the next lower one if it is not permitted.
 
     Raises
     ------
@@ -167,9 +174,8 @@ def emulate(
     if (a.name, a.namespace) == (b.name, b.namespace):
         raise InputError(f'both devices are "{a.name}"; name two')
     pairs = [(str(key), str(value)) for key, value in (sets.items() if isinstance(sets, Mapping) else sets)]
-    nodes = (None, None) if at is None else at
     options = {
-        "devices": [device._options(node) for device, node in zip(between, nodes, strict=True)],
+        "devices": [device._options(node) for device, node in zip(between, nodes or (None, None), strict=True)],
         "hosts": read_hosts(hosts) if isinstance(hosts, str | os.PathLike) else [dict(host) for host in hosts],
         "scenario": load_scenario(scenario, pairs),
         "mtu": mtu,
@@ -187,14 +193,17 @@ def emulate(
 
 
 def _duration(seconds: float | None) -> str | None:
-    """A number of seconds as the engine reads it."""
+    """Returns a number of seconds as text that the engine can read."""
     if seconds is None:
         return None
     if not 0 <= seconds < math.inf:
-        raise InputError(f"duration_s: {seconds} is not a number of seconds from 0 on")
+        raise InputError(f"duration_s: {seconds} is not a valid duration; write 0 s or more")
     return f"{round(seconds * 1e9)} ns"
 
 
 def _seed(given: str | None) -> int:
-    """The seed of hosts. Without a given one it differs each time, because real peers remember old connections."""
+    """Returns the seed for the sequence numbers and ports of hosts.
+
+    Without a given one it differs each time, because real peers remember old connections.
+    """
     return int(given) if given is not None and given.isdecimal() else secrets.randbits(53)

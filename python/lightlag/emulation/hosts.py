@@ -20,7 +20,7 @@ def read_hosts(path: str | os.PathLike[str]) -> list[Host]:
     Raises
     ------
     InputError
-        If the file cannot be read, is not TOML, or has something other than ``[[hosts]]``.
+        If the file cannot be read, is not TOML, or has keys other than ``[[hosts]]``.
     """
     try:
         text = read_text(path)
@@ -32,12 +32,12 @@ def read_hosts(path: str | os.PathLike[str]) -> list[Host]:
 
 
 def parse_hosts(text: str, name: str = "hosts") -> list[Host]:
-    r"""Returns the hosts that a text in TOML describes. `name` is that of the text in messages.
+    r"""Returns the hosts that a text in TOML describes. `name` is the name of the text in messages.
 
     Raises
     ------
     InputError
-        If the text is not TOML, or has something other than ``[[hosts]]``.
+        If the text is not TOML, or has keys other than ``[[hosts]]``.
 
     Examples
     --------

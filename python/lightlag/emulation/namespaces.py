@@ -1,4 +1,7 @@
-"""Network namespaces for real traffic on one machine: made with ``ip netns``, removed with everything in them."""
+"""Network namespaces for real traffic on one machine.
+
+They are created with ``ip netns``, and removed with their contents.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _number = itertools.count()
 
 
 def allowed() -> str | None:
-    """Why namespaces and TUN devices cannot be made here; None if they can."""
+    """Returns why namespaces and TUN devices cannot be created here; None if they can."""
     if os.geteuid() != 0:
         return "network namespaces need root"
     if not os.path.exists("/dev/net/tun"):  # noqa: PTH110
@@ -32,7 +35,8 @@ def allowed() -> str | None:
 
 @contextmanager
 def namespaces(prefix: str, count: int = 2, *, settings: Mapping[str, object] = {}) -> Iterator[list[str]]:
-    """Namespaces with ``lo`` up and kernel settings such as ``{"net.ipv4.tcp_sack": 0}``, as long as the block lasts.
+    """Creates namespaces for the duration of the block, with ``lo`` up and kernel settings such as
+    ``net.ipv4.tcp_sack``.
 
     Raises
     ------
@@ -55,7 +59,7 @@ def namespaces(prefix: str, count: int = 2, *, settings: Mapping[str, object] = 
 
 
 def command(namespace: str, arguments: Sequence[str]) -> list[str]:
-    """The command that runs another one in a namespace."""
+    """Returns the command that runs another one in a namespace."""
     return ["ip", "netns", "exec", namespace, *arguments]
 
 

@@ -1,7 +1,7 @@
-"""Files that lightlag reads. Every one has a bound, and nothing waits for the writer of a pipe for ever.
+"""Files that lightlag reads. Each has a maximum size, and no read waits for ever for another process to fill a pipe.
 
-What a user names may be a pipe, as ``/dev/stdin`` or ``<(...)`` of a shell. The files of results folders are regular
-files.
+A path given by a user may be a pipe, such as ``/dev/stdin`` or ``<(...)`` in a shell. The files of results directories
+are regular files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 MAX_TEXT_BYTES = 256 << 20
 """Maximum size of a scenario, a study or another file that a user writes: 256 MiB."""
 MAX_RESULTS_BYTES = 8 << 30
-"""Maximum size of a file in a results folder: 8 GiB."""
+"""Maximum size of a file in a results directory: 8 GiB."""
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT_BYTES, *, only_files: bool = False) -> bytes:
@@ -60,7 +60,7 @@ def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> str:
 
 
 def read_results(path: str | os.PathLike[str]) -> str:
-    """Returns the text of a file in a results folder.
+    """Returns the text of a file in a results directory.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def read_results(path: str | os.PathLike[str]) -> str:
 
 
 def check_regular(path: str | os.PathLike[str]) -> None:
-    """Fails if something other than a regular file is in the place of a file, before a library opens it.
+    """Fails if a path is not a regular file, before a library opens it.
 
     Raises
     ------
     OSError
-        If it is a pipe or a device. A missing file and a folder are left to the library.
+        If it is a pipe or a device. A missing file and a directory are left to the library.
     """
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -87,14 +87,14 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 
 @cache
 def parquet_errors() -> tuple[type[BaseException], ...]:
-    """Returns the exceptions with which polars refuses a damaged Parquet file: on some it panics."""
+    """Returns the exceptions that polars raises for a damaged Parquet file; for some files it panics."""
     import polars as pl
 
     return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
 
 
 def parquet_reason(error: BaseException) -> str:
-    """Returns the reason why a Parquet file cannot be read. The text of a panic of polars would not help a reader."""
+    """Returns the reason why a Parquet file cannot be read. The text of a polars panic would not help a reader."""
     import polars as pl
 
     if isinstance(error, pl.exceptions.PanicException):

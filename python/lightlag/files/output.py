@@ -1,7 +1,10 @@
-"""Files that commands write: :func:`new_file` opens every one of them, :func:`check_file` refuses one before the work.
+"""Files that commands write.
 
-A regular file is written beside its place and takes its name at the end, so that it is whole or as before; a symbolic
-link stays, and its target is replaced. Pipes and character devices are written to. ``-`` is standard output.
+:func:`new_file` opens each of them; :func:`check_file` rejects one before the work starts.
+
+A regular file is written under a temporary name next to its final path and renamed at the end, so that it is either
+complete or unchanged; a symbolic link stays, and its target is replaced. Pipes and character devices are written to.
+``-`` is standard output.
 """
 
 from __future__ import annotations
@@ -24,13 +27,13 @@ from lightlag.errors import FolderError
 from lightlag.files.writing import MARK, is_beside_results, naming, partial_path, written
 from lightlag.text.terminal import printable, say
 
-__all__ = ["GENERATOR", "MADE_BY", "check_file", "is_stream", "new_file", "say_written"]
+__all__ = ["GENERATOR", "MADE_BY", "check_file", "is_stream", "new_file", "say_written", "write_text"]
 
 STDOUT = Path("-")
 MADE_BY = "made by lightlag"
-"""Text in the metadata of films, which have no field for a program."""
+"""Text in the metadata of films, which have no field for the program that made them."""
 GENERATOR = '<meta name="generator" content="lightlag">'
-"""The line by which a page names its program."""
+"""Line of an HTML page that names the program that made it."""
 _MARKS = (
     GENERATOR.encode(),
     MADE_BY.encode(),
@@ -40,9 +43,9 @@ _MARKS = (
     b"%% Creator: lightlag",  # PGF
 )
 _EDGE = 1 << 16
-"""Bytes at the start and the end of a file in which the mark of a program is looked for."""
+"""Number of bytes at the start and the end of a file that are searched for the mark of a program."""
 READER_S = 2.0
-"""Seconds in which a process has to open a pipe for reading."""
+"""Time limit in seconds for a process to open a pipe for reading."""
 
 
 def check_file(
@@ -59,14 +62,14 @@ def check_file(
     force
         Replace a file that lightlag did not write.
     inputs
-        Files and results folders that the same command reads. They are never replaced.
+        Files and results directories that the same command reads. They are never replaced.
     header
         First line of files of this kind that lightlag writes, where they have no other mark.
 
     Raises
     ------
     FileExistsError
-        If a file is there that must not be replaced.
+        If a file exists that must not be replaced.
     FolderError
         If it cannot be written.
     """
@@ -79,7 +82,7 @@ def check_file(
         if stat.S_ISBLK(about.st_mode) or stat.S_ISSOCK(about.st_mode):
             raise FolderError(f"{shown}: is neither a file nor a pipe; name a file")
     elif stat.S_ISDIR(about.st_mode):
-        raise FolderError(f"{shown}: is a folder; name a file in it")
+        raise FolderError(f"{shown}: is a directory; name a file in it")
     else:
         is_ours = _is_ours(path, header)
         for given in inputs:
@@ -94,7 +97,7 @@ def check_file(
 
 
 def is_stream(path: Path) -> bool:
-    """Returns true if a path leads to standard output, a pipe or a device, and not to a file or folder."""
+    """Returns true if a path leads to standard output, a pipe or a device, and not to a file or directory."""
     about = _status(path)
     if about is None:
         return path == STDOUT
@@ -103,14 +106,14 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def new_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A file to write to, whose contents go to `path` at the end and replace a file there.
+    """Yields a file to write to. At the end its contents are moved to `path`, and replace an existing file.
 
-    Signals wait meanwhile. Whether a file may be replaced is for :func:`check_file`.
+    Signals are held until the end. :func:`check_file` decides whether a file may be replaced.
 
     Raises
     ------
     FolderError
-        If the path leads to a folder or a block device, or nothing reads the pipe.
+        If the path leads to a directory or a block device, or nothing reads the pipe.
     OSError
         If it cannot be written. A regular file is then as before.
     """
@@ -118,8 +121,8 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _signals.held(), naming(path):
         check_file(path, force=True)
         if is_stream(path):
-            with tempfile.TemporaryDirectory(prefix="lightlag-") as folder:
-                spooled = Path(folder) / (path.name or "output")
+            with tempfile.TemporaryDirectory(prefix="lightlag-") as directory:
+                spooled = Path(directory) / (path.name or "output")
                 yield spooled
                 _send(spooled, path)
             return
@@ -136,17 +139,23 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[Path]:
                 partial.unlink(missing_ok=True)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a file of text in UTF-8, as :func:`new_file` does."""
+    with new_file(path) as partial:
+        partial.write_text(text, "utf-8")
+
+
 def say_written(path: Path) -> None:
-    """Prints the path of a file that was written: on standard error if the file went to standard output."""
+    """Prints the path of a file that was written; on standard error if the file itself went to standard output."""
     about = _status(path)
     is_stdout = path == STDOUT or (about is not None and _standard(about) is not None)
     say(path, file=sys.stderr if is_stdout else sys.stdout)
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """The status of the file that a path leads to; None for a new file and for standard output."""
+    """Returns the status of the file that a path leads to; None for a new file and for standard output."""
     if "\0" in str(path):
-        raise FolderError(f"{printable(path)}: is not the name of a file; name one without a zero byte")
+        raise FolderError(f"{printable(path)}: is not a valid file name; choose one without a zero byte")
     if path == STDOUT:
         return None
     try:
@@ -158,7 +167,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _standard(about: os.stat_result) -> int | None:
-    """The standard stream that a status is of, such as that of /dev/stdout."""
+    """Returns the standard stream with this file status, for paths such as /dev/stdout."""
     for number in (1, 2):
         with suppress(OSError):
             if os.path.samestat(about, os.fstat(number)):
@@ -167,23 +176,23 @@ def _standard(about: os.stat_result) -> int | None:
 
 
 def _target(path: Path) -> Path:
-    """The file that a path leads to through symbolic links, whether or not it exists."""
+    """Returns the file that a path leads to through symbolic links, whether or not it exists."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _check_parent(target: Path, shown: str) -> None:
     parent = target.parent
     if not parent.is_dir():
-        raise FolderError(f"{shown}: there is no folder {printable(parent)}; make it, or choose another file")
+        raise FolderError(f"{shown}: there is no directory {printable(parent)}; create it, or choose another file")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise FolderError(
-            f"{shown}: cannot be written: {printable(parent)} is closed to you, or its disk takes no files; choose "
-            "another place"
+            f"{shown}: cannot be written: you have no write permission in {printable(parent)}, or its file system is "
+            "read-only; choose another path"
         )
 
 
 def _is_ours(path: Path, header: str | None) -> bool:
-    """Returns true if lightlag wrote a file, or there is nothing in it."""
+    """Returns true if lightlag wrote a file, or if it is empty."""
     if is_beside_results(path):
         return True
     try:
@@ -199,13 +208,17 @@ def _is_ours(path: Path, header: str | None) -> bool:
 
 
 def _is_input(path: Path, given: Path, is_ours: bool) -> bool:
-    """Returns true if a file is an input, or one of the files of a results folder that is an input."""
+    """Returns true if a file is an input, or belongs to a results directory that is an input."""
     with suppress(OSError, ValueError):
         if path.samefile(given):
             return True
         if (given / MARK).is_file():
-            real, folder = path.resolve(), given.resolve()
-            return not is_ours and real.is_relative_to(folder) and str(real.relative_to(folder)) in written(folder)
+            real, directory = path.resolve(), given.resolve()
+            return (
+                not is_ours
+                and real.is_relative_to(directory)
+                and str(real.relative_to(directory)) in written(directory)
+            )
     return False
 
 
@@ -220,7 +233,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     about = _status(path)
     number = 1 if about is None else _standard(about)
     if number is not None:
-        # In order with what was printed before.
+        # Flush the stream first, so that earlier output precedes the new data.
         (sys.stdout if number == 1 else sys.stderr).flush()
         handle = os.dup(number)
     else:

@@ -1,8 +1,8 @@
-"""Files and folders that appear under their names complete or not at all.
+"""Files and directories that appear under their names complete or not at all.
 
-A folder is written under a name beside its own, ``.NAME.PROCESS-NUMBER.partial``, and takes its name at the end. While
-somebody writes there is ``.NAME.lock``: a second command is refused, and whoever has the lock knows that partial
-folders of that name were left by a process that was killed.
+A directory is written under a name next to its own, ``.NAME.PROCESS-NUMBER.partial``, and takes its name at the end.
+During writing, ``.NAME.lock`` exists: a second command is rejected, and partial directories found by the holder of the
+lock were left by a process that was killed.
 """
 
 from __future__ import annotations
@@ -46,23 +46,26 @@ __all__ = [
 ]
 
 MARK = "run.json"
-"""The file that makes a folder a results folder."""
+"""The file that makes a directory a results directory."""
 _FILES = '\n  "files": '
-"""The start of its last entry. Reading the scenario of a large network again would take longer than its run."""
+"""Start of the last entry of `run.json`.
+
+Reading the scenario of a large network again would take longer than its run.
+"""
 OVER_TIME = ("cwnd", "goodput", "sequence", "rtt", "queue")
-"""The figures over time that a run has; ``lightlag plot`` writes them beside its results."""
+"""Data over time that a run records; ``lightlag plot`` writes figures of it next to the results."""
 SPARE_BYTES = 1_000_000
-"""Disk space of the smallest results, with room for the file system."""
+"""Disk space of the smallest results, including a margin for the file system."""
 _DECORATION = len("..0000000-000.partial")
-"""Characters that the name of a partial folder has beyond that of the folder."""
+"""Number of characters that the name of a partial directory adds to the name of the directory."""
 
 _remedies = ("force=True", "")
-"""What replaces results, and what names another folder, in the words of whoever asked for them."""
+"""Options that replace results and that name another directory, as spelled in the interface in use."""
 
 _numbers = itertools.count()
 _guard = threading.Lock()
 _locked: dict[Path, tuple[int, int]] = {}
-"""Locks of this process: their number for each folder, and the file."""
+"""Locks of this process: for each directory their number, and the lock file."""
 
 
 def speak_of_options() -> None:
@@ -72,44 +75,44 @@ def speak_of_options() -> None:
 
 
 def check_folder(
-    folder: str | os.PathLike[str],
+    directory: str | os.PathLike[str],
     force: bool = False,
     *,
     space: float = 0.0,
     inputs: Iterable[str | os.PathLike[str]] = (),
 ) -> None:
-    """Fails if results cannot be written to a folder, before hours are spent on a run.
+    """Fails if results cannot be written to a directory, before a run that may take hours.
 
     Parameters
     ----------
     force
-        A folder of results that exists may be replaced.
+        Allows existing results to be replaced.
     space
-        Bytes that the results may take.
+        Maximum size of the results in bytes.
     inputs
-        Files and results folders that the same command reads. They are never replaced.
+        Files and results directories that the same command reads. They are never replaced.
 
     Raises
     ------
     FileExistsError
-        If something stands there that is not to be replaced.
+        If a file or directory of that name exists and may not be replaced.
     FolderError
-        If its name, permissions or the disk do not allow it.
+        If the name, the permissions or the disk do not allow writing.
     """
-    folder = Path(folder)
-    shown = printable(folder)
-    parent, kind = _nearest(folder)
-    if folder.name in ("", "..") or "\0" in str(folder):
-        raise FolderError(f"{shown}: is not the name of a folder for results; name one that is not there yet")
-    _check_names(folder, parent)
-    if kind == "folder" and os.path.lexists(folder):
-        _check_existing(folder, force, inputs)
+    directory = Path(directory)
+    shown = printable(directory)
+    parent, kind = _nearest(directory)
+    if directory.name in ("", "..") or "\0" in str(directory):
+        raise FolderError(f"{shown}: is not a valid directory name for results; name a new one")
+    _check_names(directory, parent)
+    if kind == "folder" and os.path.lexists(directory):
+        _check_existing(directory, force, inputs)
     elif kind != "folder":
-        raise FileExistsError(f"{printable(parent)}: is not a folder; choose another place for the results")
+        raise FileExistsError(f"{printable(parent)}: is not a directory; choose another path for the results")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise FolderError(
-            f"{shown}: cannot be written: {printable(parent)} is closed to you, or its disk takes no files; choose "
-            "another place for the results"
+            f"{shown}: cannot be written: you have no write permission in {printable(parent)}, or its file system is "
+            "read-only; choose another path for the results"
         )
     check_room(parent, space, shown)
 
@@ -120,30 +123,30 @@ def check_room(parent: str | os.PathLike[str], space: float, shown: str | None =
     Parameters
     ----------
     parent
-        A folder on it.
+        A directory on the disk.
     space
-        Bytes that they may take.
+        Maximum size of the results in bytes.
     shown
-        What is to be written, as the error names it.
+        Name of the file or directory in the error.
 
     Raises
     ------
     FolderError
-        If there is less.
+        If there is less free space.
     """
     free = shutil.disk_usage(parent).free
     if free >= max(space, SPARE_BYTES):
         return
     take = f"take {size(SPARE_BYTES)} or more" if free < SPARE_BYTES else f"may take {size(space)}"
     raise FolderError(
-        f"{shown or printable(parent)}: has no room: the disk has {size(free)} left, and the results {take}; record "
-        "less, run for a shorter time, or choose another place"
+        f"{shown or printable(parent)}: not enough disk space: {size(free)} are free, and the results {take}; record "
+        "less, run for a shorter time, or choose another path"
     )
 
 
-def _nearest(folder: Path) -> tuple[Path, str]:
-    """The nearest existing parent, and whether it is a folder."""
-    for parent in folder.parents:
+def _nearest(directory: Path) -> tuple[Path, str]:
+    """Returns the nearest existing parent, and whether it is a directory."""
+    for parent in directory.parents:
         try:
             return parent, "folder" if parent.stat() and parent.is_dir() else "file"
         except (OSError, ValueError):
@@ -151,61 +154,58 @@ def _nearest(folder: Path) -> tuple[Path, str]:
     return Path(), "folder"
 
 
-def _check_names(folder: Path, parent: Path) -> None:
+def _check_names(directory: Path, parent: Path) -> None:
     try:
         longest = os.pathconf(parent, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
     except (OSError, ValueError):
         longest = 255
-    for part in folder.parts:
-        most = longest - (_DECORATION if part == folder.name else 0)
+    for part in directory.parts:
+        most = longest - (_DECORATION if part == directory.name else 0)
         if len(os.fsencode(part)) > most:
             raise FolderError(
-                f"{printable(folder)}: cannot write: a name in it has {len(os.fsencode(part))} bytes, and results here "
-                f"have room for {most}; choose a shorter one"
+                f"{printable(directory)}: cannot write: a name in it has {len(os.fsencode(part))} bytes, and the limit "
+                f"for results here is {most}; choose a shorter one"
             )
 
 
-def _check_existing(folder: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    shown = printable(folder)
-    if folder.is_symlink() or not folder.is_dir():
-        raise FileExistsError(f"{shown}: is not a folder; choose another place for the results")
+def _check_existing(directory: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    shown = printable(directory)
+    if directory.is_symlink() or not directory.is_dir():
+        raise FileExistsError(f"{shown}: is not a directory; choose another path for the results")
     if not force:
         # A program has no options.
         force_, out = _remedies
-        raise FileExistsError(f"{shown}: exists already; replace it with {force_} or choose another place{out}")
+        raise FileExistsError(f"{shown}: exists already; replace it with {force_} or choose another path{out}")
     try:
-        is_ours = (folder / MARK).is_file() or not any(folder.iterdir())
+        is_ours = (directory / MARK).is_file() or not any(directory.iterdir())
     except OSError as error:
-        raise FolderError(f"{shown}: cannot be replaced: {error.strerror}; choose another place") from None
+        raise FolderError(f"{shown}: cannot be replaced: {error.strerror}; choose another path") from None
     if not is_ours:
         raise FileExistsError(
-            f"{shown}: holds something else than results (no {MARK}), which --force does not replace; choose another "
-            "place"
+            f"{shown}: holds other files than results (no {MARK}), which --force does not replace; choose another path"
         )
-    real = folder.resolve()
+    real = directory.resolve()
     if real == Path.cwd():
-        raise FileExistsError(
-            f"{shown}: is the folder that you are in; choose another place, or change to another folder"
-        )
+        raise FileExistsError(f"{shown}: is the current directory; choose another path, or change to another directory")
     for given in inputs:
         if (input_ := Path(given).resolve()) == real or _is_lost(input_, real):
             raise FileExistsError(
-                f"{shown}: holds {printable(given)}, which this command reads; choose another place for the results"
+                f"{shown}: holds {printable(given)}, which this command reads; choose another path for the results"
             )
 
 
-def _is_lost(file: Path, folder: Path) -> bool:
-    """Returns true if a file goes when the results in a folder are replaced."""
-    if not file.is_relative_to(folder):
+def _is_lost(file: Path, directory: Path) -> bool:
+    """Returns true if a file is removed when the results in a directory are replaced."""
+    if not file.is_relative_to(directory):
         return False
-    return file.is_dir() or str(file.relative_to(folder)) in written(folder)
+    return file.is_dir() or str(file.relative_to(directory)) in written(directory)
 
 
 @contextmanager
-def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A folder for the files of a command that works for `folder`; no other process writes there meanwhile.
+def reserved(directory: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yields a directory for the working files of a command that writes `directory`; no other process can write there.
 
-    What a killed process left there is removed first; results that it had moved aside return to their name.
+    Files left by a killed process are removed first; results that it had moved aside return to their name.
 
     Raises
     ------
@@ -214,16 +214,16 @@ def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
     FolderError
         If it cannot be written.
     """
-    shown, folder = printable(folder), Path(folder)
+    shown, directory = printable(directory), Path(directory)
     try:
-        folder = folder.parent.resolve() / folder.name
-        made = _make_parents(folder)
+        directory = directory.parent.resolve() / directory.name
+        made = _make_parents(directory)
     except OSError as error:
-        raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
-    work = partial_path(folder)
+        raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another path") from None
+    work = partial_path(directory)
     try:
-        with _lock(folder, shown):
-            _sweep(folder)
+        with _lock(directory, shown):
+            _sweep(directory)
             try:
                 yield work
             finally:
@@ -235,39 +235,39 @@ def reserved(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def new_folder(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
-    """A sibling folder to write to, which takes the name `folder` at the end. Signals wait until then.
+def new_folder(directory: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
+    """Yields a sibling directory to write to, which is renamed to `directory` at the end. Signals are held until then.
 
     Parameters
     ----------
     force
-        Replace a folder of results that exists. It steps aside when the new one is complete; files in it that lightlag
-        did not write move to the new one.
+        Replace existing results. The old directory is moved aside when the new one is complete; files in it that
+        lightlag did not write move to the new one.
 
     Raises
     ------
     FileExistsError
-        If something stands there that is not to be replaced.
+        If a file or directory of that name exists and may not be replaced.
     OSError
-        If it cannot be written; nothing is left behind.
+        If it cannot be written; no partial files remain.
     """
-    folder = Path(folder)
-    check_folder(folder, force)
-    with _signals.held(), reserved(folder) as partial, naming(folder):
+    directory = Path(directory)
+    check_folder(directory, force)
+    with _signals.held(), reserved(directory) as partial, naming(directory):
         partial.mkdir()
         yield partial
         _list_files(partial)
-        _swap(partial, folder)
+        _swap(partial, directory)
 
 
 def partial_path(path: Path) -> Path:
-    """A name beside `path` for its contents until they are complete."""
+    """Returns a sibling path of `path` for its contents until they are complete."""
     return path.with_name(f".{path.name}.{os.getpid()}-{next(_numbers)}.partial")
 
 
-def _make_parents(folder: Path) -> list[Path]:
-    """Makes the missing parents, from the first to the last."""
-    missing = [parent for parent in folder.parents if not parent.exists()][::-1]
+def _make_parents(directory: Path) -> list[Path]:
+    """Creates the missing parents, the outermost first."""
+    missing = [parent for parent in directory.parents if not parent.exists()][::-1]
     made: list[Path] = []
     for parent in missing:
         parent.mkdir(exist_ok=True)
@@ -276,35 +276,35 @@ def _make_parents(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _lock(folder: Path, shown: str) -> Iterator[None]:
-    """Keeps other processes from writing to the folder; this one may lock it several times."""
+def _lock(directory: Path, shown: str) -> Iterator[None]:
+    """Prevents other processes from writing to the directory; this process may lock it several times."""
     with _guard:
-        held, handle = _locked.get(folder, (0, -1))
-        _locked[folder] = (held + 1, handle if held else _open_lock(folder, shown))
+        held, handle = _locked.get(directory, (0, -1))
+        _locked[directory] = (held + 1, handle if held else _open_lock(directory, shown))
     try:
         yield
     finally:
         with _guard:
-            held, handle = _locked.pop(folder)
+            held, handle = _locked.pop(directory)
             if held > 1:
-                _locked[folder] = (held - 1, handle)
+                _locked[directory] = (held - 1, handle)
             elif handle >= 0:
                 # Before it is open to others: they find that theirs has gone and make a new one.
                 with suppress(OSError):
-                    _lock_path(folder).unlink()
+                    _lock_path(directory).unlink()
                 os.close(handle)
 
 
-def _lock_path(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.lock")
+def _lock_path(directory: Path) -> Path:
+    return directory.with_name(f".{directory.name}.lock")
 
 
-def is_locked(folder: Path) -> bool:
-    """Returns True if a process is writing results to the folder now."""
+def is_locked(directory: Path) -> bool:
+    """Returns True if a process is writing results to the directory now."""
     if sys.platform == "win32":
         return False
     try:
-        handle = os.open(_lock_path(folder), os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(_lock_path(directory), os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -318,19 +318,19 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
-def _open_lock(folder: Path, shown: str) -> int:
-    path = _lock_path(folder)
+def _open_lock(directory: Path, shown: str) -> int:
+    path = _lock_path(directory)
     if sys.platform == "win32":
         return -1
     while True:
         try:
             # A command that wrote nothing may have just removed the parents that it had made.
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            directory.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            if isinstance(error, FileNotFoundError) and not folder.parent.exists():
+            if isinstance(error, FileNotFoundError) and not directory.parent.exists():
                 continue
-            raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another place") from None
+            raise FolderError(f"{shown}: cannot write: {error.strerror}; choose another path") from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116
@@ -342,10 +342,10 @@ def _open_lock(folder: Path, shown: str) -> int:
             os.close(handle)
             raise BusyError(
                 f"{shown}: another lightlag (process {printable(writer)}) is writing there; wait for it, "
-                "or choose another place with --out"
+                "or choose another path with --out"
             ) from None
         except FileNotFoundError:
-            # Whoever had it has removed it.
+            # The process that held the lock has removed it.
             pass
         except OSError as error:
             if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS):
@@ -356,22 +356,22 @@ def _open_lock(folder: Path, shown: str) -> int:
         os.close(handle)
 
 
-def _sweep(folder: Path) -> None:
-    """Removes partial results of killed processes beside a locked folder."""
-    left = re.compile(rf"\.{re.escape(folder.name)}\.\d+(-\d+)?\.(partial|old)")
-    own = f".{folder.name}.{os.getpid()}-"
-    found = [path for path in folder.parent.iterdir() if left.fullmatch(path.name) and not path.name.startswith(own)]
+def _sweep(directory: Path) -> None:
+    """Removes partial results that killed processes left next to a locked directory."""
+    left = re.compile(rf"\.{re.escape(directory.name)}\.\d+(-\d+)?\.(partial|old)")
+    own = f".{directory.name}.{os.getpid()}-"
+    found = [path for path in directory.parent.iterdir() if left.fullmatch(path.name) and not path.name.startswith(own)]
     for old in (path for path in found if path.suffix == ".old"):
-        if folder.exists():
-            _retire(old, folder)
+        if directory.exists():
+            _retire(old, directory)
         else:
-            old.rename(folder)
+            old.rename(directory)
     for partial in (path for path in found if path.suffix == ".partial"):
         shutil.rmtree(partial, ignore_errors=True)
 
 
 def _list_files(partial: Path) -> None:
-    """Lists in `run.json` the files of the results, so that other files beside them are never replaced."""
+    """Lists in `run.json` the files of the results, so that other files in the directory are never replaced."""
     mark = partial / MARK
     if not mark.exists():
         return
@@ -386,11 +386,11 @@ def _list_files(partial: Path) -> None:
 
 
 _BLOCK = 1 << 16
-"""Bytes of a file that are read at once."""
+"""Read size in bytes."""
 
 
 def add_entries(mark: Path, entries: Mapping[str, Any]) -> None:
-    """Adds entries at the end of a `run.json`, without reading those before, which may hold a large network."""
+    """Appends entries to a `run.json` without parsing the existing ones, which may hold a large network."""
     added = json.dumps(entries, indent=2).removeprefix("{")
     with mark.open("r+b") as file:
         start = max(0, file.seek(0, os.SEEK_END) - _BLOCK)
@@ -402,7 +402,7 @@ def add_entries(mark: Path, entries: Mapping[str, Any]) -> None:
 
 
 def mentions(file: Path, words: bytes) -> bool:
-    """Whether a file, which may be large, contains these bytes."""
+    """Returns true if a file, which may be large, contains these bytes."""
     with file.open("rb") as text:
         before = b""
         while block := text.read(_BLOCK):
@@ -412,48 +412,49 @@ def mentions(file: Path, words: bytes) -> bool:
     return False
 
 
-def _swap(partial: Path, folder: Path) -> None:
-    """Gives a folder its name. A folder that had it moves aside first and is removed afterwards.
+def _swap(partial: Path, directory: Path) -> None:
+    """Renames a partial directory to its final name. An existing directory of that name is moved aside first and
+    removed afterwards.
 
     Raises
     ------
     OSError
-        If a step fails. The message names the place of the earlier results unless they are back under their name.
+        If a step fails. The message names the location of the earlier results unless their name could be restored.
     """
     old = partial.with_suffix(".old")
-    replaces = folder.exists()
+    replaces = directory.exists()
     if replaces:
-        folder.rename(old)
+        directory.rename(old)
     try:
-        partial.rename(folder)
+        partial.rename(directory)
     except BaseException as error:
         if replaces:
-            _put_back(old, folder, error)
+            _put_back(old, directory, error)
         raise
     if not replaces:
         return
     try:
-        _retire(old, folder)
+        _retire(old, directory)
     except OSError as error:
         raise OSError(
-            f"{folder}: holds the new results; the earlier ones could not be removed ({error.strerror or error}), and "
-            f"what is left of them is in {printable(old)}"
+            f"{directory}: holds the new results; the earlier results cannot be removed ({error.strerror or error}) "
+            f"and remain in {printable(old)}"
         ) from error
 
 
-def _put_back(old: Path, folder: Path, cause: BaseException) -> None:
+def _put_back(old: Path, directory: Path, cause: BaseException) -> None:
     try:
-        old.rename(folder)
+        old.rename(directory)
     except OSError as error:
         reason = getattr(cause, "strerror", None) or cause
         raise OSError(
-            f"{folder}: cannot write: {reason}; the earlier results could not get their name back "
+            f"{directory}: cannot write: {reason}; the earlier results could not be renamed back "
             f"({error.strerror or error}) and are in {printable(old)}"
         ) from error
 
 
 def _retire(old: Path, new: Path) -> None:
-    """Removes results, after the files in them that are not ours have moved to the new ones."""
+    """Removes old results, after the files in them that are not ours have moved to the new results."""
     ours = written(old)
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old)
@@ -466,10 +467,12 @@ def _retire(old: Path, new: Path) -> None:
     shutil.rmtree(old)
 
 
-def written(folder: Path) -> frozenset[str]:
-    """The files of a results folder that lightlag wrote: those it lists, and the figures of ``lightlag plot``."""
+def written(directory: Path) -> frozenset[str]:
+    """Returns the files of a results directory that lightlag wrote: those it lists, and the figures of ``lightlag
+    plot``.
+    """
     try:
-        about = read_results(folder / MARK)
+        about = read_results(directory / MARK)
         start = about.rfind(_FILES)
         listed = json.loads(about)["files"] if start < 0 else json.loads(about[start + len(_FILES) :].rstrip(" \n}"))
         return frozenset({MARK, *_figures(), *(name for name in listed if isinstance(name, str))})
@@ -478,7 +481,7 @@ def written(folder: Path) -> frozenset[str]:
 
 
 def is_beside_results(path: Path) -> bool:
-    """Returns true if a file has the place of a figure or the report in a results folder."""
+    """Returns true if a file has the path of a plot or the report in a results directory."""
     return path.name in {"report.html", *_figures()} and (path.parent / MARK).is_file()
 
 

@@ -1,7 +1,7 @@
 """Environments for policies that learn to control congestion: Gymnasium for one flow, PettingZoo for many.
 
-An agent sets the pacing rate or the window of a flow once each monitor interval, and sees what came of it. Runs are
-those of lightlag, in this process; several step on all cores.
+An agent sets the pacing rate or the window of a flow once per monitor interval, and observes the result. Runs are
+simulated in this process; several step on all cores.
 
 Importing this module registers ``lightlag/Link-v0``, ``lightlag/Lossy-v0``, ``lightlag/Leo-v0`` and
 ``lightlag/Geo-v0``.

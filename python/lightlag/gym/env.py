@@ -24,7 +24,7 @@ class Env(gymnasium.Env[np.ndarray, Any]):
     scenario
         As in :class:`lightlag.gym.Task`, like all other parameters; by default :func:`lightlag.gym.links.link`.
     render_mode
-        "rgb_array" for a picture of the episode so far, "ansi" for a line of text.
+        "rgb_array" for an image of the episode so far, "ansi" for a line of text.
 
     Raises
     ------
@@ -66,9 +66,10 @@ class Env(gymnasium.Env[np.ndarray, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a run, up to the time at which the flow starts to send.
+        """Starts a run and advances it until the flow starts to send.
 
-        ``info["drawn"]`` has the values of the keys that vary. The same `seed` gives the same episodes.
+        ``info["drawn"]`` has the values that were drawn for the keys that vary. The same `seed` gives the same
+        episodes.
         """
         super().reset(seed=seed)
         observation = np.empty(self._width, np.float32)
@@ -79,10 +80,10 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         return observation, {"drawn": drawn}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Acts, and lets a monitor interval pass.
+        """Applies an action and simulates one monitor interval.
 
-        The episode terminates with the transfer of the flow, and is truncated by the number of its steps or by the
-        duration of the scenario.
+        The episode terminates when the transfer of the flow finishes, and is truncated after its number of steps or at
+        the end of the scenario's duration.
         """
         if not self._has_started:
             raise InputError("there is no episode; call reset first")
@@ -96,18 +97,18 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         return observation, reward, bool(flag == 1), bool(flag == 2), {}
 
     def interval(self) -> dict[str, float]:
-        """The last monitor interval: all of :data:`lightlag.gym.FEATURES`."""
+        """Returns the last monitor interval, with all of :data:`lightlag.gym.FEATURES`."""
         return dict(zip(FEATURES, self._row().tolist(), strict=True))
 
     def result(self) -> Result:
-        """Ends the episode here, and gives the results of its run: flows, links, traces, figures."""
+        """Ends the episode now, and returns the results of its run: flows, links, traces, figures."""
         run = self._episodes.finish(0)
         if run is None:
             raise InputError("there is no episode; call reset first")
         return Result(Live(run))
 
     def render(self) -> Any:
-        """The episode so far: delivery rate, round-trip time and losses over time."""
+        """Returns the episode so far: delivery rate, round-trip time and losses over time."""
         if self._course is None:
             return None
         from lightlag.gym import picture

@@ -1,4 +1,4 @@
-"""The networks of the environments that are registered, as functions that build them."""
+"""The networks of the registered environments, as functions that build them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["LINKS", "geo", "leo", "link", "lossy"]
 
 
 def link(rate: str = "12 Mbit/s", rtt: str = "40 ms", queue: str = "1 bdp", loss: float = 0.0) -> Network:
-    """A flow over a bottleneck, and nothing else. A round trip has room for 40 packets."""
+    """A flow over a bottleneck without other traffic. By default the bandwidth-delay product is 40 packets."""
     network = Network("link")
     network.link("sender", "receiver", rate=rate, delay=_half(rtt), queue=queue, loss=loss)
     network.flow("sender", "receiver", name="agent", congestion="steered")
@@ -18,17 +18,17 @@ def link(rate: str = "12 Mbit/s", rtt: str = "40 ms", queue: str = "1 bdp", loss
 
 
 def lossy() -> Network:
-    """The same with a packet lost in a hundred, which are no signs of congestion."""
+    """A flow over a bottleneck that loses one packet in a hundred, which does not signal congestion."""
     return link(loss=0.01)
 
 
 def leo() -> Network:
-    """A path over low satellites: 50 Mbit/s, 60 ms, losses of 0.1 %, a queue of a BDP."""
+    """A path over satellites in low orbit: 50 Mbit/s, 60 ms, losses of 0.1 %, a queue of one BDP."""
     return link("50 Mbit/s", "60 ms", loss=0.001)
 
 
 def geo() -> Network:
-    """A path over a geostationary satellite: 20 Mbit/s, 600 ms, losses of 0.01 %, a queue of a BDP."""
+    """A path over a geostationary satellite: 20 Mbit/s, 600 ms, losses of 0.01 %, a queue of one BDP."""
     return link("20 Mbit/s", "600 ms", loss=0.0001)
 
 
@@ -38,4 +38,4 @@ def _half(rtt: str) -> str:
 
 
 LINKS: dict[str, Callable[[], Network]] = {"Link": link, "Lossy": lossy, "Leo": leo, "Geo": geo}
-"""By the name of the environment."""
+"""Functions that build a network, by the name of the environment."""

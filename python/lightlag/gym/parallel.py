@@ -64,17 +64,17 @@ class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
         self._own = self.task.reward if callable(self.task.reward) else None
 
     def observation_space(self, agent: str) -> Any:
-        """The observations of an agent."""
+        """Returns the observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The actions of an agent."""
+        """Returns the action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Starts a run, up to the time at which the first flow starts to send."""
+        """Starts a run and advances it until the first flow starts to send."""
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
         observations = np.empty(self._shape, np.float32)
@@ -83,9 +83,9 @@ class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
         return dict(zip(self.agents, observations, strict=True)), {name: {"drawn": drawn} for name in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Lets agents act, and a monitor interval pass.
+        """Applies the actions of the agents and simulates one monitor interval.
 
-        Agents whose transfer has ended are among `agents` no longer.
+        Agents whose transfer has ended are removed from `agents`.
         """
         observations = np.empty(self._shape, np.float32)
         factors = np.ones(len(self.possible_agents))
@@ -105,7 +105,7 @@ class ParallelEnv(Base):  # type: ignore[type-arg, misc, unused-ignore]
         )
 
     def result(self) -> Result:
-        """Ends the episode here, and gives the results of its run."""
+        """Ends the episode now, and returns the results of its run."""
         run = self._episodes.finish(0)
         if run is None:
             raise InputError("there is no episode; call reset first")

@@ -1,4 +1,4 @@
-"""Pictures of an episode."""
+"""Images of an episode."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INCHES, _DPI = (6.4, 4.8), 100
 
 
 def draw(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """An array of 480 × 640 × 3 bytes: delivery rate, round-trip time and losses over time."""
+    """Returns an array of 480 × 640 × 3 bytes: delivery rate, round-trip time and losses over time."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -39,7 +39,7 @@ def draw(rows: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def line(rows: Sequence[np.ndarray]) -> str:
-    """The last interval as a line of text."""
+    """Returns the last interval as a line of text."""
     last = dict(zip(_NAMES, rows[-1], strict=True))
     return (
         f"{last['time']:10.3f} s  {last['delivery_rate']:8.3f} Mbit/s  {1e3 * last['rtt']:8.1f} ms  "

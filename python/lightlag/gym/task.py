@@ -1,4 +1,4 @@
-"""What agents see and do, and the runs in which they do it: shared by all environments."""
+"""The observations and actions of agents, and their runs: shared by all environments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["FEATURES", "REWARDS", "Intervals", "Reward", "Task"]
 FEATURES: dict[str, str] = {
     name: f"{meaning} ({unit})" if unit else meaning for name, unit, _, _, meaning in _engine.gym_features()
 }
-"""Numbers that an agent can observe, with their meanings."""
+"""Values that an agent can observe, with their meanings."""
 REWARDS: tuple[str, ...] = tuple(_engine.gym_rewards())
 """Rewards of published learners: Aurora's, Orca's, and the utility of PCC Vivace."""
 
@@ -55,7 +55,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What agents see and do.
+    """The observations and actions of agents.
 
     Attributes
     ----------
@@ -63,25 +63,25 @@ class Task:
         As for :func:`lightlag.run`, or a function that returns one. Agents steer its flows with
         ``congestion="steered"``; if there are none, the first flow that is listed.
     observe
-        Of :data:`FEATURES`.
+        Names from :data:`FEATURES`.
     history
-        Monitor intervals of an observation, the newest last.
+        Number of monitor intervals in an observation; the newest is last.
     action
-        What is changed: "rate", the pacing rate, with a window that leaves it room; or "window".
+        Controlled quantity: "rate", the pacing rate, with a window that does not limit it; or "window".
     gain
         An action `a` from -1 to 1 multiplies by ``1 + gain * a``, and a negative one divides by ``1 - gain * a``
         (Aurora, Jay et al. 2019, equation 1; there 0.025).
     factors
-        In place of that, the factors of discrete actions, such as ``(0.5, 0.9, 1, 1.1, 2)``.
+        Factors of discrete actions, used instead of `gain`, such as ``(0.5, 0.9, 1, 1.1, 2)``.
     interval
-        Of a step: "1 rtt", as a number of round trips, the mean of the last step, with several agents the shortest; or
-        a time, "20 ms".
+        Duration of a step: a time such as "20 ms", or a number of round trips such as "1 rtt". The round trip is the
+        mean of the last step; with several agents, the shortest of their means.
     steps
-        Of an episode, which is then truncated.
+        Number of steps of an episode, which is then truncated.
     reward
-        Of :data:`REWARDS`, or a function of :class:`Intervals`.
+        A name from :data:`REWARDS`, or a function of :class:`Intervals`.
     vary
-        Keys of the scenario that are drawn anew for each episode, each with a range ``["1 ms", "300 ms"]``, a table
+        Keys of the scenario that are drawn again for each episode, each with a range ``["1 ms", "300 ms"]``, a table
         ``{"from": "1 Mbit/s", "to": "1 Gbit/s", "scale": "log"}``, a tuple of values, or a function of a
         :class:`numpy.random.Generator`.
     """
@@ -100,7 +100,7 @@ class Task:
     def __post_init__(self) -> None:
         _one_of("action", self.action, ("rate", "window"))
         if isinstance(self.observe, str) or not isinstance(self.observe, Sequence) or not self.observe:
-            raise InputError("observe: is no list of features; write one such as ['delivery', 'loss']")
+            raise InputError("observe: is not a list of features; write one such as ['delivery', 'loss']")
         for name in self.observe:
             _one_of("observe", name, tuple(FEATURES))
         if not callable(self.reward):
@@ -110,14 +110,14 @@ class Task:
         if self.factors is None:
             _number("gain", self.gain, 0, 100)
         elif not isinstance(self.factors, (Sequence, np.ndarray)) or not len(self.factors):
-            raise InputError("factors: has none; write some such as (0.9, 1, 1.1)")
+            raise InputError("factors: is empty; write factors such as (0.9, 1, 1.1)")
         for factor in () if self.factors is None else self.factors:
             _number("factors", factor, 0, 1e6)
         self.length()
         self.ranges()
 
     def length(self) -> tuple[float, bool]:
-        """The length of a step: a number, and whether it is in seconds rather than in round trips."""
+        """Returns the length of a step: a number, and whether it is in seconds rather than in round trips."""
         text = str(self.interval).strip()
         if text.endswith("rtt"):
             try:
@@ -132,25 +132,25 @@ class Task:
         return _number("interval", seconds, 0, _MOST_SECONDS, "write a time such as 20 ms"), True
 
     def ranges(self) -> dict[str, Callable[[np.random.Generator], str]]:
-        """A draw for each key that varies."""
+        """Returns a function for each key that varies, which draws a random value."""
         vary = {} if self.vary is None else self.vary
         if not isinstance(vary, Mapping) or not all(isinstance(key, str) for key in vary):
-            raise InputError("vary: is no table of keys and ranges; write {'links.0.loss': [0, 0.01]}")
+            raise InputError("vary: is not a table of keys and ranges; write {'links.0.loss': [0, 0.01]}")
         return {key: _draw(key, given) for key, given in vary.items()}
 
     def observation_space(self) -> spaces.Box:
-        """The observations: `history` rows of features, one behind the other."""
+        """Returns the observation space: `history` consecutive rows of features."""
         low, high = (np.tile(np.array([_RANGES[name][end] for name in self.observe]), self.history) for end in (0, 1))
         return spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
     def action_space(self) -> spaces.Space[Any]:
-        """The actions: a number from -1 to 1, or one of `factors`."""
+        """Returns the action space: a number from -1 to 1, or an index of `factors`."""
         if self.factors is None:
             return spaces.Box(-1.0, 1.0, (1,), dtype=np.float32)
         return spaces.Discrete(len(self.factors))
 
     def episodes(self, places: int, agents: int, threads: int) -> _engine.Episodes:
-        """Places for episodes in the engine."""
+        """Returns slots for episodes in the engine."""
         length, in_seconds = self.length()
         reward = None if callable(self.reward) else self.reward
         is_rate = self.action == "rate"
@@ -178,14 +178,14 @@ class Source:
         """Fails if there is more than one flow to steer."""
         if len(self.flows) != 1:
             raise InputError(
-                f'the scenario has {len(self.flows)} flows with congestion = "{STEERED}": an environment steers one; '
-                "take lightlag.gym.parallel_env for several"
+                f'the scenario has {len(self.flows)} flows with congestion = "{STEERED}": an environment controls one; '
+                "use lightlag.gym.parallel_env for several"
             )
 
     def start(
         self, episodes: _engine.Episodes, place: int, random: np.random.Generator, observations: np.ndarray
     ) -> dict[str, str]:
-        """Starts an episode in a place, with its own seed. Returns the values that were drawn for it."""
+        """Starts an episode in a slot, with its own seed. Returns the values that were drawn for it."""
         scenario, drawn = self._draw(random)
         try:
             episodes.start(place, scenario, self.flows, observations)
@@ -202,7 +202,7 @@ class Source:
 
 
 def factor_of(task: Task) -> Callable[[Any], float]:
-    """The factor of an action."""
+    """Returns a function that converts an action to the factor of the rate or the window."""
     if task.factors is None:
         gain = task.gain
 
@@ -231,7 +231,7 @@ def factor_of(task: Task) -> Callable[[Any], float]:
 
 
 def factors_of(task: Task) -> Callable[[np.ndarray], Any]:
-    """The factors of many actions."""
+    """Returns a function that converts the actions of all environments to such factors."""
     if task.factors is None:
         gain = task.gain
 
@@ -254,7 +254,7 @@ def factors_of(task: Task) -> Callable[[np.ndarray], Any]:
 
 
 def _no_choice(action: Any, count: int) -> str:
-    return f"action: {printable(repr(action)):.60} is not a whole number from 0 to {count - 1}"
+    return f"action: {printable(repr(action)):.60} is not an integer from 0 to {count - 1}"
 
 
 def _draw(key: str, given: Any) -> Callable[[np.random.Generator], str]:
@@ -276,7 +276,7 @@ def _one_of(place: str, value: Any, known: Sequence[str]) -> None:
 
 def _whole(place: str, value: Any, most: int) -> None:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 1 <= value <= most:
-        raise InputError(f"{place}: {printable(repr(value)):.60} is not a whole number from 1 to {most:,}")
+        raise InputError(f"{place}: {printable(repr(value)):.60} is not an integer from 1 to {most:,}")
 
 
 def _number(place: str, value: Any, above: float, most: float, remedy: str = "") -> float:

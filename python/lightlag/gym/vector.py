@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector import VectorEnv as Base
 from gymnasium.vector.utils import batch_space
 
+from lightlag._renamed import former_keywords
 from lightlag.errors import InputError
 from lightlag.gym import links
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factors_of
@@ -23,17 +24,17 @@ __all__ = ["VectorEnv"]
 class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
     """Many runs, each with a flow whose rate or window an agent sets.
 
-    An episode that has ended starts anew with the next step, as `AutoresetMode.NEXT_STEP` says. An environment has the
-    same episodes whatever the number of threads.
+    An episode that has ended restarts with the next step, as defined by `AutoresetMode.NEXT_STEP`. An environment has
+    the same episodes whatever the number of threads.
 
     Parameters
     ----------
     num_envs
-        Their number.
+        Number of environments.
     scenario
         As for :class:`lightlag.gym.Env`, like all other parameters.
     threads
-        By default one for each processor.
+        Number of threads. Defaults to one per processor.
 
     Examples
     --------
@@ -51,10 +52,10 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         self, num_envs: int = 1, scenario: Any = links.link, *, threads: int | None = None, **task: Any
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= 1_000_000:
-            raise InputError(f"num_envs: {num_envs!r:.40} is not a whole number from 1 to 1,000,000")
+            raise InputError(f"num_envs: {num_envs!r:.40} is not an integer from 1 to 1,000,000")
         is_count = isinstance(threads, int) and not isinstance(threads, bool)
         if threads is not None and not (is_count and 1 <= threads <= 1024):
-            raise InputError(f"threads: {threads!r:.40} is not a whole number from 1 to 1,024")
+            raise InputError(f"threads: {threads!r:.40} is not an integer from 1 to 1,024")
         task.pop("render_mode", None)
         self.task = Task(scenario, **task)
         self.num_envs = num_envs
@@ -75,7 +76,7 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a run in each environment; ``infos["drawn"]`` has what was drawn for each."""
+        """Starts a run in each environment; ``infos["drawn"]`` has the values drawn for each."""
         seeds = self._seeds(seed)
         if not self._randoms or any(one is not None for one in seeds):
             fresh = [np.random.default_rng(one) for one in seeds]
@@ -86,9 +87,9 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         return observations, self._start(range(self.num_envs), observations)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Acts in each environment, and lets a monitor interval pass.
+        """Applies an action in each environment and simulates one monitor interval.
 
-        Where an episode had ended, the next one starts instead.
+        In an environment whose episode had ended, the next episode starts instead.
         """
         if not self._randoms:
             raise InputError("there are no episodes; call reset first")
@@ -97,7 +98,7 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         rewards = np.empty(self.num_envs)
         given = np.asarray(actions)
         if given.dtype.kind not in "iuf" or given.size != self.num_envs:
-            raise InputError(f"actions: is no array of {self.num_envs} numbers, one for each environment")
+            raise InputError(f"actions: is not an array of {self.num_envs} numbers, one for each environment")
         factors = self._factors(given.reshape(self.num_envs))
         self._episodes.step(factors, observations, rewards, self._flags)
         if self._own is not None:
@@ -107,18 +108,19 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         return observations, rewards, self._flags == 1, self._flags == 2, infos
 
     def intervals(self) -> Intervals:
-        """The last monitor intervals, an array for each feature."""
+        """Returns the last monitor intervals, an array for each feature."""
         rows = np.empty((self.num_envs, len(FEATURES)))
         self._episodes.intervals(rows)
         return Intervals(rows.T)
 
-    def result(self, at: int) -> Result:
-        """Ends the episode of an environment here, and gives the results of its run."""
-        is_place = isinstance(at, (int, np.integer)) and 0 <= at < self.num_envs
-        run = self._episodes.finish(at) if is_place else None
+    @former_keywords("VectorEnv.result")
+    def result(self, environment: int) -> Result:
+        """Ends the episode of an environment now, and returns the results of its run."""
+        is_place = isinstance(environment, (int, np.integer)) and 0 <= environment < self.num_envs
+        run = self._episodes.finish(environment) if is_place else None
         if run is None:
-            raise InputError(f"environment {at!r:.40} has no episode; call reset first")
-        self._flags[at] = 2
+            raise InputError(f"environment {environment!r:.40} has no episode; call reset first")
+        self._flags[environment] = 2
         return Result(Live(run))
 
     def _seeds(self, seed: Any) -> list[int | None]:
@@ -127,7 +129,9 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
             one is None or (isinstance(one, (int, np.integer)) and one >= 0) for one in seeds
         )
         if seed is not None and not is_whole:
-            raise InputError(f"seed: {printable(repr(seed)):.40} is not a whole number from 0 on, or a list of them")
+            raise InputError(
+                f"seed: {printable(repr(seed)):.40} is not an integer of 0 or more, or a list of such integers"
+            )
         if seed is None or isinstance(seed, (int, np.integer)):
             return [None if seed is None else int(seed) + at for at in range(self.num_envs)]
         if len(seed) != self.num_envs:

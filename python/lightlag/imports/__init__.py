@@ -1,7 +1,7 @@
-"""Measurements as scenarios: a reader turns a file into what it says of a path, and ``page`` writes the scenario.
+"""Converts measurements to scenarios: a reader extracts the facts of a path from a file, ``page`` writes the scenario.
 
-- ``found``: what a file says: rates, delays and losses over time, each with its origin.
-- ``texts``: files as text, also compressed ones, with every mistake named by its line.
+- ``found``: the contents of a file: rates, delays and losses over time, each with its origin.
+- ``texts``: reads files as text, also compressed ones; every error names its line.
 - ``sample``: the start of a file, by which readers recognise their format.
 - ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``fping``, ``ping``, ``motion``, ``hypatia``,
   ``mahimahi``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and ``read``.
@@ -42,7 +42,7 @@ KINDS: Mapping[str, str] = {
     "mahimahi": "mahimahi",
     "csv": "table",
 }
-"""The kinds of files with their modules, in the order in which these try to recognise a file. The table is last."""
+"""The modules that read each kind of file, in the order in which they try to recognise a file. The table is last."""
 
 
 _SCENARIO = frozenset({"links", "flows", "topology", "media", "nodes", "stations", "constellation"})
@@ -50,10 +50,10 @@ _STUDY = frozenset({"scenario", "scenarios", "vary"})
 
 
 class Reader(Protocol):
-    """A module that reads a kind of files."""
+    """A module that reads one kind of file."""
 
     ABOUT: str
-    """The kind, in a few words."""
+    """Description of the kind of file, in a few words."""
 
     def recognises(self, sample: Sample, /) -> bool:
         """Returns True if the start of a file is certainly of this kind."""
@@ -64,16 +64,16 @@ class Reader(Protocol):
 
 OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?i)^\s*<(?:!doctype html|html)", "is a web page; name the file with the measurement itself"),
-    (r"^HOST: .*Loss%|^Start: \d{4}-", "is a report by mtr; import the output of ping to the same host"),
-    (r"(?i)^traceroute to |^tracing route to ", "is the output of traceroute; import that of ping to the same host"),
-    (r"^\s*SEQ HOST\s+SIZE TTL TIME", "is a ping of RouterOS; import the output of ping on a host"),
-    (r"^Sending \d+, \d+-byte ICMP Echos", "is a ping of Cisco IOS without round trips; import that of a host"),
-    (r"^Source\s+Destination\s+IPV4Address", "is the output of Test-Connection; import that of ping"),
+    (r"^HOST: .*Loss%|^Start: \d{4}-", "is a report by mtr; use ping to the same host"),
+    (r"(?i)^traceroute to |^tracing route to ", "is the output of traceroute; use ping to the same host"),
+    (r"^\s*SEQ HOST\s+SIZE TTL TIME", "is a ping of RouterOS; use ping on a host"),
+    (r"^Sending \d+, \d+-byte ICMP Echos", "is a ping of Cisco IOS without round trips; use ping on a host"),
+    (r"^Source\s+Destination\s+IPV4Address", "is the output of Test-Connection; use ping"),
     (r'Speedtest by Ookla|"download"\s*:\s*\{\s*"bandwidth"', "is a speed test without intervals; use iperf3"),
     (r"^[1-9] .{67}\s*$", "holds orbits (TLE); name it as file of a [constellation]"),
     (r"^#!", "is a program; name the file with its output"),
 )  # fmt: skip
-"""The look of files that other commands take, or no command, with a remedy."""
+"""Patterns of files that cannot be imported, each with a hint: other commands read them, or none does."""
 
 
 def read(path: Path, kind: str | None = None, options: Options | None = None) -> Found:
@@ -82,12 +82,12 @@ def read(path: Path, kind: str | None = None, options: Options | None = None) ->
     Raises
     ------
     InputError
-        If it is not of its kind, or something in it is wrong; the message names the file, the line and a remedy.
+        If the file is not of the given kind, or has errors; the message names the file, the line and a fix.
     """
     options = Options() if options is None else options
     kind = kind_of(path, options) if kind is None else kind
     if kind not in KINDS:
-        raise InputError(f'no kind "{printable(kind)}" of files; there are {", ".join(KINDS)}')
+        raise InputError(f'"{printable(kind)}" is not a valid file format; there are {", ".join(KINDS)}')
     if (options.columns or options.missing) and kind != "csv":
         option = "--column names the columns" if options.columns else "--missing names values"
         raise InputError(f"{option} of a table, and {printable(path)} is {_reader(kind).ABOUT}; leave it out")
@@ -99,7 +99,7 @@ def _reader(kind: str) -> Reader:
 
 
 def kind_of(path: Path, options: Options | None = None) -> str:
-    """Returns the kind of a file, by its contents. A file whose columns are given is a table.
+    """Returns the kind of a file, from its contents. A file whose columns are given is a table.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def kind_of(path: Path, options: Options | None = None) -> str:
 
 
 def _unrecognised(path: Path, sample: Sample) -> InputError:
-    """Returns an error that names what the file is, or the formats that can be read."""
+    """Returns an error that names the format of the file, or the formats that can be read."""
     from lightlag.imports import texts
 
     text = texts.text(path)
@@ -132,7 +132,7 @@ def _unrecognised(path: Path, sample: Sample) -> InputError:
 
 
 def _is_document(text: str, keys: frozenset[str]) -> bool:
-    """Whether a text is TOML or JSON with any of these keys."""
+    """Returns true if a text is TOML or JSON with any of these keys."""
     try:
         document = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -143,5 +143,5 @@ def _is_document(text: str, keys: frozenset[str]) -> bool:
 def to_scenario(
     path: Path, *, kind: str | None = None, name: str | None = None, options: Options | None = None
 ) -> Page:
-    """Returns a scenario of a measurement: its text and the files beside it."""
+    """Returns a scenario of a measurement: its text and the files that belong next to it."""
     return write(path, read(path, kind, options), name, Options() if options is None else options)

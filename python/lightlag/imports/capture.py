@@ -1,4 +1,4 @@
-"""Captures: the path of the connection with the most data, as far as its packets show it."""
+"""Captures: the path of the connection with the most data, as far as it can be inferred from its packets."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """Round trip, rate and losses of the largest connection."""
+    """Returns the round trip, rate and losses of the largest connection."""
     from lightlag.captures.connections import inspect
 
     capture = inspect(path)
     if not capture.connections:
-        texts.fail(path, "has no connection of TCP; take a capture with one")
+        texts.fail(path, "has no TCP connection; use a capture that has one")
     connection = max(
         (each.summary for each in capture.connections),
         key=lambda one: one["forward"]["unique_bytes"] + one["backward"]["unique_bytes"],
@@ -39,7 +39,7 @@ def read(path: Path, options: Options) -> Found:
     found = Found(f"Connection {connection['number']} of a capture: {connection['client']} to {connection['server']}.")
     found.is_backward = is_backward
     if (least := connection["min_rtt_s"]) is not None:
-        found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:.6g} ms")
+        found.delay = Measured(least / 2, f"half of the minimum RTT, {least * 1000:.6g} ms")
     found.rate = _rate(path, connection["number"], side)
     if found.rate is None and options.rate is None:
         texts.fail(path, 'has no connection with enough data for a rate; give one, as --rate "20 Mbit/s"')
@@ -53,7 +53,7 @@ def read(path: Path, options: Options) -> Found:
 
 
 def _rate(path: Path, number: int, side: dict[str, Any]) -> Measured | None:
-    """The rate at which segments came through; what the connection got on average only where nothing else shows."""
+    """Returns the arrival rate of segments; the average rate of the connection only if no better estimate exists."""
     from lightlag.captures.repetition import Sending
 
     try:
@@ -61,7 +61,7 @@ def _rate(path: Path, number: int, side: dict[str, Any]) -> Measured | None:
     except InputError:
         known = None
     if known:
-        return Measured(known, "at which ten segments in a row came through")
+        return Measured(known, "sustained over ten consecutive segments")
     if not side["goodput_bps"]:
         return None
     payload = side["payload_bytes"] / max(side["data_segments"], 1)
@@ -70,10 +70,10 @@ def _rate(path: Path, number: int, side: dict[str, Any]) -> Measured | None:
 
 
 def _losses(found: Found, side: dict[str, Any]) -> None:
-    """Lost segments as a share; those of a full queue are among them."""
+    """Adds a note about retransmitted segments. They include losses caused by a full queue, so no loss is set."""
     segments, again = side["data_segments"], side["retransmitted_segments"] - side["spurious_retransmissions"]
     if segments and again > 0:
         found.notes.append(
-            f"{again} of {segments} segments were sent again ({again / segments:.3g}). Losses of a full queue are "
-            "among them, so loss is left out; set it if the link is known to err."
+            f"{again} of {segments} segments were retransmitted ({again / segments:.3g}). They include losses from a "
+            "full queue, so loss is left out; set it if the link is known to lose packets."
         )

@@ -9,7 +9,7 @@ __all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
 
 Side = Literal["forward", "backward"]
 LONGEST_S = 480 * 3600.0
-"""Seconds of a time in a scenario at most."""
+"""Maximum time in a scenario, in seconds."""
 FASTEST_BPS = 1e15
 
 
@@ -20,18 +20,18 @@ class Options:
     rate: str | None = None
     """Rate of the link, where the file has none."""
     delay: str | None = None
-    """Delay of the link, where the file has none."""
+    """Delay of the link in one direction, where the file has none."""
     interval_s: float | None = None
-    """Time between two probes; by default as the file says, or 1 s."""
+    """Time between two probes. Defaults to the value in the file, or 1 s."""
     columns: tuple[str, ...] = ()
     """Columns of a table, as ``rate=rate_mbps:Mbit/s``."""
     missing: tuple[str, ...] = ()
-    """Values of a table that stand for none, as ``0`` or ``999``."""
+    """Values of a table that mean "no value", as ``0`` or ``999``."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number and where it comes from."""
+    """A number and the source that it comes from."""
 
     value: float
     origin: str
@@ -39,7 +39,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Row:
-    """A link from a time on, in seconds, bit/s and seconds; None where nothing is said."""
+    """Parameters of a link starting at ``time_s``: bit/s, seconds and a fraction; None where unspecified."""
 
     time_s: float
     rate_bps: float | None = None
@@ -53,55 +53,55 @@ class Motion:
 
     nodes: tuple[str, ...]
     file: str
-    """The text of the file of their paths."""
+    """Contents of the file with their paths."""
     format: str
     end_s: float
     span_m: float
-    """The largest distance of two nodes at the start."""
+    """Maximum distance of a node from the first one at the start, in metres."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The tables of a scenario that a reader writes itself, behind its name and duration."""
+    """A scenario that a reader writes itself: its tables after name and duration."""
 
     lines: tuple[str, ...]
     files: dict[str, str]
-    """Files beside it, by name."""
+    """Files next to the scenario, by name."""
 
 
 @dataclass
 class Found:
-    """The facts that a file gives."""
+    """The facts of a path that a file gives."""
 
     title: str
     """A sentence about the file."""
     rate: Measured | None = None
-    """bit/s."""
+    """Rate of the link in bit/s."""
     delay: Measured | None = None
-    """Seconds, one way."""
+    """Delay of the link in one direction, in seconds."""
     loss: dict[Side, Measured] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
-    """The link over time."""
+    """Parameters of the link over time."""
     side: Side | None = None
-    """The direction of the rows; None is both."""
+    """The direction that the rows apply to; None for both."""
     opportunities: str | None = None
-    """A trace of mahimahi, in the place of rows."""
+    """Contents of a mahimahi trace, used instead of rows."""
     duration_s: float = 0.0
     transfer: Measured | None = None
-    """Bytes."""
+    """Payload of the transfer in bytes."""
     congestion: tuple[str, str] | None = None
-    """The congestion control, and its origin."""
+    """The congestion control, and where its name comes from."""
     is_udp: bool = False
     traffic: Measured | None = None
-    """Rate at which datagrams are sent, in bit/s; by default that of the link."""
+    """Rate of sent datagrams, in bit/s. Defaults to the rate of the link."""
     is_backward: bool = False
     """Whether the data flows from the server to the client."""
     mss: Measured | None = None
     motion: Motion | None = None
     written: Written | None = None
-    """The rest of the scenario, in the place of a link and a flow."""
+    """The rest of the scenario, used instead of a link and a flow."""
     other: Found | None = None
-    """The opposite direction, where the file has both: its rate, rows, losses and data."""
+    """The facts of the opposite direction, if the file has both: its rate, rows, losses and data."""
     has_flow: bool = True
     """Whether data was sent in this direction."""
     notes: list[str] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The output of fping: ``-l`` or ``-c`` with ``-D`` or without, and the round trips of ``-C``.
 
-Lines are ``[time] host : [number], 64 bytes, 40.1 ms (...)`` or ``..., timed out``; the summary of ``-C`` is
-``host : 40.1 - 41.0``, a dash for a probe without an answer.
+Lines are ``[time] host : [number], 64 bytes, 40.1 ms (...)`` or ``..., timed out``; the summary of ``-C`` is ``host :
+40.1 - 41.0``, a dash for a probe without a reply.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """Returns the delay over time, and the fraction of probes without an answer."""
+    """Returns the delay over time, and the fraction of probes without a reply."""
     probes: dict[int, tuple[float | None, float] | None] = {}
     hosts: dict[str, None] = {}
     totals: list[re.Match[str]] = []
@@ -61,23 +61,23 @@ def read(path: Path, options: Options) -> Found:
     sent = max(max(probes, default=-1) + 1 - start, 0 if probes and start else sum(int(row["sent"]) for row in totals))
     least = [texts.round_trip(path, row["least"], 1e-3, "min") for row in totals if row["least"]]
     if not answers and not least:
-        texts.fail(path, f"none of {sent} probes was answered: there is no round trip; probe a host that answers")
+        texts.fail(path, f"none of {sent} probes received a reply: there is no round trip; probe a host that answers")
     received = len(answers) if answers else min(sum(int(row["received"]) for row in totals), sent)
-    found = Found(f"{received} answers to {sent} probes of fping.")
+    found = Found(f"{received} replies to {sent} probes of fping.")
     interval_s = options.interval_s or 1.0
     if answers:
         _times(path, found, answers, start, interval_s)
     else:
         found.delay = Measured(min(least) / 2, f"half of the minimum RTT in the summary, {min(least) * 1000:g} ms")
         found.duration_s = max(sent * interval_s, 1.0)
-        found.notes.append("The file has a summary and no answers, so that the delay does not change.")
+        found.notes.append("The file has a summary and no replies, so the delay does not change.")
     if sent > received:
         ping.losses(found, 1 - received / sent)
     return found
 
 
 def _answer(path: Path, stamp: str | None, text: str | None, at: int) -> tuple[float | None, float] | None:
-    """Time of day and round trip of an answer, in seconds; None for a probe without one."""
+    """Returns the time of day and the round trip of a reply, in seconds; None for a probe without a reply."""
     if text is None or text == "-":
         return None
     return float(stamp) if stamp else None, texts.round_trip(path, text, 1e-3, "the round trip", line=at)
@@ -86,11 +86,11 @@ def _answer(path: Path, stamp: str | None, text: str | None, at: int) -> tuple[f
 def _times(
     path: Path, found: Found, answers: dict[int, tuple[float | None, float]], start: int, interval_s: float
 ) -> None:
-    """Sets the delay over time, by the times in front of the lines or by the numbers of the probes."""
+    """Sets the delay over time: by the times at the start of the lines, or by the numbers of the probes."""
     if all(stamp is not None for stamp, _ in answers.values()):
         sent = [(stamp - rtt, rtt) for stamp, rtt in answers.values() if stamp is not None]
         origin = min(when for when, _ in sent)
         ping.delays(path, found, [(when - origin, rtt) for when, rtt in sent])
         return
     ping.delays(path, found, [((number - start) * interval_s, rtt) for number, (_, rtt) in answers.items()])
-    found.notes.append(f"The file has no times of day (fping -D): a probe was sent each {interval_s:g} s.")
+    found.notes.append(f"The file has no times of day (fping -D): the probes were sent every {interval_s:g} s.")

@@ -1,7 +1,7 @@
 """Files of Hypatia: the round trip of a pair of stations over time, and its path through the satellites.
 
 Rows are ``time_ns,rtt_ns`` (``networkx_rtt_A_to_B.txt``) and ``time_ns,A-…-B`` (``networkx_path_A_to_B.txt``). A path
-has no lengths, so its round trips are read from the file beside it.
+has no lengths, so its round trips are read from the round-trip file next to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROWS = all_match(r"^\d{1,19},\d+(?:\.\d+)?$")
 
 
 def recognises(sample: Sample) -> bool:
-    """Returns True for rows of whole nanoseconds with a path, or with a round trip in nanoseconds."""
+    """Returns True for rows of integer nanoseconds with a path, or with a round trip in nanoseconds."""
     if all_match(_WAY.pattern)(sample):
         return True
     first = [int(line.split(",")[0]) for line in sample.lines[:2]] if _ROWS(sample) else []
@@ -30,13 +30,15 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """The delay over time; a time without a path is an outage."""
+    """Returns the delay over time; a time without a path is an outage."""
     rows = texts.lines(path)
     is_path = any(_WAY.match(line.strip()) for _, line in rows)
     times, partner = path, path.with_name(path.name.replace("path", "rtt"))
     if is_path:
         if partner == path or not partner.exists():
-            texts.fail(path, f"has no lengths; put the file of its round trips beside it, as {partner.name}")
+            texts.fail(
+                path, f"has no lengths; put the file of its round trips into the same directory, as {partner.name}"
+            )
         times = partner
     found = Found("Round trips of a pair of stations by Hypatia.")
     for at, line in texts.lines(times):
@@ -52,13 +54,13 @@ def read(path: Path, options: Options) -> Found:
             )
         delay = texts.number(times, rtt, "rtt_ns", line=at) / 2e9
         if delay > LONGEST_S:
-            texts.fail(times, f"{2 * delay:g} s is no round trip; they are in nanoseconds", at)
-        # No way is a round trip of zero.
+            texts.fail(times, f"{2 * delay:g} s is not a valid round trip; round trips are in nanoseconds", at)
+        # A round trip of zero means that there is no path.
         is_up = delay > 0
         found.rows.append(Row(seconds, None if is_up else 0.0, delay if is_up else None))
     up = [row.delay_s for row in found.rows if row.delay_s]
     if not up:
-        texts.fail(times, "the stations never have a path: every round trip is 0; take another pair")
+        texts.fail(times, "the stations never have a path: every round trip is 0; choose another pair")
     found.delay = Measured(up[0], f"half of the first round trip, {up[0] * 2000:.6g} ms")
     found.duration_s = found.rows[-1].time_s + 1
     if any(row.rate_bps == 0 for row in found.rows):
@@ -76,7 +78,7 @@ def _fields(path: Path, line: str, at: int) -> tuple[str, str]:
 
 
 def _path_notes(path: Path, rows: list[tuple[int, str]]) -> list[str]:
-    """The changes of the path, the first few of them."""
+    """Returns a note on the first few changes of the path."""
     changes = []
     for at, line in rows:
         when, way = _fields(path, line, at)

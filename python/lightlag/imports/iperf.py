@@ -18,9 +18,9 @@ __all__ = ["ABOUT", "read", "recognises"]
 ABOUT = "a test by iperf3 --json or --json-stream"
 
 _USUAL_LENGTH_S = 10.0
-"""Length of a test without -t."""
+"""Duration of a test without -t, in seconds."""
 _REVERSE = "_bidir_reverse"
-"""End of the keys of the second direction of --bidir. iperf3 3.7 writes the same key twice."""
+"""Suffix of the keys of the second direction with --bidir. iperf3 3.7 writes the same key twice instead."""
 _SIGN = re.compile(r'"(?:intervals|test_start|sum_sent|bits_per_second|connecting_to|local_port)"|^\s*\{"event"\s*:')
 
 
@@ -36,12 +36,12 @@ def read(path: Path, options: Options) -> Found:
     if test is None:
         texts.fail(path, "has no JSON; write it with iperf3 --json, or import its text with --from iperf")
     if not isinstance(test, dict):
-        texts.fail(path, "is JSON, but no test by iperf3: it has no intervals; write it with iperf3 --json")
+        texts.fail(path, "is JSON, but not a test by iperf3: it has no intervals; write it with iperf3 --json")
     error = texts.member(path, test, "error")
     if not _has_data(test):
         if error:
             texts.fail(path, f"the test failed: {error}; repeat it")
-        texts.fail(path, "is JSON, but no test by iperf3: it has no intervals; write it with iperf3 --json")
+        texts.fail(path, "is JSON, but not a test by iperf3: it has no intervals; write it with iperf3 --json")
     test.setdefault("intervals", [])
     found = _setup(path, test)
     found.error = str(error)[:200] if error else None
@@ -63,7 +63,7 @@ def read(path: Path, options: Options) -> Found:
 
 
 def _has_data(test: Any) -> bool:
-    """Whether a test has intervals, or at least totals."""
+    """Returns true if a test has intervals, or at least totals."""
     if not isinstance(test, dict):
         return False
     end, intervals = test.get("end"), test.get("intervals", [])
@@ -75,14 +75,17 @@ def _has_data(test: Any) -> bool:
 
 
 def _is_server_first(path: Path, test: Any) -> bool:
-    """Whether the first of two sums is what a server sent: iperf3 3.7 starts with the sender's on both sides."""
+    """Returns true if a server wrote the report and its first sum is the data that it sent.
+
+    In iperf3 3.7 each side lists its own sending direction first.
+    """
     if texts.member(path, test, "start", "accepted_connection") is None:
         return False
     return texts.member(path, test, "intervals", 0, "sum", "sender") is True
 
 
 def _setup(path: Path, test: dict[str, Any]) -> Report:
-    """The settings that a test reports."""
+    """Returns the settings that a test reports."""
     setup, end = texts.member(path, test, "start", "test_start"), texts.member(path, test, "end")
     version = texts.member(path, test, "start", "version")
     found = Report(version if isinstance(version, str) else "iperf3", texts.member(path, setup, "protocol") == "UDP")
@@ -98,7 +101,7 @@ def _setup(path: Path, test: dict[str, Any]) -> Report:
 
 
 def _tests(path: Path) -> Iterator[Any]:
-    """The tests of a file: JSON behind other lines, tests one behind the other (a server's log, a list), events."""
+    """Yields the tests of a file: JSON after other lines, concatenated tests (a server's log, a list), or events."""
     text = texts.without_nan(texts.text(path))
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=lambda _: None)
     test: dict[str, Any] | None = None
@@ -142,7 +145,7 @@ def _payload(path: Path, test: Any, setup: Any, is_udp: bool) -> float | None:
     value = texts.member(path, setup, "blksize") if is_udp else texts.member(path, test, "start", "tcp_mss_default")
     if not value and not is_udp:
         value = texts.member(path, test, "start", "tcp_mss")
-    return texts.number(path, value, "the payload of a packet", least=1) if value else None
+    return texts.number(path, value, "the payload of a packet", minimum=1) if value else None
 
 
 def _direction(path: Path, test: dict[str, Any], found: Report, side: Side, suffix: str) -> None:
@@ -158,8 +161,8 @@ def _direction(path: Path, test: dict[str, Any], found: Report, side: Side, suff
     direction.sent_bps = _rate(path, totals["sum_sent"], f"end.sum_sent{suffix}")
     direction.received_bps = _rate(path, totals["sum_received"], f"end.sum_received{suffix}")
     lost = [texts.member(path, totals[name], "lost_percent") for name in ("sum_received", "sum")]
-    told = next((one for one in lost if one is not None), None)
-    direction.loss = None if told is None else _share(path, told, "end.sum.lost_percent")
+    reported = next((one for one in lost if one is not None), None)
+    direction.loss = None if reported is None else _share(path, reported, "end.sum.lost_percent")
     again = texts.member(path, totals["sum_sent"], "retransmits")
     direction.retransmits = (
         None if again is None or found.is_udp else texts.number(path, again, "end.sum_sent.retransmits")
@@ -169,14 +172,14 @@ def _direction(path: Path, test: dict[str, Any], found: Report, side: Side, suff
     ]
     length = next((one for one in lengths if one), None)
     if length is not None:
-        direction.length_s = min(texts.number(path, length, "end.sum.seconds", least=1e-3), LONGEST_S)
+        direction.length_s = min(texts.number(path, length, "end.sum.seconds", minimum=1e-3), LONGEST_S)
     if not given:
         _total_alone(path, direction, totals)
     found.directions[side] = direction
 
 
 def _total_alone(path: Path, direction: Direction, totals: dict[str, Any]) -> None:
-    """The whole test as one interval: iperf3 -i 0 reports no others."""
+    """Stores the entire test as one interval: with -i 0 iperf3 reports no others."""
     rates = [direction.received_bps, direction.sent_bps, _rate(path, totals["sum"], "end.sum")]
     bps = next((rate for rate in rates if rate), None)
     if bps is None:
@@ -189,7 +192,7 @@ def _total_alone(path: Path, direction: Direction, totals: dict[str, Any]) -> No
 
 
 def _is_sender(given: list[Any], key: str, side: Side, suffix: str) -> bool:
-    """Whether intervals are those of the sender: as they say, or those of a client that sends."""
+    """Returns true if the sender reported these intervals: as they state, or because the reporting client sends."""
     for row in given:
         said = row.get(key, {}).get("sender") if isinstance(row, dict) and isinstance(row.get(key), dict) else None
         if isinstance(said, bool):
@@ -200,7 +203,7 @@ def _is_sender(given: list[Any], key: str, side: Side, suffix: str) -> bool:
 
 
 def _interval(path: Path, row: Any, at: int, key: str, suffix: str) -> Interval | None:
-    """An interval; None if it was omitted, or belongs to a server that measured nothing."""
+    """Returns an interval; None if it is marked as omitted, or belongs to a server that measured nothing."""
     place = f"intervals[{at}].{key}"
     total = texts.member(path, row, key)
     if not isinstance(total, dict):
@@ -232,14 +235,14 @@ def _rate(path: Path, total: Any, place: str) -> float | None:
 
 def _share(path: Path, percent: Any, place: str) -> float:
     # Datagrams that arrive late count as -1 lost.
-    share = texts.number(path, percent, place, least=-100) / 100
+    share = texts.number(path, percent, place, minimum=-100) / 100
     if share > 1:
         texts.fail(path, f"{place}: {percent:g} is above 100")
     return max(share, 0.0)
 
 
 def _rtt(path: Path, row: Any, at: int) -> float | None:
-    """The RTT of the streams at the end of an interval, in microseconds in the file."""
+    """Returns the RTT of the streams at the end of an interval in seconds; the file has microseconds."""
     streams = texts.member(path, row, "streams")
     times = [
         texts.number(path, rtt, f"intervals[{at}].streams.rtt") / 1e6
@@ -250,7 +253,7 @@ def _rtt(path: Path, row: Any, at: int) -> float | None:
 
 
 def _min_rtt(path: Path, test: dict[str, Any], end: Any) -> float | None:
-    """The minimum RTT of all streams; without that of the end, the least of the intervals."""
+    """Returns the minimum RTT of all streams; without a final value, the minimum of the intervals."""
     streams = texts.member(path, end, "streams")
     times = [
         texts.number(path, least, "end.streams.sender.min_rtt") / 1e6

@@ -1,15 +1,16 @@
 """A test by iperf or iperf3, whatever the form of its output, and the path that follows from it.
 
-A sender's goodput is not the rate of the link. Slow start, recovery and windows keep it below, so that a trace of the
-goodput would turn each of them into a slow link, which slows the next sender down again. Hence:
+A sender's goodput is not the rate of the link. Slow start, recovery and windows keep it below this rate. A trace of the
+goodput would turn each of these effects into a slow link, which would slow down the simulated sender a second time.
+Hence:
 
-- The intervals at the start in which the goodput still grows say nothing about the link.
+- The intervals at the start in which the goodput still grows carry no information about the link.
 - Where the RTT is a quarter above its minimum, a queue has built up: the path was full, and what arrived is its rate.
 - Where the goodput is steady, the link has this rate at least.
 - A goodput that varies becomes a trace only if the intervals are long against the RTT, so that a sender can follow.
 
-If no queue shows, the scenario says that the link may be faster. Datagrams that a full link dropped are not lost a
-second time: where many are lost, the link has the rate at which they arrive.
+Without signs of a queue, the scenario notes that the link may be faster. Datagrams that a full link dropped are not
+also simulated as random losses: if many were lost, the link gets their arrival rate.
 """
 
 from __future__ import annotations
@@ -27,31 +28,36 @@ from lightlag.text.quantities import rate as shown
 __all__ = ["Direction", "Interval", "Report", "path_of"]
 
 TCP_HEADERS, UDP_HEADERS = 52, 28
-"""Bytes around a payload: IPv4, TCP with timestamps; IPv4, UDP."""
+"""Size of the headers in bytes: IPv4 and TCP with timestamps; IPv4 and UDP."""
 MSS = 1448.0
 _QUEUEING = 1.25
-"""RTT by the minimum from which on a queue is taken to have built up."""
+"""Minimum RTT, as a multiple of the minimum of the test, that indicates a queue."""
 _STEADY = 0.1
-"""Deviation from the median up to which a goodput is called steady."""
+"""Maximum deviation of a steady goodput from the median."""
 _GROWN = 0.8
-"""Fraction of the upper goodputs that ends the growth at the start."""
+"""The initial growth ends with the first interval that reaches this fraction of the plateau, the median of the upper
+half.
+"""
 _STALLED = 0.2
-"""Fraction of the median below which a sender has stalled, which says nothing about the link."""
+"""Minimum goodput as a fraction of the median.
+
+A slower sender has stalled, and its goodput does not measure the link.
+"""
 _FULL_LOSS = 0.05
-"""Loss of datagrams from which on the link is taken to be full."""
+"""Minimum loss of datagrams that indicates a full link."""
 _COVERED = 0.9
-"""Fraction of a test below which intervals are missing."""
+"""Minimum fraction of a test that the intervals must cover."""
 _MIN_ROWS = 5
-"""Intervals that make a trace."""
+"""Minimum number of intervals of a trace."""
 _RTTS = 10
-"""RTTs of an interval that a sender needs to follow a trace."""
+"""Minimum length of an interval in RTTs, so that a sender can follow a trace."""
 _USUAL_RTT_S = 0.1
-"""RTT that is assumed where a test has none."""
+"""RTT in seconds that is assumed if a test reports none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The report of one interval of a test."""
+    """The report of a test on one interval."""
 
     start_s: float
     end_s: float
@@ -60,7 +66,7 @@ class Interval:
     loss: float | None = None
     """Fraction of the datagrams that were lost."""
     rtt_s: float | None = None
-    """Smoothed RTT of the sender at its end."""
+    """Smoothed RTT of the sender at the end of the interval."""
 
 
 @dataclass
@@ -69,37 +75,37 @@ class Direction:
 
     intervals: list[Interval] = field(default_factory=list)
     is_sent: bool = True
-    """Whether the intervals say what was sent; otherwise what was received."""
+    """Whether the intervals report sent data; otherwise received data."""
     sent_bps: float | None = None
-    """Mean payload per second that was sent, of datagrams."""
+    """Mean payload per second that was sent; only for datagrams."""
     received_bps: float | None = None
     """Mean payload per second that was received."""
     loss: float | None = None
     """Fraction of all datagrams that were lost."""
     retransmits: float | None = None
     length_s: float | None = None
-    """Length of the test by its totals."""
+    """Duration of the test according to its totals, in seconds."""
 
 
 @dataclass
 class Report:
-    """A test."""
+    """A test with its directions and settings."""
 
     program: str
     is_udp: bool = False
     payload: float | None = None
-    """Bytes of payload of a packet."""
+    """Payload of a packet in bytes."""
     directions: dict[Side, Direction] = field(default_factory=dict)
     min_rtt_s: float | None = None
     congestion: str | None = None
     error: str | None = None
-    """The reason for which it stopped early."""
+    """Reason why the test stopped early."""
     streams: int = 1
-    """Connections in each direction."""
+    """Number of connections in each direction."""
     target_bps: float | None = None
-    """Limit that the sender set itself."""
+    """Rate limit that was set for the sender."""
     tests: int = 1
-    """Tests in the file, of which this is the last one with data."""
+    """Number of tests in the file; this is the last one with data."""
 
 
 def path_of(path: Path, test: Report, options: Options) -> Found:
@@ -126,9 +132,9 @@ def path_of(path: Path, test: Report, options: Options) -> Found:
         found.notes.append("Nothing arrived in the other direction, so that it has no flow.")
     found.notes += _notes(test)
     if test.min_rtt_s:
-        found.delay = Measured(test.min_rtt_s / 2, f"half of the least RTT, {test.min_rtt_s * 1000:g} ms")
+        found.delay = Measured(test.min_rtt_s / 2, f"half of the minimum RTT, {test.min_rtt_s * 1000:g} ms")
     for one in (found, *others):
-        one.mss = Measured(test.payload or MSS, "the payload of its packets" if test.payload else "the usual payload")
+        one.mss = Measured(test.payload or MSS, "the payload of its packets" if test.payload else "the default payload")
         if test.congestion and not test.is_udp:
             one.congestion = (test.congestion, "the sender's in the test")
     return found
@@ -162,24 +168,27 @@ def _direction(test: Report, side: Side, options: Options) -> Found:
         _connection(found, _rtt(test, options), direction, overhead, said)
     _compare_totals(found, direction)
     if options.rate is not None:
-        # The given rate is that of the link at all times.
+        # The given rate is the rate of the link at all times.
         found.rows = []
     if direction.retransmits:
         found.notes.append(
-            f"{direction.retransmits:g} segments were retransmitted; losses of a full queue are among them, so loss is "
-            "left out."
+            f"{direction.retransmits:g} segments were retransmitted; losses from a full queue are among them, so loss "
+            "is left out."
         )
     return found
 
 
 def _rtt(test: Report, options: Options) -> float:
-    """The RTT of a test in seconds: as measured, of the delay that the user gave, or the usual one."""
+    """Returns the RTT of a test in seconds: as measured, from the delay that the user gave, or the default."""
     given = None if options.delay is None else quantity(options.delay, "s")[0]
     return test.min_rtt_s or 2 * (given or 0.0) or _USUAL_RTT_S
 
 
 def _compare_totals(found: Found, direction: Direction) -> None:
-    """Compares the totals of a test with its intervals: some may be missing, and senders count what they buffer."""
+    """Notes differences between the totals of a test and its intervals.
+
+    Some intervals may be missing, and senders count buffered data.
+    """
     lengths = [one.end_s - one.start_s for one in direction.intervals]
     covered, total = sum(lengths), direction.length_s
     if total is not None and covered < _COVERED * total:
@@ -193,7 +202,7 @@ def _compare_totals(found: Found, direction: Direction) -> None:
 
 
 def _connection(found: Found, rtt_s: float, direction: Direction, overhead: float, said: str) -> None:
-    """The rate of the link behind the goodput of a TCP connection."""
+    """Sets the rate of the link, inferred from the goodput of a TCP connection."""
     intervals = _counting(direction.intervals)
     full = _with_queue(intervals)
     used = full or _grown(intervals)
@@ -207,7 +216,7 @@ def _connection(found: Found, rtt_s: float, direction: Direction, overhead: floa
         known = any(one.rtt_s for one in intervals)
         why = "no RTT shows a queue" if known else "the file has no RTTs that would show a queue"
         found.notes.append(
-            f"Nothing shows that the path was full ({why}): the rate is what arrived, and the link may be faster. Give "
+            f"No sign that the path was full ({why}): the rate is what arrived, and the link may be faster. Give "
             "its rate with --rate."
         )
     if close >= 0.8 * len(rates):
@@ -229,14 +238,14 @@ def _when(full: Sequence[Interval]) -> str:
 
 
 def _counting(intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals with data and without short ones, such as the last, whose rate says little."""
+    """Returns the intervals with data, without short ones such as the last, whose rate is not meaningful."""
     usual = statistics.median(one.end_s - one.start_s for one in intervals)
     kept = [one for one in intervals if one.bps >= 1 and one.end_s - one.start_s >= usual / 2]
     return kept or [one for one in intervals if one.bps >= 1]
 
 
 def _with_queue(intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals in which a queue has built up by their RTTs; none if those of the test do not rise."""
+    """Returns the intervals whose RTTs show a queue; none if the RTTs of the test do not rise."""
     rtts = [one.rtt_s for one in intervals if one.rtt_s]
     if not rtts:
         return []
@@ -244,13 +253,14 @@ def _with_queue(intervals: Sequence[Interval]) -> list[Interval]:
     full = [one for one in intervals if one.rtt_s and one.rtt_s >= _QUEUEING * least]
     if len(full) < 2:
         return []
-    # With a queue a sender that has stalled after a loss still gets the rate of the link, but not for a whole interval.
+    # With a queue, a sender that has stalled after a loss still gets the rate of the link, but not for an entire
+    # interval.
     middle = statistics.median(one.bps for one in full)
     return [one for one in full if one.bps >= _GROWN * middle]
 
 
 def _grown(intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals from that on in which the goodput has grown, without those in which the sender had stalled."""
+    """Returns the intervals after the initial growth of the goodput, without stalls of the sender."""
     upper = sorted(one.bps for one in intervals)[len(intervals) // 2 :]
     plateau = statistics.median(upper)
     first = next(at for at, one in enumerate(intervals) if one.bps >= _GROWN * plateau)
@@ -259,7 +269,7 @@ def _grown(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def _datagrams(found: Found, direction: Direction, start: float, overhead: float, said: str) -> None:
-    """The rate of the link and the loss behind the datagrams that were sent and those that arrived."""
+    """Sets the rate of the link and the loss, inferred from the datagrams sent and received."""
     intervals = direction.intervals
     mean = statistics.fmean(one.bps for one in intervals)
     loss = direction.loss
@@ -288,8 +298,8 @@ def _datagrams(found: Found, direction: Direction, start: float, overhead: float
             found.loss = {found.side or "forward": Measured(share, f"{share:.3g} of the datagrams were lost")}
         return
     found.notes.append(
-        f"{100 * share:.3g} % of the datagrams were lost: they are taken for those that a full link dropped, so the "
-        "link has the rate at which the others arrived, and loss is left out."
+        f"{100 * share:.3g} % of the datagrams were lost. It is assumed that a full link dropped them: the rate of the "
+        "link is the rate of the datagrams that arrived, and loss is left out."
     )
     found.rate = Measured(received * overhead, f"what arrived, {said}")
     arrived = [one.bps for one in intervals] if not direction.is_sent else []

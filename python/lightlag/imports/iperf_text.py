@@ -16,7 +16,7 @@ __all__ = ["ABOUT", "read", "recognises"]
 ABOUT = "a test by iperf3 or iperf 2 as text"
 _BITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _BYTES = {prefix: 8.0 * 1024**power for power, prefix in enumerate(_BITS)}
-"""iperf counts bits by 1000 and bytes by 1024."""
+"""Factors of iperf's units: bits by 1000, bytes by 1024."""
 _ROW = re.compile(
     r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X-[CS])\])?\s+(?P<start>\d+(?:\.\d+)?)\s*-\s*(?P<end>\d+(?:\.\d+)?)\s+sec\s+"
     r"(?P<amount>[\d.]+)\s+[KMGT]?Bytes\s+(?P<rate>[\d.]+|-?nan|inf)\s+(?P<prefix>[KMGT]?)(?P<unit>bits|Bytes)/sec(?P<rest>.*)$",
@@ -73,7 +73,7 @@ def read(path: Path, options: Options) -> Found:
 
 
 def _split(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """The lines of each test."""
+    """Yields the lines of each test."""
     test: list[tuple[int, str]] = []
     for at, raw in lines:
         line = raw.rstrip("\r")
@@ -85,7 +85,7 @@ def _split(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 
 class _Row:
-    """A row of a test."""
+    """Reads a row of a test."""
 
     def __init__(self, match: re.Match[str], bps: float) -> None:
         self.id: str = match["id"].upper()

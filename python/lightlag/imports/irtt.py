@@ -27,11 +27,11 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """The delay over time, and the losses of each direction where the server counted."""
+    """Returns the delay over time, and the losses of each direction if the server counted packets."""
     test = texts.parsed(path)
     trips = texts.member(path, test, "round_trips")
     if not isinstance(trips, list):
-        texts.fail(path, "is JSON, but no measurement by irtt: it has no round_trips; write it with irtt client -o")
+        texts.fail(path, "is JSON, but not a measurement by irtt: it has no round_trips; write it with irtt client -o")
     probes, first = [], None
     for at, trip in enumerate(trips):
         rtt = texts.member(path, trip, "delay", "rtt")
@@ -41,31 +41,33 @@ def read(path: Path, options: Options) -> Found:
         first = sent if first is None else min(first, sent)
         probes.append((sent, texts.round_trip(path, rtt, 1e-9, f"round_trips[{at}].delay.rtt")))
     if first is None:
-        texts.fail(path, f"none of {len(trips)} probes was answered: there is no round trip; repeat the measurement")
-    found = Found(f"{len(probes)} answers to {len(trips)} probes of irtt.")
+        texts.fail(
+            path, f"none of {len(trips)} probes received a reply: there is no round trip; repeat the measurement"
+        )
+    found = Found(f"{len(probes)} replies to {len(trips)} probes of irtt.")
     delays(path, found, [(when - first, rtt) for when, rtt in probes])
     _losses(path, test, found, 1 - len(probes) / len(trips))
     return found
 
 
 def _sent(path: Path, trip: Any, at: int) -> float:
-    """When a probe was sent, in seconds from any start."""
+    """Returns when a probe was sent, in seconds since an arbitrary time."""
     stamp = texts.member(path, trip, "timestamps", "client", "send")
     value = texts.member(path, stamp, "monotonic")
     value = texts.member(path, stamp, "wall") if value is None else value
     if value is None:
         texts.fail(path, f"round_trips[{at}].timestamps.client.send: is missing; keep the timestamps of the client")
-    return texts.number(path, value, f"round_trips[{at}].timestamps.client.send", least=-1e19) / 1e9
+    return texts.number(path, value, f"round_trips[{at}].timestamps.client.send", minimum=-1e19) / 1e9
 
 
 def _losses(path: Path, test: Any, found: Found, share: float) -> None:
     stats = texts.member(path, test, "stats")
-    told = {side: texts.member(path, stats, key) for side, key in _LOST}
-    if all(value is not None for value in told.values()):
+    reported = {side: texts.member(path, stats, key) for side, key in _LOST}
+    if all(value is not None for value in reported.values()):
         for side, key in _LOST:
-            loss = texts.number(path, told[side], f"stats.{key}") / 100
+            loss = texts.number(path, reported[side], f"stats.{key}") / 100
             if loss > 1:
-                texts.fail(path, f"stats.{key}: {told[side]} is above 100")
+                texts.fail(path, f"stats.{key}: {reported[side]} is above 100")
             if loss > 0:
                 found.loss[side] = Measured(loss, f"stats.{key}")
     elif share > 0:

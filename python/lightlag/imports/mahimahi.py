@@ -16,12 +16,12 @@ recognises = all_match(r"^\d+$")
 
 
 def read(path: Path, options: Options) -> Found:
-    """The opportunities, written as the engine reads them."""
+    """Returns the delivery opportunities as text that the engine can read."""
     times: list[int] = []
     for at, line in texts.lines(path):
         word = line.strip()
         if not (word.isascii() and word.isdigit()) or len(word) > 12 or int(word) > LONGEST_S * 1000:
-            texts.fail(path, f"{word!r:.40} is not a time in whole milliseconds, up to 480 h", at)
+            texts.fail(path, f"{word!r:.40} is not an integer number of milliseconds up to 480 h", at)
         if times and int(word) < times[-1]:
             texts.fail(path, f"the time goes back from {times[-1]} to {word}; lines are in the order of time", at)
         times.append(int(word))
@@ -34,5 +34,5 @@ def read(path: Path, options: Options) -> Found:
     found.duration_s = seconds
     found.side = "backward" if path.suffix == ".down" else "forward"
     found.is_backward = found.side == "backward"
-    found.notes.append("A file .down is of the direction to the client, any other of that from it.")
+    found.notes.append("A .down file is for the direction to the client, any other file for the direction from it.")
     return found

@@ -1,7 +1,7 @@
-"""Movements of nodes: scripts of ns-2, files by BonnMotion, changes of course by ns-3, vehicles of SUMO.
+"""Movements of nodes: ns-2 scripts, BonnMotion files, course changes logged by ns-3, vehicles of SUMO.
 
-The engine reads scripts and files by BonnMotion, here as in a run: what is imported is what runs. The other two become
-rows of time, node and place.
+The engine reads ns-2 scripts and BonnMotion files, here as in a run, so the imported paths are the paths of the run.
+The other two formats become rows of time, node and position.
 """
 
 from __future__ import annotations
@@ -30,29 +30,32 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, None: 1.0}
 FARTHEST_M = 1e9
 MOST_NODES = 1_000
 TWO, THREE = 2, 3
-"""Dimensions of a file by BonnMotion."""
+"""Numbers of dimensions that a BonnMotion file may have."""
 
 Rows = Iterator[tuple[int | None, float, str, tuple[float, float, float]]]
-"""Line if there is one, seconds, node, and its place in metres."""
+"""A row: the line number if there is one, seconds, the node, and its position in metres."""
 
 
 def is_script(lines: list[str]) -> bool:
-    """Whether lines are those of a movement script of ns-2."""
+    """Returns true if lines belong to a movement script of ns-2."""
     return any(_SCRIPT.search(line) for line in lines)
 
 
 def is_courses(lines: list[str]) -> bool:
-    """Whether lines are changes of course by ns-3."""
+    """Returns true if lines are course changes logged by ns-3."""
     return any(_COURSE.match(line.strip()) for line in lines)
 
 
 def is_vehicles(lines: list[str]) -> bool:
-    """Whether lines are an ``fcd-export`` of SUMO."""
+    """Returns true if lines are an ``fcd-export`` of SUMO."""
     return any("<fcd-export" in line for line in lines)
 
 
 def is_bonnmotion(lines: list[str]) -> bool:
-    """Whether each line is the path of a node by BonnMotion: several times, each with two or three coordinates."""
+    """Returns true if each line is the path of a node in BonnMotion's format.
+
+    Such a line has several times, each with two or three coordinates.
+    """
     rows = [line.split() for line in lines if not line.startswith("#")]
     return (
         bool(rows)
@@ -70,7 +73,7 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """The nodes with their paths.
+    """Returns the nodes with their paths.
 
     Raises
     ------
@@ -101,7 +104,7 @@ def read(path: Path, options: Options) -> Found:
 
 
 def _of_engine(path: Path, format: str, text: str, dimension: int = TWO) -> tuple[Motion, int]:
-    """The nodes as the engine reads them, and the number of lines that it leaves out."""
+    """Returns the nodes as the engine reads them, and the number of lines that are left out."""
     try:
         nodes, left_out = _engine.movements(format, text, dimension)
     except ValueError as error:
@@ -116,7 +119,10 @@ def _script(path: Path, text: str) -> tuple[Motion, int]:
 
 
 def _bonnmotion(path: Path, text: str) -> tuple[Motion, int]:
-    """The file as rows: nothing in it tells its dimension, so the one that gives times in order counts."""
+    """Reads a BonnMotion file as rows.
+
+    The file does not state its dimension: the one that gives ascending times is used.
+    """
     refused: InputError | None = None
     for dimension in (TWO, THREE):
         try:
@@ -130,7 +136,7 @@ def _bonnmotion(path: Path, text: str) -> tuple[Motion, int]:
 
 
 def _places(path: Path, text: str, dimension: int) -> Rows:
-    """The places in a file by BonnMotion that the engine has read."""
+    """Yields the positions in a BonnMotion file that the engine has read."""
     lines = [(at, line.split()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     paths = [(at, fields) for at, fields in lines if not fields[0].startswith("#")]
     for node, (at, fields) in enumerate(paths):
@@ -140,7 +146,7 @@ def _places(path: Path, text: str, dimension: int) -> Rows:
 
 
 def _courses(path: Path, text: str) -> Rows:
-    """Changes of course by ns-3."""
+    """Yields the course changes logged by ns-3."""
     for at, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -153,7 +159,7 @@ def _courses(path: Path, text: str) -> Rows:
 
 
 def _vehicles(path: Path, text: str) -> Rows:
-    """Places of vehicles and persons in an ``fcd-export`` of SUMO, in metres: one without ``--fcd-output.geo``."""
+    """Yields positions of vehicles and persons in metres. SUMO must write them without ``--fcd-output.geo``."""
     when, step = 0.0, 0
     names: dict[str, str] = {}
     try:
@@ -174,7 +180,7 @@ def _vehicles(path: Path, text: str) -> Rows:
 
 
 def _name(path: Path, id_: str | None, names: dict[str, str], step: int) -> str:
-    """The name of the node of a vehicle: its id without characters that a table does not have."""
+    """Returns the name of the node for a vehicle: its id without characters that a table cannot hold."""
     if not id_:
         texts.fail(path, f"timestep {step} has a vehicle without an id; write the file with --fcd-output again")
     if id_ not in names:
@@ -190,7 +196,7 @@ def _name(path: Path, id_: str | None, names: dict[str, str], step: int) -> str:
 
 
 def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:
-    """Rows of time, node and place, as the engine reads paths."""
+    """Returns the nodes with their rows in the format of path files, and 0: no lines are left out."""
     starts: dict[str, tuple[float, float, float]] = {}
     last: dict[str, float] = {}
     written = ["time_s,node,x_m,y_m,z_m\n"]
@@ -207,14 +213,14 @@ def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:
         last[node] = when
         written.append(f"{when!r},{node},{place[0]!r},{place[1]!r},{place[2]!r}\n")
     if not starts:
-        texts.fail(path, "places no node; name a file with movements in it")
+        texts.fail(path, "has no position of a node; name a file with movements")
     return Motion(tuple(starts), "".join(written), "csv", max(last.values()), _span(list(starts.values()))), 0
 
 
 def _coordinate(path: Path, text: str | None, at: int | None) -> float:
-    value = texts.number(path, text, "a coordinate", line=at, least=-FARTHEST_M)
+    value = texts.number(path, text, "a coordinate", line=at, minimum=-FARTHEST_M)
     if value > FARTHEST_M:
-        texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m; are places in metres?", at)
+        texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m; are positions in metres?", at)
     return value
 
 

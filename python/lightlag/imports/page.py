@@ -1,4 +1,4 @@
-"""A scenario of what a file says, with a comment for each value."""
+"""A scenario with the contents of a file, and a comment for each value."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _ORDINARY = (("client", "server"), ("server", "client"))
 
 @dataclass(frozen=True)
 class Page:
-    """A scenario and the files to which it refers."""
+    """A scenario made from a file, and the files that it refers to."""
 
     name: str
     text: str
-    """The scenario file."""
+    """Text of the scenario file."""
     files: dict[str, str]
-    """The files beside it, by name."""
+    """Contents of the files next to it, by name."""
 
     source: Path
-    """The file that was read."""
+    """The measurement file that was read."""
     options: Options
     """The options of the import."""
 
@@ -47,10 +47,10 @@ class Page:
         """
         from lightlag.scenario import checked
 
-        with tempfile.TemporaryDirectory(prefix=".lightlag-import-") as folder:
-            scenario = Path(folder) / f"{self.name}.toml"
+        with tempfile.TemporaryDirectory(prefix=".lightlag-import-") as directory:
+            scenario = Path(directory) / f"{self.name}.toml"
             for name, text in {scenario.name: self.text, **self.files}.items():
-                (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
+                (Path(directory) / name).write_text(text, encoding="utf-8", newline="\n")
             try:
                 _, read, _ = checked(scenario)
                 read.counts()
@@ -58,41 +58,41 @@ class Page:
             except ScenarioError as error:
                 first, *others = error.errors
                 more = f" (and {len(others)} more)" if others else ""
-                raise InputError(self._reason(*first).replace(f"{folder}{os.sep}", "") + more) from None
+                raise InputError(self._reason(*first).replace(f"{directory}{os.sep}", "") + more) from None
 
     def _reason(self, place: str, message: str) -> str:
-        """Says which option or which file gives a value that no scenario has."""
+        """Names the option or the file that gives a value which is invalid in a scenario."""
         given = {"links[0].rate": ("--rate", self.options.rate), "links[0].delay": ("--delay", self.options.delay)}
         option, value = given.get(place, ("", None))
         if value is not None:
             return f"{option}: {message}"
-        wrong = f"gives a wrong {place}" if place else "makes no scenario that runs"
+        wrong = f"gives an invalid {place}" if place else "does not make a valid scenario"
         return f"{printable(self.source)}: {wrong}: {message}"
 
 
-def write(path: Path, found: Found, name: str | None, options: Options) -> Page:
-    """The scenario of a file.
+def write(path: Path, findings: Found, name: str | None, options: Options) -> Page:
+    """Returns the scenario for a file.
 
     Raises
     ------
     InputError
-        If something is missing that a link needs, or no scenario follows from the file.
+        If a required value of a link is missing, or the file does not suffice for a scenario.
     """
     name = _named(path, name)
     lines = [
-        *_comment(f"{found.title} From {printable(path.name)}."),
-        *(line for note in found.notes for line in _comment(note)),
+        *_comment(f"{findings.title} From {printable(path.name)}."),
+        *(line for note in findings.notes for line in _comment(note)),
         "",
     ]
-    lines += [f"name = {toml.one_line(name)}", f'duration = "{_seconds(found.duration_s)}"', ""]
+    lines += [f"name = {toml.one_line(name)}", f'duration = "{_seconds(findings.duration_s)}"', ""]
     files: dict[str, str] = {}
-    if found.written is not None:
-        lines += found.written.lines
-        files |= found.written.files
-    elif found.motion is not None:
-        lines += _moving(name, found.motion, files)
+    if findings.written is not None:
+        lines += findings.written.lines
+        files |= findings.written.files
+    elif findings.motion is not None:
+        lines += _moving(name, findings.motion, files)
     else:
-        lines += _wired(path, name, found, options, files)
+        lines += _wired(path, name, findings, options, files)
     page = Page(name, "\n".join(lines) + "\n", files, path, options)
     page.check()
     return page
@@ -102,7 +102,7 @@ def _named(path: Path, name: str | None) -> str:
     if name is None:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0] or path.name).strip("-")[:60] or "imported"
     elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
-        raise InputError(f"--name {printable(name)!r:.60}: files are named so; write letters, digits, - and _")
+        raise InputError(f"--name {printable(name)!r:.60}: is not a valid file name; write letters, digits, - and _")
     return name
 
 
@@ -112,7 +112,7 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _wired(path: Path, name: str, found: Found, options: Options, files: dict[str, str]) -> Iterator[str]:
-    """A link between client and server, and a flow over it."""
+    """Yields a link between client and server, and a flow over it."""
     rate, delay = _rate(path, found, options), _delay(path, found, options)
     yield "[[links]]"
     yield 'between = ["client", "server"]'
@@ -137,7 +137,7 @@ def _wired(path: Path, name: str, found: Found, options: Options, files: dict[st
 
 
 def _rates(found: Found, rate: tuple[str, str], options: Options) -> Iterator[str]:
-    """The rate of the link, or of each direction."""
+    """Yields the rate of the link, or of each direction."""
     if found.other is None or found.other.rate is None or options.rate is not None:
         yield from _said("rate", rate)
         return
@@ -165,7 +165,7 @@ def _application(found: Found) -> Iterator[str]:
         name, origin = found.congestion
         known = _engine.congestion_name(name)
         if known is None:
-            yield from _comment(f'congestion = "{printable(name)}" ({origin}) is not known here')
+            yield from _comment(f'congestion = "{printable(name)}" ({origin}) is not an algorithm of lightlag')
         else:
             yield from _said("congestion", (known, origin))
     if found.mss is not None and 88 <= found.mss.value <= 9000:
@@ -181,7 +181,7 @@ def _rate(path: Path, found: Found, options: Options) -> tuple[str, str]:
     if options.rate is not None:
         return options.rate, "given with --rate"
     if found.rate is None:
-        texts.fail(path, 'has no rate; give that of the link, as --rate "20 Mbit/s"')
+        texts.fail(path, 'has no rate; give the rate of the link, as --rate "20 Mbit/s"')
     return _bits(found.rate.value), found.rate.origin
 
 
@@ -189,12 +189,12 @@ def _delay(path: Path, found: Found, options: Options) -> tuple[str, str]:
     if options.delay is not None:
         return options.delay, "given with --delay"
     if found.delay is None:
-        texts.fail(path, 'has no delay; give that of the link, as --delay "20 ms"')
+        texts.fail(path, 'has no delay; give the delay of the link, as --delay "20 ms"')
     return _seconds(found.delay.value), found.delay.origin
 
 
 def _losses(found: Found) -> Iterator[str]:
-    """The loss of the link, unless its trace has losses."""
+    """Yields the loss of the link, unless its trace includes losses."""
     losses: dict[Side, Measured] = {}
     for one in (found, *([found.other] if found.other is not None else [])):
         if not (_changes(one) and any(row.loss is not None for row in one.rows)):
@@ -208,7 +208,7 @@ def _losses(found: Found) -> Iterator[str]:
 
 
 def _trace(name: str, found: Found, rate: str, files: dict[str, str]) -> str | dict[str, str]:
-    """The value of the key trace for the direction of these facts; its file is added."""
+    """Returns the value of the key ``trace`` for the direction of these facts, and adds the file of the trace."""
     if found.opportunities is not None:
         file = f"{name}.opportunities"
         files[file] = found.opportunities
@@ -219,12 +219,12 @@ def _trace(name: str, found: Found, rate: str, files: dict[str, str]) -> str | d
 
 
 def _csv(rows: list[Row], usual_bps: float) -> str:
-    """Rows as a trace; a value that a row does not have stays as it was."""
+    """Returns rows as the CSV of a trace; a value that a row does not have stays as it was."""
     names = {"rate_bps": [row.rate_bps for row in rows], "delay_s": [row.delay_s for row in rows]}
     names["loss"] = [row.loss for row in rows]
     kept = {key: _filled(values) for key, values in names.items() if any(value is not None for value in values)}
     if "rate_bps" in kept and not any(names["rate_bps"]):
-        # Only outages are told: at other times the rate is that of the link.
+        # Only outages are listed: at other times the rate is the rate of the link.
         kept["rate_bps"] = [0.0 if row.rate_bps == 0.0 else usual_bps for row in rows]
     lines = [",".join(["time_s", *kept])]
     for at, row in enumerate(rows):
@@ -242,14 +242,15 @@ def _filled(values: list[float | None]) -> list[float]:
 
 
 def _moving(name: str, motion: Motion, files: dict[str, str]) -> Iterator[str]:
-    """Nodes with radios on a medium, and a flow from the first to the last."""
+    """Yields nodes with radios on a medium, and a flow from the first to the last."""
     file = f"{name}-paths.{'csv' if motion.format == 'csv' else 'movements'}"
     files[file] = motion.file
     yield "[[media]]"
     yield from _said("rate", ("24 Mbit/s", "not in the file: a rate of 802.11"))
     yield from _said("routing", ("aodv", "not in the file"))
     yield from _comment(
-        f"The nodes are up to {motion.span_m:.4g} m from the first one at the start: power decides who hears whom."
+        f"The nodes are up to {motion.span_m:.4g} m from the first one at the start: "
+        "transmission power determines which nodes are in range."
     )
     for node in motion.nodes:
         mobility = {"model": "trace", "file": file, "format": motion.format, "node": node}

@@ -1,8 +1,8 @@
-"""The output of ping in any language: of Linux, BusyBox, BSD, macOS and Windows, of one run or of several in a row.
+"""The output of ping in any language: from Linux, BusyBox, BSD, macOS and Windows, of one run or of several in a row.
 
-An answer is a line with a round trip behind "=" or "<" and a sequence number, a TTL or a hop limit beside it; the words
-between them do not matter. Probes are counted by their sequence numbers, of 16 bits that wrap, and without numbers
-(Windows) by their lines. The summary at the end of a run tells of probes that have no line.
+A reply is a line with a round trip after "=" or "<" and a sequence number, a TTL or a hop limit next to it; the words
+between them are ignored. Probes are counted by their sequence numbers, which have 16 bits and wrap, and without numbers
+(Windows) by their lines. The summary at the end of a run counts probes that have no line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["ABOUT", "delays", "losses", "read", "recognises"]
 
 ABOUT = "the output of ping"
 ROUND = 1 << 16
-"""Sequence numbers of ICMP have 16 bits (RFC 792)."""
+"""Number of ICMP sequence numbers, which have 16 bits (RFC 792)."""
 MAX_SEQUENCE = 1 << 32
 
 _PAIR = re.compile(
@@ -33,7 +33,7 @@ _PAIR = re.compile(
 _SEQUENCE = re.compile(r"(?:icmp_seq|icmp_req|icmp_seqno|\bseq)\s*[=\s]\s*(\d{1,20})\b", re.IGNORECASE)
 _NO_TIME = re.compile(r"icmp_seq|icmp_req|seq|ttl|hlim|hops?|bytes|size|mtu|id", re.IGNORECASE)
 _OTHER_UNIT = re.compile(r"ns|nsec|m|min|mins|h|hr|hrs|hour|hours|d|day|days", re.IGNORECASE)
-"""Units of time in which no ping prints a round trip."""
+"""Units of time that no ping uses for a round trip; a line with one is rejected."""
 _EPOCH = re.compile(r"^\[?(\d{9,11}(?:\.\d+)?)\]?\s")
 _DATE = re.compile(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?:?\s")
 _HEADER = re.compile(r"^H?PING6?[\s(].*[\d.]|^PING \S+$|^Ping \S+ \(.*\d")
@@ -57,39 +57,39 @@ class _Run:
 
     host: str | None = None
     first: int | None = None
-    """Number of the first probe; None where the file starts in the middle."""
+    """Sequence number of the first probe; None if the file starts in the middle of the run."""
     has_header: bool = False
-    """Whether it starts with the header of a Unix ping."""
+    """Whether the run starts with the header of a Unix ping."""
     answers: dict[int, tuple[float | None, float]] = field(default_factory=dict)
-    """Time of day, if there is one, and round trip by number, in seconds."""
+    """Time of day, if reported, and round trip of each reply in seconds, by number."""
     lost: set[int] = field(default_factory=set)
-    """Numbers of probes that have a line and no answer."""
+    """Numbers of probes that have a line but no reply."""
     unnumbered: int = 0
-    """Errors of a Unix ping without a number."""
+    """Number of error lines of a Unix ping that have no sequence number."""
     has_numbers: bool = False
-    told_sent: int | None = None
-    told_received: int | None = None
-    told_s: float | None = None
-    """Duration of the run by its summary."""
-    told_rtt_s: float | None = None
-    """Minimum round trip by its summary."""
+    summary_sent: int | None = None
+    summary_received: int | None = None
+    summary_s: float | None = None
+    """Duration of the run according to its summary."""
+    summary_rtt_s: float | None = None
+    """Minimum round trip according to its summary."""
     lowest: int | None = None
     highest: int = -1
     _last: int = 0
     _round: int = 0
 
     def number(self, number: int) -> int:
-        """Returns a 16-bit number as one that does not wrap."""
+        """Converts a 16-bit sequence number to one that does not wrap."""
         if number + ROUND // 2 < self._last:
             self._round += ROUND
         elif number > self._last + ROUND // 2 and self._round:
-            # A late answer of the round before.
+            # A late reply from the previous round of sequence numbers.
             return self._round - ROUND + number
         self._last = number
         return self._round + number
 
     def take(self, number: int, answer: tuple[float | None, float] | None) -> None:
-        """Counts a probe with its answer, or without one so far. A second answer is a duplicate."""
+        """Counts a probe with its reply, or without one so far. A second reply is a duplicate."""
         self.lowest = number if self.lowest is None else min(self.lowest, number)
         self.highest = max(self.highest, number)
         if answer is not None:
@@ -100,31 +100,33 @@ class _Run:
 
     @property
     def start(self) -> int:
-        """Number of the first probe that counts."""
+        """Sequence number of the first probe that counts."""
         seen = 0 if self.lowest is None else self.lowest
         return seen if self.first is None else min(self.first, seen if self.lowest is not None else self.first)
 
     @property
     def sent(self) -> int:
-        """Probes from the first that counts to the last one that was sent."""
+        """Number of probes from the first that counts to the last one that was sent."""
         sent = max(self.highest - self.start + 1, 0) if self.lowest is not None else self.unnumbered
-        if self.told_sent is not None:
+        if self.summary_sent is not None:
             # Without its header a run of Linux is taken to have started with 1.
             before = 0 if self.first is not None or not self.has_numbers else max(self.start - 1, 0)
-            sent = max(sent, self.told_sent - before)
+            sent = max(sent, self.summary_sent - before)
         return sent
 
     @property
     def received(self) -> int:
-        """Probes that were answered; with fewer lines than the summary says (ping -q), those of the summary."""
-        if self.told_received is not None and (self.first is not None or not self.answers):
-            # Windows counts an answer of a router, such as "unreachable", as received.
-            return max(len(self.answers), min(self.told_received, self.sent - len(self.lost)))
+        """Number of probes with a reply; if there are fewer lines than the summary states (ping -q), the summary's
+        number.
+        """
+        if self.summary_received is not None and (self.first is not None or not self.answers):
+            # Windows counts a router's reply, such as "unreachable", as received.
+            return max(len(self.answers), min(self.summary_received, self.sent - len(self.lost)))
         return len(self.answers)
 
 
 def recognises(sample: Sample) -> bool:
-    """Returns True for the header, an answer or the summary of ping."""
+    """Returns true for the header, a reply or the summary of ping."""
     lines = sample.lines
     return any(_HEADER.match(line) is not None or _round_trip(line) is not None for line in lines[:80]) or any(
         (_STATISTICS.match(line) and "ping" in line.lower()) or _windows_counts(line) for line in lines
@@ -132,18 +134,20 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """Returns the delay over time, and the fraction of probes without an answer."""
+    """Returns the delay over time, and the fraction of probes without a reply."""
     runs = [run for run in _runs(path) if run.sent]
     hosts = list(dict.fromkeys(run.host for run in runs if run.host))
     if len(hosts) > 1:
-        texts.fail(path, f"has pings of {len(hosts)} hosts, {hosts[0]} and {hosts[1]}; keep those of one")
+        texts.fail(path, f"has pings of {len(hosts)} hosts, {hosts[0]} and {hosts[1]}; keep the lines of one")
     sent, received = sum(run.sent for run in runs), sum(run.received for run in runs)
-    spreads = [run.told_rtt_s for run in runs if run.told_rtt_s is not None]
+    spreads = [run.summary_rtt_s for run in runs if run.summary_rtt_s is not None]
     if not any(run.answers for run in runs) and not (received and spreads):
         if sent:
-            texts.fail(path, f"none of {sent} probes was answered: there is no round trip; ping a host that answers")
-        texts.fail(path, "no answer in it: no line with a round trip such as time=40 ms; is it the output of ping?")
-    found = Found(f"{received} answers to {sent} probes of ping.")
+            texts.fail(
+                path, f"none of {sent} probes received a reply: there is no round trip; ping a host that answers"
+            )
+        texts.fail(path, "has no reply: no line with a round trip such as time=40 ms; is it the output of ping?")
+    found = Found(f"{received} replies to {sent} probes of ping.")
     probes, has_stamps, interval_s = _times(runs, options)
     if probes:
         delays(path, found, probes)
@@ -151,16 +155,16 @@ def read(path: Path, options: Options) -> Found:
         least = min(spreads)
         found.delay = Measured(least / 2, f"half of the minimum RTT in the summary, {least * 1000:g} ms")
         found.duration_s = max(sent * interval_s, 1.0)
-        found.notes.append("The file has a summary and no answers, so that the delay does not change.")
+        found.notes.append("The file has a summary and no replies, so the delay does not change.")
     if sent > received:
         losses(found, 1 - received / sent)
     if not has_stamps and probes:
-        found.notes.append(f"The file has no times of day (ping -D): a probe was sent each {interval_s:g} s.")
+        found.notes.append(f"The file has no times of day (ping -D): the probes were sent every {interval_s:g} s.")
     return found
 
 
 def _runs(path: Path) -> list[_Run]:
-    """The runs in a file; the first is what stands before a header."""
+    """Returns the runs in a file; the first holds the lines before a header."""
     runs: list[_Run] = [_Run()]
     is_over = False
     for at, raw in texts.short_lines(path):
@@ -194,14 +198,14 @@ def _runs(path: Path) -> list[_Run]:
 
 
 def _check_unit(path: Path, line: str, at: int) -> None:
-    """Refuses a round trip in a unit of time that no ping prints, which would be taken for milliseconds."""
+    """Rejects a round trip in a unit of time that no ping prints, which would be taken for milliseconds."""
     for pair in _PAIR.finditer(line):
         if pair["foreign"] is not None and pair["key"].lower() == "time" and _OTHER_UNIT.fullmatch(pair["foreign"]):
             texts.fail(path, f"{pair[0]}: round trips are in ms, us or s; convert this one", at)
 
 
 def _round_trip(line: str) -> float | None:
-    """The round trip of an answer in seconds; None for every other line."""
+    """Returns the round trip of a reply in seconds; None for every other line."""
     if "=" not in line and "<" not in line:
         return None
     pairs = list(_PAIR.finditer(line))
@@ -224,7 +228,7 @@ def _round_trip(line: str) -> float | None:
 
 
 def _factor(pair: re.Match[str], has_mark: bool) -> float | None:
-    """Seconds in the unit of a pair; None if it is no time."""
+    """Returns the size of a value's unit in seconds; None if it is not a unit of time."""
     if pair["unit"] is not None:
         return _UNITS[pair["unit"].lower()]
     if pair["foreign"] is not None and not pair["foreign"].isascii():
@@ -234,18 +238,18 @@ def _factor(pair: re.Match[str], has_mark: bool) -> float | None:
 
 
 def _sequence(path: Path, run: _Run, line: str, at: int) -> int | None:
-    """The number of the probe of a line, which does not wrap; None for a line without one."""
-    told = _SEQUENCE.search(line)
-    if told is None:
+    """Returns the sequence number of the probe of a line, unwrapped; None for a line without one."""
+    reported = _SEQUENCE.search(line)
+    if reported is None:
         return None
-    if int(told[1]) >= MAX_SEQUENCE:
-        texts.fail(path, f"sequence number {told[1]} is not below 2^32; remove the line", at)
+    if int(reported[1]) >= MAX_SEQUENCE:
+        texts.fail(path, f"sequence number {reported[1]} is not below 2^32; remove the line", at)
     run.has_numbers = True
-    return run.number(int(told[1]))
+    return run.number(int(reported[1]))
 
 
 def _read_lost(path: Path, run: _Run, line: str, at: int) -> None:
-    """Counts a line that tells of a probe without an answer."""
+    """Counts a line that reports a probe without a reply."""
     number = _sequence(path, run, line, at)
     if number is not None:
         run.take(number, None)
@@ -262,7 +266,7 @@ def _read_lost(path: Path, run: _Run, line: str, at: int) -> None:
 
 
 def _stamp(line: str) -> float | None:
-    """The time of day in front of a line, in seconds since 1970."""
+    """Returns the time of day at the start of a line, in seconds since 1970."""
     if epoch := _EPOCH.match(line):
         return float(epoch[1])
     date = _DATE.match(line)
@@ -276,31 +280,31 @@ def _stamp(line: str) -> float | None:
 
 
 def _read_summary(path: Path, run: _Run, line: str, at: int, is_over: bool) -> bool:
-    """Takes what a line of a summary tells of a run; returns whether it is one."""
+    """Stores the values of a summary line in a run; returns whether the line belongs to a summary."""
     if windows := _windows_counts(line):
-        run.told_sent, run.told_received = windows
+        run.summary_sent, run.summary_received = windows
     elif counts := _COUNTS.match(line) or (_COUNTS_IN_SUMMARY.match(line) if is_over else None):
-        run.told_sent, run.told_received = int(counts[1]), int(counts[2])
-        run.told_s = int(counts[3]) / 1000 if counts[3] else None
-        if run.told_received > run.told_sent:
+        run.summary_sent, run.summary_received = int(counts[1]), int(counts[2])
+        run.summary_s = int(counts[3]) / 1000 if counts[3] else None
+        if run.summary_received > run.summary_sent:
             texts.fail(
                 path,
-                f"{run.told_received} answers to {run.told_sent} probes: the summary contradicts itself; remove it",
+                f"{run.summary_received} replies to {run.summary_sent} probes: the summary is inconsistent; remove it",
                 at,
             )
     elif spread := _SPREAD.search(line):
         unit_s = _UNITS[(spread[3] or "ms").lower()]
         least = spread[1].replace(",", ".")
-        run.told_rtt_s = texts.round_trip(path, least, unit_s, "the minimum round trip", line=at)
+        run.summary_rtt_s = texts.round_trip(path, least, unit_s, "the minimum round trip", line=at)
     else:
         return False
-    if (run.told_sent or 0) >= MAX_SEQUENCE:
-        texts.fail(path, f"{run.told_sent} probes are not below 2^32; remove the summary", at)
+    if (run.summary_sent or 0) >= MAX_SEQUENCE:
+        texts.fail(path, f"{run.summary_sent} probes are not below 2^32; remove the summary", at)
     return True
 
 
 def _windows_counts(line: str) -> tuple[int, int] | None:
-    """The probes and answers of a summary of Windows, whose third number is the rest."""
+    """Returns the probes and replies of a Windows summary; its third number must be their difference."""
     counts = _WINDOWS_COUNTS.match(line)
     if counts is None or int(counts[1]) == 0 or int(counts[1]) != int(counts[2]) + int(counts[3]):
         return None
@@ -308,8 +312,10 @@ def _windows_counts(line: str) -> tuple[int, int] | None:
 
 
 def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, float]], bool, float]:
-    """The answers by time of sending and round trip in seconds, whether the file has the times, and the interval."""
-    interval_s = options.interval_s or _told_interval(runs) or 1.0
+    """Returns the replies by time of sending and round trip in seconds, whether the file has these times, and the
+    interval.
+    """
+    interval_s = options.interval_s or _reported_interval(runs) or 1.0
     answers = [answer for run in runs for answer in run.answers.values()]
     if answers and all(stamp is not None for stamp, _ in answers):
         sent = [(stamp - rtt, rtt) for stamp, rtt in answers if stamp is not None]
@@ -323,34 +329,38 @@ def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, fl
     return probes, False, interval_s
 
 
-def _told_interval(runs: Sequence[_Run]) -> float | None:
-    """The time between two probes by the summaries: that of Linux has the duration of a run."""
-    told = [(run.told_s, run.told_sent - 1) for run in runs if run.told_s and run.told_sent and run.told_sent > 1]
-    count = sum(gaps for _, gaps in told)
-    return None if not count else float(f"{sum(duration for duration, _ in told) / count:.2g}")
+def _reported_interval(runs: Sequence[_Run]) -> float | None:
+    """Returns the time between two probes, calculated from the summaries: Linux prints the duration of a run."""
+    reported = [
+        (run.summary_s, run.summary_sent - 1)
+        for run in runs
+        if run.summary_s and run.summary_sent and run.summary_sent > 1
+    ]
+    count = sum(gaps for _, gaps in reported)
+    return None if not count else float(f"{sum(duration for duration, _ in reported) / count:.2g}")
 
 
-def delays(path: Path, found: Found, probes: list[tuple[float, float]]) -> None:
+def delays(path: Path, findings: Found, probes: list[tuple[float, float]]) -> None:
     """Sets the delay of a path from times and round trips, in seconds.
 
     Raises
     ------
     InputError
-        If a time is longer than a scenario may be.
+        If a time exceeds the maximum duration of a scenario.
     """
     probes.sort()
     if (last := probes[-1][0]) > LONGEST_S:
         texts.fail(path, f"the last probe was sent {last:g} s after the first, which is above 480 h; cut the file")
     least = min(rtt for _, rtt in probes)
-    found.delay = Measured(least / 2, f"half of the least RTT, {least * 1000:g} ms")
-    found.rows = [Row(when, delay_s=rtt / 2) for when, rtt in probes]
-    found.duration_s = probes[-1][0] + 1
-    found.notes.append("Each delay is half of a round trip: a probe cannot tell the directions apart.")
+    findings.delay = Measured(least / 2, f"half of the minimum RTT, {least * 1000:g} ms")
+    findings.rows = [Row(when, delay_s=rtt / 2) for when, rtt in probes]
+    findings.duration_s = probes[-1][0] + 1
+    findings.notes.append("Each delay is half of a round trip: a probe cannot distinguish the directions.")
 
 
-def losses(found: Found, share: float) -> None:
-    """Sets the loss of each direction from the fraction of round trips without an answer."""
+def losses(findings: Found, share: float) -> None:
+    """Sets the loss of each direction from the fraction of round trips without a reply."""
     # Both the request and the answer may have been lost.
     each = 1 - (1 - share) ** 0.5
-    origin = f"{share:.3g} of the probes had no answer; the same share of each direction"
-    found.loss = {"forward": Measured(each, origin), "backward": Measured(each, origin)}
+    origin = f"{share:.3g} of the probes had no reply; both directions have the same loss"
+    findings.loss = {"forward": Measured(each, origin), "backward": Measured(each, origin)}

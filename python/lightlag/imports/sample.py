@@ -17,10 +17,10 @@ _LINES = 100
 
 @dataclass(frozen=True)
 class Sample:
-    """The start of a file."""
+    """The start of a file, in several forms."""
 
     path: Path
-    """The file, or a folder of files that belong together."""
+    """The file, or a directory of files that belong together."""
 
     @cached_property
     def magic(self) -> bytes:
@@ -40,17 +40,17 @@ class Sample:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The first lines that are not empty, without blanks at their ends; of long ones the start."""
+        """The first lines that are not empty, without surrounding whitespace; long lines are truncated."""
         return [line.strip()[: texts.MAX_LINE] for line in self.text.splitlines() if line.strip()][:_LINES]
 
 
 def any_matches(pattern: str) -> Callable[[Sample], bool]:
-    """Returns a test whether a line has this pattern."""
+    """Returns a predicate that is true if a line of the sample contains this pattern."""
     compiled = re.compile(pattern)
     return lambda sample: any(compiled.search(line) for line in sample.lines)
 
 
 def all_match(pattern: str) -> Callable[[Sample], bool]:
-    """Returns a test whether all lines start with this pattern, and there is one."""
+    """Returns a predicate that is true if there are lines, and all of them start with this pattern."""
     compiled = re.compile(pattern)
     return lambda sample: bool(sample.lines) and all(compiled.match(line) for line in sample.lines)

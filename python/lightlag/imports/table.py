@@ -1,8 +1,8 @@
-"""Tables of measurements: columns of any name, unit and order, separated by anything that tables are separated by.
+"""Tables of measurements: columns of any name, unit and order, with any common separator.
 
-A cell without a value keeps the one of the row before. In a column of round trips it is a probe without an answer, as
-is a value below zero; their share becomes a loss of both directions. Loss next to a round trip is loss of the
-round trip.
+A cell without a value has the value of the row before it. In a column of round trips, an empty cell or a value below
+zero is a probe without a reply; the fraction of such probes becomes the loss of both directions. In a table that also
+has round trips, a loss column is the loss of round trips.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RATES = {
     for unit, bits in (("bit/s", 1.0), ("bps", 1.0), ("bits/s", 1.0), ("b/s", 1.0), ("byte/s", 8.0), ("bytes/s", 8.0))
 }
 _RATES_OF_BYTES = {"B/s": 8.0, "kB/s": 8e3, "KB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9}
-"""Units in which the case of a letter decides."""
+"""Units whose meaning depends on the case of a letter."""
 _SHARES = {"%": 0.01, "percent": 0.01, "pct": 0.01, "share": 1.0, "1": 1.0}
 _RATE_KEYS = ("rate", "down", "up")
 _UNITS = {
@@ -98,7 +98,7 @@ class _Column:
     name: str
     factor: float
     unit: str | None = None
-    """The unit as it was given; None for one that was assumed."""
+    """The unit as given; None if it was assumed."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ class _Table:
     header: list[str]
     rows: list[tuple[int, list[str]]]
     has_comma: bool
-    """Whether decimals have a comma."""
+    """Whether numbers have a decimal comma."""
     missing: frozenset[str]
-    """Texts of cells without a value."""
+    """Texts that mark a cell without a value."""
 
     missing_numbers: frozenset[float]
 
@@ -124,7 +124,7 @@ class _Table:
 
 
 def recognises(sample: Sample) -> bool:
-    """Returns True for rows of one length with numbers in them, or under a header that names a time and a value."""
+    """Returns true for rows of equal length with numbers in them, or with a header that names a time and a value."""
     lines = [line for line in sample.lines if not line.startswith("#")][:20]
     if not lines:
         return False
@@ -146,7 +146,7 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path, options: Options) -> Found:
-    """Returns the rows of a table, from its first time on."""
+    """Returns the rows of a table, starting at its first time."""
     table = _table(path, options.missing)
     columns = {column.key: column for column in _columns(table, options.columns)}
     found = Found(
@@ -160,7 +160,7 @@ def read(path: Path, options: Options) -> Found:
     values = [_values(table, fields, columns, at) for at, fields in table.rows]
     lost = 0 if probed is None else sum(row[probed.key] is None for row in values)
     if probed is not None and lost == len(values) and len(columns) == 2:
-        texts.fail(path, f"column {probed.name} has no value, as no probe was answered; name another with --column")
+        texts.fail(path, f"column {probed.name} has no value, as no probe received a reply; name another with --column")
     found.rows = [_row(when, row, row.get("rate")) for when, row in zip(whens, values, strict=True)]
     if "down" in columns or "up" in columns:
         _directions(found, columns, whens, values)
@@ -171,7 +171,7 @@ def read(path: Path, options: Options) -> Found:
 
 
 def _lose(found: Found, key: str, share: float) -> None:
-    """Sets the loss of each direction from the fraction of probes without an answer."""
+    """Sets the loss of each direction from the fraction of probes without a reply."""
     if key == "rtt":
         ping.losses(found, share)
         return
@@ -182,7 +182,10 @@ def _lose(found: Found, key: str, share: float) -> None:
 def _directions(
     found: Found, columns: dict[str, _Column], whens: list[float], values: list[dict[str, float | None]]
 ) -> None:
-    """Gives each direction the rates of its column: up is from the client to the server. The flow is a download."""
+    """Assigns the rates of its column to each direction: up is from the client to the server.
+
+    The flow is a download.
+    """
     both = "down" in columns and "up" in columns
     key = "down" if "down" in columns else "up"
     found.is_backward = key == "down"
@@ -194,13 +197,13 @@ def _directions(
     else:
         missing = "up" if key == "down" else "down"
         found.notes.append(
-            f"The file has the rate of one direction; the other has the largest at all times. Name its column with "
+            f"The file has the rate of one direction; the other has the maximum at all times. Name its column with "
             f"--column {missing}=NAME:UNIT."
         )
         other.rows = [Row(row.time_s, None, row.delay_s, row.loss) for row in found.rows]
     rates = [row.rate_bps for row in other.rows if row.rate_bps]
     if rates:
-        other.rate = Measured(max(rates), f"the largest of column {columns['up'].name}")
+        other.rate = Measured(max(rates), f"the maximum of column {columns['up'].name}")
     if both or any(row.delay_s is not None or row.loss is not None for row in other.rows):
         found.other = other
 
@@ -222,7 +225,7 @@ def _sum_up(path: Path, found: Found, columns: dict[str, _Column]) -> None:
         texts.fail(path, "no row has a rate, a delay or a loss: the link would never change")
     if rates:
         column = next(columns[key] for key in ("rate", "down", "up") if key in columns)
-        found.rate = Measured(max(rates), f"the largest of column {column.name}; the trace replaces it")
+        found.rate = Measured(max(rates), f"the maximum of column {column.name}; the trace replaces it")
         if found.side is None and "rate" in columns:
             found.notes.append(
                 "Both directions have this rate; if they differ, name them with --column down=NAME:UNIT and "
@@ -233,7 +236,9 @@ def _sum_up(path: Path, found: Found, columns: dict[str, _Column]) -> None:
         column = columns.get("rtt") or columns["delay"]
         found.delay = Measured(delays[0], f"{halved}the first of column {column.name}; the trace replaces it")
     if losses and "rtt" in columns:
-        found.notes.append("The loss is that of round trips: each direction has the share that gives it for both.")
+        found.notes.append(
+            "The loss is measured over round trips: each direction gets the loss that results in it for both."
+        )
     found.duration_s = found.rows[-1].time_s + 1
 
 
@@ -259,7 +264,7 @@ def _table(path: Path, missing: tuple[str, ...]) -> _Table:
 
 
 def _separator(lines: list[str]) -> str:
-    """The separator that occurs equally often in the first lines, or blanks."""
+    """Returns the separator that occurs equally often in each of the first lines; otherwise blanks."""
     for separator in _SEPARATORS:
         counts = {_outside_quotes(line).count(separator) for line in lines}
         if len(counts) == 1 and 0 not in counts:
@@ -280,7 +285,7 @@ def _split(path: Path, lines: list[tuple[int, str]], separator: str) -> Iterator
         try:
             yield at, [field.strip() for field in next(csv.reader(io.StringIO(line), delimiter=separator))]
         except (csv.Error, StopIteration) as error:
-            texts.fail(path, f"is no row of a table: {error}", at)
+            texts.fail(path, f"is not a row of a table: {error}", at)
 
 
 def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
@@ -312,7 +317,7 @@ def _columns(table: _Table, given: tuple[str, ...]) -> list[_Column]:
         )
     for name in (column.name for column in columns.values()):
         if table.header.count(name) > 1:
-            texts.fail(table.path, f'the column "{printable(name)}" is there twice; rename one', 1)
+            texts.fail(table.path, f'the column "{printable(name)}" is duplicated; rename one', 1)
     return list(columns.values())
 
 
@@ -349,7 +354,7 @@ def _factor(key: str, unit: str) -> float | None:
 
 
 def _guessed(name: str) -> tuple[str, str | None] | None:
-    """The key that a name of a column says, and its unit."""
+    """Returns the key that matches the name of a column, and its unit."""
     words = [word for word in re.split(r"[\s_\-()\[\]]+", name) if word]
     if not words:
         return None
@@ -365,7 +370,7 @@ def _guessed(name: str) -> tuple[str, str | None] | None:
 
 
 def _check_zeros(table: _Table, rtt: _Column | None) -> None:
-    """Fails if round trips of exactly 0 are among others: some programs write them for probes without an answer."""
+    """Fails if some round trips are exactly 0, but not all: some programs write 0 for probes without a reply."""
     if rtt is None:
         return
     cells = [(at, table.cell(fields, rtt)) for at, fields in table.rows]
@@ -374,13 +379,13 @@ def _check_zeros(table: _Table, rtt: _Column | None) -> None:
     if zeros and any(value * rtt.factor >= 1e-3 for _, value in values):
         texts.fail(
             table.path,
-            f"{rtt.name}: 0 is no round trip among others; for a probe without an answer write --missing 0",
+            f"{rtt.name}: 0 is not a valid round trip; for a probe without a reply write --missing 0",
             zeros[0],
         )
 
 
 def _times(table: _Table, column: _Column, found: Found) -> list[float]:
-    """Seconds since the first row, of every row."""
+    """Returns the time of every row, in seconds since the first row."""
     cells = [(at, table.cell(fields, column)) for at, fields in table.rows]
     factor = _time_factor(table, column, [text for _, text in cells if text is not None], found)
     order = {"d/m/y": True, "m/d/y": False}.get(column.unit or "")
@@ -411,7 +416,7 @@ def _times(table: _Table, column: _Column, found: Found) -> list[float]:
 
 
 def _time_factor(table: _Table, column: _Column, texts_: list[str], found: Found) -> float | None:
-    """Seconds in a unit of the numbers of a time column; None if they are no numbers."""
+    """Returns the unit of a time column in seconds; None if its values are not numbers."""
     numbers = [float(text.replace(",", ".")) for text in texts_[:1] if _is_number(text)]
     if not numbers:
         return None
@@ -450,13 +455,13 @@ def _instant(table: _Table, column: _Column, text: str, is_day_first: bool | Non
 
 
 def _values(table: _Table, fields: list[str], columns: dict[str, _Column], at: int) -> dict[str, float | None]:
-    """The values of a row in bit/s, seconds and shares; None where it has none."""
+    """Returns the values of a row in bit/s, seconds and fractions; None where it has none."""
     values: dict[str, float | None] = {}
     for key, column in columns.items():
         if key == "time":
             continue
         text = table.cell(fields, column)
-        # A round trip or delay below zero is a probe without an answer.
+        # A round trip or delay below zero is a probe without a reply.
         is_probe = key in ("rtt", "delay")
         value = None if text is None else _number(table, text, column, at, least=-1e18) * column.factor
         if value is not None and value < 0 and not is_probe:
@@ -481,7 +486,7 @@ def _values(table: _Table, fields: list[str], columns: dict[str, _Column], at: i
 
 def _number(table: _Table, text: str, column: _Column, at: int, least: float = 0.0) -> float:
     plain = text.replace(",", ".") if table.has_comma else text
-    return texts.number(table.path, plain, column.name, line=at, least=least)
+    return texts.number(table.path, plain, column.name, line=at, minimum=least)
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Files as text: byte-order marks, line ends and missing last newlines do not matter; mistakes have a line."""
+"""Files as text: byte-order marks, line ends and missing last newlines are ignored; errors name a line."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 30
-"""Bytes of a measurement at most, after decompression."""
+"""Maximum size of a measurement in bytes, after decompression."""
 MAX_LINE = 1000
-"""Characters of a line that a tool prints; what is longer is none of its lines."""
+"""Maximum number of characters of a line that a tool prints; longer lines are ignored."""
 _MAX_MESSAGE = 600
-"""Characters of an error message, which may quote the file."""
+"""Maximum number of characters of an error message, which may quote the file."""
 _START = 20_000
 
 
 def _open_zip(packed: IO[bytes]) -> IO[bytes]:
-    """The one file in an archive.
+    """Returns the one file in an archive.
 
     Raises
     ------
@@ -58,7 +58,10 @@ def _open_zip(packed: IO[bytes]) -> IO[bytes]:
 
 
 def _open_zstd(packed: IO[bytes]) -> Any:
-    """The contents of a file compressed by zstd, by the standard library since Python 3.14, before by pyarrow."""
+    """Returns the contents of a file compressed by zstd.
+
+    The standard library reads it since Python 3.14; on earlier versions pyarrow does.
+    """
     try:
         # Absent before Python 3.14.
         zstd: Any = importlib.import_module("compression.zstd")
@@ -89,29 +92,29 @@ _COMPRESSED: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
     b"\x04\x22\x4d\x18": ("lz4", _open_lz4),
     b"PK\x03\x04": ("zip", _open_zip),
 }
-"""Compressed files that are read as they are, by their first bytes."""
+"""Compressed formats that are read without unpacking the file first, by their magic number."""
 _PACKED = {
     b"PAR1": "is a Parquet file; write it as CSV, for example with polars: read_parquet(...).write_csv(...)",
     b"\xd0\xcf\x11\xe0": "is a spreadsheet of Excel; save the sheet as CSV",
     b"SQLite format 3": "is an SQLite database; write the query as CSV: sqlite3 -header -csv FILE 'select ...'",
     b"%PDF": "is a PDF; name the file with the measurement itself",
 }
-"""Files that hold no text, by their first bytes, with a remedy."""
+"""Binary formats that cannot be read, by their magic number, each with a hint."""
 
 
 def fail(path: Path, message: str, line: int | None = None) -> NoReturn:
-    """Raises an error about a place in a file."""
+    """Raises an error about a line of a file."""
     place = "" if line is None else f"line {line}: "
     raise InputError(f"{printable(path)}: {place}{_bounded(printable(message))}")
 
 
 def _bounded(message: str) -> str:
-    """A message without the middle of a long one: the cause is at its start, the remedy at its end."""
+    """Returns a message without the middle of a long one: the cause is at its start, the fix at its end."""
     return message if len(message) <= _MAX_MESSAGE else f"{message[:400]} … {message[-150:]}"
 
 
 def head(path: Path, count: int) -> bytes:
-    """Returns the first bytes, of a compressed file those of its contents."""
+    """Returns the first bytes of a file, after decompression."""
     try:
         # A kind is found and read in several passes.
         check_regular(path)
@@ -125,9 +128,7 @@ def head(path: Path, count: int) -> bytes:
     except FileNotFoundError:
         fail(path, "no such file; name a measurement")
     except IsADirectoryError:
-        fail(
-            path, "is a folder; name a file in it, or a network of Hypatia, which has tles.txt and ground_stations.txt"
-        )
+        fail(path, "is a directory; name a file in it, or a network of Hypatia with tles.txt and ground_stations.txt")
     except InputError:
         raise
     except (OSError, ValueError) as error:
@@ -151,14 +152,17 @@ def _unpacked(path: Path, name: str, opened: Callable[[IO[bytes]], Any], packed:
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """The exceptions for a compressed file that is damaged; `compression.zstd` has its own, once it was used."""
+    """Returns the exceptions for a damaged compressed file.
+
+    :mod:`compression.zstd` adds its own once it has been imported.
+    """
     zstd = sys.modules.get("compression.zstd")
     found = (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
     return found if zstd is None else (*found, zstd.ZstdError)
 
 
 def start(path: Path) -> str:
-    """Returns the start of a file as text, without the last line if that is cut and not the only one."""
+    """Returns the start of a file as text. A truncated last line is left out, unless it is the only line."""
     data = head(path, _START)
     if len(data) < _START:
         return _decoded(data)
@@ -167,13 +171,13 @@ def start(path: Path) -> str:
 
 
 _CUT_LETTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")
-"""The first bytes of a letter in UTF-8 at the end of a part of a file."""
+"""Matches an incomplete UTF-8 character at the end of a part of a file."""
 
 
 def text(path: Path) -> str:
-    """Returns a whole file as text: by its byte-order mark, as UTF-8, or as a code page with ASCII in its lower half.
+    """Returns an entire file as text: by its byte-order mark, as UTF-8, or as a code page with ASCII in its lower half.
 
-    In the last case letters of other alphabets are not those that were meant; digits, units and separators are.
+    In the last case letters of other alphabets may be wrong; digits, units and separators are right.
     """
     data = head(path, MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -200,7 +204,7 @@ def _decoded(data: bytes) -> str:
 
 
 def lines(path: Path) -> list[tuple[int, str]]:
-    """The lines that are not empty, with their numbers from 1 on."""
+    """Returns the lines that are not empty, with their numbers, counted from 1."""
     found = [(at, line) for at, line in enumerate(text(path).replace("\r\n", "\n").split("\n"), 1) if line.strip()]
     if not found:
         fail(path, "is empty; name a file with a measurement in it")
@@ -208,7 +212,7 @@ def lines(path: Path) -> list[tuple[int, str]]:
 
 
 def short_lines(path: Path) -> list[tuple[int, str]]:
-    """Returns the lines of a tool's output, as `lines`; long ones, such as those of another program, are left out."""
+    """Returns the lines of a tool's output, as `lines` does, but without long lines, which another program printed."""
     return [(at, line) for at, line in lines(path) if len(line) <= MAX_LINE]
 
 
@@ -223,9 +227,9 @@ def tree(path: Path, text_: str, pairs: Callable[[list[tuple[str, Any]]], Any] |
     Parameters
     ----------
     pairs
-        Makes an object of its keys and values, some of which may be duplicated.
+        Function that makes an object from its keys and values; keys may be duplicated.
     line
-        Lines of the file before the text.
+        Number of lines of the file before the text.
     """
     try:
         return json.loads(without_nan(text_), object_pairs_hook=pairs, parse_constant=lambda _: None)
@@ -233,23 +237,23 @@ def tree(path: Path, text_: str, pairs: Callable[[list[tuple[str, Any]]], Any] |
         remedy = "is the file complete?" if "delimiter" in error.msg or "Unterminated" in error.msg else "save it again"
         fail(path, f"not JSON: {error.msg}; {remedy}", error.lineno + line)
     except RecursionError:
-        fail(path, "not JSON that anybody writes: it is nested too deeply")
+        fail(path, "not valid JSON: it is nested too deeply")
     except ValueError as error:
         # A whole number of more digits than Python reads.
         fail(path, f"not JSON that a measuring tool writes: {error}")
 
 
 def without_nan(text_: str) -> str:
-    """Returns JSON with null for each "nan", which some programs write and JSON does not have."""
+    """Returns JSON with null instead of "nan", which some programs write although it is not valid JSON."""
     return _NO_NUMBER.sub("null", text_)
 
 
 _NO_NUMBER = re.compile(r"(?<=[:,\[ ])-?nan(?=\s*[,}\]])", re.IGNORECASE)
-"""A number that iperf3 could not compute, which JSON does not have."""
+"""Matches a number that iperf3 could not compute: "nan", which is not valid JSON."""
 
 
 def member(path: Path, of: Any, *keys: str | int) -> Any:
-    """A value in a tree of JSON; None if it is not there."""
+    """Returns a value in a JSON tree; None if it is missing."""
     for key in keys:
         if isinstance(of, dict) and isinstance(key, str):
             of = of.get(key)
@@ -260,21 +264,21 @@ def member(path: Path, of: Any, *keys: str | int) -> Any:
     return of
 
 
-def number(path: Path, value: Any, what: str, *, line: int | None = None, least: float = 0.0) -> float:
-    """A finite number from `least` on."""
+def number(path: Path, value: Any, what: str, *, line: int | None = None, minimum: float = 0.0) -> float:
+    """Returns a finite number of at least `minimum`."""
     try:
         found = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
         fail(path, f"{what}: {printable(repr(value)):.60} is not a number", line)
-    if found < least:
-        fail(path, f"{what}: {found:g} is below {least:g}", line)
+    if found < minimum:
+        fail(path, f"{what}: {found:g} is below {minimum:g}", line)
     return found
 
 
 def round_trip(path: Path, value: Any, unit_s: float, what: str, *, line: int | None = None) -> float:
-    """A round trip in seconds, given in a unit, of at most 480 h."""
+    """Returns a round trip in seconds, from a value in the given unit; at most 480 h."""
     found = number(path, value, what, line=line) * unit_s
     if found > LONGEST_S:
         fail(path, f"{what}: {found:g} s is above 480 h; remove it, or correct its unit", line)

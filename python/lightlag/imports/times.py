@@ -1,7 +1,7 @@
 """Times in tables: numbers with a unit or since 1970, dates of several countries, times of day.
 
 A plain number near the present is a time since 1970, whose magnitude gives its unit: 1.7e9 are seconds, 1.7e12
-milliseconds, 1.7e15 microseconds and 1.7e18 nanoseconds. Nobody measures for 50,000 years.
+milliseconds, 1.7e15 microseconds and 1.7e18 nanoseconds. No measurement lasts 50,000 years.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ __all__ = ["DIGITS", "FORMS", "after_midnight", "day_first", "epoch_factor", "in
 
 _EPOCHS = ((1e17, 1e-9, "nanoseconds"), (1e14, 1e-6, "microseconds"), (1e11, 1e-3, "milliseconds"))
 FORMS = ("d/m/y", "m/d/y")
-"""Orders of day and month, as units of a time column."""
+"""Orders of day and month, written as units of a time column."""
 _DAY_S = 86_400.0
 _MAX_LENGTH = 100
-"""Characters of a date."""
+"""Matches the characters of a date."""
 _CLOCK = re.compile(r"^(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*([AaPp]\.?[Mm]\.?)?$")
 _DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})(?:[ T,]+(.*))?$")
 _YEAR_FIRST = re.compile(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[ T]+(.*))?$")
 DIGITS = re.compile(r"(?:19|20)\d{2}[01]\d[0-3]\d[0-2]\d[0-5]\d[0-5]\d")
-"""A date without separators, 20260131120000."""
+"""Matches a date without separators, such as 20260131120000."""
 _ZONE = re.compile(r"\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})$", re.IGNORECASE)
 
 
@@ -39,7 +39,9 @@ def epoch_factor(value: float) -> tuple[float, str] | None:
 
 
 def day_first(texts: Sequence[str]) -> bool | None:
-    """Returns whether dates with slashes start with the day, by those that are only possible one way; None if none is.
+    """Returns true if dates with slashes start with the day, false if with the month.
+
+    Only dates that are possible in one order alone decide; None if there are none.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def instant(text: str, *, is_day_first: bool | None, ask: Callable[[], None]) ->
     is_day_first
         The order of dates with slashes, if it is known.
     ask
-        Is called for a date whose order is not known; it raises.
+        Function that is called for a date whose order is not known; it must raise an exception.
     """
     text = text.strip()
     if len(text) > _MAX_LENGTH:
@@ -111,7 +113,7 @@ def _of_parts(year: int, month: int, day: int, rest: str | None) -> float | None
 
 
 def _clock(text: str) -> float | None:
-    """Seconds since midnight of a time of day."""
+    """Returns the seconds since midnight of a time of day."""
     found = _CLOCK.match(text)
     if found is None:
         return None
@@ -135,7 +137,7 @@ def _since_1970(when: datetime, zone: str | None) -> float:
 
 
 def after_midnight(before: float, now: float) -> float:
-    """Returns the days to add to a time of day that follows another one, in seconds.
+    """Returns the seconds to add to a time of day that follows another: a day if midnight has passed, otherwise 0.
 
     Examples
     --------

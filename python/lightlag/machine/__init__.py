@@ -1,1 +1,1 @@
-"""The machine below: memory, child processes, and code that does not return."""
+"""The machine that runs lightlag: memory, child processes, and code that does not return."""

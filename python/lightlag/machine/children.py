@@ -29,8 +29,9 @@ if os.getppid() == int(sys.argv[1]):
 def end_with_parent() -> None:
     """Ends this process, which multiprocessing started, as soon as its parent has ended.
 
-    A worker of a pool waits for work in a pipe whose other end it holds, too, and so would wait for ever. On Linux the
-    kernel kills it, also if native code holds Python's lock, when the thread of the parent that started it ends.
+    A worker of a pool waits for work in a pipe but also holds the other end of this pipe, and would therefore wait for
+    ever. On Linux the kernel kills it, also if native code holds Python's lock, when the thread of the parent that
+    started it ends.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None, "this process was started by multiprocessing"
@@ -46,5 +47,8 @@ def end_with_parent() -> None:
 
 
 def tied(command: Sequence[str]) -> list[str]:
-    """Returns a command that runs `command`, whose first word is a path, until the calling thread ends. Linux only."""
+    """Returns a command that runs `command` until the calling thread ends.
+
+    Its first word must be a path. Linux only.
+    """
     return [sys.executable, "-S", "-E", "-c", _TIED, str(os.getpid()), *command]

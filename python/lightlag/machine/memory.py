@@ -24,7 +24,7 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 
 def available() -> float:
-    """Bytes that this process may still take: of the machine, of its group and under its own limit."""
+    """Returns the bytes that this process may still allocate: of the machine, of its cgroup and under its own limit."""
     found = [float("inf")]
     status = _read("/proc/self/status")
     taken = {name: 1024.0 * int(kilobytes) for name, kilobytes in re.findall(r"(Vm\w+):\s+(\d+) kB", status)}
@@ -40,19 +40,19 @@ def available() -> float:
 
 
 def check(needed: float, what: str, remedy: str) -> None:
-    """Refuses work that takes more memory than there is.
+    """Rejects work that takes more memory than available.
 
     Parameters
     ----------
     needed
-        Bytes, at least.
+        Minimum number of bytes.
     what
-        What takes them, with its numbers.
+        Description of the work, with its numbers.
 
     Raises
     ------
     InputError
-        If there are fewer.
+        If less memory is available.
     """
     from lightlag.text.quantities import size
 
@@ -62,32 +62,32 @@ def check(needed: float, what: str, remedy: str) -> None:
 
 
 def check_network(scenario: _engine.Scenario, at_once: int = 1) -> None:
-    """Refuses a network that does not fit into the memory.
+    """Rejects a network that does not fit into memory.
 
     Parameters
     ----------
     scenario
         The scenario of the network.
     at_once
-        Runs at the same time.
+        Number of simultaneous runs.
 
     Raises
     ------
     InputError
-        If it does not.
+        If it does not fit.
     """
     links, flows, least = scenario.counts()
     check(float(at_once) * least, f"{links:,} links and {flows:,} flows{_several(at_once)}", _smaller(at_once))
 
 
 _MUCH = 2e9
-"""Bytes of tables that are worth a warning on any machine."""
+"""Size in bytes: larger tables cause a warning on any machine."""
 _SUMMARY = 200.0
-"""Bytes of a flow that is printed and written: 100,000 flows take 246 MB after it is read, 225 MB in any run."""
+"""Bytes per flow that is printed and written: 100,000 flows take 246 MB after they are read, 225 MB in any run."""
 
 
 def check_tables(scenario: _engine.Scenario, printed: bool = False, at_once: int = 1) -> list[tuple[str, str]]:
-    """Refuses a run whose recorded tables do not fit into the memory.
+    """Rejects a run whose recorded tables do not fit into memory.
 
     Parameters
     ----------
@@ -96,17 +96,17 @@ def check_tables(scenario: _engine.Scenario, printed: bool = False, at_once: int
     printed
         Whether the summary of each flow is printed and written.
     at_once
-        Runs at the same time.
+        Number of simultaneous runs.
 
     Returns
     -------
     list of (place, message)
-        A warning if the tables may take more than half of the memory that there is, or more than 2 GB.
+        A warning if the tables may take more than half of the available memory, or more than 2 GB.
 
     Raises
     ------
     InputError
-        If the network and the samples that are taken in any case need more than there is.
+        If the network and its unconditional samples need more than the available memory.
     ScenarioError
         If the scenario describes no network.
     """
@@ -118,28 +118,28 @@ def check_tables(scenario: _engine.Scenario, printed: bool = False, at_once: int
 
 
 _POINTS = 100
-"""Points of a plan whose memory is estimated: thousands would take longer than their runs."""
+"""Maximum number of points of a plan whose memory is estimated: thousands would take longer than their runs."""
 
 
 def check_plan(plan: Plan, at_once: int) -> list[tuple[str, str]]:
-    """Refuses runs of a comparison or a study that do not fit into the memory together.
+    """Rejects runs of a comparison or a study whose combined size does not fit into memory.
 
     Parameters
     ----------
     plan
-        The runs. Those of one point take the same memory, whatever their algorithm and seed.
+        The runs. Runs of one point take the same memory, whatever their algorithm and seed.
     at_once
-        Runs at the same time. The largest ones are assumed to coincide.
+        Number of simultaneous runs. The largest ones are assumed to coincide.
 
     Returns
     -------
     list of (place, message)
-        A warning as that of :func:`check_tables`.
+        A warning as from :func:`check_tables`.
 
     Raises
     ------
     InputError
-        If they need more than there is.
+        If they need more memory than available.
     """
     texts = list({cell.point: cell.text for cell in reversed(plan.cells)}.values())
     needs = []
@@ -167,7 +167,7 @@ def _several(at_once: int) -> str:
 
 
 def _smaller(at_once: int) -> str:
-    return "take a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
+    return "use a smaller network" + (", or fewer --jobs" if at_once > 1 else "")
 
 
 def _remedy(at_once: int) -> str:
@@ -176,7 +176,7 @@ def _remedy(at_once: int) -> str:
 
 
 def _warning(most: float, duration: str, at_once: int) -> list[tuple[str, str]]:
-    """The warning for tables that may take much."""
+    """Returns the warning for tables that may take much memory."""
     from lightlag.text.quantities import size
 
     free = available()
@@ -190,11 +190,11 @@ def _warning(most: float, duration: str, at_once: int) -> list[tuple[str, str]]:
 
 
 _RESERVE = 64e6
-"""Bytes left for other processes when a run ends for lack of memory; less if there were few from the start."""
+"""Bytes reserved for other processes when a run ends for lack of memory; less if few were free at the start."""
 
 
 def watch() -> Callable[[], None]:
-    """A function to call now and then while data grows. It raises MemoryError before memory runs out."""
+    """Returns a function to call occasionally while data grows. It raises MemoryError before memory runs out."""
     reserve = min(_RESERVE, available() / 4)
 
     def look() -> None:

@@ -8,5 +8,5 @@ __all__ = ["processors"]
 
 
 def processors() -> int:
-    """Number of processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,12 +1,12 @@
-"""Custom algorithms that do not return, and signals that nobody can handle meanwhile.
+"""Handles custom algorithms that do not return, and signals that cannot be handled meanwhile.
 
-A run looks for a signal between events. An algorithm that never returns keeps it from that: a loop in Python, a sleep,
-machine code. While a command runs something, a thread reads the numbers of signals as they arrive, which needs no
+A run checks for signals between events. An algorithm that never returns prevents this: a loop in Python, a sleep,
+machine code. While a command calls the engine, a thread reads the numbers of signals as they arrive, which needs no
 bytecode of the main thread (:func:`signal.set_wakeup_fd`):
 
 - Some time after the first signal it raises KeyboardInterrupt in every callback of the engine, until the run has ended.
   Runs in other threads than the main one are left alone if that does not end them.
-- The second one ends the process. Finished work is kept where it was written as it finished.
+- The second one ends the process. Finished work remains where it was written as it finished.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 GRACE_S = 0.5
-"""Time from a signal until callbacks are interrupted, and between two attempts."""
+"""Seconds from a signal until callbacks are interrupted, and between two attempts."""
 STOP_S = 5.0
-"""Time after a signal in which the runs of other threads and processes must end. Later ones are left to themselves."""
+"""Seconds that runs of other threads and processes have to end after a signal. Then they are abandoned."""
 LOOK_S = 0.2
-"""Seconds between two looks for a signal while runs are made."""
+"""Seconds between two checks for a signal while runs are made."""
 _NUDGE = getattr(signal, "SIGURG", None)
-"""A signal that is ignored where nobody handles it, for the main thread: it ends a system call."""
+"""A signal that is ignored unless handled, sent to the main thread to interrupt a system call."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_CUSTOM = str(Path(__file__).parents[1] / "own") + os.sep
+_CUSTOM = str(Path(__file__).parents[1] / "custom") + os.sep
 
 
 def in_engine(call: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
-    """Calls the engine. The frames above this one are those of its callbacks."""
+    """Calls the engine. Stack frames above this one belong to callbacks of the engine."""
     return call(*args, **options)
 
 
@@ -100,12 +100,15 @@ def handle_nudges() -> None:
 
 
 _left: list[ThreadPoolExecutor] = []
-"""Pools with threads that did not end."""
+"""Pools with threads that have not ended."""
 
 
 @contextmanager
 def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of threads. The end of the block waits for them, unless :func:`await_stopped` has left some."""
+    """Yields a pool of threads.
+
+    The end of the block waits for them, except for those that :func:`await_stopped` has left.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(workers)
@@ -116,7 +119,8 @@ def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def await_stopped(pool: ThreadPoolExecutor, pending: Collection[Future[R]]) -> list[Future[R]]:
-    """Waits for runs that were told to stop, and interrupts callbacks; returns those that ended within `STOP_S`.
+    """Waits for runs that were requested to stop, and interrupts their callbacks; returns the runs that ended within
+    `STOP_S`.
 
     A run whose algorithm swallows every exception, or loops in native code, never ends. Its thread is left alone: a
     command ends without it, see :func:`has_left_threads`.
@@ -147,7 +151,7 @@ def _raise_in_callback(_: int, frame: FrameType | None) -> None:
 
 
 class Watchdog:
-    """A block in which signals are watched, in the main thread of the command."""
+    """Handles signals within the block, in the main thread of the command."""
 
     def __init__(self) -> None:
         self._read, self._write = -1, -1

@@ -1,1 +1,1 @@
-"""The runs of a comparison: variables, plan, outcomes, journal, and what figures there are."""
+"""The runs of a comparison: variables, plan, outcomes, journal, and the figures that they allow."""

@@ -1,95 +1,57 @@
-"""The design of a comparison, its measures, and the columns of its tables."""
+"""The design of a comparison, its metrics, and the columns of its tables."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from lightlag import _engine
 from lightlag.analyse import Interval
 from lightlag.outcomes.variables import Competitor, Variable
-from lightlag.text.quantities import factor_of
 
-__all__ = ["MEASURES", "TABLES", "Design", "Measure", "Point", "Values", "columns_of", "decimals"]
+__all__ = ["MEASURES", "TABLES", "Design", "Measure", "Point", "Values", "columns_of"]
 
 TABLES = ("runs", "flows", "summary")
-"""The tables of a comparison, and of a study."""
+"""Names of the tables of a comparison and of a study."""
 
 Point = tuple[str, ...]
-"""A value of each variable, as text."""
+"""A point of a comparison: a value of each variable, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure that a comparison compares."""
+    """A metric of a comparison."""
 
     column: str
     title: str
     unit: str
-    """As printed; "bit/s" takes a decimal prefix, "%" multiplies by 100, "ms" by 1000."""
+    """Unit as printed; "bit/s" takes a decimal prefix, "%" multiplies by 100, "ms" by 1000."""
     about: str
 
     def show(self, interval: Interval, like: float | None = None) -> str:
-        """Mean ± half width with the unit, rounded to two digits of the half width.
+        """Returns the mean ± half width with the unit, rounded to two digits of the half width.
 
         Parameters
         ----------
         like
-            The value whose decimal prefix it takes, such as the largest of a column; by default the mean.
+            Value that determines the decimal prefix, such as the largest of a column; by default the mean.
         """
-        if interval.count == 0:
-            return "–"
-        mean, half, unit = interval.mean, interval.half_width, self.unit
-        if unit in ("%", "ms"):
-            factor = {"%": 100.0, "ms": 1000.0}[unit]
-            mean, half = mean * factor, half * factor
-        elif unit == "bit/s":
-            factor, prefix = factor_of(mean if like is None else like)
-            mean, half, unit = mean / factor, half / factor, f"{prefix}{unit}"
-        digits = decimals(mean, half)
-        spread = "" if math.isnan(half) else f" ± {half:.{digits}f}"
-        return f"{mean:.{digits}f}{spread}{' ' * (unit not in ('', '%'))}{unit}"
+        return _engine.shown(self.unit, interval.mean, interval.half_width, interval.count, like)
 
 
-def decimals(mean: float, half_width: float) -> int:
-    """Decimals that show two digits of the half width, but at most four digits of the mean.
-
-    Examples
-    --------
-    >>> decimals(9.41, 0.123), decimals(123.4, 17.0), decimals(9.41, 0.0), decimals(58.66, 0.0012)
-    (2, 0, 3, 2)
-    """
-
-    def place(value: float, digits: int) -> int:
-        return digits - 1 - math.floor(math.log10(value))
-
-    of_mean = place(abs(mean), 4) if mean else 0
-    of_half = place(half_width, 2) if half_width > 0 else of_mean
-    return max(0, min(of_mean, of_half, 6))
+def _measures() -> tuple[Measure, ...]:
+    """Returns the metrics of the engine, except timeouts and round trips, which only the studio shows."""
+    known = json.loads(_engine.analysis('"measures"'))
+    columns = [field.name for field in fields(Measure)]
+    left_out = ("timeouts", "mean_rtt_s")
+    return tuple(Measure(*(one[name] for name in columns)) for one in known if one["column"] not in left_out)
 
 
-MEASURES = (
-    Measure(
-        "goodput_bps",
-        "Goodput",
-        "bit/s",
-        "payload that all flows of TCP together had delivered, over the time from the first start to the last finish "
-        "or the end of the run",
-    ),
-    Measure("completion_s", "Completion time", "s", "from the first start to the last finish, where all flows finish"),
-    Measure("jain", "Jain fairness", "", "(Σx)² / (n Σx²) of the goodputs of the n flows of TCP of a run"),
-    Measure("retransmitted_share", "Resent", "%", "segments with payload sent again, of all that were sent"),
-    Measure(
-        "queueing_mean_s",
-        "Queueing",
-        "ms",
-        "the mean wait of a run's data packets at the bottleneck until their transmission starts; the "
-        "bottleneck is the link direction at which they waited longest in all",
-    ),
-    Measure("queueing_p95_s", "Queueing p95", "ms", "what 95 % of these waits did not exceed, at most 1.6 % off"),
-)
+MEASURES = _measures()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +59,17 @@ class Design:
     """The design of a comparison."""
 
     scenario: dict[str, Any]
-    """The scenario, or the first of several, with every default."""
+    """The scenario with every default; if there are several, the first."""
     competitors: tuple[Competitor, ...]
     variables: tuple[Variable, ...] = ()
     seed: int = 1
     """The first seed."""
     replications: int = 1
-    """Number of them."""
+    """Number of seeds."""
     chosen: tuple[Point, ...] | None = None
-    """The points, if they are not every combination of values."""
+    """The points that are run; None for every combination of values."""
     others: tuple[dict[str, Any], ...] = ()
-    """The scenarios after the first, where there are several."""
+    """The other scenarios, if there are several."""
 
     @property
     def scenarios(self) -> dict[str, dict[str, Any]]:
@@ -115,7 +77,7 @@ class Design:
         return {str(one["name"]): one for one in (self.scenario, *self.others)}
 
     def points(self) -> Iterable[Point]:
-        """The points, in order."""
+        """Returns the points, in order."""
         return (
             itertools.product(*(variable.values for variable in self.variables)) if self.chosen is None else self.chosen
         )
@@ -127,16 +89,16 @@ class Design:
 
     @property
     def run_count(self) -> int:
-        """Number of runs in all."""
+        """Total number of runs."""
         return self.replications * len(self.competitors) * self.point_count
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """Returns everything as plain values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> Design:
-        """The design of which :meth:`to_json` gave these values."""
+        """Restores a design from the values of :meth:`to_json`."""
 
         def tuples(table: dict[str, Any]) -> dict[str, Any]:
             for key, value in table.items():
@@ -167,7 +129,9 @@ def _scenarios(given: Any) -> tuple[dict[str, Any], ...]:
 
 
 def columns_of(variables: Sequence[Variable]) -> dict[str, Any]:
-    """The columns of variables; beside quantities as text stand numbers, in the unit that their name says."""
+    """Returns the columns of variables: a text column for each, and for quantities a numeric one, with the unit in its
+    name.
+    """
     import polars as pl
 
     columns: dict[str, Any] = {}
@@ -179,7 +143,7 @@ def columns_of(variables: Sequence[Variable]) -> dict[str, Any]:
 
 
 class Values:
-    """The values of points in these columns."""
+    """The values of points for the columns of :func:`columns_of`."""
 
     def __init__(self, variables: Iterable[Variable]) -> None:
         self._each: list[dict[str, tuple[float | str, ...]]] = []
@@ -189,5 +153,5 @@ class Values:
             self._each.append(dict(zip(one.values, zip(*columns, strict=True), strict=True)))
 
     def of(self, point: Point) -> list[float | str]:
-        """A value for each column."""
+        """Returns the value of a point for each column."""
         return [value for each, text in zip(self._each, point, strict=True) for value in each[text]]

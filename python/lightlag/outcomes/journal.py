@@ -1,4 +1,7 @@
-"""The finished runs of a comparison, a line each, written as they finish: nothing is lost, and nothing runs twice."""
+"""The finished runs of a comparison, one line each.
+
+They are written as they finish, so no run is lost or made twice.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ __all__ = ["Journal", "key_of", "lines", "read", "read_all"]
 
 
 def key_of(*parts: bytes) -> str:
-    """The identity of what this build of the engine computes from these parts."""
+    """Returns the key of the results that this build of the engine computes from these parts."""
     described = hashlib.blake2b(_engine.__build__.encode(), digest_size=16)
     for part in parts:
         described.update(len(part).to_bytes(8, "little"))
@@ -29,25 +32,25 @@ def key_of(*parts: bytes) -> str:
 
 
 def lines(outcomes: Iterable[tuple[str, Outcome]]) -> Iterator[str]:
-    """Keys and outcomes as the lines of a journal."""
+    """Yields keys and outcomes as the lines of a journal."""
     for key, outcome in outcomes:
         yield json.dumps({"key": key, "outcome": outcome.to_json()}, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def read_all(path: Path) -> list[tuple[str, Outcome]]:
-    """The keys and outcomes of a file that is whole.
+    """Returns the keys and outcomes in a file that must be complete.
 
     Raises
     ------
     OSError, ValueError, KeyError, TypeError
-        If it is not.
+        If it is not complete.
     """
     entries = map(json.loads, read_results(path).splitlines())
     return [(entry["key"], Outcome.from_json(entry["outcome"])) for entry in entries]
 
 
 def read(path: Path) -> dict[str, Outcome]:
-    """The outcomes of a journal by key. Truncated lines, and lines that are not runs, are left out."""
+    """Returns the outcomes of a journal by key. Truncated lines, and lines that are not runs, are left out."""
     found: dict[str, Outcome] = {}
     try:
         content = read_bytes(path, MAX_RESULTS_BYTES, only_files=True)
@@ -65,10 +68,10 @@ def read(path: Path) -> dict[str, Outcome]:
 
 
 class Journal:
-    """A file to which finished runs are added."""
+    """A file that stores finished runs as they are added."""
 
     def __init__(self, path: str | os.PathLike[str], *, fresh: bool = False) -> None:
-        """With `fresh` the first run that is added replaces what the file holds."""
+        """With `fresh`, the first run that is added replaces the contents of the file."""
         self.path = Path(path)
         self.finished = {} if fresh else read(self.path)
         """The outcomes of an earlier comparison, by key."""
@@ -79,12 +82,12 @@ class Journal:
         return self
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Writes a finished run; the first one makes the file.
+        """Writes a finished run; the first run creates the file.
 
         Raises
         ------
         OSError
-            If it cannot be written. The file keeps the runs before it.
+            If it cannot be written. The earlier runs remain in the file.
         """
         try:
             if self._file is None:
@@ -116,5 +119,5 @@ class Journal:
             self._file.close()
 
     def remove(self) -> None:
-        """Removes the file once its runs are kept elsewhere."""
+        """Removes the file once its runs are stored elsewhere."""
         self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The figures that a comparison has, and what they show, whoever draws them."""
+"""The figures that a comparison has, and what the figures for print show. The engine makes the charts of web pages."""
 
 from __future__ import annotations
 
@@ -11,42 +11,26 @@ from lightlag.outcomes.outcome import UDP, Outcome
 from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Variable
 
-__all__ = ["AGAINST", "CAPTIONS", "MOST_COLUMNS", "MOST_PANELS", "caption", "chosen", "completions"]
-__all__ += ["goodput_by_rtt", "kind_against", "kinds", "others_of", "panel_count"]
+__all__ = ["AGAINST", "MOST_COLUMNS", "MOST_PANELS", "chosen", "completions", "goodput_by_rtt", "kind_against", "kinds"]
+__all__ += ["others_of", "panel_count"]
 
 MOST_PANELS = 6
-"""Points that a figure shows, each in a panel."""
+"""Maximum number of points that a figure shows, each in its own panel."""
 MOST_COLUMNS = 4
-"""Points beside each other in a figure of windows."""
+"""Maximum number of points side by side in a figure of congestion windows."""
 
 AGAINST = {
     "goodput": ("goodput_bps",),
     "completion": ("completion_s",),
     "fairness": ("jain",),
-    "resent": ("retransmitted_share",),
+    "retransmitted": ("retransmitted_share",),
     "queueing": ("queueing_mean_s", "queueing_p95_s"),
 }
-"""Figures against a variable, and the columns of their measures."""
-
-CAPTIONS = {
-    "bars": "Means with 95 % intervals (Student t); a dot is one run.",
-    "shares": "Goodput of a flow of each algorithm where several compete in one run; means with 95 % intervals.",
-    "goodput": "Goodput of all flows over time, payload counted as it arrives: the mean of the runs still going, its "
-    "95 % interval as a band, which ends at zero and at the rate of the slowest link on their way, headers included: "
-    "the dotted line.",
-    "cwnd": "Congestion windows over time with the first seed.",
-    "completion": "Share of the flows of all runs that had finished, against the time since their start.",
-    "rtt": "Goodput of each flow against its smallest round-trip time in any run; means with 95 % intervals.",
-}
-
-
-def caption(kind: str) -> str:
-    """The contents of a figure."""
-    return CAPTIONS.get(kind, "Means with 95 % intervals (Student t), as bands or, beside names, as bars.")
+"""Figures that plot metrics against a variable, with the columns of these metrics."""
 
 
 def kinds(comparison: Outcomes) -> list[str]:
-    """The figures that a comparison has."""
+    """Returns the names of the figures that a comparison has."""
     found = []
     columns = {measure.column for measure in comparison.measures}
     several = [variable for variable in comparison.variables if len(variable.values) > 1]
@@ -66,12 +50,12 @@ def kinds(comparison: Outcomes) -> list[str]:
 
 
 def kind_against(name: str, variable: Variable) -> str:
-    """The figure of a measure against a variable."""
+    """Returns the name of the figure that plots a metric against a variable."""
     return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
 
 
 def panel_count(comparison: Outcomes, kind: str) -> int:
-    """The panels of a figure, if all that it shows has room."""
+    """Returns the number of panels of a figure."""
     points = min(len(comparison.points), MOST_PANELS)
     if kind == "bars":
         return len(comparison.measures)
@@ -87,7 +71,7 @@ def panel_count(comparison: Outcomes, kind: str) -> int:
 
 
 def others_of(comparison: Outcomes, variable: Variable) -> list[Point]:
-    """The values of all variables but one, in panels of a figure against that one."""
+    """Returns the points of the other variables, one for each panel of a figure against this variable."""
     at = comparison.variables.index(variable)
     others = list(dict.fromkeys(point[:at] + point[at + 1 :] for point in comparison.points))
     return [tuple(other) for other in chosen(others, MOST_PANELS)]
@@ -99,7 +83,7 @@ def _rtts_differ(comparison: Outcomes) -> bool:
 
 
 def _base_rtts(comparison: Outcomes, point: Point) -> dict[str, float]:
-    """The smallest sample of each flow in any run: some run finds the queues empty, not every one."""
+    """Returns the minimum RTT sample of each flow over all runs: some runs find empty queues, but not all of them."""
     base: dict[str, float] = {}
     for name in comparison.algorithms:
         for outcome in comparison.of(name, point):
@@ -109,20 +93,20 @@ def _base_rtts(comparison: Outcomes, point: Point) -> dict[str, float]:
     return base
 
 
-def chosen(points: Sequence[Point], most: int) -> list[Point]:
-    """At most this many items, evenly spaced, with the first and the last."""
-    if len(points) <= most:
+def chosen(points: Sequence[Point], max_points: int) -> list[Point]:
+    """Returns up to `max_points` items, evenly spaced, with the first and the last."""
+    if len(points) <= max_points:
         return list(points)
-    return [points[round(at * (len(points) - 1) / (most - 1))] for at in range(most)]
+    return [points[round(at * (len(points) - 1) / (max_points - 1))] for at in range(max_points)]
 
 
 def completions(outcome: Outcome) -> list[tuple[str, float | None]]:
-    """The flows of a run with their completion times; None of one that did not finish."""
+    """Returns the flows of a run with their completion times; a flow that did not finish has None."""
     return list(zip(outcome.flows.name, outcome.flows.completion_s, strict=True))
 
 
 def goodput_by_rtt(comparison: Outcomes, point: Point) -> dict[str, list[tuple[float, analyse.Interval]]]:
-    """The flows of each algorithm, or of each competing one, by round-trip time."""
+    """Returns the round-trip time and mean goodput of each flow, by algorithm; competing algorithms are separate."""
     base = _base_rtts(comparison, point)
     found: dict[str, dict[str, list[float]]] = {}
     for name in comparison.algorithms:

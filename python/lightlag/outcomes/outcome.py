@@ -1,34 +1,30 @@
 """The outcome of one run in a comparison: numbers, and curves that are fine enough for any figure.
 
-Flows of UDP are the traffic that the others meet: they have no part in the measures of a run, unless there is nothing
-else.
+UDP flows are background traffic: they do not count in the metrics of a run, unless there are no other flows.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import sys
 from array import array
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lightlag.analyse import jain, together
+from lightlag import _engine
+from lightlag.records.summary import for_analysis, rows
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from lightlag.analyse import Numbers
     from lightlag.records.records import Records
 
 __all__ = ["UDP", "Flows", "Outcome"]
 
 UDP = "udp"
-"""The congestion control of flows without one."""
-_STEPS = 1200
-_WINDOW_POINTS = 1600
-_WINDOWS = 12
+"""The congestion control of flows that have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +35,32 @@ class Flows:
     congestion: list[str]
     goodput_bps: list[float]
     completion_s: list[float | None]
-    """From the flow's start to its last byte; None if it did not finish."""
+    """Time from the flow's start to its last byte; None if it did not finish."""
     min_rtt_s: list[float | None]
-    """Its smallest round-trip sample; where proxies split it, the sum of those of its legs."""
+    """Minimum round-trip sample of the flow; if proxies split the flow, the sum over its legs."""
     leg: list[str | None]
-    """The leg whose segments, timeouts and window are counted: the longest; None where no proxy splits it."""
+    """The leg whose segments, timeouts and window count: the longest. None if no proxy splits the flow."""
 
     @classmethod
-    def of(cls, summary: list[dict[str, Any]], legs: Mapping[str, list[dict[str, Any]]]) -> Flows:
-        """The flows of a run's summary. Names repeat in every run, so they are stored once."""
-        from lightlag.records.summary import leg_name, longest_leg
-
-        def rtt(flow: dict[str, Any]) -> float | None:
-            parts = [leg["min_rtt_s"] for leg in legs.get(flow["name"], [flow])]
-            return None if None in parts else sum(parts)
-
-        def leg(flow: dict[str, Any]) -> str | None:
-            own = legs.get(flow["name"])
-            return sys.intern(leg_name(longest_leg(own))) if own else None
-
+    def of(cls, flows: list[dict[str, Any]]) -> Flows:
+        """Returns the flows of an outcome from the engine. Names are the same in every run, so they are stored once."""
         return cls(
-            name=[sys.intern(flow["name"]) for flow in summary],
-            congestion=[sys.intern(flow["congestion"]) for flow in summary],
-            goodput_bps=[flow["goodput_bps"] for flow in summary],
-            completion_s=[None if flow["finish_s"] is None else flow["finish_s"] - flow["start_s"] for flow in summary],
-            min_rtt_s=[rtt(flow) for flow in summary],
-            leg=[leg(flow) for flow in summary],
+            name=[sys.intern(flow["name"]) for flow in flows],
+            congestion=[sys.intern(flow["congestion"]) for flow in flows],
+            goodput_bps=[flow["goodput_bps"] for flow in flows],
+            completion_s=[flow["completion_s"] for flow in flows],
+            min_rtt_s=[flow["min_rtt_s"] for flow in flows],
+            leg=[flow["leg"] and sys.intern(flow["leg"]["name"]) for flow in flows],
         )
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> Flows:
-        """The flows as :meth:`Outcome.to_json` gave them.
+        """Restores the flows from the values of :meth:`Outcome.to_json`.
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it gave others.
+            If the values are invalid.
         """
         flows = cls(
             _texts(plain["name"], "name"),
@@ -91,82 +77,68 @@ class Flows:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The values that a comparison keeps of one run."""
+    """The values of one run that a comparison stores."""
 
     congestion: str
-    """The label of the algorithm, or of those that the flows took in turn."""
+    """The label of the algorithm, or of the algorithms assigned to the flows in turn."""
     point: tuple[str, ...]
     """The value of each variable, as text."""
     seed: int
     goodput_bps: float
-    """Payload of all flows over the time from the first start to the last finish or the end."""
+    """Payload of all flows, divided by the time from the first start to the last finish, or to the end of the run."""
     completion_s: float | None
-    """From the first start to the last finish; None if a transfer is unfinished or there is none."""
+    """Time from the first start to the last finish; None if a transfer is unfinished, or if there are no transfers."""
     jain: float
     """Jain's index of the flows' goodputs."""
     retransmitted_share: float
-    """Segments sent again, of all that were sent."""
+    """Fraction of the sent segments that were retransmissions."""
     queueing_mean_s: float | None
-    """Mean wait of data packets at the bottleneck, the link direction with the largest total wait."""
+    """Mean waiting time of data packets at the bottleneck, the link direction with the largest total waiting time."""
     queueing_p95_s: float | None
-    """The 95th percentile of these waits."""
+    """The 95th percentile of these waiting times."""
     bottleneck: str | None
-    """Its name."""
+    """Name of the bottleneck."""
     timeouts: int
     simulated_s: float
     result_hash: str
-    """The hash of the run with ``record.queueing = true``, which every run of a comparison has."""
+    """The result hash of the run with ``record.queueing = true``, which every run of a comparison has."""
     flows: Flows
     capacity_bps: float | None
-    """The rate of the slowest link direction on the way of the flows, if they have one in common whose rate stays."""
+    """Rate of the slowest link direction on the path of the flows, if they share one whose rate is constant."""
     arrived_bytes: array[float] | None
     """Payload of all flows that had arrived, at equal steps from 0 to the end; None if there is no trace."""
     windows: dict[str, tuple[array[float], array[float]]] | None
-    """Times and congestion windows in segments of the first flows, for the first seed."""
+    """Times and congestion windows of the first flows, in segments; only for the first seed."""
 
     @classmethod
     def of(cls, congestion: str, point: tuple[str, ...], seed: int, result: Records, *, first: bool) -> Outcome:
-        """Reduces a run to what a comparison needs."""
-        from lightlag.records.summary import capacity, legs_of, longest_leg
-
-        every = result.summary["flows"]
-        legs = legs_of(result.summary)
-        flows = [flow for flow in every if flow["congestion"] != UDP] or every
-        start = min(flow["start_s"] for flow in flows)
-        finishes = [flow["finish_s"] for flow in flows]
-        ends = [result.simulated_s if finish is None else finish for finish in finishes]
-        seconds = max(ends) - start
-        senders = [longest_leg(legs[flow["name"]]) if flow["name"] in legs else flow for flow in flows]
-        sent = sum(sender["sent_segments"] for sender in senders)
-        again = sum(sender["retransmitted_segments"] for sender in senders)
-        numbers = {name: int(longest_leg(own)["leg"]) for name, own in legs.items()}
-        link = capacity(result.summary)
-        waits = [link for link in result.summary["links"] if link.get("data_packets")]
-        bottleneck = max(waits, key=lambda link: link["mean_wait_s"] * link["data_packets"], default=None)
-        trace = result.trace() if result.scenario["record"]["trace"] != "off" else None
+        """Reduces a run to the data of a comparison."""
+        found, curves = json.loads(_engine.outcome(for_analysis(result.parts), partial(rows, result)))
+        arrived = curves["arrived"]
+        windows = {flow: (array("d", times), array("d", window)) for flow, times, window in curves["windows"]}
         return cls(
             congestion=congestion,
             point=point,
             seed=seed,
-            goodput_bps=together(flows, result.simulated_s),
-            completion_s=None if None in finishes else seconds,
-            jain=jain(flow["goodput_bps"] for flow in flows),
-            retransmitted_share=again / sent if sent else 0.0,
-            queueing_mean_s=bottleneck and bottleneck["mean_wait_s"],
-            queueing_p95_s=bottleneck and bottleneck["p95_wait_s"],
-            bottleneck=bottleneck and bottleneck["name"],
-            timeouts=sum(sender["timeouts"] for sender in senders),
+            goodput_bps=found["goodput_bps"],
+            completion_s=found["completion_s"],
+            jain=math.nan if found["jain"] is None else found["jain"],
+            retransmitted_share=found["retransmitted_share"],
+            queueing_mean_s=found["queueing_mean_s"],
+            queueing_p95_s=found["queueing_p95_s"],
+            bottleneck=found["bottleneck"],
+            timeouts=found["timeouts"],
             simulated_s=result.simulated_s,
             result_hash=result.result_hash,
-            flows=Flows.of(every, legs),
-            capacity_bps=None if link is None else link[1],
-            arrived_bytes=None if trace is None or trace.is_empty() else _arrived(trace, result.simulated_s),
-            windows=_windows(trace, numbers) if first and trace is not None else None,
+            flows=Flows.of(found["flows"]),
+            capacity_bps=found["capacity_bps"],
+            arrived_bytes=None if arrived is None else array("d", arrived),
+            windows=windows if first and result.scenario["record"]["trace"] != "off" else None,
         )
 
     @property
     def arrived(self) -> tuple[Numbers, Numbers] | None:
-        """Times in seconds and the payload of all flows that had arrived, in bytes; None if there is no trace."""
+        """Times in seconds, and the payload bytes of all flows that had arrived by then; None if there is no trace."""
         import numpy as np
 
         if self.arrived_bytes is None:
@@ -175,7 +147,7 @@ class Outcome:
 
     @property
     def window_curves(self) -> dict[str, tuple[Numbers, Numbers]]:
-        """:attr:`windows` for figures; none where there are none."""
+        """:attr:`windows` as arrays for figures; empty if there are none."""
         import numpy as np
 
         return {
@@ -183,10 +155,16 @@ class Outcome:
         }
 
     def is_same(self, other: Outcome) -> bool:
-        """Whether another run, of another seed, measured exactly the same."""
+        """Returns true if another run, with another seed, has exactly the same values."""
         apart = {"seed", "result_hash", "arrived_bytes", "windows"}
         names = (field.name for field in dataclasses.fields(self) if field.name not in apart)
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+    def asked(self) -> dict[str, Any]:
+        """Returns the seed and the flows in the form that the engine reads."""
+        names = ("name", "congestion", "goodput_bps", "completion_s", "min_rtt_s")
+        columns = [getattr(self.flows, name) for name in names]
+        return {"seed": self.seed, "flows": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]}
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -202,12 +180,12 @@ class Outcome:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> Outcome:
-        """The outcome of which :meth:`to_json` gave these values.
+        """Restores an outcome from the values of :meth:`to_json`.
 
         Raises
         ------
         KeyError, TypeError, ValueError, AttributeError
-            If it gave others.
+            If the values are invalid.
         """
         values = {field.name: plain[field.name] for field in dataclasses.fields(cls)}
         values["point"] = tuple(_texts(plain["point"], "point"))
@@ -231,7 +209,7 @@ class Outcome:
             values["windows"] = {
                 name: (array("d", _numbers(times, name)), array("d", _numbers(windows, name)))
                 for name, (times, windows) in plain["windows"].items()
-                if len(times) == len(windows) or _refuse(name, "times and windows of different numbers")
+                if len(times) == len(windows) or _refuse(name, "times and windows of different lengths")
             }
         return cls(**values)
 
@@ -241,7 +219,7 @@ def _refuse(name: str, what: object) -> bool:
 
 
 def _texts(values: object, name: str, *, gaps: bool = False) -> list[Any]:
-    """Texts, with None between them where there may be gaps."""
+    """Checks a list of texts; with gaps, None is also allowed."""
     if not isinstance(values, list):
         _refuse(name, values)
     for value in values:  # type: ignore[attr-defined]
@@ -251,7 +229,7 @@ def _texts(values: object, name: str, *, gaps: bool = False) -> list[Any]:
 
 
 def _numbers(values: object, name: str, *, gaps: bool = False) -> list[Any]:
-    """Numbers that are finite, with None between them where there may be gaps."""
+    """Checks a list of finite numbers; with gaps, None is also allowed."""
     if not isinstance(values, list):
         _refuse(name, values)
     for value in values:  # type: ignore[attr-defined]
@@ -262,30 +240,5 @@ def _numbers(values: object, name: str, *, gaps: bool = False) -> list[Any]:
 
 
 def _same(value: object, other: object) -> bool:
-    """Equal, or both NaN."""
+    """Returns true if two values are equal, or both are NaN."""
     return value == other or (value != value and other != other)
-
-
-def _arrived(trace: pl.DataFrame, seconds: float) -> array[float]:
-    from lightlag.analyse import arrived
-
-    step = seconds / _STEPS
-    levels = [level for _, level in arrived(trace, [*(at * step for at in range(_STEPS)), seconds])]
-    # Whole bytes, as a file of curves keeps them.
-    return array("d", map(math.floor, levels[0] if len(levels) == 1 else map(sum, zip(*levels, strict=True))))
-
-
-def _windows(trace: pl.DataFrame, legs: Mapping[str, int]) -> dict[str, tuple[array[float], array[float]]]:
-    """Rounded to what a file of curves keeps; where proxies split a flow, those of the leg of this number."""
-    from lightlag.analyse import thinned_rows
-
-    flows = trace.partition_by("flow", maintain_order=True)
-    points = max(200, math.ceil(_WINDOW_POINTS / max(len(flows), 1)))
-    curves = {}
-    for rows in flows[:_WINDOWS]:
-        if "leg" in rows.columns:
-            rows = rows.filter(rows["leg"] == legs.get(str(rows["flow"][0]), 1))
-        kept = thinned_rows(rows["time_s"], rows["cwnd_segments"], points)
-        times, windows = rows["time_s"].gather(kept).round(6), rows["cwnd_segments"].gather(kept).round(3)
-        curves[str(rows["flow"][0])] = (array("d", times.to_list()), array("d", windows.to_list()))
-    return curves

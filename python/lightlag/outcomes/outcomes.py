@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +28,7 @@ __all__ = ["Outcomes"]
 class Outcomes:
     """Finished runs of algorithms side by side, over the same seeds and values of variables.
 
-    Figures and reports are made of them; :class:`lightlag.Comparison` has both.
+    Figures and reports are made from them; :class:`lightlag.Comparison` has both.
     """
 
     def __init__(
@@ -39,32 +40,32 @@ class Outcomes:
         expected: int | None = None,
         confidences: Mapping[str, float] | None = None,
         version: str = _engine.__version__,
-        folder: Path | None = None,
+        directory: Path | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
-        """A comparison of finished runs.
+        """Creates a comparison from finished runs.
 
         Parameters
         ----------
         keys
-            Tell the runs of a journal from others.
+            Keys of the runs in a journal, in the order of the outcomes.
         expected
-            Runs when it is complete; by default those of the design.
+            Number of runs of the complete comparison. Defaults to the number of runs of the design.
         confidences
-            Of the intervals of measures, by column, where it is not 0.95.
+            Confidence of the intervals by metric column, where it is not 0.95.
         version
             The version of lightlag that made the runs.
-        folder
-            The results folder from which it was read; None of one that was just made.
+        directory
+            The results directory that the comparison was read from; None for a new comparison.
         origin
-            What computed the runs; by default this process.
+            Origin of the runs. Defaults to this process.
         """
         self._origin = origin
         self.design = design
         self.expected = design.run_count if expected is None else expected
         self._confidences = dict(confidences or {})
         self.version = version
-        self.folder = folder
+        self.directory = directory
         self.outcomes = tuple(outcomes)
         self._keys = tuple(keys)
         self.variables = design.variables
@@ -75,26 +76,27 @@ class Outcomes:
             self._cells.setdefault((outcome.congestion, outcome.point), []).append(outcome)
         there = {name for name, _ in self._cells}
         self.algorithms = [one.label for one in design.competitors if one.label in there]
-        """The labels of those that have finished runs."""
+        """The labels of the algorithms with finished runs."""
         points = {point for _, point in self._cells}
         self.points = [point for point in design.points() if point in points]
-        """The combinations of values that have finished runs."""
+        """The points that have finished runs: combinations of values."""
 
     @property
     def name(self) -> str:
-        """The name of the scenario, or of several."""
+        """The name of the scenario, or the names of several."""
         scenarios = [variable.values for variable in self.variables if not variable.keys]
         return ", ".join(scenarios[0]) if scenarios else str(self.scenario["name"])
 
     @property
     def origin(self) -> dict[str, Any]:
-        """Its origin: versions, commit, platform and command; empty where an older version computed it."""
+        """Origin of the results: versions, commit, platform and command; empty if an older version computed them."""
         return _origin.origin(packages=["polars"]) if self._origin is None else dict(self._origin)
 
     @property
     def repeat(self) -> str | None:
-        """The command that repeats it, typed in the folder of its results; None where a class of a program took part,
-        or where the scenarios are not known.
+        """The command that repeats the comparison, to be typed in its results directory.
+
+        None if a class that exists only in a program took part, or if the scenarios are not known.
         """
         design = self.design
         scenarios = sum(len(one.values) for one in design.variables if not one.keys) or 1
@@ -109,50 +111,53 @@ class Outcomes:
         return len(self.outcomes) == self.expected
 
     def describe(self, point: Point) -> str:
-        """The values of a point with their labels."""
+        """Returns the values of a point with their labels."""
         pairs = zip(self.variables, point, strict=True)
         return ", ".join(f"{variable.label} {value}" if variable.keys else value for variable, value in pairs)
 
     def describe_but(self, variable: Variable, others: Point) -> str:
-        """The values of a point with their labels, without those of one variable."""
+        """Returns the values of a point with their labels, except the value of one variable."""
         left = [one for one in self.variables if one is not variable]
         pairs = zip(left, others, strict=True)
         return ", ".join(f"{one.label} {value}" if one.keys else value for one, value in pairs)
 
     def of(self, algorithm: str, point: Point | None = None) -> list[Outcome]:
-        """The runs of an algorithm, at one point or at all."""
+        """Returns the runs of an algorithm, at one point or at all points."""
         if point is not None:
             return self._cells.get((algorithm, point), [])
         return [outcome for outcome in self.outcomes if outcome.congestion == algorithm]
 
     def values(self, algorithm: str, measure: Measure, point: Point | None = None) -> list[float]:
-        """A measure of each run of an algorithm, where it has one."""
+        """Returns the values of a metric for an algorithm, from each run that has it."""
         values = (getattr(outcome, measure.column) for outcome in self.of(algorithm, point))
         return [value for value in values if value is not None and not math.isnan(value)]
 
     def is_identical(self, algorithm: str, point: Point | None = None) -> bool:
-        """Whether several runs of an algorithm are identical. Nothing in them is then random, and they count as one."""
+        """Returns true if several runs of an algorithm are identical.
+
+        These runs have no randomness, so they count as one.
+        """
         runs = self.of(algorithm, point)
         return len(runs) > 1 and all(one.is_same(runs[0]) for one in runs[1:])
 
     def interval(self, algorithm: str, measure: Measure, point: Point | None = None) -> Interval:
-        """Mean and 95 % interval of a measure over an algorithm's runs; no half width where they are identical."""
+        """Returns mean and 95 % interval of a metric over an algorithm's runs; no half width if they are identical."""
         interval = mean_interval(self.values(algorithm, measure, point), self.confidence(measure))
         if self.is_identical(algorithm, point):
             return Interval(interval.mean, math.nan, interval.count)
         return interval
 
     def confidence(self, measure: Measure) -> float:
-        """The confidence of the intervals of a measure: 0.95, or what a study with a target asks of its own."""
+        """Returns the confidence of a metric's intervals: 0.95, or the value required by the target of a study."""
         return self._confidences.get(measure.column, 0.95)
 
     def cells(self) -> Iterable[tuple[str, Point]]:
-        """Every algorithm at every point that has finished runs, point by point."""
+        """Returns every algorithm at every point that has finished runs, point by point."""
         return ((name, point) for point in self.points for name in self.algorithms if (name, point) in self._cells)
 
     @property
     def runs(self) -> pl.DataFrame:
-        """One row a run."""
+        """The runs as a data frame, one row each."""
         import polars as pl
 
         plain = {"timeouts": pl.UInt64, "simulated_s": pl.Float64, "bottleneck": pl.String, "result_hash": pl.String}
@@ -167,7 +172,7 @@ class Outcomes:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row a run and flow."""
+        """The flows of all runs as a data frame: one row per run and flow."""
         import polars as pl
 
         schema = {"congestion": pl.String, **self._columns(), "seed": pl.UInt64, "flow": pl.String}
@@ -186,7 +191,8 @@ class Outcomes:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row an algorithm, point and measure: mean, half width of the 95 % interval and number of runs.
+        """The means as a data frame, one row per algorithm, point and metric: mean, half width of the 95 % interval,
+        runs.
 
         Where all runs are identical there is no interval: its half width is NaN.
         """
@@ -203,7 +209,7 @@ class Outcomes:
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def to_pandas(self, name: Literal["runs", "flows", "summary"] = "runs") -> pd.DataFrame:
-        """A table by name as a data frame of pandas.
+        """Returns a table by name as a data frame of pandas.
 
         Raises
         ------
@@ -223,7 +229,7 @@ class Outcomes:
         return self._values.of(point)
 
     def rows(self) -> list[Row]:
-        """The comparison as text, for people; fairness only among several flows."""
+        """Returns the comparison as a text table; fairness only if there are several flows."""
         labels = [variable.label for variable in self.variables]
         there = self.measures
         shown = [measure for measure in MEASURES if measure.column != "jain" or measure in there]
@@ -234,7 +240,7 @@ class Outcomes:
         ]
 
     def _largest(self, measure: Measure) -> float:
-        """The largest mean of a measure in any cell."""
+        """Returns the largest mean of a metric in any cell."""
         intervals = [self.interval(name, measure, point) for name, point in self.cells()]
         return max((interval.mean for interval in intervals if interval.count), default=0.0)
 
@@ -248,23 +254,57 @@ class Outcomes:
         return row | {"runs": f"{runs} seeds, identical" if self.is_identical(name, point) else str(runs)}
 
     def shares(self) -> list[tuple[str, Point, str, Interval]]:
-        """Shares of the algorithms where several compete: competitors, point, algorithm, mean goodput of its flows."""
-        found = []
-        for name, point in self.cells():
-            runs = [outcome.flows for outcome in self.of(name, point)]
-            algorithms = [one for one in dict.fromkeys(runs[0].congestion) if one != UDP]
-            if len(algorithms) < 2:
-                continue
-            for algorithm in algorithms:
-                own = [[rate for rate, other in _of(run) if other == algorithm] for run in runs]
-                interval = mean_interval(sum(rates) / len(rates) for rates in own if rates)
-                if self.is_identical(name, point):
-                    interval = Interval(interval.mean, math.nan, interval.count)
-                found.append((name, point, algorithm, interval))
-        return found
+        """Returns the goodput of algorithms that compete.
+
+        Each entry has the candidate, the point, the algorithm and the mean goodput of the algorithm's flows.
+        """
+        found = json.loads(_engine.analysis(json.dumps({"shares": self.asked()})))
+        return [
+            (self.algorithms[one["algorithm"]], self.points[one["point"]], one["name"], _interval(**one["interval"]))
+            for one in found
+        ]
+
+    def asked(self, run: Callable[[Outcome], dict[str, Any]] | None = None) -> dict[str, Any]:
+        """Returns the comparison in the form that the engine reads.
+
+        Parameters
+        ----------
+        run
+            Function that returns the data of a run for the engine. By default these are the flows if several algorithms
+            compete in the run, and nothing otherwise.
+        """
+        measures = [measure.column for measure in self.measures]
+        points = {point: at for at, point in enumerate(self.points)}
+
+        def by_seed(runs: Iterable[Outcome], column: str) -> list[tuple[int, float]]:
+            values = ((one.seed, getattr(one, column)) for one in runs)
+            return [(seed, value) for seed, value in values if value is not None and not math.isnan(value)]
+
+        def cell(name: str, point: Point) -> dict[str, Any]:
+            runs = self.of(name, point)
+            compete = any(len(set(one.flows.congestion) - {UDP}) > 1 for one in runs)
+            shown = run or (Outcome.asked if compete else None)
+            return {
+                "algorithm": self.algorithms.index(name),
+                "point": points[point],
+                "is_fixed": self.is_identical(name, point),
+                "values": {column: by_seed(runs, column) for column in measures},
+                "runs": [] if shown is None else [shown(one) for one in runs],
+            }
+
+        return {
+            "algorithms": self.algorithms,
+            "variables": [
+                {"label": one.label, "values": one.values, "is_name": not one.keys} for one in self.variables
+            ],
+            "points": self.points,
+            "measures": measures,
+            "confidences": {measure.column: self.confidence(measure) for measure in MEASURES},
+            "cells": [cell(name, point) for name, point in self.cells()],
+        }
 
     def about(self) -> dict[str, Any]:
-        """The contents of ``run.json``."""
+        """Returns the contents of ``run.json`` for the comparison."""
         return {
             "comparison": self.algorithms,
             "version": self.version,
@@ -276,12 +316,12 @@ class Outcomes:
         }
 
     def keyed(self) -> Iterable[tuple[str, Outcome]]:
-        """The runs with their keys in a journal."""
+        """Returns the runs with their keys in a journal."""
         return zip(self._keys or [""] * len(self.outcomes), self.outcomes, strict=True)
 
     @property
     def measures(self) -> list[Measure]:
-        """Those that some run has; fairness only among several flows."""
+        """Metrics that at least one run has; fairness only if there are several flows."""
         alone = all(len(outcome.flows.name) == 1 for outcome in self.outcomes)
         return [
             measure
@@ -292,7 +332,7 @@ class Outcomes:
 
     @property
     def has_traces(self) -> bool:
-        """Whether the scenario recorded what figures over time need."""
+        """Whether the scenario recorded the data for figures over time."""
         return any(outcome.arrived_bytes is not None for outcome in self.outcomes)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -300,5 +340,6 @@ class Outcomes:
         return self.__dict__ | {"_origin": self.origin}
 
 
-def _of(flows: Any) -> Iterable[tuple[float, str]]:
-    return zip(flows.goodput_bps, flows.congestion, strict=True)
+def _interval(mean: float | None, half_width: float | None, count: int) -> Interval:
+    """Returns an interval from its JSON form, in which None stands for NaN."""
+    return Interval(math.nan if mean is None else mean, math.nan if half_width is None else half_width, count)

@@ -1,12 +1,12 @@
 """Differences between two sets of runs, paired by seed: the same seed draws the same losses and starts on both sides.
 
 A run is a row of a data frame: what was run (``congestion`` and a column for each variable), its ``seed``, and a column
-for each measure. The interval is that of Student's t on the differences, which is narrower than that of two independent
-samples where seeds move both sides alike.
+for each metric. The interval is Student's t on the differences, which is narrower than for two independent samples if
+the seeds affect both sides in the same way.
 
 The effect size is d_z = mean of the differences / their standard deviation (Cohen, *Statistical Power Analysis for the
-Behavioral Sciences*, 2nd ed., 1988, p. 48; so named by Lakens, *Frontiers in Psychology* 4:863, 2013). It counts in
-standard deviations of the differences, not of the runs: it is no d of independent groups.
+Behavioral Sciences*, 2nd ed., 1988, p. 48; so named by Lakens, *Frontiers in Psychology* 4:863, 2013). Its unit is the
+standard deviation of the differences, not of the runs: it is not the d of independent groups.
 """
 
 from __future__ import annotations
@@ -23,28 +23,27 @@ if TYPE_CHECKING:
 __all__ = ["CONFIDENCE", "paired"]
 
 CONFIDENCE = 0.95
-"""Of every interval."""
+"""Confidence of every interval."""
 
 
 def paired(a: pl.DataFrame, b: pl.DataFrame, cell: Sequence[str], measures: Sequence[str]) -> pl.DataFrame:
-    """Compares the measures of two sets of runs, cell by cell.
+    """Compares the metrics of two sets of runs, cell by cell.
 
     Parameters
     ----------
     a, b
-        A row for each run, with the columns of `cell`, ``seed`` and `measures`. A measure that a run does not have is
-        null or NaN.
+        One row per run, with the columns of `cell`, ``seed`` and `measures`. A missing metric is null or NaN.
     cell
-        The columns that say what was run: ``congestion`` and the variables.
+        The columns that identify a cell: ``congestion`` and the variables.
     measures
         The columns to compare.
 
     Returns
     -------
     polars.DataFrame
-        One row for each cell that both sides have, in the order of `a`, and each measure that some run there has:
-        ``measure``; ``pairs``; ``only_a`` and ``only_b``, values without a partner; ``a`` and ``b``, the means over the
-        pairs; ``difference``, ``b`` less ``a``; ``half_width`` of its 95 % interval; ``relative``, the difference by
+        One row for each cell that both sides have, in the order of `a`, and each metric that a run of the cell has:
+        ``measure``; ``pairs``; ``only_a`` and ``only_b``, unpaired values; ``a`` and ``b``, the means over the pairs;
+        ``difference``, ``b`` minus ``a``; ``half_width`` of its 95 % interval; ``relative``, the difference divided by
         ``a``; and ``effect_size``, d_z. A number that does not exist is null: half width and effect size of fewer than
         two pairs or of equal differences, which have no spread, and a change relative to 0.
 
@@ -111,7 +110,7 @@ def paired(a: pl.DataFrame, b: pl.DataFrame, cell: Sequence[str], measures: Sequ
 
 
 def _values(frame: pl.DataFrame, by: Sequence[str], measures: Sequence[str], side: str) -> pl.DataFrame:
-    """A row for each value of each measure."""
+    """Returns a table with one row per value of each metric."""
     import polars as pl
 
     numbers = frame.select(*by, *(pl.col(name).cast(pl.Float64) for name in measures))

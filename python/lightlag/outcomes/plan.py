@@ -1,4 +1,7 @@
-"""The runs of a comparison: every algorithm at every point with every seed, checked before the first one starts."""
+"""The runs of a comparison: every algorithm at every point with every seed.
+
+All are checked before the first one starts.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +37,15 @@ __all__ = ["Cell", "Plan", "Run", "cells_of", "design_of", "digest_of", "files_o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """A competitor at a point, which runs with many seeds."""
+    """A cell: a candidate at a point, which runs with many seeds."""
 
     congestion: str
-    """The label of the competitor."""
+    """The label of the candidate."""
     point: Point
     text: str
     """The scenario as JSON, with the first seed."""
     digest: bytes
-    """Of the scenario but for its name and seed, and of the files that it reads; nothing in it depends on a machine."""
+    """Digest of the scenario without its name and seed, and of the files that it reads; the same on every machine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +57,7 @@ class Run:
 
     @property
     def congestion(self) -> str:
-        """The label of its competitor."""
+        """The label of the candidate."""
         return self.cell.congestion
 
     @property
@@ -64,11 +67,11 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The identity of what it computes: this build of the engine, the cell and the seed."""
+        """The key of the run's results: it identifies this build of the engine, the cell and the seed."""
         return key_of(self.cell.digest, str(self.seed).encode())
 
     def scenario(self) -> _engine.Scenario:
-        """The scenario, read."""
+        """Returns the scenario of the run, as the engine has read it."""
         return _engine.parse(self.cell.text, "json", [("seed", str(self.seed))])
 
 
@@ -81,11 +84,11 @@ class Plan:
 
     @property
     def seeds(self) -> range:
-        """The seeds of each cell."""
+        """The seeds that each cell runs with."""
         return range(self.design.seed, self.design.seed + self.design.replications)
 
     def runs(self) -> Iterator[Run]:
-        """Every run. Seeds come first, so that an early end leaves pairs."""
+        """Returns every run, seed by seed: all cells run with a seed before the next, so an early end leaves pairs."""
         return (Run(cell, seed) for seed in self.seeds for cell in self.cells)
 
     @property
@@ -94,16 +97,18 @@ class Plan:
         return len(self.cells) * self.design.replications
 
     def without_chance(self) -> list[Cell]:
-        """The cells in which nothing is drawn at random: all their runs are the same."""
+        """Returns the cells without randomness, whose runs are all the same."""
         return [cell for cell in self.cells if not _engine.parse(cell.text, "json").is_random()]
 
     @property
     def space(self) -> float:
-        """Bytes that the results may take on the disk: each run in the journal and in the table, and the figures."""
+        """Estimated maximum size of the results on disk in bytes: each run in the journal and in the table, and the
+        figures.
+        """
         return _FIGURES + 2 * _BYTES_ON_DISK * self.run_count
 
     def ordered(self, outcomes: Mapping[str, Outcome]) -> list[tuple[str, Outcome]]:
-        """Outcomes by key, as they stand in results: by point, then algorithm, then seed."""
+        """Returns the outcomes by key, in the order of the results: by point, then algorithm, then seed."""
         runs = (Run(cell, seed) for cell in self.cells for seed in self.seeds)
         return [(key, outcomes[key]) for key in (run.key for run in runs) if key in outcomes]
 
@@ -115,14 +120,14 @@ def make(
     replications: int,
     sets: Sequence[tuple[str, str]],
 ) -> Plan:
-    """The plan of a comparison.
+    """Returns the plan of a comparison.
 
     Raises
     ------
     ScenarioError
-        If a scenario cannot be run as it is or at a point; the message names the point.
+        If a scenario cannot be run, unchanged or at a point; the message names the point.
     InputError
-        If there is nothing to compare, or something twice.
+        If there is no algorithm to compare, or an entry is duplicated.
     """
     changes, parameters = split_parameters(sets)
     bases = read_bases(scenario, changes)
@@ -134,14 +139,14 @@ def make(
 def read_bases(
     scenario: ScenarioLike | Sequence[ScenarioLike], sets: Sequence[tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """The scenarios by name, as the engine has read them.
+    """Returns the scenarios by name, as the engine has read them.
 
     Raises
     ------
     ScenarioError
         If one cannot be run.
     InputError
-        If there is none, or if two have the same name.
+        If there is no scenario, or if two have the same name.
     """
     several: list[ScenarioLike] = list(scenario) if isinstance(scenario, (list, tuple)) else [scenario]  # type: ignore[list-item]
     bases = _named([json.loads(load_scenario(one, sets)) for one in several])
@@ -159,12 +164,12 @@ def design_of(
     seed: int | None = None,
     parameters: Sequence[tuple[str, str]] = (),
 ) -> Design:
-    """The design over scenarios, which vary like a key if there are several.
+    """Returns the design of a comparison. If there are several scenarios, they are the values of a variable.
 
     Parameters
     ----------
     parameters
-        Names and values of parameters of every algorithm.
+        Parameters to set in every algorithm: names and values.
     chosen
         The points, if they are not every combination of the values.
     """
@@ -180,29 +185,29 @@ def design_of(
 
 
 _BYTES_A_RUN = 13_000
-"""Bytes that a run keeps beside its scenario: its outcome, with a curve of 1,200 steps; 13.7 kB of a run of `geo`."""
+"""Bytes in memory per run in addition to its scenario: its outcome, with a curve of 1,200 steps; 13.7 kB for `geo`."""
 _BYTES_ON_DISK = 12_000
-"""A line of `curves.jsonl`: `geo` has 10 kB, the first seed of each algorithm 19 kB."""
+"""Bytes of a line of `curves.jsonl`; for `geo` 10 kB, and 19 kB for the first seed of each algorithm."""
 _FIGURES = 2e6
-"""Figures and report: those of `geo` with two algorithms take 0.5 MB."""
+"""Size of plots and report in bytes; for `geo` with two algorithms they take 0.5 MB."""
 _MOST_RUNS = 10_000_000
 _LAST_SEED = 2**63 - 1
 
 
 def _check_size(design: Design, bases: Mapping[str, dict[str, Any]]) -> None:
-    """Refuses a plan that is too large, before it is expanded."""
+    """Rejects a plan with too many runs, before it is expanded."""
     counts = [(len(one.values), f" of {one.label}", "value") for one in design.variables]
     counts += [(len(design.competitors), "", "algorithm"), (design.replications, "", "seed")]
     factors = (f"{count:,} {what}{'s' * (count != 1)}{of}" for count, of, what in counts)
     what = f"{' × '.join(factors)}: {design.run_count:,} runs"
-    remedy = "vary less, or ask for fewer replications"
+    remedy = "vary less, or use fewer replications"
     needed = design.run_count * (_BYTES_A_RUN + max(len(json.dumps(base)) for base in bases.values()))
     memory.check(needed, what, remedy)
     if design.run_count > _MOST_RUNS:
         raise InputError(f"{what} are more than {_MOST_RUNS:,}; {remedy}")
     if design.seed + design.replications - 1 > _LAST_SEED:
         raise InputError(
-            f"the seeds from {design.seed} on, {design.replications:,} of them, exceed {_LAST_SEED}, the "
+            f"{design.replications:,} seeds that start at {design.seed} exceed {_LAST_SEED}, the "
             "largest seed; start with a smaller one"
         )
 
@@ -248,7 +253,7 @@ def _competitors(
 
 
 def _default_algorithms(bases: Mapping[str, dict[str, Any]], parameter: str) -> list[Competitor]:
-    """The one algorithm that the scenarios choose by default, whose parameter is to change."""
+    """Returns the default algorithm of the scenarios, for a variable that is one of its parameters."""
     choices = [((base.get("defaults") or {}).get("tcp") or {}).get("congestion") for base in bases.values()]
     choice = choices[0]
     if choice is None or any(other != choice for other in choices):
@@ -260,7 +265,7 @@ def _default_algorithms(bases: Mapping[str, dict[str, Any]], parameter: str) -> 
 
 
 def _own_algorithms(bases: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """The algorithms that flows of scenarios name themselves, each once."""
+    """Yields the algorithms that flows of scenarios name themselves, each once."""
     seen = set()
     for base in bases.values():
         for flow in [*base.get("flows", []), (base.get("topology") or {}).get("flow", {})]:
@@ -272,7 +277,9 @@ def _own_algorithms(bases: Mapping[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def _all_flows_choose(scenario: Mapping[str, Any]) -> bool:
-    """Whether no sender takes its congestion control from the defaults: no flow, and no proxy toward the receiver."""
+    """Returns true if no sender takes its congestion control from the defaults: no flow, and no proxy toward the
+    receiver.
+    """
     if any("congestion" not in proxy.get("server", {}) for proxy in scenario.get("proxies", [])):
         return False
     flows = list(scenario.get("flows", []))
@@ -283,7 +290,7 @@ def _all_flows_choose(scenario: Mapping[str, Any]) -> bool:
 
 
 def cells_of(design: Design, bases: Mapping[str, dict[str, Any]]) -> Iterator[Cell]:
-    """Every competitor at every point.
+    """Yields every candidate at every point.
 
     Raises
     ------
@@ -293,7 +300,7 @@ def cells_of(design: Design, bases: Mapping[str, dict[str, Any]]) -> Iterator[Ce
         If there is no flow to compare.
     """
     for one in design.competitors:
-        # By itself first: what is wrong with it is not the point's fault.
+        # By itself first: its errors do not depend on the point.
         _engine.parse(json.dumps(design.scenario), "json", one.changes(in_turn=False))
     digests: dict[Path, bytes] = {}
     for point in design.points():
@@ -319,13 +326,16 @@ def _changes(design: Design, point: Point) -> list[tuple[str, str]]:
 
 
 def _parameters(design: Design, point: Point) -> list[tuple[str, str]]:
-    """The parameters of the algorithms at a point."""
+    """Returns the parameters of the algorithms at a point."""
     pairs = zip(design.variables, point, strict=True)
     return [parameter for variable, value in pairs for parameter in variable.parameters(value)]
 
 
 def _with_rtt(text: str, design: Design, point: Point) -> str:
-    """The scenario with the round trip of a point, if it varies: which delays give it depends on all other values."""
+    """Returns the scenario with the round trip of a point, if that varies.
+
+    It is set last, because the delays that result in it depend on all other values.
+    """
     for variable, value in zip(design.variables, point, strict=True):
         if variable.is_rtt:
             try:
@@ -339,7 +349,10 @@ def _with_rtt(text: str, design: Design, point: Point) -> str:
 
 
 def _changed(text: str, changes: list[tuple[str, str]], design: Design, point: Point, rival: str | None = None) -> str:
-    """The scenario with changes; errors name the point, and the algorithm if its parameters are part of that."""
+    """Returns the scenario with changes.
+
+    Errors name the point; they also name the algorithm if its parameters are among the changes.
+    """
     try:
         return _engine.parse(text, "json", changes).json()
     except ScenarioError as error:
@@ -354,7 +367,7 @@ def _where(design: Design, point: Point) -> str:
 
 
 def _has_flows(scenario: Mapping[str, Any]) -> bool:
-    """Whether there is a flow: nodes with radios may have none."""
+    """Returns true if there is a flow; scenarios of nodes with radios may have none."""
     topology = scenario.get("topology") or {}
     if scenario.get("flows"):
         return True
@@ -365,7 +378,7 @@ def _has_flows(scenario: Mapping[str, Any]) -> bool:
 
 
 def digest_of(scenario: Mapping[str, Any], files: dict[Path, bytes]) -> bytes:
-    """The digest of a scenario but for its name and seed, with the contents of files in place of their paths.
+    """Returns the digest of a scenario except its name and seed, with the contents of files instead of their paths.
 
     Parameters
     ----------
@@ -376,7 +389,7 @@ def digest_of(scenario: Mapping[str, Any], files: dict[Path, bytes]) -> bytes:
     def free(value: object) -> object:
         if isinstance(value, Mapping):
             if "code" in value:
-                # An algorithm of one's own: the digest of its code stands for its file.
+                # A custom algorithm: the digest of its code replaces its file.
                 value = {key: entry for key, entry in value.items() if key not in ("plugin", "python")}
             return {key: free(entry) for key, entry in value.items()}
         if isinstance(value, list):
@@ -393,7 +406,7 @@ def digest_of(scenario: Mapping[str, Any], files: dict[Path, bytes]) -> bytes:
 
 
 def files_of(value: object) -> Iterator[Path]:
-    """The files that a scenario reads."""
+    """Yields the files that a scenario reads."""
     if isinstance(value, Mapping):
         for entry in value.values():
             yield from files_of(entry)
@@ -405,5 +418,5 @@ def files_of(value: object) -> Iterator[Path]:
 
 
 def _file(value: str) -> Path | None:
-    """The file that a value names, if it names one."""
+    """Returns the file that a value names, if it names one."""
     return Path(value) if ("/" in value or "." in value) and Path(value).is_file() else None

@@ -1,9 +1,9 @@
-"""Variables of a comparison: algorithms, keys of the scenario, whole scenarios; as text and in Python.
+"""Variables of a comparison: algorithms, keys of the scenario, complete scenarios; as text and in Python.
 
-A variable is written ``KEY=V1,V2,...``, as ``links.1.loss=0,1e-4,1e-3``. Several keys take the same value with ``+``
-between them, and a label of its own stands in front: ``PER: links.1.loss+links.2.loss=0,1e-3``. A competitor is the
-name of an algorithm, its table, ``{ algorithm = "cubic", slow_start = "standard" }``, or several with ``/`` between
-them, which the flows of a run take in turn: ``cubic/bbr`` lets the two compete.
+A variable is written ``KEY=V1,V2,...``, as ``links.1.loss=0,1e-4,1e-3``. Several keys joined by ``+`` take the same
+value, and a label may precede them: ``PER: links.1.loss+links.2.loss=0,1e-3``. A candidate is the name of an algorithm,
+its table, ``{ algorithm = "cubic", slow_start = "standard" }``, or several joined by ``/``, which are assigned to the
+flows of a run in turn: ``cubic/bbr`` lets the two compete.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 ]
 
 Vary: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[str]
-"""Variables: ``{"links.1.loss": [0, 1e-3]}``, or texts as ``"links.1.loss=0,1e-3"``."""
+"""Variables: a mapping ``{"links.1.loss": [0, 1e-3]}``, or texts such as ``"links.1.loss=0,1e-3"``."""
 Competitors: TypeAlias = Sequence[Congestion] | Mapping[str, Congestion | Sequence[Congestion]]
-"""Algorithms by name or table; a mapping gives them labels. A sequence below a label is taken by the flows in turn."""
+"""Algorithms by name or table; a mapping labels them. A sequence under a label is assigned to the flows in turn."""
 
 _TAKEN = {"congestion", "seed", "measure", "mean", "half_width", "identical", "runs", "flow", "timeouts", "result_hash"}
 _TAKEN_NUMBERS = {"goodput_bps", "completion_s", "queueing_mean_s", "queueing_p95_s", "simulated_s", "min_rtt_s"}
 CHOICE = "defaults.tcp.congestion"
-"""The key that a competitor sets; its parameters are keys below."""
+"""The key that a candidate sets; the parameters of an algorithm are keys below it."""
 RTT = "rtt"
-"""The key that stands for the round trip of the path."""
+"""The key of a variable that stands for the round trip of the path."""
 _LAST_WORDS_ALONE_SAY_LITTLE = {
     "forward",
     "backward",
@@ -65,12 +65,12 @@ _BRACKETS = {"{": "}", "[": "]", "(": ")"}
 
 
 def text_of(value: object) -> str:
-    """A value as ``--set`` takes it: text as it is, everything else as TOML."""
+    """Returns a value in the form that ``--set`` takes: text unchanged, everything else as TOML."""
     return value if isinstance(value, str) else toml_value(value)
 
 
 def split(text: str, at: str, what: str) -> list[str]:
-    """Parts of a text between separators outside of quotes and brackets.
+    """Splits a text at separators outside of quotes and brackets.
 
     Examples
     --------
@@ -98,36 +98,37 @@ def split(text: str, at: str, what: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The values of a variable as places on an axis."""
+    """The values of a variable as positions on an axis."""
 
     places: tuple[float, ...]
-    """One for each value."""
+    """The position of each value."""
     unit: str
     scale: str
-    """``"linear"``, ``"log"``, or ``"equal"``: equal steps from 0 on, which are labelled with the values."""
+    """``"linear"``, ``"log"``, or ``"equal"``: equal steps starting at 0, labelled with the values."""
     is_ordered: bool = True
-    """Whether the values are quantities, so that something lies between two of them."""
+    """Whether the values are quantities, so that intermediate values exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Something that a comparison varies beside the algorithm."""
+    """A variable of a comparison other than the algorithm."""
 
     label: str
     keys: tuple[str, ...]
-    """Keys of the scenario; none for whole scenarios."""
+    """Keys of the scenario; none for complete scenarios."""
     values: tuple[str, ...]
-    """As text; of scenarios their names."""
+    """The values as text; for complete scenarios their names."""
 
     def changes(self, value: str) -> list[tuple[str, str]]:
-        """The changes of a value to the scenario.
+        """Returns the changes to the scenario for a value.
 
-        The round trip depends on the other values, and parameters of the algorithm belong to the competitors.
+        Not included are the round trip, which depends on the other values, and parameters of the algorithm, which the
+        candidates set.
         """
         return [] if self.is_rtt else [(key, value) for key in self.keys if parameter_of(key) is None]
 
     def parameters(self, value: str) -> list[tuple[str, str]]:
-        """The parameters of the compared algorithms that a value changes: their names and values."""
+        """Returns the parameters of the compared algorithms that a value changes: names and values."""
         return [(name, value) for key in self.keys if (name := parameter_of(key)) is not None]
 
     @property
@@ -137,9 +138,9 @@ class Variable:
 
     @property
     def numeric(self) -> tuple[str, tuple[float, ...]] | None:
-        """The values as numbers, with a name that says the unit, such as ``delay_s``.
+        """The values as numbers, with a name that contains the unit, such as ``delay_s``.
 
-        None for plain numbers, which need none, and for values that are not quantities of one kind.
+        None for plain numbers, which need no unit, and for values that are not quantities of one kind.
         """
         quantities = [_quantity(value) for value in self.values]
         if not self.keys or not all(unit in _FACTORS for _, unit in quantities):
@@ -158,7 +159,7 @@ class Variable:
 
     @property
     def axis(self) -> Axis:
-        """The axis of the values: a line for numbers, logarithmic if they span more than a decade."""
+        """The axis of the values: linear for numbers, logarithmic if they span more than a decade."""
         numbers = [_quantity(value) for value in self.values]
         units = {unit for _, unit in numbers}
         if not units <= _FACTORS.keys() or len({_FACTORS[unit][0] for unit in units}) != 1:
@@ -189,7 +190,7 @@ _FACTORS: dict[str, tuple[str, float]] = {
     "deg": ("angle", 1.0),
     "dB": ("level", 1.0),
 }
-"""The quantity that a unit measures, and its size."""
+"""Units, each with the quantity that it measures and its factor to the base unit."""
 
 _UNITS = {
     "time": "s",
@@ -201,19 +202,23 @@ _UNITS = {
     "angle": "deg",
     "level": "dB",
 }
-"""The unit of what is measured, in which its factors count, as names of columns say it."""
+"""The base unit of each quantity, as in column names; the factors of the other units are relative to it."""
 
 
 def _quantity(value: str) -> tuple[float, str]:
-    """A number and its unit; of other values the unit is the text itself, which no table knows."""
+    """Returns a number and its unit.
+
+    For values that are not a number, the unit is the text itself, which is in no table of units.
+    """
     found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]\S*)?", value.strip("\"'"))
     return (float(found[1]), found[2] or "") if found else (0.0, f"text {value}")
 
 
 def quantity(text: str, unit: str | None) -> tuple[float | None, str]:
-    """A number with its unit; the number is in the base of the unit that it has in common with `unit`.
+    """Returns the number of a text in the base unit, and its unit as written. Its quantity must be the one of `unit`.
 
-    Plain numbers and percent are as they stand. It is None where there is no number, or one of another kind.
+    Plain numbers and percent are returned unchanged. The number is None if the text is not a number, or has a unit of
+    another kind.
 
     Examples
     --------
@@ -229,7 +234,7 @@ def quantity(text: str, unit: str | None) -> tuple[float | None, str]:
 
 
 def meaning(value: str) -> tuple[str, float] | str:
-    """A key that is the same for two texts of one quantity; of other values the text itself.
+    """Returns a key that is the same for two texts of the same quantity; for other values it is the text itself.
 
     Examples
     --------
@@ -244,12 +249,12 @@ def meaning(value: str) -> tuple[str, float] | str:
 
 
 def variables(vary: Vary) -> list[Variable]:
-    """The variables of ``vary``, each with a short label.
+    """Returns the variables of ``vary``, each with a short label.
 
     Raises
     ------
     InputError
-        If one has no key or no value, names a value or a key twice, or names what the other arguments give.
+        If a variable has no key or no value, has a value or a key twice, or has a key that other arguments set.
 
     Examples
     --------
@@ -280,7 +285,7 @@ def variables(vary: Vary) -> list[Variable]:
 
 
 def _listed(key: Any, values: Any) -> tuple[str, list[str]]:
-    """A key and its values, given in Python."""
+    """Checks a key and its values that were given in Python; returns them as text."""
     if not isinstance(key, str):
         raise InputError(f"vary: {printable(repr(key)):.60} is not a key of a scenario; write one such as links.1.loss")
     is_array = hasattr(values, "dtype") and getattr(values, "ndim", 0) > 0
@@ -337,7 +342,7 @@ def _check(text: str, keys: tuple[str, ...], values: list[str]) -> None:
 
 
 def _labels(given: list[tuple[str | None, tuple[str, ...]]]) -> list[str]:
-    """The given label, or the shortest end of a key that differs from those of the others."""
+    """Returns the given label; otherwise the shortest end of a key that differs from the ends of the other keys."""
 
     def short(label: str | None, keys: tuple[str, ...], words: int) -> str:
         if label is not None:
@@ -360,17 +365,17 @@ def _labels(given: list[tuple[str | None, tuple[str, ...]]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """An algorithm of a comparison, or several that the flows of a run take in turn."""
+    """A candidate of a comparison: an algorithm, or several that are assigned to the flows of a run in turn."""
 
     label: str
     choices: tuple[str, ...]
-    """As TOML; none leaves the scenario as it is."""
+    """The algorithms as TOML; none leaves the scenario unchanged."""
     algorithms: tuple[str, ...]
-    """Their names."""
+    """The names of the algorithms."""
 
     @property
     def is_of_a_program(self) -> bool:
-        """Whether a class that only a program knows is among them."""
+        """Whether one of the algorithms is a class that exists only in the calling program."""
         import tomllib
 
         for text, name in zip(self.choices, self.algorithms, strict=True):
@@ -381,12 +386,12 @@ class Competitor:
         return False
 
     def changes(self, *, in_turn: bool) -> list[tuple[str, str]]:
-        """The changes that set the scenario's defaults to it.
+        """Returns the changes that set the scenario's defaults to this candidate.
 
         Parameters
         ----------
         in_turn
-            The scenario has defaults that flows take in turn, which go before the others.
+            Whether the scenario has defaults that are assigned to flows in turn, which have priority over the others.
         """
         if not self.choices:
             return []
@@ -395,7 +400,7 @@ class Competitor:
         return [("defaults.congestion", f"[{', '.join(self.choices)}]")]
 
     def with_parameters(self, parameters: Sequence[tuple[str, str]]) -> Competitor:
-        """The same algorithms with parameters in their tables, under the same label.
+        """Returns the same algorithms with parameters added to their tables, under the same label.
 
         Parameters
         ----------
@@ -408,7 +413,7 @@ class Competitor:
 
 
 def parameter_of(key: str) -> str | None:
-    """The parameter of the default congestion control that a key names; None for other keys.
+    """Returns the parameter of the default congestion control that a key names; None for other keys.
 
     Examples
     --------
@@ -420,7 +425,7 @@ def parameter_of(key: str) -> str | None:
 
 
 def split_parameters(changes: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Changes to a scenario without those to parameters of its default congestion control, and these by their names."""
+    """Separates parameters of the default congestion control from the other changes; returns these last, by name."""
     named = [(parameter_of(key), key, value) for key, value in changes]
     others = [(key, value) for name, key, value in named if name is None]
     return others, [(name, value) for name, _, value in named if name is not None]
@@ -443,12 +448,12 @@ def _with_parameters(choice: str, parameters: Sequence[tuple[str, str]]) -> str:
 
 
 def competitors(given: Competitors) -> list[Competitor]:
-    """The competitors of a comparison.
+    """Returns the candidates of a comparison.
 
     Raises
     ------
     InputError
-        If two have the same label.
+        If two candidates have the same label.
 
     Examples
     --------
@@ -456,7 +461,7 @@ def competitors(given: Competitors) -> list[Competitor]:
     ['cubic', 'cubic (beta=0.8)', 'cubic/bbr']
     """
     if not isinstance(given, (str, bytes)):
-        # Classes and objects of one's own become names and tables.
+        # Classes and objects of custom algorithms become names and tables.
         given = plain(given if isinstance(given, (Mapping, type)) or not isinstance(given, Iterable) else list(given))
     if isinstance(given, Mapping):
         found = [
@@ -489,7 +494,7 @@ def _competitor(label: str | None, given: Sequence[Congestion]) -> Competitor:
             choices.append(_table(toml_value(choice)))
             continue
         if file := file_of(choice):
-            # As scenarios keep it: from whatever folder it is repeated.
+            # As scenarios keep it: from whatever directory it is repeated.
             file = {key: str(Path(path).absolute()) for key, path in file.items()}
             choices.append((toml_value(file), file))
             continue
@@ -507,7 +512,7 @@ def _label_of_choice(text: str) -> tuple[str | None, str]:
 
 
 def _table(text: str) -> tuple[str, dict[str, Any]]:
-    """A choice as TOML and as a table."""
+    """Returns the algorithm as TOML and as a table."""
     if not text.startswith("{"):
         name = _registered(text.strip("\"'"))
         return toml_value(name), {"algorithm": name}
@@ -524,25 +529,28 @@ def _table(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _registered(name: str) -> str:
-    """A name of the literature as scenarios write it. Unknown names stay, and the scenario's check reports them."""
+    """Returns the name of an algorithm in the spelling of scenarios, from a name used in the literature.
+
+    Unknown names are returned unchanged; the check of the scenario reports them.
+    """
     return _engine.congestion_name(name) or name
 
 
 def file_of(text: str) -> dict[str, Any] | None:
-    """The table of an algorithm in a file: ``mine.py:Mine`` or ``libmine.so``."""
+    """Returns the table for an algorithm in a file, written ``mine.py:Mine`` or ``libmine.so``."""
     if re.fullmatch(r"[^{}]+\.py:\w+", text.strip()):
         return {"python": text.strip()}
     return {"plugin": text.strip()} if re.fullmatch(r"[^{}]+\.(so|dylib|dll)", text.strip()) else None
 
 
 def name_of(table: Mapping[str, Any]) -> str:
-    """The name of an algorithm; of one in a file the file's."""
+    """Returns the name of an algorithm; for an algorithm in a file, the name of its class or library."""
     if "python" in table:
         return str(table["python"]).rpartition(":")[2]
     return Path(str(table["plugin"])).stem if "plugin" in table else str(table.get("algorithm", ""))
 
 
 def _described(table: dict[str, Any]) -> str:
-    told = ("algorithm", "python", "plugin", "code")
-    parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key not in told)
+    excluded = ("algorithm", "python", "plugin", "code")
+    parameters = ", ".join(f"{key}={value}" for key, value in table.items() if key not in excluded)
     return f"{name_of(table)} ({parameters})" if parameters else name_of(table)

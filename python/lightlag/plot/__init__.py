@@ -1,10 +1,10 @@
 """Figures of results. Every function takes a result and returns a figure.
 
-Figures over time also take several results, which they draw over each other: a list, or a mapping that names them.
-Lines are named after the folders of the results, or after their scenarios where these differ.
+Figures over time also take several results, which they plot into the same axes: a list, or a mapping that names them.
+Lines are named after the directories of the results, or after their scenarios where these differ.
 
-Every function draws into axes of your own figure if it is given them as ``ax``: one for each panel. They keep the
-settings that they have, and the figure that comes back is yours. :func:`using` sets width, font and style.
+Every function plots into axes of your own figure if they are passed as ``ax``: one for each panel. The axes keep their
+settings, and the returned figure is yours. :func:`using` sets width, font and style.
 
 Examples
 --------
@@ -36,6 +36,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from lightlag._renamed import former_keywords
 from lightlag.constellation import plot as constellation_plot
 from lightlag.constellation.satellites import sky_of
 from lightlag.drawing.style import Chart, save
@@ -70,45 +71,50 @@ __all__ = [
 ]
 
 
+@former_keywords("plot.facets")
 def facets(
     result: Results | Outcomes | Sequence[Outcomes] | Mapping[str, Outcomes],
     metrics: str | Sequence[str] | None = None,
     *,
-    apart: bool = False,
+    separate: bool = False,
     ax: Sequence[Axes] | None = None,
 ) -> Chart:
-    """Several figures as panels of one: 2 × 2, or one above the other.
+    """Plots several figures as panels of one: 2 × 2, or one above the other.
 
-    Those of runs share the axis of time. Of comparisons each figure takes as many panels as it has alone; one legend
-    names the algorithms.
+    Figures of runs share the time axis. Each figure of a comparison takes as many panels as it has on its own; one
+    legend names the algorithms.
 
     Parameters
     ----------
     result
         Runs or comparisons: one, several, or a mapping that names them.
     metrics
-        Names of :data:`OVER_TIME`, by default cwnd, rtt, goodput and queue; of comparisons names of their
-        :attr:`~lightlag.Comparison.figures`, by default all of them. Also one text with commas between names.
-    apart
-        Whether each of several results has panels of its own, with the same scales, instead of lines beside those of
-        the others.
+        Names of :data:`OVER_TIME`, by default cwnd, rtt, goodput and queue; for comparisons names of their
+        :attr:`~lightlag.Comparison.figures`, by default all of them. A string with commas between the names is also
+        accepted.
+    separate
+        Whether each of several results has panels of its own, with the same scales, instead of lines in shared panels.
     ax
         Axes to draw into, one for each panel.
     """
     if isinstance(metrics, str):
         metrics = [name.strip() for name in metrics.split(",")]
     if (given := overlay.comparisons(result)) is not None:
-        return comparison_facets.draw(given if apart else {"": overlay.merged(given)}, metrics, ax=ax)
+        return comparison_facets.draw(given if separate else {"": overlay.merged(given)}, metrics, ax=ax)
     runs = shown.named(result)  # type: ignore[arg-type]
-    return panels.draw(runs, ("cwnd", "rtt", "goodput", "queue") if metrics is None else metrics, apart=apart, ax=ax)
+    return panels.draw(
+        runs, ("cwnd", "rtt", "goodput", "queue") if metrics is None else metrics, separate=separate, ax=ax
+    )
 
 
+@former_keywords("plot.comparisons")
 def comparisons(
-    given: Sequence[Outcomes] | Mapping[str, Outcomes], kind: str | None = None, *, ax: Any = None
+    results: Sequence[Outcomes] | Mapping[str, Outcomes], kind: str | None = None, *, ax: Any = None
 ) -> Chart:
-    """A figure of several comparisons side by side: the same algorithm in each, named after its folder.
+    """Plots several comparisons side by side in one figure; in it, each algorithm is named after the comparison's
+    directory.
 
-    :func:`facets` with ``apart`` gives each comparison a panel of its own.
+    :func:`facets` with ``separate`` gives each comparison a panel of its own.
 
     Parameters
     ----------
@@ -119,18 +125,18 @@ def comparisons(
     ax
         Axes to draw into, as many as the figure has panels.
     """
-    return comparison_plot.draw(overlay.merged(overlay.named(given, Outcomes)), kind, ax)
+    return comparison_plot.draw(overlay.merged(overlay.named(results, Outcomes)), kind, ax)
 
 
 def swarm(result: Results, *, time_s: float | None = None, flow: str | None = None, ax: Axes | None = None) -> Chart:
-    """Nodes on radio media from above, their links by SNR, and the ways of flows.
+    """Plots nodes on radio media from above, their links by SNR, and the paths of flows.
 
     Parameters
     ----------
     time_s
         Seconds since the start of the run; by default its middle.
     flow
-        The one whose way is drawn; by default all of them.
+        The flow whose path is plotted. Defaults to all flows.
     ax
         Axes to draw into.
     """
@@ -146,7 +152,7 @@ def swarm(result: Results, *, time_s: float | None = None, flow: str | None = No
 
 
 def airtime(result: Results, *, ax: Axes | None = None) -> Chart:
-    """Time in which each radio sent during the run, by what it sent.
+    """Plots the transmission time of each radio during the run, by kind of frame.
 
     Parameters
     ----------
@@ -157,7 +163,7 @@ def airtime(result: Results, *, ax: Axes | None = None) -> Chart:
 
 
 def routes(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
-    """Hops of flows over radio media over time.
+    """Plots the number of hops of flows over radio media over time.
 
     Parameters
     ----------
@@ -172,7 +178,7 @@ def routes(result: Results, *, flow: str | None = None, ax: Axes | None = None) 
 
 
 def globe(result: Results, *, time_s: float | None = None, ax: Axes | None = None) -> Chart:
-    """Satellites around the Earth, the links between them, and the ways of flows through a constellation.
+    """Plots satellites around the Earth, the links between them, and the paths of flows over a constellation.
 
     Parameters
     ----------
@@ -183,14 +189,15 @@ def globe(result: Results, *, time_s: float | None = None, ax: Axes | None = Non
     """
     result = shown.one(result, "globe")
     if not result.parts["scenario"].get("constellation"):
-        raise InputError(f"{result.name}: no constellation; a globe is that of a run through a sky")
+        raise InputError(f"{result.name}: no constellation; a globe needs one")
     return constellation_plot.globe(
         sky_of(result), result.simulated_s / 2 if time_s is None else time_s, result=result, ax=ax
     )
 
 
 def handovers(result: Results, *, flow: str | None = None, ax: Sequence[Axes] | None = None) -> Chart:
-    """Window and round trips of a flow through a constellation above the satellites at both ends of its way.
+    """Plots a flow over a constellation: its window and round trips, and below them the satellites at both ends of its
+    path.
 
     Parameters
     ----------
@@ -203,7 +210,7 @@ def handovers(result: Results, *, flow: str | None = None, ax: Sequence[Axes] | 
 
 
 OVER_TIME: dict[str, Callable[..., Chart]] = _OVER_TIME
-"""Figures by metric that take several results."""
+"""Functions by metric for figures that take several results."""
 
 FIGURES: dict[str, Callable[..., Chart]] = {
     **OVER_TIME,
@@ -213,7 +220,7 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "globe": globe,
     "handovers": handovers,
 }
-"""Figures of a result by metric."""
+"""Functions by metric for figures of one result."""
 
 
 def __dir__() -> list[str]:

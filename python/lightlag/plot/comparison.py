@@ -1,9 +1,9 @@
 """Figures of a comparison, by kind.
 
-- ``bars``: every measure, where nothing varies but the algorithm.
-- ``goodput-vs-LABEL`` and so on: a measure against a variable, a line each algorithm with its 95 % interval as a band,
+- ``bars``: every metric, if only the algorithm varies.
+- ``goodput-vs-LABEL`` and so on: a metric against a variable, a line per algorithm with its 95 % interval as a band,
   a panel for each combination of the other variables.
-- ``shares``: what each algorithm gets where several compete.
+- ``shares``: each algorithm's goodput share where several compete.
 - ``goodput`` and ``cwnd``: over time.
 - ``completion``: the distribution of the flows' completion times.
 - ``rtt``: the goodput of each flow against its round-trip time, where these differ.
@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from lightlag import analyse
+from lightlag._renamed import renamed
 from lightlag.drawing import framing, looks, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
@@ -44,16 +45,16 @@ __all__ = ["draw"]
 
 _MOST_BANDS = 5
 _BARS_IN = 1.6
-"""The least width of a panel with bars beside others."""
+"""Minimum width in inches of a panel with bars, if several panels are side by side."""
 
 
 def draw(comparison: Outcomes, kind: str | None = None, ax: Any = None) -> Chart:
-    """A figure of a comparison.
+    """Returns a figure of a comparison.
 
     Parameters
     ----------
     kind
-        One that :func:`lightlag.outcomes.kinds.kinds` names; by default the first.
+        A name from :func:`lightlag.outcomes.kinds.kinds`; by default the first.
     ax
         A user's axes, one for each panel.
 
@@ -65,6 +66,8 @@ def draw(comparison: Outcomes, kind: str | None = None, ax: Any = None) -> Chart
     there = kinds(comparison)
     kind = there[0] if kind is None else kind
     if kind not in there:
+        if message := renamed(kind.partition("-")[0]):
+            raise InputError(message)
         raise InputError(f'no comparison figure "{kind}"; there are {", ".join(there)}')
     if kind in _DRAWN:
         return _DRAWN[kind](comparison, ax=ax)
@@ -101,7 +104,7 @@ Means = dict[str, tuple[Numbers, Numbers]]
 
 
 def _means(comparison: Outcomes, measure: Measure, points: Sequence[Point]) -> Means:
-    """Means and half widths of each algorithm at points."""
+    """Returns the means and half widths of each algorithm at the given points."""
     found = {}
     for name in comparison.algorithms:
         intervals = [comparison.interval(name, measure, point) for point in points]
@@ -111,7 +114,7 @@ def _means(comparison: Outcomes, measure: Measure, points: Sequence[Point]) -> M
 
 
 def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Means], axis: Axis) -> None:
-    """A measure in panels with one scale: lines with bands, which do not stretch the scale without end."""
+    """Plots a metric in panels with the same scale: lines with bands. Bands influence the scale only up to a limit."""
     places = np.sort(np.array(axis.places), kind="stable")
     largest = max((float(np.nanmax(mean, initial=0.0)) for own in lines for mean, _ in own.values()), default=0.0)
     highest = max(
@@ -166,7 +169,7 @@ def _place_values(axes: Axes, variable: Variable, axis: Axis) -> None:
 
 
 def _turn_if_long(axes: Axes, texts: list[str]) -> None:
-    """Texts at ticks that would run into each other stand upright."""
+    """Rotates tick labels that would overlap."""
     size = style.points(8.5)
     if sum(framing.width_in(text, size) + 0.1 for text in texts) > framing.room_in(axes):
         axes.tick_params(axis="x", rotation=90)
@@ -174,7 +177,7 @@ def _turn_if_long(axes: Axes, texts: list[str]) -> None:
 
 @styled
 def _bars(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """A bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
+    """Plots a bar for each algorithm's mean, with its 95 % interval and a dot for every run."""
     measures = comparison.measures
     height = 0.95 + (0.36 if looks.current().width_in is None else 0.26) * len(comparison.algorithms)
     columns = min({1: 1, 2: 2, 4: 2}.get(len(measures), 3), fitting(_BARS_IN, 3))
@@ -206,7 +209,7 @@ def _bar_panel(axes: Axes, comparison: Outcomes, measure: Measure) -> None:
 
 
 def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor: float) -> float:
-    """Bars of means with intervals and dots; gives the largest end."""
+    """Plots bars of means with intervals and dots; returns the upper end of the highest."""
     ends = [0.0]
     for at, (_, values) in enumerate(bars):
         interval = analyse.mean_interval(values)
@@ -231,7 +234,7 @@ def _horizontal_bars(axes: Axes, bars: Sequence[tuple[str, list[float]]], factor
 
 @styled
 def _shares(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """A bar for the mean goodput of each algorithm's flows where several compete."""
+    """Plots a bar for the mean goodput of each algorithm's flows where several compete."""
     several = comparison.shares()
     points = chosen(list(dict.fromkeys(point for _, point, _, _ in several)), MOST_PANELS)
     most = max(sum(1 for _, at, _, _ in several if at == point) for point in points)
@@ -256,7 +259,10 @@ def _shares(comparison: Outcomes, *, ax: Any = None) -> Chart:
 
 @styled
 def _completion(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """The distribution of the flows' completion times over all runs; a curve below 1 has unfinished flows."""
+    """Plots the distribution of the flows' completion times over all runs.
+
+    A curve stays below 1 if flows are unfinished.
+    """
     points = chosen(comparison.points, MOST_PANELS)
     figure, panels = panels_of(
         [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9, ax=ax
@@ -283,14 +289,14 @@ def _completion(comparison: Outcomes, *, ax: Any = None) -> Chart:
             axes.set_xlabel("completion time (s, log)")
         else:
             axes.set_xlim(0, 1.05 * max(seen))
-        axes.set_ylabel("share of the flows")
+        axes.set_ylabel("fraction of the flows")
     framing.head(figure, all_of(panels), "Completion times", of_points(comparison, points), ax=ax)
     return figure
 
 
 @styled
 def _rtt(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """Goodput of each flow against its base round-trip time."""
+    """Plots goodput of each flow against its base round-trip time."""
     points = chosen(comparison.points, MOST_PANELS)
     figure, panels = panels_of(
         [comparison.describe(point) for point in points], columns=2, height=2.3 if len(points) > 1 else 2.9, ax=ax

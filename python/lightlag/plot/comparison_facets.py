@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from lightlag._renamed import renamed
 from lightlag.drawing import framing, grid, looks, style
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
@@ -23,17 +24,17 @@ from lightlag.text.terminal import printable
 __all__ = ["draw"]
 
 _MOST = 30
-"""A figure of more panels would be longer than two pages."""
+"""Maximum number of panels: with more, a figure would be longer than two pages."""
 _PANEL_IN = 2.2
 _BAR_IN = 0.3
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A figure of one comparison: the panels that it takes among others."""
+    """A figure of one comparison, which takes one or more panels of the combined figure."""
 
     name: str
-    """Of the comparison, where it stands beside others."""
+    """Name of the comparison, shown if there are several."""
     comparison: Outcomes
     kind: str
 
@@ -48,15 +49,15 @@ class _Cell:
 
 @styled
 def draw(
-    given: Mapping[str, Outcomes], kinds: Sequence[str] | None = None, *, ax: Sequence[Axes] | None = None
+    results: Mapping[str, Outcomes], kinds: Sequence[str] | None = None, *, ax: Sequence[Axes] | None = None
 ) -> Chart:
-    """Panels for each figure of each comparison, with one legend; :func:`lightlag.plot.facets` has the parameters."""
-    cells = _cells(given, kinds)
+    """Plots panels for each figure of each comparison, with one legend; see :func:`lightlag.plot.facets`."""
+    cells = _cells(results, kinds)
     counts = [cell.count for cell in cells]
     if sum(counts) > _MOST:
         raise InputError(f"{sum(counts)} panels are too many for one figure; name fewer figures, {_MOST} panels fit")
     columns = grid.columns_of(sum(counts))
-    places = _columns(counts, columns) if len(given) == columns > 1 else _in_turn(counts, columns)
+    places = _columns(counts, columns) if len(results) == columns > 1 else _in_turn(counts, columns)
     rows = 1 + max(row for own in places for row, _ in own)
     figure, panels = _panels(cells, places, rows, columns, ax)
     with looks.within(dataclasses.replace(looks.current(), titled=False)):
@@ -78,30 +79,32 @@ def draw(
 
 def _cells(given: Mapping[str, Outcomes], kinds: Sequence[str] | None) -> list[_Cell]:
     first = next(iter(given.values()))
-    # Figures of one panel fill rows together, so they come first where nobody has ordered them.
+    # Figures of one panel fill rows, so they come first unless the caller ordered them.
     wanted = sorted(names_of(first), key=lambda kind: panel_count(first, kind) > 1) if kinds is None else list(kinds)
     if not wanted:
-        raise InputError(f"no figure; name some of {', '.join(names_of(first))}")
+        raise InputError(f"no plot; name some of {', '.join(names_of(first))}")
     for at, kind in enumerate(wanted):
         for name, comparison in given.items():
             if kind not in names_of(comparison):
+                if message := renamed(kind.partition("-")[0]):
+                    raise InputError(message)
                 whose = f"of {printable(name)} " if len(given) > 1 else ""
                 raise InputError(
-                    f'no figure "{printable(kind)}" {whose}among those of comparisons; '
+                    f'"{printable(kind)}" {whose}is not a plot of comparisons; '
                     f"there are {', '.join(names_of(comparison))}"
                 )
         if kind in wanted[:at]:
-            raise InputError(f'"{kind}" is there twice; name each figure once')
+            raise InputError(f'"{kind}" is duplicated; name each plot once')
     names = given if len(given) > 1 else [""]
     return [_Cell(name, one, kind) for kind in wanted for name, one in zip(names, given.values(), strict=True)]
 
 
 Place = tuple[int, int]
-"""Row and column."""
+"""Row and column of a panel."""
 
 
 def _in_turn(counts: Sequence[int], columns: int) -> list[list[Place]]:
-    """One panel after the other; a figure of several panels has its own rows."""
+    """Arranges panels one after the other; a figure that has several panels starts a new row."""
     places: list[list[Place]] = []
     row, column = 0, 0
     for count in counts:
@@ -115,7 +118,7 @@ def _in_turn(counts: Sequence[int], columns: int) -> list[list[Place]]:
 
 
 def _columns(counts: Sequence[int], columns: int) -> list[list[Place]]:
-    """A column for each comparison, so that the same panels of all stand side by side."""
+    """Arranges panels in one column per comparison, so that the same panels of all comparisons are side by side."""
     places: list[list[Place]] = []
     row = 0
     for first in range(0, len(counts), columns):
@@ -154,7 +157,7 @@ def _by_row(places: Sequence[Sequence[Place]], panels: Sequence[Sequence[Axes]])
 
 
 def _complete(cell: _Cell, panels: Sequence[Axes]) -> None:
-    """Gives each panel the labels that it shared with its neighbours."""
+    """Restores in each panel the axis labels that it shared with its neighbours."""
     label = ""
     for axes in panels:
         label = axes.get_ylabel() or label
@@ -166,7 +169,7 @@ def _complete(cell: _Cell, panels: Sequence[Axes]) -> None:
 
 
 def _name(cell: _Cell, panels: Sequence[Axes]) -> None:
-    """The name of its comparison in front of the title of each panel."""
+    """Prefixes the title of each panel with the name of its comparison."""
     for axes in panels:
         own = " ".join(axes.get_title(loc="left").split("\n"))
         if titles := [one for one in (cell.name, own) if one]:
@@ -174,7 +177,7 @@ def _name(cell: _Cell, panels: Sequence[Axes]) -> None:
 
 
 def _about(cells: Sequence[_Cell]) -> tuple[str, str]:
-    """Title and note: the scenarios, and what the panels leave out."""
+    """Returns the title and the note: the scenarios, and what the panels leave out."""
     comparisons = list({id(cell.comparison): cell.comparison for cell in cells}.values())
     names = ", ".join(dict.fromkeys(of.name for of in comparisons))
     runs = dict.fromkeys(counted(of, of.points) for of in comparisons)

@@ -27,17 +27,18 @@ from lightlag.plot.comparison_panels import (
 __all__ = ["cwnd", "goodput", "mean_over_time"]
 
 _ABOVE = 5.0
-"""A link's rate is drawn up to this many times the largest goodput."""
+"""The rate of a link is plotted if it is at most this many times the largest goodput."""
 _WINDOW_IN = 1.6
-"""The least width of a panel with windows."""
+"""Minimum width in inches of a panel with windows."""
 
 
 @styled
 def goodput(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """Goodput of all flows over time: the mean of the runs that are still going, its 95 % interval as a band.
+    """Plots the goodput of all flows over time: the mean of the runs that have not ended, with its 95 % interval as a
+    band.
 
-    A curve ends where less than half of an algorithm's runs are left. A band ends at zero and at the link's rate,
-    between which all means lie.
+    A curve ends where less than half of an algorithm's runs are left. A band is cut off at zero and at the link's rate,
+    because all means lie between them.
     """
     points = chosen(comparison.points, MOST_PANELS)
     ends = [outcome.simulated_s for outcome in comparison.outcomes if outcome.arrived_bytes is not None]
@@ -97,13 +98,13 @@ def _columns(panels: list[list[Axes]]) -> int:
 
 
 def _capacity(comparison: Outcomes, point: Point) -> float | None:
-    """The rate in bit/s of the link that bounds the flows at a point, if it is the same in all runs."""
+    """Returns the rate in bit/s of the link that bounds the flows at a point, if it is the same in all runs."""
     rates = {outcome.capacity_bps for name in comparison.algorithms for outcome in comparison.of(name, point)}
     return rates.pop() if len(rates) == 1 else None
 
 
 def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[Numbers, Numbers, Numbers]:
-    """Middles of intervals, means and half widths over the runs that last to the end of an interval."""
+    """Returns middles of intervals, means and half widths over the runs that last to the end of an interval."""
     times, means, halves = [0.0], [0.0], [0.0]
     for at in range(round(max((run[0][-1] for run in runs), default=0.0) / width) + 1):
         going = [run for run in runs if run[0][-1] >= (at + 1) * width]
@@ -119,7 +120,7 @@ def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[N
 
 @styled
 def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
-    """Congestion windows over time with the first seed: a row an algorithm, a column a point."""
+    """Plots congestion windows over time for the first seed: one row per algorithm, one column per point."""
     names = comparison.algorithms
     points = chosen(comparison.points, MOST_COLUMNS if ax is not None else fitting(_WINDOW_IN, MOST_COLUMNS))
     size = (6.4 if len(points) < 3 else 2.5 * len(points), 0.75 + 1.35 * len(names))
@@ -151,7 +152,7 @@ def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
 
 
 def _windows(axes: Axes, outcome: Outcome, at: int) -> None:
-    """The windows of one run; where algorithms compete, in the look of each, which a legend names."""
+    """Plots the windows of one run. If algorithms compete in it, each has its own line style, which a legend names."""
     curves = outcome.window_curves
     algorithm = dict(zip(outcome.flows.name, outcome.flows.congestion, strict=True))
     rivals = list(dict.fromkeys(algorithm.values()))

@@ -1,4 +1,4 @@
-"""Panels of the figures of a comparison: one for each of its points, as many as a figure has room for."""
+"""Panels of the figures of a comparison: one for each of its points, up to the maximum number of a figure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 PANEL_IN = 2.0
-"""The least width of a panel beside others, with its labels."""
+"""Minimum width in inches of a panel with its labels, if several panels are side by side."""
 
 
 def panels_of(
     titles: Sequence[str], *, rows: int = 1, columns: int = 3, height: float = 2.5, ax: Any = None, **share: Any
 ) -> tuple[Chart, list[list[Axes]]]:
-    """`rows` of panels for each title, in as many columns as fit; gives the panels of each title."""
+    """Creates `rows` of panels for each title, in as many columns as fit; returns the panels of each title."""
     wide = min(len(titles), columns, fitting(PANEL_IN, columns))
     deep = -(-len(titles) // wide)
     size = (6.4 if wide < 3 else 2.7 * wide, 0.9 + height * rows * deep)
@@ -45,10 +45,10 @@ def panels_of(
     return figure, panels
 
 
-def fitting(panel_in: float, most: int) -> int:
-    """The panels that a given width has room for beside each other."""
+def fitting(panel_in: float, max_panels: int) -> int:
+    """Returns the number of panels that fit side by side into the given width."""
     width = looks.current().width_in
-    return most if width is None else max(1, int(width / panel_in))
+    return max_panels if width is None else max(1, int(width / panel_in))
 
 
 def all_of(panels: Sequence[Sequence[Axes]]) -> list[Axes]:
@@ -62,7 +62,7 @@ def of_points(comparison: Outcomes, shown: Sequence[Point]) -> str:
 
 
 def counted(comparison: Outcomes, points: Sequence[Point]) -> str:
-    """The runs of each algorithm at each of the points, as text."""
+    """Returns the number of runs per algorithm and point as text, such as "10 runs" or "8 to 10 runs"."""
     counts = [len(comparison.of(name, point)) for name in comparison.algorithms for point in points]
     least, most = min(count for count in counts if count), max(counts)
     return f"{most} run{'s' * (most > 1)}" if least == most else f"{least} to {most} runs"

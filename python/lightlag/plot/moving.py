@@ -1,4 +1,4 @@
-"""Moving pictures of results: films, and pages that play in a browser.
+"""Animations of results: films, and pages that play in a browser.
 
 Examples
 --------
@@ -18,7 +18,7 @@ from lightlag.constellation import plot as constellation_plot
 from lightlag.constellation import satellites as constellation
 from lightlag.drawing import films, style
 from lightlag.errors import InputError
-from lightlag.files.output import new_file
+from lightlag.files.output import write_text
 from lightlag.records.records import Records
 from lightlag.swarm import paths as swarm_paths
 from lightlag.swarm import player as swarm_player
@@ -30,11 +30,11 @@ Progress = Callable[[int, int], None]
 
 _PAGE = ".html"
 _PICTURES = 150
-"""Of a film: 15 s of it."""
+"""Number of frames of a film, which lasts 15 s."""
 
 
 def check(metric: str, path: str | os.PathLike[str]) -> None:
-    """Fails if neither a figure nor a moving picture of a metric that has both can have the suffix of a file."""
+    """Fails if the suffix of a file is valid neither for a figure nor for an animation of the metric."""
     path = Path(path)
     possible = (*style.SUFFIXES, *films.WRITERS, _PAGE)
     if metric in PICTURES and path.suffix.lower() not in possible:
@@ -44,32 +44,34 @@ def check(metric: str, path: str | os.PathLike[str]) -> None:
 
 
 def is_moving(path: str | os.PathLike[str]) -> bool:
-    """Whether the suffix of a file is that of a film or of a page."""
+    """Returns true if the suffix of a file belongs to a film or a page."""
     return Path(path).suffix.lower() in (*films.WRITERS, _PAGE)
 
 
 def write(result: Records, metric: str, path: str | os.PathLike[str], progress: Progress | None = None) -> Path:
-    """Writes a film (.gif, .mp4) or a page (.html) of a whole run.
+    """Writes a film (.gif, .mp4) or a page (.html) of an entire run.
 
     Parameters
     ----------
     metric
-        ``"globe"`` of a constellation, ``"swarm"`` of radio media.
+        ``"globe"`` for a constellation, ``"swarm"`` for radio media.
     progress
-        Called with the number of pictures done and that of all.
+        Called with the number of finished frames and the total.
     """
     if metric not in PICTURES:
         names = ", ".join(PICTURES)
-        raise InputError(f'no moving picture of "{metric}"; there are {names}. A figure ends with .pdf, .svg or .png')
+        raise InputError(
+            f'no animation of "{metric}"; there are {names}. The name of a figure ends with .pdf, .svg or .png'
+        )
     return PICTURES[metric](result, Path(path), progress)
 
 
 def _globe(result: Records, path: Path, progress: Progress | None) -> Path:
     if not result.scenario.get("constellation"):
-        raise InputError(f"{result.name}: no constellation; a globe is that of a run through a sky")
+        raise InputError(f"{result.name}: no constellation; a globe needs one")
     sky = constellation.sky(result.scenario)
     if path.suffix.lower() == _PAGE:
-        return sky.player(path, result=result, title=f"{result.name}, seed {result.seed}")
+        return sky.animation(path, result=result, title=f"{result.name}, seed {result.seed}")
     return constellation_plot.film(
         sky, path, until_s=result.simulated_s, every_s=_step(result), result=result, progress=progress
     )
@@ -79,8 +81,7 @@ def _swarm(result: Records, path: Path, progress: Progress | None) -> Path:
     radio, paths = swarm_paths.radio_of(result.scenario), result.paths
     if path.suffix.lower() == _PAGE:
         text = swarm_player.page(result.positions, title=result.name, radio=radio, paths=paths)
-        with new_file(path) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_text(path, text)
         return path
     return swarm_plot.animate(
         result.positions, path, every_s=_step(result), radio=radio, paths=paths, progress=progress
@@ -88,9 +89,9 @@ def _swarm(result: Records, path: Path, progress: Progress | None) -> Path:
 
 
 def _step(result: Records) -> float:
-    """Simulated seconds from picture to picture."""
+    """Returns the simulated seconds between two frames."""
     return max(result.simulated_s / _PICTURES, 0.1)
 
 
 PICTURES: dict[str, Callable[[Records, Path, Progress | None], Path]] = {"globe": _globe, "swarm": _swarm}
-"""Moving pictures of a result by metric."""
+"""Functions that write the animations of a result, by metric."""

@@ -17,7 +17,7 @@ from lightlag.errors import InputError
 from lightlag.plot import shown
 from lightlag.plot.shown import Results
 from lightlag.records.records import Records
-from lightlag.records.summary import capacity
+from lightlag.records.summary import asked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,16 +26,17 @@ __all__ = ["OVER_TIME", "cwnd", "goodput", "interval_of", "queue", "rtt", "seque
 
 _MOST_LIMITS = 3
 _ABOVE = 5.0
-"""A link's rate is drawn up to this many times the largest goodput."""
+"""The rate of a link is plotted if it is at most this many times the largest goodput."""
 _IDLE = 0.01
-"""A queue that never holds this part of the longest one is left out."""
+"""Minimum length of a queue that is plotted, as a fraction of the longest queue."""
 
 
 @styled
 def cwnd(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
-    """Congestion window over time; for one flow of one result with ssthresh, Wmax and its recoveries.
+    """Plots congestion windows over time. A single flow of one result also has ssthresh, Wmax and its recoveries.
 
-    A short peak far above the rest is cut off and named; if windows are that large for long, the axis is logarithmic.
+    A short peak far above the rest is cut off, and its height is stated. If windows are that large for a long time, the
+    axis is logarithmic.
 
     Parameters
     ----------
@@ -85,13 +86,14 @@ def _one_window(axes: Axes, rows: pl.DataFrame) -> None:
 
 @styled
 def goodput(result: Results, *, interval_s: float | None = None, ax: Axes | None = None) -> Chart:
-    """Goodput over time, in equal intervals; with several flows of one result also their sum.
+    """Plots goodput over time, in equal intervals; with several flows of one result also their sum.
 
-    A dotted line is the rate of the slowest link, if the flows have one in common, its rate stays and is not far above.
-    If several results have more flows than a figure has lines, each result is one line, the sum of its flows.
+    A dotted line marks the rate of the slowest link, if all flows share it and its rate is constant and not far above
+    the goodput. If several results have more flows than a figure has lines, each result is one line, the sum of its
+    flows.
 
-    Payload counts when it arrives, each byte once, so that no curve passes the rate of the link: what receivers deliver
-    in order comes in bursts, since a loss holds back a round trip's data, and its repair frees it at once.
+    Payload counts when it arrives, each byte once, so that no curve exceeds the rate of the link. In-order delivery
+    comes in bursts: a loss blocks the data of a round trip, and its repair releases this data all at the same time.
 
     Parameters
     ----------
@@ -138,13 +140,15 @@ def goodput(result: Results, *, interval_s: float | None = None, ax: Axes | None
 
 
 def _limits(runs: Mapping[str, Records], largest: float) -> tuple[dict[str, float], list[str]]:
-    """The rates in bit/s of the slowest links by name, those that are drawn; and notes about those far above."""
-    by_run = {name: capacity(run.summary) for name, run in runs.items()}
+    """Returns the names of the slowest links and their rates in bit/s to plot; and notes about links that are far
+    above.
+    """
     by_limit: dict[tuple[str, float], list[str]] = {}
-    for name, limit in by_run.items():
-        if limit is not None:
-            by_limit.setdefault(limit, []).append(name)
-    is_of_all = len(by_limit) == 1 and None not in by_run.values()
+    for name, run in runs.items():
+        found = asked("outcome", run.parts)
+        if found["capacity_bps"] is not None:
+            by_limit.setdefault((found["capacity_link"], found["capacity_bps"]), []).append(name)
+    is_of_all = [len(names) for names in by_limit.values()] == [len(runs)]
     named = {
         f"link {link}" if is_of_all else f"{', '.join(names)}: link {link}": rate
         for (link, rate), names in by_limit.items()
@@ -160,7 +164,7 @@ def _rate(rate_bps: float) -> str:
 
 
 def interval_of(runs: Mapping[str, Records]) -> float:
-    """The length in seconds of an interval of goodput that suits all of some runs."""
+    """Returns an interval length in seconds for the goodput that suits all of several runs."""
     return max(map(_interval_s, runs.values()))
 
 
@@ -170,7 +174,7 @@ def _interval_s(result: Records) -> float:
 
 
 def _goodputs(result: Records, interval_s: float) -> dict[str, tuple[Numbers, Numbers]]:
-    """The goodput of each flow as a step curve."""
+    """Returns the goodput of each flow as a step curve."""
     shown.needed(result, "trace")
     frames = analyse.goodput(result.trace("goodput"), interval_s, result.simulated_s).partition_by(
         "flow", maintain_order=True
@@ -180,7 +184,8 @@ def _goodputs(result: Records, interval_s: float) -> dict[str, tuple[Numbers, Nu
 
 @styled
 def sequence(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
-    """Payload sent for the first time and acknowledged, over time; of several flows what is acknowledged.
+    """Plots the payload sent for the first time and acknowledged over time; for several flows only what is
+    acknowledged.
 
     Parameters
     ----------
@@ -212,7 +217,8 @@ def sequence(result: Results, *, flow: str | None = None, ax: Axes | None = None
 
 @styled
 def rtt(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> Chart:
-    """Round-trip times over time; for one flow of one result samples and SRTT, for several each SRTT.
+    """Plots round-trip times over time: for a single flow of one result samples and SRTT, otherwise the SRTT of each
+    flow.
 
     Parameters
     ----------
@@ -244,10 +250,10 @@ def rtt(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> 
 
 @styled
 def queue(result: Results, *, link: str | None = None, ax: Axes | None = None) -> Chart:
-    """Packets that wait at link directions over time; by default those where many waited.
+    """Plots the queued packets of link directions over time; by default of the directions with long queues.
 
-    A direction is left out if it never holds a hundredth of the packets that wait at the longest queue. Of several
-    results each has the same directions, those where most packets waited in some.
+    A direction is left out if its queue never reaches a hundredth of the longest queue. For several results the
+    directions are the same: those with the longest queues in any of them.
 
     Parameters
     ----------
@@ -272,7 +278,7 @@ def queue(result: Results, *, link: str | None = None, ax: Axes | None = None) -
 
 
 def _queues(result: Records, link: str | None) -> dict[str, pl.DataFrame]:
-    """The rows of each link direction."""
+    """Returns the rows of each link direction."""
     rows = shown.needed(result, "queue")
     names = [entry["name"] for entry in result.summary["links"]]
     if link is not None and link not in names:
@@ -281,7 +287,7 @@ def _queues(result: Records, link: str | None) -> dict[str, pl.DataFrame]:
 
 
 def _busiest(queues: Sequence[Mapping[str, pl.DataFrame]], most: int) -> list[str]:
-    """The link directions where packets waited in some run, those with most of them first."""
+    """Returns the link directions with long queues in any of the runs, ordered by mean queue, the longest first."""
     frames: dict[str, list[pl.DataFrame]] = {}
     for name, rows in (entry for own in queues for entry in own.items()):
         frames.setdefault(name, []).append(rows)
@@ -299,4 +305,4 @@ OVER_TIME: dict[str, Callable[..., Chart]] = {
     "rtt": rtt,
     "queue": queue,
 }
-"""Figures by metric that take several results."""
+"""Functions by metric for figures that take several results."""

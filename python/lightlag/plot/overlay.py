@@ -19,22 +19,22 @@ Kind = TypeVar("Kind", bound=Records | Outcomes)
 
 
 def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[str, Kind]:
-    """Results with the names that figures give them.
+    """Returns results by the names that figures give them.
 
-    Names are those of the scenarios where they all differ, otherwise the last parts of the folders, or the whole
-    folders where these are the same. Results that come from no folder are numbered.
+    These are the names of the scenarios if they all differ, otherwise the last parts of the directories, or the
+    complete paths if these are equal. Results without a directory are numbered.
 
     Parameters
     ----------
     given
         Results, or results by name.
     kind
-        Which results may be among them.
+        Class that the results must have.
 
     Raises
     ------
     InputError
-        If there is none, if one is of another kind, or if a folder is there twice.
+        If there is no result, if one is of another kind, or if a directory is duplicated.
     """
     results = list(given.values() if isinstance(given, Mapping) else given)
     if not results:
@@ -46,16 +46,16 @@ def named(given: Iterable[Any] | Mapping[str, Any], kind: type[Kind]) -> dict[st
         return dict(given)
     names = _names(results)
     if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
-        raise InputError(f"{printable(repeated[0])}: is there twice; name each folder once")
+        raise InputError(f"{printable(repeated[0])}: is duplicated; name each directory once")
     return dict(zip(names, results, strict=True))
 
 
-def comparisons(given: Any) -> dict[str, Outcomes] | None:
-    """Comparisons with the names that figures give them; None for runs."""
-    several = list(given.values() if isinstance(given, Mapping) else given) if _is_several(given) else [given]
+def comparisons(results: Any) -> dict[str, Outcomes] | None:
+    """Returns comparisons by the names that figures give them; None if the results are runs."""
+    several = list(results.values() if isinstance(results, Mapping) else results) if _is_several(results) else [results]
     if not several or not isinstance(several[0], Outcomes):
         return None
-    return named(given if _is_several(given) else [given], Outcomes)
+    return named(results if _is_several(results) else [results], Outcomes)
 
 
 def _is_several(given: Any) -> bool:
@@ -64,7 +64,7 @@ def _is_several(given: Any) -> bool:
 
 def _of_another_kind(result: object, kind: type[Any]) -> str:
     if isinstance(result, (Records, Outcomes)):
-        name = printable(result.folder or result.name)
+        name = printable(result.directory or result.name)
         found, others = ("a run", "comparisons") if isinstance(result, Records) else ("a comparison", "runs")
         return f"{name} is {found}, and the others are {others}; a figure shows results of one kind"
     what = "Result" if issubclass(kind, Records) else "Comparison"
@@ -75,23 +75,23 @@ def _names(results: list[Records] | list[Outcomes]) -> list[str]:
     scenarios = [result.name for result in results]
     if len(set(scenarios)) == len(results):
         return scenarios
-    folders = [result.folder for result in results]
+    folders = [result.directory for result in results]
     if None in folders:
         return [f"{name} {at}" for at, name in enumerate(scenarios, start=1)]
-    last = [folder.resolve().name for folder in folders if folder is not None]
-    return last if len(set(last)) == len(results) else [str(folder) for folder in folders]
+    last = [directory.resolve().name for directory in folders if directory is not None]
+    return last if len(set(last)) == len(results) else [str(directory) for directory in folders]
 
 
 def merged(comparisons: Mapping[str, Outcomes]) -> Outcomes:
-    """Several comparisons as one, in which the algorithms of each have its name in front.
+    """Merges several comparisons into one, in which the label of each algorithm starts with the name of its comparison.
 
-    The same algorithm of all comparisons stands side by side. Values of a variable are the same if they are the same
-    quantity; a comparison without one of them has no runs there.
+    The same algorithm of all comparisons appears side by side. Values of a variable are the same if they are the same
+    quantity. A comparison that lacks a value has no runs at its points.
 
     Raises
     ------
     InputError
-        If they do not vary the same keys.
+        If the comparisons do not vary the same keys.
     """
     if len(comparisons) == 1:
         return next(iter(comparisons.values()))
@@ -129,7 +129,7 @@ def merged(comparisons: Mapping[str, Outcomes]) -> Outcomes:
 
 
 def _variables(comparisons: Mapping[str, Outcomes]) -> list[Variable]:
-    """The variables of the first comparison with the values of all."""
+    """Returns the variables of the first comparison with the values of all comparisons."""
     (name, first), *others = comparisons.items()
     keys = {variable.keys for variable in first.variables}
     for other, of in others:

@@ -23,26 +23,26 @@ __all__ = ["check", "draw"]
 
 
 def check(metrics: Sequence[str]) -> None:
-    """Fails if a metric is no figure over time, or if it is there twice."""
+    """Fails if a metric has no figure over time, or is duplicated."""
     if not metrics:
         raise InputError(f"no metric; name some of {', '.join(OVER_TIME)}")
     for at, metric in enumerate(metrics):
         if metric not in OVER_TIME:
             raise InputError(
-                f'"{printable(metric)}" is no figure over time, so it cannot be a panel beside others; '
+                f'"{printable(metric)}" is not a plot over time and cannot be combined with others; '
                 f"there are {', '.join(OVER_TIME)}"
             )
         if metric in metrics[:at]:
-            raise InputError(f'"{metric}" is there twice; name each metric once')
+            raise InputError(f'"{metric}" is duplicated; name each metric once')
 
 
 @styled
-def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Sequence[Axes] | None = None) -> Chart:
-    """A panel for each metric, or for each metric and result; :func:`lightlag.plot.facets` has the parameters."""
+def draw(result: Results, metrics: Sequence[str], *, separate: bool = False, ax: Sequence[Axes] | None = None) -> Chart:
+    """Plots a panel for each metric, or for each metric and result; :func:`lightlag.plot.facets` has the parameters."""
     check(metrics)
     runs = shown.named(result)
-    together = [("", runs)] if not apart or len(runs) == 1 else [(name, {name: run}) for name, run in runs.items()]
-    cells = [(metric, name, own) for metric in metrics for name, own in together]
+    groups = [("", runs)] if not separate or len(runs) == 1 else [(name, {name: run}) for name, run in runs.items()]
+    cells = [(metric, name, own) for metric in metrics for name, own in groups]
     rows, columns, size = _arrangement(len(cells))
     figure, grid = style.chart(rows, columns, size=size, follow=0.6, ax=ax, sharex=True, squeeze=False)
     panels = list(grid.flat)[: len(cells)]
@@ -60,8 +60,8 @@ def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Se
                 axes.set_ylabel(metric)
     for axes in panels:
         axes.set_ylabel(layout.shortened(axes.get_ylabel().replace("\n", " ")))
-    for at in range(0, len(panels), len(together)):
-        layout.same_scales(panels[at : at + len(together)])
+    for at in range(0, len(panels), len(groups)):
+        layout.same_scales(panels[at : at + len(groups)])
     if "goodput" in metrics:
         notes.append(f"goodput: means over {interval_s:g} s")
     for unused in list(grid.flat)[len(cells) :]:
@@ -71,7 +71,7 @@ def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Se
         axes.set_xlabel("time (s)" if is_lowest else "")
         axes.tick_params(labelbottom=is_lowest)
         axes.set_xlim(0, shown.end_s(runs))
-    shared = {} if ax is not None else layout.one_legend(panels) if len(together) > 1 else layout.shared_entries(panels)
+    shared = {} if ax is not None else layout.one_legend(panels) if len(groups) > 1 else layout.shared_entries(panels)
     for axes, (_, name, _) in zip(panels, cells, strict=True):
         if name:
             framing.panel_title(axes, name)
@@ -86,7 +86,7 @@ def draw(result: Results, metrics: Sequence[str], *, apart: bool = False, ax: Se
 
 
 def _arrangement(count: int) -> tuple[int, int, tuple[float, float]]:
-    """Rows, columns and size."""
+    """Returns the number of rows, the number of columns, and the size of the figure."""
     columns = layout.columns_of(count)
     rows = math.ceil(count / columns)
     return rows, columns, (7.2 if columns == 2 else 6.4, 0.6 + 2.1 * rows)

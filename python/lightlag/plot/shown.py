@@ -11,7 +11,6 @@ from lightlag.errors import InputError
 from lightlag.files.writing import OVER_TIME
 from lightlag.plot import overlay
 from lightlag.records.records import Records
-from lightlag.records.summary import leg_name, legs_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,18 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["Results", "by_run", "end_s", "label", "named", "needed", "note", "one", "place"]
 
 Results: TypeAlias = Records | Sequence[Records] | Mapping[str, Records]
-"""One result, or several that are drawn over each other."""
+"""One result, or several that are plotted in the same figure."""
 
 _MOST_NAMED = 3
 
 
 def named(result: Results) -> dict[str, Records]:
-    """Results by the name that a figure of several gives them."""
+    """Returns results by the names that a figure of several results gives them."""
     return overlay.named([result] if isinstance(result, Records) else result, Records)
 
 
 def one(result: Results, metric: str) -> Records:
-    """The result of a figure that cannot show several."""
+    """Returns the result of a figure that cannot show several."""
     runs = named(result)
     if len(runs) > 1:
         raise InputError(f'a figure of "{metric}" shows one result; of several there are {", ".join(OVER_TIME)}')
@@ -38,7 +37,7 @@ def one(result: Results, metric: str) -> Records:
 
 
 def needed(result: Records, table: Any) -> pl.DataFrame:
-    """A table of a result; fails if it has no rows, since nothing was recorded."""
+    """Returns a table of a result; fails if it has no rows because nothing was recorded."""
     rows = result.table(table)
     if rows.is_empty():
         raise InputError(f"{result.name}: no {table} was recorded; run it with --set record.{table}=sampled")
@@ -46,32 +45,32 @@ def needed(result: Records, table: Any) -> pl.DataFrame:
 
 
 def by_run(runs: Mapping[str, Records], metric: Any, flow: str | None) -> dict[str, dict[str, pl.DataFrame]]:
-    """The rows of each flow, or of one, of each run."""
+    """Returns the rows of each flow of each run; with `flow`, only the rows of this flow."""
     return {name: dict(_by_flow(run, metric, flow)) for name, run in runs.items()}
 
 
 def _by_flow(result: Records, metric: Any, flow: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each flow, or of one."""
+    """Yields the rows of each flow, or of the given one."""
     needed(result, "trace")
     names = [entry["name"] for entry in result.summary["flows"]]
     if flow is not None and flow not in names:
         raise InputError(f'no flow "{flow}" in {place(result)}; there are {", ".join(names[:10])}')
-    legs = legs_of(result.summary)
+    legs = {(leg["flow"], leg["leg"]): f": {leg['from']}->{leg['to']}" for leg in result.summary.get("legs", [])}
     trace = result.trace(metric)
     for rows in trace.partition_by("flow", *(["leg"] if "leg" in trace.columns else []), maintain_order=True):
         name = str(rows["flow"][0])
         if flow in (None, name):
-            leg = f": {leg_name(legs[name][rows['leg'][0] - 1])}" if name in legs else ""
-            yield name + leg, rows
+            leg = rows["leg"][0] if "leg" in rows.columns else None
+            yield name + legs.get((name, leg), ""), rows
 
 
 def place(result: Records) -> str:
-    """The folder of a result, or its name."""
-    return str(result.folder or result.name)
+    """Returns the directory of a result, or its name."""
+    return str(result.directory or result.name)
 
 
 def note(runs: Mapping[str, Records], flow: str | None = None) -> str:
-    """Scenarios, algorithms and seeds of the runs; of several runs the number of those that would not fit."""
+    """Returns a note with the scenarios, algorithms and seeds of the runs; if they would not fit, with their number."""
     every = runs.values()
     flows = [entry for run in every for entry in run.summary["flows"]]
     parts = {
@@ -90,11 +89,11 @@ def _listed(what: str, values: Sequence[str], every: bool) -> str:
 
 
 def end_s(runs: Mapping[str, Records]) -> float:
-    """The end of the longest run, in seconds."""
+    """Returns the end of the longest run, in seconds."""
     return max(run.simulated_s for run in runs.values())
 
 
 def label(axes: Axes, quantity: str) -> None:
-    """The labels of axes over time."""
+    """Sets the labels of axes over time."""
     axes.set_xlabel("time (s)")
     axes.set_ylabel(quantity)

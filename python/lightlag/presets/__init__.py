@@ -1,4 +1,4 @@
-"""Scenarios ready to run, with the parameters that people vary."""
+"""Scenarios that are ready to run, with their most common parameters."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from lightlag.scenario import (
     Flow,
     FlowTemplate,
     Iot,
-    Line,
     Link,
+    LinkParameters,
     Medium,
     Node,
     Radio,
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 DRAWN_START = {"uniform": ["0 s", "1 s"]}
-"""Starts of flows that share a bottleneck: with another seed they meet in other phases."""
+"""Random start times of flows that share a bottleneck: with another seed the flows have other phases."""
 
 
 def geo(
@@ -92,8 +92,8 @@ def geo(
     """A download over a geostationary satellite: a long round trip and a few corrupted packets.
 
     Up to the satellite at 40 degrees above the horizon, down at 25 degrees, and 40 ms of processing: a round trip of
-    595 ms, unless `rtt` says another. The receive buffer is the payload that the default path and its queue hold
-    together.
+    595 ms, unless `rtt` overrides it. By default the receive buffer has the size of the payload that the default path
+    and its queue can hold together.
 
     Examples
     --------
@@ -121,7 +121,8 @@ def meo(
     """A download over a satellite in medium orbit (8062 km): a quarter of the round trip of a geostationary one.
 
     Up at 40 degrees above the horizon, down at 25 degrees, and 10 ms of processing: a round trip of 156 ms, unless
-    `rtt` says another. The receive buffer is the payload that the default path and its queue hold together.
+    `rtt` overrides it. By default the receive buffer has the size of the payload that the default path and its queue
+    can hold together.
     """
     delay: Delay = {"orbit": "meo", "elevation": ["40 deg", "25 deg"], "processing": "10 ms"}
     tcp = _tcp(congestion, receive_buffer)
@@ -139,12 +140,12 @@ def leo(
     receive_buffer: str = "1.2 MB",
     duration: str = "120 s",
 ) -> Scenario:
-    """A download over satellites in low orbit (550 km) that take turns: the delay steps every 15 s.
+    """A download over satellites in low orbit (550 km), with a handover and a step of the delay every 15 s.
 
-    Satellites 5 degrees apart pass overhead, and every 15 s the next of those at least 25 degrees above the horizon of
-    both the terminal and a gateway 300 km away takes over. Each way has 15 ms of processing and fibre: round trips from
-    40 to 44 ms. With `rtt` the delay is constant. The receive buffer is the payload that the default path and its queue
-    hold together.
+    Satellites 5 degrees apart pass overhead. Every 15 s the next one takes over, among those at least 25 degrees above
+    the horizon of both the terminal and a gateway 300 km away. Processing and fibre add 15 ms in each direction: round
+    trips from 40 to 44 ms. With `rtt` the delay is constant. By default the receive buffer has the size of the payload
+    that the default path and its queue can hold together.
 
     Examples
     --------
@@ -170,10 +171,10 @@ def moon(
     receive_buffer: str = "6.5 MB",
     duration: str = "10 min",
 ) -> Scenario:
-    """To the Moon: a round trip of 2.6 s, longer than the first timeout of TCP.
+    """A path to the Moon: the round trip of 2.6 s is longer than the first timeout of TCP.
 
-    Initial timeouts of 6 s let the connection start: with 1 s the SYN would leave three times before its first answer,
-    and the flow start with a window of one segment.
+    Initial timeouts of 6 s let the connection start: with 1 s the SYN would be sent three times before its first reply
+    arrives, and the flow would start with a window of one segment.
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="6 s", syn="6 s"))
     return _path("moon", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
@@ -190,10 +191,10 @@ def mars(
     receive_buffer: str = "120 MB",
     duration: str = "24 h",
 ) -> Scenario:
-    """To Mars when it is near: light takes 4 minutes, and TCP starts only with timeouts made for that.
+    """A path to Mars when it is near: light takes 4 minutes, and TCP works only with timeouts set for this delay.
 
-    Initial timeouts of 15 min and a bound of 1 h replace 1 s and 120 s, with which every segment would
-    time out before its ACK can arrive. A round of slow start takes 8 minutes all the same.
+    Initial timeouts of 15 min and a bound of 1 h replace 1 s and 120 s, with which every segment would time out before
+    its ACK can arrive. Even so, a round of slow start takes 8 minutes.
     """
     tcp = _tcp(congestion, receive_buffer, Rto(initial="15 min", syn="15 min", max="1 h"))
     return _path("mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
@@ -210,10 +211,10 @@ def scps_moon(
     receive_buffer: str = "3.5 MB",
     duration: str = "10 min",
 ) -> Scenario:
-    """To the Moon with SCPS-TP, its route configured from the path: first timeout, rate and slow start's end.
+    """A path to the Moon with SCPS-TP, whose first timeout, rate and end of slow start are configured from the path.
 
-    Rate control in the place of congestion control, and losses are blamed on corruption. The receive buffer holds what
-    arrives in a round trip at the rate, and a repair.
+    Rate control replaces congestion control, and losses are attributed to corruption. The receive buffer holds the data
+    that arrives at this rate during a round trip and the repair of a loss.
     """
     tcp = _scps(congestion, receive_buffer)
     return _path("scps-moon", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
@@ -230,9 +231,10 @@ def scps_mars(
     receive_buffer: str = "70 MB",
     duration: str = "24 h",
 ) -> Scenario:
-    """To Mars with SCPS-TP, its route configured from the path: two round trips of 8 minutes, the data, and one way.
+    """A path to Mars with SCPS-TP: a transfer takes two and a half round trips of 8 minutes, plus its sending time.
 
-    The first is the handshake; the window of a SYN is not scaled, so 64 KiB leave then, the rest a round trip later.
+    The route is configured from the path. The first round trip is the handshake. The window of a SYN is not scaled, so
+    64 KiB are sent after the handshake, and the rest one round trip later.
     """
     tcp = _scps(congestion, receive_buffer)
     return _path("scps-mars", rate, {"distance": distance}, loss, queue, transfer, tcp, duration)
@@ -252,9 +254,9 @@ def heterogeneous(
 ) -> Scenario:
     """One flow over a geostationary satellite and three on the ground share a bottleneck.
 
-    As in the comparison of Hybla and CUBIC (2010): an E3 channel with errors on its uplink and on its downlink, wired
-    sources at 100 Mbit/s and 2.5 to 7.5 ms without. Round trips of 596 ms and of 25 to 35 ms. Elevations of 25 and 10
-    degrees, 20 ms of processing, the rate of the bottleneck and its queue are ours.
+    As in the comparison of Hybla and CUBIC (2010): an E3 channel with errors on its uplink and downlink; wired sources
+    at 100 Mbit/s, 2.5 to 7.5 ms away, without errors. Round trips of 596 ms and of 25 to 35 ms. Elevations of 25 and 10
+    degrees, 20 ms of processing, the rate of the bottleneck and its queue are our choice.
     """
     hop = {"rate": satellite_rate, "loss": loss, "queue": queue}
     flows = [Flow(name="satellite", from_="client1", to="server1")]
@@ -273,8 +275,8 @@ def heterogeneous(
             processing="20 ms",
             uplink=hop,
             downlink=hop,
-            access=Line(rate="100 Mbit/s", delay="2.5 ms"),
-            bottleneck=Line(rate=bottleneck, delay="7.5 ms", queue=queue),
+            access=LinkParameters(rate="100 Mbit/s", delay="2.5 ms"),
+            bottleneck=LinkParameters(rate=bottleneck, delay="7.5 ms", queue=queue),
             terrestrial=wired if terrestrial else None,
         ),
         flows=tuple(flows),
@@ -294,7 +296,7 @@ def satellite_iot(
     congestion: Congestion | None = None,
     duration: str = "600 s",
 ) -> Scenario:
-    """Sensors behind sinks behind a geostationary satellite: messages by UDP, one connection a sink.
+    """Sensors send messages by UDP to sinks; each sink has one TCP connection over a geostationary satellite.
 
     Each sensor sends a message of `message` at random times, one in `every` on average.
     """
@@ -329,7 +331,7 @@ def dumbbell(
 ) -> Scenario:
     """Flows that start one after the other and share a bottleneck.
 
-    Each starts up to a second later than its turn, which is drawn for each seed.
+    A random time of up to a second, drawn for each seed, is added to the start of each flow.
     """
     flow = FlowTemplate(stagger=stagger, start=DRAWN_START)
     return Scenario(
@@ -341,15 +343,16 @@ def dumbbell(
 
 
 HANDOVER = 15
-"""Seconds from one handover to the next."""
+"""Time in seconds from one handover to the next."""
 _RADIUS, _HEIGHT, _GRAVITY = 6378.137, 550.0, 398600.4418
 _SPACING, _BASELINE, _LEAST = math.radians(5), 300 / _RADIUS, math.radians(25)
 
 
 def _passes(duration: float) -> list[Delay]:
-    """The delay in each slot between handovers, with the elevations in the middle of it.
+    """Returns the delay in each slot between handovers, from the elevations in the middle of the slot.
 
-    Satellites move along the great circle through the terminal, at 0, and the gateway. Those that both see take turns.
+    Satellites move along the great circle through the terminal, at 0, and the gateway. The satellites that are visible
+    from both take turns.
     """
     speed = math.sqrt(_GRAVITY / (_RADIUS + _HEIGHT) ** 3)
     delays: list[Delay] = []
@@ -365,7 +368,7 @@ def _passes(duration: float) -> list[Delay]:
 
 
 def _elevation(angle: float) -> float:
-    """The elevation of a satellite at this angle from the ground station, seen from the centre of the Earth."""
+    """Returns the elevation of a satellite at this angle from the ground station, seen from the centre of the Earth."""
     return math.atan2(math.cos(angle) - _RADIUS / (_RADIUS + _HEIGHT), abs(math.sin(angle)))
 
 
@@ -380,7 +383,7 @@ def _path(
     duration: str,
     changes: Changes | None = None,
 ) -> Scenario:
-    """client, a clean access link of 1 ms, gateway, the link through space, server."""
+    """Returns a scenario of client, loss-free access link of 1 ms, gateway, link through space, and server."""
     return Scenario(
         name=name,
         duration=duration,
@@ -394,7 +397,7 @@ def _path(
 
 
 def _delay(rtt: str) -> str:
-    """Keys of the link through space beyond those of the access link."""
+    """Returns the one-way delay of the link through space: half of `rtt`, without the delay of the access link."""
     return f"{_engine.seconds(rtt) / 2 * 1e3 - 1:.12g} ms"
 
 
@@ -422,10 +425,10 @@ def swarm(
     congestion: Congestion | None = None,
     duration: str = "100 s",
 ) -> Scenario:
-    """A swarm of drones on one radio channel, whose flows find their ways over each other.
+    """A swarm of drones on one radio channel that forward each other's flows.
 
     The nodes fly through a box of 400 m x 400 m x 100 m (Gauss-Markov), share 802.11n at 24 Mbit/s, and 30 pairs of
-    them send as much as TCP allows. The set-up is that of a paper that compares CUBIC with BBR in FANETs, with 16 dB
+    them send as much as TCP allows. The set-up comes from a paper that compares CUBIC with BBR in FANETs, with 16 dB
     more power than ns-3's default, so that most pairs can reach each other over a few hops.
 
     Examples
@@ -445,7 +448,7 @@ def swarm_default_radio(
     congestion: Congestion | None = None,
     duration: str = "100 s",
 ) -> Scenario:
-    """The same swarm with the power of ns-3's default radio: frames of data reach 44 m, and few pairs are connected."""
+    """The swarm with the power of ns-3's default radio: data frames reach 44 m, and few pairs are connected."""
     return _swarm("swarm-default-radio", nodes, flows, speed, "16.0206 dBm", routing, congestion, duration)
 
 
@@ -475,13 +478,13 @@ def _swarm(
 
 
 def _flight(speed: str) -> dict[str, object]:
-    """Gauss-Markov with a constant speed and calm turns, as studies of swarms use it."""
+    """Returns a Gauss-Markov model with constant speed and gentle turns, as common in studies of swarms."""
     return {
         "model": "gauss-markov",
         "alpha": 0.85,
         "time_step": "500 ms",
-        "speed_least": "0 m/s",
-        "speed_most": speed,
+        "speed_min": "0 m/s",
+        "speed_max": speed,
         "speed_variance": 0.0,
         "direction_variance": 0.2,
         "pitch_variance": 0.02,
@@ -495,9 +498,9 @@ def search_and_rescue(
     congestion: Congestion | None = None,
     duration: str = "60 s",
 ) -> Scenario:
-    """A swarm that searches, a gateway on the ground, and a geostationary satellite from there to the server.
+    """A swarm on a search, with a gateway on the ground and a geostationary satellite from the gateway to the server.
 
-    Six drones each send a picture of 2 MB to the server. The gateway's radio is in the middle of the field, with an
+    Six drones each send an image of 2 MB to the server. The gateway's radio is in the middle of the field, with an
     antenna of 6 dB.
     """
     delay: Delay = {"orbit": "geo", "elevation": ["40 deg", "25 deg"], "processing": "40 ms"}
@@ -526,10 +529,10 @@ def adhoc_chain(
     congestion: Congestion | None = None,
     duration: str = "30 s",
 ) -> Scenario:
-    """Nodes in a row, each in reach of its neighbours alone: one flow from the first to the last.
+    """Nodes in a row, each in range of its neighbours only, with one flow from the first to the last.
 
-    Neighbours are `gap` metres apart. With a sensitive receiver (detection at -101 dBm) a node hears two neighbours to
-    each side, so few of its frames meet hidden ones.
+    Neighbours are `gap` metres apart. The receivers are sensitive (detection at -101 dBm), so that a node receives
+    two neighbours on each side, and few of its frames collide with frames of hidden nodes.
     """
     return Scenario(
         name="adhoc-chain",
@@ -572,4 +575,4 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "siot": siot,
     "traffic": traffic,
 }
-"""Presets by name, with their defaults."""
+"""Functions that build the presets, by name; their parameters have defaults."""

@@ -1,4 +1,4 @@
-"""Presets that each show one thing: of the files in ``scenarios`` those that are neither satellites nor swarms."""
+"""Presets that each show one effect: the files in ``scenarios`` that are neither constellations nor swarms."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["asymmetric", "deep_space", "long_fat", "lossy", "siot", "traffic"]
 
 
 def asymmetric(*, back: str = "5 kbit/s", congestion: Congestion | None = None, duration: Time = "120 s") -> Scenario:
-    """ACKs as the bottleneck: 1.5 Mbit/s forward, 5 kbit/s back.
+    """A path whose bottleneck is the link of the ACKs: 1.5 Mbit/s forward, 5 kbit/s back.
 
-    There is room for 12 ACKs a second, so the data never reaches the rate of its own link.
+    The return link carries 12 ACKs per second, so the data never reaches the rate of its own link.
     """
     return Scenario(
         name="asymmetric",
@@ -42,7 +42,7 @@ def asymmetric(*, back: str = "5 kbit/s", congestion: Congestion | None = None, 
 
 
 def deep_space(*, loss: float = 1e-5, congestion: Congestion = "hybla", duration: Time = "10 min") -> Scenario:
-    """The way to the Moon over a ground station and a relay: a round trip is longer than TCP's first timeout of 1 s.
+    """A path to the Moon over a ground station and a relay, with a round trip longer than TCP's first timeout of 1 s.
 
     Every round of slow start costs 2.6 s.
     """
@@ -70,9 +70,9 @@ def long_fat(*, congestion: Congestion | None = None, duration: Time = "60 s") -
 
 
 def lossy(*, bit_error_rate: float = 1e-6, duration: Time = "120 s") -> Scenario:
-    """Corruption that TCP takes for congestion: a transfer by three algorithms, each over a radio link of its own.
+    """Corruption that TCP takes for congestion: a transfer by three algorithms, each over its own radio link.
 
-    With one wrong bit in a million 1.2 % of the full packets are lost, and hardly any ACK.
+    With one bit error in a million, 1.2 % of the full packets are lost, but hardly any ACKs.
     """
     algorithms = ("newreno", "cubic", "hybla")
     loss = {"bit_error_rate": bit_error_rate}
@@ -91,7 +91,7 @@ def lossy(*, bit_error_rate: float = 1e-6, duration: Time = "120 s") -> Scenario
 
 
 def siot(*, loss: float = 5e-4, duration: Time = "300 s") -> Scenario:
-    """A sensor network behind a satellite: CUBIC beside Hybla over a lossy 400 ms path, in segments of 1024 B."""
+    """A sensor network over a satellite: CUBIC next to Hybla over a lossy 400 ms path, in segments of 1024 B."""
     return Scenario(
         name="siot",
         duration=duration,

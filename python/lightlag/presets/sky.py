@@ -1,7 +1,7 @@
-"""Constellations ready to run: shells as their operators have filed or announced them, with flows between cities.
+"""Constellations that are ready to run: shells as filed or announced by their operators, with flows between cities.
 
-Rates are those of one station, and round: operators publish neither rates of terminals nor queues. Where a filing gives
-no phasing, it is the one that keeps satellites farthest apart.
+Rates apply to one station and are round numbers, because operators publish neither the rates of terminals nor queue
+sizes. Where a filing gives no phasing, the preset uses the one that maximises the distance between satellites.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lightlag.scenario import (
     Handover,
     Link,
     Record,
+    SatelliteLink,
     Scenario,
     Shell,
-    SkyLine,
     Station,
     Time,
 )
@@ -44,7 +44,7 @@ def _scenario(
     congestion: Congestion | None,
     duration: Time,
 ) -> Scenario:
-    """Flows between stations in cities, which share the uplink of the station where they start."""
+    """Returns a scenario with flows between stations in cities; flows from the same station share its uplink."""
     cities = dict.fromkeys(city for pair in pairs for city in pair)
     return Scenario(
         name=name,
@@ -61,7 +61,7 @@ def starlink_550(
     congestion: Congestion | None = None,
     duration: Time = "60 s",
 ) -> Scenario:
-    """The first shell of Starlink with lasers between its satellites (filing of 2021: 550 km, 53 deg, 72 planes of 22).
+    """The first Starlink shell with lasers between its satellites (filing of 2021: 550 km, 53 deg, 72 planes of 22).
 
     Examples
     --------
@@ -72,9 +72,9 @@ def starlink_550(
         start=START,
         shells=(Shell(name="starlink", height="550 km", inclination="53 deg", planes=72, slots=22, phasing=39),),
         elevation="25 deg",
-        isl=SkyLine(rate="20 Gbit/s"),
-        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+        isl=SatelliteLink(rate="20 Gbit/s"),
+        uplink=SatelliteLink(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1 bdp"),
     )
     return _scenario("starlink-550", constellation, pairs, congestion, duration)
 
@@ -85,14 +85,14 @@ def kuiper_630(
     congestion: Congestion | None = None,
     duration: Time = "60 s",
 ) -> Scenario:
-    """The first shell of Kuiper (630 km, 51.9 deg, 34 planes of 34), with a mask of 30 deg."""
+    """The first Kuiper shell (630 km, 51.9 deg, 34 planes of 34), with a minimum elevation of 30 deg."""
     constellation = Constellation(
         start=START,
         shells=(Shell(name="kuiper", height="630 km", inclination="51.9 deg", planes=34, slots=34, phasing=7),),
         elevation="30 deg",
-        isl=SkyLine(rate="20 Gbit/s"),
-        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+        isl=SatelliteLink(rate="20 Gbit/s"),
+        uplink=SatelliteLink(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1 bdp"),
     )
     return _scenario("kuiper-630", constellation, pairs, congestion, duration)
 
@@ -103,14 +103,14 @@ def telesat_1015(
     congestion: Congestion | None = None,
     duration: Time = "60 s",
 ) -> Scenario:
-    """The polar shell of Telesat (1015 km, 98.98 deg, 27 planes of 13), with a mask of 10 deg."""
+    """The polar Telesat shell (1015 km, 98.98 deg, 27 planes of 13), with a minimum elevation of 10 deg."""
     constellation = Constellation(
         start=START,
         shells=(Shell(name="telesat", height="1015 km", inclination="98.98 deg", planes=27, slots=13, phasing=26),),
         elevation="10 deg",
-        isl=SkyLine(rate="10 Gbit/s"),
-        uplink=SkyLine(rate="40 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+        isl=SatelliteLink(rate="10 Gbit/s"),
+        uplink=SatelliteLink(rate="40 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1 bdp"),
     )
     return _scenario("telesat-1015", constellation, pairs, congestion, duration)
 
@@ -121,7 +121,7 @@ def oneweb(
     congestion: Congestion | None = None,
     duration: Time = "120 s",
 ) -> Scenario:
-    """OneWeb (1200 km, a star of 12 planes of 49 at 87.9 deg) without links between satellites: up and down again."""
+    """OneWeb (1200 km, a star of 12 planes of 49 at 87.9 deg) as bent pipes, without links between satellites."""
     shell = Shell(
         name="oneweb", height="1200 km", inclination="87.9 deg", planes=12, slots=49, phasing=10, spread="180 deg"
     )
@@ -130,8 +130,8 @@ def oneweb(
         shells=(shell,),
         isls="none",
         elevation="25 deg",
-        uplink=SkyLine(rate="30 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+        uplink=SatelliteLink(rate="30 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1 bdp"),
     )
     return _scenario("oneweb", constellation, pairs, congestion, duration)
 
@@ -142,9 +142,9 @@ def iridium(
     congestion: Congestion | None = None,
     duration: Time = "300 s",
 ) -> Scenario:
-    """Iridium NEXT (780 km, a star of 6 planes of 11 at 86.4 deg, nodes 31.6 deg apart) with a mask of 8.2 deg.
+    """Iridium NEXT (780 km, a star of 6 planes of 11 at 86.4 deg, nodes every 31.6 deg); minimum elevation 8.2 deg.
 
-    Links between planes are off beyond 68 deg of latitude, and there are none over the seam.
+    Links between planes are off beyond 68 deg of latitude, and there are none across the seam.
     """
     shell = Shell(
         name="iridium", height="780 km", inclination="86.4 deg", planes=6, slots=11, phasing=3, spread="189.6 deg"
@@ -154,9 +154,9 @@ def iridium(
         shells=(shell,),
         polar_limit="68 deg",
         elevation="8.2 deg",
-        isl=SkyLine(rate="10 Mbit/s"),
-        uplink=SkyLine(rate="512 kbit/s", queue="50 packets"),
-        downlink=SkyLine(rate="1.5 Mbit/s", queue="100 packets"),
+        isl=SatelliteLink(rate="10 Mbit/s"),
+        uplink=SatelliteLink(rate="512 kbit/s", queue="50 packets"),
+        downlink=SatelliteLink(rate="1.5 Mbit/s", queue="100 packets"),
     )
     return _scenario("iridium", constellation, pairs, congestion, duration)
 
@@ -167,15 +167,15 @@ def o3b(
     congestion: Congestion | None = None,
     duration: Time = "120 s",
 ) -> Scenario:
-    """O3b (8062 km above the equator, 20 satellites) without links between satellites, with a mask of 10 deg."""
+    """O3b (8062 km above the equator, 20 satellites) without links between satellites; minimum elevation 10 deg."""
     shell = Shell(name="o3b", height="8062 km", inclination="0 deg", planes=1, slots=20, propagator="circular")
     constellation = Constellation(
         start=START,
         shells=(shell,),
         isls="none",
         elevation="10 deg",
-        uplink=SkyLine(rate="50 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1 bdp"),
+        uplink=SatelliteLink(rate="50 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1 bdp"),
     )
     return _scenario("o3b", constellation, pairs, congestion, duration)
 
@@ -186,10 +186,10 @@ def geo_leo(
     congestion: Congestion | None = None,
     duration: Time = "600 s",
 ) -> Scenario:
-    """A hybrid: a thin shell of LEO satellites that leaves gaps, and three geostationary satellites that fill them.
+    """A hybrid of a sparse LEO shell, which leaves gaps, and three geostationary satellites that fill them.
 
-    Packets take the LEO shell where it reaches, 20 ms or so, and else a geostationary satellite, 250 ms: the time of
-    the round trip jumps by a factor of ten within one connection.
+    Packets take the LEO shell where it has coverage, with a delay of about 20 ms, otherwise a geostationary satellite,
+    with 250 ms: the round-trip time jumps by a factor of ten within one connection.
     """
     leo = Shell(name="leo", height="1200 km", inclination="50 deg", planes=6, slots=8, phasing=1)
     geo = Shell(name="geo", height="35786 km", inclination="0 deg", planes=1, slots=3, propagator="circular")
@@ -198,8 +198,8 @@ def geo_leo(
         shells=(leo, geo),
         isls="none",
         elevation="15 deg",
-        uplink=SkyLine(rate="20 Mbit/s", queue="1 bdp"),
-        downlink=SkyLine(rate="50 Mbit/s", queue="1 bdp"),
+        uplink=SatelliteLink(rate="20 Mbit/s", queue="1 bdp"),
+        downlink=SatelliteLink(rate="50 Mbit/s", queue="1 bdp"),
     )
     return _scenario("geo-leo", constellation, pairs, congestion, duration)
 
@@ -207,22 +207,22 @@ def geo_leo(
 def starlink_measured(*, congestion: Congestion | None = None, duration: Time = "30 s") -> Scenario:
     """A download over Starlink as users measure it: a bent pipe to a gateway, steps of 15 s, losses in bursts.
 
-    The terminal takes the highest satellite at every 15 s, the gateway any (the global schedule: arXiv 2310.09242).
-    Bursts of 16.7 ms take 1 % of the time (picoquic issue 1221; 1 to 2 % of packets are lost without congestion:
-    Huston 2024), and one follows each handover. 200 and 20 Mbit/s; 14 and 10 ms for the scheduler bring the round trip
-    to the measured 30 to 60 ms (UCLouvain 2022: quartiles 40, 50, 60 ms, least 20). Over 30 s BBR was measured above
-    120 Mbit/s, CUBIC near 20 (wirelessmoves 2023): ``lightlag reproduce hypatia`` compares.
+    The terminal selects the highest satellite every 15 s, the gateway uses any (the global schedule: arXiv 2310.09242).
+    Bursts of 16.7 ms take 1 % of the time (picoquic issue 1221; 1 to 2 % of packets are lost without congestion: Huston
+    2024), and one follows each handover. Rates are 200 and 20 Mbit/s. Scheduler delays of 14 and 10 ms bring the round
+    trip to the measured 30 to 60 ms (UCLouvain 2022: quartiles 40, 50, 60 ms, minimum 20). Over 30 s BBR was measured
+    above 120 Mbit/s, CUBIC near 20 (wirelessmoves 2023): ``lightlag reproduce hypatia`` compares.
     """
     bursts = {"good": {"mean_time": "1.65 s"}, "bad": {"mean_time": "16.7 ms"}}
-    gateway = SkyLine(rate="1 Gbit/s", delay="10 ms", jitter="5 ms", queue="1000 packets")
+    gateway = SatelliteLink(rate="1 Gbit/s", delay="10 ms", jitter="5 ms", queue="1000 packets")
     constellation = Constellation(
         start=START,
         shells=(Shell(name="starlink", height="550 km", inclination="53 deg", planes=72, slots=22, phasing=39),),
         isls="none",
         elevation="25 deg",
         selection={"rule": "highest", "every": "15 s"},
-        uplink=SkyLine(rate="20 Mbit/s", delay="14 ms", jitter="7 ms", queue="300 packets"),
-        downlink=SkyLine(rate="200 Mbit/s", queue="1000 packets", loss=bursts),
+        uplink=SatelliteLink(rate="20 Mbit/s", delay="14 ms", jitter="7 ms", queue="300 packets"),
+        downlink=SatelliteLink(rate="200 Mbit/s", queue="1000 packets", loss=bursts),
         handover=Handover(burst="16.7 ms"),
     )
     return Scenario(
@@ -239,18 +239,18 @@ FIELDS = """
     Madrid Barcelona Lisbon Paris London Dublin Brussels Zurich Munich Oslo
     Stockholm Helsinki Warsaw Berlin Prague Vienna Kyiv Rome Milan Athens
 """.split()
-"""Where the sensors of :func:`leo_iot` stand."""
+"""Locations of the sensors of :func:`leo_iot`."""
 
 
 def leo_iot(
     *, sensors: int = 500, congestion: Congestion | None = None, duration: Time = "1800 s", transfer: str = "2 kB"
 ) -> Scenario:
-    """Sensors in twenty fields under a thin shell that passes: 10,000 connections, most of which wait for a satellite.
+    """Sensors in twenty fields below a sparse shell: 10,000 connections, most of which wait for a satellite.
 
-    Each field has a station, to which its ``sensors`` send over slow radio links. Each sensor opens one TCP connection
-    at a time of its own, and sends its readings to the operator, whose gateway sees the same satellites: bent pipes. 16
-    satellites leave gaps of minutes, in which connections go on trying. It is what the SIoT paper names as its future
-    work: its satellite stands still.
+    Each field has a station, which receives from its ``sensors`` over slow radio links. Each sensor opens one TCP
+    connection at its own time, and sends its readings to the operator, whose gateway uses the same satellites as bent
+    pipes. 16 satellites leave gaps of minutes, while connections keep retrying. The SIoT paper, in which the satellite
+    does not move, names this as future work.
     """
     shell = Shell(name="iot", height="780 km", inclination="60 deg", planes=4, slots=4, phasing=1)
     constellation = Constellation(
@@ -258,8 +258,8 @@ def leo_iot(
         shells=(shell,),
         isls="none",
         elevation="5 deg",
-        uplink=SkyLine(rate="512 kbit/s", queue="200 packets"),
-        downlink=SkyLine(rate="2 Mbit/s", queue="200 packets"),
+        uplink=SatelliteLink(rate="512 kbit/s", queue="200 packets"),
+        downlink=SatelliteLink(rate="2 Mbit/s", queue="200 packets"),
     )
     operator = "Frankfurt"
     names = [(field, f"{field.lower().replace(' ', '-')}-{at + 1}") for field in FIELDS for at in range(sensors)]

@@ -1,1 +1,1 @@
-"""The records of a run: their sources, lists, rows of text, and where they come from."""
+"""The records of a run: their sources, lists, rows of text, and their origin."""

@@ -1,4 +1,4 @@
-"""Lists of a run's summary that stay in the engine: a large network has hundreds of thousands of flows and links."""
+"""Lists in a run's summary that stay in the engine: a large network has hundreds of thousands of flows and links."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["Entries", "column", "texts", "whole"]
 
 _PART = 1000
-"""Entries that are read at once."""
+"""Number of entries that one call reads."""
 
 
 class Entries(Sequence[dict[str, Any]]):
-    """A list of objects of a summary, of which each is read when it is needed."""
+    """A list of objects in a summary; each object is read when it is needed."""
 
     def __init__(self, run: _engine.Run, name: _engine._ListName) -> None:
         self._run, self._name = run, name
@@ -42,11 +42,11 @@ class Entries(Sequence[dict[str, Any]]):
             yield from part
 
     def parts(self) -> Iterator[list[dict[str, Any]]]:
-        """All entries, in lists that fit into the memory."""
+        """Returns an iterator over all entries, in lists that fit into memory."""
         return (self._read(first, _PART) for first in range(0, self._count, _PART))
 
     def column(self, name: str) -> list[Any]:
-        """The values of a key that holds a text or a number."""
+        """Returns the values of a key, which must hold texts or numbers, from all entries."""
         return self._run.column(self._name, name)
 
     def _read(self, first: int, count: int) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ class Entries(Sequence[dict[str, Any]]):
 
 
 def column(entries: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    """The values of a key in a list of a summary. None stands for a key that an entry does not have.
+    """Returns the values of a key from a list in a summary. None stands for a key that an entry does not have.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def column(entries: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
 
 
 def whole(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """A summary with plain lists of all entries.
+    """Returns a summary with plain lists of all entries.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _whole(value: Any) -> Any:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """A summary as JSON, in pieces that fit into the memory; together they are what ``json.dumps`` writes.
+    """Yields a summary as JSON, in parts that fit into memory; joined, they equal the output of ``json.dumps``.
 
     Examples
     --------

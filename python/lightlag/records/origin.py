@@ -1,6 +1,6 @@
-"""The origin of results: what computed them, where, by which command; and the command that computes them again.
+"""The origin of results: the software, machine and command that computed them, and the command that repeats them.
 
-Nothing here enters a hash of results or the key of a run, and nothing tells the time: two runs of one command by one
+None of it is part of a result hash or of the key of a run, and no time is recorded: two runs of one command by one
 installation have one origin.
 """
 
@@ -21,31 +21,32 @@ __all__ = ["KEYS", "REPEAT", "again", "facts", "installation", "is_repeatable", 
 
 KEYS = {
     "version": "version of lightlag, of its package and its engine",
-    "engine": "version of the engine, with a hash of the sources on which results depend",
+    "engine": "version of the engine, with a hash of the sources that affect results",
     "commit": "commit of the clone in which the engine was built; null where it was built elsewhere",
     "modified": "whether tracked files of this clone differed from the commit",
     "python": "version of Python",
     "platform": "operating system, processor and C library",
-    "packages": "versions of the packages that took part in the numbers beside the engine",
+    "packages": "versions of the packages that affect results in addition to the engine",
     "command": "command as it was typed, or the program that called lightlag; null at a prompt and in a notebook",
 }
-"""The keys of ``origin`` in a ``run.json``, each with its meaning."""
+"""The keys of ``origin`` in ``run.json``, each with its meaning."""
 
-REPEAT = "command that computes the results again, typed in their folder; null where a class of a program took part"
-"""The meaning of ``repeat`` in a ``run.json``."""
+REPEAT = "command that computes the results again, typed in their directory; null if a class of a program took part"
+"""The meaning of ``repeat`` in ``run.json``."""
 
 _MODIFIED = "+modified"
 
 
 def origin(command: str | None = None, packages: Sequence[str] = ()) -> dict[str, Any]:
-    """The origin of results that this process computes, with the keys of :data:`KEYS`.
+    """Returns the origin of results that this process computes, with the keys of :data:`KEYS`.
 
     Parameters
     ----------
     command
         The command, by default the one that this process runs.
     packages
-        Those that take part in the numbers beside the engine. Not whatever is loaded: that differs from call to call.
+        Packages other than the engine that influence the numbers. The list of all loaded packages would differ from
+        call to call.
     """
     return installation() | {
         "packages": {name: str(importlib.import_module(name).__version__) for name in packages},
@@ -54,7 +55,9 @@ def origin(command: str | None = None, packages: Sequence[str] = ()) -> dict[str
 
 
 def installation() -> dict[str, Any]:
-    """The part of an origin that is the same for all processes, for results that several of them make together."""
+    """Returns the part of an origin that is the same for all processes, for results that several processes make
+    together.
+    """
     commit = _engine.__commit__
     return {
         "version": _engine.__version__,
@@ -83,7 +86,7 @@ def _command() -> str | None:
 
 
 def facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """An origin as lines for a report: names and values.
+    """Returns an origin as lines for a report: names and values.
 
     Examples
     --------
@@ -106,26 +109,26 @@ def facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in lines if value]
 
 
-def again(kind: str, folder: Path | str = ".") -> str:
-    """The command that repeats the results of a folder, by default of the one where it is typed.
+def again(kind: str, directory: Path | str = ".") -> str:
+    """Returns the command that repeats the results of a directory; by default of the directory where it is typed.
 
     Parameters
     ----------
     kind
-        The command that made them, ``"run"`` or ``"compare"``.
+        The command that made the results, ``"run"`` or ``"compare"``.
     """
-    # The name alone could be that of a preset.
-    place = f"./{folder}" if Path(folder).parent == Path() and Path(folder).name else str(folder)
+    # The bare name could be the name of a preset.
+    place = f"./{directory}" if Path(directory).parent == Path() and Path(directory).name else str(directory)
     return shlex.join(["lightlag", kind, place])
 
 
 def repeat(kind: str, *scenarios: Mapping[str, Any]) -> str | None:
-    """As :func:`again`, in the folder of the results of these scenarios; None where a program is needed."""
+    """As :func:`again`, typed in the results directory of these scenarios; None if a scenario needs a program."""
     return again(kind) if all(map(is_repeatable, scenarios)) else None
 
 
 def is_repeatable(value: object) -> bool:
-    """Whether a scenario says all that it takes: a class that only a program knows has a digest, but no file."""
+    """Returns true if a scenario is complete: a class that exists only in a program has a digest there, but no file."""
     if isinstance(value, Mapping):
         if "code" in value and not {"python", "plugin"} & value.keys():
             return False

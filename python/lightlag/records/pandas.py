@@ -14,7 +14,7 @@ __all__ = ["to_pandas"]
 
 
 def to_pandas(table: pl.DataFrame) -> pd.DataFrame:
-    """A table as a data frame of pandas; texts that repeat become categories.
+    """Returns a table as a data frame of pandas; columns of repeated strings become categories.
 
     Raises
     ------

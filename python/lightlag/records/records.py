@@ -1,4 +1,4 @@
-"""The records of one run: its summary, and its tables on first use."""
+"""The records of one run: its summary, and its tables, which are read on first use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from lightlag._renamed import renamed
 from lightlag.errors import InputError
 from lightlag.records.source import Source, TableName
 
@@ -23,11 +24,11 @@ METRICS: dict[str, tuple[str, ...]] = {
     "sequence": ("sent_bytes", "acked_bytes", "delivered_bytes"),
     "rtt": ("srtt_s", "rtt_s"),
 }
-"""The columns of a trace that belong to a metric."""
+"""The columns of a trace that belong to each metric."""
 
 
 class Records:
-    """The summary and the tables of one run, from any source; figures and reports are made of them.
+    """The summary and the tables of one run, from any source; figures and reports are made from them.
 
     :class:`lightlag.Result` has both.
     """
@@ -45,7 +46,7 @@ class Records:
     def parts(self) -> dict[str, Any]:
         """As :attr:`summary`, with lists of flows and links that read their entries when they are needed.
 
-        All entries of a large network fill the memory.
+        All entries of a large network together could fill the memory.
         """
         return self.source.parts()
 
@@ -75,13 +76,13 @@ class Records:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """Its origin: versions, commit, platform and command; empty where an older version computed it."""
+        """Origin of the run: versions, commit, platform and command; empty if an older version computed the run."""
         return self.source.origin()
 
     @property
-    def folder(self) -> Path | None:
-        """The results folder from which it was read; None of a run that was just made."""
-        return self.source.folder
+    def directory(self) -> Path | None:
+        """The results directory that the run was read from; None for a run that was just made."""
+        return self.source.directory
 
     @property
     def simulated_s(self) -> float:
@@ -100,17 +101,17 @@ class Records:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was ended early; its results then depend on that moment."""
+        """Whether the run was ended early; its results then depend on when that happened."""
         return self.source.interrupted
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row a flow: goodput, finish, segments, timeouts, round-trip times and limits."""
+        """One row per flow: goodput, finish, segments, timeouts, round-trip times and limits."""
         return self.table("flows")
 
     @property
     def links(self) -> pl.DataFrame:
-        """One row a link direction: bytes carried, utilisation, drops and queue."""
+        """One row per link direction: bytes carried, utilisation, drops and queue."""
         return self.table("links")
 
     @property
@@ -125,18 +126,19 @@ class Records:
 
     @property
     def captures(self) -> dict[str, Path]:
-        """The captures of the run (``record.pcap``), by the name of their place.
+        """The captures of the run (``record.pcap``), by the name of their location.
 
-        Before :meth:`save` they are temporary files, which disappear with this result.
+        Before :meth:`save` they are temporary files, which are deleted with this object.
         """
         return {path.stem: path for path in self.source.captures()}
 
     @property
     def acks(self) -> pl.DataFrame:
-        """Each ACK that a sender took, with its state after it; for runs with ``acks = true`` in ``[record]``.
+        """Each ACK that a sender processed, with the state of the sender after it; for runs with ``acks = true`` in
+        ``[record]``.
 
-        One row an ACK: ``time_s``, ``flow``, ``snd_una``, ``snd_nxt``, ``cwnd_bytes``, ``ssthresh_bytes`` (null while
-        it is unlimited), ``srtt_s``, ``inflight_bytes`` and ``state``: open, disorder, recovery or loss.
+        One row per ACK: ``time_s``, ``flow``, ``snd_una``, ``snd_nxt``, ``cwnd_bytes``, ``ssthresh_bytes`` (null while
+        unlimited), ``srtt_s``, ``inflight_bytes`` and ``state``: open, disorder, recovery or loss.
         """
         if not self.scenario.get("record", {}).get("acks"):
             raise InputError("no ACKs were recorded; run with --acks, or with acks = true under [record]")
@@ -144,8 +146,9 @@ class Records:
 
     @property
     def responses(self) -> pl.DataFrame:
-        """Each response to a request, and each page: ``time_s`` of the request, ``flow``, ``duration_s`` until
-        its last byte arrived, and ``bytes``; for scenarios with requests or web traffic.
+        """Responses to requests, and web pages, one row each; for scenarios with requests or web traffic.
+
+        The columns are ``time_s`` of the request, ``flow``, ``duration_s`` until the last byte arrived, and ``bytes``.
         """
         if not any("responses" in flow or "pages" in flow for flow in self.parts["flows"]):
             raise InputError('no flow has requests; write traffic = { kind = "requests", response = "10 kB" }')
@@ -155,8 +158,8 @@ class Records:
     def proxies(self) -> pl.DataFrame:
         """One row for each flow at each proxy, in the order of the flows and of the hops; for scenarios with proxies.
 
-        The payload confirmed to the sender's side, acknowledged by the next hop, and lost in a crash; the occupancy of
-        the buffer; and the counters of the connection toward the receiver.
+        The columns are the payload acknowledged to the sender, acknowledged by the next hop, and lost in a crash; the
+        occupancy of the buffer; and the counters of the connection toward the receiver.
         """
         if not self._head["scenario"].get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
@@ -164,9 +167,10 @@ class Records:
 
     @property
     def legs(self) -> pl.DataFrame:
-        """One row for each connection on the path of a flow through proxies, in the order of the flows and of the hops.
+        """One row per connection on the path of a flow through proxies, in the order of the flows and of the hops.
 
-        The columns of a sender in :attr:`flows`, for the sender of each leg; the row of a flow has those of the first.
+        The columns are those about a sender in :attr:`flows`, for the sender of each leg. In :attr:`flows`, they
+        describe the first leg.
         """
         if not self._head["scenario"].get("proxies"):
             raise InputError("no proxy splits a flow; write [[proxies]] with node and buffer")
@@ -176,15 +180,15 @@ class Records:
     def interfaces(self) -> pl.DataFrame:
         """One row for each interface of a node to a medium.
 
-        Its frames, retries, collisions, airtime and drops, and the routing of its node.
+        The columns are its frames, retries, collisions, airtime and drops, and the routing of its node.
         """
         return self._on_air("interfaces")
 
     @property
     def paths(self) -> pl.DataFrame:
-        """The ways of flows over media or through a sky: a row for each node on a way, whenever the way changes.
+        """The paths of flows over media or a constellation: one row per node on a path, at each change of the path.
 
-        While there is no way through the sky, there is a row with the station where it starts, and ``hops`` is 0.
+        While there is no path over the constellation, there is one row with the first station, and ``hops`` is 0.
 
         Examples
         --------
@@ -203,7 +207,7 @@ class Records:
 
     @property
     def positions(self) -> pl.DataFrame:
-        """The positions of nodes with radios, once each ``record.positions``, by default a second."""
+        """The positions of nodes with radios, at intervals of ``record.positions``, by default 1 s."""
         return self._on_air("positions")
 
     def _on_air(self, name: TableName) -> pl.DataFrame:
@@ -212,9 +216,9 @@ class Records:
         return self.table(name)
 
     def trace(self, metric: Metric | None = None) -> pl.DataFrame:
-        """The state of every sender over time, or the columns of it that belong to a metric.
+        """Returns the state of every sender over time; with a metric, only the columns that belong to it.
 
-        With proxies the column ``leg`` tells which sender of the flow a row is about, from 1 on.
+        With proxies, the column ``leg`` is the index of the sender among the flow's connections, counted from 1.
 
         Parameters
         ----------
@@ -231,17 +235,19 @@ class Records:
 
     @property
     def repeat(self) -> str | None:
-        """The command that repeats the run in the folder of its results; None where a program is needed."""
+        """The command that repeats the run in its results directory; None if a program is needed."""
         return self.source.repeat()
 
     if not TYPE_CHECKING:  # for a checker of types every other name would be an attribute
 
         def __getattr__(self, name: str) -> NoReturn:
+            if message := renamed(f"Result.{name}"):
+                raise AttributeError(message, name=name, obj=self)
             hint = "; its name is interfaces" if name == "radios" else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
     def table(self, name: TableName) -> pl.DataFrame:
-        """A table by name, ``"flows"`` or another one of those that have a property here, and ``"trace"``."""
+        """Returns a table by name: ``"trace"``, ``"flows"``, or another table that is a property of this class."""
         if str(name) == "radios":
             raise InputError('no table "radios"; its name is "interfaces"')
         if name not in self._tables:
@@ -249,7 +255,7 @@ class Records:
         return self._tables[name]
 
     def to_pandas(self, name: TableName = "flows") -> pd.DataFrame:
-        """A table by name as a data frame of pandas; texts that repeat become categories.
+        """Returns a table by name as a data frame of pandas; columns of repeated strings become categories.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The parts of a summary as rows of text for people; the engine writes them."""
+"""The parts of a summary as rows of text for display; the engine writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
 from lightlag.records.lists import column
-from lightlag.records.summary import legs_of
 from lightlag.text.table import Row
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _MAX_WAYS = 8
 
 
 def shown_flows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the flows that people see: all if there are at most 20, otherwise the first 20 that delivered data.
+    """Returns the displayed flows: all if there are at most 20, otherwise the first 20 that delivered data.
 
     Where no flow delivered data, the first 20 are shown.
     """
@@ -33,13 +32,17 @@ def other_flows(summary: dict[str, Any]) -> str:
 
 
 def flow_rows(summary: dict[str, Any]) -> list[Row]:
-    """The flows of a summary as text: those of :func:`shown_flows`, each with a row for every leg if it has any."""
-    flows, legs = shown_flows(summary), legs_of(summary)
-    return _rows("flows", flows, legs=[leg for flow in flows for leg in legs.get(flow["name"], [])])
+    """Returns the flows of a summary as text.
+
+    They are the flows from :func:`shown_flows`, with one row per leg for flows that have legs.
+    """
+    flows = shown_flows(summary)
+    names = {flow["name"] for flow in flows}
+    return _rows("flows", flows, legs=[leg for leg in summary.get("legs", []) if leg["flow"] in names])
 
 
 def link_rows(summary: dict[str, Any]) -> list[Row]:
-    """The link directions of a summary as text, for people: those that dropped most or were busiest, at most 8."""
+    """Returns the link directions of a summary as text: at most 8, those with the most drops or the highest load."""
     links: Sequence[dict[str, Any]] = summary["links"]
     causes = [key for key in links[0] if key.startswith("dropped_")] if links else []
     weights = {"dropped": [column(links, cause) for cause in causes], "utilisation": column(links, "utilisation")}
@@ -47,24 +50,25 @@ def link_rows(summary: dict[str, Any]) -> list[Row]:
 
 
 def radio_rows(summary: dict[str, Any]) -> list[Row]:
-    """The radios of a summary as text, for people: the busiest, at most 8."""
+    """Returns the radios of a summary as text: at most 8, the busiest ones."""
     return _rows("interfaces", summary.get("interfaces", []), title="Radios")
 
 
 def medium_rows(summary: dict[str, Any]) -> list[Row]:
-    """The media of a summary as text, for people: sums over the radios on each."""
+    """Returns the media of a summary as text: sums over the radios on each medium."""
     return _rows("interfaces", summary.get("interfaces", []), title="Media")
 
 
 def proxy_rows(summary: dict[str, Any]) -> list[Row]:
-    """The flows at proxies as text, for people: at most the first 20."""
+    """Returns the flows at proxies as text: at most the first 20."""
     return _rows("proxies", summary.get("proxies", []))
 
 
 def way_rows(result: Result) -> list[Row]:
-    """The ways of flows through a sky as text: at most 8, those of :func:`shown_flows` first.
+    """Returns the paths of flows over a constellation as text: at most 8, starting with the flows from
+    :func:`shown_flows`.
 
-    Round trips are those that senders measured, the greatest of those that were recorded.
+    Round trips are as measured by senders: the maximum of the recorded values.
     """
     parts = result.parts
     least_rtts = dict(zip(column(parts["flows"], "name"), column(parts["flows"], "min_rtt_s"), strict=True))
@@ -93,13 +97,13 @@ def way_rows(result: Result) -> list[Row]:
 
 
 def _choice(flows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The places of the flows that people see, and a line about the others."""
+    """Returns the indices of the displayed flows, and a line about the others."""
     choice: dict[str, Any] = _asked("shown_flows", column(flows, "delivered_bytes"))
     return choice
 
 
 def _rows(name: str, entries: Sequence[dict[str, Any]], title: str | None = None, **others: Any) -> list[Row]:
-    """The rows of a list of a summary: those of the table with this title, or of the only one."""
+    """Returns the rows of text for a list of a summary: from the table with this title, or from the only table."""
     tables = _asked("tables", {name: list(entries), **others}) if entries else []
     return next((_rows_of(table) for table in tables if title in (None, table["title"])), [])
 

@@ -1,4 +1,4 @@
-"""Sources of a result: the engine's memory, or a results folder."""
+"""The sources of a result: the engine's memory, or a results directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from lightlag import _engine
 from lightlag.errors import InputError
@@ -44,37 +44,38 @@ TableName = Literal[
     "paths",
     "positions",
 ]
+"""The name of a table; ``make mirrors`` writes this type."""
 
 
 class Source(Protocol):
-    """The data behind a result."""
+    """Interface to the data of a result."""
 
     @property
     def interrupted(self) -> bool: ...
     @property
-    def folder(self) -> Path | None: ...
+    def directory(self) -> Path | None: ...
     def summary(self) -> dict[str, Any]: ...
     def parts(self) -> dict[str, Any]: ...
     def head(self) -> dict[str, Any]: ...
     def scenario(self) -> dict[str, Any]: ...
     def sky(self) -> _engine.Sky | None:
-        """The sky in the engine's memory; a folder has none."""
+        """Returns the constellation, if the result is in the engine's memory; None for a directory."""
 
     def repeat(self) -> str | None: ...
     def origin(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
     def packed(self) -> dict[str, bytes]: ...
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None: ...
+    def save(self, directory: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None: ...
 
 
 class Live:
     """A run that is still in the engine's memory."""
 
-    folder: Path | None = None
+    directory: Path | None = None
 
     def __init__(self, run: _engine.Run, captures: Path | None = None) -> None:
-        """`captures` is the temporary folder to which the run wrote its captures; it goes with this object."""
+        """`captures` is the temporary directory of the run's captures; it is removed with this object."""
         self._run = run
         self._captures = captures
         if captures is not None:
@@ -91,7 +92,7 @@ class Live:
         listed = {"links": Entries(self._run, "scenario.links"), "flows": Entries(self._run, "scenario.flows")}
         scenario |= {name: entries for name, entries in listed.items() if len(entries)}
         parts["scenario"] = dict(sorted(scenario.items()))
-        # These keys are there, and stay in their places.
+        # These keys always exist, and keep their order.
         return parts | {"flows": Entries(self._run, "flows"), "links": Entries(self._run, "links")}
 
     def parts(self) -> dict[str, Any]:
@@ -139,43 +140,47 @@ class Live:
             self.save(Path(work) / "run", force=False, jobs=1, pages={})
             return Folder(Path(work) / "run").packed()
 
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
+    def save(self, directory: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag.files.writing import MARK, add_entries, mentions, new_folder
 
-        with new_folder(folder, force=force) as partial:
-            self._run.write(partial, folder, jobs, self._captures)
+        with new_folder(directory, force=force) as partial:
+            self._run.write(partial, directory, jobs, self._captures)
             if not mentions(partial / MARK, b'"code"'):
                 # Nothing in it has a digest: a large network is not read for that.
                 self._repeat = _origin.repeat("run")
             add_entries(partial / MARK, {"origin": self.origin(), "repeat": self._repeat})
             _write(pages, partial)
         if failure := self._run.capture_failure:
-            raise OSError(f"{folder}/captures/{failure}; captures end there, everything else is complete")
+            raise OSError(f"{directory}/captures/{failure}; captures end there, everything else is complete")
 
 
 class Folder:
-    """A results folder on disk."""
+    """A results directory on disk."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder: Path | None = folder
-        self._place = folder
-        shown = printable(folder)
+    def __init__(self, directory: Path) -> None:
+        self.directory: Path | None = directory
+        self._place = directory
+        shown = printable(directory)
         try:
-            head: Any = json.loads(read_results(folder / "run.json"))
+            head: Any = json.loads(read_results(directory / "run.json"))
         except FileNotFoundError:
-            raise InputError(f'{shown}: is not a results folder (no run.json); write one with "lightlag run"') from None
+            raise InputError(
+                f'{shown}: is not a results directory (no run.json); write one with "lightlag run"'
+            ) from None
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{printable(folder / 'run.json')}: cannot be read: {printable(_reason(error))}") from None
+            raise InputError(
+                f"{printable(directory / 'run.json')}: cannot be read: {printable(_reason(error))}"
+            ) from None
         if not isinstance(head, dict) or "result_hash" not in head:
             raise InputError(
-                f"{shown}: does not hold a single run; name a folder that lightlag run wrote, or read a "
+                f"{shown}: does not hold a single run; name a directory that lightlag run wrote, or read a "
                 "comparison or a study with lightlag.load"
             )
         for key, fits in _HEAD.items():
             if not fits(head.get(key)):
                 raise InputError(
-                    f"{printable(folder / 'run.json')}: {key}: {head.get(key)!r:.60} is not a value that a run writes; "
-                    'repeat it with "lightlag run"'
+                    f"{printable(directory / 'run.json')}: {key}: {head.get(key)!r:.60} is not a value that a run "
+                    'writes; repeat it with "lightlag run"'
                 )
         self._head: dict[str, Any] = head
 
@@ -199,7 +204,7 @@ class Folder:
         return _origin.repeat("run", self.scenario())
 
     def origin(self) -> dict[str, Any]:
-        # A folder of an older version has none.
+        # A directory of an older version has none.
         return dict(self._head.get("origin") or {})
 
     def summary(self) -> dict[str, Any]:
@@ -208,10 +213,10 @@ class Folder:
     @cached_property
     def _summary(self) -> dict[str, Any]:
         summary = {key: value for key, value in self._head.items() if key not in _ABOUT}
-        for name in _SUMMED:
+        for name, columns in _dictionary().items():
             # Networks without proxies or media have no files of them.
-            if name in ("flows", "links") or (self._place / f"{name}.parquet").exists():
-                columns = _dictionary()[name]
+            is_there = name in ("flows", "links") or (self._place / f"{name}.parquet").exists()
+            if is_there and _is_summed(columns):
                 summary[name] = [_folded(row, columns) for row in self.table(name).to_dicts()]
         return summary
 
@@ -228,14 +233,15 @@ class Folder:
             table = pl.read_parquet(path if is_utf8 else io.BytesIO(path.read_bytes()))
         except parquet_errors() as error:
             raise InputError(f"{printable(path)}: cannot be read: {parquet_reason(error)}") from None
-        for column, declared in _dictionary()[name].items():
+        declarations = _dictionary()[name]
+        for column, declared in declarations.items():
             problem = None
             if column not in table.columns:
                 problem = None if declared["optional"] else "is missing"
-            elif wanted := _misfit(declared, table[column].dtype, name):
+            elif wanted := _misfit(declared, table[column].dtype, declarations):
                 problem = f"has {table[column].dtype} instead of {wanted}"
             elif table[column].dtype.is_float() and not (table[column].is_finite() | table[column].is_null()).all():
-                problem = "holds something that is not a finite number"
+                problem = "holds a value that is not a finite number"
             if problem:
                 raise InputError(
                     f"{printable(path)}: was not written by a run of this version: {column} {problem}; repeat it with "
@@ -247,24 +253,24 @@ class Folder:
         return sorted((self._place / "captures").glob("*.pcapng"))
 
     def packed(self) -> dict[str, bytes]:
-        """The contents of its files by their names: those that a run writes."""
-        names = ["run.json", *(f"{name}.parquet" for name in get_args(TableName))]
+        """Returns the contents of the files that a run writes, by name."""
+        names = ["run.json", *(f"{name}.parquet" for name in _dictionary())]
         files = [path for path in map(self._place.joinpath, names) if path.exists()] + self.captures()
         return {
             path.relative_to(self._place).as_posix(): read_bytes(path, MAX_RESULTS_BYTES, only_files=True)
             for path in files
         }
 
-    def save(self, folder: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
+    def save(self, directory: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None:
         from lightlag.files.writing import new_folder
 
-        with new_folder(folder, force=force) as partial:
+        with new_folder(directory, force=force) as partial:
             shutil.copytree(self._place, partial, dirs_exist_ok=True)
             _write(pages, partial)
 
 
 class Unpacked(Folder):
-    """A run from a pickle, in a temporary folder that goes with this object."""
+    """A run that was unpickled, in a temporary directory that is removed with this object."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         place = Path(tempfile.mkdtemp(prefix="lightlag-"))
@@ -273,17 +279,17 @@ class Unpacked(Folder):
             (place / name).parent.mkdir(exist_ok=True)
             (place / name).write_bytes(content)
         super().__init__(place)
-        self.folder = None
+        self.directory = None
 
 
-def _write(pages: Mapping[str, Callable[[Path], str]], folder: Path) -> None:
-    """Writes pages, each made of the folder as it is then."""
+def _write(pages: Mapping[str, Callable[[Path], str]], directory: Path) -> None:
+    """Writes pages; each is made from the current state of the directory."""
     for name, make in pages.items():
-        (folder / name).write_text(make(folder), encoding="utf-8")
+        (directory / name).write_text(make(directory), encoding="utf-8")
 
 
 def _reason(error: Exception) -> object:
-    """The reason of the operating system alone, without number and path."""
+    """Returns only the reason that the operating system gives for an error, without number and path."""
     return getattr(error, "strerror", None) or error
 
 
@@ -307,41 +313,42 @@ _HEAD: dict[str, Callable[[Any], bool]] = {
     "interrupted": lambda value: isinstance(value, bool),
     "origin": lambda value: value is None or isinstance(value, dict),
 }
-"""The keys of a run's `run.json`, each with a check."""
+"""The keys of a run's `run.json`, each with a check of its value."""
 _ABOUT = ("interrupted", "origin", "repeat", "files")
-"""Those that say something of the folder, not of the run."""
+"""Keys of `run.json` that describe the directory, not the run."""
 
 
-_SUMMED = ("flows", "links", "proxies", "legs", "interfaces")
-"""The tables whose rows are objects of the summary."""
+def _is_summed(columns: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Returns true if the rows of a table with these columns are objects of the summary."""
+    return any(column["keys"] for column in columns.values())
 
 
-def _misfit(declared: Mapping[str, Any], found: pl.DataType, table: str) -> str | None:
-    """Returns the type that a column should have, if the one that it has is another."""
+def _misfit(declared: Mapping[str, Any], found: pl.DataType, columns: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Returns the type that a column should have; None if it has this type."""
     if declared["kind"] == "count":
         return None if found.is_unsigned_integer() else "UInt64"
-    # Tables that grow while a run goes on have few different words.
-    text = "String" if table in _SUMMED else "Categorical"
+    # Tables that grow during a run have few distinct strings.
+    text = "String" if _is_summed(columns) else "Categorical"
     wanted = {"text": text, "number": "Float64", "flag": "Boolean"}[declared["kind"]]
     return None if str(found).startswith(wanted) else wanted
 
 
 def columns_of(table: str) -> tuple[str, ...]:
-    """The columns of a table, in order."""
+    """Returns the columns of a table, in order."""
     return tuple(_dictionary()[table])
 
 
 @cache
 def _dictionary() -> dict[str, dict[str, dict[str, Any]]]:
-    """What the engine declares of each column of each table, by their names."""
+    """Returns the engine's declarations of columns, by table and by column."""
     tables = json.loads(_engine.dictionary())
     return {table["name"]: {column["name"]: column for column in table["columns"]} for table in tables}
 
 
 def _folded(row: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A row of a table as an object of the summary, in which groups are objects of their own.
+    """Returns a row of a table as an object of the summary, with groups as nested objects.
 
-    What an object of the summary leaves out is left out here, too.
+    Columns that the summary omits are also omitted here.
     """
     folded: dict[str, Any] = {}
     groups: dict[str, bool] = {}

@@ -1,37 +1,38 @@
-"""Facts that follow from the summary of a run."""
+"""The summary and the tables of a run in the form that the engine reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lightlag import _engine
+from lightlag.records.lists import texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lightlag.records.records import Records
 
 
-def legs_of(summary: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The legs of each flow that proxies split, by its name, in the order of the hops."""
-    legs: dict[str, list[dict[str, Any]]] = {}
-    for leg in summary.get("legs", []):
-        legs.setdefault(leg["flow"], []).append(leg)
-    return legs
+def for_analysis(parts: Mapping[str, Any]) -> str:
+    """Returns the parts of a summary that the engine analyses, as JSON."""
+    return "".join(texts({key: parts[key] for key in ("flows", "legs", "links", "simulated_s") if key in parts}))
 
 
-def longest_leg(legs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The leg with the largest round trip: behind a proxy beside a satellite, that of the satellite."""
-    return max(legs, key=lambda leg: leg["min_rtt_s"] or 0.0)
+def asked(what: str, parts: Mapping[str, Any]) -> Any:
+    """Returns the engine's analysis `what` of a summary."""
+    return json.loads(_engine.analysis(f'{{"{what}": {for_analysis(parts)}}}'))
 
 
-def leg_name(leg: Mapping[str, Any]) -> str:
-    """The nodes that a leg joins."""
-    return f"{leg['from']}->{leg['to']}"
+def rows(result: Records, table: str, columns: list[str], names: list[str]) -> pl.DataFrame:
+    """Returns columns of a recorded table.
 
-
-def capacity(summary: Mapping[str, Any]) -> tuple[str, float] | None:
-    """Name and rate in bit/s of the link direction that is the slowest on the way of every flow of TCP.
-
-    None if there is no such one, or if its rate changes during the run.
+    With names, only the rows are returned whose second column has one of them.
     """
-    names = {flow["bottleneck"] for flow in summary["flows"] if flow["bottleneck"] is not None}
-    if len(names) != 1:
-        return None
-    (name,) = names
-    rates = [link["rate_bps"] for link in summary["links"] if link["name"] == name]
-    return (name, float(rates[0])) if rates and rates[0] is not None else None
+    import polars as pl
+
+    frame = result.table(table)  # type: ignore[arg-type]  # the engine requests only existing tables
+    own = frame.filter(pl.col(columns[1]).cast(pl.String).is_in(names)) if names else frame
+    kinds = {name: pl.Float64 if kind.is_numeric() else pl.String for name, kind in frame.schema.items()}
+    return own.select(pl.col(name).cast(kinds[name]) for name in columns if name in kinds)

@@ -21,7 +21,7 @@ class Chart {
     this.panels.forEach((panel) => panel.draw());
   }
 
-  // Buttons that hide and show a line; with one line there is nothing to tell apart.
+  // Buttons that hide and show a line; a single line needs none.
   legend(about) {
     const names = new Map();
     for (const panel of about.panels)
@@ -59,7 +59,7 @@ class Chart {
   buttons() {
     if (!this.panels.some((panel) => panel.full)) return;
     if (this.members[0] !== this) return;
-    const whole = html("button", { type: "button", class: "whole" }, "whole range");
+    const whole = html("button", { type: "button", class: "whole" }, "entire range");
     whole.hidden = true;
     whole.addEventListener("click", () => this.zoom(null));
     this.whole = whole;
@@ -84,7 +84,7 @@ addEventListener("resize", () => {
   clearTimeout(wait);
   wait = setTimeout(() => all.forEach((chart) => chart.draw()), 100);
 });
-// On paper a wide chart would be made smaller with its text.
+// On paper a wide chart would be scaled down with its text.
 for (const [name, is] of [
   ["beforeprint", true],
   ["afterprint", false],
@@ -93,5 +93,5 @@ for (const [name, is] of [
     paper = is;
     all.forEach((chart) => chart.draw());
   });
-// Sections that unfold have had no width before.
+// Folded sections have no width until they are opened.
 document.addEventListener("toggle", () => all.forEach((chart) => chart.draw()), true);

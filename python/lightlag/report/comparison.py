@@ -1,4 +1,4 @@
-"""The report of a comparison: which is best, then charts, then tables, and what it takes to repeat it."""
+"""The report of a comparison: the best algorithm, then charts, then tables, and how to reproduce it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lightlag.outcomes.design import MEASURES
 from lightlag.outcomes.outcomes import Outcomes
 from lightlag.records import origin
 from lightlag.records.records import Records
-from lightlag.report.answer import Answer, answer, by_how_much, listed
+from lightlag.report.answer import Answer, answer, listed
 from lightlag.report.comparison_charts import charts
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 
@@ -20,16 +20,16 @@ __all__ = ["comparison_page"]
 
 _MOST_PAIRS = 8
 _LONGEST_SKY = 600.0
-"""Seconds of a constellation that a report plays."""
+"""Maximum number of seconds of a constellation that a report animates."""
 _LONGEST_SWARM = 20.0
-"""Seconds of a swarm that a report runs again and plays."""
+"""Maximum number of seconds of a swarm that a report runs again and animates."""
 _PLACES = {
-    "answer": "Answer",
+    "answer": "Conclusion",
     "figures": "Charts",
     "tables": "Tables",
     "algorithms": "Algorithms",
-    "measures": "Measures",
-    "repeat": "How to repeat it",
+    "measures": "Metrics",
+    "repeat": "How to reproduce it",
 }
 
 
@@ -40,16 +40,16 @@ def comparison_page(
     *,
     run: Callable[..., Records],
 ) -> str:
-    """The report as HTML.
+    """Returns the report as HTML.
 
     Parameters
     ----------
     command
-        What was typed.
+        The command line.
     files
-        The files beside the page, with what they hold.
+        The files that the page links to, with their descriptions.
     run
-        Runs a scenario, as :func:`lightlag.run`: a swarm is run again for the page.
+        Function that runs a scenario, such as :func:`lightlag.run`: a swarm is run again for the page.
     """
     found, drawn = answer(comparison), charts(comparison)
     body = [
@@ -62,8 +62,8 @@ def comparison_page(
         *_swarm(comparison, run),
         _tables(comparison, found, files or {}),
         section("algorithms", "Algorithms", _algorithms(comparison), is_open=True),
-        section("measures", "Measures", _measures(comparison), is_open=False),
-        section("repeat", "How to repeat it", _repetition(comparison, command), is_open=True),
+        section("measures", "Metrics", _measures(comparison), is_open=False),
+        section("repeat", "How to reproduce it", _repetition(comparison, command), is_open=True),
     ]
     return page(f"{comparison.name}: comparison", body, drawn)
 
@@ -71,13 +71,13 @@ def comparison_page(
 def _answer(found: Answer) -> str:
     more = "".join(f"<li>{text(sentence)}</li>" for sentence in found.sentences)
     return (
-        f'<section class="answer"><h2 id="answer">Answer</h2><p class="headline">{text(found.headline)}</p>'
+        f'<section class="answer"><h2 id="answer">Conclusion</h2><p class="headline">{text(found.headline)}</p>'
         f"{f'<ul>{more}</ul>' if more else ''}</section>"
     )
 
 
 def _in_short(comparison: Outcomes) -> str:
-    """The subject of the comparison, in a sentence."""
+    """Returns the subject of the comparison, in a sentence."""
     design = comparison.design
 
     def many(count: int, what: str) -> str:
@@ -105,7 +105,7 @@ def _tables(comparison: Outcomes, found: Answer, files: Mapping[str, str]) -> st
             [*map(Cell, (mix, *point, algorithm)), Cell(goodput.show(interval), interval.mean, is_number=True)]
             for mix, point, algorithm, interval in shares
         ]
-        heads = ["competitors", *labels, "algorithm", "goodput of a flow"]
+        heads = ["candidate", *labels, "algorithm", "goodput per flow"]
         parts += ["<h3>Competing algorithms</h3>", table(heads, rows)]
     return section("tables", "Tables", *parts, is_open=True)
 
@@ -115,18 +115,13 @@ def _best_table(comparison: Outcomes, found: Answer) -> str:
     rows = []
     for one in found.points:
         assert one.point is not None, "there are several"
-        best, level = one.ranking.best, one.ranking.level
-        interval = comparison.interval(best.name, goodput, one.point)
-        behind = one.ranking.behind
-        lead = (
-            by_how_much(behind[0]) if len(level) == 1 and behind else "cannot be told apart" if len(level) > 1 else "–"
-        )
+        interval = comparison.interval(one.level[0], goodput, one.point)
         values = [
             Cell(value, f"{variable.values.index(value):09d}")
             for variable, value in zip(comparison.variables, one.point, strict=True)
         ]
-        shown = [Cell(listed(level, "or")), Cell(goodput.show(interval), interval.mean, is_number=True), Cell(lead)]
-        rows.append([*values, *shown])
+        mean = Cell(goodput.show(interval), interval.mean, is_number=True)
+        rows.append([*values, Cell(listed(one.level, "or")), mean, Cell(one.lead)])
     return table([*(one.label for one in comparison.variables), "best", "goodput", "lead"], rows)
 
 
@@ -152,7 +147,7 @@ def _catalog() -> dict[str, dict[str, Any]]:
 
 
 def _tag(comparison: Outcomes, label: str) -> str:
-    """Whether the models follow their sources in every rule."""
+    """Returns tags that state how closely the models of a candidate follow their sources."""
     (competitor,) = (one for one in comparison.design.competitors if one.label == label)
     catalog = _catalog()
     kinds = {catalog[name]["provenance"] for name in competitor.algorithms if name in catalog}
@@ -179,15 +174,16 @@ def _measures(comparison: Outcomes) -> str:
     listed_ = "".join(f"<dt>{text(one.title)}</dt><dd>{text(one.about)}</dd>" for one in MEASURES)
     return (
         f"<dl>{listed_}</dl>"
-        "<p>Each mean is that of independent runs; ± is half of its 95 % interval (Student t).</p>"
-        "<p>The answer compares runs of the same seed, which meet the same chance. An interval of a ratio is that of "
-        "Fieller (1954). The intervals of the best beside all others hold together with 95 % (Bonferroni), at each "
-        "point by itself. Where an interval holds 0 %, two cannot be told apart by these runs.</p>"
+        "<p>Means are over independent runs; ± is half the width of the 95 % interval (Student t).</p>"
+        "<p>The conclusion compares runs with the same seed, which share the same randomness. Intervals of ratios "
+        "follow Fieller (1954). The intervals of the best algorithm relative to all others hold simultaneously with "
+        "95 % confidence (Bonferroni), separately at each point. If an interval contains 0 %, these runs do not "
+        "distinguish the two algorithms.</p>"
     )
 
 
 def _sky(comparison: Outcomes) -> list[str]:
-    """The globe of a scenario with a constellation, with the ways of its first pairs."""
+    """Returns the animated globe of a scenario with a constellation, with the paths of its first pairs of stations."""
     if not comparison.scenario.get("constellation"):
         return []
     from lightlag.constellation import player as constellation_player
@@ -196,14 +192,14 @@ def _sky(comparison: Outcomes) -> list[str]:
     try:
         sky = constellation.sky(comparison.scenario)
     except (InputError, ScenarioError) as error:
-        # A report may be written where the file with the orbits no longer is.
-        return ["<h2>Constellation</h2>", f"<p>The sky cannot be drawn: {text(error)}</p>"]
+        # The file with the orbits may no longer exist when a report is written.
+        return ["<h2>Constellation</h2>", f"<p>The constellation cannot be rendered: {text(error)}</p>"]
     flows = ((flow["from"], flow["to"]) for flow in comparison.scenario["flows"])
     pairs = [pair for pair in dict.fromkeys(flows) if set(pair) <= set(sky.stations)][:_MOST_PAIRS]
     longest = max((one.simulated_s for one in comparison.outcomes), default=0.0) or 60.0
     until_s = min(longest, _LONGEST_SKY)
     which = "The first scenario: " if any(one.label for one in comparison.design.variables) else ""
-    about = f"{which}{len(sky.satellites)} satellites for {until_s:g} s from {sky.start} on."
+    about = f"{which}{len(sky.satellites)} satellites for {until_s:g} s, starting at {sky.start}."
     return [
         "<h2>Constellation</h2>",
         f"<p>{text(about)}</p>",
@@ -215,7 +211,7 @@ def _repetition(comparison: Outcomes, command: str) -> str:
     design = comparison.design
     last = design.seed + design.replications - 1
     about = {"version": comparison.version} | comparison.origin | ({"command": command} if command else {})
-    facts = [("in this folder", comparison.repeat)] if comparison.repeat is not None else []
+    facts = [("in this directory", comparison.repeat)] if comparison.repeat is not None else []
     facts += [*origin.facts(about), ("seeds", f"{design.seed} to {last}" if last > design.seed else str(last))]
     facts += [
         (variable.label, f"{'+'.join(variable.keys) or 'scenario'} = {', '.join(variable.values)}")
@@ -243,7 +239,10 @@ def _repetition(comparison: Outcomes, command: str) -> str:
 
 
 def _swarm(comparison: Outcomes, run: Callable[..., Records]) -> list[str]:
-    """The nodes of a scenario with radio media, their links, and the ways of its flows: its start, run again."""
+    """Returns an animation of a scenario with radio media: its nodes, their links, and the paths of its flows.
+
+    The start of the scenario is run again for this.
+    """
     scenario = comparison.scenario
     swarm = scenario.get("topology") or {}
     if not (swarm.get("kind") == "swarm" or scenario.get("media")):
@@ -254,7 +253,7 @@ def _swarm(comparison: Outcomes, run: Callable[..., Records]) -> list[str]:
     heading = "<h2>Swarm</h2>"
     count = swarm.get("nodes", 0) + len(scenario.get("nodes", []))
     if count > swarm_player.MOST_NODES:
-        return [heading, f"<p>It has {count} nodes; reports play {swarm_player.MOST_NODES} at most.</p>"]
+        return [heading, f"<p>It has {count} nodes; reports animate a maximum of {swarm_player.MOST_NODES}.</p>"]
     longest = max((one.simulated_s for one in comparison.outcomes), default=0.0) or _LONGEST_SWARM
     until_s, seed = min(longest, _LONGEST_SWARM), comparison.design.seed
     every_s = swarm_player.fitting(count, until_s)
@@ -262,8 +261,8 @@ def _swarm(comparison: Outcomes, run: Callable[..., Records]) -> list[str]:
     try:
         result = run({**scenario, "record": record}, seed=seed, duration=f"{until_s:g} s")
     except (InputError, ScenarioError) as error:
-        # A report may be written where the file with the paths of the nodes no longer is.
-        return [heading, f"<p>The swarm cannot be drawn: {text(error)}</p>"]
+        # The file with the paths of the nodes may no longer exist when a report is written.
+        return [heading, f"<p>The swarm cannot be rendered: {text(error)}</p>"]
     which = "the first scenario" if any(one.label for one in comparison.design.variables) else "the scenario"
     about = f"The first {until_s:g} s of {which} with its own algorithms, seed {seed}, run again for this report."
     radio = swarm_paths.radio_of(scenario)

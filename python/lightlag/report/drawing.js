@@ -1,4 +1,4 @@
-// What charts are drawn with: elements, colours, dash patterns, ticks. Text stays text, and nothing is loaded.
+// Elements, colours, dash patterns and ticks of charts. Text stays text, and nothing is loaded.
 const DASHES = ["", "9 3", "2 2.5", "10 3 2 3", "5 2.5", "10 3 2 3 2 3", "14 4", "6 2 2 2"];
 const STATES = { open: "var(--c2)", recovery: "var(--c4)", loss: "var(--c1)" };
 const SPACE = { top: 26, bottom: 36, left: 52, right: 12 };
@@ -31,7 +31,7 @@ const shown = (value, digits = 4) => {
   return size >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(digits)));
 };
 
-// Round steps: about as many as wanted, at 1, 2 or 5 times a power of ten.
+// About the given number of round steps, at 1, 2 or 5 times a power of ten.
 const ticks = (low, high, wanted) => {
   const raw = (high - low) / Math.max(wanted, 1),
     power = 10 ** Math.floor(Math.log10(raw));

@@ -1,4 +1,4 @@
-"""The frame of a report: one HTML file with its style, its scripts and its data, which asks no network for anything."""
+"""The frame of a report: one HTML file with its style, scripts and data, which loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from lightlag.files.output import GENERATOR
 from lightlag.report.charts import Chart
 
 ZOOMING = (
-    '<p class="hint">Drag across a chart to zoom, double-click to see all again; the keys +, −, 0 and the arrows do '
-    "the same. The names above a chart hide and show its lines.</p>"
+    '<p class="hint">Drag across a chart to zoom, double-click to show all; the keys +, −, 0 and the arrow keys do '
+    "the same. Click a name above a chart to hide or show its line.</p>"
 )
-"""Of charts; paper does without it."""
+"""Hint below charts; printed pages omit it."""
 
 __all__ = ["ZOOMING", "Cell", "anchors", "data_links", "facts", "figure", "page", "section", "table", "text"]
 
 
 def text(value: object) -> str:
-    """A value as text in HTML."""
+    """Returns a value as text in HTML."""
     return html.escape(str(value))
 
 
 def page(title: str, body: Iterable[str], charts: Sequence[Chart] = ()) -> str:
-    """A whole page; the charts are drawn in the figures that the body has for them."""
+    """Returns a complete page. Its script renders the charts in the elements that the body has for them."""
     inside = "\n".join(body)
     data = {chart.name: chart.to_json() for chart in charts}
     # A closing tag inside a name would end the script.
@@ -45,7 +45,7 @@ def page(title: str, body: Iterable[str], charts: Sequence[Chart] = ()) -> str:
 
 
 def _script() -> str:
-    """The scripts as one, which leaves no names to others."""
+    """Returns the scripts as a single script, which defines no global names."""
     charts, tables = ("".join(map(_part, names)) for names in (("drawing.js", "panel.js", "chart.js"), ("tables.js",)))
     return f'"use strict";\n(() => {{\n{charts}}})();\n(() => {{\n{tables}}})();\n'
 
@@ -61,13 +61,13 @@ class Cell:
     Parameters
     ----------
     shown
-        Its text.
+        Text of the cell.
     at
-        Its place when the table is sorted by its column; by default its text.
+        Key by which its column is sorted. Defaults to the text.
     is_number, is_text
-        Whether it stands to the right, or has lines.
+        Whether the text is right-aligned; whether it keeps its line breaks.
     inside
-        HTML in place of the text.
+        HTML instead of the text.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class Cell:
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[Cell]], *, sortable: bool = True) -> str:
-    """A table.
+    """Returns a table.
 
     Parameters
     ----------
     sortable
-        Whether its columns sort, and whether its rows are filtered if there are many.
+        Whether the table can be sorted by its columns and, if it has many rows, filtered.
     """
     every = [list(row) for row in rows]
     numbers = [cell.is_number for cell in every[0]] if every else []
@@ -108,14 +108,14 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[Cell]], *, sortable: boo
 
 
 def section(name: str, title: str, *parts: str, is_open: bool | None = None, is_long: bool = False) -> str:
-    """A part of a page with a title.
+    """Returns a part of a page with a title.
 
     Parameters
     ----------
     is_open
-        Whether it is unfolded at first; by default it does not fold.
+        Whether the part is open or closed at first; by default it cannot be closed.
     is_long
-        Whether paper does without it.
+        Whether printed pages omit it.
     """
     inside = "\n".join(parts)
     if is_open is None:
@@ -128,35 +128,35 @@ def section(name: str, title: str, *parts: str, is_open: bool | None = None, is_
 
 
 def anchors(places: Mapping[str, str]) -> str:
-    """Links to the parts of a page, by their names."""
+    """Returns links to the parts of a page, by the names of the parts."""
     links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title in places.items())
     return f'<nav aria-label="parts of the report">{links}</nav>'
 
 
 def figure(chart: Chart) -> str:
-    """The place of a chart. Each panel has a text that says what it shows, for those who do not see it."""
+    """Returns the element of a chart. Each panel has a text alternative that describes its content."""
     width = f' style="--panel: {chart.panel_width}rem"'
     panels = "".join(
         f'<div class="panel" tabindex="0" role="img" aria-label="{text(panel.says)}"></div>' for panel in chart.panels
     )
     return (
         f'<figure id="{chart.name}"><h3>{text(chart.title)}</h3><div class="panels"{width}>{panels}</div>'
-        f"<noscript><p>The script of this page draws the chart. {text(' '.join(one.says for one in chart.panels))}</p>"
+        f"<noscript><p>This chart needs the page's script. {text(' '.join(one.says for one in chart.panels))}</p>"
         f"</noscript><figcaption>{text(chart.caption)}</figcaption></figure>"
     )
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names with their values, as a list."""
+    """Returns names with their values, as an HTML list."""
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
 
 
 def data_links(files: Mapping[str, str]) -> str:
-    """Links to files beside the page, with what they hold."""
+    """Returns links to the files next to the page, with their descriptions."""
     if not files:
         return ""
     kinds: dict[str, list[str]] = {}
     for name, about in files.items():
         kinds.setdefault(about, []).append(f'<a href="{text(name)}">{text(name)}</a>')
     rows = "".join(f"<li>{', '.join(links)}: {text(about)}</li>" for about, links in kinds.items())
-    return f"<p>In the folder of this page:</p><ul>{rows}</ul>"
+    return f"<p>In the directory of this page:</p><ul>{rows}</ul>"

@@ -40,7 +40,7 @@ class Panel {
     return low < high ? [low, high] : [low - 0.5, high + 0.5];
   }
 
-  // The vertical range of what the view shows.
+  // The vertical range of the values in view.
   heights() {
     const given = this.about.y;
     let high = 0,
@@ -135,7 +135,7 @@ class Panel {
       );
   }
 
-  // A drawing of its own cuts off what leaves it.
+  // A nested SVG element clips its content.
   clip() {
     const [x, y, width, height] = [
       this.left,
@@ -207,7 +207,7 @@ class Panel {
   }
 
   curve(one, inside) {
-    // Points outside of the view are left out, but for the nearest on either side.
+    // Points outside the view are omitted, except the nearest on either side.
     const first = Math.max(one.x.findIndex((x) => x >= this.view[0]) - 1, 0);
     let path = "",
       pen = "M",
@@ -381,8 +381,8 @@ class Panel {
     const lines = [["mean", `${shown(row.mean)}${half}`, row.at]];
     if (runs > 1)
       lines.push(
-        ["least", shown(Math.min(...row.values))],
-        ["greatest", shown(Math.max(...row.values))],
+        ["minimum", shown(Math.min(...row.values))],
+        ["maximum", shown(Math.max(...row.values))],
         ["runs", String(runs)],
       );
     return [row.name, lines];
@@ -464,7 +464,7 @@ class Panel {
     this.chart.zoom(views[event.key]);
   }
 
-  // The whole range cuts off what lies outside of it.
+  // The entire range clips values outside it.
   look(view) {
     if (!this.full) return;
     const [least, most] = this.full;

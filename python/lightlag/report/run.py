@@ -1,4 +1,4 @@
-"""The report of a run: why it was as fast as it was, a timeline, tables, and what it takes to repeat it."""
+"""The report of a run: the reasons for its speed, a timeline, tables, and how to reproduce it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from lightlag import _engine
 from lightlag.records import origin
 from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
@@ -18,39 +19,27 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "run_page"]
 
-FILES = {
-    "flows.parquet": "a row a flow",
-    "links.parquet": "a row a link direction",
-    "trace.parquet": "the state of senders over time",
-    "queue.parquet": "packets that wait at links over time",
-    "drops.parquet": "every dropped packet",
-    "acks.parquet": "each ACK that a sender took",
-    "responses.parquet": "responses and pages",
-    "proxies.parquet": "a flow at a proxy",
-    "legs.parquet": "one connection on the way of a flow through proxies",
-    "interfaces.parquet": "one row per interface to a medium",
-    "paths.parquet": "the ways of flows, whenever they change",
-    "positions.parquet": "where nodes are over time",
-    "globe.html": "the ways of the first flows on a globe that plays",
-    "swarm.html": "nodes, links and ways of a swarm that plays",
+FILES = {f"{table['name']}.parquet": table["about"] for table in json.loads(_engine.dictionary())} | {
+    "globe.html": "animated globe with the paths of the first flows",
+    "swarm.html": "animated swarm with nodes, links and paths",
     "run.json": "the scenario with every default, seed, version and hash",
 }
-"""Files that a results folder may hold."""
+"""Files that a results directory may hold, with their descriptions."""
 _PLACES = {
-    "why": "Why it was as fast as it was",
+    "why": "What determined its speed",
     "timeline": "Timeline",
     "tables": "Tables",
-    "repeat": "How to repeat it",
+    "repeat": "How to reproduce it",
 }
 
 
 def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
-    """The report as HTML.
+    """Returns the report as HTML.
 
     Parameters
     ----------
     files
-        The files beside the page, with what they hold.
+        The files that the page links to, with their descriptions.
     """
     charts = timeline(result)
     ended = ", interrupted" if result.interrupted else ""
@@ -63,7 +52,7 @@ def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
         _why(account(result)),
         section("timeline", "Timeline", *([ZOOMING, *map(figure, charts)] if charts else [nothing])),
         section("tables", "Tables", data_links(files or {}), *_tables(result), is_open=True),
-        section("repeat", "How to repeat it", _repetition(result), is_open=True),
+        section("repeat", "How to reproduce it", _repetition(result), is_open=True),
     ]
     return page(f"{result.name}: a run", body, charts)
 
@@ -107,7 +96,7 @@ def _table(rows: list[Row]) -> str:
 
 def _repetition(result: Records) -> str:
     again = result.repeat
-    facts = [("in this folder", again)] if again is not None else []
+    facts = [("in this directory", again)] if again is not None else []
     facts += origin.facts({"version": result.version} | result.origin)
     facts += [("seed", str(result.seed)), ("hash", result.result_hash)]
     listed = "".join(f"<dt>{text(name)}</dt><dd><code>{text(value)}</code></dd>" for name, value in facts)

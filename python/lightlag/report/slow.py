@@ -1,4 +1,4 @@
-"""Why a run was as fast as it was, in sentences of the engine: where the time of senders went, losses, queues, BDP."""
+"""The reasons for the speed of a run, in sentences from the engine: what limited its senders, losses, queues, BDP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.records.lists import texts
+from lightlag.records.summary import for_analysis
 
 if TYPE_CHECKING:
     from lightlag.records.records import Records
@@ -17,14 +17,14 @@ __all__ = ["Account", "account"]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account of a run.
+    """An explanation of the speed of a run.
 
     Attributes
     ----------
     headline
         The run in a sentence.
     flows
-        The names of flows, the slowest first, each with its sentences.
+        Sentences about each flow, by the flow's name, the slowest first.
     """
 
     headline: str
@@ -32,9 +32,8 @@ class Account:
 
 
 def account(result: Records) -> Account:
-    """Why a run was as fast as it was."""
-    parts = result.parts
-    run = "".join(texts({key: parts[key] for key in ("flows", "legs", "links", "simulated_s") if key in parts}))
+    """Returns the reasons for the speed of a run."""
+    run = for_analysis(result.parts)
     senders = json.loads(_engine.analysis(f'{{"told_senders": {run}}}'))
     recorded = [{"trace": _trace(result, **sender), "drops": _drops(result, sender["flow"])} for sender in senders]
     told = json.loads(_engine.analysis(f'{{"account": {{"run": {run}, "recorded": {json.dumps(recorded)}}}}}'))
@@ -42,7 +41,7 @@ def account(result: Records) -> Account:
 
 
 def _trace(result: Records, flow: str, leg: int | None) -> dict[str, Any] | None:
-    """What a sender had sent by its last row, and the rows in which its window was larger than ever before."""
+    """Returns the bytes that a sender has sent by its last row, and the rows that set a new maximum of its window."""
     import polars as pl
 
     if result.scenario["record"]["trace"] == "off":
@@ -62,7 +61,7 @@ def _trace(result: Records, flow: str, leg: int | None) -> dict[str, Any] | None
 
 
 def _drops(result: Records, flow: str) -> list[tuple[str, str, int]] | None:
-    """The packets of a flow on their way to the receiver that were dropped: link, cause, number."""
+    """Returns the dropped packets of a flow on the forward path: link, cause and number of packets."""
     import polars as pl
 
     if not result.scenario["record"].get("drops", True):

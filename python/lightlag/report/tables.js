@@ -1,4 +1,4 @@
-// Tables that sort by a column, filter by a word, and show their first rows until somebody asks for all.
+// Tables that sort by a column, filter by a term, and show their first rows until "show all" is clicked.
 const FIRST = 25;
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells],
@@ -59,13 +59,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
     frame.before(bar);
     show();
   }
-  // On paper every row stands.
+  // Printed pages have every row.
   addEventListener("beforeprint", () => {
     for (const row of body.rows) row.hidden = false;
   });
   addEventListener("afterprint", show);
 }
-// On paper everything is unfolded but the long lists.
+// Printed pages unfold everything except the long lists.
 const folded = () => [...document.querySelectorAll("details:not(.long)")];
 let open = [];
 addEventListener("beforeprint", () => {

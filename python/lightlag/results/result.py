@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lightlag._renamed import former_keywords
 from lightlag.errors import InputError, ScenarioError
 from lightlag.records.records import Metric, Records
 from lightlag.records.rows import flow_rows, link_rows, medium_rows, proxy_rows, radio_rows, shown_flows
@@ -28,7 +29,7 @@ class Result(Records):
     """The outcome of one run.
 
     Made by :func:`lightlag.run` and :func:`lightlag.load`. Tables are polars data frames, read on first use;
-    :meth:`to_pandas` gives them as those of pandas. A pickle holds everything: the tables, and the captures.
+    :meth:`to_pandas` converts them to pandas. A pickle holds everything: the tables, and the captures.
 
     Examples
     --------
@@ -44,16 +45,19 @@ class Result(Records):
     """
 
     def goodput(self, interval_s: float = 1.0) -> pl.DataFrame:
-        """Goodput of every flow over time, in equal intervals: payload as it arrives, each byte once."""
+        """Returns the goodput of every flow over time, in equal intervals.
+
+        Payload counts when it arrives, each byte once.
+        """
         from lightlag import analyse
 
         return analyse.goodput(self.trace("goodput"), interval_s, self.simulated_s)
 
     @property
     def transfers(self) -> pl.DataFrame:
-        """Throughput from the first transmission to the last arrival, and the mean delay of the data of each flow.
+        """Throughput of each flow from its first transmission to its last arrival, and the mean delay of its data.
 
-        See :func:`lightlag.analyse.transfers`. Times are as exact as the trace, ``record.interval``.
+        See :func:`lightlag.analyse.transfers`. Times are as precise as the interval of the trace, ``record.interval``.
         """
         from lightlag import analyse
 
@@ -62,21 +66,21 @@ class Result(Records):
         return analyse.transfers(self.trace(), self.flows)
 
     def sky(self) -> Sky:
-        """The sky through which its flows went.
+        """Returns the constellation that carried the flows of the run.
 
         Raises
         ------
         InputError
             If the scenario has no constellation.
         ScenarioError
-            If the run was read from a folder, and the file with the orbits is no longer there.
+            If the run was read from a directory, and the file with the orbits is no longer there.
         """
         from lightlag.constellation.satellites import sky_of
 
         return sky_of(self)
 
     def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Chart:
-        """A figure of a metric; see :mod:`lightlag.plot` for the options.
+        """Returns a figure of a metric; see :mod:`lightlag.plot` for the options.
 
         Parameters
         ----------
@@ -100,45 +104,53 @@ class Result(Records):
             plot.save(figure, path)
         return figure
 
+    @former_keywords("Result.save")
     def save(
         self,
-        folder: str | os.PathLike[str],
+        directory: str | os.PathLike[str],
         *,
         force: bool = False,
         jobs: int = 1,
         pages: bool = False,
         report: bool = False,
     ) -> Path:
-        """Writes a results folder, as a whole or not at all.
+        """Writes a results directory, as a whole or not at all.
 
         Parameters
         ----------
-        folder
-            Where; must not exist.
+        directory
+            The new directory.
         force
-            Replace a results folder that exists.
+            Replace a results directory that exists.
         jobs
-            Threads to write with.
+            Number of threads that write files.
         pages
-            With a constellation also ``globe.html``: the ways of the first flows on a globe that plays, with round
-            trips, goodput and windows beside it. It is left out if the result is from a folder and the file with the
-            orbits is gone. With radios ``swarm.html``: nodes, links and ways that play, of 500 nodes at most.
+            With a constellation, also write ``globe.html``: an animated globe with the paths of the first flows, and
+            their round trips, goodput and windows. It is left out if the result is from a directory and the file with
+            the orbits is gone. With radios, also write ``swarm.html``: an animation of nodes, links and paths, for up
+            to 500 nodes.
         report
-            Also ``report.html``: why the run was as fast as it was, and its windows, round trips, goodput, queues and
-            losses over time.
+            Also write ``report.html``: the causes that limited the run, and its windows, round trips, goodput, queues
+            and losses over time.
         """
         made = self._pages() if pages else {}
         if report:
             made["report.html"] = self.report
-        self.source.save(Path(folder), force, jobs, made)
-        return Path(folder)
+        self.source.save(Path(directory), force, jobs, made)
+        return Path(directory)
 
-    def report(self, folder: str | os.PathLike[str] | None = None) -> str:
-        """The report as an HTML page that needs nothing else; with links to the files of a folder if it is named."""
+    @former_keywords("Result.report")
+    def report(self, directory: str | os.PathLike[str] | None = None) -> str:
+        """Returns the report as a self-contained HTML page.
+
+        If a directory is named, the page links to the files in it.
+        """
         from lightlag.report.run import FILES, run_page
 
         there = (
-            {} if folder is None else {name: about for name, about in FILES.items() if (Path(folder) / name).exists()}
+            {}
+            if directory is None
+            else {name: about for name, about in FILES.items() if (Path(directory) / name).exists()}
         )
         return run_page(self, there)
 
@@ -173,10 +185,10 @@ class Result(Records):
         return _unpacked, (self.source.packed(),)
 
     def __repr__(self) -> str:
-        from lightlag.analyse import together
+        from lightlag.analyse import aggregate_goodput
 
         flows = self.parts["flows"]
-        total = together(flows, self.simulated_s)
+        total = aggregate_goodput(flows, self.simulated_s)
         end = ", interrupted" if self.interrupted else ""
         return (
             f"<Result {self.name!r}: {len(flows)} flow{'s' * (len(flows) != 1)}, {self.simulated_s:.6g} s simulated, "
@@ -198,6 +210,6 @@ def _unpacked(files: Mapping[str, bytes]) -> Result:
     return Result(Unpacked(files))
 
 
-def load(folder: str | os.PathLike[str]) -> Result:
-    """Reads a results folder."""
-    return Result(Folder(Path(folder)))
+def load(directory: str | os.PathLike[str]) -> Result:
+    """Reads a results directory."""
+    return Result(Folder(Path(directory)))

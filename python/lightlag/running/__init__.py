@@ -1,4 +1,4 @@
-"""From a scenario to results."""
+"""Runs scenarios and returns their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a scenario to the results of one run."""
+"""Runs one scenario and returns its result."""
 
 from __future__ import annotations
 
@@ -42,10 +42,12 @@ __all__ = [
 ]
 
 MOST_THREADS = 1024
-"""Threads of a run at most."""
+"""Maximum number of threads of a run."""
 
 Progress = Callable[[float, float, int], object]
-"""Called with simulated seconds, the scenario's duration in seconds and events so far; False ends the run."""
+"""Progress callback: called with simulated seconds, the scenario's duration in seconds and events so far; False ends
+the run.
+"""
 
 
 def run(
@@ -68,33 +70,34 @@ def run(
     scenario
         A :class:`Network`, a :class:`Scenario`, a mapping of the same shape, or the path of a TOML or JSON file.
     duration, seed
-        Replace the scenario's own.
+        Values that replace the scenario's own.
     sets
-        More changes, as ``{"links.0.loss": 1e-4}`` or ``[("links.0.loss", "1e-4")]``.
+        Further changes, such as ``{"links.0.loss": 1e-4}`` or ``[("links.0.loss", "1e-4")]``.
     progress
-        Called about every `interval_s` wall-clock seconds; if it returns False the run ends there. True shows a bar,
-        which is the default in a notebook; False shows none.
+        Called about every `interval_s` wall-clock seconds; if it returns False, the run ends at that time. True shows a
+        bar, which is the default in a notebook; False shows none.
     spool
-        Where captures (``record.pcap``) stand until the result is saved; by default among temporary files. A folder
-        on the disk of the results saves copying them.
+        Directory of captures (``record.pcap``) until the result is saved. Defaults to a temporary directory. A
+        directory on the disk of the results avoids copying them.
     threads
-        Threads of the run, or ``"auto"``: one for each processor. The network is cut along its long links, if that
-        promises a shorter run; the result is the same for any number. Each thread holds the whole network in memory.
+        Number of threads of the run, or ``"auto"``: one for each processor. The network is partitioned along its long
+        links, if that is expected to shorten the run; the result is the same for any number. Each thread holds the
+        entire network in memory.
     congestion
-        The congestion control of every flow that does not name its own: a name, a table, a class of one's own or an
-        object of one. A mapping makes classes known by names, ``{"mine": Mine}``. Flows take several in turn.
+        The congestion control of every flow that does not name its own: a name, a table, a custom class or an object of
+        one. A mapping registers classes by name, ``{"mine": Mine}``. Several are assigned to the flows in turn.
     verify
-        Whether to run twice, and to compare: an algorithm of one's own that reads the clock, or what other connections
-        left, gives another result.
+        Whether to run twice and compare the results: they differ if a custom algorithm reads the clock, or state left
+        by other connections.
 
     Raises
     ------
     ScenarioError
         If the scenario cannot be run; ``errors`` lists every place and reason.
     Interrupted
-        On Ctrl-C; ``result`` holds the records up to then.
+        On Ctrl-C; ``result`` holds the records so far.
     AlgorithmError
-        If an algorithm of one's own fails, or with `verify` if the run cannot be repeated.
+        If a custom algorithm fails, or with `verify` if the run cannot be repeated.
 
     Examples
     --------
@@ -108,7 +111,7 @@ def run(
     """
     count = threads_of(threads)
     if isinstance(interval_s, bool) or not isinstance(interval_s, (int, float)):
-        raise InputError(f"interval_s: {printable(repr(interval_s)):.60} is no number of seconds; give 0.1")
+        raise InputError(f"interval_s: {printable(repr(interval_s)):.60} is not a number of seconds; give 0.1")
     if congestion is not None:
         # Known before the scenario is read, which may name them.
         known = _known(congestion)
@@ -116,35 +119,35 @@ def run(
     read = read_scenario(scenario, changes) if congestion is None else read_with_congestion(scenario, changes, known)
     memory.check_network(read)
     memory.check_tables(read)
-    with reported(progress, _progress.of_run, read.name) as told:
-        result = run_read(read, told, interval_s, spool, count)
+    with reported(progress, _progress.of_run, read.name) as reporter:
+        result = run_read(read, reporter, interval_s, spool, count)
     if verify:
         check_repeats(read, result)
     return result
 
 
 def reported(progress: Any, bar: Callable[..., AbstractContextManager[Any]], name: str) -> AbstractContextManager[Any]:
-    """The function that a user gave as progress, or a bar."""
+    """Returns the function that a user gave as progress, or one that shows a bar."""
     if progress is None or isinstance(progress, bool):
         return bar(name, shown=is_notebook() if progress is None else progress)
     if not callable(progress):
-        raise InputError(f"progress: {printable(repr(progress)):.60} is no function; give one, True or False")
+        raise InputError(f"progress: {printable(repr(progress)):.60} is not a function; give one, True or False")
     return nullcontext(progress)
 
 
 def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
-    """Runs a scenario again.
+    """Runs a scenario again, and compares the results.
 
     Raises
     ------
     AlgorithmError
-        If the result is another one.
+        If the results differ.
     """
     again = run_read(_engine.parse(scenario.json(), "json"))
     if again.result_hash != result.result_hash:
         raise AlgorithmError(
             f"the run cannot be repeated: its hash was {result.result_hash}, and then {again.result_hash}. An "
-            "algorithm reads the clock, draws random numbers elsewhere than from lightlag.uniform, or keeps something "
+            "algorithm reads the clock, draws random numbers elsewhere than from lightlag.uniform, or stores state "
             "from one connection to the next",
             result,
         )
@@ -153,7 +156,7 @@ def check_repeats(scenario: _engine.Scenario, result: Result) -> None:
 def read_with_congestion(
     scenario: ScenarioLike, changes: Sequence[tuple[str, str]], congestion: Any
 ) -> _engine.Scenario:
-    """The scenario with this congestion control in its defaults; of several the flows take one in turn.
+    """Returns the scenario with this congestion control in its defaults; several are assigned to the flows in turn.
 
     Changes below ``defaults.tcp.congestion`` are parameters of these algorithms.
     """
@@ -168,12 +171,15 @@ def read_with_congestion(
 
 
 def _known(congestion: Any) -> Competitor:
-    """Algorithms that flows take in turn. A mapping from names to classes makes these known by the names."""
-    from lightlag import own
+    """Returns algorithms that are assigned to flows in turn.
+
+    A mapping of names to classes also registers the classes.
+    """
+    from lightlag import custom
     from lightlag.outcomes.variables import competitors
 
-    if isinstance(congestion, Mapping) and any(map(own.is_own, congestion.values())):
-        congestion = [own.named(str(name), value) for name, value in congestion.items()]
+    if isinstance(congestion, Mapping) and any(map(custom.is_custom, congestion.values())):
+        congestion = [custom.named(str(name), value) for name, value in congestion.items()]
     several = isinstance(congestion, (list, tuple))
     (found,) = competitors({"": congestion} if several else [congestion])
     return found
@@ -186,7 +192,7 @@ def run_read(
     spool: str | os.PathLike[str] | None = None,
     threads: int = 1,
 ) -> Result:
-    """As :func:`run`, of a scenario that was read and fits into the memory."""
+    """As :func:`run`, for a scenario that has been read and fits into memory."""
     look, stopped = memory.watch(), False
 
     def watched(*now: Any) -> bool:
@@ -214,12 +220,12 @@ def run_read(
 
 
 def threads_of(threads: int | str) -> int:
-    """Threads of a run.
+    """Returns the number of threads of a run.
 
     Raises
     ------
     InputError
-        If it is neither a number from 1 on nor "auto".
+        If it is neither a positive number nor "auto".
     """
     if threads == "auto":
         return processors()
@@ -229,12 +235,12 @@ def threads_of(threads: int | str) -> int:
         count = 0
     if not 1 <= count <= MOST_THREADS:
         shown = printable(repr(threads))
-        raise InputError(f'threads: {shown:.60} is no number from 1 to {MOST_THREADS}; write 4 or "auto"')
+        raise InputError(f'threads: {shown:.60} is not an integer from 1 to {MOST_THREADS}; write 4 or "auto"')
     return count
 
 
 def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:
-    """Changes as text, with those that have an argument of their own at the end."""
+    """Returns changes as text; the ones that have their own argument are at the end."""
     from lightlag.outcomes.variables import text_of
 
     given = [(key, value) for key, value in values.items() if value is not None]
@@ -242,12 +248,12 @@ def changes_of(sets: Sets, **values: object) -> list[tuple[str, str]]:
 
 
 def _pairs(sets: Any) -> list[tuple[str, Any]]:
-    """Changes as pairs.
+    """Returns changes as pairs.
 
     Raises
     ------
     InputError
-        If one is no pair of a key and a value.
+        If a change is not a pair of a key and a value.
     """
     remedy = 'write {"links.0.loss": 1e-4} or [("links.0.loss", 1e-4)]'
     if isinstance(sets, (str, bytes)) or not isinstance(sets, Iterable):
@@ -262,17 +268,17 @@ def _pairs(sets: Any) -> list[tuple[str, Any]]:
 
 
 def count_of(value: Any, what: str) -> int:
-    """A number of something, at least 1.
+    """Returns a count of at least 1.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is not a positive integer.
     """
     try:
         count = operator.index(value)
     except TypeError:
         count = 0
     if count < 1 or isinstance(value, bool):
-        raise InputError(f"{what}: {printable(repr(value)):.60} is not a whole number; give at least 1")
+        raise InputError(f"{what}: {printable(repr(value)):.60} is not an integer; give at least 1")
     return count

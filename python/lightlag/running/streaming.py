@@ -1,10 +1,10 @@
-"""A run that is watched while it goes on, in batches of new records."""
+"""A run that can be observed while it continues, in batches of new records."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine, _signals
@@ -24,17 +24,17 @@ __all__ = ["Batch", "Stream", "stream"]
 
 @dataclass(frozen=True)
 class Batch:
-    """The records of a part of a run.
+    """The records of one batch: a part of a run.
 
     Attributes
     ----------
     time_s
-        The simulated time at its end, in seconds.
+        The simulated time at the end of the batch, in seconds.
     trace, queue, drops
-        The new rows of these tables; their columns are those of :class:`Result`. A queue discipline decides about a
-        packet when it is next asked, so that some of its drops come in a later batch.
+        The new rows of these tables; they have the columns of :class:`Result`. A queue discipline decides about a
+        packet at its next call, so some of its drops appear in a later batch.
     acks
-        Each ACK taken; None unless the scenario records them.
+        Each ACK that a sender processed; None unless the scenario records ACKs.
     """
 
     time_s: float
@@ -45,9 +45,9 @@ class Batch:
 
 
 class Stream:
-    """A run in batches. Iterate over it once; :attr:`result` is there when it has ended.
+    """A run in batches. Iterate over it once; :attr:`result` is set when it has ended.
 
-    Made by :func:`stream`. The run waits while nobody asks for the next batch.
+    Made by :func:`stream`. The run waits until the next batch is requested.
     """
 
     def __init__(self, scenario: _engine.Scenario, every_s: float, threads: int) -> None:
@@ -57,14 +57,14 @@ class Stream:
         self._failed: tuple[str, float, str] | None = None
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches from here on.
+        """Yields the remaining batches.
 
         Raises
         ------
         Interrupted
             On Ctrl-C; ``result`` holds what was recorded.
         AlgorithmError
-            If an algorithm of one's own has failed; ``result`` holds what was recorded.
+            If a custom algorithm has failed; ``result`` holds what was recorded.
         """
         look = memory.watch()
         start_s = self._steps.now_s or 0.0
@@ -97,7 +97,7 @@ class Stream:
         return self._result
 
     def stop(self) -> Result:
-        """Ends the run where it is. The result of a run that had not come to its end is ``interrupted``."""
+        """Ends the run at its current time. The result of an unfinished run is ``interrupted``."""
         if self._result is None:
             outcome = self._steps.finish()
             self._result, self._failed = Result(Live(outcome)), outcome.failed
@@ -106,7 +106,9 @@ class Stream:
     def _batch(self) -> Batch:
         import polars as pl
 
-        tables: dict[str, Any] = {name: pl.DataFrame(table) for name, table in self._steps.recorded()}
+        kept = {field.name for field in fields(Batch)}
+        news = self._steps.recorded()
+        tables: dict[str, Any] = {name: pl.DataFrame(table) for name, table in news if name in kept}
         return Batch(self._steps.now_s or 0.0, **tables)
 
 
@@ -119,9 +121,9 @@ def stream(
     sets: Sets = (),
     threads: int | str = 1,
 ) -> Stream:
-    """Runs a scenario in steps, for live figures and progress with values.
+    """Runs a scenario in steps, for live figures, or progress reports that include results.
 
-    The result is that of :func:`run`, whatever the steps are.
+    The result equals the result of :func:`run`, whatever the step.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def stream(
     ScenarioError
         If the scenario cannot be run.
     InputError
-        If `every` is no time above zero, or the scenario asks for captures.
+        If `every` is not a time above zero, or the scenario requests captures.
 
     Examples
     --------
@@ -152,23 +154,25 @@ def stream(
     every_s, count = _seconds(every), threads_of(threads)
     read = read_scenario(scenario, changes_of(sets, duration=duration, seed=seed))
     if read.is_captured:
-        raise InputError("record.pcap: a stream writes no captures; leave it out, or use run")
+        raise InputError("record.pcap: cannot be combined with a stream; remove it, or use run")
     memory.check_network(read)
     return Stream(read, every_s, count)
 
 
 def _seconds(every: Any) -> float:
-    """The time of a batch.
+    """Returns the simulated time of a batch in seconds.
 
     Raises
     ------
     InputError
-        If it is no time above zero.
+        If it is not a time above zero.
     """
     try:
         seconds = _engine.seconds(every) if isinstance(every, str) else float(every)
     except (TypeError, ValueError) as error:
-        raise InputError(f"every: {printable(repr(every)):.60} is no time ({error}); write 0.1 or '100 ms'") from None
+        raise InputError(
+            f"every: {printable(repr(every)):.60} is not a valid time ({error}); write 0.1 or '100 ms'"
+        ) from None
     if not (math.isfinite(seconds) and seconds > 0):
         raise InputError(f"every: {printable(repr(every)):.60} is not above zero; write 0.1 or '100 ms'")
     return seconds

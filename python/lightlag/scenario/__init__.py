@@ -1,12 +1,13 @@
 """Scenarios: plain values that mirror the engine's schema, and a builder for scripts.
 
-Quantities are texts with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300 ms"``, ``"1 bdp"``, ``"15 MiB"``.
+Quantities are strings with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"300 ms"``, ``"1 bdp"``, ``"15 MiB"``.
 None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
 
 - ``values``: values that may have several forms.
-- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``sky``, ``record``: the tables of a scenario.
-- ``document``: the whole scenario; ``plain``: its values as JSON and TOML hold them.
-- ``builder``: a network in the making.
+- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``sky``, ``record``: the tables of a scenario, whose fields
+  ``make mirrors`` writes from the schema.
+- ``document``: the complete scenario; ``plain``: its values in the form of JSON and TOML.
+- ``builder``: a scenario that a script builds step by step.
 - ``reading``: reads any form of a scenario through the engine.
 """
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from lightlag.scenario.builder import Network
     from lightlag.scenario.document import Scenario
     from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
-    from lightlag.scenario.links import Line, Link
+    from lightlag.scenario.links import Link, LinkParameters
     from lightlag.scenario.plain import toml_value
     from lightlag.scenario.radio import Medium, Node, Radio
     from lightlag.scenario.reading import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         read_scenario,
     )
     from lightlag.scenario.record import Pcap, Record
-    from lightlag.scenario.sky import Constellation, Handover, Shell, SkyLine, SkyWaypoint, Station
+    from lightlag.scenario.sky import Constellation, Handover, SatelliteLink, Shell, Station, StationWaypoint
     from lightlag.scenario.tcp import (
         Bets,
         ChallengeAcks,
@@ -100,8 +101,8 @@ __all__ = [
     "Iot",
     "Jitter",
     "KeepAlive",
-    "Line",
     "Link",
+    "LinkParameters",
     "Loss",
     "Medium",
     "Network",
@@ -121,6 +122,7 @@ __all__ = [
     "RoutingProtocol",
     "Rto",
     "Satellite",
+    "SatelliteLink",
     "Scenario",
     "ScenarioLike",
     "Scps",
@@ -128,11 +130,10 @@ __all__ = [
     "Shell",
     "Signals",
     "Size",
-    "SkyLine",
-    "SkyWaypoint",
     "Star",
     "Start",
     "Station",
+    "StationWaypoint",
     "Swarm",
     "Tcp",
     "TcpLike",
@@ -153,18 +154,18 @@ _FROM = {
     "builder": "Network",
     "document": "Scenario",
     "flows": "Crash Defaults Flow FlowTemplate Proxy",
-    "links": "Line Link",
+    "links": "LinkParameters Link",
     "plain": "toml_value",
     "radio": "Medium Node Radio",
     "reading": "ScenarioLike Sets check checked congestion_names load_scenario read_scenario",
     "record": "Pcap Record",
-    "sky": "Constellation Handover Shell SkyLine SkyWaypoint Station",
+    "sky": "Constellation Handover Shell SatelliteLink StationWaypoint Station",
     "tcp": "Bets ChallengeAcks DelayedAck KeepAlive RateControl Route Rto Scps Tcp TcpLike",
     "topology": "Chain Dumbbell Iot PointToPoint Satellite Star Swarm Terrestrial Topology",
     "values": "Changes Congestion Delay Directions Fade Fec Jitter Loss OnDemand Queue Rate Reorder "
     "Routing RoutingProtocol Signals Size Start Time Trace Traffic",
 }
-"""The names of each module, which is imported when one of them is first used: a scenario that is a file needs few."""
+"""The names in each module. A module is imported when one of its names is first used: scenarios from files need few."""
 
 _MODULES = {name: module for module, names in _FROM.items() for name in names.split()}
 

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec
 
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
-from lightlag.scenario.links import Line, Link
+from lightlag.scenario.links import Link, LinkParameters
 from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
@@ -33,7 +33,7 @@ _Keys = ParamSpec("_Keys")
 def _with_keys_of(
     model: Callable[_Keys, object],
 ) -> Callable[[Callable[..., None]], Callable[Concatenate[Network, str, str, _Keys], None]]:
-    """Declares that the keywords of a method are the parameters of a class, for readers, editors and type checkers."""
+    """Declares, for readers, editors and type checkers, that the keywords of a method are the parameters of a class."""
 
     def declared(method: Callable[..., None]) -> Callable[Concatenate[Network, str, str, _Keys], None]:
         *own, _ = signature(method).parameters.values()
@@ -45,26 +45,26 @@ def _with_keys_of(
 
 @dataclass
 class Network:
-    """A scenario in the making.
+    """A scenario that a script builds step by step.
 
     Parameters
     ----------
     name
-        Name of the scenario, also of its results folder.
+        Name of the scenario, also of its results directory.
     tcp
-        Settings of TCP at both ends of every flow that has none of its own.
+        TCP settings at both endpoints of all flows that do not set their own.
     record
-        Records of the run.
+        What the run records.
     links, flows, proxies, media, nodes, stations
-        The parts so far; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to the first three.
+        Initial lists; the methods :meth:`link`, :meth:`flow` and :meth:`proxy` add to the first three.
     constellation
-        Satellites, which the stations use.
+        The satellites that the stations use.
     topology
-        A generated network, beside or instead of links that are added: :class:`PointToPoint`, :class:`Chain`,
+        A generated network, in addition to or instead of added links: :class:`PointToPoint`, :class:`Chain`,
         :class:`Dumbbell`, :class:`Star`, :class:`Satellite`, :class:`Iot` or :class:`Swarm`, or a mapping of the same
         keys with ``kind``.
     congestion
-        Congestion controls of the flows that name none, in turn.
+        Congestion controls that are assigned in turn to the flows that name none.
     ip
         The version of IP, ``"v4"`` or ``"v6"``.
     routing
@@ -100,9 +100,9 @@ class Network:
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
     routing: Routing | None = field(default=None, kw_only=True)
 
-    @_with_keys_of(Line)
+    @_with_keys_of(LinkParameters)
     def link(self, first: str, second: str, **keys: Any) -> None:
-        """Joins two nodes by a full-duplex link; see :class:`Line` for the parameters.
+        """Joins two nodes by a full-duplex link; :class:`LinkParameters` describes the parameters.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Network:
         server: TcpLike | None = None,
         crash: Crash | None = None,
     ) -> None:
-        """Splits the connections that cross a node; see :class:`Proxy` for the parameters.
+        """Adds a proxy that splits the connections crossing a node; see :class:`Proxy` for the parameters.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Network:
         self.proxies.append(proxy)
 
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
-        """The scenario of everything added so far."""
+        """Returns the scenario of everything added so far."""
         says_nothing = self.tcp is None and self.congestion is None
         return Scenario(
             name=self.name,

@@ -10,7 +10,7 @@ __all__ = ["ABSENT", "Change", "changes"]
 
 
 class _Absent:
-    """No value."""
+    """The type of :data:`ABSENT`: no value."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -22,28 +22,28 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A part of the input that differs."""
+    """A key in which the input differs."""
 
     key: str
-    """Dotted path in the first scenario, or in the second one where only that has it."""
+    """Dotted path in the first scenario; in the second one if only that has the key."""
     a: Any
-    """The value in the first, or :data:`ABSENT`."""
+    """The value in the first scenario, or :data:`ABSENT`."""
     b: Any
-    """The value in the second, or :data:`ABSENT`."""
+    """The value in the second scenario, or :data:`ABSENT`."""
     key_b: str | None = None
-    """The path in the second scenario where it is another one."""
+    """The path in the second scenario, if it is another one."""
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain values; a side without the key is left out."""
+        """Returns everything as plain values; a side without the key is left out."""
         found = {"key": self.key} | ({} if self.key_b is None else {"key_b": self.key_b})
         return found | {side: value for side, value in (("a", self.a), ("b", self.b)) if value is not ABSENT}
 
 
 def changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Change]:
-    """The keys in which two scenarios differ, in the order of the first.
+    """Returns the keys in which two scenarios differ, in the order of the first scenario.
 
-    Entries of a list belong together by name; links without one by the nodes between which they are, and flows by their
-    ends. An entry that only one list has is one key, and so is a list of plain values.
+    Entries of a list are matched by name; links without a name by their two nodes, and flows by their endpoints. An
+    entry that only one list has counts as one key, and so does a list of plain values.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _values(a: Any, b: Any, at: str, at_b: str) -> Iterator[Change]:
 
 
 def _lists(a: Sequence[Any], b: Sequence[Any], at: str, at_b: str) -> Iterator[Change]:
-    """The entries of two lists of tables: pairs of the same name, then those that only the second has."""
+    """Yields the entries of two lists of tables: pairs with the same name, then entries that only the second has."""
     names, names_b = _names(a), _names(b)
     if len(set(names)) < len(names) or len(set(names_b)) < len(names_b):
         names, names_b = list(range(len(a))), list(range(len(b)))
@@ -108,11 +108,11 @@ def _has_tables(value: Any) -> bool:
 
 
 _NAMING = (("name",), ("between",), ("from", "to"), ("node",), ("at",))
-"""Keys that tell the entries of a list apart, the best first."""
+"""Keys that identify the entries of a list, in order of preference."""
 
 
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[Hashable]:
-    """A name for each entry: the first that it has."""
+    """Returns a name for each entry, from the first of these keys that it has."""
     return [_name(entry, at) for at, entry in enumerate(entries)]
 
 
@@ -133,5 +133,5 @@ def _shown(name: Hashable) -> str:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Equal values; true is no 1."""
+    """Returns true if two values are equal; true does not equal 1."""
     return type(a) is type(b) and a == b if isinstance(a, bool) or isinstance(b, bool) else bool(a == b)

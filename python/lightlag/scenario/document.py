@@ -1,4 +1,4 @@
-"""A whole scenario."""
+"""A complete scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lightlag.scenario.values import Routing, Time
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """An experiment: a network, its flows, and the time for which to watch them.
+    """An experiment: a network, its flows, and the simulated time.
 
     Examples
     --------
@@ -34,33 +34,37 @@ class Scenario:
     """
 
     name: str
+    """Name of the scenario, also used for the results directory."""
     duration: Time
-    """Upper bound of the run, which ends earlier when every finite flow has finished."""
+    """Maximum duration of the run. The run ends earlier when every finite flow has finished."""
     seed: int | None = None
-    """The seed of all random streams."""
+    """Seed of all random streams. Default: 1."""
     ip: Literal["v4", "v6"] | None = None
-    """The version of IP: headers of 20 or 40 bytes, and addresses in captures. By default v4."""
+    """Version of IP: v4 (the default) has headers of 20 bytes, v6 of 40 bytes. Captures show addresses of this
+    version."""
     routing: Routing | None = None
-    """How nodes find their routes: once before the run, which is the default, or again whenever a link goes down, comes
-    up or changes its delay."""
+    """Rule for the computation of routes: once before the run, which is the default, or again whenever a link goes
+    down, comes up or changes its delay (follow links)."""
     defaults: Defaults | None = None
-    """Settings of flows that have none of their own."""
+    """Defaults of flow settings."""
     topology: Topology | None = None
-    """A generated network, beside or instead of listed links."""
+    """A generated network, in addition to listed links or instead of them."""
     media: tuple[Medium, ...] = ()
     """Radio media."""
     nodes: tuple[Node, ...] = ()
     """Nodes with radios."""
     constellation: Constellation | None = None
-    """Satellites."""
+    """Satellites, and the rules by which ground stations use them."""
     stations: tuple[Station, ...] = ()
-    """Stations on the ground that use the satellites."""
+    """Ground stations that use the satellites."""
     links: tuple[Link, ...] = ()
+    """Full-duplex links."""
     flows: tuple[Flow, ...] = ()
+    """Connections."""
     proxies: tuple[Proxy, ...] = ()
-    """Nodes that split the connections which cross them."""
+    """Proxies, which split the connections that cross their nodes."""
     record: Record | None = None
-    """The records of the run."""
+    """Records of the run."""
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain values, in the shape of a scenario file."""

@@ -15,75 +15,86 @@ class Flow:
     """A connection that carries data from one node to another."""
 
     from_: str
-    """The sending node."""
+    """Sending node."""
     to: str
-    """The receiving node."""
+    """Receiving node."""
     name: str | None = None
-    """By default ``from->to``, numbered from the second on."""
+    """Name in results; by default ``from->to``. The second and further flows between the same nodes are numbered."""
     transport: Literal["tcp", "udp"] | None = None
-    """The transport; TCP by default."""
+    """Transport protocol, ``"tcp"`` or ``"udp"``; by default TCP."""
     traffic: Traffic | None = None
-    """The model of the application; by default it sends everything at once."""
+    """Traffic of the application, such as ``{"kind": "constant", "rate": "1 Mbit/s"}``; by default it sends all data
+    immediately."""
     transfer: Size | None = None
     """Payload to send; by default the flow sends until the run ends."""
     start: Start | None = None
-    """Time at which the connection opens; a mapping draws it for each seed."""
+    """Time when the connection is opened; ``{"uniform": ["0 s", "1 s"]}`` selects it at random for each seed.
+    Default: ``"0 s"``."""
     reader: Mapping[str, Any] | None = None
-    """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    """Reading rate of the receiving application, ``{"rate": "100 kB/s"}`` or ``{"burst": "64 kB", "every": "1 s"}``; by
+    default it reads immediately."""
     dscp: Dscp | None = None
-    """Code point of differentiated services of its packets, in both directions: ``"EF"`` or ``46``."""
+    """Differentiated services code point of the packets in both directions, ``"EF"`` or ``46``; by default none is set.
+    Radio media with access classes derive the class from it."""
     congestion: Congestion | None = None
-    """Short form of the same key in `tcp`."""
+    """Short form of ``tcp.congestion``."""
     tcp: TcpLike | None = None
-    """Deviations of this flow from the scenario's defaults, at both ends."""
+    """TCP options of this flow at both ends that differ from ``defaults.tcp``."""
     client: TcpLike | None = None
-    """Deviations from `tcp` of the end that opens the connection: `from_`, or `to` where `from_` answers requests."""
+    """TCP options that differ from ``tcp`` at the end that opens the connection: at ``from_``, or at ``to`` if
+    ``from_`` replies to requests."""
     server: TcpLike | None = None
-    """Deviations from `tcp` of the end that accepts the connection."""
+    """TCP options that differ from ``tcp`` at the end that accepts the connection."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlowTemplate:
-    """The flows that a generator makes for each pair of nodes."""
+    """The flows that a topology generates for each pair of nodes."""
 
     count: int | None = None
-    """Flows for each pair of nodes, at least 1."""
+    """Number of flows for each pair of nodes, at least 1. Default: 1."""
     transport: Literal["tcp", "udp"] | None = None
-    """The transport; TCP by default."""
+    """Transport protocol, ``"tcp"`` or ``"udp"``; by default TCP."""
     traffic: Traffic | None = None
-    """The model of the applications; by default they send everything at once."""
+    """Traffic of the applications, such as ``{"kind": "constant", "rate": "1 Mbit/s"}``; by default they send all data
+    immediately."""
     transfer: Size | None = None
-    """Payload of each flow; by default they send until the run ends."""
+    """Payload of each flow; by default the flows send until the run ends."""
     start: Start | None = None
-    """Time at which the first flow starts; a mapping draws an addition to the turn of each flow, for each seed."""
+    """Time when the first flow starts; ``{"uniform": ["0 s", "1 s"]}`` adds a random time to the start of each flow,
+    selected for each seed. Default: ``"0 s"``."""
     stagger: Time | None = None
-    """Time from the start of each flow to the start of the next."""
+    """Time from the start of each flow to the start of the next. Default: ``"0 s"``."""
     reader: Mapping[str, Any] | None = None
-    """Pace of the receiving application, {"rate": "100 kB/s"} or {"burst": "64 kB", "every": "1 s"}."""
+    """Reading rate of the receiving application, ``{"rate": "100 kB/s"}`` or ``{"burst": "64 kB", "every": "1 s"}``; by
+    default it reads immediately."""
     dscp: Dscp | None = None
-    """Code point of differentiated services of their packets, in both directions: ``"EF"`` or ``46``."""
+    """Differentiated services code point of the packets in both directions, ``"EF"`` or ``46``; by default none is set.
+    Radio media with access classes derive the class from it."""
     congestion: Congestion | None = None
-    """Short form of the same key in `tcp`."""
+    """Short form of ``tcp.congestion``."""
     tcp: TcpLike | None = None
-    """Deviations of these flows from the scenario's defaults, at both ends."""
+    """TCP options of these flows at both ends that differ from ``defaults.tcp``."""
     client: TcpLike | None = None
-    """Deviations from `tcp` of the end that opens the connection: `from_`, or `to` where `from_` answers requests."""
+    """TCP options that differ from ``tcp`` at the end that opens the connection: at ``from_``, or at ``to`` if
+    ``from_`` replies to requests."""
     server: TcpLike | None = None
-    """Deviations from `tcp` of the end that accepts the connection."""
+    """TCP options that differ from ``tcp`` at the end that accepts the connection."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Defaults:
-    """Settings of flows that have none of their own."""
+    """Defaults of flow settings."""
 
     tcp: TcpLike | None = None
+    """TCP options of both endpoints, for all flows."""
     congestion: Sequence[Congestion] | None = None
-    """Congestion controls of the flows that name none, in turn, instead of ``tcp.congestion``."""
+    """Congestion controls that are assigned in turn to flows that do not specify one, instead of ``tcp.congestion``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Crash:
-    """A proxy loses its buffers and its connections, and is up again at once."""
+    """Crash of a proxy, which loses its buffers and connections and restarts immediately."""
 
     at: Time
     """Time of the crash."""
@@ -91,19 +102,21 @@ class Crash:
 
 @dataclass(frozen=True, kw_only=True)
 class Proxy:
-    """A node that splits the connections which cross it."""
+    """A node that splits the connections that cross it."""
 
     node: str
-    """The node. Flows that cross it in both directions pass through the proxy."""
+    """Node of the proxy. Flows that cross it in both directions pass through the proxy."""
     kind: Literal["split"] | None = None
-    """Its kind: it ends each connection and opens another one, under the addresses of the ends."""
+    """Kind of the proxy. ``split`` terminates each connection and opens another one, under the addresses of the
+    endpoints. Default: ``"split"``."""
     buffer: Size
-    """Bound for each flow on the data that it has read and the next hop has not acknowledged."""
+    """Maximum amount of data per flow that the proxy has read and the next hop has not acknowledged."""
     flows: tuple[str, ...] | None = None
-    """Names of the flows; by default all."""
+    """Names of the flows that pass through the proxy; by default all flows."""
     client: TcpLike | None = None
-    """TCP of its end toward the sender; the receive buffer is by default as large as ``buffer``."""
+    """TCP options towards the sender that differ from ``defaults.tcp``. The default of the receive buffer is
+    ``buffer``."""
     server: TcpLike | None = None
-    """TCP of its end toward the receiver."""
+    """TCP options towards the receiver that differ from ``defaults.tcp``."""
     crash: Crash | None = None
-    """By default it never crashes."""
+    """Crash of the proxy; by default it never crashes."""

@@ -24,44 +24,46 @@ from lightlag.scenario.values import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """The properties of a link, in both directions."""
+class LinkParameters:
+    """A link with the properties of a listed link, in both directions."""
 
     rate: Rate | Directions[Rate]
     """Bit rate."""
     delay: Delay | Directions[Delay]
-    """Propagation delay: a time, or the path of light."""
+    """Propagation delay: a time, or the path of a light signal."""
     jitter: Jitter | Directions[Jitter | None] | None = None
-    """Variation of the delay: "5 ms" to either side, or a distribution."""
+    """Jitter: a maximum deviation in either direction, ``"5 ms"``, or a distribution."""
     queue: Queue | Directions[Queue] | None = None
-    """Limit of waiting packets: ``"1000 packets"`` (the default), ``"64 kB"`` or ``"1 bdp"``; or
-    ``{"discipline": "codel"}`` with the keys of the discipline."""
+    """Limit of the queue, ``"1000 packets"``, ``"64 kB"`` or ``"1 bdp"``; or a discipline with its keys,
+    ``{"discipline": "codel"}``. Default: ``"1000 packets"``."""
     loss: Loss | Directions[Loss] | None = None
-    """Packets that are lost, other than those dropped by the queue."""
+    """Packet loss other than queue overflow. Default: 0."""
     fec: Fec | Directions[Fec | None] | None = None
-    """Forward error correction: ``{"data": 10, "repair": 2}``."""
+    """Forward error correction by repair packets, ``{"data": 10, "repair": 2}``."""
     reorder: Reorder | Directions[Reorder] | None = None
-    """Packets that are held back: ``{"probability": 0.01, "delay": "5 ms"}``."""
+    """Random extra delay of packets, so that later ones overtake them, ``{"probability": 0.01, "delay": "5 ms"}``."""
     duplicate: float | Directions[float] | None = None
     """Probability that a packet arrives twice."""
     changes: Changes | Directions[Changes] | None = None
-    """New values of the link from given times on: rate, delay, down, loss."""
+    """Changes of the link at given times: rate, delay, outages (``down``) and losses."""
     trace: Trace | Directions[Trace | None] | None = None
-    """A file with the changes of the link, instead of ``changes``."""
+    """File with the changes of the link over time, instead of ``changes``."""
     outage: Literal["hold", "lose"] | Directions[Literal["hold", "lose"]] | None = None
-    """Effect of an outage: packets wait (hold), or the transmitter does not notice and they are lost (lose)."""
+    """Fate of packets in an outage: they wait (hold), or the transmitter does not detect the outage and they are lost
+    (lose)."""
     fade: Fade | Directions[Fade | None] | None = None
-    """Rain, which sets the rate of the link by the MODCODs of DVB-S2."""
+    """Rain, which determines the rate of the link through the MODCODs of DVB-S2."""
     on_demand: OnDemand | Directions[OnDemand | None] | None = None
-    """A transmitter that must ask for bandwidth: ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
+    """Bandwidth on demand: the transmitter must request capacity, ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
     signals: Signals | None = None
     """Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None
-    """Link-layer header and trailer of every packet."""
+    """Link-layer header and trailer of every packet. Default: ``"0 B"``."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link(Line):
-    """A full-duplex link between two nodes. Naming a node creates it."""
+class Link(LinkParameters):
+    """A full-duplex link between two nodes. The forward direction starts at the first node."""
 
     between: tuple[str, str]
+    """The two nodes. A node is created when it is first named."""

@@ -13,7 +13,7 @@ __all__ = ["checked", "parsed"]
 
 
 def parsed(text: str, kind: str, sets: Sequence[tuple[str, str]] = (), source: str | None = None) -> _engine.Scenario:
-    """A scenario from its text.
+    """Reads a scenario from its text.
 
     Parameters
     ----------
@@ -22,12 +22,12 @@ def parsed(text: str, kind: str, sets: Sequence[tuple[str, str]] = (), source: s
     sets
         Changes: dotted paths and new values.
     source
-        The file of the text, which errors name, and whose folder is that of the files that it names.
+        The file that the text comes from. Errors name it, and relative paths start at its directory.
 
     Raises
     ------
     ScenarioError
-        If it cannot be run; each line of the message is a place, a value and a remedy.
+        If it cannot be run; each line of the message has a key, a value and a fix.
     """
     try:
         return _engine.parse(text, kind, sets, _folder(source))
@@ -36,13 +36,13 @@ def parsed(text: str, kind: str, sets: Sequence[tuple[str, str]] = (), source: s
             raise
         raise scenario_error(error.errors, source) from None
     except UnicodeEncodeError as error:
-        raise InputError(f"{printable(error.object):.60}: is not text in UTF-8; write it in UTF-8") from None
+        raise InputError(f"{printable(error.object):.60}: is not valid UTF-8; write it in UTF-8") from None
 
 
 def checked(
     text: str, kind: str, sets: Sequence[tuple[str, str]] = (), source: str | None = None
 ) -> tuple[_engine.Scenario, list[tuple[str, str]]]:
-    """As :func:`parsed`, with the warnings: each a place and its effect on the result."""
+    """As :func:`parsed`, but also returns the warnings, each a position and its effect on the result."""
     try:
         read = _engine.parse(text, kind, sets, _folder(source))
         return read, read.warnings()
@@ -51,5 +51,5 @@ def checked(
 
 
 def _folder(source: str | None) -> str:
-    """The folder to which paths of traces are relative: that of the file, or the current one."""
+    """Returns the directory that paths of traces are relative to: the directory of the file, or the current one."""
     return "" if source is None else str(Path(source).resolve().parent)

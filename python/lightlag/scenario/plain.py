@@ -1,4 +1,4 @@
-"""Plain values, as JSON and TOML hold them."""
+"""Plain values: the types that JSON and TOML can hold."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _ENGINE = (
     _engine.QueueDiscipline,
     _engine.Traffic,
     _engine.Router,
-    _engine.SkyRouter,
+    _engine.SatelliteRouter,
 )
 
 
 def plain(value: Any, at: str = "") -> Any:
-    """Plain values, without None. Scalars and arrays of numpy become numbers and lists.
+    """Converts a value to plain values, leaving out None. Scalars and arrays of numpy become numbers and lists.
 
     Raises
     ------
     InputError
-        If a value has no place in a scenario, or contains itself.
+        If a value is not valid in a scenario, or contains itself.
     """
     try:
         return _plain(value, at)
@@ -41,16 +41,16 @@ def plain(value: Any, at: str = "") -> Any:
 
 def _plain(value: Any, at: str) -> Any:
     if isinstance(value, (type, *_ENGINE)):
-        from lightlag import own
+        from lightlag import custom
 
-        if own.is_own(value):
-            return own.choice(value)
+        if custom.is_custom(value):
+            return custom.choice(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         entries = ((key, getattr(value, name)) for name, key in _keys(type(value)))
         return {key: _entry(entry, at, f".{key}") for key, entry in entries if entry is not None}
     if isinstance(value, Mapping):
         table = {str(key): _entry(entry, at, f".{key}") for key, entry in value.items() if entry is not None}
-        # A discipline of one's own brings its name and its parameters.
+        # A custom discipline supplies its name and its parameters.
         return table | brought if isinstance(brought := table.get("discipline"), dict) else table
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         value = value.tolist()
@@ -62,18 +62,18 @@ def _plain(value: Any, at: str) -> Any:
         return value
     raise InputError(
         f"{_place(at)}{printable(repr(value)):.60} is of type {type(value).__name__}, which a scenario cannot hold; "
-        "write a text, a number, true or false, a list or a mapping"
+        "write a string, a number, true or false, a list or a mapping"
     )
 
 
 def _entry(value: Any, at: str, key: str) -> Any:
-    """A part of the value at `at`. Most are texts, which are plain already."""
+    """Converts the part of a value at the path `at`. Most parts are strings, which are already plain."""
     return value if type(value) is str or type(value) is int else _plain(value, at + key)
 
 
 @cache
 def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
-    """The fields of a dataclass, each with its key in a scenario."""
+    """Returns the fields of a dataclass, each with its key in a scenario."""
     return tuple((entry.name, entry.name.rstrip("_")) for entry in dataclasses.fields(kind))
 
 
@@ -82,7 +82,7 @@ def _place(at: str) -> str:
 
 
 def toml_value(value: object) -> str:
-    """A value as TOML writes it on one line.
+    """Returns a value as TOML writes it on one line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The presets as plain scenarios, kept in a file: the functions that give them import 40 ms of classes.
+"""The presets as plain scenarios in a file: importing the classes that the preset functions use would take 40 ms.
 
 ``make presets`` writes the file again; a test compares it with the functions.
 """
@@ -16,12 +16,12 @@ KEPT = Path(__file__).with_name("presets.json")
 
 
 def names() -> list[str]:
-    """The names of all presets."""
+    """Returns the names of all presets."""
     return list(_kept())
 
 
 def scenario(name: str) -> dict[str, Any]:
-    """A preset with the values of a scenario file."""
+    """Returns a preset as the plain values of a scenario file."""
     kept = _kept()[name]
     if kept is not None:
         return kept

@@ -6,111 +6,122 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag.scenario.values import RoutingProtocol, Time
-
-Model = str | Mapping[str, Any]
-"""A model by its name, or as a mapping with its parameters: ``{"model": "log-distance", "exponent": 2.5}``."""
+from lightlag._renamed import former_keywords
+from lightlag.scenario.values import Model, RoutingProtocol, Time
 
 
+@former_keywords()
 @dataclass(frozen=True, kw_only=True)
 class Radio:
-    """A radio: its power, its receiver and its MAC. Left out, a key has the default of ns-3.37."""
+    """A radio: its power, its receiver and its MAC. Omitted keys of a medium have the defaults of ns-3.37; omitted keys
+    of a node have the values of its medium.
+    """
 
     power: str | None = None
-    """Power that it sends, ``"16.02 dBm"``."""
+    """Transmit power: a power such as "16 dBm". Default: ``"16.0206 dBm"``."""
     gain: str | None = None
-    """Gain of its antenna, both ways."""
+    """Antenna gain, for transmission and reception: a ratio such as "15 dB". Default: ``"0 dB"``."""
     noise_figure: str | None = None
-    """Noise that its receiver adds."""
+    """Noise figure of the receiver: a ratio such as "15 dB". Default: ``"7 dB"``."""
     sensitivity: str | None = None
-    """The weakest signal that it notices at all."""
+    """Weakest signal that the receiver can notice: a power such as "16 dBm". Default: ``"-101 dBm"``."""
     detection: str | None = None
-    """The weakest preamble that it detects."""
+    """Weakest preamble that the receiver detects: a power such as "16 dBm". Default: ``"-82 dBm"``."""
     detection_snr: str | None = None
-    """Ratio of signal to interference and noise that a preamble needs."""
+    """Minimum ratio of signal to interference and noise for a preamble: a ratio such as "15 dB". Default: ``"4
+    dB"``."""
     carrier_sense: str | None = None
-    """Power of frames that makes the medium busy, whether or not they are understood."""
+    """Minimum power of frames, decodable or not, that makes the medium busy: a power such as "16 dBm". Default: ``"-82
+    dBm"``."""
     energy_detection: str | None = None
-    """Energy of any kind that makes the medium busy."""
+    """Minimum energy of any kind that makes the medium busy: a power such as "16 dBm". Default: ``"-62 dBm"``."""
     capture: bool | None = None
-    """Whether a much stronger frame takes the place of one that has just started."""
+    """Whether a much stronger frame replaces one that has just started. Default: False."""
     capture_margin: str | None = None
-    """How much stronger it has to be."""
+    """Minimum margin of the stronger frame for ``capture``: a ratio such as "15 dB". Default: ``"5 dB"``."""
     rate: str | None = None
-    """The rate of data: ``"24 Mbit/s"`` or ``"HtMcs7"``."""
+    """Data rate, ``"24 Mbit/s"`` or ``"HtMcs7"``: a rate. Default: ``"24 Mbit/s"``."""
     rate_control: Model | None = None
-    """Choice of the rate of data, ``"minstrel-ht"`` or ``{"algorithm": "arf", "successes": 5}``; fixed by default."""
+    """Choice of the data rate, ``"minstrel-ht"`` or with its parameters ``{"algorithm": "arf", "successes": 5}``; fixed
+    by default."""
     broadcast_rate: str | None = None
-    """The rate of broadcasts."""
-    tries: int | None = None
-    """Transmissions of a frame after which it is given up."""
+    """Rate of broadcasts: a rate. Default: ``"6 Mbit/s"``."""
+    max_attempts: int | None = None
+    """Maximum number of transmissions of a frame before it is dropped. From 1 to 255. Default: 7."""
     rts_threshold: int | None = None
-    """Frames longer than so many bytes ask for the medium first."""
+    """Maximum size in bytes of a frame without RTS and CTS. From 1 to 65,535. Default: 65,535."""
     aggregation: float | None = None
-    """Most bytes of an A-MPDU; 0 for none."""
+    """Maximum size of an A-MPDU in bytes; 0 for none. From 0 to 65,535. Default: 65,535."""
     missing_block_ack: Literal["ask", "repeat"] | None = None
-    """The reaction to a block acknowledgement that did not come: a question for it (default), or the frames again."""
+    """Reaction to a missing block acknowledgement: request it (ask), or retransmit the frames (repeat).
+    Default: ``"ask"``."""
     block_ack_agreement: Literal["aggregates", "ns3"] | None = None
-    """Agreements about block acknowledgements: from the start where packets can be aggregated (default), or negotiated
-    at every rate as in ns-3."""
+    """Block acknowledgement agreements: in place from the start where packets can be aggregated, or negotiated at every
+    rate (as in ns-3, with 802.11n and 802.11ac). Default: ``"aggregates"``."""
     access_class: Literal["best-effort", "background", "video", "voice"] | None = None
-    """Access class of packets of flows that have no code point; by default best effort."""
+    """Access class of flows without a code point, if the medium has classes. Default: ``"best-effort"``."""
     edca: Mapping[str, Mapping[str, Any]] | None = None
-    """Parameters of access classes where they are not the standard's: ``{"voice": {"cw_min": 3, "cw_max": 7}}``; also
-    aifsn and txop."""
+    """Parameters of access classes that differ from the standard, ``{"voice": {"cw_min": 3, "cw_max": 7}}``; also
+    ``aifsn`` and ``txop``."""
     queue: int | None = None
-    """Frames that may wait."""
+    """Maximum number of waiting frames. From 1 to 1,000,000. Default: 500."""
     lifetime: Time | None = None
-    """The time for which a frame may wait."""
+    """Maximum waiting time of a frame. Default: ``"500 ms"``."""
 
 
+@former_keywords()
 @dataclass(frozen=True, kw_only=True)
 class Medium(Radio):
-    """A radio medium: a channel, the radios on it where a node says nothing else, and the routing of their nodes."""
+    """A radio medium: a channel, the radios on it where a node specifies nothing else, and the routing of their
+    nodes.
+    """
 
     name: str | None = None
-    """Its name; by default ``"air"``."""
+    """Name of the medium. Default: ``"air"``."""
     kind: Literal["wifi"] | None = None
-    """Its kind; by default ``"wifi"``, a channel of 802.11."""
+    """Kind of the medium: wifi is a channel of 802.11. Default: ``"wifi"``."""
     standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac"] | None = None
-    """The amendment of 802.11; by default 802.11n."""
+    """Amendment of 802.11. Default: ``"802.11n"``."""
     frequency: str | None = None
-    """The centre frequency; by default 5.18 GHz."""
+    """Centre frequency: a frequency such as "5.18 GHz" (Hz, kHz, MHz, GHz). Default: ``"5.18 GHz"``."""
     width: Literal["20 MHz", "40 MHz", "80 MHz"] | None = None
-    """The width of the channel."""
+    """Width of the channel. Default: ``"20 MHz"``."""
     guard: Literal["long", "short", "short-unrounded"] | None = None
-    """The guard interval of 802.11n and 802.11ac."""
+    """Guard interval of 802.11n and 802.11ac. Default: ``"long"``."""
     streams: int | None = None
-    """Spatial streams of 802.11n and 802.11ac."""
+    """Spatial streams of 802.11n and 802.11ac. From 1 to 4. Default: 1."""
     errors: Literal["nist", "yans", "table-bcc", "table-ldpc"] | None = None
-    """The model of errors."""
+    """Error model. Default: ``"nist"``."""
     propagation: Model | None = None
-    """The loss over the distance; by default log-distance with an exponent of 3."""
+    """Path loss over the distance; by default log-distance with an exponent of 3."""
     fading: Model | None = None
-    """The power of each frame around its mean; by default none."""
+    """Fading from frame to frame; by default none."""
     shadowing: Mapping[str, Any] | None = None
-    """Losses that differ from pair to pair: ``{"deviation": "4 dB", "epoch": "1 s"}``."""
+    """Losses that differ from pair to pair, ``{"deviation": "4 dB", "epoch": "1 s"}``: a normal deviation in dB, drawn
+    for each pair of stations and each epoch; a random line of sight also holds for one epoch (Rappaport 1996)."""
     routing: RoutingProtocol | None = None
-    """The routing protocol, ``"aodv"`` or ``{"protocol": "olsr", "hello_interval": "1 s"}``; or a router of one's own;
-    by default AODV."""
+    """Routing protocol, ``"aodv"``, which is the default, or with its parameters
+    ``{"protocol": "olsr", "hello_interval": "1 s"}``; or a custom router."""
     arp: Literal["off", "ns3"] | None = None
-    """Whether nodes have to ask for addresses; by default they know them."""
+    """Address resolution: none (nodes know the addresses), or as in ns-3. Default: ``"off"``."""
     elfn: bool | None = None
-    """Whether senders of TCP are told that their route broke, and that there is one again; needs AODV."""
+    """Explicit link failure notification: whether TCP senders are notified when their route breaks, and wait for a
+    route exists again; needs AODV. Default: False."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A node with a radio, or with several. Nodes of links alone need none of these."""
+    """A node with one or several radios. Nodes without radios need no such table."""
 
     name: str
+    """Name, as used by links and flows."""
     media: tuple[str, ...] | None = None
-    """The media on which it has a radio; by default the only one."""
+    """Media of the node's radios; may be omitted if there is only one medium."""
     at: Sequence[str] | None = None
-    """Its place at the start: ``["10 m", "0 m", "1.5 m"]`` to the east, to the north and up."""
+    """Initial position as coordinates to the east, to the north and up: ``["10 m", "0 m", "1.5 m"]``."""
     area: Sequence[str] | None = None
-    """The box in which it moves, from the origin on; by default that of the swarm, if there is one."""
+    """Box in which the node moves, with a corner at the origin; by default the box of the swarm, if there is one."""
     mobility: Model | None = None
-    """Its movement, ``{"model": "random-waypoint"}``; by default it stays."""
+    """Mobility model, ``{"model": "random-waypoint"}``; by default the node does not move."""
     radio: Radio | Mapping[str, Any] | None = None
-    """Differences of its radios from the others of their media."""
+    """Settings of the node's radios that override the settings of their media."""

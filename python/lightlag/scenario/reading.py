@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from lightlag.scenario.document import Scenario
 
 ScenarioLike: TypeAlias = "Scenario | Network | Mapping[str, Any] | str | os.PathLike[str]"
-"""Any description of a scenario; a text is the path of a TOML or JSON file, the name of a preset, or the results folder
-of a run, which stands for its scenario."""
+"""Any description of a scenario.
+
+A string is the path of a TOML or JSON file, the name of a preset, or the results directory of a run, which stands for
+its scenario.
+"""
 Sets: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 """Changes to a scenario: dotted paths and new values."""
 
 
 def load_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> str:
-    """Reads and checks a scenario; gives its complete form as JSON. Raises what :func:`read_scenario` does."""
+    """Reads and checks a scenario; returns its complete form as JSON.
+
+    Raises the same errors as :func:`read_scenario`.
+    """
     return read_scenario(scenario, sets).json()
 
 
@@ -38,19 +44,19 @@ def read_scenario(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) 
     Raises
     ------
     ScenarioError
-        If it cannot be run; each line of the message is a place, a value and a remedy.
+        If it cannot be run; each line of the message has a key, a value and a fix.
     """
     text, kind, source = _source(scenario)
     return parsing.parsed(text, kind, sets, source)
 
 
 def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple[str | None, list[tuple[str, str]]]:
-    """Checks a scenario; gives the file it came from, if any, and its warnings.
+    """Checks a scenario; returns the file that it came from, if any, and its warnings.
 
     Raises
     ------
     ScenarioError
-        If it cannot be run, with all of its errors.
+        If the scenario cannot be run; the message has all errors.
     """
     source, _, warnings = checked(scenario, sets)
     return source, warnings
@@ -59,18 +65,18 @@ def check(scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()) -> tuple
 def checked(
     scenario: ScenarioLike, sets: Sequence[tuple[str, str]] = ()
 ) -> tuple[str | None, _engine.Scenario, list[tuple[str, str]]]:
-    """As :func:`check`, with the scenario as the engine has read it before the warnings."""
+    """As :func:`check`, but also returns, before the warnings, the scenario as the engine has read it."""
     text, kind, source = _source(scenario)
     return source, *parsing.checked(text, kind, sets, source)
 
 
 def congestion_names() -> list[str]:
-    """The names of all congestion-control algorithms."""
+    """Returns the names of all congestion-control algorithms."""
     return [entry["name"] for entry in json.loads(_engine.catalog())["congestion"]]
 
 
 def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
-    """Text, format and file of a scenario."""
+    """Returns the text, the format and the file of a scenario."""
     if not isinstance(scenario, (str, os.PathLike)):
         return _text_of(scenario), "json", None
     path = Path(scenario)
@@ -84,7 +90,7 @@ def _source(scenario: ScenarioLike) -> tuple[str, str, str | None]:
 
 
 def _text_of(scenario: Scenario | Network | Mapping[str, Any]) -> str:
-    """A scenario in Python as JSON."""
+    """Converts a scenario that is a Python object to JSON."""
     from lightlag.scenario.builder import Network
     from lightlag.scenario.document import Scenario
     from lightlag.scenario.plain import plain
@@ -102,12 +108,15 @@ def _text_of(scenario: Scenario | Network | Mapping[str, Any]) -> str:
 
 
 def is_results(scenario: str | os.PathLike[str]) -> bool:
-    """Whether a scenario is named by the folder of its results. The name of a preset stands for that."""
+    """Returns true if a scenario is given as a results directory.
+
+    A name that is also a preset stands for the preset.
+    """
     return not is_preset(scenario) and _exists(Path(scenario) / MARK)
 
 
 def inputs(source: str | os.PathLike[str], scenario: _engine.Scenario) -> list[Path]:
-    """The files that a scenario comes from: its own or its results folder, and those that it names."""
+    """Returns the files that a scenario comes from: its own file or results directory, and the files that it names."""
     own = [] if is_preset(source) else [Path(source)]
     return [*own, *_files_of(sorted(scenario.texts()))]
 
@@ -120,7 +129,7 @@ def _files_of(texts: Iterable[str]) -> Iterator[Path]:
 
 
 def is_preset(scenario: str | os.PathLike[str]) -> bool:
-    """Returns true if a name is that of a preset, and no file has it."""
+    """Returns true if this is the name of a preset, and not of a file."""
     if not isinstance(scenario, str) or (_exists(Path(scenario)) and not Path(scenario).is_dir()):
         return False
     return scenario in _presets.names()
@@ -142,7 +151,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         reason = f'no such file; {_guess(path)}name a scenario file, or one of "lightlag list scenarios"'
     except IsADirectoryError:
-        reason = "is a folder; name a scenario file in it, or the results folder of a run"
+        reason = "is a directory; name a scenario file in it, or the results directory of a run"
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except ValueError as error:
@@ -151,7 +160,7 @@ def _read(path: Path) -> str:
 
 
 def _guess(path: Path) -> str:
-    """The preset or the file beside that was most likely meant, as the start of a remedy."""
+    """Returns the start of a hint with the preset or nearby file that was most likely meant."""
     presets = _presets.names()
     stem = path.name.removesuffix(".toml").removesuffix(".json")
     if stem != path.name and stem in presets:

@@ -10,40 +10,42 @@ from lightlag.scenario.values import Time
 
 @dataclass(frozen=True, kw_only=True)
 class Pcap:
-    """Packets as pcapng files, one for each place.
+    """Packet captures as pcapng files, one for each node, link direction or radio.
 
-    A node sees the packets that it sends, receives and forwards; a link direction sees those given to its queue; a
-    radio sees the frames that it sends and understands.
+    A node captures the packets that it sends, receives and forwards; a link direction captures the packets that enter
+    its queue; a radio captures the frames that it sends and decodes.
     """
 
     at: tuple[str, ...] = ()
-    """Nodes, link directions as "from->to", and radios as "node@medium"; a node brings its radios. By default both ends
-    of every flow that is captured."""
+    """Nodes, link directions as "from->to", and radios as "node@medium"; a node includes its radios. By default both
+    endpoints of every captured flow."""
     flows: tuple[str, ...] = ()
     """Names of the flows to capture; by default all."""
     comments: bool | None = None
-    """Comments on packets: the state of the sender, and the cause of a drop."""
+    """Whether packets have comments: the state of the sender, and the cause of a drop. Default: False."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Records of a run beside its summary."""
+    """Records of a run in addition to its summary."""
 
     trace: Literal["change", "sampled", "off"] | None = None
-    """The state of senders: at each change (the default), at intervals, or never."""
+    """When the state of senders is recorded: at each change (change), at intervals (sampled), or never (off).
+    Default: ``"change"``."""
     queue: Literal["sampled", "off"] | None = None
-    """Queues of links: at intervals (the default), or never."""
+    """When the queues of links are recorded: at intervals (sampled), or never (off). Default: ``"sampled"``."""
     drops: bool | None = None
-    """Every dropped packet."""
+    """Whether every dropped packet is recorded. Default: True."""
     interval: Time | None = None
-    """Time between samples."""
+    """Time between samples, above zero. Default: ``"100 ms"``."""
     acks: bool | None = None
-    """Each ACK that a sender receives; off by default."""
+    """Whether each ACK that a sender receives is recorded; off by default."""
     internals: bool | None = None
-    """State of the congestion control in the trace: the model and the gains of BBR, ρ of Hybla; off by default."""
+    """Whether the trace includes the internal state of the congestion control, such as the model and the gains of BBR
+    or ρ of Hybla; off by default."""
     queueing: bool | None = None
-    """Waiting times of data packets at each link direction; off by default."""
+    """Whether the waiting times of data packets are recorded at each link direction; off by default."""
     positions: Time | None = None
-    """Time between two samples of the positions of nodes with radios; by default 1 s, and none for ``"off"``."""
+    """Time between two samples of the positions of nodes with radios, 1 s by default; ``"off"`` records none."""
     pcap: Pcap | None = None
-    """Packets as files that other tools read; by default none are written."""
+    """Packet captures, as files for other tools; by default none are written."""

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag.scenario.radio import Model
-from lightlag.scenario.values import Fade, Jitter, Loss, Queue, Rate, SkyRouting, Time
+from lightlag.scenario.values import Fade, Jitter, Loss, Model, Queue, Rate, SkyRouting, Time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,43 +14,49 @@ class Shell:
     """A Walker shell: circular orbits of one height and inclination, evenly spread."""
 
     name: str | None = None
-    """The satellites are ``name-plane-slot``; by default ``sat``."""
+    """Prefix of the names of its satellites, which are name-plane-slot. Default: ``"sat"``."""
     height: str
-    """Above the equator, ``"550 km"``."""
+    """Height above the equator. Example: ``"550 km"``."""
     inclination: str
-    """Of the orbits to the equator, ``"53 deg"``."""
+    """Inclination of the orbits to the equator. Example: ``"25 deg"``."""
     planes: int
+    """Number of orbital planes. From 1 to 60,000."""
     slots: int
-    """Satellites in each plane."""
+    """Number of satellites in each plane. From 1 to 60,000."""
     revolutions: float | None = None
-    """Revolutions a day, in the place of those that the height gives."""
+    """Revolutions per day, instead of the value derived from the height."""
     phasing: int | Literal["alternating"] | None = None
-    """F of the Walker notation, by default 0; ``"alternating"`` puts odd planes half a slot ahead."""
+    """F of the Walker notation; ``"alternating"`` puts odd planes half a slot ahead. Default: 0."""
     spread: str | None = None
-    """Of the planes' nodes: ``"360 deg"`` for a delta pattern, which is the default, ``"180 deg"`` for a star."""
+    """Range of the ascending nodes of the planes: ``"360 deg"`` for a delta pattern, which is the default,
+    ``"180 deg"`` for a star."""
     propagator: Literal["sgp4", "circular"] | None = None
-    """SGP4 without drag, which is the default, or a circle whose plane drifts with J2."""
+    """SGP4 without drag (sgp4), or a circle whose plane drifts with J2 (circular). Default: ``"sgp4"``."""
     may_collide: bool | None = None
-    """Whether satellites may come within a kilometre of each other, as in published simulations."""
+    """Whether satellites may come within a kilometre of each other, as in published simulations. Default: False."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkyLine:
-    """A transmitter in the sky or to it."""
+class SatelliteLink:
+    """A transmitter of a satellite, or of a station to satellites."""
 
     rate: Rate | None = None
+    """Bit rate."""
     rates: tuple[tuple[str, Rate], ...] | None = None
-    """Elevations with the rate from there on, ``(("25 deg", "20 Mbit/s"), ("60 deg", "50 Mbit/s"))``; not between
-    satellites."""
+    """Minimum elevations and their rates, instead of a single rate,
+    ``[["25 deg", "20 Mbit/s"], ["60 deg", "50 Mbit/s"]]``; not between satellites."""
     delay: Time | None = None
-    """Time that a packet takes beside the light: for a scheduler, or in the satellite."""
+    """Delay in addition to the propagation delay: for a scheduler, or processing in the satellite."""
     jitter: Jitter | None = None
+    """Jitter: ``"5 ms"`` above and below the delay, or a distribution."""
     fade: Fade | None = None
-    """Rain that drives the rate; only of the uplink."""
+    """Rain that drives the rate; only for the uplink."""
     queue: Queue | None = None
+    """Queue of the transmitter."""
     loss: Loss | None = None
+    """Packet loss other than queue overflow."""
     shared: bool | None = None
-    """Whether all stations share the transmitter of a satellite, which is the default; only of the downlink."""
+    """Whether all stations share the transmitter of a satellite; only for the downlink. Default: True."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,87 +64,103 @@ class Handover:
     """Effects of a handover of a ground station from one satellite to another."""
 
     waiting: Literal["requeue", "keep", "drop"] | None = None
-    """The fate of packets that wait for the station at the old satellite; by default they go the new way."""
+    """Treatment of packets that wait for the station at the old satellite. Default: ``"requeue"``."""
     lose_in_flight: bool | None = None
-    """Whether what is between the station and the old satellite is lost."""
+    """Whether packets in flight between the station and the old satellite are lost. Default: False."""
     pause: Time | None = None
-    """The time for which nothing leaves for the station or from it."""
+    """Duration after the handover in which no packets are sent to or from the station. Default: ``"0 s"``."""
     burst: Time | None = None
-    """The time for which everything is lost that is sent to the station or from it."""
+    """Duration after the handover in which all packets to or from the station are lost. Default: ``"0 s"``."""
     probability: float | None = None
-    """Probability that a handover has the pause, the burst and the losses; by default 1."""
+    """Probability that a handover has these effects. Default: 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Constellation:
-    """Satellites, the links between them and to the ground, and how stations use them."""
+    """Satellites, their links to each other and to the ground, and the rules by which stations use them."""
 
     start: str | None = None
-    """UTC at the start of the run, ``"2026-01-01T00:00:00Z"``."""
+    """UTC at the start of the run. Example: ``"2026-01-01T00:00:00Z"``."""
     shells: tuple[Shell, ...] | None = None
+    """Walker shells of satellites."""
     file: str | None = None
-    """A file of orbital elements, two-line sets or OMM as JSON, CSV, keywords or XML, beside or instead of shells."""
+    """A file of orbital elements, in addition to shells or instead of them: two-line sets, or OMM as JSON, CSV,
+    keywords (KVN) or XML."""
     isls: Literal["grid", "none"] | tuple[tuple[str, str], ...] | None = None
-    """Links between satellites: two in the plane and two to the planes next to it, none, or those of these pairs.
-    Planes and slots of a file are found in its orbits."""
+    """Links between satellites: two within the plane and two to the adjacent planes (the planes and slots of a file are
+    derived from its orbits), none, or links between the given pairs of names. Default: ``"grid"``."""
     polar_limit: str | None = None
-    """Latitude beyond which links between planes are off."""
+    """Maximum latitude of links between planes. Example: ``"25 deg"``."""
     elevation: str | None = None
-    """Above the horizon, from which on a station uses a satellite; by default 25 deg."""
+    """Minimum elevation of a usable satellite above the horizon; by default 25 deg."""
     visibility: Literal["elevation", "slant"] | Mapping[str, str] | None = None
-    """Whether the elevation is a true one, or gives the longest distance on a flat Earth, as in Hypatia; or the
-    distance itself, ``{"slant": "1260 km"}``."""
-    isl: SkyLine | None = None
-    uplink: SkyLine | None = None
-    """The transmitter of each station."""
-    downlink: SkyLine | None = None
-    """The transmitter of each satellite to the ground."""
+    """Satellites that a station can use: satellites above the minimum elevation (elevation), satellites closer than the
+    slant range at this elevation over a flat Earth, as in Hypatia (slant), or satellites closer than a given distance,
+    ``{"slant": "1260 km"}``. Default: ``"elevation"``."""
+    isl: SatelliteLink | None = None
+    """Transmitters between satellites."""
+    uplink: SatelliteLink | None = None
+    """Transmitter of each station."""
+    downlink: SatelliteLink | None = None
+    """Transmitter of each satellite to the ground."""
     selection: Model | None = None
-    """The satellites that a station uses: ``"shortest"`` (default), ``{"rule": "highest", "every": "15 s"}``."""
+    """Satellites that a station uses: ``"shortest"``, the default, or a rule with its parameters,
+    ``{"rule": "highest", "every": "15 s"}``."""
     routing: SkyRouting | None = None
-    """The router of one's own that chooses the ways; by default they are the shortest."""
+    """Custom router that chooses the paths; by default packets take the shortest path."""
     handover: Handover | Mapping[str, Any] | None = None
+    """Effects of a handover of a ground station from one satellite to another."""
     shortest: Literal["delay", "hops"] | None = None
-    """The measure of ways."""
+    """Metric of the shortest path: its delay, or its number of links. Default: ``"delay"``."""
     interfaces: int | None = None
-    """Satellites that a station uses at once, where it selects some."""
+    """Maximum number of satellites that a station uses simultaneously, where it selects some. From 1 to 64.
+    Default: 1."""
     interval: Time | None = None
-    """Time between two looks at the sky; by default 100 ms."""
+    """Time between two computations of the geometry. Default: ``"100 ms"``."""
     exact: bool | None = None
-    """Whether a change of a way is found to the millisecond, and not at the next look."""
+    """Whether a change of a path is found to the millisecond, instead of at the next computation. Default: True."""
     load_penalty: Time | None = None
-    """The time by which a link between satellites counts as longer that was busy since the last look."""
+    """Time that is added to the delay of a link between satellites that was busy since the last computation, in
+    proportion to its busy time. With zero the load has no effect. Default: ``"0 s"``."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkyWaypoint:
-    """A place that a ship or an aircraft passes."""
+class StationWaypoint:
+    """A position of a ship or an aircraft."""
 
     at: Time
+    """Time at this position, since the start of the run when the station passes this waypoint."""
     city: str | None = None
+    """City, whose coordinates are used."""
     latitude: str | None = None
+    """Latitude, positive to the north. Example: ``"25 deg"``."""
     longitude: str | None = None
+    """Longitude, positive to the east. Example: ``"25 deg"``."""
     height: str | None = None
+    """Height above the ellipsoid of WGS 84. Example: ``"400 m"``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Station:
-    """A station on the ground. Without a place it is the city of its name."""
+    """A ground station. Without coordinates, it is in the city of its name."""
 
     name: str
+    """Name of the node."""
     city: str | None = None
+    """City, whose coordinates are used."""
     latitude: str | None = None
-    """To the north; negative is south."""
+    """Latitude, positive to the north. Example: ``"25 deg"``."""
     longitude: str | None = None
-    """To the east; negative is west."""
+    """Longitude, positive to the east. Example: ``"25 deg"``."""
     height: str | None = None
-    """Above the ellipsoid of WGS 84."""
-    waypoints: tuple[SkyWaypoint, ...] | None = None
-    """Places that it passes, in the order of time, with great circles between them; in the place of one."""
+    """Height above the ellipsoid of WGS 84. Example: ``"400 m"``."""
+    waypoints: tuple[StationWaypoint, ...] | None = None
+    """Positions of a ship or an aircraft in ascending order of time, joined by great circles; instead of one
+    position."""
     elevation: str | None = None
-    """Above the horizon, from which on it uses a satellite."""
+    """Minimum elevation of a usable satellite above the horizon. Example: ``"25 deg"``."""
     relay: bool | None = None
-    """Whether it passes on packets from satellite to satellite: a gateway of bent pipes. It uses all satellites that it
-    sees."""
-    uplink: SkyLine | None = None
-    """Its transmitter, in the place of that of the constellation."""
+    """Whether the station relays packets between satellites, as a gateway of bent pipes. It uses all visible
+    satellites. Default: False."""
+    uplink: SatelliteLink | None = None
+    """Transmitter of the station, if it differs from the constellation's."""

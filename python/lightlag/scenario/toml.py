@@ -1,4 +1,4 @@
-"""Plain values as TOML, laid out as people write scenario files: short tables and lists stay on one line."""
+"""Writes plain values as TOML in the common layout of scenario files: short tables and lists stay on one line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from lightlag.errors import InputError
 from lightlag.text.terminal import printable
 
 _FIRST = ("between", "kind")
-"""Keys that stand at the head of their table."""
+"""Keys that are written first in their table."""
 
 
 def document(entries: Mapping[str, Any]) -> str:
-    """A TOML file: plain keys first, then a block for each table and each entry of a list of tables."""
+    """Returns the text of a TOML file: plain keys first, then a block for each table and each entry of a list of
+    tables.
+    """
     plain = {name: value for name, value in entries.items() if not _is_block(value)}
     blocks = [_lines(plain)] if plain else []
     for name, value in entries.items():
@@ -27,7 +29,7 @@ def document(entries: Mapping[str, Any]) -> str:
 
 
 def one_line(value: object) -> str:
-    """A value as TOML writes it on one line.
+    """Returns a value as TOML writes it on one line.
 
     Examples
     --------
@@ -41,12 +43,12 @@ def one_line(value: object) -> str:
     if isinstance(value, str):
         return _text(value)
     if value is None:
-        raise InputError("TOML has no word for None; leave it out of the list")
+        raise InputError("TOML has no null value; remove None from the list")
     return json.dumps(value)
 
 
 def key(name: str) -> str:
-    """The name of an entry, in quotes where TOML asks for them."""
+    """Returns the name of an entry, in quotes where TOML requires them."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 
@@ -67,6 +69,8 @@ def _text(value: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError(f'"{printable(value):.60}" holds half a character; a file holds whole ones') from None
-    # TOML's escapes are those of JSON, but it also refuses the last control character, and halves of a surrogate pair.
+        raise InputError(
+            f'"{printable(value):.60}" holds an unpaired surrogate, which UTF-8 cannot encode; remove it'
+        ) from None
+    # TOML's escapes equal JSON's, but TOML also rejects the last control character, and halves of a surrogate pair.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

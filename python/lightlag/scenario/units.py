@@ -1,4 +1,4 @@
-"""A check that quantities carry their unit, made where a script adds them, so that the traceback names its line."""
+"""Checks that quantities have a unit. A script is checked where it adds them, so that the traceback names its line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUGGESTED: dict[str, Callable[[float], str]] = {
     "transfer": size,
     "buffer": size,
 }
-"""The text that a bare number most likely stands for: SI units, and packets in a queue."""
+"""Suggestion for a number without a unit, by parameter: SI units, and packets for a queue."""
 
 
 def check_units(place: str, **given: object) -> None:
@@ -30,14 +30,15 @@ def check_units(place: str, **given: object) -> None:
     Parameters
     ----------
     place
-        The object to which the quantities belong, as the error names it.
+        Name of the object that has the quantities, for the error.
     given
-        Values by their parameter; one for each direction may be in a :class:`Directions`. Those without a unit pass.
+        Values by parameter; values per direction are in a :class:`Directions`. Parameters that have no unit are
+        ignored.
 
     Raises
     ------
     InputError
-        With the parameter, its value, and a text to write instead.
+        If there is one; the message has the parameter, its value, and a text to write instead.
 
     Examples
     --------

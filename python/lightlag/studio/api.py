@@ -1,8 +1,8 @@
-"""The requests of the page over HTTP.
+"""The requests of the studio over HTTP.
 
-Every request has the header ``Authorization: Bearer TOKEN``; a POST also has ``Origin``, as browsers send it.
-Answers are JSON unless something else is said; an error is ``{"error": {"message": ...}}`` with a status from 400
-on. A ``place`` is a name such as ``0/geo``: the number of a folder in ``folders``, then the path in it.
+Every request has the header ``Authorization: Bearer TOKEN``; a POST also has ``Origin``, as browsers send it. Replies
+are JSON unless stated otherwise; an error is ``{"error": {"message": ...}}`` with a status of 400 or above. A ``place``
+is a name such as ``0/geo``: the index of a directory in ``folders``, then the path in it.
 
 - ``GET /api/about``: ``version``, ``build``, ``cores``, ``folders`` (as they are shown), ``file``: null, or
   ``name``, ``text``, ``format`` ("toml" or "json"), ``files`` (by name, in base 64) and ``error`` (null or a
@@ -12,32 +12,32 @@ on. A ``place`` is a name such as ``0/geo``: the number of a folder in ``folders
   there are more.
 - ``GET /api/summary?place=``: the summary of a run, as ``lightlag run --json``; of other results their
   ``run.json``.
-- ``GET /api/file?place=``: a scenario below the folders, or the complete one of a run, as ``file`` above.
-- ``GET /api/table?place=&table=&first=0&rows=1000000&columns=a,b``: rows of a table in the form of the door
+- ``GET /api/file?place=``: a scenario below the directories, or the complete one of a run, as ``file`` above.
+- ``GET /api/table?place=&table=&first=0&rows=1000000&columns=a,b``: rows of a table in the engine's format
   (``columns.py``).
-- ``POST /api/report`` with ``{"place": ...}``: ``address``, where the report is for a while. It opens in a frame,
-  needs no token, and its scripts reach nothing of this server.
-- ``GET /api/study?place=&store=``: how far a study is, as ``lightlag study status --json``.
+- ``POST /api/report`` with ``{"place": ...}``: a temporary ``address`` of the report. It opens in a frame,
+  needs no token, and its scripts cannot access this server.
+- ``GET /api/study?place=&store=``: the progress of a study, as ``lightlag study status --json``.
 
-WebSockets (``sockets.py``) take ``{"token": ...}`` as the first message and answer ``{"event": "welcome"}``.
+WebSockets (``sockets.py``) take ``{"token": ...}`` as the first message and reply ``{"event": "welcome"}``.
 
-- ``/door``: the native engine. Text messages ``{"id": 7, "op": ..., ...}`` with a request of the door; a binary
-  message answers: the id (u32, little endian), then the answer of the door. Runs of a connection end with it.
-- ``/tasks``: text messages both ways; events have the ``id`` of their request. A task ends with ``end``, and its id
-  is free again; ``refused`` answers a request whose id is not. When the connection ends, its tasks are cancelled;
-  records up to then are kept.
+- ``/door``: the native engine. Text messages ``{"id": 7, "op": ..., ...}`` with a request to the engine; the reply is a
+  binary message: the id (u32, little endian), then the engine's reply. Runs of a connection end with it.
+- ``/tasks``: text messages both ways; events have the ``id`` of their request. A task ends with ``end``, and its id is
+  free again; ``refused`` is the reply to a request whose id is not free. When the connection ends, its tasks are
+  cancelled; records so far are stored.
 
   - ``{"id", "op": "run", "scenario": text, "format"?, "files"?: {name: base64}, "base"?: place, "seeds"?: [..],
     "sets"?: [[key, value]], "duration"?, "threads"?: 1, "jobs"?}``: events of ``worker.py``, with ``place`` in
     ``result``.
   - ``{"id", "op": "compare", "scenarios": [text], "congestion"?: [..] | {label: ..}, "vary"?: {key: [..]},
-    "replications"?: 10, "seed"?, "sets"?, "duration"?, "files"?, "base"?, "jobs"?}``: the same. One that was
-    cancelled goes on when it is asked again.
+    "replications"?: 10, "seed"?, "sets"?, "duration"?, "files"?, "base"?, "jobs"?}``: the same. A cancelled comparison
+    resumes when it is requested again.
   - ``{"id", "op": "study", "study": place, "store"?: place, "jobs"?}``: makes the runs of a study file that its store
-    does not hold: ``status`` as for ``watch``, then ``result`` with ``place``. The store is the one that is named, or
-    ``store`` among the results, beside the study, or beside its folder; without any, among the results.
-  - ``{"id", "op": "watch", "study": place, "store"?: place}``: events ``status`` with what ``/api/study`` answers,
-    when it changes.
+    does not hold: ``status`` as for ``watch``, then ``result`` with ``place``. The store is the named one, or ``store``
+    among the results, next to the study, or next to its directory; if none exists, it is created among the results.
+  - ``{"id", "op": "watch", "study": place, "store"?: place}``: events ``status`` with the reply of ``/api/study``, when
+    it changes.
   - ``{"id", "op": "cancel"}``: ends the task with this id.
 """
 
@@ -69,18 +69,21 @@ __all__ = ["Api"]
 P = ParamSpec("P")
 T = TypeVar("T")
 AT_ONCE = 2
-"""Requests that read results at the same time."""
+"""Maximum number of simultaneous requests that read results."""
 MOST_REPORTS = 8
-"""Reports whose address is known; the oldest is forgotten first."""
+"""Maximum number of reports with a valid address; the oldest is dropped first."""
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-"""A report has its scripts in it. In a sandbox it has no origin, so they can ask this server for nothing."""
+"""Content policy of a report, which contains its scripts.
+
+In a sandbox it has no origin, so they cannot send requests here.
+"""
 
 
 class Api:
-    """Answers over HTTP.
+    """The HTTP API of the studio.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ class Api:
         self._reading = asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> list[Route]:
-        """The addresses."""
+        """Returns the routes."""
         return [
             Route("/api/about", self._about),
             Route("/api/results", self._results),
@@ -138,7 +141,7 @@ class Api:
         try:
             place = json.loads(await request.body())["place"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise RefusedError(400, 'the request is no object in JSON; send {"place": "0/geo"}') from None
+            raise RefusedError(400, 'the request is not a JSON object; send {"place": "0/geo"}') from None
         page = await self._read(reading.report, self._places, place)
         ticket = secrets.token_urlsafe(24)
         self._reports[ticket] = page
@@ -149,7 +152,7 @@ class Api:
     async def _shown(self, request: Request) -> Response:
         page = self._reports.get(request.path_params["ticket"])
         if page is None:
-            raise RefusedError(404, "this report is no longer there; open it again from the list of results")
+            raise RefusedError(404, "this report has expired; open it again from the list of results")
         # A document in a sandbox must not isolate its opener.
         opener = {"cross-origin-opener-policy": "unsafe-none"}
         return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY} | opener)
@@ -163,7 +166,7 @@ class Api:
         return JSONResponse(await self._read(look))
 
     async def _read(self, function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Calls a function in a thread; its errors become those of the request."""
+        """Calls a function in a thread; its errors become errors of the request."""
         async with self._reading:
             try:
                 return await aside(function, *args, **options)
@@ -176,12 +179,12 @@ class Api:
 def _asked(request: Request, key: str) -> str:
     values = request.query_params.getlist(key)
     if len(values) != 1:
-        raise RefusedError(400, f"{key}: is missing or there twice; write it once in the address")
+        raise RefusedError(400, f"{key}: is missing or duplicated; give it once in the address")
     return values[0]
 
 
 def _number(request: Request, key: str, default: int) -> int:
     text = request.query_params.get(key, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise RefusedError(400, f"{key}: {text!r:.40} is no whole number")
+        raise RefusedError(400, f"{key}: {text!r:.40} is not a whole number")
     return int(text)

@@ -1,4 +1,4 @@
-"""Threads beside the loop, for what takes long. They end with the process, whatever they do."""
+"""Threads for long operations outside the event loop. They end with the process, whatever they do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 async def aside(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Calls a function in a thread of its own."""
+    """Calls a function in a new thread."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
     work = threading.Thread(target=lambda: _fulfil(loop, answer, lambda: function(*args, **options)), daemon=True)
@@ -26,7 +26,7 @@ async def aside(function: Callable[P, T], *args: P.args, **options: P.kwargs) ->
 
 
 class Desk(Generic[T]):
-    """An object that lives in a thread: it is made there with the first call, and its calls follow each other."""
+    """An object that belongs to a thread: the first call creates it there, and calls are made one at a time."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._waiting: queue.SimpleQueue[Callable[[Callable[[], T]], None] | None] = queue.SimpleQueue()
@@ -34,14 +34,14 @@ class Desk(Generic[T]):
         threading.Thread(target=self._work, daemon=True).start()
 
     async def ask(self, call: Callable[[T], Any]) -> Any:
-        """The result of `call` with the object."""
+        """Returns the result of `call`, which is called with the object in its thread."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
         self._waiting.put(lambda one: _fulfil(loop, answer, lambda: call(one())))
         return await answer
 
     def close(self) -> None:
-        """Ends the thread after the call that it is at."""
+        """Ends the thread after its current call."""
         self._waiting.put(None)
 
     def _work(self) -> None:
@@ -63,7 +63,7 @@ def _fulfil(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Any], call: 
     try:
         value = call()
     except BaseException as error:
-        # A panic of the engine is no Exception; whoever waits gets to know it.
+        # A panic of the engine is not an Exception; the waiting caller receives it.
         failure = error if isinstance(error, Exception) else RuntimeError(f"{error!r}")
     # The loop may have ended meanwhile.
     with suppress(RuntimeError):

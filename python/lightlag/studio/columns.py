@@ -1,8 +1,8 @@
-"""Tables as the door answers them: a head in JSON, then binary columns.
+"""Tables in the format of the engine's replies: a head in JSON, then binary columns.
 
-An answer is the length of its head (u32, little endian), the head, zeros up to a multiple of 8, and the columns,
-each at a multiple of 8 from the start of the first. Numbers are ``f64``, a missing one NaN; truth values are
-``u8``; texts are ``u32`` numbers of the list ``names`` of their column, a missing one 0xffffffff.
+A reply consists of: the length of its head (u32, little endian), the head, zeros up to a multiple of 8, and the
+columns, each starting at a multiple of 8 from the start of the first. Numbers are ``f64``, a missing one NaN; truth
+values are ``u8``; strings are ``u32`` indices into the list ``names`` of their column, a missing one 0xffffffff.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "packed"]
 
 MISSING = 0xFFFF_FFFF
-"""The number of a text that is missing."""
+"""Index that stands for a missing string."""
 
 
 def packed(head: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> bytes:
-    """An answer with these tables.
+    """Returns a reply with these tables.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _column(column: pl.Series) -> tuple[bytes, dict[str, Any]]:
         values = column.cast(pl.Float64).fill_null(float("nan"))
         return values.to_numpy().astype("<f8").tobytes(), {"type": "f64"}
     if kind.is_nested():
-        # Lists as JSON: few tables have some.
+        # Lists as JSON strings, because few tables have lists.
         texts = pl.Series(
             column.name, [None if one is None else json.dumps(one) for one in column.to_list()], pl.String
         )

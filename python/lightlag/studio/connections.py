@@ -1,4 +1,4 @@
-"""Connections as uvicorn serves them, known to :mod:`lightlag.studio.visitors` until they show the token."""
+"""Connections that uvicorn serves. :mod:`lightlag.studio.visitors` tracks them until they show the token."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from lightlag.studio.visitors import Visitors
 __all__ = ["BACKLOG", "HttpConnection", "SocketConnection"]
 
 BACKLOG = 128
-"""Connections that are accepted at once."""
+"""Maximum number of connections that wait to be accepted."""
 
 
 class HttpConnection(H11Protocol):
-    """A connection over HTTP."""
+    """An HTTP connection."""
 
     def __init__(self, visitors: Visitors, **options: Any) -> None:
         super().__init__(**options)
         self._visitors = visitors
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Takes in the connection."""
+        """Registers the connection."""
         super().connection_made(transport)
         self._visitors.opened(self.client, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets the connection."""
+        """Unregisters the connection."""
         self._visitors.closed(self.client)
         super().connection_lost(exc)
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
-    """A connection that became a WebSocket."""
+    """An HTTP connection that became a WebSocket."""
 
     def __init__(self, visitors: Visitors, **options: Any) -> None:
         super().__init__(**options)
         self._visitors = visitors
 
     def data_received(self, data: bytes) -> None:
-        """Takes bytes, up to a limit without the token."""
+        """Receives bytes; without the token only up to a limit."""
         if self._visitors.received(self.client, len(data)):
             super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets the connection."""
+        """Unregisters the connection."""
         self._visitors.closed(self.client)
         super().connection_lost(exc)

@@ -1,8 +1,8 @@
-"""Decides which requests are answered, and with which headers.
+"""Decides which requests are accepted, and sets the headers of replies.
 
-A page of another site can make the browser of this machine ask 127.0.0.1. It knows no token, its requests name
-another origin, and a name that it points at 127.0.0.1 (DNS rebinding) stands in the header ``Host``. Each of these
-is refused by itself.
+A page of another site can make the browser of this machine send requests to 127.0.0.1. That page does not have the
+token, its requests name another origin, and if it points a host name at 127.0.0.1 (DNS rebinding), this name appears in
+the header ``Host``. Each of these three is sufficient for a rejection.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lightlag.studio.visitors import Visitors
 __all__ = ["MOST_BODY", "Access", "Guard", "RefusedError"]
 
 MOST_BODY = 1 << 20
-"""Bytes of the body of a request."""
+"""Maximum size of the body of a request in bytes."""
 MOST_TARGET = 8192
-"""Bytes of a path and its query."""
+"""Maximum size of a path and its query in bytes."""
 READS = frozenset({"GET", "HEAD"})
 METHODS = READS | {"POST"}
 ALWAYS = {
@@ -29,17 +29,17 @@ ALWAYS = {
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
 }
-"""Headers of every answer."""
+"""Headers of every reply."""
 DEFAULT = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
 }
-"""Headers of an answer that has none of its own."""
+"""Headers of a reply that does not set its own."""
 
 
 class RefusedError(Exception):
-    """A request that is not answered: its status and the reason."""
+    """A rejected request: its status and the reason."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class RefusedError(Exception):
 
     @property
     def answer(self) -> JSONResponse:
-        """The reason in the form of every error."""
+        """The response: the reason in the form that all errors have."""
         return JSONResponse({"error": {"message": str(self)}}, self.status)
 
 
@@ -66,36 +66,36 @@ class Access:
 
     @property
     def address(self) -> str:
-        """The address to open. Browsers never send what stands behind the #."""
+        """The address to open. Browsers never send the part after the #."""
         return f"http://127.0.0.1:{self.port}/#token={self.token}"
 
     def knows(self, token: object) -> bool:
-        """Whether this is the token; in a time that does not tell how much of it is right."""
+        """Returns true if this is the token; the comparison takes constant time."""
         return isinstance(token, str) and hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
 
     def check(self, headers: Headers, *, changes: bool) -> None:
-        """Refuses requests to another host and from another origin.
+        """Rejects requests to another host and from another origin.
 
         Parameters
         ----------
         changes
-            The request changes something or opens a WebSocket, so that it must name its origin.
+            Whether the request changes state or opens a WebSocket: it must then name its origin.
         """
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            raise RefusedError(403, f"Host: this server answers only at {' and '.join(self.hosts)}")
+            raise RefusedError(403, f"Host: this server replies only at {' and '.join(self.hosts)}")
         if (origins or changes) and origins != [f"http://{hosts[0].lower()}"]:
-            raise RefusedError(403, f"Origin: only the page at http://{hosts[0].lower()} may ask that")
+            raise RefusedError(403, f"Origin: only the page at http://{hosts[0].lower()} may send this request")
 
     def check_token(self, headers: Headers) -> None:
-        """Refuses requests without the token."""
+        """Rejects requests without the token."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not self.knows(token.strip()):
             raise RefusedError(401, "token: is missing or wrong; open the address that lightlag studio printed")
 
 
 class Guard:
-    """Stands in front of an application."""
+    """Wraps an application and checks its requests."""
 
     def __init__(self, app: ASGIApp, access: Access, visitors: Visitors) -> None:
         self._app, self._access, self._visitors = app, access, visitors
@@ -122,15 +122,15 @@ class Guard:
         headers = Headers(scope=scope)
         is_socket = scope["type"] == "websocket"
         if not is_socket and scope["method"] not in METHODS:
-            raise RefusedError(405, f"{scope['method']}: there are {', '.join(sorted(METHODS))}")
+            raise RefusedError(405, f"{scope['method']}: is not supported; use one of {', '.join(sorted(METHODS))}")
         target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
         if target > MOST_TARGET:
-            raise RefusedError(414, f"the address has {target:,} bytes; {MOST_TARGET:,} are the most")
+            raise RefusedError(414, f"the address has {target:,} bytes; the maximum is {MOST_TARGET:,}")
         self._access.check(headers, changes=is_socket or scope["method"] not in READS)
         path = str(scope["path"])
         is_private = path.startswith(("/api/", "/report/"))
         if is_private and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise RefusedError(403, "Sec-Fetch-Site: only pages of this server may ask that")
+            raise RefusedError(403, "Sec-Fetch-Site: only pages of this server may send this request")
         if not is_socket and path.startswith("/api/"):
             self._access.check_token(headers)
             self._visitors.admit(scope.get("client"))

@@ -1,4 +1,4 @@
-"""The results, studies and scenarios below the given folders."""
+"""The results, studies and scenarios below the given directories."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from lightlag.studio.places import Places
 __all__ = ["Listing"]
 
 DEEPEST = 6
-"""Folders below a given one, counted from it."""
+"""Maximum depth of directories below a given one."""
 MOST_FOLDERS = 5000
 MOST_ENTRIES = 2000
 LARGEST_HEAD = 32 << 20
-"""Bytes of a ``run.json`` that is read; larger ones are listed by their names."""
+"""Maximum size of a ``run.json`` that is read, in bytes; results with a larger one are listed by name."""
 LARGEST_TOML = 1 << 20
 SCENARIO = {"links", "topology", "flows"}
-"""Keys of which every scenario has one."""
+"""Keys of scenarios; every scenario has one of them."""
 
 
 class Listing:
-    """Looks through folders, and keeps what it has read of files that did not change."""
+    """Scans directories, and caches the contents of files until they change."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
         self._read: dict[tuple[str, int, int], dict[str, Any] | None] = {}
 
     def entries(self) -> dict[str, Any]:
-        """The entries, the latest first, each with ``place``, ``kind``, ``name``, ``date`` and what its kind tells.
+        """Returns the entries, the latest first, each with ``place``, ``kind``, ``name``, ``date`` and the values of
+        its kind.
 
-        ``kind`` is "run", "comparison", "study", "reproduction" (results), "study file" or "scenario". ``more`` says
-        whether there are more than are listed.
+        ``kind`` is "run", "comparison", "study", "reproduction" (results), "study file" or "scenario". ``more`` is true
+        if the list is incomplete.
         """
         found: dict[Path, dict[str, Any]] = {}
         is_cut = False
-        # The innermost folder names its entries.
+        # The innermost directory names its entries.
         for root in sorted(self._places.roots, key=lambda one: -len(one.parts)):
             for path in self._walk(root):
                 is_cut = len(found) >= MOST_ENTRIES
@@ -53,7 +54,7 @@ class Listing:
         return {"entries": entries, "more": is_cut}
 
     def _walk(self, root: Path) -> Iterator[Path]:
-        """Each ``run.json`` and each TOML file. Links are not followed, results are not entered."""
+        """Yields each ``run.json`` and each TOML file. Links are not followed, results are not entered."""
         waiting, seen = [(root, 0)], 0
         while waiting and seen < MOST_FOLDERS:
             folder, depth = waiting.pop()
@@ -90,7 +91,7 @@ class Listing:
 
 
 def _results(path: Path, size: int) -> dict[str, Any] | None:
-    """The facts of results, by the kind of their ``run.json``."""
+    """Returns the properties of results for the list, depending on the kind in their ``run.json``."""
     name = path.parent.name
     if size > LARGEST_HEAD:
         return {"kind": "run", "name": name, "scenario": None, "hash": None}

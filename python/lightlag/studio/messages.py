@@ -1,4 +1,4 @@
-"""Messages of the page: objects in JSON, and the types of what a request to the door has."""
+"""Messages of the studio: objects in JSON, and the types of the values in a request to the engine."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["check_types", "parsed_message"]
 
 _HALF = re.compile("[\ud800-\udfff]")
 LAST = 2**64 - 1
-"""Largest number of a run, a place or an event."""
+"""Maximum value of the index of a run, a position or an event."""
 
 
 def parsed_message(text: str) -> dict[str, Any]:
-    """Returns a message with its ``id``. Halves of surrogate pairs become U+FFFD, as in every text that a page encodes.
+    """Parses a message with an ``id``. Halves of surrogate pairs become U+FFFD, as in any text that a page encodes.
 
     Raises
     ------
     ValueError
-        If it is not an object with an ``id`` from 0 to 2^32 - 1.
+        If the message is not an object with an ``id`` from 0 to 2^32 - 1.
     """
     try:
         message = json.loads(text)
@@ -38,7 +38,7 @@ def parsed_message(text: str) -> dict[str, Any]:
 
 
 def check_types(request: Mapping[str, Any]) -> None:
-    """Checks the types of what a request to the door has; the engine checks what it lacks.
+    """Checks the types of values in a request to the engine, which checks missing keys itself.
 
     Raises
     ------
@@ -91,14 +91,14 @@ def _or_none(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or is_right(value)
 
 
-TEXT, NUMBER, COUNT = "a text", "a number", "a whole number from 0 on"
+TEXT, NUMBER, COUNT = "a string", "a number", "a whole number of at least 0"
 TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "op": (_is_text, TEXT),
     "toml": (_is_text, TEXT),
     "path": (_is_text, TEXT),
-    "data": (_is_text, "a text in base 64"),
-    "files": (_are_files, "a table of names and texts in base 64"),
-    "sets": (_are_sets, 'a list of pairs of texts; write [["links.0.loss", "1e-4"]]'),
+    "data": (_is_text, "a base64 string"),
+    "files": (_are_files, "a table of names and base64 strings"),
+    "sets": (_are_sets, 'a list of pairs of strings; write [["links.0.loss", "1e-4"]]'),
     "packets": (_are_packets, 'a table; write {"to_s": 10, "most": 1000}'),
     "captures": (_is_truth, "true or false"),
     "whole": (_is_truth, "true or false"),
@@ -111,4 +111,4 @@ TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "until_s": (_is_number, NUMBER),
     "time_s": (_is_number, NUMBER),
 }
-"""Types by key; a key has the same one in every request."""
+"""Types of values by key; a key has the same type in every request."""

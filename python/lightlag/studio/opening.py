@@ -1,8 +1,8 @@
 """Opens the page in a browser without showing the token to other users of the machine.
 
-On Linux every user may read the arguments of every process, and a browser gets the address as one. It is therefore
-given a file that only this user can read, which leads to the address. Other systems hide arguments or pass the address
-in another way; a browser outside of WSL could not read the file.
+On Linux every user may read the arguments of every process, and a browser gets the address as an argument. The browser
+is therefore given a file that only this user can read, and that redirects to the address. Other systems hide arguments
+or pass the address in another way; a browser outside of WSL could not read the file.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ PAGE = """<!doctype html>
 
 
 @contextmanager
-def opener(address: str, folder: Path) -> Iterator[None]:
-    """Opens a browser at an address; a file that led there is removed at the end.
+def opener(address: str, directory: Path) -> Iterator[None]:
+    """Opens a browser at an address; the file that redirects there is removed at the end.
 
     Parameters
     ----------
-    folder
-        The place of the file. Browsers in a sandbox read files of the user's folders, but not temporary ones.
+    directory
+        The directory of the file. Sandboxed browsers can read files in the user's directories, but not temporary files.
     """
     shown: str | None = address
     file = None
     if _shows_arguments():
-        file = _private(address, folder)
+        file = _private(address, directory)
         shown = None if file is None else file.as_uri()
     if shown is not None:
         threading.Thread(target=webbrowser.open, args=[shown], daemon=True).start()
@@ -56,9 +56,9 @@ def _shows_arguments() -> bool:
     return sys.platform not in ("darwin", "win32") and "microsoft" not in platform.release().lower()
 
 
-def _private(address: str, folder: Path) -> Path | None:
-    """A file of this user alone that leads to the address; None where there can be none."""
-    for place in (*(one for one in (folder, *folder.parents) if one.is_dir()), Path(tempfile.gettempdir())):
+def _private(address: str, directory: Path) -> Path | None:
+    """Returns a file that only this user can read and that redirects to the address; None if it cannot be created."""
+    for place in (*(one for one in (directory, *directory.parents) if one.is_dir()), Path(tempfile.gettempdir())):
         path = place / f".lightlag-studio-{token_hex(8)}.html"
         with suppress(OSError):
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""The built page: its files in memory by their paths, so that no request leads to the disk."""
+"""The built page. Its files are held in memory by their paths, so that no request accesses the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lightlag.text.terminal import printable
 __all__ = ["BUILT", "Pages"]
 
 BUILT = Path(__file__).parent / "page"
-"""The page that belongs to this installation."""
+"""Directory of the page that belongs to this installation."""
 KINDS = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -34,9 +34,9 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 PACKED = {".br": "br", ".gz": "gzip"}
-"""Suffixes of files that were compressed when the page was built, the best first."""
+"""Suffixes of files that were compressed when the page was built, the preferred one first."""
 SMALLEST = 1024
-"""Bytes from which compression is worth it."""
+"""Minimum size in bytes of a file that is compressed."""
 
 
 @dataclass(slots=True)
@@ -46,11 +46,11 @@ class File:
     Attributes
     ----------
     kind
-        Its media type.
+        Media type of the file.
     forms
-        Its content by encoding; ``identity`` is the file itself.
+        Content by encoding; ``identity`` is the file itself.
     tag
-        A digest of its content.
+        Digest of the content.
     """
 
     kind: str
@@ -65,27 +65,27 @@ class File:
 
 
 class Pages:
-    """Serves the files of a folder.
+    """Serves the files of a directory.
 
     Parameters
     ----------
-    folder
+    directory
         The built page.
     port
-        That of the server, for the policy of the page.
+        The server's port, for the content security policy of the page.
 
     Raises
     ------
     InputError
-        If there is no page.
+        If the page has not been built.
     """
 
-    def __init__(self, folder: Path, port: int) -> None:
-        if not (folder / "index.html").is_file():
+    def __init__(self, directory: Path, port: int) -> None:
+        if not (directory / "index.html").is_file():
             raise InputError(
-                f"{printable(folder)}: holds no page; build it in the sources of lightlag with: make studio"
+                f"{printable(directory)}: has no built studio; build it in the source tree with: make studio"
             )
-        self._files = _read(folder)
+        self._files = _read(directory)
         # Some browsers do not count WebSockets of the same host to 'self'.
         sockets = " ".join(f"ws://{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._policy = (
@@ -95,7 +95,7 @@ class Pages:
         )
 
     def answer(self, request: Request) -> Response:
-        """The file at the path of a request."""
+        """Returns the file at the path of a request."""
         path = request.url.path
         file = self._files.get("/index.html" if path == "/" else path)
         if file is None:
@@ -114,9 +114,9 @@ class Pages:
         return Response(file.forms[encoding], headers=headers | {"content-type": file.kind})
 
 
-def _read(folder: Path) -> dict[str, File]:
+def _read(directory: Path) -> dict[str, File]:
     found: dict[str, File] = {}
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    paths = sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
     for path in paths:
         if path.suffix in PACKED and path.with_suffix("").is_file():
             continue
@@ -126,5 +126,5 @@ def _read(folder: Path) -> dict[str, File]:
             if packed.is_file():
                 forms[encoding] = packed.read_bytes()
         kind = KINDS.get(path.suffix, "application/octet-stream")
-        found[f"/{path.relative_to(folder).as_posix()}"] = File(kind, forms)
+        found[f"/{path.relative_to(directory).as_posix()}"] = File(kind, forms)
     return found

@@ -1,4 +1,4 @@
-"""Results as the page shows them: their summary, their tables, their report."""
+"""Results in the form in which the page shows them: their summary, their tables, their report."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ROWS", "folder_of", "report", "summary", "table"]
 
 MOST_ROWS = 1_000_000
-"""Rows of an answer."""
+"""Maximum number of rows of a reply."""
 OF_COMPARISONS = ("runs", "flows", "summary")
 """The tables of a comparison and of a study."""
 
 
 def summary(places: Places, name: object) -> dict[str, Any]:
-    """The contents of ``run.json``; of a run also its flows and links, as ``lightlag run --json``.
+    """Returns the contents of ``run.json``; for a run also its flows and links, as in ``lightlag run --json``.
 
     Raises
     ------
@@ -44,7 +44,8 @@ def summary(places: Places, name: object) -> dict[str, Any]:
 
 
 def table(places: Places, name: object, of: str, first: int, rows: int, columns: list[str]) -> bytes:
-    """A part of a table in the form of the door. Its head says ``total``, the rows of the whole table, and ``first``.
+    """Returns a part of a table in the engine's format. Its head has ``total``, the number of rows of the entire table,
+    and ``first``, the index of the first row.
 
     Raises
     ------
@@ -54,13 +55,13 @@ def table(places: Places, name: object, of: str, first: int, rows: int, columns:
     folder = folder_of(places, name)
     whole = _table(folder, of, places)
     if unknown := [one for one in columns if one not in whole.columns]:
-        raise InputError(f"{printable(unknown[0])}: is no column of {of}; there are {', '.join(whole.columns)}")
+        raise InputError(f"{printable(unknown[0])}: is not a column of {of}; there are {', '.join(whole.columns)}")
     part = whole.slice(first, min(rows, MOST_ROWS))
     return packed({"total": whole.height, "first": first}, {of: part.select(columns) if columns else part})
 
 
 def report(places: Places, name: object) -> str:
-    """The report of results as a page, as ``lightlag report`` writes it.
+    """Returns the report of results as a page, as ``lightlag report`` writes it.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def report(places: Places, name: object) -> str:
     if "reproduction" in _head(folder):
         page = folder / "index.html"
         if not page.is_file():
-            raise InputError(f"{printable(name)}: is one paper, whose report is no page; open its report.md")
+            raise InputError(f"{printable(name)}: is one paper, whose report is not HTML; open its report.md")
         return read_results(page)
     if (comparison := _comparison(folder, places)) is not None:
         return comparison_report.report(comparison)
@@ -100,7 +101,7 @@ def _table(folder: Path, of: str, places: Places) -> pl.DataFrame:
 
 
 def _comparison(folder: Path, places: Places) -> Comparison | None:
-    """The comparison in a folder, or that of its study; None of a run."""
+    """Returns the comparison in a directory, or the study in it as a comparison; None for a run."""
     from lightlag.comparison.comparison import load_comparison
 
     if (folder / "curves.jsonl").exists():
@@ -110,7 +111,8 @@ def _comparison(folder: Path, places: Places) -> Comparison | None:
     from lightlag.study.schedule import Schedule
     from lightlag.study.tables import comparison
 
-    # Its paths start at the folder; those of run.json at the folder in which the study was made.
+    # Paths in study.toml are relative to the directory; paths in run.json are relative to the study's original
+    # directory.
     study, store = read(folder / "study.toml", places), store_of(folder / "study.toml", places)
     return comparison(study.plan(), store, study.target, Schedule(study, store, dry=True).total)
 
@@ -126,12 +128,12 @@ def _head(folder: Path) -> dict[str, Any]:
 
 
 def folder_of(places: Places, name: object) -> Path:
-    """The folder of results. Links in it lead nowhere else.
+    """Returns the directory of results. Symbolic links in it must not lead out of the given directories.
 
     Raises
     ------
     InputError
-        If the place holds no results, or a link in it leads out of the folders.
+        If the place holds no results, or a link in it leads out of the directories.
     """
     folder = places.find(name)
     if not (folder / "run.json").is_file():
@@ -141,5 +143,5 @@ def folder_of(places: Places, name: object) -> Path:
             if one.is_symlink():
                 places.inside(one, printable(one.name))
             elif not (one.is_dir() or one.is_file()):
-                raise InputError(f"{printable(one.name)}: is neither a file nor a folder")
+                raise InputError(f"{printable(one.name)}: is neither a file nor a directory")
     return folder

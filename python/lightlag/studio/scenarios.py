@@ -1,8 +1,7 @@
-"""Scenarios from the page: plain values without code, with files of the given folders alone.
+"""Scenarios from the studio: plain values that name no code, and files only from the given directories.
 
-A scenario may name an algorithm in a file, which is code. The engine opens such files while it reads a scenario, so
-a text is looked through before the engine sees it. The engine then reads the values that were looked through, not
-the text.
+A scenario may name an algorithm in a file, which is code. The engine opens such files while it reads a scenario, so a
+text is inspected before the engine receives it. The engine then reads the inspected values, not the text.
 """
 
 from __future__ import annotations
@@ -37,44 +36,44 @@ __all__ = [
 CODE = frozenset({"python", "plugin"})
 """Keys that name an algorithm in a file."""
 FILES = CODE | {"file", "trace"}
-"""Keys that name a file."""
+"""Keys that name a file: an algorithm or data."""
 SIDES = frozenset({"forward", "backward"})
-"""Keys of a trace whose directions differ."""
+"""Keys of a trace that differs by direction."""
 MOST_SENT = 64 << 20
-"""Bytes of the files that come with a scenario."""
+"""Maximum size of the files that are sent with a scenario, in bytes."""
 _WORDS = re.compile(r"[^\w-]+")
 _MAY_BE_CODE = re.compile(r"python|plugin|\\[xuU]")
-"""In a text that cannot be looked through: a key of code, or an escape, behind which one could hide."""
+"""Matches a key that names code, or an escape that could hide one, in a text that cannot be parsed."""
 
 
 def parsed(text: str, kind: str = "toml") -> dict[str, Any]:
-    """The plain values of a text in TOML or JSON.
+    """Returns the plain values of a text in TOML or JSON.
 
     Raises
     ------
     ScenarioError
-        If it is none.
+        If the text cannot be parsed.
     """
     try:
         tree = tomllib.loads(text) if kind == "toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "nests too deeply" if isinstance(error, RecursionError) else printable(error)
-        raise scenario_error([("", f"is no {kind.upper()}: {reason}")], "scenario") from None
+        raise scenario_error([("", f"is not valid {kind.upper()}: {reason}")], "scenario") from None
     if not isinstance(tree, dict):
-        raise scenario_error([("", f"is no table; a scenario in {kind.upper()} has keys")], "scenario")
+        raise scenario_error([("", f"is not a table; a scenario in {kind.upper()} has keys")], "scenario")
     return tree
 
 
 def without_code(tree: object, source: str = "scenario") -> None:
-    """Refuses a scenario that names algorithms in files.
+    """Rejects a scenario that names algorithms in files.
 
     Raises
     ------
     ScenarioError
-        If it does; every place is named.
+        If the scenario names one; the error lists every occurrence.
     """
     errors = [
-        (path, f"{printable(value)!r:.60} is code, which the page never runs; use lightlag run or compare for it")
+        (path, f"{printable(value)!r:.60} is code, which the studio never runs; use lightlag run or compare for it")
         for path, key, value in _entries(tree)
         if key in CODE
     ]
@@ -83,19 +82,19 @@ def without_code(tree: object, source: str = "scenario") -> None:
 
 
 def check_sets(sets: Mapping[str, Any] | Sequence[tuple[str, Any]], what: str = "sets") -> None:
-    """Refuses changes that name code or files: they belong into the text of the scenario, where they are looked at.
+    """Rejects changes that name code or files: these belong in the text of the scenario, which is inspected.
 
     Raises
     ------
     InputError
-        If one does.
+        If a change names code or a file.
     """
     pairs = sets.items() if isinstance(sets, Mapping) else sets
     for key, value in pairs:
         words = [word for word in _WORDS.split(str(key)) if word]
         values = value if isinstance(value, (list, tuple)) else [value]
         named = {*words, *(name for one in values for name in _named_files(one))}
-        # record.trace says what is recorded.
+        # record.trace selects the recorded data.
         if found := sorted(named & (CODE if words[:1] == ["record"] else FILES)):
             raise InputError(
                 f"{what}: {printable(key)}: {found[0]} names a file; write it into the text of the scenario"
@@ -103,12 +102,12 @@ def check_sets(sets: Mapping[str, Any] | Sequence[tuple[str, Any]], what: str = 
 
 
 def check_texts(tree: object, what: str) -> None:
-    """Refuses a table in which a key or a text names code or a file, whatever its place.
+    """Rejects a table in which a key or a string names code or a file, at any depth.
 
     Raises
     ------
     InputError
-        If one does.
+        If a key or a string does.
     """
     if isinstance(tree, Mapping):
         for key, value in tree.items():
@@ -123,12 +122,12 @@ def check_texts(tree: object, what: str) -> None:
 
 
 def check_competitors(congestion: Any) -> None:
-    """Refuses competitors that are code.
+    """Rejects candidates that are code.
 
     Raises
     ------
     InputError
-        If one is, or is none at all.
+        If a candidate is code, or is not valid.
     """
     from lightlag.outcomes.variables import competitors
 
@@ -139,18 +138,18 @@ def check_competitors(congestion: Any) -> None:
             if _named_files(choice) & CODE:
                 shown = printable(one.label)
                 raise InputError(
-                    f"congestion: {shown}: is code, which the page never runs; use lightlag compare for it"
+                    f"congestion: {shown}: is code, which the studio never runs; use lightlag compare for it"
                 )
 
 
 def check_door(request: Mapping[str, Any]) -> None:
-    """Refuses a request to the door that names code, after :func:`check_types`. A text with mistakes passes, so that
-    the door can show them.
+    """Rejects a request to the API that names code, after :func:`check_types`. A text with errors passes, so that the
+    API can report them.
 
     Raises
     ------
     InputError, ScenarioError
-        If it does.
+        If the request names code.
     """
     if isinstance(text := request.get("toml"), str):
         try:
@@ -158,43 +157,43 @@ def check_door(request: Mapping[str, Any]) -> None:
         except (ValueError, RecursionError):
             # The engine may read what tomllib does not.
             if _MAY_BE_CODE.search(text):
-                raise InputError("toml: has mistakes, and may name code, which the page never runs") from None
+                raise InputError("toml: has errors, and may name code, which the studio never runs") from None
         else:
             without_code(tree)
     without_code(request.get("scenario"))
     for key, value in request.get("sets", ()):
         if set(_WORDS.split(key)) & CODE or _named_files(value) & CODE:
-            raise InputError(f"sets: {printable(key)}: is code, which the page never runs")
+            raise InputError(f"sets: {printable(key)}: is code, which the studio never runs")
     if request.get("op") == "edit":
         named = set(_WORDS.split(str(request.get("path")))) | {key for _, key, _ in _entries(request.get("value"))}
         if named & CODE:
-            raise InputError("path: is code, which the page never runs")
+            raise InputError("path: is code, which the studio never runs")
 
 
 class Sent:
-    """The files of a scenario: those that came with it, and those in the given folders.
+    """The files of a scenario: files sent with it, and files in the given directories.
 
     Parameters
     ----------
     files
         Names and contents, in base 64.
     base
-        Where other names start; None if they cannot stand for a file.
+        Directory that other names are relative to; None if only files sent with the scenario may be named.
     """
 
     def __init__(self, places: Places, files: Mapping[str, str], base: Path | None) -> None:
         self._places, self._base = places, base
         self._files = {name: _decoded(name, content) for name, content in files.items()}
         if sum(map(len, self._files.values())) > MOST_SENT:
-            raise InputError(f"files: have more than {MOST_SENT:,} bytes; give their folder with --folder instead")
+            raise InputError(f"files: have more than {MOST_SENT:,} bytes; give their directory with --folder instead")
 
     def place(self, tree: dict[str, Any]) -> dict[str, Any]:
-        """The scenario with absolute paths. Files that came with it are kept among the results.
+        """Returns the scenario with absolute paths. Files sent with it are stored in the results directory.
 
         Raises
         ------
         ScenarioError
-            If a file is outside of the given folders, or no file.
+            If a path is outside of the given directories, or is not a file.
         """
         errors = []
         for holder, key, path in _files(tree):
@@ -214,17 +213,17 @@ class Sent:
             raise InputError(f"{shown}: did not come with the scenario")
         found = self._places.inside(Path(name) if self._base is None else self._base / name, shown)
         if not found.is_file():
-            raise InputError(f"{shown}: is no file")
+            raise InputError(f"{shown}: is not a file")
         return found
 
 
 def opened(file: str, places: Places) -> dict[str, Any]:
-    """A scenario with the files that it names, for the page: its text, or why there is none.
+    """Returns a scenario with the files that it names, for the page: its text, or the reason why it cannot be read.
 
     Parameters
     ----------
     file
-        A file, the folder of a run, or the name of a preset.
+        A file, the directory of a run, or the name of a preset.
     """
     from lightlag import presets
 
@@ -253,12 +252,12 @@ def opened(file: str, places: Places) -> dict[str, Any]:
 
 
 def _of_run(folder: Path, places: Places) -> str:
-    """The complete scenario of a run, in JSON.
+    """Returns the complete scenario of a run, in JSON.
 
     Raises
     ------
     InputError
-        If the folder holds no run.
+        If the directory holds no run.
     """
     try:
         head = json.loads(read_results(places.inside(folder / "run.json", printable(folder.name))))
@@ -268,12 +267,12 @@ def _of_run(folder: Path, places: Places) -> str:
 
 
 def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]:
-    """The files that a scenario names, by their names in it, in base 64.
+    """Returns the files that a scenario names, by their names in it, in base 64.
 
     Raises
     ------
     InputError
-        If one is outside of the given folders, no file, or if they are too large together.
+        If one is outside of the given directories or is not a file, or if their total size is too large.
     """
     found: dict[str, str] = {}
     left = MOST_SENT
@@ -281,7 +280,7 @@ def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]
         name = holder[key]
         path = places.inside(base / name, printable(name))
         if not path.is_file():
-            raise InputError(f"{printable(name)}: is no file")
+            raise InputError(f"{printable(name)}: is not a file")
         left -= path.stat().st_size
         if left < 0:
             raise InputError(f"{printable(name)}: the files of the scenario have more than {MOST_SENT:,} bytes")
@@ -290,7 +289,7 @@ def files_of(tree: dict[str, Any], base: Path, places: Places) -> dict[str, str]
 
 
 def _entries(value: object, path: str = "") -> Iterator[tuple[str, str, object]]:
-    """Every key with its path and its value, the outer ones first."""
+    """Yields every key with its path and its value, outer keys first."""
     waiting = [(value, path)]
     while waiting:
         at, place = waiting.pop()
@@ -304,20 +303,20 @@ def _entries(value: object, path: str = "") -> Iterator[tuple[str, str, object]]
 
 
 def _named_files(value: object) -> set[str]:
-    """The keys of a changed value that name code or files; a text is read as TOML, as the engine does."""
+    """Returns the keys of a changed value that name code or files; a text is parsed as TOML, as in the engine."""
     if isinstance(value, str):
         try:
             value = tomllib.loads(f"value = {value}")
         except (ValueError, RecursionError):
             # Without a brace it is a text in every reading.
             if "{" in value:
-                raise InputError(f"{printable(value)!r:.60} is no value of TOML; write one such as 1e-4") from None
+                raise InputError(f"{printable(value)!r:.60} is not a TOML value; write one such as 1e-4") from None
             return set()
     return {key for _, key, _ in _entries(value)} & FILES
 
 
 def _files(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """The table, the key and the path of every text that names a file."""
+    """Yields the table, the key and the path of every string that names a file."""
     waiting: list[tuple[Any, str, bool]] = [(tree, "", False)]
     while waiting:
         at, place, is_trace = waiting.pop()
@@ -326,7 +325,7 @@ def _files(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
         elif isinstance(at, dict):
             for key, inner in at.items():
                 inside = f"{place}.{key}" if place else str(key)
-                # record.trace says what is recorded.
+                # record.trace selects the recorded data.
                 is_one = key == "trace" and place != "record"
                 if isinstance(inner, str) and (is_one or key == "file" or (is_trace and key in SIDES)):
                     yield at, key, inside
@@ -338,16 +337,18 @@ def _decoded(name: object, content: object) -> bytes:
     try:
         return base64.b64decode(str(content), validate=True)
     except (binascii.Error, ValueError):
-        raise InputError(f"files: {printable(name)}: is not in base 64") from None
+        raise InputError(f"files: {printable(name)}: is not valid base64") from None
 
 
 def _kept(places: Places, name: str, content: bytes) -> Path:
-    """A file with this content, named by its digest, so that the results that it gave can be repeated.
+    """Returns a file with this content in the results directory.
+
+    It is named by its digest, so that results computed with it can be repeated.
 
     Raises
     ------
     InputError
-        If a link leads out of the folders.
+        If a link leads out of the directories.
     """
     from lightlag.files.output import new_file
 

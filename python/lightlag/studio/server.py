@@ -1,4 +1,4 @@
-"""The application, and its start on this machine."""
+"""The server application, and how it is started on this machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from lightlag.text.terminal import say
 __all__ = ["application", "serve"]
 
 PORT = 8765
-"""The port, or the first of those that are tried."""
+"""The default port, and the first one to try."""
 TRIED = 100
 HOST = "127.0.0.1"
 
@@ -52,29 +52,29 @@ def application(
     tasks: Tasks | None = None,
     visitors: Visitors | None = None,
 ) -> Guard:
-    """The application.
+    """Returns the application.
 
     Parameters
     ----------
     access
-        The port at which it is reached, and the token.
+        Its port, and the token.
     places
-        The folders that it may read; results go to the first.
+        The directories that the server may read; results go to the first.
     file
         The scenario to open.
     door
-        Makes the engine of a connection.
+        Function that creates the engine of a connection.
     page
-        The folder of the built page.
+        The directory of the built page.
     tasks
-        The processes of its clients, which end with it.
+        The processes that carry out tasks of clients; they end with the server.
     visitors
         The connections without the token.
 
     Raises
     ------
     InputError
-        If there is no page.
+        If the page has not been built.
     """
     pages = Pages(page, access.port)
     tasks = Tasks() if tasks is None else tasks
@@ -90,7 +90,7 @@ def application(
     async def refused(_: Request, error: Exception) -> Response:
         if isinstance(error, RefusedError):
             return error.answer
-        return RefusedError(500, f"a defect of lightlag: {error!r}; please report it").answer
+        return RefusedError(500, f"internal error (please report): {error!r}").answer
 
     async def static(request: Request) -> Response:
         return pages.answer(request)
@@ -119,7 +119,7 @@ def serve(
     Parameters
     ----------
     port
-        The port; None for the first that is free.
+        The port; None for the first free one.
     opens
         Whether the page is opened in a browser.
     file, door, page
@@ -128,9 +128,9 @@ def serve(
     Raises
     ------
     InputError
-        If the port is in use, a folder is none, or there is no page.
+        If the port is in use, a path is not a directory, or the page has not been built.
     """
-    # Whoever reads tables imports it; it must not take the signals from the server then.
+    # Readers of tables import it, and it must not replace the signal handlers of the server later.
     import polars  # noqa: F401
 
     places = Places.of(folders)
@@ -166,25 +166,27 @@ def serve(
 
 
 class Server(uvicorn.Server):
-    """A server that a signal ends after the records of its tasks are kept, and a second one at once."""
+    """A server that ends at the first signal once the records of its tasks are stored, and at a second signal
+    immediately.
+    """
 
     def __init__(self, config: uvicorn.Config, tasks: Tasks, visitors: Visitors, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._tasks, self._visitors, self._ready = tasks, visitors, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts, and says so: signals have their handler by then."""
+        """Starts the server, then reports its address; by that time the signal handlers are installed."""
         await super().startup(sockets)
         self._ready()
 
     async def on_tick(self, counter: int) -> bool:
-        """Looks after visitors, ten times a second."""
+        """Checks visitors ten times per second."""
         self._visitors.look()
         return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A block in which signals end the server."""
+        """Makes signals end the server within the block."""
         names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
         before = {number: signal.signal(number, self.handle_exit) for number in (getattr(signal, one) for one in names)}
         try:
@@ -202,12 +204,13 @@ class Server(uvicorn.Server):
 
 
 def _listening(port: int | None) -> socket.socket:
-    """A socket at a port of this machine, or at the first free one from the default on.
+    """Returns a socket bound to a port of this machine; by default to the first free port, starting at the default
+    port.
 
     Raises
     ------
     InputError
-        If the port cannot be had.
+        If the port cannot be bound.
     """
     reason: Any = ""
     for number in range(PORT, PORT + TRIED) if port is None else [port]:
@@ -226,4 +229,4 @@ def _listening(port: int | None) -> socket.socket:
             return listener
     if port is None:
         raise InputError(f"--port: none of {PORT} to {PORT + TRIED - 1} is free ({reason}); name another one")
-    raise InputError(f"--port {port}: cannot be had ({reason}); leave --port out for the next free one")
+    raise InputError(f"--port {port}: cannot be bound ({reason}); leave --port out for the next free one")

@@ -1,4 +1,4 @@
-"""The WebSockets: the engine behind its door, and tasks."""
+"""The WebSockets of the studio: one for the engine's API, one for tasks."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from lightlag.studio.visitors import Visitors
 __all__ = ["MOST_MESSAGE", "Asked", "Sockets"]
 
 MOST_MESSAGE = 96 << 20
-"""Bytes of a message: a scenario with its files."""
+"""Maximum size of a message in bytes: a scenario with its files."""
 MOST_SOCKETS = 16
-"""Connections with the token."""
+"""Maximum number of WebSockets with the token."""
 MOST_OPEN = 32
-"""Tasks of a connection that have not ended."""
+"""Maximum number of active tasks per connection."""
 TOKEN_S = 10.0
-"""Time for the first message, which has the token."""
+"""Time limit in seconds for the first message, which has the token."""
 WATCH_S = 1.0
-"""Time between two looks at a study, at least."""
+"""Minimum time in seconds between two checks of a study."""
 FORBIDDEN, FULL, BAD = 4401, 4429, 4400
-"""Codes with which a connection is closed."""
+"""Close codes of a connection."""
 
 
 class Asked(Protocol):
-    """The engine behind its door."""
+    """Interface to the engine's API."""
 
     def ask(self, request: str) -> bytes:
-        """The answer to a request in JSON: a head in JSON and binary columns."""
+        """Returns the reply to a JSON request: a head in JSON and binary columns."""
 
 
 class Sockets:
-    """Connections with clients.
+    """Serves the WebSockets of clients.
 
     Parameters
     ----------
     door
-        Makes the engine of a connection; its runs end with it.
+        Function that creates the engine of a connection. The runs of this engine end with the connection.
     base
-        The folder of the scenario with which the server was started.
+        The directory of the scenario with which the server was started.
     """
 
     def __init__(
@@ -71,11 +71,13 @@ class Sockets:
         self._open = 0
 
     async def door(self, socket: WebSocket) -> None:
-        """Requests to the engine: ``{"id": 7, "op": ...}`` is answered by 7 as u32 and the answer of the door."""
+        """Serves requests to the engine: the reply to ``{"id": 7, "op": ...}`` is 7 as u32, then the engine's reply."""
         await self._serve(socket, self._answer_requests)
 
     async def tasks(self, socket: WebSocket) -> None:
-        """Tasks: ``{"id": 7, "op": "run", ...}`` and others of ``api.py``, answered by events with that id."""
+        """Serves tasks: the reply to a request such as ``{"id": 7, "op": "run", ...}`` is events with this id, see
+        ``api.py``.
+        """
         await self._serve(socket, self._carry_out)
 
     async def _serve(self, socket: WebSocket, serve: Callable[[WebSocket], Awaitable[None]]) -> None:
@@ -115,8 +117,8 @@ class Sockets:
                 number = request.pop("id")
                 try:
                     answer = await desk.ask(partial(_asked, request))
-                except Exception as error:  # The engine's defects are answers, too.
-                    answer = _head({"error": {"message": f"a defect of lightlag: {error}"}})
+                except Exception as error:  # The engine's defects are also reported.
+                    answer = _head({"error": {"message": f"internal error (please report): {error}"}})
                 await socket.send_bytes(struct.pack("<I", number) + answer)
         finally:
             desk.close()
@@ -131,7 +133,7 @@ class Sockets:
 
 
 class Client:
-    """The tasks of a connection, by the ids of their requests. They are cancelled when it ends."""
+    """The tasks of a connection, by the ids of their requests. They are cancelled when the connection ends."""
 
     def __init__(self, socket: WebSocket, places: Places, tasks: Tasks, base: Path | None) -> None:
         self._socket, self._places, self._tasks, self._base = socket, places, tasks, base
@@ -139,13 +141,13 @@ class Client:
         self._open: set[int] = set()
         """The ids of tasks that have not ended."""
         self._started: dict[int, Task] = {}
-        """Those of them that have a process."""
+        """Tasks for which a process was started."""
         self._cancelled: set[int] = set()
-        """Those that end before they have one."""
+        """Ids of tasks that were cancelled before their process was started."""
         self._sending = asyncio.Lock()
 
     def take(self, request: dict[str, Any]) -> None:
-        """Starts what a request asks for, beside what goes on already."""
+        """Starts the requested task, which runs in parallel with others."""
         number, op = request["id"], request.get("op")
         carry_out = {"run": self._start, "compare": self._start, "study": self._start, "watch": self._watch}.get(
             str(op)
@@ -153,18 +155,18 @@ class Client:
         if op == "cancel":
             self._cancel(number)
         elif number in self._open:
-            message = f"id: {number} is the number of a task that goes on; take another one"
+            message = f"id: {number} is the ID of an active task; use another one"
             self._go_on(self._send({"id": number, "event": "refused", "message": message}))
         elif carry_out is None:
             self._go_on(self._fail(number, f"op: {op!r:.40} is none of run, compare, study, watch and cancel"))
         elif len(self._open) >= MOST_OPEN:
-            self._go_on(self._fail(number, f"{MOST_OPEN} tasks go on already; wait for one, or cancel one"))
+            self._go_on(self._fail(number, f"{MOST_OPEN} tasks are active already; wait for one, or cancel one"))
         else:
             self._open.add(number)
             self._go_on(self._until_end(number, carry_out(number, request)))
 
     def close(self) -> None:
-        """Cancels everything."""
+        """Cancels all tasks of the connection."""
         for number in list(self._open):
             self._cancel(number)
 
@@ -184,8 +186,8 @@ class Client:
             await work
         except (InputError, ScenarioError, OSError) as error:
             await self._fail(number, str(error), getattr(error, "errors", None))
-        except Exception as error:  # Whatever it is, the task has an end.
-            await self._fail(number, f"a defect of lightlag: {error!r}; please report it")
+        except Exception as error:  # The task ends after any error.
+            await self._fail(number, f"internal error (please report): {error!r}")
 
     async def _start(self, number: int, request: Mapping[str, Any]) -> None:
         task = await aside(prepared, request, self._places, self._base)
@@ -224,25 +226,25 @@ class Client:
 
     async def _tell(self, number: int, event: Mapping[str, Any]) -> None:
         if event["event"] == "end":
-            # Its id is free by the time that the client knows it.
+            # The ID is free by the time that the client is notified.
             self._open.discard(number)
             self._cancelled.discard(number)
             self._started.pop(number, None)
         await self._send({"id": number} | dict(event))
 
     async def _send(self, event: Mapping[str, Any]) -> None:
-        # A client that has gone needs no answer; its tasks are cancelled and keep their records.
+        # A disconnected client gets no reply; its tasks are cancelled, and their records are stored.
         with suppress(WebSocketDisconnect, RuntimeError):
             async with self._sending:
                 await self._socket.send_json(event)
 
 
 async def _request(socket: WebSocket) -> dict[str, Any] | None:
-    """The next request; None, and the end of the connection, after one that is none."""
+    """Returns the next request. If a message is not a valid request, ends the connection and returns None."""
     with suppress(ValueError, KeyError):
         # A message of bytes has no text.
         return parsed_message(await socket.receive_text())
-    await socket.close(BAD, 'a message is no object in JSON with a number "id"')
+    await socket.close(BAD, 'a message is not a JSON object with a number "id"')
     return None
 
 

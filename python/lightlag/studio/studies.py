@@ -1,4 +1,4 @@
-"""How far a study is, from its file and its store. No code that a study names is opened."""
+"""Progress of a study, from its file and its store. No code that a study names is opened."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["looked_through", "place_of_store", "read", "status", "store_of", "told"]
 
 MOST_CELLS = 1000
-"""Cells that a status lists."""
+"""Maximum number of cells in a status."""
 
 
 def read(path: Path, places: Places) -> Study:
-    """The study of a file, without code and with files of the given folders alone.
+    """Returns the study in a file, which must not name code, and may name files in the given directories only.
 
     Raises
     ------
     InputError, ScenarioError
-        If it is none, names code, or a file outside of the given folders.
+        If it is not a study, or names code or a file outside of the given directories.
     """
     from lightlag.study import Study
 
@@ -39,17 +39,17 @@ def read(path: Path, places: Places) -> Study:
 
 
 def looked_through(path: Path, places: Places) -> dict[str, Any]:
-    """The table of a study file, whose scenarios are plain values without code.
+    """Returns the table of a study file, whose scenarios are plain values without code.
 
     Raises
     ------
     InputError, ScenarioError
-        If it is none, names code, or a file outside of the given folders.
+        If it is not a study, or names code or a file outside of the given directories.
     """
     try:
         table = tomllib.loads(read_text(path, "utf-8-sig"))
     except (ValueError, OSError, RecursionError) as error:
-        raise InputError(f"{printable(path.name)}: is no study: {printable(error)}") from None
+        raise InputError(f"{printable(path.name)}: is not a study: {printable(error)}") from None
     without_code(table, "study")
     check_texts({key: value for key, value in table.items() if key not in ("scenarios", "congestion")}, "study")
     check_competitors(table.get("congestion"))
@@ -59,7 +59,7 @@ def looked_through(path: Path, places: Places) -> dict[str, Any]:
 
 
 def status(study: Study, store: Store) -> dict[str, Any]:
-    """Finished, failed and open runs, with the keys of ``lightlag study status --json``."""
+    """Returns the finished, failed and open runs, with the keys of ``lightlag study status --json``."""
     from lightlag.study.schedule import Schedule
 
     schedule = Schedule(study, store, dry=True)
@@ -67,7 +67,7 @@ def status(study: Study, store: Store) -> dict[str, Any]:
 
 
 def told(study: Study, schedule: Schedule, failures: Mapping[str, str]) -> dict[str, Any]:
-    """How far a schedule is; failures by the key of their run."""
+    """Returns the progress of a schedule, with its failures by the key of the run."""
     cells = [
         {"congestion": state.cell.congestion, "point": list(state.cell.point), "finished": state.finished}
         | {"seeds": state.limit, "reached": None if state.verdict is None else state.verdict.is_reached}
@@ -78,12 +78,12 @@ def told(study: Study, schedule: Schedule, failures: Mapping[str, str]) -> dict[
 
 
 def store_of(path: Path, places: Places, name: object = None) -> Store:
-    """The store of a study, which is there; see :func:`place_of_store`.
+    """Returns the store of a study, which must exist; see :func:`place_of_store`.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is no store.
     """
     from lightlag.study.store import open_store
 
@@ -96,12 +96,13 @@ def store_of(path: Path, places: Places, name: object = None) -> Store:
 
 
 def place_of_store(path: Path, places: Places, name: object = None) -> Path | None:
-    """The folder of a store: the one that is named, or that among the results, beside the study or beside its folder.
+    """Returns the directory of a store: the named one, or the one among the results, next to the study or its
+    directory.
 
     Raises
     ------
     InputError
-        If the one that is named is not there, or outside of the given folders.
+        If the named one does not exist, or is outside of the given directories.
     """
     if name is not None:
         return places.find(name)
@@ -113,7 +114,7 @@ def place_of_store(path: Path, places: Places, name: object = None) -> Path | No
 
 
 def _scenario(given: object, folder: Path, places: Places) -> object:
-    """A scenario of a study, as plain values unless it is a preset."""
+    """Returns a scenario of a study, as plain values unless it is a preset."""
     from lightlag import presets
 
     if isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""Processes that run and compare for clients, and what they tell."""
+"""Processes that make runs, comparisons and studies for clients, and their events."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from lightlag.text.terminal import printable
 __all__ = ["Task", "Tasks", "prepared"]
 
 MOST_TASKS = 8
-"""Processes at the same time."""
+"""Maximum number of simultaneous processes."""
 MOST_SEEDS = 1000
 MOST_SCENARIOS = 100
 PATIENCE_S = 70.0
-"""Time that a cancelled process has to keep its records."""
+"""Time limit in seconds for a cancelled process to store its records."""
 LONGEST_LINE = 64 << 20
 KEPT_ERRORS = 4000
-"""Characters of what a process wrote as errors."""
+"""Maximum number of characters that are read of a process's error output."""
 LAST_SEED = 2**63 - 1
 RUN = {"scenario", "format", "files", "base", "seeds", "sets", "duration", "threads", "jobs"}
 COMPARE = {
@@ -49,23 +49,23 @@ STUDY = {"study", "store", "jobs"}
 
 
 def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> dict[str, Any]:
-    """A task for a process, from a request whose scenarios, or whose study, were looked through.
+    """Returns the task for a process, from a request; its scenarios or its study must have been checked.
 
     Parameters
     ----------
     base
-        Where names of files start unless the request says it.
+        Base directory of file names unless the request sets one.
 
     Raises
     ------
     InputError, ScenarioError
-        If it cannot be carried out.
+        If the request cannot be carried out.
     """
     op = request["op"]
     asked = {key: value for key, value in request.items() if key not in ("id", "op")}
     known = {"run": RUN, "compare": COMPARE, "study": STUDY}[op]
     if unknown := sorted(asked.keys() - known):
-        raise InputError(f"{printable(unknown[0])}: is no key of {op}; there are {', '.join(sorted(known))}")
+        raise InputError(f"{printable(unknown[0])}: is not a key of {op}; there are {', '.join(sorted(known))}")
     if op == "study":
         return _study(asked, places)
     start = base if asked.get("base") is None else places.find(asked["base"])
@@ -75,11 +75,11 @@ def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> d
     task["sets"] = sets = asked.get("sets") or []
     check_sets(_pairs(sets))
     if not isinstance(task["duration"], str | None):
-        raise InputError('duration: is no time; write "20 s"')
+        raise InputError('duration: is not a time; write "20 s"')
 
     def tree(text: object) -> dict[str, Any]:
         if not isinstance(text, str):
-            raise InputError("scenario: is no text; send the scenario in TOML or JSON")
+            raise InputError("scenario: is not a string; send the scenario in TOML or JSON")
         found = parsed(text, "json" if asked.get("format") == "json" else "toml")
         without_code(found)
         return sent.place(found)
@@ -87,13 +87,13 @@ def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> d
     if op == "run":
         seeds = asked.get("seeds") or []
         if not isinstance(seeds, list) or len(seeds) > MOST_SEEDS:
-            raise InputError(f"seeds: is no list of at most {MOST_SEEDS:,} whole numbers")
+            raise InputError(f"seeds: is not a list of at most {MOST_SEEDS:,} whole numbers")
         task["seeds"] = list(dict.fromkeys(_seed(seed, "seeds") for seed in seeds))
         task["threads"] = _whole(asked, "threads", 1, 1, MOST_THREADS)
         return task | {"scenario": tree(asked.get("scenario"))}
     texts = asked.get("scenarios")
     if not isinstance(texts, list) or not 1 <= len(texts) <= MOST_SCENARIOS:
-        raise InputError(f"scenarios: is no list of 1 to {MOST_SCENARIOS} texts")
+        raise InputError(f"scenarios: is not a list of 1 to {MOST_SCENARIOS} strings")
     check_competitors(asked.get("congestion"))
     check_sets(_mapping(asked, "vary"), "vary")
     task["seed"] = None if asked.get("seed") is None else _seed(asked["seed"], "seed")
@@ -103,10 +103,13 @@ def prepared(request: Mapping[str, Any], places: Places, base: Path | None) -> d
 
 
 def _study(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
-    """The task of a study in a file of the given folders. The process gets what was looked through, not the file."""
+    """Returns the task for a study in a file of the given directories.
+
+    The process receives the checked values, not the file.
+    """
     path = places.find(asked.get("study"))
     if not path.is_file():
-        raise InputError(f"{printable(path.name)}: is no file; name a study file")
+        raise InputError(f"{printable(path.name)}: is not a file; name a study file")
     table = looked_through(path, places)
     store = place_of_store(path, places, asked.get("store")) or places.results / "store"
     task = {"op": "study", "results": str(places.results), "table": table, "store": str(store)}
@@ -115,7 +118,7 @@ def _study(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
 
 
 class Task:
-    """A process at work. Iterate over it for its events; each is a mapping with ``event``."""
+    """A task and its process. Iterate over it for its events; each is a mapping with ``event``."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -129,12 +132,12 @@ class Task:
             async for line in self._process.stdout:
                 event = json.loads(line)
                 if event["event"] == "end":
-                    # Told once the process has gone.
+                    # Sent once the process has ended.
                     end = event
                 else:
                     yield event
         except ValueError:
-            # A line that is too long, or none of ours: nothing after it can be told.
+            # The line is too long, or not an event of a worker: the rest of the output cannot be read.
             self.kill()
         code = await self._process.wait()
         if end is None:
@@ -143,17 +146,20 @@ class Task:
         yield end
 
     def cancel(self) -> None:
-        """Asks for the end; records up to then are kept. A process that does not follow is killed after a while."""
+        """Requests the end of the task; records so far are stored.
+
+        A process that does not stop within a time limit is killed.
+        """
         if self._end is None:
             self._end = asyncio.create_task(self._cancelled())
 
     def kill(self) -> None:
-        """Ends the process at once."""
+        """Kills the process immediately."""
         with suppress(ProcessLookupError):
             self._process.kill()
 
     async def wait(self) -> None:
-        """Waits for its end."""
+        """Waits until the process has ended."""
         await self._process.wait()
 
     async def _cancelled(self) -> None:
@@ -168,7 +174,7 @@ class Task:
         said = (await self._errors).strip().splitlines()
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
         why = f": {printable(said[-1])}" if said else ""
-        return f"the process of this task ended {how}{why}; results that it had written are kept"
+        return f"the process of this task ended {how}{why}; results that it had written remain"
 
 
 class Tasks:
@@ -185,7 +191,7 @@ class Tasks:
         Raises
         ------
         InputError
-            If there are too many already.
+            If the maximum number of processes is reached.
         """
         if len(self._running) + self._starting >= MOST_TASKS:
             raise InputError(f"{MOST_TASKS} tasks run already; wait for one, or cancel one")
@@ -200,21 +206,21 @@ class Tasks:
         self._watched.add(watch)
         watch.add_done_callback(self._watched.discard)
         assert process.stdin is not None, "it is a pipe"
-        # A process that has ended meanwhile says why.
+        # A process that has ended meanwhile reports the reason.
         with suppress(ConnectionError):
             process.stdin.write(json.dumps(task, default=str).encode() + b"\n")
             await process.stdin.drain()
         return started
 
     async def close(self) -> None:
-        """Cancels everything and waits until records are kept."""
+        """Cancels all tasks and waits until their records are stored."""
         running = list(self._running)
         for task in running:
             task.cancel()
         await asyncio.gather(*(task.wait() for task in running))
 
     def kill(self) -> None:
-        """Ends everything at once."""
+        """Kills all processes immediately."""
         for task in self._running:
             task.kill()
 
@@ -224,7 +230,10 @@ class Tasks:
 
 
 async def _process() -> asyncio.subprocess.Process:
-    """A process that waits for its task. It takes modules from where this one has them, not from the current folder."""
+    """Starts a process, which waits for its task.
+
+    It imports modules from the same places as this process, not from the current directory.
+    """
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     pipe = asyncio.subprocess.PIPE
@@ -241,7 +250,7 @@ async def _process() -> asyncio.subprocess.Process:
 
 
 async def _tail(process: asyncio.subprocess.Process) -> str:
-    """The end of what a process writes as errors."""
+    """Returns the last part of a process's error output."""
     assert process.stderr is not None, "it is a pipe"
     text = ""
     while part := await process.stderr.read(65536):
@@ -252,21 +261,21 @@ async def _tail(process: asyncio.subprocess.Process) -> str:
 def _mapping(asked: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = asked.get(key)
     if found is not None and not isinstance(found, dict):
-        raise InputError(f"{key}: is no table of names and values")
+        raise InputError(f"{key}: is not a table of names and values")
     return found or {}
 
 
 def _pairs(sets: Any) -> list[tuple[str, Any]]:
     pairs = list(sets.items()) if isinstance(sets, dict) else sets
     if not isinstance(pairs, list) or not all(isinstance(one, (list, tuple)) and len(one) == 2 for one in pairs):
-        raise InputError('sets: is no list of pairs; write [["links.0.loss", 1e-4]]')
+        raise InputError('sets: is not a list of pairs; write [["links.0.loss", 1e-4]]')
     return [(str(key), value) for key, value in pairs]
 
 
 def _whole(asked: Mapping[str, Any], key: str, default: int, least: int, most: int) -> int:
     value = asked.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{key}: {printable(repr(value)):.40} is no whole number from {least} to {most:,}")
+        raise InputError(f"{key}: {printable(repr(value)):.40} is not a whole number from {least} to {most:,}")
     return value
 
 

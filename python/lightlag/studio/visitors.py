@@ -1,8 +1,8 @@
-"""Connections without the token: bounded in number, time and size, so that they cannot keep out the owner.
+"""Connections without the token. They are limited in number, time and size, so that they cannot keep out the owner.
 
 A connection is a visitor's until a request on it, or the first message of its WebSocket, has shown the token. The page
-itself needs none, so that a browser is a visitor at first. A new visitor replaces the one that has made no progress for
-the longest time; whoever has the token is never replaced, waits for no one, and counts for no limit of visitors.
+itself needs no token, so a browser is a visitor at first. A new visitor replaces the one whose last progress is oldest;
+a client with the token is never replaced, does not wait, and does not count towards the limit of visitors.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 __all__ = ["Address", "Visitors", "allow_files"]
 
 MOST_VISITORS = 512
-"""Connections without the token. More than are accepted in the time in which a browser sends its request."""
+"""Maximum number of connections without the token: more than may be accepted while a browser sends its request."""
 PATIENCE_S = 10.0
-"""Time after which a visitor's connection ends if no head was completed and no part of an answer read."""
+"""Time limit in seconds for a visitor's connection that completes no request head and reads no part of a reply."""
 MOST_BYTES = 1 << 16
-"""Bytes that a visitor's WebSocket may receive: its request and the message with the token."""
+"""Maximum number of bytes that a visitor's WebSocket receives: its request and the message with the token."""
 MOST_FILES = 4096
 SPARE_FILES = 64
-"""Open files that are not visitors' connections, at least."""
+"""Minimum number of open files that are reserved for uses other than visitors' connections."""
 
 Address = tuple[str, int]
 
@@ -35,14 +35,14 @@ class Visitor:
 
     transport: asyncio.Transport
     since: float
-    """Time of the last progress."""
+    """Time of its last progress."""
     unread: int = 0
-    """Bytes of answers that had not left at the last look."""
+    """Bytes of replies that were unsent at the last check."""
     received: int = 0
 
 
 class Visitors:
-    """The connections without the token, the one without progress for the longest time first."""
+    """The connections without the token, ordered by the time of their last progress."""
 
     def __init__(self, most: int = MOST_VISITORS, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
@@ -52,9 +52,9 @@ class Visitors:
         return len(self._found)
 
     def opened(self, address: Address | None, transport: asyncio.Transport) -> None:
-        """Takes in a new connection; ends another if there are too many."""
+        """Registers a new connection; closes another if there are too many."""
         if address is None:
-            # It is gone already.
+            # It is closed already.
             transport.abort()
             return
         self._found[address] = Visitor(transport, self._clock())
@@ -62,22 +62,22 @@ class Visitors:
             self._found.popitem(last=False)[1].transport.abort()
 
     def closed(self, address: Address | None) -> None:
-        """Forgets a connection."""
+        """Unregisters a connection."""
         if address is not None:
             self._found.pop(address, None)
 
     def admit(self, address: object) -> None:
-        """Notes that a connection has shown the token: no limit applies to it any more."""
+        """Records that a connection has shown the token: no limit applies to it any more."""
         if isinstance(address, tuple):
             self._found.pop((address[0], address[1]), None)
 
     def asked(self, address: object) -> None:
-        """Notes the complete head of a request."""
+        """Records the complete head of a request."""
         if isinstance(address, tuple) and (visitor := self._found.get((address[0], address[1]))) is not None:
             self._note_progress((address[0], address[1]), visitor)
 
     def received(self, address: Address | None, count: int) -> bool:
-        """Notes bytes for a WebSocket. Returns false, and ends the connection, if a visitor has sent too many."""
+        """Counts bytes for a WebSocket. Returns false, and ends the connection, if a visitor has sent too many."""
         if address is None or (visitor := self._found.get(address)) is None:
             return True
         visitor.received += count
@@ -86,7 +86,7 @@ class Visitors:
         return visitor.received <= MOST_BYTES
 
     def look(self) -> None:
-        """Ends connections without progress."""
+        """Closes connections that make no progress."""
         for address, visitor in list(self._found.items()):
             unread = visitor.transport.get_write_buffer_size()
             if unread < visitor.unread:
@@ -101,7 +101,7 @@ class Visitors:
 
 
 def allow_files() -> int:
-    """Raises the limit of open files of this process. Returns the number of visitors for which it suffices."""
+    """Raises the limit of open files of this process. Returns the number of visitors that the limit allows."""
     if sys.platform == "win32":
         return MOST_VISITORS
     import resource

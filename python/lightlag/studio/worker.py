@@ -1,14 +1,14 @@
-"""A process that makes runs, comparisons and studies for the server, and tells on standard output how far it is.
+"""A worker process that makes runs, comparisons and studies for the server, and reports progress on standard output.
 
-Its task is the first line of standard input, in JSON. When standard input ends, because the task was cancelled or
-the server has gone, the process ends as a command does after Ctrl-C: records up to then are kept. Each line that it
-writes is an event in JSON:
+Its task is the first line of standard input, in JSON. When standard input ends, because the task was cancelled or the
+server has gone, the process ends as a command does after Ctrl-C: records so far are stored. Each line that it writes is
+an event in JSON:
 
 - ``start``: ``name``, ``total`` runs, ``warnings``.
 - ``progress``: of a run (``seed``, ``now_s``, ``end_s``, ``events``) or of a comparison (``finished``, ``total``).
 - ``status``: of a study, as ``lightlag study status --json``.
-- ``result``: ``folder`` and facts of the results that were written there.
-- ``failed``: ``message``; ``errors`` with paths where a scenario has mistakes.
+- ``result``: ``folder`` and properties of the results that were written there.
+- ``failed``: ``message``; ``errors`` with paths where a scenario has errors.
 - ``end``: ``cancelled``.
 """
 
@@ -39,13 +39,13 @@ from lightlag.text.terminal import plain
 __all__ = ["main"]
 
 EVERY_S = 0.1
-"""Wall-clock time between two events of a run."""
+"""Wall-clock time between two events of a run, in seconds."""
 STATUS_S = 0.5
-"""Wall-clock time between two events of a study."""
+"""Wall-clock time between two events of a study, in seconds."""
 PATIENCE_S = 60.0
-"""Time to keep the records of a cancelled task."""
+"""Time limit in seconds to store the records of a cancelled task."""
 MOST_FOLDERS = 10_000
-"""Names that are tried for a folder."""
+"""Maximum number of names that are tried for a new directory."""
 _writing = threading.Lock()
 
 
@@ -63,14 +63,14 @@ def main() -> None:
         except (InputError, AlgorithmError, OSError) as error:
             _tell("failed", message=str(error))
         except MemoryError:
-            _tell("failed", message="there is no memory left for that; take a smaller scenario, or fewer runs at once")
+            _tell("failed", message="out of memory; use a smaller scenario, or fewer runs at the same time")
         _tell("end", cancelled=_signals.asked())
-        # A signal that was asked for is no error of this process.
+        # A requested signal is not an error of this process.
         os._exit(0)
 
 
 def _wait_for_end() -> None:
-    """Asks for the end once standard input ends."""
+    """Stops the task when standard input ends."""
     sys.stdin.buffer.read()
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(PATIENCE_S)
@@ -84,12 +84,12 @@ def _tell(event: str, **values: Any) -> None:
             sys.stdout.write(line)
             sys.stdout.flush()
         except OSError:
-            # Nobody listens any more; records are kept all the same.
+            # Standard output has no reader left; records are stored nevertheless.
             sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
 
 
 def _run(task: dict[str, Any]) -> None:
-    """Runs a scenario with each seed; writes a results folder for each, as ``lightlag run --out``."""
+    """Runs a scenario with each seed; writes a results directory for each, as ``lightlag run --out``."""
     from lightlag.running.single import changes_of
     from lightlag.scenario import read_scenario
 
@@ -123,7 +123,7 @@ def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int)
         _tell("progress", seed=seed, now_s=now_s, end_s=end_s, events=events)
         return not _signals.asked()
 
-    # Captures stand on the disk of the results until these are saved.
+    # Captures are stored on the disk of the results until these are saved.
     spool = work if scenario.is_captured else None
     if spool is not None:
         spool.mkdir()
@@ -137,7 +137,7 @@ def _run_one(scenario: _engine.Scenario, folder: Path, work: Path, threads: int)
 
 
 def _compare(task: dict[str, Any]) -> None:
-    """Compares as ``lightlag compare``; a comparison that was interrupted goes on where it stopped."""
+    """Makes a comparison as ``lightlag compare`` does; resumes it if it was interrupted."""
     from lightlag.comparison import continuing
     from lightlag.comparison.running import carry_out
     from lightlag.outcomes.plan import make
@@ -183,7 +183,7 @@ def _study(task: dict[str, Any]) -> None:
     study = Study.of(task["table"], task["folder"], task["name"])
     store = open_store(Path(task["store"]))
     warnings = [list(one) for one in memory.check_plan(study.plan(), task["jobs"])]
-    _tell("start", name=study.name, total=study.most_runs, warnings=warnings)
+    _tell("start", name=study.name, total=study.max_runs, warnings=warnings)
     last = 0.0
 
     def progress(schedule: Schedule, *, is_sure: bool = False) -> None:
@@ -203,11 +203,11 @@ def _study(task: dict[str, Any]) -> None:
         _tell("result", folder=str(folder), **counts)
     if failures:
         count = f"{len(failures):,} {'run' if len(failures) == 1 else 'runs'} failed"
-        _tell("failed", message=f"{count}, such as: {failures[0]}; the others are kept")
+        _tell("failed", message=f"{count}, such as: {failures[0]}; the others remain in the store")
 
 
 def _is_of(name: str, folder: Path) -> bool:
-    """Whether a folder has results of the study with this name, which are written anew."""
+    """Returns true if a directory has results of the study with this name, which may be overwritten."""
     try:
         return bool(json.loads(read_results(folder / "run.json"))["study"] == name)
     except (OSError, ValueError, KeyError, TypeError):
@@ -218,14 +218,14 @@ def _is_of(name: str, folder: Path) -> bool:
 def _placed(
     results: Path, name: str, goes_on: Callable[[Path], bool] = lambda folder: False
 ) -> Iterator[tuple[Path, bool, Path]]:
-    """A folder of this name, or with a number behind it, to which nobody else writes.
+    """Reserves a directory of this name, with a number appended if needed, that no other process writes to.
 
-    Gives the folder, whether it holds results that go on, and a place for files of the work on it.
+    Yields the directory, whether it holds results to resume, and a directory for working files.
 
     Raises
     ------
     FolderError
-        If there is none.
+        If no such directory can be reserved.
     """
     for number in itertools.chain([""], (f"-{count}" for count in range(2, MOST_FOLDERS))):
         folder = results / f"{name}{number}"
@@ -244,7 +244,7 @@ def _placed(
 
 
 def _folder_name(name: str) -> str:
-    """The name of a scenario as that of a folder."""
+    """Converts the name of a scenario to a directory name."""
     return re.sub(r"[^\w.+-]+", "-", name)[:80].strip(".-") or "run"
 
 

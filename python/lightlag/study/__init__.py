@@ -1,10 +1,11 @@
-"""Studies: many runs as one file, on one machine or a cluster, until a measure is known well enough.
+"""Studies: many runs as one file, on one machine or a cluster, until a metric is known precisely enough.
 
-- ``design``: a study as it is written; ``axes``, ``sampling``, ``exclusion``, ``target``: its parts.
+- ``design``: the definition of a study; ``axes``, ``sampling``, ``exclusion``, ``target``: its parts.
 - ``store``: finished runs by key; ``entry``: one of them.
-- ``schedule``: the runs that are left; ``work``: a run and a batch of them; ``executors``: where they are made.
-- ``campaign``: carries a study out; ``watch``: says how far it is.
-- ``tables``, ``folder``: the results; ``study``: a study that runs, and its results.
+- ``schedule``: the runs that are left; ``work``: a run and a batch of them; ``executors``: threads, processes and
+  clusters that make them.
+- ``campaign``: carries a study out; ``watch``: reports its progress.
+- ``tables``, ``folder``: the results; ``study``: the class of a study that can be run, and its results.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Axes of a study: what varies, and how values of several keys go together.
+"""Axes of a study: the variables, and combinations of values of several keys.
 
 An axis gives rows of values for its keys. The points of a study are every combination of a row of each axis:
 
-- ``key`` and ``values``: a grid along one key (keys with ``+`` between them take the same value);
-- ``zip``: several keys in step;
-- ``points``: rows as they are listed;
+- ``key`` and ``values``: values of one key (keys joined by ``+`` take the same value);
+- ``zip``: lists of values for several keys, combined element by element;
+- ``points``: a list of rows;
 - ``design``: a Latin hypercube or a Sobol sequence over ranges, in the units of the keys.
 """
 
@@ -23,7 +23,7 @@ from lightlag.text.terminal import printable
 __all__ = ["Axis", "Row", "axes_of", "points_of", "variables_of"]
 
 Row = tuple[str, ...]
-"""A value for each key of an axis, as text."""
+"""A row of an axis: a value for each of its keys, as text."""
 
 KINDS = ("values", "zip", "points", "design")
 MOST_ROWS = 10_000_000
@@ -31,29 +31,29 @@ MOST_ROWS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Keys, and rows of values for them."""
+    """An axis: its keys, and rows of values for them."""
 
     keys: tuple[str, ...]
-    """As in ``vary``: with a label in front, and ``+`` between those that take the same value."""
+    """The keys, as in ``vary``: a label may precede them, and keys joined by ``+`` take the same value."""
     rows: tuple[Row, ...]
 
 
 def axes_of(given: Any, place: str) -> list[Axis]:
-    """The axes of a list of tables.
+    """Returns the axes that a list of tables describes.
 
     Raises
     ------
     InputError
-        If one is no axis; the message names its place.
+        If a table is not a valid axis; the message names its position.
     """
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        raise InputError(f"{place}: {_shown(given)} is no list of axes; write [[{place}]]")
+        raise InputError(f"{place}: {_shown(given)} is not a list of axes; write [[{place}]]")
     return [_axis(one, f"{place}[{at}]") for at, one in enumerate(given)]
 
 
 def _axis(given: Any, place: str) -> Axis:
     if not isinstance(given, Mapping):
-        raise InputError(f"{place}: {_shown(given)} is no axis; write key and values, zip, points, or design")
+        raise InputError(f"{place}: {_shown(given)} is not a valid axis; write key and values, zip, points, or design")
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
         found = "has none of" if not kinds else f"has {' and '.join(kinds)} of"
@@ -61,7 +61,7 @@ def _axis(given: Any, place: str) -> Axis:
     known = {"values": {"key", "values"}, "zip": {"zip"}, "points": {"points"}}
     known["design"] = {"design", "count", "seed", "ranges"}
     if unknown := sorted(given.keys() - known[kinds[0]]):
-        raise InputError(f'{place}.{printable(unknown[0])}: is no key of an axis with "{kinds[0]}"')
+        raise InputError(f'{place}.{printable(unknown[0])}: is not a key of an axis with "{kinds[0]}"')
     return {"values": _grid, "zip": _zip, "points": _points, "design": _design}[kinds[0]](given, place)
 
 
@@ -78,14 +78,14 @@ def _zip(given: Mapping[str, Any], place: str) -> Axis:
     counts = {key: len(values) for key, values in texts.items()}
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{printable(key)} has {count}" for key, count in counts.items())
-        raise InputError(f"{place}.zip: keys in step need equally many values, but {shown}")
+        raise InputError(f"{place}.zip: keys that vary in step need the same number of values, but {shown}")
     return Axis(tuple(texts), tuple(zip(*texts.values(), strict=True)))
 
 
 def _points(given: Mapping[str, Any], place: str) -> Axis:
     rows = given["points"]
     if not isinstance(rows, Sequence) or isinstance(rows, (str, bytes)) or not rows:
-        raise InputError(f"{place}.points: {_shown(rows)} is no list of points; write [{{ KEY = VALUE, ... }}, ...]")
+        raise InputError(f"{place}.points: {_shown(rows)} is not a list of points; write [{{ KEY = VALUE, ... }}, ...]")
     tables = [_table(row, f"{place}.points[{at}]") for at, row in enumerate(rows)]
     keys = tuple(tables[0])
     for at, row in enumerate(tables):
@@ -100,7 +100,7 @@ def _points(given: Mapping[str, Any], place: str) -> Axis:
 def _design(given: Mapping[str, Any], place: str) -> Axis:
     name, count, seed = given["design"], given.get("count"), given.get("seed", 1)
     if name not in DESIGNS:
-        raise InputError(f"{place}.design: {_shown(name)} is no design; write one of {', '.join(DESIGNS)}")
+        raise InputError(f"{place}.design: {_shown(name)} is not a valid design; write one of {', '.join(DESIGNS)}")
     for what, value, least in (("count", count, 1), ("seed", seed, 0)):
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_ROWS:
             raise InputError(f"{place}.{what}: {_shown(value)} is not a whole number from {least} to {MOST_ROWS:,}")
@@ -112,7 +112,7 @@ def _design(given: Mapping[str, Any], place: str) -> Axis:
 
 def _table(given: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping) or not given:
-        raise InputError(f"{place}: {_shown(given)} is no table; write {{ KEY = VALUES, ... }}")
+        raise InputError(f"{place}: {_shown(given)} is not a table; write {{ KEY = VALUES, ... }}")
     if wrong := [key for key in given if not isinstance(key, str)]:
         raise InputError(f"{place}: {_shown(wrong[0])} is not a key of a scenario; write one such as links.1.loss")
     return given
@@ -135,7 +135,7 @@ def _shown(value: object) -> str:
 
 
 def variables_of(axes: Sequence[Axis]) -> list[Variable]:
-    """A variable for each key of the axes, with the values that it takes, in the order of their first row.
+    """Returns a variable for each key of the axes; its values are in the order in which they first appear in the rows.
 
     Raises
     ------
@@ -152,5 +152,5 @@ def variables_of(axes: Sequence[Axis]) -> list[Variable]:
 
 
 def points_of(axes: Sequence[Axis]) -> Iterable[Row]:
-    """Every combination of a row of each axis, with the values in the order of :func:`variables_of`."""
+    """Returns every combination of a row of each axis, with the values in the order of :func:`variables_of`."""
     return (tuple(itertools.chain.from_iterable(rows)) for rows in itertools.product(*(axis.rows for axis in axes)))

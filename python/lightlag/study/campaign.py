@@ -1,4 +1,4 @@
-"""A study is carried out: the schedule hands out runs, an executor makes them, a watch says how far it is."""
+"""Carries out a study: the schedule hands out runs, an executor makes them, and a watch reports progress."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ __all__ = ["Campaign", "Where", "carry_out", "find", "named"]
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where runs are made: threads of this process, unless something else is named.
+    """Settings of the executor that makes the runs of a study; by default threads of this process.
 
     Attributes
     ----------
     jobs
-        Threads; by default one for each processor.
+        Number of threads. Defaults to one per processor.
     processes
-        Processes of this machine instead.
+        Number of processes of this machine, used instead of threads.
     cluster
-        A dask cluster instead: the address of a scheduler, ``local``, ``local:4``, ``slurm``, ``pbs`` or ``sge``.
+        A dask cluster, used instead of threads: the address of a scheduler, ``local``, ``local:4``, ``slurm``, ``pbs``
+        or ``sge``.
     profile
-        A TOML file with what the queue of a cluster asks for.
+        A TOML file with the settings that the queue of a cluster requires.
     """
 
     jobs: int | None = None
@@ -52,20 +53,20 @@ class Where:
 
     @property
     def is_here(self) -> bool:
-        """Whether runs take memory of this machine."""
+        """Whether runs use the memory of this machine."""
         return self.cluster is None or self.cluster.partition(":")[0] == "local"
 
     def executor(self, store: Store) -> AbstractContextManager[Executor]:
-        """The executor.
+        """Returns the executor.
 
         Raises
         ------
         InputError
-            If several are named, or if a cluster cannot be reached.
+            If several executors are named, or if a cluster cannot be reached.
         """
         for name, count in (("jobs", self.jobs), ("processes", self.processes)):
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-                raise InputError(f"{name}: {printable(repr(count)):.40} is not a whole number from 1 on")
+                raise InputError(f"{name}: {printable(repr(count)):.40} is not an integer of 1 or more")
         if not isinstance(self.cluster, str | None):
             raise InputError(f"cluster: {printable(repr(self.cluster)):.40} is not a name or an address in quotes")
         named = [
@@ -74,7 +75,7 @@ class Where:
             if value is not None
         ]
         if len(named) > 1:
-            raise InputError(f"{' and '.join(named)} contradict each other: runs are made in one place; write one")
+            raise InputError(f"{' and '.join(named)} cannot be combined; write one of them")
         if self.profile is not None and self.cluster is None:
             raise InputError("profile: is for a cluster; name it with --cluster slurm")
         if self.cluster is not None:
@@ -92,18 +93,18 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What came of it.
+    """Outcome of executing a study.
 
     Attributes
     ----------
     schedule
-        Its runs, as far as they have come.
+        The schedule, with the runs that have finished.
     is_interrupted
-        Whether a signal ended it.
+        Whether a signal ended the study.
     is_spent
-        Whether the budget did.
+        Whether the study ended because the budget was spent.
     wall_s
-        Time that it took.
+        Elapsed time in seconds.
     """
 
     schedule: Schedule
@@ -135,16 +136,16 @@ def carry_out(
     style
         "text" for people, "json" for programs, "quiet".
     repeat
-        The command that repeats a run.
+        Function that returns the command that repeats a run.
     progress
         Called at the start and after each run.
 
     Raises
     ------
     InputError
-        If the target takes more runs than the budget has, or if a cluster cannot be used. Finished runs are kept.
+        If the target takes more runs than the budget allows, or if a cluster cannot be used. Finished runs are stored.
     OSError
-        If runs cannot be kept. Those before are.
+        If runs cannot be stored. Earlier runs remain stored.
     """
     start = time.monotonic()
     plan = study.plan()
@@ -157,7 +158,7 @@ def carry_out(
         schedule = Schedule(study, store, shard)
         with Watch(study.name, schedule, executor.workers, style) as watch:
 
-            def told(done: Done) -> None:
+            def on_done(done: Done) -> None:
                 if done.failure is not None:
                     run, reason = schedule.failures[done.key]
                     watch.failed(named(study, run), reason, repeat(run))
@@ -166,7 +167,7 @@ def carry_out(
 
             progress(schedule)
             try:
-                executor.carry_out(schedule, store, told, _signals.asked)
+                executor.carry_out(schedule, store, on_done, _signals.asked)
             finally:
                 schedule.release()
     store.compact()
@@ -174,18 +175,18 @@ def carry_out(
 
 
 def named(study: StudyDesign, run: Run) -> str:
-    """A run in words."""
+    """Describes a run in words."""
     pairs = zip(study.plan().design.variables, run.point, strict=True)
     return ", ".join([run.congestion, *(f"{variable.label} {value}" for variable, value in pairs), f"seed {run.seed}"])
 
 
 def find(study: StudyDesign, key: str) -> Run:
-    """The run whose key starts so.
+    """Returns the run whose key starts with this prefix.
 
     Raises
     ------
     InputError
-        If there is none, or more than one.
+        If there is no such run, or more than one.
     """
     plan = study.plan()
     found = [run for run in plan.runs() if run.key.startswith(key)]
@@ -197,6 +198,6 @@ def find(study: StudyDesign, key: str) -> Run:
     return found[0]
 
 
-def default_store(folder: Path) -> Path:
-    """The store of the studies whose results stand beside each other."""
-    return folder.parent / "store"
+def default_store(directory: Path) -> Path:
+    """Returns the default store, which is shared by all studies with results directories next to this one."""
+    return directory.parent / "store"

@@ -1,4 +1,4 @@
-"""Additions to a study file, which keep its comments and its layout."""
+"""Additions to a study file that preserve its comments and its layout."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ __all__ = ["added"]
 def added(
     file: Path, replications: int | None, congestion: Sequence[str], vary: Sequence[str], scenarios: Sequence[str]
 ) -> tuple[str, Study]:
-    """Returns the text of a study file with more seeds, algorithms, values or scenarios, and its study.
+    """Returns the text of a study file with seeds, algorithms, values or scenarios added, and the study that it
+    describes.
 
-    Every cell of the study is checked, so that the file can be replaced.
+    All cells of the study are checked, so the file can safely be overwritten.
 
     Parameters
     ----------
     replications
-        In place of those in the file.
+        Replaces the value in the file.
     vary
-        ``KEY=V1,V2``: values for an axis, which is new unless the file has one along this key.
+        ``KEY=V1,V2``: values to add to the axis of this key; the axis is created if there is none.
 
     Raises
     ------
     InputError, ScenarioError
-        If there is nothing to add, or if the study could not be run with it.
+        If there is nothing to add, or if the study could not be run with the additions.
     """
     if replications is None and not (congestion or vary or scenarios):
         raise InputError("nothing to add; name --replications, --congestion, --vary or --scenario")
@@ -43,10 +44,10 @@ def added(
     try:
         table: Any = tomlkit.parse(read_text(file, "utf-8-sig"))
     except TOMLKitError as error:
-        raise InputError(f"{printable(file)}: is no TOML: {printable(error)}") from None
+        raise InputError(f"{printable(file)}: is not valid TOML: {printable(error)}") from None
     if replications is not None:
         if "until" in table:
-            raise InputError(f"{printable(file)}: runs until a target; change most under [until] instead")
+            raise InputError(f"{printable(file)}: runs until a target; change max_seeds under [until] instead")
         before = int(table.get("replications", 10))
         if replications <= before:
             raise InputError(f"--replications {replications}: the study has {before} already; write more")
@@ -68,7 +69,7 @@ def added(
 
 
 def _extend(table: Any, key: str, more: list[str], file: Path) -> None:
-    """Adds names to a list."""
+    """Adds names to a list in the file."""
     if not more:
         return
     present = table.get(key)
@@ -85,7 +86,7 @@ def _extend(table: Any, key: str, more: list[str], file: Path) -> None:
 
 
 def _add_values(table: Any, key: str, values: list[str]) -> None:
-    """Adds values to the axis along a key."""
+    """Adds values to the axis of a key."""
     axes = [axis for axis in table.get("axes", []) if axis.get("key") == key]
     lists = [axis["values"] for axis in axes] or [table["vary"][key]] if axes or key in table.get("vary", {}) else []
     if lists:
@@ -96,7 +97,7 @@ def _add_values(table: Any, key: str, values: list[str]) -> None:
 
 
 def _plain(text: str) -> Any:
-    """A value as the file would hold it: numbers and tables as such, everything else as text."""
+    """Returns a value as it would be in the file: numbers and tables as such, everything else as text."""
     try:
         return tomlkit.value(text).unwrap()
     except (TOMLKitError, ValueError):

@@ -1,4 +1,4 @@
-"""A study as it is written down: what runs, how often, until when, and what is kept."""
+"""The definition of a study: its runs, replications, stopping rule and the data that it stores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from lightlag._renamed import former_keywords
 from lightlag.errors import InputError
 from lightlag.files.input import read_text
 from lightlag.outcomes.design import MEASURES
@@ -40,12 +41,14 @@ KEYS = (
     "seed",
     "replications",
     "until",
-    "measures",
+    "metrics",
     "curves",
     "budget",
 )
+FORMER = {"measures": "metrics"}
+"""Former keys of a study file and their present names."""
 SCENARIO_KEYS = {"links", "flows", "topology", "duration", "defaults", "media", "constellation"}
-"""Keys that tell a scenario from a study."""
+"""Keys by which a scenario is distinguished from a study."""
 REPLICATIONS = 10
 MOST_CELLS = 1_000_000
 MOST_RUNS = 100_000_000
@@ -54,16 +57,16 @@ LAST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of one invocation; what has finished is kept, and the next one goes on.
+    """Budget: limits of one invocation. Finished runs are stored, and the next invocation resumes.
 
     Attributes
     ----------
     runs
-        New runs.
+        Maximum number of new runs.
     cpu_s, wall_s
-        CPU time of new runs, and time on the wall.
+        Limits of the CPU time of new runs, and of elapsed time.
     run_s
-        Time of one run on the wall; one that takes longer has failed.
+        Limit of the elapsed time of one run; a run that takes longer counts as failed.
     """
 
     runs: int | None = None
@@ -72,8 +75,9 @@ class Budget:
     run_s: float | None = None
 
 
+@former_keywords("Study")
 class StudyDesign:
-    """What a study runs, how often and until when; its arguments are those of :class:`lightlag.Study`."""
+    """The definition of a study, with the arguments of :class:`lightlag.Study`."""
 
     def __init__(
         self,
@@ -88,12 +92,12 @@ class StudyDesign:
         seed: int | None = None,
         replications: int | None = None,
         until: Mapping[str, Any] | Target | None = None,
-        measures: Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
         curves: bool = False,
         budget: Mapping[str, Any] | None = None,
-        folder: str | os.PathLike[str] = "",
+        directory: str | os.PathLike[str] = "",
     ) -> None:
-        self.folder = Path(folder)
+        self.directory = Path(directory)
         several = scenarios if isinstance(scenarios, (list, tuple)) else [scenarios]
         self._scenarios = [_plain(one) for one in several]
         self._congestion = congestion
@@ -103,17 +107,17 @@ class StudyDesign:
         self._sets = _sets(set, self.variables)
         self._seed = None if seed is None else _whole(seed, "seed", 0, LAST_SEED)
         if until is not None and replications is not None:
-            raise InputError("until and replications contradict each other: write how often, or how well")
+            raise InputError("until cannot be combined with replications; write one of them")
         self.target = None if until is None else Target.of(until)
         count = REPLICATIONS if replications is None else replications
-        self.replications = self.target.most if self.target else _whole(count, "replications", 1, MOST_RUNS)
-        self.measures = _measures(measures)
+        self.replications = self.target.max_seeds if self.target else _whole(count, "replications", 1, MOST_RUNS)
+        self.metrics = _metrics(metrics)
         if not isinstance(curves, bool):
             raise InputError(f"curves: {_shown(curves)} is neither true nor false")
         self.has_curves = curves
         self.budget = _budget({} if budget is None else budget)
         if name is not None and (not isinstance(name, str) or not name or "/" in name or name.startswith(".")):
-            raise InputError(f"name: {_shown(name)} is no name of a folder; write one such as geo-loss")
+            raise InputError(f"name: {_shown(name)} is not a valid directory name; write one such as geo-loss")
         if name is not None and printable(name) != name:
             raise InputError(f"name: {_shown(name)} holds a control character; write a name such as geo-loss")
         self._name = name
@@ -130,7 +134,7 @@ class StudyDesign:
             "seed": seed,
             "replications": None if self.target else self.replications,
             "until": None if self.target is None else self.target.table(),
-            "measures": measures,
+            "metrics": metrics,
             "curves": curves,
             "budget": budget,
         }
@@ -150,7 +154,7 @@ class StudyDesign:
         try:
             table = tomllib.loads(read_text(file, "utf-8-sig"))
         except IsADirectoryError:
-            raise InputError(f"{shown}: is a folder; name a study file, such as {shown}/study.toml") from None
+            raise InputError(f"{shown}: is a directory; name a study file, such as {shown}/study.toml") from None
         except OSError as error:
             remedy = (
                 f'name a study file, such as one with scenarios = ["{shown}"]'
@@ -159,7 +163,7 @@ class StudyDesign:
             )
             raise InputError(f"{shown}: cannot read: {error.strerror or error}; {remedy}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{shown}: is no TOML: {printable(error)}") from None
+            raise InputError(f"{shown}: is not valid TOML: {printable(error)}") from None
         try:
             study = cls.of(table, file.parent, file.stem)
         except InputError as error:
@@ -168,13 +172,13 @@ class StudyDesign:
         return study
 
     @classmethod
-    def of(cls, table: Mapping[str, Any], folder: str | os.PathLike[str] = "", name: str | None = None) -> Self:
-        """A study from a table with its keys; paths of scenarios start at `folder`.
+    def of(cls, table: Mapping[str, Any], directory: str | os.PathLike[str] = "", name: str | None = None) -> Self:
+        """Returns a study from a table with its keys; paths of scenarios are relative to `directory`.
 
         Raises
         ------
         InputError
-            If it describes none.
+            If the table does not describe a study.
         """
         if unknown := [key for key in table if key not in KEYS]:
             import difflib
@@ -185,19 +189,21 @@ class StudyDesign:
                     '"lightlag run", compare algorithms with "lightlag compare", or name it in a study: '
                     'scenarios = ["FILE"]'
                 )
+            if unknown[0] in FORMER:
+                raise InputError(f"{unknown[0]}: is now {FORMER[unknown[0]]}")
             near = difflib.get_close_matches(str(unknown[0]), KEYS, 1)
             hint = f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(KEYS)}"
-            raise InputError(f"{printable(unknown[0])}: is no key of a study{hint}")
+            raise InputError(f"{printable(unknown[0])}: is not a key of a study{hint}")
         if "scenarios" not in table:
             raise InputError('scenarios: is missing; write scenarios = ["geo"], presets or files')
         given = {key: value for key, value in table.items() if key != "scenarios"}
         if name is not None and name != "study":
             given.setdefault("name", name)
-        return cls(table["scenarios"], **given, folder=folder)
+        return cls(table["scenarios"], **given, directory=directory)
 
     @property
     def name(self) -> str:
-        """The name of its results."""
+        """The name of the study's results."""
         if self._name is not None:
             return self._name
         design = self.plan().design
@@ -205,12 +211,12 @@ class StudyDesign:
         return "-".join(names[0][:3]) if names else str(design.scenario["name"])
 
     @property
-    def most_runs(self) -> int:
-        """The runs that it takes at most."""
+    def max_runs(self) -> int:
+        """Maximum number of runs."""
         return self.replications * len(self.plan().cells)
 
     def plan(self) -> Plan:
-        """Its cells, each checked.
+        """Returns the plan of the study, with each cell checked.
 
         Raises
         ------
@@ -225,23 +231,23 @@ class StudyDesign:
         return self._plan
 
     def table(self) -> dict[str, Any]:
-        """Its keys as plain values, as :meth:`of` takes them."""
+        """Returns the keys of the study as plain values, in the form that :meth:`of` takes."""
         return dict(self._table)
 
-    def to_toml(self, folder: str | os.PathLike[str] | None = None) -> str:
-        """Its file.
+    def to_toml(self, directory: str | os.PathLike[str] | None = None) -> str:
+        """Returns the study as a TOML file.
 
         Parameters
         ----------
-        folder
-            The folder of the file, where paths of scenarios then start; by default they stay as they are.
+        directory
+            The directory of the file; paths of scenarios become relative to it. By default they are unchanged.
         """
         table = self._table
-        if folder is not None:
+        if directory is not None:
             placed = [self._placed(one) for one in self._scenarios]
             table = table | {
                 "scenarios": [
-                    one if one == own else os.path.relpath(one, folder)
+                    one if one == own else os.path.relpath(one, directory)
                     for own, one in zip(self._scenarios, placed, strict=True)
                 ]
             }
@@ -259,7 +265,7 @@ class StudyDesign:
         return frame(head, *tables([rows], ["axis"]))
 
     def _about(self) -> str:
-        """Its size, without the plan, which may take a while."""
+        """Describes the size of the study without making the plan, which may take a while."""
         points = math.prod(len(axis.rows) for axis in self.axes)
         seeds = f"up to {counted(self.replications, 'seed')}" if self.target else counted(self.replications, "seed")
         return ", ".join([counted(len(self._scenarios), "scenario"), counted(points, "point"), seeds])
@@ -277,12 +283,12 @@ class StudyDesign:
             bases, self._congestion, list(self.variables), self.replications, points, self._seed, parameters
         )
         if design.seed + self.replications - 1 > LAST_SEED:
-            raise InputError(f"seed: {self.replications:,} seeds from {design.seed} on exceed {LAST_SEED}")
+            raise InputError(f"seed: {self.replications:,} seeds that start at {design.seed} exceed {LAST_SEED}")
         left, wanted = left_of(design, self._exclude)
         if len(wanted) * self.replications > MOST_RUNS:
             raise InputError(
                 f"{len(wanted):,} cells with {self.replications:,} seeds are more than {MOST_RUNS:,} runs; vary less, "
-                "or ask for fewer seeds"
+                "or use fewer seeds"
             )
         design = dataclasses.replace(design, chosen=tuple(left))
         cells = tuple(cell for cell in cells_of(design, bases) if (cell.congestion, cell.point) in wanted)
@@ -291,13 +297,13 @@ class StudyDesign:
             twin = seen.setdefault(cell.digest, cell)
             if twin is not cell:
                 one, other = (", ".join((each.congestion, *each.point)) for each in (twin, cell))
-                raise InputError(f'axes: "{one}" and "{other}" are the same run; leave out one')
+                raise InputError(f'axes: "{one}" and "{other}" are the same run; remove one')
         return Plan(design, cells)
 
     def _placed(self, scenario: Any) -> Any:
-        """A scenario, with a path that starts at the folder of the study."""
+        """Returns a scenario; its path is made relative to the directory of the study."""
         if isinstance(scenario, str) and not Path(scenario).is_absolute():
-            path = self.folder / scenario
+            path = self.directory / scenario
             if path.is_file() or (not _is_scenario(scenario) and is_results(path)):
                 return str(path)
         return scenario
@@ -308,7 +314,7 @@ def _is_scenario(name: object) -> bool:
 
 
 def _plain(scenario: Any) -> str | dict[str, Any]:
-    """A scenario as a file holds it: a name, or a table."""
+    """Returns a scenario in the form that a study file holds: a name, or a table."""
     if isinstance(scenario, (str, os.PathLike)):
         return str(scenario)
     found: dict[str, Any] = json.loads(load_scenario(scenario))
@@ -319,11 +325,13 @@ def _sets(given: Any, varied: Sequence[Variable]) -> list[tuple[str, str]]:
     if given is None:
         return []
     if not isinstance(given, Mapping):
-        raise InputError(f"set: {_shown(given)} is no table; write {{ KEY = VALUE }}")
+        raise InputError(f"set: {_shown(given)} is not a table; write {{ KEY = VALUE }}")
     taken = {key for one in varied for key in one.keys}
     for key, value in given.items():
         if key in taken:
-            raise InputError(f'set.{printable(key)}: contradicts the axis along "{printable(key)}"; leave out one')
+            raise InputError(
+                f'set.{printable(key)}: cannot be combined with the axis along "{printable(key)}"; remove one'
+            )
         if value is None:
             raise InputError(f"set.{printable(key)}: None is not a value; leave it out")
     return [(str(key), text_of(value)) for key, value in given.items()]
@@ -333,18 +341,18 @@ def _grid(vary: Any) -> list[Axis]:
     if vary is None:
         return []
     if not isinstance(vary, Mapping):
-        raise InputError(f"vary: {_shown(vary)} is no table; write {{ KEY = [VALUE, ...] }}")
+        raise InputError(f"vary: {_shown(vary)} is not a table; write {{ KEY = [VALUE, ...] }}")
     return [axis for key, values in vary.items() for axis in axes_of([{"key": key, "values": values}], f"vary.{key}")]
 
 
-def _measures(given: Any) -> tuple[str, ...]:
+def _metrics(given: Any) -> tuple[str, ...]:
     known = [measure.column for measure in MEASURES]
     if given is None:
         return tuple(known)
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or not given:
-        raise InputError(f"measures: {_shown(given)} is no list; there are {', '.join(known)}")
+        raise InputError(f"metrics: {_shown(given)} is not a list; there are {', '.join(known)}")
     if strange := [one for one in given if one not in known]:
-        raise InputError(f"measures: {_shown(strange[0])} is no measure; there are {', '.join(known)}")
+        raise InputError(f"metrics: {_shown(strange[0])} is not a metric; there are {', '.join(known)}")
     return tuple(measure for measure in known if measure in given)
 
 
@@ -353,7 +361,7 @@ def _budget(given: Any) -> Budget:
         return given
     if not isinstance(given, Mapping) or given.keys() - {"runs", "cpu", "wall", "run"}:
         raise InputError(
-            f'budget: {_shown(given)} is no budget; write {{ runs = 1000, cpu = "2 h", wall = "30 min", '
+            f'budget: {_shown(given)} is not a valid budget; write {{ runs = 1000, cpu = "2 h", wall = "30 min", '
             'run = "1 min" }'
         )
     runs = given.get("runs")
@@ -370,7 +378,7 @@ def _seconds(given: Any, place: str) -> float | None:
         return None
     found, _ = quantity(given, "s") if isinstance(given, str) else (None, "")
     if found is None or found <= 0 or quantity(given, None)[0] is not None:
-        raise InputError(f'{place}: {_shown(given)} is no time; write "30 min"')
+        raise InputError(f'{place}: {_shown(given)} is not a valid time; write "30 min"')
     return found
 
 

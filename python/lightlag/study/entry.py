@@ -1,6 +1,6 @@
-"""A finished run as a store keeps it: a line of a journal, and a row of a Parquet file.
+"""A finished run in a store: a line of a journal, and a row of a Parquet file.
 
-The line starts with its checksum, so that one that was torn, by a full disk or a killed process, is seen as such.
+The line starts with its checksum, so that a line that was truncated by a full disk or a killed process is detected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "entries", "frame", "line", "parsed"]
 
 _CELL = ("congestion", "point", "seed")
-"""Fields of an outcome that the study gives, not the run: another study may call the same run otherwise."""
+"""Fields of an outcome that the study sets, not the run: another study may use other names for the same run."""
 _CURVES = ("arrived_bytes", "windows")
 _NUMBERS = tuple(measure.column for measure in MEASURES)
 
@@ -35,15 +35,15 @@ class Entry:
     Attributes
     ----------
     key
-        The identity of the run.
+        Key that identifies the run.
     build
         The engine that made it.
     cost_s
-        CPU time that it took; it is no result.
+        CPU time that the run took; not part of the results.
     found
-        The fields of its outcome as plain values, without those of its cell; None if it failed.
+        The fields of its outcome as plain values, without the fields of its cell; None if it failed.
     failure
-        Why it failed.
+        Reason of the failure.
     """
 
     key: str
@@ -54,23 +54,23 @@ class Entry:
 
     @classmethod
     def of(cls, key: str, outcome: Outcome, cost_s: float) -> Entry:
-        """The entry of an outcome."""
+        """Creates the entry of an outcome."""
         found = {name: value for name, value in outcome.to_json().items() if name not in _CELL}
         return cls(key, _engine.__build__, round(cost_s, 6), found)
 
     def value(self, measure: str) -> float | None:
-        """A measure of the run."""
+        """Returns a metric of the run; None if the run failed."""
         return None if self.found is None else self.found[measure]
 
     def outcome(self, cell: Cell, seed: int) -> Outcome:
-        """The outcome, as a run of a cell."""
+        """Returns the outcome, as a run of the given cell."""
         assert self.found is not None, "a failed run has none"
         named = {"congestion": cell.congestion, "point": list(cell.point), "seed": seed}
         return Outcome.from_json({**self.found, **named})
 
 
 def line(entry: Entry) -> str:
-    """An entry as a line of a journal."""
+    """Returns an entry as a line of a journal."""
     # Not dataclasses.asdict, which copies every list.
     every = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
     plain = {name: value for name, value in every.items() if value is not None}
@@ -79,7 +79,7 @@ def line(entry: Entry) -> str:
 
 
 def parsed(text: bytes) -> Entry | None:
-    """The entry of a line; None if the line is torn."""
+    """Returns the entry of a line; None if the line was truncated."""
     try:
         checksum, _, body = text.rstrip(b"\n").partition(b" ")
         if int(checksum, 16) != zlib.crc32(body):
@@ -107,7 +107,7 @@ def _schema() -> dict[str, Any]:
 
 
 def frame(found: Iterable[Entry]) -> pl.DataFrame:
-    """Finished runs as a table: a row each, with the flows as a list and the curves as JSON."""
+    """Finished runs as a table: one row each, with the flows as a list and the curves as JSON."""
     import polars as pl
 
     schema = _schema()
@@ -126,7 +126,7 @@ def frame(found: Iterable[Entry]) -> pl.DataFrame:
 
 
 def entries(table: pl.DataFrame) -> Iterable[Entry]:
-    """The entries of which :func:`frame` made this table."""
+    """Yields the entries of a table made by :func:`frame`."""
     for row in table.iter_rows(named=True):
         curves = json.loads(row["curves"]) if row["curves"] else dict.fromkeys(_CURVES)
         each = row["flows"]

@@ -1,4 +1,4 @@
-"""Points of a study that do not run."""
+"""Rules that exclude points of a study."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ __all__ = ["Rule", "left_of", "rules_of"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Values of keys; the cells that have one of each are left out."""
+    """A rule: keys with values. It excludes the cells that have one of these values for each key."""
 
     place: str
     values: Mapping[str, frozenset[str]]
 
     def hits(self, named: Mapping[str, str]) -> bool:
-        """Whether a cell is left out, given its values by every name that they have."""
+        """Returns true if the rule excludes a cell, given its values by label and by key."""
         return all(named[key] in values for key, values in self.values.items())
 
 
 def rules_of(given: Any) -> list[Rule]:
-    """The rules of a list of tables.
+    """Returns the rules that a list of tables describes.
 
     Raises
     ------
     InputError
-        If one is none.
+        If a table is not a valid rule.
     """
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        raise InputError(f"exclude: {printable(repr(given)):.60} is no list; write [{{ KEY = VALUE }}]")
+        raise InputError(f"exclude: {printable(repr(given)):.60} is not a list; write [{{ KEY = VALUE }}]")
     rules = []
     for at, table in enumerate(given):
         place = f"exclude[{at}]"
         if not isinstance(table, Mapping) or not table:
-            raise InputError(f"{place}: {printable(repr(table)):.60} is no table; write {{ KEY = VALUE }}")
+            raise InputError(f"{place}: {printable(repr(table)):.60} is not a table; write {{ KEY = VALUE }}")
         values = {key: value if isinstance(value, (list, tuple)) else [value] for key, value in table.items()}
         rules.append(Rule(place, {str(key): frozenset(map(text_of, value)) for key, value in values.items()}))
     return rules
 
 
 def left_of(design: Design, rules: Sequence[Rule]) -> tuple[list[Point], set[tuple[str, Point]]]:
-    """The points that are left, in order, and the competitors (by label) at them.
+    """Returns the points that remain, in order, and the cells that remain: pairs of a candidate's label and a point.
 
     Raises
     ------
     InputError
-        If a rule names what does not vary, or excludes nothing, or if nothing is left.
+        If a rule names a key that does not vary, or excludes no point, or if no point remains.
     """
     names = ["congestion", *(name for one in design.variables for name in (one.label, *one.keys))]
     for rule in rules:

@@ -1,4 +1,4 @@
-"""The results of a study on the disk: Parquet in parts, each with its data dictionary."""
+"""The results of a study on disk: Parquet files in parts, each with its data dictionary."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 __all__ = ["check_place", "export"]
 
 AGAIN = "lightlag study run study.toml --out ../again --store ../again-store"
-"""Makes every run once more, typed in the folder of the results."""
+"""Command that repeats every run, to be typed in the results directory."""
 ROWS = 500_000
-"""Of a file: what does not fit goes to another one."""
+"""Maximum number of rows of a file; further rows go to further files."""
 
 
-def export(study: StudyDesign, store: Store, folder: Path, *, force: bool, failed: Sequence[str] = ()) -> Tables:
+def export(study: StudyDesign, store: Store, directory: Path, *, force: bool, failed: Sequence[str] = ()) -> Tables:
     """Writes the tables of a study, as a whole or not at all.
 
-    The bytes do not depend on who made the runs, in which order, or how often it was interrupted.
+    The bytes do not depend on the executors of the runs, on their order, or on interruptions.
 
     Raises
     ------
     FileExistsError
-        If the folder exists, and `force` is not set or it holds something else.
+        If the directory exists and `force` is not set, or if it holds other files.
     """
     plan = study.plan()
-    tables = Tables.of(plan, store, study.measures, study.target)
+    tables = Tables.of(plan, store, study.metrics, study.target)
     about = {
         "study": study.name,
         "version": _engine.__version__,
@@ -56,7 +56,7 @@ def export(study: StudyDesign, store: Store, folder: Path, *, force: bool, faile
         "variables": {one.label: list(one.keys) for one in plan.design.variables},
         "design": study.table(),
     }
-    with new_folder(folder, force=force) as partial:
+    with new_folder(directory, force=force) as partial:
         for name, table in (("runs", tables.runs), ("flows", tables.flows)):
             (partial / name).mkdir()
             for (label,), part in table.group_by("congestion", maintain_order=True):
@@ -68,13 +68,13 @@ def export(study: StudyDesign, store: Store, folder: Path, *, force: bool, faile
                     _write(part.slice(at, ROWS), file, study)
         _write(tables.summary, partial / "summary.parquet", study)
         tables.summary.write_csv(partial / "summary.csv")
-        (partial / "study.toml").write_text(study.to_toml(folder), "utf-8")
+        (partial / "study.toml").write_text(study.to_toml(directory), "utf-8")
         (partial / "run.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     return tables
 
 
-def check_place(folder: Path, study: StudyDesign, *, force: bool, file: Path | None = None) -> None:
-    """Fails if the results of a study must not be written to a folder. Those of the same study are replaced.
+def check_place(directory: Path, study: StudyDesign, *, force: bool, file: Path | None = None) -> None:
+    """Fails if the results of a study must not be written to a directory. Results of the same study are replaced.
 
     Parameters
     ----------
@@ -86,30 +86,30 @@ def check_place(folder: Path, study: StudyDesign, *, force: bool, file: Path | N
     Raises
     ------
     FileExistsError
-        If the folder holds something else.
+        If the directory holds other files.
     FolderError
         If it cannot be written.
     """
-    if not force and folder.is_dir() and any(folder.iterdir()):
+    if not force and directory.is_dir() and any(directory.iterdir()):
         try:
-            is_own = json.loads(read_results(folder / "run.json"))["study"] == study.name
+            is_own = json.loads(read_results(directory / "run.json"))["study"] == study.name
         except (OSError, ValueError, KeyError, TypeError):
             is_own = False
         if not is_own:
             raise FileExistsError(
-                f"{printable(folder)}: holds other results; name another folder with --out, or use --force"
+                f"{printable(directory)}: holds other results; name another directory with --out, or use --force"
             )
-    check_folder(folder, force=True, inputs=[] if file is None else [file])
+    check_folder(directory, force=True, inputs=[] if file is None else [file])
 
 
 def _commit() -> dict[str, Any]:
-    """The part of an origin that is the same for everybody who makes runs of this study."""
+    """Returns the part of an origin that is the same for every process that makes runs of this study."""
     origin = _origin.installation()
     return {key: origin[key] for key in ("commit", "modified")}
 
 
 def _is_repeatable(study: StudyDesign) -> bool:
-    """Whether its file says all that it takes, wherever the folder is."""
+    """Returns true if the study file is complete and independent of the location of the directory."""
     design = study.plan().design
     own = {name for one in design.competitors for name in one.algorithms} - set(congestion_names())
     return not own and all(map(_origin.is_repeatable, design.scenarios.values()))
@@ -120,7 +120,7 @@ def _columns(tables: Tables) -> list[str]:
 
 
 def _write(table: pl.DataFrame, path: Path, study: StudyDesign) -> None:
-    """A table with a data dictionary in its metadata."""
+    """Writes a table with its data dictionary in the metadata."""
     keys = {one.label: " and ".join(one.keys) or "the name of the scenario" for one in study.plan().design.variables}
     numbers = {one.numeric[0]: f"{one.label} as a number" for one in study.plan().design.variables if one.numeric}
     known = keys | numbers | DICTIONARY

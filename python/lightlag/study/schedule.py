@@ -1,4 +1,4 @@
-"""The runs of a study that are left, in order: seed by seed, and of each seed the longest first."""
+"""The remaining runs of a study, in order: seed by seed, and for each seed the longest run first."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from lightlag.study.work import Done, Task
 __all__ = ["Schedule", "Shard", "State", "batches"]
 
 GUESS = 0.001
-"""CPU seconds for a simulated second before anything has run."""
+"""Estimated CPU seconds per simulated second, before any run has finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A share of a study: number `number` of `count`, from 1 on.
+    """A shard of a study: shard `number` of `count`, counted from 1.
 
-    Runs are dealt in turn: each share has as many as the next, of every cell. With a target whole cells are dealt,
-    because a cell is looked at as a whole.
+    Runs are assigned to shards in turn, so that every shard has the same number of runs of each cell. With a target,
+    entire cells are assigned, because a cell is checked as a unit.
     """
 
     number: int = 1
@@ -38,12 +38,12 @@ class Shard:
 
     @classmethod
     def of(cls, text: str) -> Shard:
-        """From ``"3/16"``.
+        """Parses a shard such as ``"3/16"``.
 
         Raises
         ------
         InputError
-            If it is none.
+            If it is not a valid shard.
         """
         number, _, count = text.partition("/")
         if not (number.isascii() and number.isdigit() and count.isascii() and count.isdigit()):
@@ -52,13 +52,16 @@ class Shard:
             raise InputError(f"--shard: {text!r:.40} is not a share from 1 to N, with N up to 1,000,000")
         return cls(int(number), int(count))
 
-    def seeds(self, at: int, count: int) -> range:
-        """Which of `count` seeds of the cell at this place of the plan are in it, from 0 on."""
-        return range((self.number - 1 - at) % self.count, count, self.count)
+    def seeds(self, cell: int, count: int) -> range:
+        """Returns the indices of the seeds that this shard runs for a cell.
 
-    def has(self, at: int) -> bool:
-        """Whether the whole cell at this place is in it."""
-        return at % self.count == self.number - 1
+        `count` is the number of seeds of the cell, `cell` its index in the plan.
+        """
+        return range((self.number - 1 - cell) % self.count, count, self.count)
+
+    def has(self, cell: int) -> bool:
+        """Returns true if the entire cell at this index belongs to the shard."""
+        return cell % self.count == self.number - 1
 
 
 @dataclass(slots=True)
@@ -67,19 +70,19 @@ class State:
 
     cell: Cell
     prior: float
-    """A guess of the cost before the first run: its simulated seconds."""
+    """Estimated cost before the first run of the cell: its simulated seconds."""
     limit: int
-    """Seeds that it is to run, as far as is known."""
+    """Number of seeds to run, as far as known so far."""
     seeds: range
-    """Those that it may run, counted from the first of the study."""
+    """Maximum number of seeds, counted from the first seed of the study."""
     next: int = 0
-    """Seeds that were handed out or found finished."""
+    """Number of seeds that were handed out or found finished."""
     open: int = 0
-    """Those that run now."""
+    """Number of runs of the cell that are in progress."""
     finished: int = 0
     failed: int = 0
     files: dict[str, str] | None = None
-    """The files that it reads, with their digests, once they were asked for."""
+    """The files that the cell reads, with their digests, once they were requested."""
     costs: int = 0
     cost_s: float = 0.0
     values: list[float | None] = field(default_factory=list)
@@ -87,24 +90,24 @@ class State:
 
 
 class Schedule:
-    """Hands out runs, and learns from those that end what they cost and how many more there are to be."""
+    """Hands out runs; updates costs and the numbers of seeds from the runs that end."""
 
     def __init__(self, study: StudyDesign, store: Store, shard: Shard | None = None, *, dry: bool = False) -> None:
-        """With `dry` it only looks at what has finished: it hands out nothing, and fails no budget."""
+        """With `dry`, it only inspects what has finished: it hands out no runs, and does not enforce the budget."""
         self.plan: Plan = study.plan()
         self.target = study.target
         self.budget: Budget = Budget() if dry else study.budget
         self.store = store
         self.finished = 0
-        """Finished runs of the study, those that were found included."""
+        """Number of finished runs of the study, including runs found in the store."""
         self.found = 0
-        """Of these, the runs that were found."""
+        """Number of finished runs that were found in the store."""
         self.failures: dict[str, tuple[Run, str]] = {}
         """Runs that failed, by key."""
         self.cpu_s = 0.0
-        """CPU time of new runs."""
+        """CPU time of new runs in seconds."""
         self.left: set[str] = set()
-        """The keys of runs that a dry one would hand out."""
+        """Keys of the runs that a dry schedule would hand out."""
         self._start = time.monotonic()
         self._made = 0
         self._cost_s = 0.0
@@ -126,9 +129,12 @@ class Schedule:
         self._digests: dict[str, str] = {}
         self._heap: list[tuple[int, float, int, int]] = []
         self._later: deque[tuple[Run, int]] = deque()
-        """Runs that somebody else has begun."""
+        """Runs that are postponed, because another client has started them."""
         self._first = 0 if dry else secrets.randbelow(len(self.states) or 1)
-        """Of cells that cost the same this one comes first: two clients of one store start at different places."""
+        """Index of the cell that goes first among cells of equal cost.
+
+        Two clients of one store start at different cells.
+        """
         self._is_dry = dry
         for at, state in enumerate(self.states):
             self._pass(at)
@@ -142,17 +148,17 @@ class Schedule:
 
     @property
     def total(self) -> int:
-        """Runs that the study takes, as far as is known."""
+        """Total number of runs of the study, as far as known so far."""
         return self._total
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left, neither to run nor running."""
+        """Whether the study is done: no run is left, and none is in progress."""
         return not (self._heap or self._open or self._later)
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget is."""
+        """Whether the budget is spent."""
         budget = self.budget
         return (
             (budget.runs is not None and self._made >= budget.runs)
@@ -161,25 +167,25 @@ class Schedule:
         )
 
     def cost(self, state: State) -> float:
-        """CPU seconds of a run of a cell, as far as is known: measured there, or in proportion to simulated time."""
+        """Estimates the CPU seconds of a run of a cell: measured in this cell, or in proportion to simulated time."""
         return state.cost_s / state.costs if state.costs else state.prior * self._ratio
 
     @property
     def has_costs(self) -> bool:
-        """Whether a run was made, so that costs are more than guesses."""
+        """Whether a new run has finished, so that costs are measured."""
         return self._prior > 0
 
     @property
     def _ratio(self) -> float:
-        """CPU seconds for a simulated second, over all runs."""
+        """CPU seconds per simulated second, over all new runs."""
         return self._cost_s / self._prior if self._prior else GUESS
 
     def left_s(self) -> float:
-        """CPU seconds of the runs that are left, those that run now included."""
+        """Returns the estimated CPU seconds of the remaining runs, including the ones in progress."""
         return sum(self.cost(state) * (state.limit - state.next + state.open) for state in self.states)
 
     def take(self) -> tuple[Run, Task] | None:
-        """The next run; None if there is none now: everything runs, or has finished, or the budget is spent."""
+        """Returns the next run; None if there is none now: all are in progress or finished, or the budget is spent."""
         while not self.is_spent:
             if self._heap:
                 at = heapq.heappop(self._heap)[-1]
@@ -201,7 +207,10 @@ class Schedule:
         return None
 
     def _begin(self, run: Run, at: int, *, may_wait: bool) -> Task | None:
-        """The task of a run, unless it has finished, or somebody else has begun it and others can come first."""
+        """Returns the task of a run; None if it has finished, or if it is postponed.
+
+        A run is postponed if another client has started it and other runs can come first.
+        """
         state, key = self.states[at], run.key
         self.store.glance()
         if key in self.store:
@@ -217,7 +226,7 @@ class Schedule:
         return Task(key, state.cell.text, run.seed, self.budget.run_s, self._files(state))
 
     def done(self, run: Run, done: Done) -> None:
-        """Takes note of a run that has ended."""
+        """Records a run that has ended."""
         state, at = self._open.pop(done.key)
         self.store.release(done.key)
         state.open -= 1
@@ -235,17 +244,17 @@ class Schedule:
         self._look(at)
 
     def expected(self, key: str) -> float:
-        """CPU seconds that a run is expected to take that was handed out."""
+        """Returns the expected CPU seconds of a run that was handed out."""
         return self.cost(self._open[key][0])
 
     def give_back(self, key: str) -> None:
-        """A run that was handed out will not be made now."""
+        """Releases a run that was handed out but will not be made now."""
         if (found := self._open.pop(key, None)) is not None:
             found[0].open -= 1
             self.store.release(key)
 
     def release(self) -> None:
-        """Nothing that was handed out will be made: others need not wait for it."""
+        """Releases all runs that were handed out, so that other clients need not wait for them."""
         for key in list(self._open):
             self.give_back(key)
 
@@ -253,7 +262,7 @@ class Schedule:
         return Run(state.cell, self.plan.design.seed + state.seeds[state.next])
 
     def _pass(self, at: int) -> None:
-        """Passes over the first runs of a cell as far as they have finished."""
+        """Skips the next runs of a cell that have already finished."""
         state = self.states[at]
         while state.next < state.limit and (key := self._next(state).key) in self.store:
             state.next += 1
@@ -261,7 +270,7 @@ class Schedule:
 
     def _find(self, at: int, key: str) -> None:
         self.found += 1
-        self._count(at, None if self.target is None else self.store.value(key, self.target.measure))
+        self._count(at, None if self.target is None else self.store.value(key, self.target.metric))
 
     def _push(self, at: int) -> None:
         state = self.states[at]
@@ -275,7 +284,7 @@ class Schedule:
             self.states[at].values.append(value)
 
     def _look(self, at: int) -> None:
-        """Looks at a cell whose runs have all ended: it stops, or goes on to the next look."""
+        """Checks a cell once all its runs have ended: it stops, or continues to the next check."""
         state = self.states[at]
         if self.target is None or state.open or state.next < state.limit:
             return
@@ -288,12 +297,14 @@ class Schedule:
             self._check_budget()
 
     def _check_budget(self) -> None:
-        """Ends a study whose target takes more runs than it may make, as soon as every cell was looked at once.
+        """Fails if the target takes more runs than the budget has.
+
+        This is decided as soon as every cell was checked once.
 
         Raises
         ------
         InputError
-            With the number of runs that it would take.
+            If it does; the message has the number of runs that the target would take.
         """
         if self.target is None or self.budget.runs is None or any(state.verdict is None for state in self.states):
             return
@@ -310,10 +321,10 @@ class Schedule:
         verdict = state.verdict
         if verdict is None or verdict.is_over or verdict.seeds_needed is None:
             return state.limit
-        return min(self.target.most, max(state.limit, verdict.seeds_needed))
+        return min(self.target.max_seeds, max(state.limit, verdict.seeds_needed))
 
     def _files(self, state: State) -> dict[str, str]:
-        """The files of a cell, and their digests."""
+        """Returns the files that a cell reads, with their digests."""
         if state.files is None:
             state.files = {}
             for path in files_of(json.loads(state.cell.text)):
@@ -324,12 +335,12 @@ class Schedule:
         return state.files
 
 
-def batches(schedule: Schedule, seconds: float, most: int) -> Iterator[list[tuple[Run, Task]]]:
-    """Runs in batches of about so many seconds, as far as their cost is known."""
+def batches(schedule: Schedule, seconds: float, max_runs: int) -> Iterator[list[tuple[Run, Task]]]:
+    """Yields runs in batches of about `seconds` each, as far as their cost is known."""
     while True:
         batch: list[tuple[Run, Task]] = []
         total = 0.0
-        while total < seconds and len(batch) < most and (taken := schedule.take()) is not None:
+        while total < seconds and len(batch) < max_runs and (taken := schedule.take()) is not None:
             batch.append(taken)
             total += schedule.expected(taken[1].key)
         if not batch:

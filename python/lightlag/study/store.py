@@ -1,15 +1,15 @@
-"""Finished runs by key, in a folder or in any file system that fsspec knows.
+"""Finished runs by key, in a directory or in any file system that fsspec supports.
 
     store.json               the format
-    journals/NAME.jsonl      a line for each run of one process, as it finishes; only that process writes there
+    journals/NAME.jsonl      one line per run of one process, as it finishes; only that process writes there
     parts/NAME.parquet       runs of journals that were closed
     failures/NAME.jsonl      the failures in them
-    claims/NAME              batches that workers have begun
+    claims/NAME              batches that workers have started
 
-A run that is in a journal or in a part is finished for everybody. Writers never share a file, a part takes its name
-when it is complete, and a journal goes only after the part with its runs has come; so a process may be killed at any
-moment, others may write at the same time, and no clock is asked. Where a file system cannot add to a file (s3://), a
-writer gathers its runs and writes them as a part, at least each `GATHER_S` seconds.
+A run in a journal or in a part is finished for every reader. Writers never share a file, a part gets its name when it
+is complete, and a journal is removed only after the part with its runs exists. A process may therefore be killed at any
+time, several may write simultaneously, and nothing depends on clocks. Where a file system cannot append to a file
+(s3://), a writer collects its runs and writes them as a part, at least every `GATHER_S` seconds.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ FORMAT = 1
 MARK = "store.json"
 JOURNALS, PARTS, FAILURES, CLAIMS = "journals", "parts", "failures", "claims"
 LINES = 20_000
-"""Runs of a journal before it becomes a part."""
+"""Number of runs in a journal; a larger journal is converted to a part."""
 GATHER_S = 10.0
 GLANCE_S, GLANCES = 0.01, 0.02
-"""Between two glances at the journals of others, and the share of the time that they may take."""
+"""Minimum seconds between two checks of other writers' journals, and the maximum fraction of time that checks may take.
+"""
 
 
 class Files(Protocol):
@@ -57,40 +58,43 @@ class Files(Protocol):
 
     can_append: bool
 
-    def names(self, folder: str) -> list[tuple[str, int]]:
-        """Names and sizes of the files of a folder."""
+    def names(self, directory: str) -> list[tuple[str, int]]:
+        """Returns the names and sizes of the files in a directory."""
 
     def read(self, name: str, offset: int = 0) -> bytes:
-        """The bytes of a file from an offset on."""
+        """Returns the bytes of a file, starting at an offset."""
 
     def write(self, name: str, data: bytes) -> None:
-        """A new file, complete or not at all."""
+        """Creates a file with this content, complete or not at all."""
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Removes a file, if it exists."""
 
     def take(self, name: str) -> bool:
-        """Makes an empty file; false if it is there already."""
+        """Creates an empty file. Returns false if it exists already."""
 
 
 class Local:
-    """A folder of this machine, or of a file system that it shares."""
+    """Files in a directory of this machine, or of a file system that it shares with others."""
 
     can_append = True
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
 
     def has_others(self) -> bool:
-        """Whether the folder holds what no store has. Another process may just make one."""
+        """Returns true if the directory holds files that are not part of a store.
+
+        Another process may be creating one.
+        """
         own = {MARK, JOURNALS, PARTS, FAILURES, CLAIMS}
-        there = {path.name for path in self.folder.iterdir()} if self.folder.exists() else set()
+        there = {path.name for path in self.directory.iterdir()} if self.directory.exists() else set()
         return any(name not in own and not name.startswith(f".{MARK}.") for name in there)
 
-    def names(self, folder: str) -> list[tuple[str, int]]:
-        """Names and sizes of the files of a folder."""
+    def names(self, directory: str) -> list[tuple[str, int]]:
+        """Returns the names and sizes of the files in a directory."""
         found = []
-        with contextlib.suppress(FileNotFoundError), os.scandir(self.folder / folder) as scanned:
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.directory / directory) as scanned:
             for one in scanned:
                 with contextlib.suppress(FileNotFoundError):
                     if not one.name.startswith("."):
@@ -98,15 +102,15 @@ class Local:
         return sorted(found)
 
     def read(self, name: str, offset: int = 0) -> bytes:
-        """The bytes of a file from an offset on."""
-        check_regular(self.folder / name)
-        with (self.folder / name).open("rb") as file:
+        """Returns the bytes of a file, starting at an offset."""
+        check_regular(self.directory / name)
+        with (self.directory / name).open("rb") as file:
             file.seek(offset)
             return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """A new file, complete or not at all."""
-        path = self.folder / name
+        """Creates a file with this content, complete or not at all."""
+        path = self.directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
@@ -120,12 +124,12 @@ class Local:
             raise
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
-        (self.folder / name).unlink(missing_ok=True)
+        """Removes a file, if it exists."""
+        (self.directory / name).unlink(missing_ok=True)
 
     def take(self, name: str) -> bool:
-        """Makes an empty file; false if it is there already."""
-        path = self.folder / name
+        """Creates an empty file. Returns false if it exists already."""
+        path = self.directory / name
         for _ in range(2):
             try:
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -138,7 +142,7 @@ class Local:
 
 
 class Remote:
-    """A folder of a file system that fsspec knows by its URL."""
+    """Files in a directory of a file system that fsspec supports, given by its URL."""
 
     can_append = False
 
@@ -152,34 +156,34 @@ class Remote:
         try:
             self.system, self.root = fsspec.core.url_to_fs(url)
         except (ValueError, ImportError) as error:
-            raise InputError(f"{printable(url)}: is no place for a store: {printable(error)}") from None
+            raise InputError(f"{printable(url)}: is not a valid location of a store: {printable(error)}") from None
 
-    def names(self, folder: str) -> list[tuple[str, int]]:
-        """Names and sizes of the files of a folder."""
+    def names(self, directory: str) -> list[tuple[str, int]]:
+        """Returns the names and sizes of the files in a directory."""
         self.system.invalidate_cache()
         try:
-            found = self.system.ls(f"{self.root}/{folder}", detail=True)
+            found = self.system.ls(f"{self.root}/{directory}", detail=True)
         except FileNotFoundError:
             return []
         return sorted((one["name"].rpartition("/")[2], int(one["size"] or 0)) for one in found if one["type"] == "file")
 
     def read(self, name: str, offset: int = 0) -> bytes:
-        """The bytes of a file from an offset on."""
+        """Returns the bytes of a file, starting at an offset."""
         found: bytes = self.system.cat_file(f"{self.root}/{name}", start=offset or None)
         return found
 
     def write(self, name: str, data: bytes) -> None:
-        """A new file; an object takes its name when it is complete."""
+        """Creates a file with this content; it appears under its name when it is complete."""
         self.system.makedirs(f"{self.root}/{name}".rpartition("/")[0], exist_ok=True)
         self.system.pipe_file(f"{self.root}/{name}", data)
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Removes a file, if it exists."""
         with contextlib.suppress(FileNotFoundError):
             self.system.rm_file(f"{self.root}/{name}")
 
     def take(self, name: str) -> bool:
-        """Makes an empty file; false if it is there already, as far as one can know."""
+        """Creates an empty file. Returns false if it is known to exist already."""
         try:
             self.system.info(f"{self.root}/{name}")
         except FileNotFoundError:
@@ -189,22 +193,22 @@ class Remote:
 
 
 def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool = True) -> Store:
-    """The store at a place: a folder, or a URL.
+    """Opens the store in a directory or at a URL.
 
     Parameters
     ----------
     make
-        Make one, if nothing is there.
+        Whether to create a store if there is none.
     look
-        See what it holds. Who only writes does not need that.
+        Whether to read the contents. A process that only writes does not need them.
 
     Raises
     ------
     InputError
-        If it is of another format, or if something else is there, or if nothing is there and `make` is false.
+        If it has another format, if it contains other files, or if it does not exist and `make` is false.
     """
     if not isinstance(place, (str, os.PathLike)):
-        raise InputError(f"store: {printable(repr(place)):.40} is no place; name a folder or a URL")
+        raise InputError(f"store: {printable(repr(place)):.40} is not a valid location; name a directory or a URL")
     text = os.fspath(place)
     is_url = "://" in text
     files: Files = Remote(text) if is_url else Local(Path(text))
@@ -213,21 +217,23 @@ def open_store(place: str | os.PathLike[str], *, make: bool = True, look: bool =
 
 @contextmanager
 def new_store(place: str | os.PathLike[str]) -> Iterator[Store]:
-    """A store to write to, made if it is not there; if the block fails before it holds anything, it goes again.
+    """Yields a store to write to.
+
+    It is created if missing, and removed again if the block fails before anything is stored.
 
     Raises
     ------
     InputError
         As :func:`open_store`.
     """
-    folder = Path(place)
+    directory = Path(place)
     is_url = "://" in os.fspath(place)
-    made = [] if is_url else [each for each in (folder, *folder.parents) if not each.exists()]
+    made = [] if is_url else [each for each in (directory, *directory.parents) if not each.exists()]
     store = open_store(place)
     try:
         yield store
     except BaseException:
-        if made and [path.name for path in folder.iterdir()] == [MARK]:
+        if made and [path.name for path in directory.iterdir()] == [MARK]:
             store.files.remove(MARK)
             with contextlib.suppress(OSError):
                 for each in made:
@@ -236,21 +242,21 @@ def new_store(place: str | os.PathLike[str]) -> Iterator[Store]:
 
 
 class Store:
-    """The runs that are finished, as far as they were looked at."""
+    """The finished runs in a store, as far as they were read."""
 
     def __init__(self, files: Files, place: str, *, make: bool = True, look: bool = True) -> None:
         self.files = files
         self.place = place
         self.keys: set[str] = set()
-        """The keys of all finished runs that were seen."""
+        """Keys of all finished runs that were read."""
         self.failures: dict[str, str] = {}
-        """The runs that have only failed, with the reason."""
+        """Reasons of failure for runs that have failed and never succeeded, by key."""
         self._recent: dict[str, dict[str, Entry]] = {}
         self._offsets: dict[str, int] = {}
         self._parts: set[str] = set()
         self._lists: set[str] = set()
         self._failed: dict[str, Entry] = {}
-        """Failures that stand in journals only."""
+        """Failures that are so far only in journals."""
         self._next_glance = 0.0
         self._values: dict[str, dict[str, float | None]] = {}
         self._check(make)
@@ -259,8 +265,8 @@ class Store:
 
     @property
     def address(self) -> str:
-        """The place, wherever one stands."""
-        return str(self.files.folder.resolve()) if isinstance(self.files, Local) else self.place
+        """Absolute address of the store, valid from any working directory."""
+        return str(self.files.directory.resolve()) if isinstance(self.files, Local) else self.place
 
     def _check(self, make: bool) -> None:
         shown = printable(self.place)
@@ -270,28 +276,28 @@ class Store:
             if not make:
                 raise InputError(f"{shown}: holds no store; name the one of the study with --store") from None
             if isinstance(self.files, Local) and self.files.has_others():
-                raise InputError(f"{shown}: holds other files, and no store; choose another place") from None
+                raise InputError(f"{shown}: holds other files, and no store; choose another path") from None
             self._write(MARK, json.dumps({"lightlag": "store", "format": FORMAT}).encode())
             return
         except NotADirectoryError:
-            raise InputError(f"{shown}: is a file; choose another place for the store") from None
+            raise InputError(f"{shown}: is a file; choose another path for the store") from None
         except OSError as error:
             raise OSError(f"{shown}: cannot read: {error.strerror or error}") from None
         except ValueError:
             about = None
         if not isinstance(about, dict) or about.get("lightlag") != "store":
-            raise InputError(f"{shown}/{MARK}: is not that of a store; choose another place")
+            raise InputError(f"{shown}/{MARK}: does not describe a store; choose another path")
         if about.get("format") != FORMAT:
             other = printable(repr(about.get("format")))
             raise InputError(
-                f"{shown}: is a store of format {other:.20}, and this version of lightlag has format {FORMAT}; choose "
+                f"{shown}: is a store of format {other:.20}, and this version of lightlag uses format {FORMAT}; choose "
                 "another place, or use the version that wrote it"
             )
 
     def claim(self, name: str) -> bool:
-        """Marks something as begun; false if somebody has begun it before.
+        """Claims a batch, to mark it as started. Returns false if another process has claimed it before.
 
-        A claim is a hint: who died may have left it. On a full disk everything counts as claimed by oneself.
+        A claim is a hint: a process that died may have left it. On a full disk every claim succeeds.
         """
         try:
             return self.files.take(f"{CLAIMS}/{name}")
@@ -304,14 +310,16 @@ class Store:
             self.files.remove(f"{CLAIMS}/{name}")
 
     def glance(self) -> None:
-        """Looks at what others have added to their journals, as often as that takes little of the time."""
+        """Reads what others have added to their journals, unless that would take more than a small fraction of the
+        time.
+        """
         now = time.monotonic()
         if now >= self._next_glance:
             self._look_at_journals()
             self._next_glance = time.monotonic() + max(GLANCE_S, (time.monotonic() - now) / GLANCES)
 
     def refresh(self) -> None:
-        """Looks at everything that was written since the last time."""
+        """Reads everything that was written to the store since the last call."""
         for name, _ in self.files.names(PARTS):
             if name.endswith(".parquet") and name not in self._parts:
                 with contextlib.suppress(FileNotFoundError):
@@ -367,13 +375,13 @@ class Store:
                 raise
             part = f"{printable(self.place)}/{PARTS}/{printable(name)}"
             raise InputError(
-                f"{part}: is no whole part of a store: {parquet_reason(error)}; "
+                f"{part}: is not a complete part of a store: {parquet_reason(error)}; "
                 "remove it, and the same command makes its runs again"
             ) from None
 
     def _source(self, name: str) -> Path | io.BytesIO:
         if isinstance(self.files, Local):
-            return self.files.folder / PARTS / name
+            return self.files.directory / PARTS / name
         return io.BytesIO(self.files.read(f"{PARTS}/{name}"))
 
     def __contains__(self, key: str) -> bool:
@@ -383,7 +391,7 @@ class Store:
         return len(self.keys)
 
     def table(self, columns: list[str] | None = None) -> pl.DataFrame:
-        """All finished runs, each once: every column, or some."""
+        """Returns all finished runs as a table, each once: with all columns, or with the given ones."""
         import polars as pl
 
         parts = [self._part(name, columns) for name in sorted(self._parts)]
@@ -392,7 +400,7 @@ class Store:
         return pl.concat(parts).unique("key", keep="any", maintain_order=False)
 
     def value(self, key: str, measure: str) -> float | None:
-        """A measure of a finished run."""
+        """Returns a metric of a finished run."""
         for journal in self._recent.values():
             if key in journal:
                 return journal[key].value(measure)
@@ -401,15 +409,15 @@ class Store:
         return self._values[measure][key]
 
     def writer(self) -> Writer:
-        """A writer for this process."""
+        """Returns a writer for this process."""
         return Writer(self)
 
     def compact(self) -> None:
-        """Turns journals whose writers have gone into parts. Those that somebody still writes stay."""
+        """Converts journals whose writers have ended to parts. Journals that are still being written are left alone."""
         if not isinstance(self.files, Local) or sys.platform == "win32":
             return
         for name, _ in self.files.names(JOURNALS):
-            path = self.files.folder / JOURNALS / name
+            path = self.files.directory / JOURNALS / name
             try:
                 handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             except OSError:
@@ -418,14 +426,14 @@ class Store:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.close_journal(name)
             except OSError as error:
-                # Somebody writes there; or the file system knows no locks, and nobody can tell.
+                # Another process writes there; or the file system has no locks, so writers cannot be detected.
                 if error.errno not in (errno.EWOULDBLOCK, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS):
                     raise self.named(error) from None
             finally:
                 os.close(handle)
 
     def close_journal(self, name: str) -> None:
-        """A part in place of a journal."""
+        """Replaces a journal by a part with the same runs."""
         with contextlib.suppress(FileNotFoundError):
             self._follow(name, self._offsets.get(name, 0))
         self.add_part(self._recent.get(name, {}).values())
@@ -458,14 +466,14 @@ class Store:
             raise self.named(error) from None
 
     def named(self, error: OSError) -> OSError:
-        """An error of the file system with the place of the store."""
+        """Returns a file system error that names the location of the store."""
         named = OSError(f"{printable(self.place)}: cannot write: {error.strerror or error}")
         named.errno = error.errno
         return named
 
 
 class Writer:
-    """The journal of this process, or the runs that it gathers for a part."""
+    """Writes the finished runs of this process: to a journal or, if files cannot be appended to, in parts."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -484,12 +492,12 @@ class Writer:
         self.close()
 
     def add(self, entry: Entry) -> None:
-        """Keeps a run.
+        """Stores a run.
 
         Raises
         ------
         OSError
-            If it cannot be written. Everything before it is kept.
+            If it cannot be written. Earlier runs remain stored.
         """
         if self.store.files.can_append:
             self._append(entries.line(entry).encode())
@@ -502,12 +510,12 @@ class Writer:
         self.added += 1
 
     def flush(self) -> None:
-        """Writes the runs that were gathered."""
+        """Writes the runs that were collected."""
         gathered, self._gathered, self._since = self._gathered, [], time.monotonic()
         self.store.add_part(gathered)
 
     def close(self) -> None:
-        """The journal becomes a part."""
+        """Converts the journal to a part."""
         self.flush()
         if self._handle < 0:
             return
@@ -536,24 +544,24 @@ class Writer:
 
     def _open(self) -> None:
         assert isinstance(self.store.files, Local), "only there journals are written"
-        folder = self.store.files.folder / JOURNALS
-        folder.mkdir(parents=True, exist_ok=True)
+        directory = self.store.files.directory / JOURNALS
+        directory.mkdir(parents=True, exist_ok=True)
         self._name, self._lines = f"{_unique()}.jsonl", 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        self._handle = os.open(folder / self._name, flags, 0o666)
+        self._handle = os.open(directory / self._name, flags, 0o666)
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _unique() -> str:
-    """A name that no other process takes."""
+    """Returns a name that no other process uses."""
     host = "".join(one if one.isalnum() else "-" for one in socket.gethostname())[:40]
     return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def merge(into: Store, others: Iterable[Store]) -> Iterator[tuple[str, int]]:
-    """Copies the runs of stores; gives the place of each and the number of runs that were new.
+    """Copies the runs of other stores; yields the location of each store and the number of its runs that were new.
 
     Raises
     ------
@@ -569,7 +577,7 @@ def merge(into: Store, others: Iterable[Store]) -> Iterator[tuple[str, int]]:
             key = apart["key"][0]
             raise InputError(
                 f"{printable(other.place)} and {printable(into.place)} hold different results of run {key}: one of the "
-                "two is damaged, or was not made by lightlag; nothing of it was merged"
+                "two is damaged, or was not made by lightlag; none of it was merged"
             )
         new = both.filter(both["known"].is_null()).drop("known")
         if len(new):

@@ -1,4 +1,4 @@
-"""Studies that run, and their results, which hold the study again."""
+"""Studies that can be run, and their results, which include the definition of the study."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from lightlag._renamed import former_attributes, former_keywords
 from lightlag.errors import InputError
 from lightlag.files.input import check_regular, parquet_errors, parquet_reason, read_results
 from lightlag.outcomes.design import TABLES
@@ -30,52 +31,53 @@ if TYPE_CHECKING:
 __all__ = ["Study", "StudyResults", "open_study"]
 
 
+@former_attributes("Study")
 class Study(StudyDesign):
-    """A study: scenarios, axes, competing algorithms, paired seeds, and how well a measure is to be known.
+    """A study: scenarios, axes, competing algorithms, paired seeds, and the required precision of a metric.
 
     The arguments are the keys of a ``study.toml``.
 
     Parameters
     ----------
     scenarios
-        One or several, each as :func:`lightlag.run` takes it.
+        One scenario or several, each in a form that :func:`lightlag.run` takes.
     name
-        Of its results; by default those of the scenarios.
+        Name of its results. Defaults to the names of the scenarios.
     congestion
         As in :func:`lightlag.compare`.
     vary
-        Axes along one key each: ``{"links.1.loss": [0, 1e-3]}``.
+        Values of keys: ``{"links.1.loss": [0, 1e-3]}``. Each key is an axis.
     axes
-        More of them: tables with ``key`` and ``values``, ``zip``, ``points``, or ``design``, ``count`` and ``ranges``.
+        More axes: tables with ``key`` and ``values``, ``zip``, ``points``, or ``design``, ``count`` and ``ranges``.
     exclude
-        Points that do not run: tables of keys, or of ``congestion`` and ``scenario``, with a value or several.
+        Points to leave out: tables that give one or several values for keys, or for ``congestion`` and ``scenario``.
     set
-        Changes to every scenario.
+        Changes to apply to every scenario.
     seed
-        The first seed; all cells run with the same ones.
+        The first seed; all cells run with the same seeds.
     replications
-        Runs of each cell.
+        Number of runs of each cell.
     until
-        In place of `replications`: ``{"measure": "goodput_bps", "within": "2 %", "most": 200}``.
-    measures
-        Columns of the results; by default all of them.
+        Required precision, instead of `replications`: ``{"metric": "goodput_bps", "within": "2 %", "max_seeds": 200}``.
+    metrics
+        Metrics in the results, by their column; by default all.
     curves
-        Keep goodput over time and windows of each run, for figures over time: some 20 kB a run.
+        Whether to store goodput over time and the windows of each run, for figures over time: about 20 kB per run.
     budget
         ``{"runs": 1000, "cpu": "2 h", "wall": "30 min"}``.
-    folder
-        Paths of scenarios start there; by default the working folder.
+    directory
+        Directory that paths of scenarios are relative to; by default the working directory.
 
     Raises
     ------
     InputError, ScenarioError
-        If something is contradictory or cannot be run; the message names the place.
+        If the arguments cannot be combined or a scenario cannot be run; the message names the key.
 
     Examples
     --------
     >>> import lightlag as ll
     >>> study = ll.Study("geo", congestion=["cubic", "hybla"], vary={"links.1.loss": [0, 1e-3]}, replications=5)
-    >>> len(study.plan().cells), study.most_runs
+    >>> len(study.plan().cells), study.max_runs
     (4, 20)
     """
 
@@ -95,51 +97,55 @@ class Study(StudyDesign):
         Parameters
         ----------
         out
-            Folder of the results; by default ``results/NAME``. Those of the same study are replaced.
+            Directory of the results; by default ``results/NAME``. Results of the same study are replaced.
         store
-            Where runs are kept, for this study and others: a folder or a URL; by default ``store`` beside `out`.
+            Store of the runs of this study and of others: a directory or a URL. Defaults to ``store`` next to
+            `out`.
         jobs, processes, cluster, profile
-            Where runs are made: threads (the default), processes, or a dask cluster; see :class:`Where`.
+            Where runs are made: in threads (the default), processes, or a dask cluster; see :class:`Where`.
         progress
-            Say on stderr how far it is.
+            Whether to report progress on stderr.
 
         Raises
         ------
         InputError
-            If runs failed, with the reasons. The others are kept and in the tables.
+            If runs failed; the message has the reasons. All other runs are stored, and are in the tables.
         FileExistsError
-            If the folder holds other results.
+            If the directory holds other results.
         """
-        folder = Path("results") / self.name if out is None else Path(out)
+        directory = Path("results") / self.name if out is None else Path(out)
         self.plan()
-        check_place(folder, self, force=False)
-        with new_store(default_store(folder) if store is None else store) as kept:
+        check_place(directory, self, force=False)
+        with new_store(default_store(directory) if store is None else store) as kept:
             where = Where(jobs, processes, cluster, profile)
             found = carry_out(self, kept, where, style="text" if progress else "quiet")
             failures = found.schedule.failures
-            export(self, kept, folder, force=True, failed=list(failures))
+            export(self, kept, directory, force=True, failed=list(failures))
         if failures:
             key, (_, reason) = next(iter(failures.items()))
-            raise InputError(f"{len(failures):,} runs failed, such as {key[:12]}: {reason}; the others are in {folder}")
-        return StudyResults(folder)
+            raise InputError(
+                f"{len(failures):,} runs failed, such as {key[:12]}: {reason}; the others are in {directory}"
+            )
+        return StudyResults(directory)
 
 
+@former_attributes("StudyResults")
 class StudyResults:
     """The results of a study.
 
     Attributes
     ----------
-    folder
-        Where they stand.
+    directory
+        The directory of the results.
     about
         The contents of ``run.json``.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shown = printable(folder)
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        shown = printable(directory)
         try:
-            self.about: dict[str, Any] = json.loads(read_results(folder / "run.json"))
+            self.about: dict[str, Any] = json.loads(read_results(directory / "run.json"))
             self.about["design"], self.about["finished"], self.about["variables"], self.about["build"]
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(
@@ -149,31 +155,31 @@ class StudyResults:
 
     @property
     def version(self) -> str:
-        """The version of lightlag that wrote them."""
+        """The version of lightlag that wrote the results."""
         return str(self.about["version"])
 
     @property
     def build(self) -> str:
-        """The engine that made the runs."""
+        """The build of the engine that made the runs."""
         return str(self.about["build"])
 
     @property
     def runs(self) -> pl.LazyFrame:
-        """A row a run: congestion, a column for each variable, seed, measures. ``.collect()`` reads it."""
+        """One row per run: congestion, a column for each variable, seed, metrics. Read it with ``.collect()``."""
         return self._scan("runs/*.parquet")
 
     @property
     def flows(self) -> pl.LazyFrame:
-        """A row for each flow of each run."""
+        """One row for each flow of each run."""
         return self._scan("flows/*.parquet")
 
     @property
     def summary(self) -> pl.DataFrame:
-        """A row for each cell and measure: mean, half width of its interval, and the number of runs."""
+        """One row for each cell and metric: mean, half width of its interval, and number of runs."""
         return self._scan("summary.parquet").collect()
 
     def to_pandas(self, name: Literal["runs", "flows", "summary"] = "runs") -> pd.DataFrame:
-        """A table by name as a data frame of pandas.
+        """Returns a table by name as a data frame of pandas.
 
         Raises
         ------
@@ -186,11 +192,11 @@ class StudyResults:
 
     @cached_property
     def study(self) -> Study:
-        """The study."""
+        """The study that the results belong to."""
         return Study.of(self.about["design"], self.about.get("folder", ""))
 
     def sql(self, query: str) -> pl.DataFrame:
-        """The answer of DuckDB to a query over the tables ``runs``, ``flows`` and ``summary``.
+        """Runs an SQL query over the tables ``runs``, ``flows`` and ``summary``, and returns DuckDB's result.
 
         Examples
         --------
@@ -205,7 +211,7 @@ class StudyResults:
         try:
             with duckdb.connect() as connection:
                 for name, files in (("runs", "runs/*"), ("flows", "flows/*"), ("summary", "summary")):
-                    path = str(self.folder / f"{files}.parquet").replace("'", "''")
+                    path = str(self.directory / f"{files}.parquet").replace("'", "''")
                     connection.execute(f"create view {name} as select * from read_parquet('{path}')")
                 answer = connection.execute(query)
                 names = [column[0] for column in answer.description]
@@ -214,27 +220,27 @@ class StudyResults:
             raise InputError(f"sql: {printable(str(error).splitlines()[0])}") from None
 
     def comparison(self, store: str | os.PathLike[str] | None = None) -> Comparison:
-        """The study as a comparison, which has figures and a report.
+        """Returns the study as a comparison, which has figures and a report.
 
         Parameters
         ----------
         store
-            The store with its runs; by default the one beside the folder.
+            The store with the runs; by default the one next to the results directory.
 
         Raises
         ------
         InputError
             If there is no such store.
         """
-        kept = open_store(default_store(self.folder) if store is None else store, make=False)
+        kept = open_store(default_store(self.directory) if store is None else store, make=False)
         return comparison(self.study.plan(), kept, self.study.target, Schedule(self.study, kept, dry=True).total)
 
     def _scan(self, files: str) -> pl.LazyFrame:
         import polars as pl
 
-        found = sorted(self.folder.glob(files))
+        found = sorted(self.directory.glob(files))
         if not found:
-            raise InputError(f"{printable(self.folder)}: {files} is missing; export the study again")
+            raise InputError(f"{printable(self.directory)}: {files} is missing; export the study again")
         try:
             for path in found:
                 check_regular(path)
@@ -261,16 +267,17 @@ def _shown(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else printable(value)
 
 
-def open_study(folder: str | os.PathLike[str]) -> StudyResults:
+@former_keywords()
+def open_study(directory: str | os.PathLike[str]) -> StudyResults:
     """Opens the results of a study.
 
     Raises
     ------
     InputError
-        If the folder does not hold any.
+        If the directory does not hold results of a study.
 
     Examples
     --------
     ``ll.open_study("results/geo-loss").runs.filter(congestion="cubic").collect()``
     """
-    return StudyResults(Path(folder))
+    return StudyResults(Path(directory))

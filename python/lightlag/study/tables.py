@@ -1,4 +1,4 @@
-"""The results of a study as tables: a row a run, a row a flow of a run, a row a cell and measure."""
+"""The results of a study as tables: one row per run, one row per flow of a run, one row per cell and metric."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["DICTIONARY", "Tables", "comparison"]
 
 PLAIN = ("timeouts", "simulated_s", "bottleneck", "result_hash")
 DICTIONARY = {
-    "congestion": "the label of the algorithm, or of those that the flows take in turn",
-    "seed": "the seed of the run",
+    "congestion": "label of the algorithm, or of the algorithms that the flows take in turn",
+    "seed": "seed of the run",
     **{measure.column: measure.about for measure in MEASURES},
     "timeouts": "expirations of the retransmission timer, of all flows",
-    "simulated_s": "seconds that were simulated",
-    "bottleneck": "the link direction at which data packets waited longest in all",
-    "result_hash": "the hash of every recorded number of the run",
-    "flow": "the name of the flow",
-    "algorithm": "its congestion control",
-    "min_rtt_s": "its smallest round-trip sample; where proxies split it, the sum of those of its legs",
-    "leg": "the leg whose segments are counted, where proxies split the flow",
-    "measure": "a column of the runs",
-    "mean": "the mean of the runs that have it",
-    "half_width": "half of the confidence interval of the mean (Student's t); NaN where there is none",
-    "runs": "runs that have the measure",
-    "identical": "whether all runs measured exactly the same: nothing in them is random",
-    "reached": "whether the target of the study is reached there; null for other measures",
+    "simulated_s": "simulated time in seconds",
+    "bottleneck": "link direction with the longest total wait of data packets",
+    "result_hash": "hash of every recorded value of the run",
+    "flow": "name of the flow",
+    "algorithm": "congestion control of the flow",
+    "min_rtt_s": "minimum round-trip sample of the flow; the sum over its legs if proxies split it",
+    "leg": "leg whose segments are counted, if proxies split the flow",
+    "measure": "column of the table of runs",
+    "mean": "mean of the runs that have the metric",
+    "half_width": "half-width of the confidence interval of the mean (Student's t); NaN if there is none",
+    "runs": "number of runs that have the metric",
+    "identical": "whether all runs have exactly the same value: nothing in them is random",
+    "reached": "whether the target of the study is reached at this point; null for other metrics",
 }
-"""The columns of all tables; those of variables have the names of their keys."""
+"""The columns of all tables, with their meanings; columns of variables are named by their keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,10 @@ class Tables:
 
     @classmethod
     def of(cls, plan: Plan, store: Store, measures: Sequence[str], target: Target | None) -> Tables:
-        """The tables of a plan, in the order of its cells and seeds, whoever made the runs and in whatever order."""
+        """Returns the tables of a plan in the order of its cells and seeds.
+
+        The order does not depend on the executor, or on the order in which runs finish.
+        """
         import polars as pl
 
         names = columns_of(plan.design.variables)
@@ -75,7 +78,7 @@ class Tables:
 
 
 def _found(plan: Plan, store: Store) -> pl.DataFrame:
-    """Cell, seed and key of every run of a plan that is finished."""
+    """Returns the cell, seed and key of every finished run of a plan."""
     import polars as pl
 
     runs = ((at, Run(cell, seed)) for at, cell in enumerate(plan.cells) for seed in plan.seeds)
@@ -113,7 +116,7 @@ def _summary(
     for row in grouped.iter_rows(named=True):
         for measure in measures:
             mean, spread, count = (row[f"{measure} {what}"] for what in ("mean", "std", "count"))
-            is_judged = target is not None and target.measure == measure
+            is_judged = target is not None and target.metric == measure
             width = math.nan if row["identical"] else half(spread, count, is_judged)
             reached = None
             if target is not None and is_judged:
@@ -127,12 +130,12 @@ def _summary(
 
 
 def comparison(plan: Plan, store: Store, target: Target | None = None, expected: int | None = None) -> Comparison:
-    """The finished runs as a comparison, which has figures and a report.
+    """Returns the finished runs as a comparison, which has figures and a report.
 
     Parameters
     ----------
     expected
-        Runs when it is complete.
+        Number of runs of the complete study.
     """
     finished = _found(plan, store)
     by_key = {one.key: one for one in entries.entries(store.table().join(finished, on="key", how="semi"))}
@@ -141,5 +144,5 @@ def comparison(plan: Plan, store: Store, target: Target | None = None, expected:
     for at, seed, key in finished.iter_rows():
         outcomes.append(by_key[key].outcome(plan.cells[at], seed))
         keys.append(key)
-    confidences = {} if target is None else {target.measure: target.inside}
+    confidences = {} if target is None else {target.metric: target.inside}
     return Comparison(plan.design, outcomes, keys, expected=expected, confidences=confidences)

@@ -1,4 +1,6 @@
-"""Runs until a confidence target: how many seeds a cell needs, decided at looks that are fixed beforehand."""
+"""Confidence targets: they set the number of seeds of a cell, by checks after numbers of seeds that are fixed in
+advance.
+"""
 
 from __future__ import annotations
 
@@ -16,136 +18,143 @@ from lightlag.text.terminal import printable
 __all__ = ["Target", "Verdict"]
 
 GROWTH = 1.5
-"""Seeds of a look by those of the look before."""
+"""Ratio of the numbers of seeds at consecutive checks."""
 MOST = 10_000
-"""Seeds of a cell at most."""
+"""Maximum number of seeds of a cell."""
+FORMER = {"measure": "metric", "least": "min_seeds", "most": "max_seeds"}
+"""Former keys and their present names."""
 UNITS = {"bit/s": "bit/s", "s": "s", "ms": "s", "%": "", "": ""}
-"""The unit of a column, by the unit in which its measure is shown."""
+"""The unit of a metric's column, by the unit in which the metric is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A cell at a look."""
+    """The outcome of a check of a cell."""
 
     interval: Interval
-    """Valid at whichever look the cell stops."""
+    """The interval of the metric, which is valid at any check that stops the cell."""
     is_over: bool
-    """Whether it needs no more seeds: the target is reached, or no more are allowed."""
+    """Whether the cell needs no more seeds: the target is reached, or no more are allowed."""
     is_reached: bool
     seeds_needed: int | None
-    """An estimate of the seeds for the target, from the spread so far; None if there is nothing to estimate from."""
+    """Estimated number of seeds to reach the target, from the spread so far; None if there is nothing to estimate from.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A measure that is to be known so well.
+    """A confidence target: a metric and its required precision.
 
-    The looks are at `least` seeds and then at half as many again each time, up to `most`. With K looks, each uses the
-    Student-t interval of confidence 1 - (1 - confidence) / K: by Bonferroni's inequality all K intervals hold together
-    with at least the confidence asked for, and so does the one at which the cell stops, however the spread decides
-    where that is. A fixed interval that is looked at again and again would not (Armitage, McPherson and Rowe, 1969).
+    Checks take place at `min_seeds` seeds and then at 1.5 times as many each time, up to `max_seeds`. With K checks,
+    each uses the Student-t interval of confidence 1 - (1 - confidence) / K: by Bonferroni's inequality all K intervals
+    hold simultaneously with at least the requested confidence. So does the interval of the final check, whatever spread
+    caused the stop. An unadjusted interval that is checked repeatedly would not (Armitage, McPherson and Rowe, 1969).
 
     Attributes
     ----------
-    measure
-        Its column, such as ``goodput_bps``.
+    metric
+        Column of the metric, such as ``goodput_bps``.
     within
-        Half width of the interval: a share of the mean, or in the unit of the column.
+        Maximum half width of the interval: a fraction of the mean, or a value in the unit of the column.
     is_share
-        Which of the two.
+        Whether `within` is a fraction.
     confidence
-        Of the interval.
-    least, most
-        Seeds of a cell.
+        Confidence of the interval.
+    min_seeds, max_seeds
+        Minimum and maximum number of seeds of a cell.
     """
 
-    measure: str
+    metric: str
     within: float
     is_share: bool = True
     confidence: float = 0.95
-    least: int = 10
-    most: int = 200
+    min_seeds: int = 10
+    max_seeds: int = 200
 
     @classmethod
     def of(cls, given: Any, place: str = "until") -> Target:
-        """A target from a table: ``{ measure = "goodput_bps", within = "2 %", confidence = 0.95, most = 200 }``.
+        """Returns a target from a table: ``{ metric = "goodput_bps", within = "2 %", max_seeds = 200 }``.
 
         Raises
         ------
         InputError
-            If it is none.
+            If it is not a valid target.
         """
         if isinstance(given, Target):
             return given
-        keys = {"measure", "within", "confidence", "least", "most"}
+        keys = {"metric", "within", "confidence", "min_seeds", "max_seeds"}
         if not isinstance(given, Mapping):
             raise InputError(
-                f'{place}: {printable(repr(given)):.60} is no table; write {{ measure = "goodput_bps", '
-                'within = "2 %" }'
+                f"{place}: {printable(repr(given)):.60} is not a table; write "
+                '{ metric = "goodput_bps", within = "2 %" }'
             )
         if unknown := sorted(given.keys() - keys):
-            raise InputError(
-                f"{place}.{printable(unknown[0])}: is no key of a target; there are {', '.join(sorted(keys))}"
+            remedy = (
+                f"is now {FORMER[unknown[0]]}"
+                if unknown[0] in FORMER
+                else (f"is not a key of a target; there are {', '.join(sorted(keys))}")
             )
+            raise InputError(f"{place}.{printable(unknown[0])}: {remedy}")
         columns = {measure.column: measure for measure in MEASURES}
-        measure, within = given.get("measure", "goodput_bps"), given.get("within")
-        if measure not in columns:
+        metric, within = given.get("metric", "goodput_bps"), given.get("within")
+        if metric not in columns:
             raise InputError(
-                f"{place}.measure: {printable(repr(measure)):.60} is no measure; write one of {', '.join(columns)}"
+                f"{place}.metric: {printable(repr(metric)):.60} is not a metric; write one of {', '.join(columns)}"
             )
-        width, is_share = _width(within, UNITS[columns[measure].unit], f"{place}.within")
-        confidence, least, most = given.get("confidence", 0.95), given.get("least", 10), given.get("most", 200)
+        width, is_share = _width(within, UNITS[columns[metric].unit], f"{place}.within")
+        confidence = given.get("confidence", 0.95)
+        min_seeds, max_seeds = given.get("min_seeds", 10), given.get("max_seeds", 200)
         if not isinstance(confidence, float) or not 0.5 <= confidence < 1:
             raise InputError(
                 f"{place}.confidence: {printable(repr(confidence)):.60} is not from 0.5 to below 1; write 0.95"
             )
-        for name, value in (("least", least), ("most", most)):
+        for name, value in (("min_seeds", min_seeds), ("max_seeds", max_seeds)):
             if not isinstance(value, int) or isinstance(value, bool) or not 2 <= value <= MOST:
                 raise InputError(
                     f"{place}.{name}: {printable(repr(value)):.60} is not a number of seeds from 2 to {MOST:,}"
                 )
-        if least > most:
-            raise InputError(f"{place}: least = {least} is more than most = {most}; swap them")
-        return cls(measure, width, is_share, confidence, least, most)
+        if min_seeds > max_seeds:
+            raise InputError(f"{place}: min_seeds = {min_seeds} is more than max_seeds = {max_seeds}; swap them")
+        return cls(metric, width, is_share, confidence, min_seeds, max_seeds)
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """The numbers of seeds at which a cell is looked at.
+        """Numbers of seeds that trigger a check of a cell.
 
         Examples
         --------
-        >>> Target("goodput_bps", 0.02, least=10, most=50).looks
+        >>> Target("goodput_bps", 0.02, min_seeds=10, max_seeds=50).looks
         (10, 15, 23, 35, 50)
         """
-        found = [self.least]
-        while found[-1] < self.most:
-            found.append(min(self.most, math.ceil(GROWTH * found[-1])))
+        found = [self.min_seeds]
+        while found[-1] < self.max_seeds:
+            found.append(min(self.max_seeds, math.ceil(GROWTH * found[-1])))
         return tuple(found)
 
     def judge(self, values: Iterable[float | None], seeds: int) -> Verdict:
-        """A cell after a look.
+        """Checks a cell and returns the outcome.
 
         Parameters
         ----------
         values
-            The measure of each run that has it.
+            The metric of each run that has it.
         seeds
-            The runs, with or without a value.
+            Number of runs, including runs without a value.
         """
         numbers = [value for value in values if value is not None and not math.isnan(value)]
         interval = self.interval(numbers)
-        is_last = seeds >= self.most
+        is_last = seeds >= self.max_seeds
         if len(numbers) < 2:
             # Transfers that do not end have no completion time: more seeds would not help.
             return Verdict(interval, True, False, None)
         wanted = self.within * abs(interval.mean) if self.is_share else self.within
         is_reached = self.is_within(interval.mean, interval.half_width)
         spread = interval.half_width * math.sqrt(len(numbers))
-        needed = None if not wanted else max(self.least, math.ceil((spread / wanted) ** 2 * seeds / len(numbers)))
+        needed = None if not wanted else max(self.min_seeds, math.ceil((spread / wanted) ** 2 * seeds / len(numbers)))
         return Verdict(interval, is_reached or is_last, is_reached, needed)
 
     def interval(self, numbers: list[float]) -> Interval:
-        """Mean and half width of one of the looks."""
+        """Returns the mean and the half width for one of the checks."""
         count = len(numbers)
         if count < 2:
             return Interval(numbers[0] if numbers else math.nan, math.nan, count)
@@ -155,25 +164,25 @@ class Target:
 
     @property
     def inside(self) -> float:
-        """The confidence of the interval of one look."""
+        """The confidence of the interval of a single check."""
         return 1 - (1 - self.confidence) / len(self.looks)
 
     def is_within(self, mean: float, half_width: float) -> bool:
-        """Whether an interval is as narrow as wanted."""
+        """Returns true if an interval is narrow enough."""
         return half_width <= (self.within * abs(mean) if self.is_share else self.within)
 
     def table(self) -> dict[str, Any]:
-        """As :meth:`of` takes it."""
-        unit = UNITS[next(measure.unit for measure in MEASURES if measure.column == self.measure)]
+        """Returns the target as a table in the form that :meth:`of` takes."""
+        unit = UNITS[next(measure.unit for measure in MEASURES if measure.column == self.metric)]
         within = f"{100 * self.within:.12g} %" if self.is_share else f"{self.within:.17g} {unit}"
-        return {"measure": self.measure, "within": within, "confidence": self.confidence} | {
-            "least": self.least,
-            "most": self.most,
+        return {"metric": self.metric, "within": within, "confidence": self.confidence} | {
+            "min_seeds": self.min_seeds,
+            "max_seeds": self.max_seeds,
         }
 
     @property
     def text(self) -> str:
-        """In words.
+        """Describes the target in words.
 
         Examples
         --------
@@ -181,18 +190,18 @@ class Target:
         'goodput_bps ± 2 % at 95 %, 10 to 200 seeds'
         """
         width = f"{100 * self.within:g} %" if self.is_share else f"{self.within:g}"
-        return f"{self.measure} ± {width} at {100 * self.confidence:g} %, {self.least} to {self.most} seeds"
+        return f"{self.metric} ± {width} at {100 * self.confidence:g} %, {self.min_seeds} to {self.max_seeds} seeds"
 
 
 def _width(given: Any, unit: str, place: str) -> tuple[float, bool]:
-    """The half width, and whether it is a share of the mean."""
+    """Parses a half width; also returns whether it is a fraction of the mean."""
     text = f"{given:.17g}" if isinstance(given, (int, float)) and not isinstance(given, bool) else given
-    remedy = 'write a share of the mean, "2 %"' + (f", or a quantity in {unit}" if unit else "")
+    remedy = 'write a fraction of the mean, "2 %"' + (f", or a quantity in {unit}" if unit else "")
     number, found = quantity(text, unit or None) if isinstance(text, str) else (None, "")
     if number is None or not 0 < number < math.inf:
-        raise InputError(f"{place}: {printable(repr(given)):.60} is no half width of an interval; {remedy}")
+        raise InputError(f"{place}: {printable(repr(given)):.60} is not a valid half-width of an interval; {remedy}")
     is_share = found in ("", "%")
     width = number / 100 if found == "%" else number
     if is_share and width >= 1:
-        raise InputError(f"{place}: {printable(repr(given)):.60} is the whole mean or more; {remedy}")
+        raise InputError(f"{place}: {printable(repr(given)):.60} is not less than the mean; {remedy}")
     return width, is_share

@@ -1,4 +1,4 @@
-"""The progress of a study: a bar on a terminal, a line a minute elsewhere, or JSON objects for programs."""
+"""Reports the progress of a study: a bar on a terminal, a line per minute elsewhere, or JSON objects for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENT_S = 1.0
 
 
 def duration(seconds: float) -> str:
-    """A time for people.
+    """Formats a duration for display.
 
     Examples
     --------
@@ -37,18 +37,18 @@ def duration(seconds: float) -> str:
 
 
 class Watch:
-    """Says how far a study is.
+    """Reports the progress of a study.
 
     Parameters
     ----------
     name
-        Of the study.
+        Name of the study.
     workers
-        Runs at the same time.
+        Number of simultaneous runs.
     style
         "text", "json" or "quiet".
     clock
-        Seconds that never go back.
+        Monotonic clock in seconds.
     """
 
     def __init__(
@@ -89,14 +89,17 @@ class Watch:
         self._event("end")
 
     def failed(self, run: str, reason: str, command: str) -> None:
-        """A run failed: why, and the command that repeats it."""
+        """Reports a failed run: the reason, and the command that repeats it."""
         if self._style == "json":
             self._event("failed", run=run, reason=reason, command=command)
         elif self._style == "text":
             say(f"failed: {run}: {reason}\n  {command}", file=sys.stderr)
 
     def tick(self) -> None:
-        """Something ended: says so, now and then."""
+        """Called after each run.
+
+        Updates a progress bar each time, but prints lines and JSON events only at intervals.
+        """
         now = self._clock()
         is_line = self._style == "text" and self._bar is None and self._cell is None
         often = LINE_S if is_line else EVENT_S
@@ -116,7 +119,7 @@ class Watch:
             say(self.line(), file=sys.stderr)
 
     def line(self) -> str:
-        """The progress in a line."""
+        """Returns the progress as a line of text."""
         schedule = self._schedule
         elapsed = max(self._clock() - self._start, 1e-9)
         rate = (schedule.finished - schedule.found) / elapsed

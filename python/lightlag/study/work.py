@@ -1,4 +1,4 @@
-"""One run, and a batch of them in a process of its own: functions of plain values, wherever they are called."""
+"""Makes one run, or a batch of runs in a separate process. The functions take and return plain values."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from lightlag.study.store import CLAIMS, Writer, open_store
 __all__ = ["Batch", "Done", "Task", "build", "perform", "sees", "stop", "work"]
 
 LOOK_S = 0.1
-"""Between two looks at whether a run goes on."""
+"""Seconds between two checks of whether a run may continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A run as a worker needs it.
+    """A run in the form that a worker needs.
 
     Attributes
     ----------
     key
-        Its identity.
+        Key that identifies the run.
     text
-        The scenario as JSON; `seed` replaces its own.
+        The scenario as JSON; `seed` replaces the seed in it.
     most_s
-        Seconds on the wall after which it has failed.
+        Time limit in elapsed seconds; a longer run has failed.
     files
-        Digests of the files that it reads, in hexadecimal.
+        Digests of the files that the scenario reads, in hexadecimal.
     """
 
     key: str
@@ -52,7 +52,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A run that has ended, as its worker reports it: the entry itself where the worker cannot write to the store."""
+    """A run that has ended, as reported by its worker.
+
+    The entry is included if the worker cannot write to the store.
+    """
 
     key: str
     value: float | None
@@ -63,18 +66,18 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Runs that go to a worker together.
+    """Runs that are sent to a worker together.
 
     Attributes
     ----------
     name
-        Unique; who finds it claimed comes after a worker that died.
+        Unique name; if it is claimed already, an earlier worker with this batch has died.
     place
-        The store; empty if the worker cannot see it.
+        The store; empty if the worker cannot access it.
     build
         The engine that must run them.
     measure
-        The measure whose value is reported.
+        The metric whose value is reported.
     """
 
     name: str
@@ -86,12 +89,12 @@ class Batch:
 
 
 def build() -> str:
-    """The engine of this process."""
+    """Returns the build of this process's engine."""
     return _engine.__build__
 
 
 def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | None:
-    """A run; None if it was stopped. An error in it is an entry, too."""
+    """Makes a run; returns None if it was stopped. If the run fails, the entry holds the error."""
     look, start, cpu = _watch(), time.monotonic(), time.thread_time()
     overdue = False
 
@@ -124,8 +127,8 @@ def perform(task: Task, goes_on: Callable[[], bool] | None = None) -> Entry | No
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # A panic of the engine is no Exception.
-        return failed(f"a defect of lightlag: {error!r}")
+        # A panic of the engine is not an Exception.
+        return failed(f"internal error (please report): {error!r}")
 
 
 @functools.cache
@@ -176,7 +179,7 @@ def work(batch: Batch) -> list[Done]:
 
 
 _at_work: dict[str, int] = {}
-"""Batches of this process with the threads that make their runs."""
+"""Batches that this process is working on, each with the thread that makes its runs."""
 _stopped: set[str] = set()
 _is_ending = threading.Event()
 
@@ -186,7 +189,7 @@ def _is_stopped(batch: str) -> bool:
 
 
 def _perform(task: Task, batch: str) -> Entry | None:
-    """A run of a batch; None if the batch was stopped."""
+    """Makes a run of a batch; returns None if the batch was stopped."""
     _at_work[batch] = threading.get_ident()
     try:
         return None if _is_stopped(batch) else perform(task, lambda: not _is_stopped(batch))
@@ -195,7 +198,7 @@ def _perform(task: Task, batch: str) -> Entry | None:
 
 
 def stop(batches: Collection[str] | None = None) -> None:
-    """Ends the runs of batches in this process, by default of all now and later.
+    """Stops the runs of batches in this process; by default of all batches, now and later.
 
     An algorithm that does not return is interrupted until it does.
     """
@@ -213,7 +216,7 @@ def stop(batches: Collection[str] | None = None) -> None:
 
 
 def sees(place: str, name: str) -> bool:
-    """Whether this process sees a file of a store."""
+    """Returns true if this process can read a file of a store."""
     try:
         open_store(place, make=False, look=False).files.read(f"{CLAIMS}/{name}")
     except (InputError, OSError):
@@ -226,7 +229,10 @@ _writers: dict[tuple[str, int], Writer] = {}
 
 
 def _writer(place: str) -> Writer:
-    """The writer of this process for a store. It stays open: its journal becomes a part when the process has gone."""
+    """Returns this process's writer for a store.
+
+    The writer stays open. Its journal is converted to a part after the process has ended.
+    """
     with _lock:
         own = (place, os.getpid())
         if own not in _writers:

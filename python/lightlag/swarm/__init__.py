@@ -1,1 +1,1 @@
-"""Swarms: places and ways from tables, figures, and a page that plays."""
+"""Swarms: positions and paths from tables, figures, and an animated page."""

@@ -1,8 +1,8 @@
-"""Places of the nodes of a swarm, links between them and ways of flows at a time, from tables.
+"""Positions of the nodes of a swarm, links between them and paths of flows at a given time, from tables.
 
-``positions`` has the columns ``time_s``, ``node``, ``x_m``, ``y_m`` and ``z_m``; between its rows nodes fly straight.
-``paths`` has ``time_s``, ``flow``, ``hop`` and ``node``: the nodes that a packet of a flow passed, numbered from 0 on.
-A way holds until data of the flow arrives another way.
+``positions`` has the columns ``time_s``, ``node``, ``x_m``, ``y_m`` and ``z_m``; between its rows nodes move in a
+straight line. ``paths`` has ``time_s``, ``flow``, ``hop`` and ``node``: the nodes that a packet of a flow passed,
+counted from 0. A path is valid until data of the flow arrives over another one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from lightlag._renamed import renamed
 from lightlag.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Radio", "Swarm", "flows_of", "radio_of", "way", "ways"]
+__all__ = ["Radio", "Swarm", "flows_of", "path", "paths", "radio_of"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -30,20 +31,20 @@ PATHS = ("time_s", "flow", "hop", "node")
 
 @dataclass(frozen=True)
 class Radio:
-    """The signal of one node at another, without fading: a log-distance loss.
+    """A radio model: the signal of one node at another without fading, with log-distance path loss.
 
     Attributes
     ----------
     power_dbm
-        Of a transmitter.
+        Power of a transmitter.
     exponent
-        Of the loss.
+        Exponent of the path loss.
     reference_db
         Loss at 1 m.
     noise_dbm
-        Of a receiver: 20 MHz and a noise figure of 7 dB.
+        Noise of a receiver: 20 MHz and a noise figure of 7 dB.
     least_snr_db
-        The least that a full data frame needs.
+        Minimum signal-to-noise ratio for a full data frame, in dB.
 
     Examples
     --------
@@ -58,13 +59,13 @@ class Radio:
     least_snr_db: float = 14.0
 
     def snr_db(self, distance_m: float | Numbers) -> Numbers:
-        """Signal over noise at a distance; below 1 m that at 1 m."""
+        """Returns the signal-to-noise ratio in dB at a distance; distances below 1 m count as 1 m."""
         far = np.maximum(np.asarray(distance_m, dtype=np.float64), 1.0)
         return self.power_dbm - self.reference_db - 10 * self.exponent * np.log10(far) - self.noise_dbm
 
 
 def radio_of(scenario: Mapping[str, Any]) -> Radio:
-    """The radio of the first medium of a scenario in full. Without a log-distance loss it has no links.
+    """Returns the radio of the first medium of a complete scenario. Without log-distance loss, no links are shown.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def _decibels(text: str | None, otherwise: float) -> float:
 
 
 class Swarm:
-    """The paths of nodes."""
+    """The nodes of a swarm with their positions over time."""
 
     def __init__(self, positions: pl.DataFrame) -> None:
         _need(positions, POSITIONS, "positions")
@@ -110,7 +111,10 @@ class Swarm:
         self.low, self.high = every.min(axis=0), every.max(axis=0)
 
     def at(self, time_s: float) -> Numbers:
-        """The places of all nodes in m: x, y and z in a row. Before and after its rows a node stands still."""
+        """Returns the positions of all nodes in m, as rows of x, y and z.
+
+        Nodes do not move before their first and after their last row.
+        """
         found = [
             [np.interp(time_s, times, places[:, axis]) for axis in range(3)]
             for times, places in zip(self._times, self._places, strict=True)
@@ -118,7 +122,7 @@ class Swarm:
         return np.array(found)
 
     def links(self, time_s: float, radio: Radio) -> list[tuple[int, int, float]]:
-        """Pairs of nodes that hear one another well enough for data, with their SNR in dB."""
+        """Returns the pairs of nodes in range of each other for data frames, with their SNR in dB."""
         places = self.at(time_s)
         apart = np.linalg.norm(places[:, None] - places[None], axis=2)
         snr = radio.snr_db(apart)
@@ -126,10 +130,10 @@ class Swarm:
         return [(int(a), int(b), float(snr[a, b])) for a, b in zip(first, second, strict=True)]
 
 
-def ways(paths: pl.DataFrame, flow: str) -> list[tuple[float, list[str]]]:
-    """The ways of a flow, each with the time from which it holds."""
-    _need(paths, PATHS, "paths")
-    rows = paths.filter(paths["flow"].cast(str) == flow).sort("time_s", "hop", maintain_order=True)
+def paths(table: pl.DataFrame, flow: str) -> list[tuple[float, list[str]]]:
+    """Returns the paths of a flow, each with its start time."""
+    _need(table, PATHS, "paths")
+    rows = table.filter(table["flow"].cast(str) == flow).sort("time_s", "hop", maintain_order=True)
     found: list[tuple[float, list[str]]] = []
     for time_s, hop, node in rows.select("time_s", "hop", "node").iter_rows():
         if hop == 0:
@@ -138,14 +142,14 @@ def ways(paths: pl.DataFrame, flow: str) -> list[tuple[float, list[str]]]:
     return found
 
 
-def way(paths: pl.DataFrame, time_s: float, flow: str) -> list[str]:
-    """The nodes on the way of a flow at a time; none before its first data arrived."""
-    until = [nodes for since, nodes in ways(paths, flow) if since <= time_s]
+def path(table: pl.DataFrame, time_s: float, flow: str) -> list[str]:
+    """Returns the nodes on the path of a flow at a given time; empty before its first data has arrived."""
+    until = [nodes for since, nodes in paths(table, flow) if since <= time_s]
     return until[-1] if until else []
 
 
 def flows_of(paths: pl.DataFrame) -> list[str]:
-    """The flows of a table of paths, in the order in which their first data arrived."""
+    """Returns the flows in a table of paths, in the order in which their first data arrived."""
     _need(paths, PATHS, "paths")
     return [
         str(flow) for flow in paths.sort("time_s", maintain_order=True)["flow"].cast(str).unique(maintain_order=True)
@@ -159,6 +163,10 @@ def _need(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
 
 
 def _order(name: str) -> tuple[str, int, str]:
-    """Names in the order of the numbers at their ends."""
+    """Sort key that orders names by their prefix, then by the number at their end."""
     digits = len(name) - len(name.rstrip("0123456789"))
     return (name[: len(name) - digits], int(name[-digits:]) if digits else -1, name)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(renamed(f"swarm.paths.{name}") or f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The flight of a swarm as one HTML page that needs nothing else: the area in three dimensions and a clock."""
+"""A swarm in flight as a self-contained HTML page, with a three-dimensional view of the area and a clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from lightlag.drawing import player as drawn
 from lightlag.errors import InputError
-from lightlag.swarm.paths import Radio, Swarm, ways
+from lightlag.swarm import paths as swarm_paths
+from lightlag.swarm.paths import Radio, Swarm
 from lightlag.swarm.plot import known_flows
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ __all__ = ["MOST_NODES", "MOST_PICTURES", "fitting", "page", "player"]
 
 MOST_PICTURES = 5000
 MOST_NODES = 500
-"""Of a page that a folder of results or a report holds without being asked."""
+"""Maximum number of nodes for which a results directory or a report contains the page by default."""
 _MOST_PAIRS = 300_000
 _OFTEN_S = 0.5
 _STRONG_DB = 20.0
-"""Above the least SNR: a link with so much more is drawn at its darkest."""
+"""SNR of the links with the darkest colour, in dB above the minimum."""
 _WEAKEST = 0.15
 
 
 def fitting(nodes: int, seconds: float) -> float:
-    """The time between two pictures, in s, with which the page of a swarm has a few megabytes at most.
+    """Returns the time between two frames in s that keeps the page of a swarm within a few megabytes.
 
     Examples
     --------
@@ -50,14 +51,14 @@ def page(
     paths: pl.DataFrame | None = None,
     flows: Sequence[str] | None = None,
 ) -> str:
-    """The player as a whole page.
+    """Returns the animation as a complete page.
 
     Parameters
     ----------
     positions, paths, radio, flows
         As in :func:`lightlag.swarm.plot.snapshot`.
     every_s
-        Simulated time between two pictures.
+        Simulated time between two frames.
     """
     return drawn.page(_recording(positions, title, every_s, radio or Radio(), paths, flows))
 
@@ -71,7 +72,10 @@ def player(
     paths: pl.DataFrame | None = None,
     flows: Sequence[str] | None = None,
 ) -> str:
-    """The player as a part of a page: a frame. Links are those that carry data, darker with more SNR."""
+    """Returns the animation as part of a longer page, in a frame.
+
+    It shows links that carry data, darker with more SNR.
+    """
     return drawn.framed(_recording(positions, title, every_s, radio or Radio(), paths, flows))
 
 
@@ -83,14 +87,16 @@ def _recording(
     paths: pl.DataFrame | None,
     flows: Sequence[str] | None,
 ) -> dict[str, Any]:
-    """What the page shows, as ``FlightRecording`` in ``studio/src/embed/recording.ts`` describes it."""
+    """Returns the content of the page, as ``FlightRecording`` in ``studio/src/embed/recording.ts`` describes it."""
     swarm = Swarm(positions)
     if not every_s > 0:
-        raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
+        raise InputError(f"every_s: {every_s:g} s between two images; it must be above 0")
     count = int((swarm.end_s - swarm.start_s) / every_s) + 1
     if count > MOST_PICTURES:
         least = (swarm.end_s - swarm.start_s) / (MOST_PICTURES - 1)
-        raise InputError(f"every_s: {count} pictures; {MOST_PICTURES} at most, so every_s = {least:.3g} or more")
+        raise InputError(
+            f"every_s: {count} images exceed the maximum of {MOST_PICTURES}; use every_s = {least:.3g} or more"
+        )
     times = [swarm.start_s + every_s * at for at in range(count)]
     named = [] if paths is None else known_flows(paths, flows)
     return {
@@ -111,14 +117,17 @@ def _recording(
 
 
 def _strength(snr_db: float, radio: Radio) -> float:
-    """How dark a link is, from 0 to 1."""
+    """Returns the opacity of a link, from 0 to 1."""
     return round(min(1.0, _WEAKEST + (snr_db - radio.least_snr_db) / _STRONG_DB), 2)
 
 
 def _way(swarm: Swarm, paths: pl.DataFrame, flow: str, times: Sequence[float]) -> dict[str, Any]:
-    """The ways of a flow that hold at one of the times; nodes without a position, such as servers, are left out."""
+    """Returns the paths of a flow that are valid at one of the given times.
+
+    Nodes that have no position, such as servers, are left out.
+    """
     index = {name: number for number, name in enumerate(swarm.nodes)}
-    found = ways(paths, flow)
+    found = swarm_paths.paths(paths, flow)
     since = [time for time, _ in found]
     at_times = sorted({bisect.bisect_right(since, time) - 1 for time in times} - {-1})
     courses = [[round(since[at], 6), [index[name] for name in found[at][1] if name in index]] for at in at_times]

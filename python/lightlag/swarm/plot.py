@@ -1,4 +1,6 @@
-"""Figures of swarms: pure functions of tables. :mod:`lightlag.swarm.paths` names the columns of positions and paths.
+"""Figures of swarms: pure functions of tables.
+
+:mod:`lightlag.swarm.paths` describes the columns of positions and paths.
 
 Examples
 --------
@@ -26,7 +28,8 @@ from lightlag.drawing import films, framing, looks, style
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
-from lightlag.swarm.paths import Radio, Swarm, flows_of, way, ways
+from lightlag.swarm import paths as swarm_paths
+from lightlag.swarm.paths import Radio, Swarm, flows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,9 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["airtime", "animate", "route_timeline", "snapshot", "sweep"]
 
 STRONG_DB = 30.0
-"""SNR of the darkest links."""
+"""SNR of the darkest links, in dB above the minimum."""
 _MOST_WAYS = 6
-"""More ways than these have no names in a legend."""
+"""Maximum number of paths that are named in a legend."""
 
 
 @styled
@@ -49,7 +52,7 @@ def snapshot(
     flows: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Chart:
-    """The swarm from above at a time: nodes by height, links by SNR, and the ways of flows.
+    """Plots the swarm from above at a given time: nodes by height, links by SNR, and the paths of flows.
 
     Parameters
     ----------
@@ -58,9 +61,9 @@ def snapshot(
     time_s
         Seconds since the start of the run.
     radio
-        Decides which links there are; by default that of ns-3.30.1.
+        Radio model that determines which links exist. Defaults to the radio of ns-3.30.1.
     flows
-        Those whose ways are drawn; by default all in ``paths``.
+        Flows whose paths are plotted. Defaults to all flows in ``paths``.
     ax
         Axes to draw into.
     """
@@ -99,7 +102,7 @@ def _scene(
     )
     there = sum(len(nodes) > 1 for nodes in found.values())
     note = f"{time_s:.1f} s · {_counted(len(links), 'link')}" + (
-        f" · {_counted(there, 'way')}" if len(found) > _MOST_WAYS else ""
+        f" · {_counted(there, 'path')}" if len(found) > _MOST_WAYS else ""
     )
     framing.finish(axes, "Swarm", note, legend=len(found) <= _MOST_WAYS, room=0.8 * framing.room_in(axes))
     axes.set_aspect("equal")
@@ -118,20 +121,21 @@ def _counted(count: int, of: str) -> str:
 def current(
     swarm: Swarm, paths: pl.DataFrame | None, time_s: float, flows: Sequence[str] | None
 ) -> dict[str, list[int]]:
-    """The way of each flow at a time, as numbers of nodes; none for a flow of which nothing has arrived.
+    """Returns the path of each flow at a given time, as node indices. Flows whose data has not arrived yet have none.
 
-    Nodes without a position, as servers behind a gateway, are left out.
+    Nodes without a position, such as servers behind a gateway, are left out.
     """
     if paths is None:
         return {}
     index = {name: number for number, name in enumerate(swarm.nodes)}
     return {
-        flow: [index[name] for name in way(paths, time_s, flow) if name in index] for flow in known_flows(paths, flows)
+        flow: [index[name] for name in swarm_paths.path(paths, time_s, flow) if name in index]
+        for flow in known_flows(paths, flows)
     }
 
 
 def known_flows(paths: pl.DataFrame, flows: Sequence[str] | None) -> list[str]:
-    """The flows of a table of paths, or those of them that are asked for.
+    """Returns the flows in a table of paths, or the requested ones among them.
 
     Raises
     ------
@@ -156,20 +160,20 @@ def animate(
     flows: Sequence[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Writes the flight of a swarm as a film; the suffix decides the format (.gif, .mp4).
+    """Writes an animation of a swarm in flight as a film; the suffix decides the format (.gif, .mp4).
 
     Parameters
     ----------
     every_s
-        Simulated time between two pictures.
+        Simulated time between two frames.
     per_second
-        Pictures shown in a second.
+        Frames shown per second.
     progress
-        Called with the number of pictures done and that of all.
+        Called with the number of finished frames and the total.
     """
     path = films.writable(path)
     if not every_s > 0:
-        raise InputError(f"every_s: {every_s:g} s between two pictures; it must be above 0")
+        raise InputError(f"every_s: {every_s:g} s between two images; it must be above 0")
     swarm = Swarm(positions)
     times = np.arange(swarm.start_s, swarm.end_s + every_s / 2, every_s)
     with matplotlib.rc_context(style.rc(looks.current())):
@@ -185,7 +189,10 @@ def animate(
 
 @styled
 def airtime(interfaces: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
-    """The time on the air of each node, the busiest first; columns that end in ``airtime_s`` are parts of a bar."""
+    """Plots the airtime of each node as stacked bars, the busiest first.
+
+    The parts of a bar are the columns that end in ``airtime_s``.
+    """
     kinds = [name for name in interfaces.columns if name.endswith("airtime_s")]
     if "node" not in interfaces.columns or not kinds:
         raise InputError(f"interfaces: no column node or airtime_s; there are {', '.join(interfaces.columns)}")
@@ -213,14 +220,14 @@ def airtime(interfaces: pl.DataFrame, *, ax: Axes | None = None) -> Chart:
 def route_timeline(
     paths: pl.DataFrame, end_s: float, *, flows: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Chart:
-    """The hops of each flow's way over time, from its first data on; a fine line is a change of the way.
+    """Plots the number of hops of each flow's path over time, starting at its first data. A fine line is a path change.
 
     Parameters
     ----------
     end_s
-        Where the last ways end.
+        End of the last paths, in seconds.
     flows
-        Those that are shown; by default all in ``paths``.
+        Flows to show. Defaults to all flows in ``paths``.
     """
     names = known_flows(paths, flows)
     if not names:
@@ -228,7 +235,7 @@ def route_timeline(
     figure, axes = style.chart(size=(6.4, 1.1 + 0.17 * len(names)), follow=0.0, ax=ax)
     longest = 1
     for row, flow in enumerate(names):
-        found = ways(paths, flow)
+        found = swarm_paths.paths(paths, flow)
         starts = [since for since, _ in found]
         for since, until, (_, nodes) in zip(starts, [*starts[1:], end_s], found, strict=True):
             hops = len(nodes) - 1
@@ -239,7 +246,7 @@ def route_timeline(
         text = f"{hops} hop{'s' if hops > 1 else ''}" + (" or more" if hops == len(style.COLOURS) < longest else "")
         axes.barh(0, 0, color=_colour(hops), label=text)
     axes.set_yticks(range(len(names)), names, fontsize=style.points(7))
-    framing.finish(axes, "Ways of flows", end_s=end_s)
+    framing.finish(axes, "Paths of flows", end_s=end_s)
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.set_xlabel("time (s)")
     return figure
@@ -253,16 +260,16 @@ def _colour(hops: int) -> str:
 def sweep(
     points: pl.DataFrame, *, x: str, y: str, by: str = "congestion", label: str = "", ax: Axes | None = None
 ) -> Chart:
-    """The means of runs over something that varies, such as density or speed, with 95 % intervals.
+    """Plots the means of runs against a variable, such as density or speed, with 95 % intervals.
 
     Parameters
     ----------
     points
-        A row for each run.
+        One row per run.
     x, y, by
-        Columns: what varies, what is measured, and what has a line of its own.
+        Columns: the variable, the metric, and the groups that have a line each.
     label
-        Of the y axis; by default the name of its column.
+        Label of the y axis; by default the name of its column.
     """
     for name in (x, y, by):
         if name not in points.columns:

@@ -1,1 +1,1 @@
-"""Text for people: quantities, tables, pictures of scenarios, TOML, progress."""
+"""Text for display: quantities, tables, diagrams of scenarios, TOML, progress."""

@@ -12,24 +12,24 @@ from lightlag.text.terminal import printable
 __all__ = ["Bar", "is_notebook"]
 
 _PATIENCE_S = 0.5
-"""Work that ends before shows no bar."""
+"""Delay in seconds before a bar appears."""
 _INTERVAL_S = 0.2
 
 
 def is_notebook() -> bool:
-    """Whether this process runs the cells of a notebook."""
+    """Returns true if this process runs a notebook."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class Bar:
-    """A bar that appears once work takes a while, and disappears at its end.
+    """A progress bar that appears once the work has taken a while, and disappears at its end.
 
     Parameters
     ----------
     name
-        Of the work.
+        Name of the work.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,7 +45,7 @@ class Bar:
             self._handle.update(_Shown(""))
 
     def show(self, done: float, total: float | None, text: str) -> None:
-        """Shows how far the work is, unless it did so just before; without a total the bar only moves."""
+        """Shows the progress of the work, at a limited rate; without a total, the bar only moves."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -61,7 +61,7 @@ class Bar:
 
 
 class _Shown:
-    """HTML for a cell, and text for those that show none."""
+    """The bar as HTML, and as text for notebooks that show no HTML."""
 
     def __init__(self, text: str) -> None:
         self._text = text

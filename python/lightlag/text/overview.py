@@ -1,4 +1,4 @@
-"""Scenarios, results and studies at a prompt and in a notebook: a line, or a page that fits a screen."""
+"""Scenarios, results and studies as displayed at a Python prompt (one line) and in a notebook (at most a screen)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["counted", "frame", "line", "page", "tables"]
 
 MOST_ROWS = 10
-"""Of a table."""
+"""Maximum number of rows of a table."""
 _PARTS = {"links": "link", "stations": "station", "media": "medium", "nodes": "node", "flows": "flow"}
 _PARTS |= {"proxies": "proxy"}
 _PLURALS = {"medium": "media", "proxy": "proxies"}
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun.
+    """Returns a number with its noun.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def line(shown: Network | Scenario) -> str:
-    """A scenario at a prompt."""
+    """Returns the line for a scenario at a prompt."""
     return f"<{type(shown).__name__} {printable(shown.name)!r}: {_parts(shown)}>"
 
 
@@ -51,7 +51,7 @@ def _parts(shown: Network | Scenario) -> str:
 
 
 def page(shown: Network | Scenario) -> str:
-    """A scenario in a notebook, with a picture of its topology."""
+    """Returns the HTML of a scenario for a notebook, with a diagram of its topology."""
     from lightlag.text.topology import picture
 
     head = f"<b>{html.escape(printable(shown.name))}</b> · {html.escape(_parts(shown))}"
@@ -59,24 +59,24 @@ def page(shown: Network | Scenario) -> str:
     try:
         drawn = picture(scenario.to_dict())
     except (ValueError, TypeError, KeyError, AttributeError):
-        # A network in the making may hold anything; the run says what is wrong with it.
+        # A network under construction may hold invalid values; the run reports them.
         drawn = ""
     return frame(head, drawn)
 
 
 def frame(head: str, *parts: str) -> str:
-    """Parts of a page below their head, each of which scrolls by itself where it is too wide."""
+    """Returns the parts of a page under a heading; a part that is too wide scrolls by itself."""
     scrolling = (f'<div style="overflow-x:auto">{part}</div>' for part in parts if part)
     return f"<div>{head}{''.join(scrolling)}</div>"
 
 
 def tables(several: Sequence[Sequence[Row]], nouns: Sequence[str], hidden: Sequence[int] = ()) -> list[str]:
-    """Tables with their first rows, and the number of those that are left out.
+    """Returns the first rows of tables as HTML, and the number of rows that are left out.
 
     Parameters
     ----------
     hidden
-        Number of rows that each of the first tables lacks already.
+        Number of rows that were already left out of each of the first tables.
     """
     shown = []
     lacks = itertools.chain(hidden, itertools.repeat(0))

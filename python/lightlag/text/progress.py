@@ -1,6 +1,6 @@
-"""Progress bars: simulated time, speed and estimate, on stderr or below the cell of a notebook.
+"""Progress bars on stderr or below a notebook cell: simulated time, speed and estimated time left.
 
-Nothing where stderr is no terminal.
+Nothing is shown if stderr is not a terminal.
 """
 
 from __future__ import annotations
@@ -8,15 +8,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lightlag.text.notebook import Bar, is_notebook
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 __all__ = ["of_capture", "of_count", "of_run"]
 
 
 @contextmanager
 def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], None] | None]:
-    """A bar for one run; gives what :func:`lightlag.run` takes as progress."""
+    """Shows a bar for one run; yields the progress callback for :func:`lightlag.run`."""
     if shown and is_notebook():
         with Bar(name) as cell:
             yield lambda now_s, end_s, events: cell.show(now_s, end_s, f"{now_s:.4g} of {end_s:g} s")
@@ -24,17 +28,7 @@ def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], 
     if not shown or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.4g} of {task.total:g} s"),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar("{task.completed:.4g} of {task.total:g} s", "{task.fields[speed]}") as bar:
 
         def progress(simulated_s: float, duration_s: float, events: int) -> None:
             if not bar.tasks:
@@ -49,7 +43,9 @@ def of_run(name: str, *, shown: bool) -> Iterator[Callable[[float, float, int], 
 
 @contextmanager
 def of_count(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar for runs of a comparison or pictures of a film; gives what takes the number done and that of all."""
+    """Shows a bar for runs of a comparison or frames of a film; yields the function to call with the number done and
+    the total.
+    """
     if shown and is_notebook():
         with Bar(name) as cell:
             yield lambda done, total: cell.show(done, total, f"{done:,} of {total:,}")
@@ -57,35 +53,37 @@ def of_count(name: str, *, shown: bool) -> Iterator[Callable[[int, int], None] |
     if not shown or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
 def of_capture(name: str, *, shown: bool) -> Iterator[Callable[[int, int, int], None] | None]:
-    """A bar for the reading of a capture; gives what :func:`lightlag.inspect` takes as progress."""
+    """Shows a bar while a capture is read; yields the progress callback for :func:`lightlag.inspect`."""
     if not shown or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[packets]} packets"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(DownloadColumn(), "{task.fields[packets]} packets") as bar:
         task = bar.add_task(name, total=None, packets="0")
 
         def progress(read: int, size: int, packets: int) -> None:
             bar.update(task, completed=read, total=size or None, packets=f"{packets:,}")
 
         yield progress
+
+
+def _bar(*columns: str | ProgressColumn) -> Progress:
+    """Returns a bar with its name before it, and the remaining time after the given columns (texts, or columns of
+    rich).
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    shown = [TextColumn(column) if isinstance(column, str) else column for column in columns]
+    head = TextColumn("{task.description}")
+    return Progress(head, BarColumn(), *shown, TimeRemainingColumn(), console=Console(stderr=True), transient=True)

@@ -1,4 +1,4 @@
-"""Quantities as text for people: those of the engine, so that the web page has the same."""
+"""Quantities as text for display, formatted by the engine as in the studio."""
 
 from __future__ import annotations
 

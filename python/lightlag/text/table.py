@@ -1,4 +1,4 @@
-"""Tables of text, in the terminal and in notebooks."""
+"""Text tables in the terminal, and HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lightlag.text.terminal import printable
 __all__ = ["Row", "html_table", "print_rows"]
 
 Row: TypeAlias = dict[str, str]
-"""The text of each column by the column's name."""
+"""A row of a table: the text of each column, by the column's name."""
 
 DISPENSABLE: tuple[str, ...] = ("mean cwnd", "mean queue", "timeouts", "mean RTT", "carried", "runs", "max queue")
 DISPENSABLE += ("congestion", "start", "out of order", "dup ACKs", "packets")
-"""Columns that narrow terminals do without, in this order, unless they come first."""
+"""Columns that are left out on narrow terminals, in this order; the first column always stays."""
 
 
 def print_rows(rows: list[Row], title: str) -> None:
-    """Prints rows under a title; all have the keys of the first.
+    """Prints rows under a title; all rows have the keys of the first one.
 
-    A table is all that most commands print, and a library that draws tables takes longer to load than they run.
+    Most commands print only a table, and loading a library for tables would take longer than these commands run.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _padded(cell: str, width: int, *, is_number: bool) -> str:
 
 
 def _cells(text: str) -> int:
-    """The columns of a terminal that a text takes."""
+    """Returns the number of terminal columns that a text takes."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
@@ -83,12 +83,12 @@ def _fitting(rows: list[Row], width: int) -> list[str]:
 
 
 def _width(rows: list[Row], keys: list[str]) -> int:
-    """Characters of a table: a blank in front, two between columns."""
+    """Returns the width of a table in characters: one blank at the left, two between columns."""
     return sum(2 + max(_cells(key), *(_cells(row[key]) for row in rows)) for key in keys)
 
 
 def html_table(rows: Sequence[Row]) -> str:
-    """Rows of text as an HTML table."""
+    """Returns rows of text as an HTML table."""
     if not rows:
         return ""
     cells = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])

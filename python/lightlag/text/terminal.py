@@ -1,28 +1,29 @@
-"""Text from elsewhere as a terminal may show it."""
+"""Untrusted text, made safe for a terminal."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-__all__ = ["meant", "plain", "printable", "say"]
+__all__ = ["meant", "plain", "print_json", "printable", "say"]
 
 _HIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e0fff]"
 )
-"""Control characters, those that change the direction of a line or stand in it unseen, and halves of characters."""
+"""Matches control characters, invisible characters, characters that change the text direction, and lone surrogates."""
 
 
 def printable(text: object, keep: str = "") -> str:
-    r"""A text whose control characters, invisible and bidirectional ones are written as escapes.
+    r"""Returns a text in which control, invisible and bidirectional characters are replaced by escapes.
 
     Parameters
     ----------
     keep
-        Those that stay, such as line breaks in a message.
+        Characters that are not replaced, such as line breaks in a message.
 
     Examples
     --------
@@ -33,12 +34,12 @@ def printable(text: object, keep: str = "") -> str:
 
 
 def say(text: object, file: TextIO | None = None) -> None:
-    """Prints a text, with what a terminal would act upon as escapes."""
+    """Prints a text with control sequences as escapes."""
     print(printable(text, keep="\n\t"), file=sys.stdout if file is None else file)
 
 
 def meant(word: str, names: Iterable[str]) -> str:
-    """The name that was most likely meant, as the start of a remedy; nothing where none is near.
+    """Returns the name that was most likely meant, as the start of a hint; empty if no name is similar.
 
     Examples
     --------
@@ -53,8 +54,19 @@ def meant(word: str, names: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """JSON in ASCII without the one control character that its writer leaves as it is."""
+    """Returns JSON in ASCII with the control character DEL, which Python's writer leaves unchanged, as an escape."""
     return text.replace("\x7f", "\\u007f")
+
+
+def print_json(value: object, *, allow_nan: bool = True) -> None:
+    """Prints a value as one line of JSON.
+
+    Raises
+    ------
+    ValueError
+        If it contains a number that JSON cannot represent, which is not allowed.
+    """
+    print(plain(json.dumps(value, allow_nan=allow_nan)))
 
 
 def _escape(character: str) -> str:

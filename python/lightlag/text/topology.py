@@ -1,7 +1,7 @@
-"""A picture of a scenario for notebooks: its nodes, its links with their properties, and its flows, as SVG.
+"""A diagram of a scenario for notebooks: its nodes, its links with their properties, and its flows, as SVG.
 
-Nodes stand in columns, by their distance from the sender of the first flow. What a generator makes many times stands
-once. The picture has the colour of the text around it, so that it suits light and dark pages.
+Nodes are arranged in columns, by their distance from the sender of the first flow. The nodes that a generator repeats
+appear once. The diagram uses the colour of the surrounding text, so that it suits light and dark pages.
 """
 
 from __future__ import annotations
@@ -19,31 +19,33 @@ __all__ = ["Graph", "graph", "picture"]
 MOST_NODES = 24
 MOST_FLOWS = 6
 _LONGEST = 22
-"""Characters of a name or a value; longer ones are cut."""
+"""Maximum number of characters of a name or a value; longer ones are truncated."""
 _CHARACTER, _LINE, _ROW, _HEIGHT, _MARGIN = 6.4, 15, 84, 28, 14
-"""Pixels: a character's width, a line of text, from row to row of nodes, a node's height, the margin."""
+"""Sizes in pixels: width of a character, height of a line of text, distance between rows of nodes, node height, margin.
+"""
 
 
 _GROUPS = {"client": "clients", "server": "servers", "leaf": "leaves", "sensor": "sensors", "sink": "sinks"}
 _GROUPS |= {"terrestrial": "terrestrial", "terrestrial-server": "terrestrial-servers", "uav": "swarm"}
-"""The nodes of generators by the start of their names; client1, client2 and so on are clients."""
+"""Groups of generated nodes, by the start of their names: client1, client2 and so on are clients."""
 
 
 @dataclass
 class Graph:
-    """The parts of a picture."""
+    """The parts of a diagram."""
 
     nodes: dict[str, str] = field(default_factory=dict)
-    """Each with a remark, such as ``× 8`` or ``proxy``; mostly none."""
+    """Nodes, each with an optional note such as ``× 8`` or ``proxy``."""
     edges: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """Two nodes, a line above the edge and one below."""
+    """Links: two nodes, and the lines of text above and below the edge."""
     flows: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """Sender, receiver and description, and how many are alike."""
+    """Number of equal flows, by sender, receiver and description."""
     generates: bool = True
-    """Whether a generator adds flows that the scenario does not describe: only where it lists none."""
+    """Whether a generator adds flows that the scenario does not describe; it does so only if the scenario lists none.
+    """
 
     def node(self, name: object, remark: str = "") -> str:
-        """A node, new or known; one of a group stands for all of it."""
+        """Adds a node unless it exists, and returns its name in the diagram: one node stands for its entire group."""
         found = re.fullmatch(r"([a-z-]*[a-z])\d[\d.-]*", str(name))
         group = _GROUPS.get(found[1], "") if found else ""
         known = group if group in self.nodes else str(name)
@@ -51,17 +53,17 @@ class Graph:
         return known
 
     def edge(self, first: object, second: object, line: Mapping[str, Any] | None = None) -> None:
-        """A link of these properties, or one of unknown ones."""
+        """Adds a link with these properties; None stands for unknown properties."""
         self.edges.append((self.node(first), self.node(second), *_labels({} if line is None else line)))
 
     def flow(self, source: object, destination: object, flow: Mapping[str, Any], count: int = 1) -> None:
-        """Flows that are alike."""
+        """Adds `count` flows; equal flows are counted together."""
         key = (self.node(source), self.node(destination), _flow(flow))
         self.flows[key] = self.flows.get(key, 0) + count
 
 
 def graph(scenario: Mapping[str, Any]) -> Graph:
-    """The picture's parts of a scenario as plain values."""
+    """Returns the parts of the diagram of a scenario as plain values."""
     found = Graph()
     defaults = scenario.get("defaults") or {}
     topology = scenario.get("topology") or {}
@@ -86,7 +88,7 @@ def graph(scenario: Mapping[str, Any]) -> Graph:
 
 
 def _media(node: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[str]:
-    """The media of a node's radios."""
+    """Returns the names of the media that a node's radios are on."""
     swarm = (scenario.get("topology") or {}).get("medium") or {}
     only = next((medium.get("name", "medium") for medium in scenario.get("media", ())), swarm.get("name", "air"))
     radios = node.get("radios") or node.get("radio") or {}
@@ -95,7 +97,7 @@ def _media(node: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[str]:
 
 
 def _with(flow: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """A flow with the congestion control that it takes from the defaults, where all take the same."""
+    """Returns a flow; if it names no congestion control, it gets the one of its ``tcp`` or of ``defaults.tcp``."""
     tcp = defaults.get("tcp")
     own = flow.get("tcp")
     for place in (own, tcp):
@@ -214,7 +216,7 @@ _TOPOLOGIES = {
 
 
 def _labels(line: Mapping[str, Any]) -> tuple[str, str]:
-    """The properties of a link: rate and delay above the line, queue and loss below."""
+    """Returns the labels of a link: rate and delay above the line, queue and loss below."""
     above = [_value(line[key]) for key in ("rate", "delay") if line.get(key) is not None]
     below = []
     for key in ("queue", "loss"):
@@ -225,7 +227,7 @@ def _labels(line: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _value(value: object) -> str:
-    """A value of a scenario in a few characters."""
+    """Returns a value of a scenario in a few characters."""
     if isinstance(value, Mapping):
         if value.keys() & {"forward", "backward"}:
             text = f"{_value(value.get('forward', '–'))} / {_value(value.get('backward', '–'))}"
@@ -259,7 +261,7 @@ def _cut(text: str, most: int = _LONGEST) -> str:
 
 
 def picture(scenario: Mapping[str, Any]) -> str:
-    """The picture of a scenario as SVG; nothing where it has no nodes, or too many of them."""
+    """Returns the diagram of a scenario as SVG; empty if it has no nodes, or too many of them."""
     found = graph(scenario)
     if not 0 < len(found.nodes) <= MOST_NODES:
         return ""
@@ -290,7 +292,10 @@ def picture(scenario: Mapping[str, Any]) -> str:
 
 
 def _columns(found: Graph) -> list[list[str]]:
-    """The nodes by their distance from the first sender; parts that no link joins start in the first column again."""
+    """Returns the nodes in columns, by their distance from the first sender.
+
+    Nodes without a path to it start in the first column again.
+    """
     beside: dict[str, list[str]] = {name: [] for name in found.nodes}
     for first, second, _, _ in found.edges:
         beside[first].append(second)
@@ -314,7 +319,7 @@ def _columns(found: Graph) -> list[list[str]]:
 
 
 def _places(found: Graph, columns: list[list[str]]) -> tuple[dict[str, tuple[float, float]], float, float]:
-    """The centre of each node, and the size of the picture so far."""
+    """Returns the centre of each node, and the size of the diagram without its flows."""
     at = {name: index for index, names in enumerate(columns) for name in names}
     wide = [max(_width(name, found.nodes[name]) for name in names) for names in columns]
     gaps = [90.0] * len(columns)
@@ -350,12 +355,12 @@ def _node(name: str, remark: str, place: tuple[float, float]) -> str:
 
 
 def _box(name: str, places: Mapping[str, tuple[float, float]]) -> tuple[float, float, float]:
-    """The centre of a node and half of its width."""
+    """Returns the centre of a node and half of its width."""
     return (*places[name], (_CHARACTER * len(_cut(name)) + 18) / 2)
 
 
 def _border(box: tuple[float, float, float], other: tuple[float, float, float]) -> tuple[float, float]:
-    """The point where the line to another node leaves this one."""
+    """Returns the point on the edge of a node where the line to another node starts."""
     (x, y, half), dx, dy = box, other[0] - box[0], other[1] - box[1]
     share = min(half / abs(dx) if dx else 1.0, _HEIGHT / 2 / abs(dy) if dy else 1.0, 1.0)
     return x + share * dx, y + share * dy
@@ -370,7 +375,7 @@ def _edge(first: tuple[float, float, float], second: tuple[float, float, float],
 
 
 def _arrow(x1: float, x2: float, y: float, text: str) -> str:
-    """A flow, from sender to receiver, with its description above."""
+    """Returns the arrow of a flow from sender to receiver, with its description above."""
     if x1 == x2:
         return _text(x1, y, text, middle=False)
     tip = 6 if x2 > x1 else -6

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import random
 
+from lightlag._renamed import former_keywords
+
 
 def mathis(p: float) -> float:
-    """Mean window of Reno with an ACK for every segment (Mathis et al. 1997): sqrt(3 / 2p).
+    """Returns the mean window of Reno with one ACK per segment (Mathis et al. 1997): sqrt(3 / 2p).
 
     Examples
     --------
@@ -17,21 +19,25 @@ def mathis(p: float) -> float:
     return math.sqrt(1.5 / p)
 
 
-def cubic(p: float, rtt_s: float, *, kept: float = 0.7, c: float = 0.4) -> float:
-    """Mean window of CUBIC outside its Reno-friendly region, a loss every 1/p segments (RFC 9438 §5.1).
+@former_keywords("theory.cubic")
+def cubic(p: float, rtt_s: float, *, beta: float = 0.7, c: float = 0.4) -> float:
+    """Returns the mean window of CUBIC outside its Reno-friendly region, with a loss every 1/p segments (RFC 9438
+    §5.1).
 
     Examples
     --------
     >>> round(cubic(1e-4, 0.1))
     187
     """
-    return math.pow(c * (3 + kept) / (4 * (1 - kept)), 0.25) * math.pow(rtt_s / p, 0.75)
+    return math.pow(c * (3 + beta) / (4 * (1 - beta)), 0.25) * math.pow(rtt_s / p, 0.75)
 
 
 def reno_random(p: float, *, losses: int = 100_000) -> float:
-    """Mean window of Reno with random losses: growth between exponential distances of mean 1/p segments.
+    """Returns the mean window of Reno with random losses.
 
-    The window begins at half of the last one and grows by one a round trip.
+    The distances between losses are exponentially distributed with a mean of 1/p segments.
+
+    After a loss the window starts at half of its last value, and grows by one per round trip.
     """
     draw = random.Random(1)
     window, area, rounds = mathis(p), 0.0, 0.0
@@ -45,16 +51,19 @@ def reno_random(p: float, *, losses: int = 100_000) -> float:
     return area / rounds
 
 
-def cubic_random(p: float, rtt_s: float, *, kept: float = 0.7, c: float = 0.4, losses: int = 20_000) -> float:
-    """Mean window of CUBIC's growth function with random losses, without Reno-friendly region and fast convergence.
+@former_keywords("theory.cubic_random")
+def cubic_random(p: float, rtt_s: float, *, beta: float = 0.7, c: float = 0.4, losses: int = 20_000) -> float:
+    """Returns the mean window of CUBIC's growth function with random losses.
 
-    As :func:`cubic`, but with exponential distances of mean 1/p segments instead of equal ones. The mean is larger,
-    because growth accelerates: a long distance gains more than a short one loses.
+    There is no Reno-friendly region and no fast convergence.
+
+    As :func:`cubic`, but the distances between losses are exponentially distributed with a mean of 1/p segments, not
+    equal. The mean is larger, because growth accelerates: a long distance gains more than a short one loses.
     """
     draw = random.Random(1)
-    w_max, area, time = cubic(p, rtt_s, kept=kept, c=c), 0.0, 0.0
+    w_max, area, time = cubic(p, rtt_s, beta=beta, c=c), 0.0, 0.0
     for _ in range(losses):
-        k = math.cbrt(w_max * (1 - kept) / c)
+        k = math.cbrt(w_max * (1 - beta) / c)
         goal = draw.expovariate(p) * rtt_s
         t = _time_to_send(goal, w_max, k, c)
         area += goal
@@ -64,7 +73,10 @@ def cubic_random(p: float, rtt_s: float, *, kept: float = 0.7, c: float = 0.4, l
 
 
 def _time_to_send(goal: float, w_max: float, k: float, c: float) -> float:
-    """The time at which the integral of c (t - k)³ + w_max reaches a goal, by bisection, as it only grows."""
+    """Returns the time when the integral of c (t - k)³ + w_max reaches a goal.
+
+    The integral only grows, so it bisects.
+    """
     low, high = 0.0, goal / w_max + 4 * k + 10
     for _ in range(60):
         middle = (low + high) / 2
@@ -74,7 +86,7 @@ def _time_to_send(goal: float, w_max: float, k: float, c: float) -> float:
 
 
 def timeouts(rtt_s: float, samples: int, *, least_s: float = 1.0) -> float:
-    """The retransmission timeout after equal round-trip samples (RFC 6298 §2).
+    """Returns the retransmission timeout after a number of equal round-trip samples (RFC 6298 §2).
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Explanations of the words that scenarios, results and warnings hold."""
+"""Explanations of the terms of scenarios, results and warnings."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lightlag import _engine
+from lightlag._renamed import renamed
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 from lightlag.text.terminal import meant
@@ -15,9 +16,9 @@ from lightlag.text.terminal import meant
 __all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "models", "presets", "profiles", "queues"]
 
 PROVENANCE = {
-    "established": "Established: rules and constants are those of the source.",
-    "reconstructed": "Reconstructed: the public texts leave rules or constants open. What fills the gaps is "
-    "lightlag's own and named in docs/models/congestion-control.md; read its results as those of such a design.",
+    "established": "Established: the source states the rules and constants.",
+    "reconstructed": "Reconstructed: the public texts leave rules or constants open. lightlag's own choices fill the "
+    "gaps and are listed as deviations (lightlag explain NAME); the results hold for this design.",
 }
 
 MODELS = {
@@ -28,12 +29,14 @@ MODELS = {
     "Mobility": ("model of mobility", "mobility", "model"),
     "Placement": ("placement of a swarm", "placement", "kind"),
 }
-"""Models of swarms by their definition in the schema: kind, key in a scenario, and key of the name."""
+"""Models of swarms by their definition in the schema: kind, key in a scenario, and key that holds the model's name."""
 
 
 def explain(name: str) -> str:
-    """An algorithm by its name here or in the literature, a queue discipline, a model, a profile, a preset; a key of a
-    scenario, a value of one, a column of results or a warning.
+    """Explains a name, as text.
+
+    It may be the name of an algorithm (here or in the literature), a queue discipline, a model, a profile, a preset, a
+    key of a scenario, a value of a key, a column of results or a warning.
 
     Examples
     --------
@@ -59,26 +62,31 @@ def explain(name: str) -> str:
         return _algorithm(algorithm)
     if words := _words.explanation(name):
         return words
+    if message := renamed(name):
+        raise InputError(message)
     known = [known for names, _ in kinds for known in names]
     near = meant(name, [*known, *_words.known()])
     raise InputError(
-        f'unknown name "{name}"; {near}give an algorithm, a queue discipline, a profile or a preset '
+        f'unknown name "{name}"; {near}name an algorithm, a queue discipline, a profile or a preset '
         '(see "lightlag list"), a key, a column, a warning or a term of a table'
     )
 
 
 def algorithms() -> dict[str, str]:
-    """Congestion-control algorithms with a paragraph each."""
+    """Returns the congestion-control algorithms, each with a paragraph."""
     return {entry["name"]: entry["about"] for entry in _catalog()["congestion"]}
 
 
 def queues() -> dict[str, str]:
-    """Queue disciplines with a paragraph each."""
+    """Returns the queue disciplines, each with a paragraph."""
     return {name: table["description"] for name, table in _disciplines().items()}
 
 
 def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    """Models of swarms by name, each as its definition and its table in the schema; a name may mean several."""
+    """Returns the models of swarms by name, each as its definition and its table in the schema.
+
+    A name may stand for several models.
+    """
     definitions = json.loads(_engine.schema())["$defs"]
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for definition, (_, _, key) in MODELS.items():
@@ -89,20 +97,20 @@ def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 
 def profiles() -> dict[str, str]:
-    """Profiles with a sentence each."""
+    """Returns the profiles, each with a sentence."""
     variants = json.loads(_engine.schema())["$defs"]["Profile"]["oneOf"]
     return {variant["const"]: variant["description"] for variant in variants}
 
 
 def presets() -> dict[str, str]:
-    """Presets with a sentence each."""
+    """Returns the presets, each with a sentence."""
     from lightlag.presets import PRESETS
 
     return {name: (preset.__doc__ or "").split("\n", maxsplit=1)[0] for name, preset in PRESETS.items()}
 
 
 def first_sentences(names: Mapping[str, str]) -> dict[str, str]:
-    """The first sentence of each text, without its stop."""
+    """Returns the first sentence of each text, without its full stop."""
     return {name: about.split(". ", maxsplit=1)[0].rstrip(".") for name, about in names.items()}
 
 
@@ -122,7 +130,16 @@ def _algorithm(name: str) -> str:
         parts.append(f'In a scenario\n  congestion = "{name}"\n  congestion = {table}')
     else:
         parts.append(f'In a scenario\n  congestion = "{name}"')
+    if entry["needs"]:
+        parts.append("Needs from the connection\n" + "\n".join(f"  {need}" for need in entry["needs"]))
     parts.append(f"Source\n{_wrapped(entry['source'], '  ')}")
+    deviations = "\n".join(map(_deviation, entry["deviations"])) or "  No deviation from the source is known."
+    parts.append(f"Deviations from the source\n{deviations}")
+    if entry["variants"]:
+        variants = ", ".join(value for value, _ in entry["variants"])
+        parts.append(
+            f"Variants\n{_wrapped(f'{variants}; the page of {name} in the documentation has their rules.', '  ')}"
+        )
     parts.append(f"Provenance\n{_wrapped(PROVENANCE[entry['provenance']], '  ')}")
     return "\n\n".join(parts)
 
@@ -132,8 +149,14 @@ def _parameter(parameter: dict[str, str]) -> str:
     return f"  {parameter['name']} = {parameter['default']}{unit}\n{_wrapped(parameter['meaning'], '      ')}"
 
 
+def _deviation(deviation: dict[str, str]) -> str:
+    scope = f"{deviation['scope']}: " if deviation["scope"] else ""
+    text = f"{scope}{deviation['source']}. Here: {deviation['here']}. Reason: {deviation['reason']}."
+    return textwrap.fill(text, 78, initial_indent="  - ", subsequent_indent="    ")
+
+
 def _disciplines() -> dict[str, Any]:
-    """The schema of each queue discipline of lightlag."""
+    """Returns the schema of each queue discipline that is built in."""
     variants = json.loads(_engine.schema())["$defs"]["Queue"]["anyOf"]
     tables = (variant for variant in variants if "discipline" in variant.get("properties", {}))
     return {table["properties"]["discipline"]["const"]: table for table in tables}
@@ -165,7 +188,7 @@ def _model(name: str, definition: str, table: dict[str, Any]) -> str:
     parts = [f"{name}: {what}", _wrapped(table["description"], "  ")]
     if lines:
         parts.append("Parameters\n" + "\n".join(lines))
-    # A required parameter has no default that could stand here.
+    # A required parameter has no default to show.
     more = "".join(f", {parameter} = ..." for parameter in needed)
     example = f'{{ {key} = "{name}"{more} }}' if needed else f'"{name}"'
     parts.append(f"In a scenario\n  {place} = {example}")
@@ -194,7 +217,7 @@ def _shown(value: object) -> str:
 
 
 def _preset(name: str) -> str:
-    """A scenario file with the description of the preset as a comment."""
+    """Returns the scenario file of a preset, with its description as a comment."""
     from lightlag.constellation.satellites import Sky
     from lightlag.presets import PRESETS
     from lightlag.scenario import read_scenario
@@ -203,7 +226,7 @@ def _preset(name: str) -> str:
     head = f"{DIRECTIVE}\n# {presets()[name]}\n# Run it with: lightlag run {name}"
     net = PRESETS[name]()
     if sky := read_scenario(net).sky():
-        head += f"\n# Its sky: {Sky(sky).about()}"
+        head += f"\n# Its constellation: {Sky(sky).about()}"
     head += "\n# Editors complete and check it with: lightlag schema > lightlag.schema.json"
     return f"{head}\n{net.to_toml()}"
 

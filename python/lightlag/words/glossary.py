@@ -1,4 +1,4 @@
-"""Words of tables, reports and the field that no key or column declares: `glossary.toml`."""
+"""Terms in tables, in reports and of the field that are neither keys nor columns: `glossary.toml`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Term:
     name: str
     text: str
     also: tuple[str, ...] = ()
-    """Other spellings."""
+    """Other spellings of the term."""
     columns: tuple[str, ...] = ()
-    """Keys of a scenario and columns of results whose explanation follows."""
+    """Keys of a scenario and columns of results whose explanation is also shown."""
 
 
 @cache
@@ -39,7 +39,7 @@ def _by_spelling() -> Mapping[str, Term]:
 
 
 def term(word: str) -> Term | None:
-    """Returns the entry of a word in any of its spellings, upper or lower case; None for an unknown word.
+    """Returns the entry of a term, in any of its spellings and in upper or lower case; None for an unknown term.
 
     Examples
     --------

@@ -29,9 +29,9 @@ __all__ = [
 ]
 
 SCHEMA = "lightlag.schema.json"
-"""The schema beside a scenario, by which editors complete and check it."""
+"""Name of the schema file next to a scenario, which editors use for completion and checks."""
 DIRECTIVE = f"#:schema ./{SCHEMA}"
-"""The line by which a scenario names it (taplo, Even Better TOML)."""
+"""The line with which a scenario refers to the schema file (taplo, Even Better TOML)."""
 
 
 @dataclass(frozen=True)
@@ -39,38 +39,41 @@ class Key:
     """A key of a table."""
 
     path: tuple[str, ...]
-    """The keys that lead to it and itself; ``[]`` is an entry of a list."""
+    """The path to the key, with the key itself at the end; ``[]`` is an entry of a list."""
     schema: dict[str, Any]
     table: str
-    """The meaning of its table, in a sentence."""
+    """The meaning of the table that has the key, in a sentence."""
     is_required: bool
 
     @property
     def name(self) -> str:
-        """The key alone."""
+        """The name of the key, without its path."""
         return self.path[-1]
 
     @property
     def place(self) -> str:
-        """The whole path, as ``links[].loss``."""
+        """The complete path, such as ``links[].loss``."""
         return ".".join(self.path).replace(".[]", "[]")
 
     @property
     def about(self) -> str:
-        """Its meaning."""
+        """The meaning of the key."""
         return _sentence(self.schema.get("description") or _resolved(self.schema).get("description") or "")
 
 
 @cache
 def root() -> dict[str, Any]:
-    """The whole schema."""
+    """Returns the complete schema."""
     schema: dict[str, Any] = json.loads(_engine.schema())
     return schema
 
 
 @cache
 def all_keys() -> tuple[Key, ...]:
-    """Every key of every table, those near the top of a file first; of a table with several places the first one."""
+    """Returns every key of every table, those near the top of a file first.
+
+    If a table can be at several places, its keys are listed at the first.
+    """
     return tuple(_walk())
 
 
@@ -96,7 +99,10 @@ def _walk() -> Iterator[Key]:
 
 
 def schemas(steps: list[str]) -> list[dict[str, Any]]:
-    """The schemas of the value at a path such as ``["links", "0", "loss"]``; entries of lists have numbers or names."""
+    """Returns the schemas of the value at a path such as ``["links", "0", "loss"]``.
+
+    Entries of lists are named by index or by name.
+    """
     here = [root()]
     for step in steps:
         here = [below for schema in here for below in _below(schema, step)]
@@ -104,7 +110,7 @@ def schemas(steps: list[str]) -> list[dict[str, Any]]:
 
 
 def found(steps: Sequence[str]) -> list[dict[str, Any]]:
-    """The schemas at a path without the numbers of entries, as ``("flows", "tcp", "mss")``."""
+    """Returns the schemas at a path without the indices of list entries, such as ``("flows", "tcp", "mss")``."""
     here = [root()]
     for step in steps:
         tables = [form for schema in here for form in _forms(schema)]
@@ -114,25 +120,25 @@ def found(steps: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def children(steps: list[str]) -> dict[str, dict[str, Any]]:
-    """The keys that may follow a path, with their schemas."""
+    """Returns the keys that may follow a path, with their schemas."""
     return {name: below for schema in schemas(steps) for name, below in children_of(schema).items()}
 
 
 def children_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The keys that a value may have, with their schemas; of a list those of its entries."""
+    """Returns the keys that a value may have, with their schemas; for a list, the keys of its entries."""
     forms = list(_forms(schema))
     forms += [inner for form in forms if isinstance(form.get("items"), dict) for inner in _forms(form["items"])]
     return {name: below for form in reversed(forms) for name, below in form.get("properties", {}).items()}
 
 
 def is_list(steps: list[str]) -> bool:
-    """Whether a path leads to a list of tables."""
+    """Returns true if a path leads to a list of tables."""
     items = (form.get("items") for schema in schemas(steps) for form in _forms(schema))
     return any("properties" in form for one in items if isinstance(one, dict) for form in _forms(one))
 
 
 def choices(schema: dict[str, Any]) -> list[str]:
-    """The words that a value may be."""
+    """Returns the keywords that are valid for a value."""
     found: list[str] = []
     for form in _forms(schema):
         words = form.get("enum", [form["const"]] if "const" in form else [])
@@ -143,7 +149,7 @@ def choices(schema: dict[str, Any]) -> list[str]:
 
 
 def type_of(schema: dict[str, Any]) -> str:
-    """The kind of a value in a few words."""
+    """Describes the kind of a value in a few words."""
     forms = []
     for form in _forms(schema):
         if "enum" in form:
@@ -163,7 +169,10 @@ def type_of(schema: dict[str, Any]) -> str:
 
 @cache
 def word_places() -> dict[str, tuple[tuple[str, str], ...]]:
-    """Words that a key may have as its value: for each the keys, with what the word means there if that is said."""
+    """Returns the keywords that are valid values of keys.
+
+    Each has these keys, with the meaning of the keyword if stated.
+    """
     found: dict[str, dict[str, str]] = {}
     for key in all_keys():
         for form in _forms(key.schema):
@@ -176,7 +185,7 @@ def word_places() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def normal(path: str) -> tuple[str, ...]:
-    """A path without the numbers of entries, for comparison.
+    """Returns a path without the indices of list entries, for comparisons.
 
     Examples
     --------
@@ -198,7 +207,7 @@ def _below(schema: dict[str, Any], step: str) -> Iterator[dict[str, Any]]:
 
 
 def _forms(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The schema and everything that it may be, without references."""
+    """Yields the schema and all its alternatives, with references resolved."""
     if "$ref" in schema:
         yield from _forms(_target(schema["$ref"]))
     yield schema
@@ -224,6 +233,6 @@ def _target(reference: str) -> dict[str, Any]:
 
 
 def _sentence(text: str) -> str:
-    """A description as a sentence."""
+    """Returns a description as a sentence."""
     text = " ".join(text.replace("`", "").split())
     return text if not text else text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")

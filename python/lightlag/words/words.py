@@ -1,4 +1,4 @@
-"""Explanations of every word that a scenario, a result or a warning holds, from the declarations in the engine."""
+"""Explains every term in a scenario, a result or a warning, from the declarations in the engine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ _SHOWN = 12
 
 
 def explanation(word: str) -> str | None:
-    """Explains a term, a warning, the keys, columns and values of this name; otherwise lists what mentions it.
+    """Explains a term: warnings, keys, columns and values with this name.
 
-    Returns None for an unknown word.
+    Otherwise lists the descriptions that mention it.
+
+    Returns None for an unknown term.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def _term(word: str, term: glossary.Term) -> str:
 
 
 def known() -> list[str]:
-    """All words that have an explanation of their own."""
+    """Returns all words that have their own explanation."""
     names = [key.name for key in _schema.all_keys()]
     spoken = [spelling for term in glossary.terms() for spelling in (term.name, *term.also)]
     return list(dict.fromkeys([*warnings(), *names, *_schema.word_places(), *columns(), *spoken]))
@@ -60,13 +62,13 @@ def known() -> list[str]:
 
 @cache
 def warnings() -> dict[str, str]:
-    """The kinds of warnings with a paragraph each."""
+    """Returns the kinds of warnings with a paragraph each."""
     return dict(json.loads(_engine.catalog())["warnings"])
 
 
 @cache
 def columns() -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    """The columns of results by name, each with its tables and their declarations."""
+    """Returns the columns of results by name, each with its tables and their declarations."""
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for table in json.loads(_engine.dictionary()):
         for column in table["columns"]:
@@ -86,7 +88,7 @@ def _warning(word: str) -> str | None:
 
 
 def key(word: str) -> str | None:
-    """The keys of this name, or at this path."""
+    """Returns the keys with this name, or the key at this path."""
     steps = _schema.normal(word)
     if not steps:
         return None
@@ -117,7 +119,7 @@ def key(word: str) -> str | None:
             )
         parts.append("\n".join(lines))
     if len(groups) > _SHOWN:
-        parts.append(f"and at {len(groups) - _SHOWN} more places: write one with its table, as links.{word}")
+        parts.append(f"and at {len(groups) - _SHOWN} more positions: write one with its table, as links.{word}")
     return "\n\n".join(parts)
 
 
@@ -141,12 +143,12 @@ def _columns(word: str) -> str | None:
 
 
 def _measure(word: str) -> str | None:
-    """A measure by its title in tables, or a column by its name without the unit."""
+    """Finds a metric by its title in tables, or a column by its name without its unit."""
     from lightlag.outcomes.design import MEASURES
 
     lowered = word.lower()
     parts = [
-        f"{word}: measure of comparisons\n\nruns.{one.column}\n{_wrapped(one.about, '  ')}"
+        f"{word}: metric of comparisons\n\nruns.{one.column}\n{_wrapped(one.about, '  ')}"
         for one in MEASURES
         if lowered in (one.title.lower(), one.column)
     ]
@@ -166,7 +168,9 @@ def _values(word: str) -> str | None:
 
 
 def _mentions(word: str) -> str | None:
-    """The keys and their forms whose descriptions have the word, as a whole word; `rts` is not in "reports"."""
+    """Returns the keys and their values whose descriptions contain the word as a whole; `rts` is not found in
+    "reports".
+    """
     if len(word) < 2:
         return None
     whole = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)

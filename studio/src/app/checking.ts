@@ -1,15 +1,15 @@
 /** Checks the scenario shortly after each change of its text. */
 
 import { effect, signal } from "@preact/signals";
-import { about, asked, checked, door, elsewhere, files, toml } from "./state.ts";
+import { about, checked, door, elsewhere, files, scenarioInput, toml } from "./state.ts";
 
-/** What went wrong with the engine itself, not with the scenario. */
+/** Error of the engine itself, not of the scenario. */
 export const fault = signal<string | undefined>(undefined);
 
-/** How long the text rests before it is checked, in milliseconds. */
+/** Delay in milliseconds between a change of the text and its check. */
 const REST = 120;
 
-/** Keeps `checked` up to date for as long as the page lives. */
+/** Updates `checked` for the lifetime of the page. */
 export function keepChecking(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = effect(() => {
@@ -25,9 +25,9 @@ export function keepChecking(): () => void {
   };
 }
 
-/** Asks the engine about the text as it is now, twice if it dies. An answer to an older text is dropped. */
+/** Checks the current text with the engine; once more if the engine dies. A result for an older text is dropped. */
 export async function check(): Promise<void> {
-  const now = asked();
+  const now = scenarioInput();
   for (const isLast of [false, true]) {
     try {
       about.value ??= await door().ask({ op: "about" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Clock } from "./clock.ts";
 
 describe("Clock", () => {
-  test("goes from moment to moment in the time that lay between their tellings", () => {
+  test("advances between two moments in the time between their reports", () => {
     const clock = new Clock();
     clock.tell(0.5, 500);
     clock.tell(1, 1000);
@@ -15,7 +15,7 @@ describe("Clock", () => {
     expect(clock.isAtRest(1600)).toBe(true);
   });
 
-  test("never jumps ahead nor back when tellings come at odd times", () => {
+  test("never jumps forward or back if reports arrive irregularly", () => {
     const clock = new Clock();
     let shown = 0;
     let moment = 0;
@@ -32,7 +32,7 @@ describe("Clock", () => {
     expect(shown).toBeGreaterThan(moment - 0.3);
   });
 
-  test("a run that starts again is shown from its start", () => {
+  test("a restarted run is shown from its start", () => {
     const clock = new Clock();
     clock.tell(50, 100);
     clock.tell(60, 200);

@@ -1,11 +1,11 @@
-/** A time that goes on smoothly between the moments at which it is told. */
+/** A time that advances smoothly between two updates. */
 
-/** The longest wait between two tellings that is bridged, in milliseconds; a run that was paused goes on at once. */
+/** Maximum gap between two updates that is bridged, in milliseconds; a paused run resumes immediately. */
 const LONGEST = 250;
 
 /**
- * Runs one telling behind: while the time goes from one told moment to the next, both are known, and so is all that lies
- * between them. Moments are seconds of the run, `wall` is in milliseconds.
+ * A clock that shows time one update late, so that all data between two reported moments is known while the shown time
+ * moves from one to the other. Moments are seconds of the run, `wall` is in milliseconds.
  */
 export class Clock {
   private before = 0;
@@ -13,7 +13,7 @@ export class Clock {
   private told = 0;
   private gap = 0;
 
-  /** Takes the newest moment. One that lies back starts the clock anew. */
+  /** Reports the newest moment of the run. A moment before the last one restarts the clock. */
   tell(moment: number, wall: number): void {
     if (moment < this.newest) {
       this.before = moment;
@@ -28,13 +28,13 @@ export class Clock {
     this.told = wall;
   }
 
-  /** The moment to show. */
+  /** Returns the moment to show. */
   at(wall: number): number {
     const part = this.gap > 0 ? Math.min(1, Math.max(0, (wall - this.told) / this.gap)) : 1;
     return this.before + (this.newest - this.before) * part;
   }
 
-  /** Whether the moment shown is the newest, so that nothing moves until the next is told. */
+  /** Returns true if the newest moment is shown, so that nothing moves until the next update. */
   isAtRest(wall: number): boolean {
     return this.gap === 0 || wall - this.told >= this.gap;
   }

@@ -1,6 +1,6 @@
-/** Names that are painted, and therefore shortened by hand. */
+/** Shortening of names that are drawn on a canvas or in SVG, where the browser does not do it. */
 
-/** As much of a name as has room, with "…" where it is cut. `widthOf` measures a text in the unit of `width`. */
+/** Cuts a name to `width`, with "…" at its end if it is cut. `widthOf` measures a text in the unit of `width`. */
 export function fitting(name: string, width: number, widthOf: (text: string) => number): string {
   if (widthOf(name) <= width) {
     return name;

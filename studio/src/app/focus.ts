@@ -1,4 +1,4 @@
-/** The place of the keyboard on the page. */
+/** The keyboard focus of the page. */
 
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
 
@@ -7,10 +7,13 @@ export function focusContent(): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-/** Keeps the focus near when what had it goes away: it would fall back to the start of the page. */
+/**
+ * Moves the focus to a nearby element when the focused one is removed. The browser would move it to the start of the
+ * page.
+ */
 export function keepFocus(): () => void {
   let last: Element | undefined;
-  /** What is around it, from the inside out: what has gone no longer tells. */
+  /** Ancestors of the focused element, innermost first; stored because an element has none after its removal. */
   let around: Element[] = [];
   const note = ({ target }: FocusEvent) => {
     if (target instanceof Element) {
@@ -37,7 +40,7 @@ export function keepFocus(): () => void {
   };
 }
 
-/** The first that takes the focus in the innermost of these elements that is still there, at most the content. */
+/** Returns the first focusable element inside the innermost element of `around` that still exists, or the content. */
 function nearest(around: Element[]): HTMLElement | undefined {
   for (const outer of around.filter(({ isConnected }) => isConnected)) {
     if (outer instanceof HTMLElement && outer.id === "main") {

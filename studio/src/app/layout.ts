@@ -1,4 +1,4 @@
-/** Places for the nodes of a network that have none of their own, and their figures in words. */
+/** Layout of nodes that have no coordinates, and formats of rates and times. */
 
 export interface GraphNode {
   name: string;
@@ -6,16 +6,16 @@ export interface GraphNode {
 }
 
 export interface GraphEdge {
-  /** The place of the link in the text, or its name. */
+  /** Path of the link in the scenario text, such as `links[0]`; in an expanded network the name of the link. */
   id: string;
   from: string;
   to: string;
   says: string;
-  /** The link's number in the text. */
+  /** Index of the link in the scenario text. */
   index?: number;
 }
 
-/** A rate in the unit that suits it. */
+/** Formats a rate in a suitable unit. */
 export function rate(bps: number): string {
   if (bps >= 1e14) {
     return "any rate";
@@ -25,14 +25,14 @@ export function rate(bps: number): string {
   return `${Number((bps / Number(factor)).toPrecision(4))} ${unit}`;
 }
 
-/** A time in the unit that suits it. */
+/** Formats a time in a suitable unit. */
 export function time(seconds: number): string {
   return seconds >= 1 || seconds === 0
     ? `${Number(seconds.toPrecision(4))} s`
     : `${Number((seconds * 1e3).toPrecision(4))} ms`;
 }
 
-/** What is laid out: flows tell where left is. */
+/** The graph to lay out; flows determine the left side. */
 export interface Laid {
   nodes: Pick<GraphNode, "name">[];
   edges: Pick<GraphEdge, "from" | "to">[];
@@ -44,10 +44,10 @@ export interface Spot {
   y: number;
 }
 
-/** The most nodes above each other before they stand in a block. */
+/** Maximum number of nodes in one column; more are laid out as a block. */
 const MOST_ROWS = 40;
 
-/** Places from left to right, or from the top down: a column for each number of hops from the nodes where flows start. */
+/** Arranges nodes from left to right, or top down: a column for each number of hops from the sources of flows. */
 export function columns({ nodes, edges, flows }: Laid, isTall = false): Map<string, Spot> {
   const ends = new Set(flows.map(({ to }) => to));
   const starts = flows.map(({ from }) => from).filter((from) => !ends.has(from));
@@ -60,7 +60,7 @@ export function columns({ nodes, edges, flows }: Laid, isTall = false): Map<stri
   const spots = new Map<string, Spot>();
   let start = 0;
   for (const [, names] of [...byColumn].sort(([a], [b]) => a - b)) {
-    // Many nodes stand in a block, as one column of them would be too thin to see.
+    // Many nodes form a block, because a single column of them would be too small.
     const rows = names.length <= MOST_ROWS ? names.length : Math.ceil(Math.sqrt(names.length * 2));
     const gap = rows > 16 ? 26 : Math.min(90, 720 / rows);
     names.forEach((name, index) => {
@@ -73,7 +73,7 @@ export function columns({ nodes, edges, flows }: Laid, isTall = false): Map<stri
   return spots;
 }
 
-/** Hops from the first nodes; parts without a way to them start their own count. */
+/** Counts hops from the first nodes; components without a path to them start their own count. */
 function depths(edges: Laid["edges"], starts: string[][]): Map<string, number> {
   const next = new Map<string, string[]>();
   for (const { from, to } of edges) {

@@ -1,8 +1,9 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useMemo } from "preact/hooks";
+import { Fault } from "./fault.tsx";
 
-/** A component that is loaded when it is shown. */
+/** Returns a component that is loaded when it is shown. */
 export function Lazy({ name, load }: { name: string; load: () => Promise<{ default: ComponentType }> }) {
   const loaded = useSignal<{ Part: ComponentType } | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
@@ -19,9 +20,9 @@ export function Lazy({ name, load }: { name: string; load: () => Promise<{ defau
   });
   if (fault.value) {
     return (
-      <p class="fault" role="alert">
+      <Fault>
         {name} cannot be loaded: {fault.value}. Reload the page.
-      </p>
+      </Fault>
     );
   }
   if (!loaded.value) {

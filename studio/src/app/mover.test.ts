@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Door, Request, Sky } from "../engine/protocol.ts";
 import { between, Mover } from "./mover.ts";
 
-/** A satellite that flies along x at 10 m/s. */
+/** Returns an engine whose only satellite moves along x at 10 m/s. */
 function door(asked: Request[]): Door {
   const one = (value: number) => ({ values: Float64Array.of(value) });
   return {
@@ -21,7 +21,7 @@ function door(asked: Request[]): Door {
 }
 
 describe("Mover", () => {
-  test("asks at most ten times a second and reckons in between", async () => {
+  test("sends up to ten queries per second and interpolates in between", async () => {
     const asked: Request[] = [];
     const mover = await Mover.open<Sky>(door(asked), "sky", { toml: "" });
     const wall = performance.now();
@@ -43,7 +43,7 @@ describe("Mover", () => {
     expect(asked.at(-1)).toEqual({ op: "leave", place: 7 });
   });
 
-  test("what is wrong with the scenario is said", async () => {
+  test("an error in the scenario is reported", async () => {
     const wrong = {
       ask: async () => ({ errors: [{ path: "stations", message: "no stations" }] }),
       close: () => undefined,
@@ -52,7 +52,7 @@ describe("Mover", () => {
   });
 });
 
-test("between two samples lies the straight line", () => {
+test("positions between two samples are on a straight line", () => {
   const into = new Float32Array(3);
   between(Float32Array.of(0, 10, -4), Float32Array.of(2, 20, 4), 0.25, into);
   expect([...into]).toEqual([0.5, 12.5, -2]);

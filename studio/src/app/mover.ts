@@ -1,31 +1,34 @@
-/** Where satellites or nodes are, smoothly: asked a few times a second, and reckoned in between. */
+/** Smooth positions of satellites or nodes: queried a few times per second, and interpolated in between. */
 
-import type { Asked, Door, Flight, Sky, Table, Tables } from "../engine/protocol.ts";
+import type { Door, Flight, ScenarioInput, Sky, Table, Tables } from "../engine/protocol.ts";
 import { Clock } from "./clock.ts";
 
-/** Milliseconds between two questions. */
+/** Milliseconds between two queries. */
 const PAUSE = 100;
 
-/** A longer way than this many seconds between two answers is not reckoned: what moves in a circle would cut it short. */
+/**
+ * Maximum interval of interpolation in seconds: over a longer one, a straight line differs visibly from a circular
+ * orbit.
+ */
 const LONGEST = 120;
 
 export interface Sample {
   time_s: number;
-  /** x, y, z of each, one after another, in metres. */
+  /** x, y and z of each satellite or node, one after another, in metres. */
   places: Float32Array;
   /** Pairs of satellites, or of nodes, with a link that is up. */
   isls: Uint32Array;
-  /** How strong the signal of each such link is, from 0 to 1, where it is known. */
+  /** Signal strength of each of these links, from 0 to 1, where known. */
   strengths: Float64Array;
 }
 
-/** Asks an engine for places at the times that are wanted. */
+/** Queries an engine for positions at the requested times. */
 export class Mover<T extends Sky | Flight> {
   private before: Sample | undefined;
   private newest: Sample | undefined;
   private readonly clock = new Clock();
   private isAsking = false;
-  private asked = Number.NEGATIVE_INFINITY;
+  private queriedAt = Number.NEGATIVE_INFINITY;
   private wanted = 0;
   private isGone = false;
 
@@ -34,13 +37,13 @@ export class Mover<T extends Sky | Flight> {
     readonly about: T,
   ) {}
 
-  /** @throws {Error} what is wrong with the scenario, in words */
+  /** @throws {Error} the error of the scenario, as text */
   static async open<T extends Sky | Flight>(
     door: Door,
     op: T extends Sky ? "sky" : "flight",
-    asked: Asked,
+    input: ScenarioInput,
   ): Promise<Mover<T>> {
-    const about = await door.ask({ op, ...asked } as { op: "sky" } & Asked);
+    const about = await door.ask({ op, ...input } as { op: "sky" } & ScenarioInput);
     if (about.errors) {
       throw new Error(about.errors.map(({ message }) => message).join("; "));
     }
@@ -49,15 +52,15 @@ export class Mover<T extends Sky | Flight> {
     return mover;
   }
 
-  /** Wants the places of a time. Called at each frame; questions are asked at most ten times a second. */
+  /** Requests the positions of a time. Called at each frame; sends up to ten queries per second. */
   want(time_s: number, wall: number): void {
     this.wanted = time_s;
-    if (!this.isAsking && wall - this.asked >= PAUSE && time_s !== this.newest?.time_s) {
+    if (!this.isAsking && wall - this.queriedAt >= PAUSE && time_s !== this.newest?.time_s) {
       void this.ask(time_s, wall).catch(() => undefined);
     }
   }
 
-  /** The places to show now, written into `into`, and the time at which everything is there. */
+  /** Writes the current positions into `into`, and returns their time. */
   show(wall: number, into: Float32Array): number {
     const { before, newest } = this;
     if (!newest) {
@@ -73,12 +76,12 @@ export class Mover<T extends Sky | Flight> {
     return time;
   }
 
-  /** Links that are up, as of the newest answer. */
+  /** Links that are up, as of the newest response. */
   get isls(): Uint32Array {
     return this.newest?.isls ?? new Uint32Array();
   }
 
-  /** How strong each of these links is, where it is known. */
+  /** Signal strength of each of these links, where known. */
   get strengths(): Float64Array {
     return this.newest?.strengths ?? new Float64Array();
   }
@@ -87,7 +90,7 @@ export class Mover<T extends Sky | Flight> {
     return (this.newest?.places.length ?? 0) / 3;
   }
 
-  /** Whether nothing moves until another time is wanted. */
+  /** Returns true if nothing moves until another time is requested. */
   isAtRest(wall: number): boolean {
     return !this.isAsking && this.wanted === this.newest?.time_s && this.clock.isAtRest(wall);
   }
@@ -99,7 +102,7 @@ export class Mover<T extends Sky | Flight> {
 
   private async ask(time_s: number, wall: number): Promise<void> {
     this.isAsking = true;
-    this.asked = wall;
+    this.queriedAt = wall;
     try {
       const { tables } = await this.door.ask({ op: "places_at", place: this.about.place, time_s });
       if (!this.isGone) {
@@ -148,7 +151,7 @@ function pairs(table: Table | undefined): Uint32Array {
   return all;
 }
 
-/** Writes what lies between two samples: 0 is the first, 1 the second. */
+/** Interpolates between two samples: `part` is 0 at the first and 1 at the second. */
 export function between(first: Float32Array, second: Float32Array, part: number, into: Float32Array): void {
   const length = Math.min(first.length, second.length, into.length);
   for (let at = 0; at < length; at++) {

@@ -1,4 +1,4 @@
-/** Two fingers on a picture over time: the times below them stay below them. One finger scrolls the page. */
+/** Zooming of a chart with two fingers: the times under the fingers stay under them. One finger scrolls the page. */
 
 export interface Span {
   from_s: number;
@@ -6,21 +6,27 @@ export interface Span {
 }
 
 export interface Pinched {
-  /** The span that is shown. */
+  /** Returns the span that is shown. */
   now(): Span;
-  /** The time at a place of the window, in the span that is shown. */
+  /** Returns the time at a position of the window, in the span that is shown. */
   time(clientX: number): number;
   show(span: Span): void;
-  /** Two fingers are down. */
+  /** Called when two fingers are down. */
   start?(): void;
 }
 
-/** The least distance of two fingers that stretch the picture, as a part of it; closer ones only move it. */
+/**
+ * Minimum distance between two fingers that zoom, as a fraction of the chart's width; closer fingers only move the
+ * chart.
+ */
 const LEAST = 0.04;
 
 type Pair = [number, number];
 
-/** The span in which two times lie at two parts of it: 0 is its start, 1 its end. Parts that lie close only move it. */
+/**
+ * Returns the span in which `times` are at the fractions `parts` of its length: 0 is its start, 1 its end. If the
+ * fractions are close to each other, the span is only moved.
+ */
 export function stretched({ from_s, to_s }: Span, times: Pair, parts: Pair): Span {
   const apart = parts[1] - parts[0];
   const isStretched = Math.abs(apart) >= LEAST && (times[1] - times[0]) * apart > 0;
@@ -30,10 +36,10 @@ export function stretched({ from_s, to_s }: Span, times: Pair, parts: Pair): Spa
 }
 
 /**
- * Lets two fingers zoom and move a picture. These are touch events, not pointer events: only they can keep the page from
+ * Lets two fingers zoom and move a chart. These are touch events, not pointer events: only they can keep the page from
  * scrolling once the second finger is down.
  *
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function pinch(host: HTMLElement, picture: Pinched): () => void {
   let held: Pair | undefined;

@@ -1,13 +1,13 @@
-/** The scenarios that come with lightlag, with the sentence from the comment at their head. */
+/** The scenarios that come with lightlag, each with a sentence from the comment at its start. */
 
 export interface Preset {
   name: string;
-  /** The sentence: all that the comment says in its first paragraph. */
+  /** Description: the first paragraph of the preset's comment. */
   says: string;
   toml: string;
 }
 
-/** One of each kind comes first. */
+/** The presets that are listed first, in this order: one of each kind. */
 const FIRST = ["geo", "leo", "starlink-550", "swarm", "mars", "dumbbell", "lossy", "traffic", "satellite-iot"];
 
 function rank(name: string): number {
@@ -21,7 +21,7 @@ export const presets: Preset[] = Object.entries(texts)
   .map(([path, toml]) => ({ name: path.replace(/^.*\/(.*)\.toml$/, "$1"), says: sentence(toml), toml }))
   .sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 
-/** The first paragraph of the comment at the head of a scenario, without its opening word. */
+/** Returns the first paragraph of the comment at the start of a scenario, without the prefix `Shows:`. */
 export function sentence(toml: string): string {
   const lines: string[] = [];
   for (const line of toml.split("\n")) {

@@ -1,9 +1,12 @@
-/** Many buttons as one stop of the Tab key: arrow keys, Home and End go from one to another (WAI-ARIA APG, toolbar). */
+/**
+ * A group of buttons that is a single tab stop: arrow keys, Home and End move between the buttons (WAI-ARIA APG,
+ * toolbar).
+ */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-/** The buttons inside, of which Tab reaches one: the pressed one, or the one that had the focus last, or the first. */
+/** A group of buttons. Tab reaches one of them: the pressed one, or the one that had the focus last, or the first. */
 export function Roving({ label, children }: { label: string; children: ComponentChildren }) {
   const host = useRef<HTMLDivElement>(null);
   const last = useRef<Element | undefined>(undefined);
@@ -46,7 +49,9 @@ function buttonsIn(host: HTMLElement | null): HTMLButtonElement[] {
   return [...(host?.querySelectorAll<HTMLButtonElement>("button:not(:disabled)") ?? [])];
 }
 
-/** The button to which a key leads; undefined for other keys, and where there is none in that direction. */
+/**
+ * Returns the button that a key moves the focus to; undefined for other keys, and if there is none in that direction.
+ */
 function after(key: string, all: HTMLButtonElement[], now: number): HTMLButtonElement | undefined {
   switch (key) {
     case "ArrowRight":
@@ -65,7 +70,7 @@ function after(key: string, all: HTMLButtonElement[], now: number): HTMLButtonEl
   }
 }
 
-/** The button of the next row below (1) or above (-1) that is nearest to the one that has the focus. */
+/** Returns the button of the next row below (1) or above (-1) that is nearest to the focused one. */
 function inNextRow(all: HTMLButtonElement[], now: number, side: 1 | -1): HTMLButtonElement | undefined {
   const boxes = all.map((one) => one.getBoundingClientRect());
   const own = boxes[now] as DOMRect;

@@ -20,7 +20,7 @@ export function Shell() {
   return (
     <>
       <a class="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <header class="top">
         <span class="brand">
@@ -62,7 +62,7 @@ export function Shell() {
   );
 }
 
-/** Changes between light and dark: each click changes what is seen. */
+/** The button that toggles between the light and the dark theme. */
 function ThemeButton() {
   const [now, next] = isDark() ? ["dark", "light"] : ["light", "dark"];
   return (

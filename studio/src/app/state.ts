@@ -1,44 +1,44 @@
-/** What several views need. */
+/** State shared by several views. */
 
 import { batch, computed, signal } from "@preact/signals";
 import { engine } from "../engine/here.ts";
-import type { About, Asked, Checked, Door } from "../engine/protocol.ts";
+import type { About, Checked, Door, ScenarioInput } from "../engine/protocol.ts";
 import type { Address } from "../engine/socket.ts";
 import type { Live } from "../run/live.ts";
 import { presets } from "./presets.ts";
 
 const first = presets.find(({ name }) => name === "geo") ?? presets[0];
 
-/** The scenario as text: the one truth, from which the form and the drawing are made. */
+/** The scenario as text: the single source of truth of the form and the drawing. */
 export const toml = signal(first?.toml ?? "");
 
 /** The files that the scenario names, in base 64. */
 export const files = signal<Record<string, string>>({});
 
-/** The engine's word on the text: undefined until the first answer, and of an older text for a moment after a change. */
+/** The engine's check of the text: undefined until the first response, and stale for a moment after a change. */
 export const checked = signal<Checked | undefined>(undefined);
 
-/** What the engine is: its version, algorithms, profiles and kinds of warnings. */
+/** Description of the engine: its version, algorithms, profiles and kinds of warnings. */
 export const about = signal<About | undefined>(undefined);
 
-/** Whether the text is one that runs. */
+/** Whether the text is valid. */
 export const isSound = computed(() => checked.value !== undefined && checked.value.errors.length === 0);
 
-/** The scenario's name, as the text gives it. */
+/** The scenario's name, as given in the text. */
 export const title = computed(() => {
   const name = checked.value?.scenario?.name;
   return typeof name === "string" ? name : (/^\s*name\s*=\s*"([^"\n]*)"/m.exec(toml.value)?.[1] ?? "scenario");
 });
 
-/** The scenario as requests take it. */
-export function asked(): Asked {
+/** Returns the scenario in the form that requests to the engine take. */
+export function scenarioInput(): ScenarioInput {
   return { toml: toml.value, files: files.value };
 }
 
-/** The seed of runs in place of the scenario's own. */
+/** Seed of runs, instead of the scenario's own. */
 export const seed = signal<number | undefined>(undefined);
 
-/** A scenario with changes, as one of several that are compared. */
+/** A scenario with changes, one of several in a comparison. */
 export interface Variant {
   name: string;
   sets: [path: string, value: string][];
@@ -47,13 +47,13 @@ export interface Variant {
 /** The variants that are compared. */
 export const variants = signal<Variant[]>([]);
 
-/** How many seeds each variant runs with. */
+/** Number of seeds per variant. */
 export const seeds = signal(10);
 
-/** How often another scenario was taken. */
+/** Number of scenarios that were opened. */
 export const taken = signal(0);
 
-/** Takes another scenario. */
+/** Opens another scenario. */
 export function take(text: string, itsFiles: Record<string, string> = {}): void {
   batch(() => {
     files.value = itsFiles;
@@ -62,16 +62,16 @@ export function take(text: string, itsFiles: Record<string, string> = {}): void 
   });
 }
 
-/** The engine behind `lightlag studio`, while it is chosen in place of the page's own. */
+/** The engine of `lightlag studio`, while it is used instead of the page's own. */
 export const elsewhere = signal<{ door: Door; address: Address; cores: number } | undefined>(undefined);
 
 let small: Door | undefined;
 
-/** The engine for short questions: checks, edits, networks. Runs have engines of their own. */
+/** Returns the engine for short queries: checks, edits, networks. Runs have engines of their own. */
 export function door(): Door {
   small ??= engine();
   return elsewhere.peek()?.door ?? small;
 }
 
-/** The run that was started last, while it goes on and after it. */
+/** The latest run, during and after it. */
 export const live = signal<Live | null>(null);

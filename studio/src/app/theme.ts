@@ -1,4 +1,4 @@
-/** Light or dark: that of the system until somebody chooses. */
+/** Light or dark: the system's setting until the user chooses. */
 
 import { effect, signal } from "@preact/signals";
 
@@ -14,18 +14,18 @@ system?.addEventListener("change", (event) => {
   systemIsDark.value = event.matches;
 });
 
-/** Whether the page is dark now. */
+/** Returns true if the page is dark now. */
 export function isDark(): boolean {
   return theme.value === "dark" || (theme.value === "system" && systemIsDark.value);
 }
 
-/** Changes between light and dark. The theme that the system has is stored as "system", so the page follows the system. */
+/** Toggles between light and dark. The system's own theme is stored as "system", so the page follows the system. */
 export function toggleTheme(): void {
   const wantsDark = !isDark();
   theme.value = wantsDark === systemIsDark.value ? "system" : wantsDark ? "dark" : "light";
 }
 
-/** Keeps the document's theme as it is chosen. */
+/** Updates the document's theme. */
 export function applyTheme(): void {
   effect(() => {
     document.documentElement.dataset.theme = isDark() ? "dark" : "light";
@@ -46,12 +46,12 @@ function kept(): Theme {
   }
 }
 
-/** A colour of the style sheet, for what is painted by hand. */
+/** Returns a colour of the style sheet, for canvases. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** Colours of Okabe and Ito (2008), and dash patterns beside them, in the order in which lines take them. */
+/** Colours of Okabe and Ito (2008), with dash patterns, in the order in which lines take them. */
 export const SERIES = ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"] as const;
 export const DASHES: number[][] = [
   [],

@@ -17,7 +17,7 @@ beforeEach(() => {
   time += 10_000;
 });
 
-test("changes that are apart are taken back one by one, and done again", () => {
+test("separate changes are undone and redone one by one", () => {
   for (const text of ["two", "three"]) {
     toml.value = text;
     time += 1_000;
@@ -41,14 +41,14 @@ test("typing is one change", () => {
   expect(toml.value).toBe("one");
 });
 
-test("another scenario brings its files back with it", () => {
+test("undo to another scenario restores its files", () => {
   take("two", { "a.csv": "AA==" });
   expect(files.value).toEqual({ "a.csv": "AA==" });
   undo();
   expect([toml.value, files.value]).toEqual(["one", {}]);
 });
 
-test("a change after an undo leaves nothing to do again", () => {
+test("a change after an undo leaves nothing to redo", () => {
   toml.value = "two";
   undo();
   time += 1_000;

@@ -1,4 +1,4 @@
-/** What the scenario was before: every change can be taken back, whoever made it. */
+/** History of the scenario: every change can be undone, from the form, the drawing or the text. */
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { files, toml } from "./state.ts";
@@ -8,9 +8,9 @@ interface State {
   files: Record<string, string>;
 }
 
-/** The most states that are kept. */
+/** Maximum number of stored states. */
 const MOST = 300;
-/** Changes that follow each other within so many milliseconds are one. */
+/** Changes that follow each other within this number of milliseconds are undone together. */
 const TOGETHER = 700;
 
 const before = signal<State[]>([]);
@@ -22,7 +22,7 @@ let isOwn = false;
 export const canUndo = computed(() => before.value.length > 0);
 export const canRedo = computed(() => after.value.length > 0);
 
-/** Keeps what was, for as long as the page lives. */
+/** Records the history for the lifetime of the page. */
 export function keepHistory(clock: () => number = () => performance.now()): () => void {
   now = { toml: toml.peek(), files: files.peek() };
   return effect(() => {

@@ -15,22 +15,22 @@ export const views: View[] = [
   { key: "compare", name: "Compare", load: () => import("../compare/view.tsx") },
 ];
 
-/** Small things that stand at the right of the header, such as the button that shares. */
+/** Small controls at the right of the header, such as the share button. */
 export const tools: View[] = [
   { key: "save", name: "Save", load: () => import("./saving.tsx") },
   { key: "share", name: "Share", load: () => import("../share/button.tsx") },
   { key: "help", name: "Help", load: () => import("../help/button.tsx") },
 ];
 
-/** The view that is open: at first the one that the address names. */
+/** The open view: initially the one in the address. */
 export const view = signal<string>(known(new URLSearchParams(globalThis.location?.search).get("view")));
 
-/** The key of a view that there is. */
+/** Returns the key of an existing view. */
 function known(key: string | null | undefined): string {
   return views.find((other) => other.key === key)?.key ?? "scenario";
 }
 
-/** Opens a view. The browser's way back leads to the one before. */
+/** Opens a view. The browser's back button returns to the previous view. */
 export function open(key: string): void {
   if (view.value !== key) {
     history.pushState({ view: key }, "");

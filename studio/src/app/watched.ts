@@ -1,26 +1,26 @@
-/** A run as far as moving pictures need it. */
+/** The interface of a run that animations use. */
 
 import type { ReadonlySignal } from "@preact/signals";
-import type { Asked, Door, Tables } from "../engine/protocol.ts";
+import type { Door, ScenarioInput, Tables } from "../engine/protocol.ts";
 
 export interface Watched {
   /** The scenario that runs. */
-  readonly asked: Asked;
-  /** Names of its parts, and its end. */
+  readonly input: ScenarioInput;
+  /** Names of the run's flows, links and nodes, and its duration. */
   readonly started: Names;
-  /** Whether the run tells packets. */
+  /** Whether the run reports packets. */
   readonly hasPackets: boolean;
-  /** How often it was started; all that was told before is of an earlier run. */
+  /** Number of times that the run was started. Reports from before the last start belong to an earlier run. */
   readonly round: ReadonlySignal<number>;
-  /** Seconds of the run that are over. */
+  /** Simulated seconds so far. */
   readonly now: ReadonlySignal<number>;
-  /** Its queues so far. */
+  /** The queues of its links so far. */
   readonly queues: ReadonlySignal<{ link: number; now: number; most: number; dropped: number }[]>;
-  /** Tells the rows of each step; the answer ends that. */
+  /** Passes the rows of each step to `listener` until the returned function is called. */
   onStep(listener: (step: { tables: Tables }) => void): () => void;
-  /** What knows the places of its nodes, to be closed by whoever asked. */
+  /** Opens an engine that computes the positions of its nodes; the caller closes it. */
   door(): Door;
-  /** Goes to a time, where the whole run is over and recorded. */
+  /** Goes to a time, if the complete run is recorded. */
   seek?(time_s: number): void;
 }
 

@@ -7,7 +7,7 @@ function paths(rows: [time: number, flow: number, hop: number, node: number][]):
   return { rows: rows.length, columns: { time_s: column(0), flow: column(1), hop: column(2), node: column(3) } };
 }
 
-test("the newest way at a time counts, also where a step ends in the middle of a way", () => {
+test("the newest path at a time is returned, even if a step ends within a path", () => {
   const ways = new Ways();
   ways.add(
     paths([

@@ -1,23 +1,27 @@
-/** The ways of flows over satellites and radios, as a run tells them whenever they change. */
+/** Paths of flows over satellites and radios, as a run reports each change. */
 
 import { effect } from "@preact/signals";
 import type { Table } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Way {
   time_s: number;
-  /** Numbers of nodes, from the sender on. */
+  /** Indices of nodes, starting at the sender. */
   nodes: number[];
 }
 
-/** As many ways of a flow are kept. */
+/** Maximum number of stored paths per flow. */
 const MOST = 5_000;
 
 export class Ways {
   private readonly ways = new Map<number, Way[]>();
 
-  /** Takes rows of `paths`: a row is one node on a way, and the nodes of a way follow each other. */
-  add(paths: Table | undefined): boolean {
+  /**
+   * Adds rows of `paths`: a row is one node of a path, and the nodes of a path follow each other. Returns false if
+   * there are none.
+   */
+  add(paths: Table<Recorded["paths"]> | undefined): boolean {
     const { time_s, flow, hop, node } = paths?.columns ?? {};
     for (let row = 0; row < (paths?.rows ?? 0); row++) {
       const number = flow?.values[row] ?? 0;
@@ -34,7 +38,7 @@ export class Ways {
     return (paths?.rows ?? 0) > 0;
   }
 
-  /** The way of each flow at a time, as far as one was found by then. */
+  /** Returns the path of each flow at a time, if one was found by then. */
   at(time: number): Map<number, Way> {
     const found = new Map<number, Way>();
     for (const [flow, all] of this.ways) {
@@ -53,7 +57,7 @@ export class Ways {
 
 const kept = new WeakMap<Watched, Ways>();
 
-/** The ways of a run, from the moment at which they were first asked for. */
+/** Returns the paths of a run, recorded since the first call. */
 export function waysOf(live: Watched): Ways {
   const before = kept.get(live);
   if (before) {

@@ -5,11 +5,11 @@ import { Campaign, type Contestant } from "./campaign.ts";
 
 type Started = Extract<Request, { op: "start" }>;
 
-/** An engine that runs a scenario in no time; `fate` says what happens at a start. */
+/** An engine that runs a scenario instantly; `fate` determines how each start ends. */
 class Fake {
   private last: Started | undefined;
   closed = 0;
-  /** Most events of each step. */
+  /** Requested maximum number of events, for each step. */
   readonly steps: (number | undefined)[] = [];
   constructor(private readonly fate: (start: Started) => string | Error | undefined = () => undefined) {}
 
@@ -31,18 +31,13 @@ class Fake {
     }
     if (request.op === "finish") {
       const { seed = 0, toml } = this.last as Started;
-      const flow = {
-        name: "f",
-        congestion: "cubic",
-        bottleneck: null,
-        goodput_bps: seed,
-        delivered_bytes: seed,
-        start_s: 0,
-        finish_s: 1,
-      };
-      const counts = { sent_segments: 10, retransmitted_segments: 1, timeouts: 0, min_rtt_s: 1, mean_rtt_s: 1 };
-      const flows = [{ ...flow, ...counts }];
-      return { summary: { flows, links: [], seed, simulated_s: 1, result_hash: `${toml} ${seed}` }, tables: {} };
+      const flow = { name: "f", congestion: "cubic", goodput_bps: seed, completion_s: 1, min_rtt_s: 1, leg: null };
+      const outcome = [
+        { goodput_bps: seed, flows: [flow] },
+        { arrived: null, windows: [] },
+      ];
+      const summary = { seed, simulated_s: 1, result_hash: `${toml} ${seed}` };
+      return request.compared ? { summary, outcome, tables: {} } : { summary, tables: {} };
     }
     if (request.op === "step") {
       this.steps.push(request.events);
@@ -62,13 +57,13 @@ function campaign(...engines: Fake[]): Campaign {
 const contestant = (name: string, isRandom = true): Contestant => ({
   name,
   isRandom,
-  asked: { toml: "t", files: {}, sets: [["defaults.tcp.congestion", name]] },
+  input: { toml: "t", files: {}, sets: [["defaults.tcp.congestion", name]] },
 });
 
-const seedsOf = (one: Campaign, { asked }: Contestant) => one.of(asked, [1, 2, 3, 4]).map(({ seed }) => seed);
+const seedsOf = (one: Campaign, { input }: Contestant) => one.of(input, [1, 2, 3, 4]).map(({ seed }) => seed);
 
 describe("Campaign", () => {
-  test("variants have the same seeds, and nothing finished is made again when one is added", async () => {
+  test("variants have the same seeds, and finished runs are not repeated when one is added", async () => {
     const starts: string[] = [];
     const note = ({ seed, sets }: Started) => {
       starts.push(`${sets?.[0]?.[1]} ${seed}`);
@@ -84,7 +79,7 @@ describe("Campaign", () => {
     expect(seedsOf(one, hybla)).toEqual([1, 2, 3, 4]);
   });
 
-  test("a worker that dies loses only its run, which is made again", async () => {
+  test("a worker that dies loses only its run, which is repeated", async () => {
     let deaths = 2;
     const dies = ({ seed }: Started) => (seed === 2 && deaths-- > 0 ? "the engine's worker ended" : undefined);
     const one = campaign(new Fake(dies), new Fake(dies));
@@ -95,7 +90,7 @@ describe("Campaign", () => {
     expect(one.faults.value.size).toBe(0);
   });
 
-  test("one that always dies is told as a fault, and the others finish", async () => {
+  test("a run whose worker always dies is reported as an error, and the others finish", async () => {
     const dies = ({ sets }: Started) => (sets?.[0]?.[1] === "bbr" ? "the engine has no memory left" : undefined);
     const one = campaign(new Fake(dies));
     const [cubic, bbr] = [contestant("cubic"), contestant("bbr")];
@@ -105,7 +100,7 @@ describe("Campaign", () => {
     expect(one.left.value).toBe(0);
   });
 
-  test("a mistake in a scenario is told at once, with its place", async () => {
+  test("an error in a scenario is reported immediately, with its path", async () => {
     let starts = 0;
     const wrong = () => {
       starts++;
@@ -117,7 +112,7 @@ describe("Campaign", () => {
     expect(starts).toBe(1);
   });
 
-  test("a cancelled comparison keeps what has finished and goes on from there", async () => {
+  test("a cancelled comparison retains finished runs and resumes after them", async () => {
     const engine = new Fake();
     const one = campaign(engine);
     const cubic = contestant("cubic");
@@ -136,7 +131,7 @@ describe("Campaign", () => {
     expect(seedsOf(one, cubic)).toEqual([1, 2, 3, 4]);
   });
 
-  test("a variant without chance runs once", async () => {
+  test("a variant without randomness runs once", async () => {
     let starts = 0;
     const one = campaign(
       new Fake(() => {
@@ -148,8 +143,8 @@ describe("Campaign", () => {
     expect(starts).toBe(1);
   });
 
-  test("an engine for which there is no room leaves its runs to the others", async () => {
-    const full = new Fake(() => new FullError("takes no more connections"));
+  test("if an engine cannot be opened, the others make its runs", async () => {
+    const full = new Fake(() => new FullError("accepts no more connections"));
     const one = campaign(full, new Fake(), full);
     const cubic = contestant("cubic");
     await one.run([cubic], [1, 2, 3, 4]);
@@ -157,15 +152,15 @@ describe("Campaign", () => {
     expect([one.again.value, one.faults.value.size, one.left.value]).toEqual([0, 0, 0]);
   });
 
-  test("where there is room for none, that is told", async () => {
-    const full = () => new Fake(() => new FullError("takes no more connections"));
+  test("an error is reported if no engine can be opened", async () => {
+    const full = () => new Fake(() => new FullError("accepts no more connections"));
     const one = campaign(full(), full());
     await one.run([contestant("cubic")], [1, 2, 3, 4]);
-    expect([...one.faults.value.values()]).toEqual(["takes no more connections"]);
+    expect([...one.faults.value.values()]).toEqual(["accepts no more connections"]);
     expect(one.left.value).toBe(0);
   });
 
-  test("a run goes on in parts, so that an engine elsewhere notices soon that nobody waits", async () => {
+  test("a run advances in parts, so that a remote engine soon notices a cancellation", async () => {
     const engine = new Fake();
     await campaign(engine).run([contestant("cubic")], [1]);
     expect(engine.steps).toEqual([2_000_000, 2_000_000]);

@@ -1,62 +1,61 @@
-/** The runs of a comparison: paired seeds, spread over workers, each kept as soon as it has finished. */
+/** The runs of a comparison: paired seeds, distributed to workers, each stored when it finishes. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Pool } from "../engine/pool.ts";
-import { type Asked, type Door, FullError, type Problem } from "../engine/protocol.ts";
-import { Gathering } from "./curves.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Door, FullError, type Problem, type ScenarioInput } from "../engine/protocol.ts";
+import type { Outcome } from "./outcome.ts";
 
-/** How often a run is made again whose worker died. */
+/** Maximum number of attempts of a run whose worker died. */
 const TRIES = 3;
-/** Events after which the engine answers, so that a run elsewhere ends soon after it was cancelled. */
+/** Events between two responses of the engine, so that a remote run ends soon after it was cancelled. */
 const EVENTS = 2_000_000;
 
-/** One run to do. */
+/** One pending run. */
 interface Job {
   key: string;
-  asked: Asked;
+  input: ScenarioInput;
   seed: number;
 }
 
-/** A variant as it runs: the scenario with its changes, and whether chance has a part in it. */
+/** A variant as it runs: the scenario with its changes, and whether its runs are random. */
 export interface Contestant {
   name: string;
-  asked: Asked;
+  input: ScenarioInput;
   isRandom: boolean;
 }
 
-/** As compared: each run also tells how long packets waited, as those of `lightlag compare` do. */
-export function withWaits(asked: Asked): Asked {
-  return { ...asked, sets: [...(asked.sets ?? []), ["record.queueing", "true"]] };
+/** Returns the scenario with queueing delays recorded, as `lightlag compare` does. */
+export function withWaits(input: ScenarioInput): ScenarioInput {
+  return { ...input, sets: [...(input.sets ?? []), ["record.queueing", "true"]] };
 }
 
-/** What tells a scenario with its changes from others. */
-export function keyOf({ toml, files, sets }: Asked): string {
+/** Returns a key that distinguishes a scenario with its changes from others. */
+export function keyOf({ toml, files, sets }: ScenarioInput): string {
   return JSON.stringify([toml, files ?? {}, sets ?? []]);
 }
 
 export class Campaign {
-  /** Finished runs by variant, then by seed. They stay when variants come and go. */
+  /** Finished runs by variant, then by seed. They are retained when variants are removed. */
   readonly finished: Signal<ReadonlyMap<string, ReadonlyMap<number, Outcome>>> = signal(new Map());
-  /** What went wrong, by variant. */
+  /** Errors by variant. */
   readonly faults: Signal<ReadonlyMap<string, string>> = signal(new Map());
   readonly left: Signal<number> = signal(0);
-  /** Runs that were made again because their worker died. */
+  /** Number of runs that were repeated because their worker died. */
   readonly again: Signal<number> = signal(0);
   readonly isRunning: ReadonlySignal<boolean> = computed(() => this.left.value > 0);
   private turn = 0;
   private pool: Pool | undefined;
 
-  /** Its engines are there for as long as runs go on. */
+  /** `open` opens the engines, which exist only while runs are in progress. */
   constructor(private readonly open: () => Pool) {}
 
-  /** The finished runs of a variant with these seeds, in their order. */
-  of(asked: Asked, seeds: readonly number[]): Outcome[] {
-    const own = this.finished.value.get(keyOf(asked));
+  /** Returns the finished runs of a variant with these seeds, in their order. */
+  of(input: ScenarioInput, seeds: readonly number[]): Outcome[] {
+    const own = this.finished.value.get(keyOf(input));
     return seeds.flatMap((seed) => own?.get(seed) ?? []);
   }
 
-  /** Makes the runs that have not finished yet, seed by seed. Ends when all have, or at {@link cancel}. */
+  /** Executes the remaining runs, seed by seed. Returns when all have finished, or after {@link cancel}. */
   async run(contestants: readonly Contestant[], seeds: readonly number[]): Promise<void> {
     this.cancel();
     const turn = this.turn;
@@ -76,7 +75,7 @@ export class Campaign {
     pool.close();
   }
 
-  /** Ends what is running. What has finished stays. */
+  /** Cancels the active runs. Finished runs are retained. */
   cancel(): void {
     this.turn++;
     this.left.value = 0;
@@ -84,7 +83,7 @@ export class Campaign {
     this.pool = undefined;
   }
 
-  /** Forgets runs of other scenarios than these. */
+  /** Discards runs of all other scenarios. */
   keep(toml: string): void {
     const kept = [...this.finished.peek()].filter(([key]) => (JSON.parse(key) as unknown[])[0] === toml);
     this.finished.value = new Map(kept);
@@ -93,10 +92,10 @@ export class Campaign {
   private missing(contestants: readonly Contestant[], seeds: readonly number[]): Job[] {
     const jobs = new Map<string, Job>();
     for (const [at, seed] of seeds.entries()) {
-      for (const { asked, isRandom } of contestants) {
-        const key = keyOf(asked);
+      for (const { input, isRandom } of contestants) {
+        const key = keyOf(input);
         if ((isRandom || at === 0) && !this.finished.peek().get(key)?.has(seed)) {
-          jobs.set(`${seed} ${key}`, { key, asked, seed });
+          jobs.set(`${seed} ${key}`, { key, input, seed });
         }
       }
     }
@@ -150,28 +149,26 @@ export class Campaign {
   }
 }
 
-/** A mistake in a scenario: no other try makes it good. */
+/** An error in a scenario, which a retry does not fix. */
 class ScenarioFault extends Error {}
 
-/** A whole run. */
-async function whole(engine: Door, { asked, seed }: Job): Promise<Outcome> {
-  const started = await engine.ask({ op: "start", ...withWaits(asked), seed });
+/** Executes a run from start to end. */
+async function whole(engine: Door, { input, seed }: Job): Promise<Outcome> {
+  const started = await engine.ask({ op: "start", ...withWaits(input), seed });
   if (started.errors) {
     throw new ScenarioFault(started.errors.map(told).join("; "));
   }
-  const { run, end_s, flows } = started;
-  const trace = new Gathering(flows);
+  const { run, end_s } = started;
   for (let isOver = false; !isOver; ) {
-    const { over, tables } = await engine.ask({ op: "step", run, until_s: end_s, events: EVENTS });
-    trace.add(tables);
-    isOver = over;
+    isOver = (await engine.ask({ op: "step", run, until_s: end_s, events: EVENTS })).over;
   }
-  const { summary, failed, tables } = await engine.ask({ op: "finish", run });
-  trace.add(tables);
-  if (failed) {
-    throw new ScenarioFault(failed);
+  const { summary, failed, outcome } = await engine.ask({ op: "finish", run, compared: true });
+  if (failed || !outcome) {
+    throw new ScenarioFault(failed ?? "the run has no outcome");
   }
-  return outcomeOf(summary, trace);
+  const { simulated_s, result_hash } = summary;
+  const [found, curves] = outcome;
+  return { ...found, seed, simulated_s, result_hash, curves };
 }
 
 function told({ path, message }: Problem): string {

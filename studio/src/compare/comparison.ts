@@ -1,45 +1,44 @@
-/** Variants side by side: their outcomes, intervals and rankings. */
+/** Variants side by side: their outcomes and intervals. */
 
-import { MEASURES, type Measure, MORE } from "./measures.ts";
+import { type Interval, meanInterval } from "./interval.ts";
+import { type Measure, measures } from "./measures.ts";
 import { isSame, type Outcome } from "./outcome.ts";
-import { type Ranking, type Rival, ranked } from "./ranking.ts";
-import { type Interval, meanInterval } from "./student.ts";
 
 export interface Contender {
   name: string;
   outcomes: readonly Outcome[];
-  /** Whether chance has a part in its runs; one whose runs are not random runs once. */
+  /** Whether its runs are random; a variant without randomness runs once. */
   isRandom: boolean;
 }
 
 export class Comparison {
-  /** Those that have finished runs. */
+  /** Variants with finished runs. */
   readonly contenders: readonly Contender[];
 
   constructor(contenders: readonly Contender[]) {
     this.contenders = contenders.filter(({ outcomes }) => outcomes.length > 0);
   }
 
-  /** Whether all runs of a contender are the same: they count as one. */
+  /** Returns true if all runs of a candidate are equal: they count as one. */
   isFixed({ outcomes, isRandom }: Contender): boolean {
     const [first, ...rest] = outcomes;
     return !isRandom || (first !== undefined && rest.length > 0 && rest.every((outcome) => isSame(first, outcome)));
   }
 
-  /** The measures that some run has; fairness only among several flows. */
+  /** Metrics of the conclusion for which some run has a value; fairness only if there are several flows. */
   get measures(): Measure[] {
-    return MEASURES.filter((measure) => this.has(measure));
+    return this.columns.filter(({ is_answered }) => is_answered);
   }
 
-  /** Those of a table. */
+  /** Metrics in the table. */
   get columns(): Measure[] {
-    return [...this.measures, ...MORE.filter((measure) => this.has(measure))];
+    return measures().filter((measure) => this.has(measure));
   }
 
-  private has({ key }: Measure): boolean {
+  private has({ column }: Measure): boolean {
     const outcomes = this.contenders.flatMap(({ outcomes }) => outcomes);
     const isAlone = outcomes.every(({ flows }) => flows.length === 1);
-    return !(key === "jain" && isAlone) && outcomes.some((outcome) => outcome[key] !== null);
+    return !(column === "jain" && isAlone) && outcomes.some((outcome) => outcome[column] !== null);
   }
 
   /** All seeds of finished runs, in their order. */
@@ -49,34 +48,22 @@ export class Comparison {
   }
 
   /**
-   * A measure of each run of a contender by seed, where it has one. The one run of a contender without chance stands for those
-   * of all seeds, so that it pairs with the others.
+   * Returns a metric of each run of a candidate by seed, where it has one. The one run of a candidate without
+   * randomness stands for all seeds, so that it pairs with the others.
    */
-  values({ outcomes, isRandom }: Contender, { key }: Measure): Map<number, number> {
+  values({ outcomes, isRandom }: Contender, { column }: Measure): Map<number, number> {
     const [only] = outcomes;
     const all = isRandom || !only ? outcomes : this.seeds.map((seed) => ({ ...only, seed }));
     const pairs = all.flatMap((outcome): [number, number][] => {
-      const value = outcome[key];
-      return value === null || Number.isNaN(value) ? [] : [[outcome.seed, value]];
+      const value = outcome[column];
+      return value === null ? [] : [[outcome.seed, value]];
     });
     return new Map(pairs);
   }
 
-  /** Mean and 95 % interval of a measure; no half width where all runs are the same. */
+  /** Returns mean and 95 % interval of a metric; no half width if all runs are equal. */
   interval(contender: Contender, measure: Measure): Interval {
     const interval = meanInterval([...this.values(contender, measure).values()]);
     return this.isFixed(contender) ? { ...interval, halfWidth: Number.NaN } : interval;
-  }
-
-  /** The ranking by a measure; undefined where nobody has a value. */
-  ranking(measure: Measure): Ranking | undefined {
-    const rivals = this.contenders.map(
-      (contender): Rival => ({
-        name: contender.name,
-        values: this.values(contender, measure),
-        isFixed: this.isFixed(contender),
-      }),
-    );
-    return ranked(rivals, measure.moreIsBetter ?? false);
   }
 }

@@ -1,4 +1,4 @@
-/** The comparison of this page: its variants as they run, and what has come out so far. */
+/** The comparison of this page: its variants and results so far. */
 
 import { computed, effect, signal } from "@preact/signals";
 import {
@@ -16,19 +16,19 @@ import {
 } from "../app/state.ts";
 import { pool, schemaOfScenarios } from "../engine/here.ts";
 import { Pool } from "../engine/pool.ts";
-import type { Asked, Checked, Problem } from "../engine/protocol.ts";
+import type { Checked, Problem, ScenarioInput } from "../engine/protocol.ts";
 import { Remote } from "../engine/remote.ts";
 import { Campaign, type Contestant, keyOf } from "./campaign.ts";
 import { Comparison } from "./comparison.ts";
 import { followed, keys, type Offer, offers } from "./offers.ts";
 
-/** The most variants side by side. */
+/** Maximum number of variants. */
 export const MOST = 6;
-/** The most seeds. */
+/** Maximum number of seeds. */
 export const MOST_SEEDS = 200;
-/** The most runs at a time. */
+/** Maximum number of simultaneous runs. */
 const WORKERS = 8;
-/** How long variants rest before they are checked, in milliseconds. */
+/** Delay in milliseconds between a change of variants and their check. */
 const REST = 150;
 
 export const campaign = new Campaign(() => {
@@ -38,7 +38,7 @@ export const campaign = new Campaign(() => {
     : pool(Math.min(WORKERS, navigator.hardwareConcurrency || 2));
 });
 
-// Runs go on with the engine that is chosen now, which need not be there for ever.
+// Runs continue with the engine that is selected now, which may disappear later.
 effect(() => {
   void elsewhere.value;
   if (campaign.isRunning.peek()) {
@@ -46,7 +46,7 @@ effect(() => {
   }
 });
 
-/** The engine's word on each variant. */
+/** The engine's check of each variant. */
 const words = signal<ReadonlyMap<string, Checked>>(new Map());
 const schema = signal<unknown>(undefined);
 
@@ -56,7 +56,7 @@ export interface Entry extends Contestant {
   problems: Problem[];
 }
 
-/** The variants with names of their own. */
+/** The variants, each with a unique name. */
 export const entries = computed((): Entry[] => {
   const names = new Map<string, number>();
   return variants.value.map((variant, at) => {
@@ -68,7 +68,7 @@ export const entries = computed((): Entry[] => {
     return {
       variant,
       name: count > 1 ? `${given} (${count})` : given,
-      asked: own,
+      input: own,
       isRandom: word?.is_random ?? true,
       problems: word?.errors ?? [],
     };
@@ -84,35 +84,35 @@ export const firstSeed = computed(() => {
 
 export const seedList = computed(() => Array.from({ length: seeds.value }, (_, at) => firstSeed.value + at));
 
-/** What has come out so far. */
+/** Results so far. */
 export const comparison = computed(
   () =>
     new Comparison(
-      entries.value.map(({ name, asked, isRandom }) => ({
+      entries.value.map(({ name, input, isRandom }) => ({
         name,
         isRandom,
-        outcomes: campaign.of(asked, isRandom ? seedList.value : seedList.value.slice(0, 1)),
+        outcomes: campaign.of(input, isRandom ? seedList.value : seedList.value.slice(0, 1)),
       })),
     ),
 );
 
-/** The seed that was chosen for charts of one run. */
+/** Selected seed for charts of one run. */
 export const chosenSeed = signal<number | undefined>(undefined);
 
-/** The seeds of which some variant has a run. */
+/** Seeds with which a run of some variant has finished. */
 export const doneSeeds = computed(() => {
   const done = new Set(comparison.value.contenders.flatMap(({ outcomes }) => outcomes.map(({ seed }) => seed)));
   return seedList.value.filter((seed) => done.has(seed));
 });
 
-/** The seed of which charts over time show the runs. */
+/** Seed of the runs in charts over time. */
 export const shownSeed = computed(() => {
   const { value: all } = doneSeeds;
   const { value: chosen } = chosenSeed;
   return chosen !== undefined && all.includes(chosen) ? chosen : (all[0] ?? firstSeed.value);
 });
 
-/** Runs that have finished, and all of this comparison. */
+/** Number of finished runs and of all runs of this comparison. */
 export const progress = computed(() => ({
   done: comparison.value.contenders.reduce((sum, { outcomes }) => sum + outcomes.length, 0),
   all: entries.value.reduce((sum, { isRandom }) => sum + (isRandom ? seeds.value : 1), 0),
@@ -132,7 +132,7 @@ export const offeredKeys = computed(() => {
   return scenario && schema.value ? keys(scenario, schema.value) : [];
 });
 
-export function scenarioOf({ sets }: Variant): Asked {
+export function scenarioOf({ sets }: Variant): ScenarioInput {
   return { toml: toml.value, files: files.value, sets };
 }
 
@@ -147,18 +147,18 @@ export function add(variant: Variant): void {
   }
 }
 
-export function remove(at: number): void {
-  variants.value = variants.peek().filter((_, index) => index !== at);
+export function remove(index: number): void {
+  variants.value = variants.peek().filter((_, other) => other !== index);
 }
 
-export function replace(at: number, variant: Variant): void {
-  variants.value = variants.peek().map((other, index) => (index === at ? variant : other));
+export function replace(index: number, variant: Variant): void {
+  variants.value = variants.peek().map((old, other) => (other === index ? variant : old));
 }
 
-/** The offers for the scenario of which the variants were made. */
+/** Predefined changes for the scenario that the variants were made for. */
 let before: Offer[] = [];
 
-/** Lets the variants follow the scenario: those that were made of an offer name the keys of the flows and links there are now. */
+/** Updates the variants after a change of the scenario: the keys of predefined changes name its flows and links. */
 function follow(): void {
   const after = offered.value;
   if (after.length > 0) {
@@ -171,7 +171,7 @@ function follow(): void {
   }
 }
 
-/** Keeps the engine's word on the variants, for as long as the view is open. */
+/** Checks the variants while the view is open. */
 export function watch(): () => void {
   void schemaOfScenarios().then((found) => {
     schema.value = found;
@@ -190,7 +190,7 @@ export function watch(): () => void {
   };
 }
 
-async function check(all: Asked[]): Promise<void> {
+async function check(all: ScenarioInput[]): Promise<void> {
   const known = words.peek();
   const found = new Map<string, Checked>();
   for (const one of all) {
@@ -198,13 +198,13 @@ async function check(all: Asked[]): Promise<void> {
     try {
       found.set(key, known.get(key) ?? (await door().ask({ op: "check", ...one })));
     } catch {
-      // The page says elsewhere that its engine does not answer; the variant is checked again at its next change.
+      // The page reports an unreachable engine elsewhere; the variant is checked again at its next change.
     }
   }
   words.value = found;
 }
 
-/** A first comparison: algorithms that differ much over long paths. */
+/** Creates an initial comparison, of algorithms whose results differ a lot on paths with long delays. */
 export function start(): void {
   const congestion = offered.peek().find(({ key }) => key === "congestion");
   if (congestion && variants.peek().length === 0) {

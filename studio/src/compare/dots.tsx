@@ -10,7 +10,7 @@ import { type Measure, show } from "./measures.ts";
 
 const WIDTH = 460;
 const LEFT = 110;
-/** Pixels of a letter of a name. */
+/** Approximate width of a letter in a name, in pixels. */
 const LETTER = 6.3;
 const RIGHT = 16;
 const TOP = 26;

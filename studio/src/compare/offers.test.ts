@@ -29,7 +29,7 @@ const sets = (scenario: Record<string, unknown>, key: string, value: string) =>
     .find((offer) => offer.key === key)
     ?.sets(value);
 
-test("one algorithm reaches all flows, also those that name their own", () => {
+test("one algorithm applies to all flows, including those that name their own", () => {
   expect(sets(geo, "congestion", "bbr")).toEqual([["defaults.tcp.congestion", "bbr"]]);
   const own = { flows: [{ congestion: "cubic" }, {}, { tcp: { congestion: "vegas" } }] };
   expect(sets(own, "congestion", "bbr")).toEqual([
@@ -50,11 +50,11 @@ test("a discipline keeps the size of each queue", () => {
   expect(sets({ topology: { queue: "1 bdp" } }, "queue", "2 bdp")).toEqual([["topology.queue", '"2 bdp"']]);
 });
 
-test("variants follow to another scenario, but those that somebody wrote stay", () => {
+test("variants from offers adapt to another scenario; variants with edited keys are unchanged", () => {
   const variants = [
     { name: "bbr", sets: sets(geo, "congestion", "bbr") ?? [] },
     { name: "own", sets: [["links.0.rate", "1 Mbit/s"]] as [string, string][] },
-    { name: "as it is", sets: [] },
+    { name: "unchanged", sets: [] },
   ];
   const next = { flows: [{ congestion: "cubic" }] };
   expect(followed(variants, made(geo), made(next))).toEqual([
@@ -64,7 +64,7 @@ test("variants follow to another scenario, but those that somebody wrote stay", 
   ]);
 });
 
-test("keys are those of the schema for the sections that there are", () => {
+test("the keys of the schema for the existing sections are offered", () => {
   expect(keys(geo, schema)).toEqual([
     "duration",
     "defaults.tcp.congestion",

@@ -1,4 +1,4 @@
-/** Ready-made changes: what is often compared, as variants of the scenario at hand. */
+/** Predefined changes: common comparisons, as variants of the current scenario. */
 
 import type { Variant } from "../app/state.ts";
 import type { About, Scenario } from "../engine/protocol.ts";
@@ -10,7 +10,7 @@ export interface Offer {
   key: string;
   name: string;
   values: string[];
-  /** The changes that a value stands for. */
+  /** Returns the changes for a value. */
   sets: (value: string) => Sets;
 }
 
@@ -57,7 +57,10 @@ export function offers(scenario: Scenario, about: About, schema: unknown): Offer
   ];
 }
 
-/** Variants of another scenario, made of the same offers: which keys a change names depends on the flows and links that there are. */
+/**
+ * Returns the variants with their predefined changes adapted to a changed scenario, whose flows and links determine the
+ * keys.
+ */
 export function followed(variants: Variant[], before: Offer[], after: Offer[]): Variant[] {
   return variants.map((variant) => {
     const sets = variant.sets.length > 0 ? same(variant.sets, before, after) : undefined;
@@ -65,7 +68,7 @@ export function followed(variants: Variant[], before: Offer[], after: Offer[]): 
   });
 }
 
-/** The changes of the offer of which these were made. */
+/** Returns the same predefined change for the changed scenario; undefined if `sets` is not a predefined change. */
 function same(sets: Sets, before: Offer[], after: Offer[]): Sets | undefined {
   const text = JSON.stringify(sets);
   for (const offer of before) {
@@ -78,7 +81,9 @@ function same(sets: Sets, before: Offer[], after: Offer[]): Sets | undefined {
   return undefined;
 }
 
-/** A flow's own algorithm goes before that of the defaults, so those are changed, too. */
+/**
+ * Returns the changes that set the algorithm of all flows: the default, and the setting of each flow that has its own.
+ */
 function congestion(scenario: Scenario, name: string): Sets {
   const defaults = scenario.defaults as { congestion?: unknown[]; tcp?: Part } | undefined;
   const isInTurn = (defaults?.congestion?.length ?? 0) > 0;
@@ -94,14 +99,14 @@ function hasOwn(flow: Part): boolean {
   return flow.congestion !== undefined || tcp?.congestion !== undefined;
 }
 
-/** Changes of the queues of all links, or of a generated network. */
+/** Returns changes of the queues of all links, or of a generated network. */
 function queues(scenario: Scenario, queue: (limit: string) => string): Sets {
   const links = parts(scenario.links).map((link, at): [string, string] => [`links.${at}.queue`, queue(limitOf(link))]);
   const topology = scenario.topology as Part | undefined;
   return topology && "queue" in topology ? [["topology.queue", queue(limitOf(topology))], ...links] : links;
 }
 
-/** The size of a queue, whose discipline changes. */
+/** Returns the limit of a queue, which it keeps when its discipline changes. */
 function limitOf({ queue }: Part): string {
   const limit = typeof queue === "object" && queue !== null ? (queue as Part).limit : queue;
   return typeof limit === "string" ? limit : "1000 packets";
@@ -122,7 +127,7 @@ interface Schema {
   type?: unknown;
 }
 
-/** The disciplines that need no more than a limit. */
+/** Returns the disciplines that need only a limit. */
 function disciplines(schema: unknown): string[] {
   const queue = (schema as Schema).$defs?.Queue;
   return (queue?.anyOf ?? []).flatMap(({ properties }) => {
@@ -137,7 +142,7 @@ function words(schema: unknown, name: string): string[] {
   return each.filter((word) => typeof word === "string");
 }
 
-/** The keys of the scenario at hand that a change may name: those of its sections, and of its links and flows. */
+/** Returns the keys of the scenario that a change may name: keys of its sections, and of its links and flows. */
 export function keys(scenario: Scenario, schema: unknown): string[] {
   const root = schema as Schema;
   const found = new Set<string>();
@@ -173,7 +178,7 @@ function walk(root: Schema, schema: Schema, value: unknown, path: string, depth:
   }
 }
 
-/** All forms that a value may have. */
+/** Returns the alternatives of a schema (`anyOf`, `oneOf`), with references resolved. */
 function forms(root: Schema, schema: Schema): Schema[] {
   if (schema.$ref) {
     const target = root.$defs?.[schema.$ref.replace("#/$defs/", "")];

@@ -1,38 +1,41 @@
-/** The figures of a comparison beside those of its measures: over time with one seed, and over the flows of all runs. */
+/** Figures of a comparison other than its metrics: over time with one seed, and over the flows of all runs. */
 
+import { analysed } from "../engine/analysis.ts";
 import type { Figure, FigureLine, IntervalFigure } from "../save/figure.ts";
-import { type Line, type LinePanel, listed, unitOf, usualTop } from "../save/report/charts.ts";
-import { byRoundTrip, completion, goodput, runOf, sharesOf, windows } from "./charts.ts";
-import { Comparison } from "./comparison.ts";
-import { MEASURES, show } from "./measures.ts";
+import { type Line, type LinePanel, listed, placesOf, unitOf } from "../save/report/charts.ts";
+import { charts, sharesOf } from "./charts.ts";
+import type { Comparison } from "./comparison.ts";
+import { goodputMeasure, show } from "./measures.ts";
 
-/** How many times lower than the highest a line may be that is drawn beside it. */
+/** Maximum ratio between the peaks of lines that share a figure. */
 const FLAT = 8;
 
 export interface Picture {
   figure: Figure | IntervalFigure;
-  /** The same in a sentence with numbers. */
+  /** A sentence that describes the figure, with numbers. */
   says: string;
 }
 
-/** All pictures that a comparison has; those over time show the runs with this seed. */
+/** Returns all figures of a comparison; figures over time show the runs with this seed. */
 export function pictures(comparison: Comparison, seed: number): Picture[] {
-  const alone = comparison.contenders.map((contender) => {
-    const run = runOf(contender, seed);
-    return { ...contender, outcomes: run ? [run] : [] };
-  });
+  const found = charts(comparison, seed, true);
+  const panels = (name: string) =>
+    (found.find((chart) => chart.name === name)?.panels ?? []).filter((panel) => panel.kind === "line");
   return [
-    ...goodput(new Comparison(alone)).map((panel) => ofPanel(panel, `Goodput, seed ${seed}`, unitIn(panel))),
-    ...cwnd(comparison, seed),
-    ...completion(comparison).map((panel) => ofPanel(panel, "Finished flows", "share")),
-    ...byRoundTrip(comparison).map((panel) => ofPanel(panel, "Goodput of a flow", unitIn(panel))),
+    ...panels("goodput").map((panel) => {
+      // A variant without a run of this seed has no line.
+      const series = panel.series.filter(({ y }) => y.length > 0);
+      return ofPanel({ ...panel, series }, `Goodput, seed ${seed}`, unitIn(panel));
+    }),
+    ...cwnd(comparison, panels("cwnd"), seed),
+    ...panels("completion").map((panel) => ofPanel(panel, "Finished flows", "share")),
+    ...panels("rtt").map((panel) => ofPanel(panel, "Goodput of a flow", unitIn(panel))),
     ...shares(comparison),
   ];
 }
 
-/** One picture where each variant has one flow and their windows are of one size; otherwise one for each variant. */
-function cwnd(comparison: Comparison, seed: number): Picture[] {
-  const panels = windows(comparison, seed);
+/** Returns one figure if each variant has one flow and their windows are similar; otherwise one per variant. */
+function cwnd(comparison: Comparison, panels: readonly LinePanel[], seed: number): Picture[] {
   if (panels.some(({ series }) => series.length > 1) || areFarApart(panels)) {
     return panels.map((panel) => ofPanel({ ...panel, series: apart(panel.series) }, `cwnd of ${panel.title}`, ""));
   }
@@ -42,18 +45,18 @@ function cwnd(comparison: Comparison, seed: number): Picture[] {
   if (!first || series.length === 0) {
     return [];
   }
-  const top = usualTop(series);
+  const top = analysed<number | null>({ usual_top: series.map((line) => [placesOf(line), line.y]) });
   const says = panels.map(({ says }) => says).join(" ");
-  const y = { min: 0, ...(top === undefined ? {} : { max: top }) };
+  const y = { min: 0, ...(top === null ? {} : { max: top }) };
   return [ofPanel({ ...first, y, says, series }, `cwnd, seed ${seed}`, "segments")];
 }
 
-/** Flows beside each other have colours of their own; one alone has that of its variant. */
+/** Gives several flows colours of their own; a single flow has the colour of its variant. */
 function apart(series: Line[]): Line[] {
   return series.length > 1 ? series.map((line, at) => ({ ...line, at })) : series;
 }
 
-/** Whether some lines would lie flat on the axis beside others. */
+/** Returns true if some lines would be flat on the axis because of others. */
 function areFarApart(panels: readonly LinePanel[]): boolean {
   const tops = panels.flatMap(({ series, y }) => y.max ?? Math.max(0, ...series.flatMap((line) => line.y.map(Number))));
   const there = tops.filter((top) => top > 0);
@@ -70,11 +73,11 @@ function shares(comparison: Comparison): Picture[] {
     return { name, mean: mean / factor, halfWidth: halfWidth / factor, values: [] };
   });
   const title = "Goodput of a flow where algorithms compete";
-  const said = found.map(({ name, interval }) => `${name} ${show(MEASURES[0], interval)}`);
+  const said = found.map(({ name, interval }) => `${name} ${show(goodputMeasure(), interval)}`);
   return [{ figure: { title, unit, rows }, says: `${title}: ${listed(said)}.` }];
 }
 
-/** The unit that stands in parentheses in the title of a panel. */
+/** Returns the unit from the title of a panel, where it is in parentheses. */
 function unitIn({ title }: LinePanel): string {
   return /\(([^)]*)\)$/.exec(title)?.[1] ?? "";
 }
@@ -89,7 +92,8 @@ function ofPanel({ x, y, series, limits, says }: LinePanel, title: string, unit:
   return { figure: y.max === undefined ? figure : { ...figure, top: y.max }, says };
 }
 
-function lineOf({ name, at, x, y, step, dots }: Line): FigureLine {
+function lineOf(line: Line): FigureLine {
+  const { name, at, y, step, dots } = line;
   const looks = step ? "step" : dots ? "dots" : "line";
-  return { name, at, x, y: y.map((value) => value ?? Number.NaN), looks };
+  return { name, at, x: placesOf(line), y: y.map((value) => value ?? Number.NaN), looks };
 }

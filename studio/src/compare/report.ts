@@ -1,4 +1,4 @@
-/** The comparison as reports, files and figures have it. */
+/** The comparison in the form of reports, files and figures. */
 
 import { about, checked, title } from "../app/state.ts";
 import type { Figure, IntervalFigure } from "../save/figure.ts";
@@ -9,7 +9,7 @@ import { answer } from "./answer.ts";
 import { charts, sharesOf } from "./charts.ts";
 import type { Comparison } from "./comparison.ts";
 import { comparison, entries, progress, seedList, shownSeed } from "./course.ts";
-import { MEASURES, show } from "./measures.ts";
+import { goodputMeasure, show } from "./measures.ts";
 import { pictures } from "./pictures.ts";
 
 export function reported(): ComparisonReport {
@@ -26,7 +26,7 @@ export function reported(): ComparisonReport {
     sentences: said?.sentences ?? [],
     measures: measures(found),
     shares: sharesOf(found).map(({ variant, algorithm, interval }) => {
-      return { variant, algorithm, mean: interval.mean, shown: show(MEASURES[0], interval) };
+      return { variant, algorithm, mean: interval.mean, shown: show(goodputMeasure(), interval) };
     }),
     charts: charts(found, shownSeed.peek()),
     algorithms: algorithms(found),
@@ -34,7 +34,7 @@ export function reported(): ComparisonReport {
     variants: entries.peek().map(({ name, variant }) => ({ name, sets: variant.sets })),
     seeds: seeds.length > 1 ? `${seeds[0]} to ${seeds.at(-1)}` : String(seeds[0]),
     hashes: found.contenders.flatMap(({ name, outcomes }) =>
-      outcomes.map(({ seed, resultHash }) => ({ variant: name, seed, hash: resultHash })),
+      outcomes.map(({ seed, result_hash }) => ({ variant: name, seed, hash: result_hash })),
     ),
     version: about.peek()?.version ?? "",
     scenario: checked.peek()?.scenario,
@@ -42,7 +42,7 @@ export function reported(): ComparisonReport {
   };
 }
 
-/** The algorithms that some flow has, with what is known of their models. */
+/** Returns the algorithms of the flows, with the provenance of their models. */
 function algorithms(found: Comparison): ComparisonReport["algorithms"] {
   const flows = found.contenders.flatMap(({ outcomes }) => outcomes[0]?.flows ?? []);
   const names = new Set(flows.map(({ congestion }) => congestion));
@@ -71,7 +71,7 @@ function measures(found: Comparison): MeasureReport[] {
   });
 }
 
-/** A row a run, with the names of the columns that `lightlag compare` gives them. */
+/** Returns one row per run, with the column names of `lightlag compare`. */
 function sheet(found: Comparison): Sheet {
   const rows = found.contenders.flatMap(({ name, outcomes }) => outcomes.map((outcome) => ({ name, ...outcome })));
   const column = (
@@ -92,22 +92,22 @@ function sheet(found: Comparison): Sheet {
     columns: [
       column("variant", "text", ({ name }) => name),
       column("seed", "count", ({ seed }) => seed),
-      column("goodput_bps", "number", ({ goodputBps }) => goodputBps),
-      column("completion_s", "number", ({ completionS }) => completionS),
+      column("goodput_bps", "number", ({ goodput_bps }) => goodput_bps),
+      column("completion_s", "number", ({ completion_s }) => completion_s),
       column("jain", "number", ({ jain }) => jain),
-      column("retransmitted_share", "number", ({ retransmittedShare }) => retransmittedShare),
-      column("queueing_mean_s", "number", ({ queueingMeanS }) => queueingMeanS),
-      column("queueing_p95_s", "number", ({ queueingP95S }) => queueingP95S),
+      column("retransmitted_share", "number", ({ retransmitted_share }) => retransmitted_share),
+      column("queueing_mean_s", "number", ({ queueing_mean_s }) => queueing_mean_s),
+      column("queueing_p95_s", "number", ({ queueing_p95_s }) => queueing_p95_s),
       column("timeouts", "count", ({ timeouts }) => timeouts),
-      column("mean_rtt_s", "number", ({ meanRttS }) => meanRttS),
-      column("simulated_s", "number", ({ simulatedS }) => simulatedS),
+      column("mean_rtt_s", "number", ({ mean_rtt_s }) => mean_rtt_s),
+      column("simulated_s", "number", ({ simulated_s }) => simulated_s),
       column("bottleneck", "text", ({ bottleneck }) => bottleneck),
-      column("result_hash", "text", ({ resultHash }) => resultHash),
+      column("result_hash", "text", ({ result_hash }) => result_hash),
     ],
   };
 }
 
-/** The figures of the measures, and those over time and flows. */
+/** Returns the figures of the metrics, and those over time and flows. */
 export function figuresOf(): (Figure | IntervalFigure)[] {
   const found = comparison.peek();
   return [...intervals(found), ...pictures(found, shownSeed.peek()).map(({ figure }) => figure)];

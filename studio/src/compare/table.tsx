@@ -2,11 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { Name } from "../app/name.tsx";
+import { analysed } from "../engine/analysis.ts";
 import type { Comparison } from "./comparison.ts";
 import { Mark } from "./marks.tsx";
 import { type Measure, show } from "./measures.ts";
-import { confidenceOfEach, gapOf, isClear } from "./ranking.ts";
-import { byHowMuch } from "./words.ts";
 
 export function Table({ comparison, planned }: { comparison: Comparison; planned: number }) {
   const { contenders, columns } = comparison;
@@ -32,7 +31,7 @@ export function Table({ comparison, planned }: { comparison: Comparison; planned
           {contenders.map((contender, at) => (
             <tr key={contender.name}>
               <th scope="row">
-                <Mark at={at} /> <Name of={contender.name} />
+                <Mark index={at} /> <Name name={contender.name} />
               </th>
               {columns.map((measure) => (
                 <td class="n" key={measure.title}>
@@ -48,7 +47,10 @@ export function Table({ comparison, planned }: { comparison: Comparison; planned
   );
 }
 
-/** A mean with its interval, in the unit of its column; how many of the runs have one, where not all do. */
+/**
+ * Formats a mean with its interval in the unit of its column. If not all runs have a value, the number of those that do
+ * follows.
+ */
 function cell(comparison: Comparison, at: number, measure: Measure): string {
   const contender = comparison.contenders[at];
   if (!contender) {
@@ -68,9 +70,32 @@ function runs(comparison: Comparison, at: number, planned: number): string {
   }
   const count = contender.outcomes.length;
   if (!contender.isRandom) {
-    return "1, nothing random";
+    return "1, not random";
   }
   return count < planned ? `${count} of ${planned}` : `${count}${comparison.isFixed(contender) ? ", identical" : ""}`;
+}
+
+/** A variant that is compared with another: its values of a metric by seed. */
+interface Rival {
+  name: string;
+  values: ReadonlyMap<number, number>;
+  is_fixed: boolean;
+}
+
+/** The difference between two variants, over their common seeds. */
+interface Gap {
+  pairs: number;
+  difference: number;
+  /** Half width of the interval of the difference; null where there is none. */
+  half_width: number | null;
+  /** Whether the difference is significant. */
+  is_clear: boolean;
+  words: string;
+}
+
+function gapOf(one: Rival, other: Rival, comparisons: number): Gap {
+  const plain = ({ values, ...rest }: Rival) => ({ ...rest, values: [...values] });
+  return analysed({ gap: { one: plain(one), other: plain(other), comparisons } });
 }
 
 export function Differences({ comparison }: { comparison: Comparison }) {
@@ -84,26 +109,25 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   const rival = (contender: typeof first) => ({
     name: contender.name,
     values: comparison.values(contender, measure),
-    isFixed: comparison.isFixed(contender),
+    is_fixed: comparison.isFixed(contender),
   });
   const base = rival(first);
-  const confidence = confidenceOfEach(others.length);
   const rows = others.map((other, at) => {
     const own = rival(other);
     const pairs = [...own.values].flatMap(([seed, value]): [number, number][] => {
       const against = base.values.get(seed);
       return against === undefined ? [] : [[seed, value - against]];
     });
-    return { name: other.name, at: at + 1, pairs, gap: pairs.length > 0 ? gapOf(own, base, confidence) : undefined };
+    return { name: other.name, at: at + 1, pairs, gap: pairs.length > 0 ? gapOf(own, base, others.length) : undefined };
   });
   return (
     <section class="differences" aria-labelledby="differences">
       <header>
         <h2 id="differences">
-          Differences to <Name of={first.name} />, seed by seed
+          Differences from <Name name={first.name} /> by seed
         </h2>
         <select
-          aria-label="Measure"
+          aria-label="Metric"
           value={measure.title}
           onChange={(event) => (title.value = event.currentTarget.value)}
         >
@@ -114,7 +138,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard */}
       <section class="wide" tabIndex={0} aria-label="Differences by seed">
-        <table aria-label={`Differences to ${first.name}, seed by seed`}>
+        <table aria-label={`Differences from ${first.name} by seed`}>
           <thead>
             <tr>
               <th scope="col">variant</th>
@@ -124,7 +148,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
               <th scope="col" class="n">
                 mean difference
               </th>
-              <th scope="col">in words</th>
+              <th scope="col">meaning</th>
               <th scope="col">each pair</th>
             </tr>
           </thead>
@@ -132,13 +156,15 @@ export function Differences({ comparison }: { comparison: Comparison }) {
             {rows.map(({ name, at, pairs, gap }) => (
               <tr key={name}>
                 <th scope="row">
-                  <Mark at={at} /> <Name of={name} />
+                  <Mark index={at} /> <Name name={name} />
                 </th>
                 <td class="n">{pairs.length}</td>
                 <td class="n">
-                  {gap ? show(measure, { mean: gap.difference, halfWidth: gap.halfWidth, count: gap.pairs }) : "–"}
+                  {gap
+                    ? show(measure, { mean: gap.difference, halfWidth: gap.half_width ?? Number.NaN, count: gap.pairs })
+                    : "–"}
                 </td>
-                <td>{gap ? `${byHowMuch(gap)}${isClear(gap) ? "" : ", not beyond chance"}` : "–"}</td>
+                <td>{gap ? `${gap.words}${gap.is_clear ? "" : ", not significant"}` : "–"}</td>
                 <td>
                   <Strip pairs={pairs} at={at} most={extent(rows)} measure={measure} />
                 </td>
@@ -155,7 +181,7 @@ function extent(rows: { pairs: [number, number][] }[]): number {
   return Math.max(...rows.flatMap(({ pairs }) => pairs.map(([, value]) => Math.abs(value))), 0) || 1;
 }
 
-/** The difference of each seed as a dot, right of the line where the variant has more. */
+/** The difference of each seed as a dot, right of the line if the variant has the higher value. */
 function Strip({
   pairs,
   at,

@@ -1,4 +1,4 @@
-/** The pictures of a comparison over time and over flows. */
+/** Figures of a comparison over time and over flows. */
 
 import { effect, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,11 +7,11 @@ import { drawn, drawnIntervals } from "../save/figure.ts";
 import { chosenSeed, comparison, doneSeeds, shownSeed } from "./course.ts";
 import { type Picture, pictures } from "./pictures.ts";
 
-/** Milliseconds between two pictures of a comparison that goes on. */
+/** Milliseconds between two updates of the figures during a comparison. */
 const REST = 300;
 const HEIGHT = 260;
 
-/** The pictures that are on the screen. */
+/** Figures on the screen. */
 export const drawnPictures = signal<Picture[]>([]);
 
 function keepPictures(): () => void {
@@ -39,7 +39,7 @@ export function Timeline() {
   return (
     <section class="panel results" aria-labelledby="timeline">
       <header>
-        <h2 id="timeline">Over time, and by flow</h2>
+        <h2 id="timeline">Over time and by flow</h2>
         <label>
           Seed{" "}
           <select
@@ -59,7 +59,7 @@ export function Timeline() {
           <Drawn key={picture.figure.title} picture={picture} />
         ))}
       </div>
-      <p class="quiet note">Goodput and cwnd are those of the runs with this seed; the other charts count all runs.</p>
+      <p class="quiet note">Goodput and cwnd come from the runs with this seed; the other charts include all runs.</p>
     </section>
   );
 }
@@ -76,7 +76,7 @@ function Drawn({ picture: { figure, says } }: { picture: Picture }) {
     }
     return () => sizes.disconnect();
   }, [width]);
-  // It escapes every text.
+  // The renderer escapes every text.
   const looks = { width: width.value, height: HEIGHT, isDark: isDark() };
   const svg = width.value === 0 ? "" : "lines" in figure ? drawn(figure, looks) : drawnIntervals(figure, looks);
   return <div class="curve" ref={host} role="img" aria-label={says} dangerouslySetInnerHTML={{ __html: svg }} />;

@@ -31,8 +31,8 @@ export function Variants() {
         ))}
       </ol>
       <div class="add">
-        <button type="button" disabled={isFull()} onClick={() => add({ name: "as it is", sets: [] })}>
-          Add the scenario as it is
+        <button type="button" disabled={isFull()} onClick={() => add({ name: "unchanged", sets: [] })}>
+          Add the unchanged scenario
         </button>
         <span class="quiet">
           {variants.value.length} of {MOST} variants
@@ -50,7 +50,7 @@ function same({ sets }: Variant, other: Variant["sets"]): boolean {
   return JSON.stringify(sets) === JSON.stringify(other);
 }
 
-/** Values of a ready-made change: a button each, pressed where there is a variant of it. */
+/** The values of a predefined change, as buttons; a button is pressed if a variant has this change. */
 function Values({ offer }: { offer: Offer }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset has no flow of its own here
@@ -74,7 +74,7 @@ function Values({ offer }: { offer: Offer }) {
   );
 }
 
-/** Values of any key, with commas or new variants between them. */
+/** A form that adds a variant with a value of any key. */
 function AnyKey() {
   const key = useSignal("");
   const value = useSignal("");
@@ -129,12 +129,12 @@ function Keys() {
 
 function Row({ entry, at }: { entry: Entry; at: number }) {
   const { variant, problems, name } = entry;
-  const fault = campaign.faults.value.get(keyOf(entry.asked));
+  const fault = campaign.faults.value.get(keyOf(entry.input));
   const change = (index: number, part: [string, string]) =>
     replace(at, { ...variant, sets: variant.sets.map((old, other) => (other === index ? part : old)) });
   return (
     <li class="entry">
-      <Mark at={at} />
+      <Mark index={at} />
       <input
         type="text"
         class="name"
@@ -173,12 +173,12 @@ function Row({ entry, at }: { entry: Entry; at: number }) {
           </div>
         ))}
         {problems.map(({ path, message }) => (
-          <p class="said bad" role="alert" key={message}>
+          <p class="message bad" role="alert" key={message}>
             {path}: {message}
           </p>
         ))}
         {fault && (
-          <p class="said bad" role="alert">
+          <p class="message bad" role="alert">
             {fault}
           </p>
         )}

@@ -64,7 +64,7 @@ export default function CompareView() {
               ))}
             </div>
             <p class="quiet note">
-              A dot is the mean of the runs and its line the 95 % interval (Student t); the small rings are runs.
+              Dots are means, lines are 95 % intervals (Student t), and small rings are single runs.
             </p>
           </section>
           <Timeline />
@@ -90,7 +90,7 @@ function Bar() {
         max={MOST_SEEDS}
         value={seeds.value}
         disabled={isFixed.value}
-        // At once, so that nothing that is drawn anew meanwhile puts the old number back.
+        // Immediate, so that a re-render does not restore the old number.
         onInput={(event) => {
           const wanted = event.currentTarget.valueAsNumber;
           if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST_SEEDS) {
@@ -104,7 +104,7 @@ function Bar() {
       <span class="quiet">
         {isFixed.value
           ? "Nothing in this scenario is random: each variant runs once."
-          : `the same for each variant, from ${firstSeed.value} on`}
+          : `the same for each variant, starting at ${firstSeed.value}`}
       </span>
       {isRunning ? (
         <button type="button" onClick={() => campaign.cancel()}>
@@ -118,7 +118,7 @@ function Bar() {
           aria-disabled={!canRun.value || done >= all}
           onClick={() => canRun.peek() && done < all && void run()}
         >
-          {done === 0 ? "Compare" : done < all ? "Go on" : "Compared"}
+          {done === 0 ? "Compare" : done < all ? "Resume" : "Compared"}
         </button>
       )}
       <progress max={all} value={done} aria-label={`${done} of ${all} runs`} />
@@ -127,14 +127,14 @@ function Bar() {
       </span>
       {campaign.again.value > 0 && (
         <span class="quiet">
-          {campaign.again.value} made again, because {campaign.again.value === 1 ? "its worker" : "their workers"} ended
+          {campaign.again.value} repeated, because {campaign.again.value === 1 ? "its worker" : "their workers"} stopped
         </span>
       )}
     </div>
   );
 }
 
-/** The answer in words, which is told when all runs have finished. */
+/** The conclusion in sentences, announced when all runs have finished. */
 function Words() {
   const said = answer(comparison.value);
   const names = comparison.value.contenders.map(({ name }) => name);
@@ -148,7 +148,7 @@ function Words() {
     wasRunning.current = !isOver;
   }, [isOver]);
   return (
-    <section class="answer panel" aria-label="Answer">
+    <section class="answer panel" aria-label="Conclusion">
       {said ? (
         <>
           <p class="headline">
@@ -163,12 +163,12 @@ function Words() {
               ))}
             </ul>
           )}
-          {!isOver && <p class="quiet">So far: the runs go on.</p>}
+          {!isOver && <p class="quiet">Preliminary: runs are still in progress.</p>}
         </>
       ) : (
         <p class="quiet">
-          The variants of {title.value} run with the same seeds, so that they meet the same chance. The answer stands
-          here when the first runs have finished.
+          The variants of {title.value} run with the same seeds, so that all of them are subject to the same randomness.
+          The conclusion appears here when the first runs have finished.
         </p>
       )}
     </section>

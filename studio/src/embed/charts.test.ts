@@ -4,7 +4,7 @@ import { figureOf } from "./charts.tsx";
 const CHART = { title: "round trip", short: "SRTT", unit: "ms", zero: false };
 const WAYS = [{ name: "a->b" }, { name: "a->c" }];
 
-test("a chart has the flows that were measured, each in the colour of its path", () => {
+test("a chart has the measured flows, each in the colour of its path", () => {
   const series = [
     { way: 0, values: [null, null, null] },
     { way: 1, values: [50, null, 90], thin: true },

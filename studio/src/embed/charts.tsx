@@ -1,25 +1,28 @@
-/** What the flows of a recording measured over time, and in numbers at the time that is shown. */
+/** Measurements of a recording's flows over time, and as numbers at the time that is shown. */
 
 import "../app/key.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Name } from "../app/name.tsx";
+import { Scrolled, Table } from "../app/table.tsx";
 import { isDark } from "../app/theme.ts";
 import { axisOf, drawn, type Figure, roundEnds } from "../save/figure.ts";
 import type { Playing } from "./playing.ts";
 import { type ChartOf, type Samples, sampleAt } from "./recording.ts";
 
 const HEIGHT = 210;
-/** Four significant digits and no exponent, large numbers whole. A player has no engine that could write them. */
+/** Number format: four significant digits, no exponent, large numbers as integers. A player has no engine for this. */
 const NUMBERS = new Intl.NumberFormat("en", {
   maximumSignificantDigits: 4,
   maximumFractionDigits: 0,
   roundingPriority: "morePrecision",
 });
 
-/** Of the axis of values, about. */
+/** Approximate number of steps on the axis of values. */
 const STEPS = 4;
-/** The part of values that a chart shows whole; a peak three times as high is cut off. */
+/**
+ * Fraction of the values that is always shown. If the maximum is more than three times as high as these, it is cut off.
+ */
 const MOST = 0.99;
 
 export function Charts({ playing }: { playing: Playing }) {
@@ -47,7 +50,7 @@ export function Charts({ playing }: { playing: Playing }) {
   );
 }
 
-/** A chart on which a pointer goes to a time; the slider does so for keys. */
+/** A chart; pointing at it moves the player to that time. The slider does the same for the keyboard. */
 function Chart({ figure, playing, width }: { figure: Figure; playing: Playing; width: number }) {
   const { until } = playing.recording;
   const svg = drawn(figure, { width, height: HEIGHT, isDark: isDark(), hasLegend: false });
@@ -74,7 +77,7 @@ function Chart({ figure, playing, width }: { figure: Figure; playing: Playing; w
         width={width}
         height={HEIGHT}
         draggable={false}
-        alt={`${figure.title} in ${figure.unit} over time: ${figure.lines.length === 0 ? "no values" : "the table of numbers has its values at the time that is shown"}.`}
+        alt={`${figure.title} in ${figure.unit} over time: ${figure.lines.length === 0 ? "no values" : "the table has the values at the time that is shown"}.`}
       />
       <Now playing={playing} left={left} right={right} />
     </div>
@@ -104,7 +107,9 @@ export function figureOf({ title, unit, zero, series }: ChartOf, ways: { name: s
   return { title, unit, xTitle: "time (s)", lines, ends: { from: 0, to: until }, bottom, top };
 }
 
-/** The ends of the axis of values: the peak of a start does not flatten the rest. */
+/**
+ * Returns the lower and the upper end of the axis of values. A peak at the start of a run does not flatten the rest.
+ */
 function endsOf(series: number[][], zero: boolean): [bottom: number, top: number] {
   const known = series
     .flat()
@@ -132,33 +137,20 @@ function Numbers({ playing }: { playing: Playing }) {
     return value === null || value === undefined ? "–" : NUMBERS.format(value);
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard
-    <section class="wide" tabIndex={0} aria-label="Numbers">
-      <table aria-label={`Numbers at the time that is shown`}>
-        <thead>
-          <tr>
-            <th scope="col">flow</th>
-            {columns.map(({ head }) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
+    <Scrolled label="Values" kind="wide">
+      <Table label="Values at the time that is shown" heads={["flow", ...columns.map(({ head }) => head)]}>
+        {ways.map(({ name }, way) => (
+          <tr key={`${way} ${name}`}>
+            <th scope="row">
+              <span class={`key s${(way % 8) + 1}`} />
+              <Name name={name} />
+            </th>
+            {columns.map(({ head, series }) => (
+              <td key={head}>{says(series.find((one) => one.way === way)?.values)}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {ways.map(({ name }, way) => (
-            <tr key={`${way} ${name}`}>
-              <th scope="row">
-                <span class={`key s${(way % 8) + 1}`} />
-                <Name of={name} />
-              </th>
-              {columns.map(({ head, series }) => (
-                <td key={head}>{says(series.find((one) => one.way === way)?.values)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        ))}
+      </Table>
+    </Scrolled>
   );
 }

@@ -38,7 +38,7 @@ const FLIGHT: FlightRecording = {
   high: [290, 410, 55],
 };
 
-test("a recorded flight answers as an engine does", async () => {
+test("a recorded flight replies as an engine does", async () => {
   const door = new RecordedDoor(FLIGHT);
   const flight = await door.ask({ op: "flight", toml: "", files: {} });
   expect(flight.nodes).toEqual(["a", "b", "c"]);
@@ -49,12 +49,12 @@ test("a recorded flight answers as an engine does", async () => {
   expect(tables.isls?.columns.strength?.values[0]).toBe(0.25);
 });
 
-test("what a recording cannot answer is refused", async () => {
+test("requests that a recording does not support are rejected", async () => {
   const door = new RecordedDoor(FLIGHT);
-  await expect(door.ask({ op: "about" })).rejects.toThrow('a recording does not answer "about"');
+  await expect(door.ask({ op: "about" })).rejects.toThrow('a recording does not support "about"');
 });
 
-test("recorded paths are those that a run tells", () => {
+test("recorded paths equal the paths that a run reports", () => {
   const ways = new Ways();
   ways.add(pathsOf(FLIGHT));
   const at = (time: number) => ways.at(time).get(0)?.nodes;

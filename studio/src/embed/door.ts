@@ -1,11 +1,11 @@
-/** A door to a recorded run: it answers what moving pictures ask of an engine. */
+/** Engine interface of a recorded run: it serves the requests of animations. */
 
 import { type AnswerTo, type Door, EngineError, type Request, type Table, type Tables } from "../engine/protocol.ts";
 import { roundEnds } from "../save/figure.ts";
 import type { FlightRecording, Moment, Recording, SkyRecording } from "./recording.ts";
 import { reader } from "./recording.ts";
 
-/** Metres of a side of the area at least, and about as many rounded steps of it. */
+/** Minimum length of an area's side in metres, and the approximate number of rounded steps along a side. */
 const LEAST = 10;
 const STEPS = 8;
 
@@ -35,7 +35,7 @@ export class RecordedDoor implements Door {
       case "leave":
         return {};
       default:
-        throw new EngineError(`a recording does not answer "${request.op}"`);
+        throw new EngineError(`a recording does not support "${request.op}"`);
     }
   }
 }
@@ -73,7 +73,7 @@ function flightOf({ nodes, low, high }: FlightRecording): AnswerTo<{ op: "flight
   return { place: 0, nodes, extent: { least: [x[0], y[0], z[0]], most: [x[1], y[1], z[1]] } };
 }
 
-/** The paths of flows as a run tells them: a row for each node. */
+/** Returns the paths of flows in the form of a run's reports: one row per node. */
 export function pathsOf({ ways }: FlightRecording): Table {
   const rows = ways.flatMap(({ courses }, flow) =>
     courses.flatMap(([from_s, nodes]) => nodes.map((node, hop) => ({ from_s, flow, hop, node }))),

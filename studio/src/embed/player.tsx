@@ -1,9 +1,13 @@
-/** The player that a run writes: the globe or the swarm of the page, with a clock of its own and the data in the file. */
+/**
+ * The player in the HTML file of a recorded run: the studio's globe or swarm, with its own clock and the data in the
+ * file.
+ */
 
 import "../app/style.css";
 import "./player.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { Options } from "../app/fields.tsx";
 import { applyTheme } from "../app/theme.ts";
 import Globe from "../space/globe.tsx";
 import Swarm from "../space/swarm.tsx";
@@ -29,8 +33,8 @@ function Player({ playing }: { playing: Playing }) {
         {charts.length > 0 && <Charts playing={playing} />}
       </div>
       <p class="quiet help">
-        Drag the picture to turn it; the wheel comes closer. Keys: space plays and pauses, comma and full stop step,
-        Home and End go to the ends; in the picture, arrows turn it, + and − come closer and go away.
+        Drag the view to rotate it; the wheel zooms. Keys: space plays and pauses, comma and full stop step, Home and
+        End jump to the start and the end; when the view has the focus, arrow keys rotate it, and + and − zoom.
       </p>
     </main>
   );
@@ -39,29 +43,23 @@ function Player({ playing }: { playing: Playing }) {
 function Controls({ playing }: { playing: Playing }) {
   const isPlaying = playing.isPlaying.value;
   return (
-    <fieldset class="controls" aria-label="Playing">
+    <fieldset class="controls" aria-label="Playback">
       <button type="button" class="primary play" title="Space" onClick={() => playing.toggle()}>
         <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span> {isPlaying ? "Pause" : "Play"}
       </button>
-      <button type="button" title="A step back (comma)" onClick={() => playing.step(-1)}>
+      <button type="button" title="One step back (comma)" onClick={() => playing.step(-1)}>
         Step back
       </button>
-      <button type="button" title="A step on (full stop)" onClick={() => playing.step(1)}>
+      <button type="button" title="One step forward (full stop)" onClick={() => playing.step(1)}>
         Step
       </button>
       <label>
         Speed{" "}
         <select
           value={String(playing.speed.value)}
-          onChange={({ currentTarget }) => {
-            playing.speed.value = Number(currentTarget.value);
-          }}
+          onChange={({ currentTarget }) => (playing.speed.value = Number(currentTarget.value))}
         >
-          {SPEEDS.map((speed) => (
-            <option key={speed} value={String(speed)}>
-              {speed}×
-            </option>
-          ))}
+          <Options options={SPEEDS.map((speed) => [String(speed), `${speed}×`])} />
         </select>
       </label>
     </fieldset>
@@ -81,7 +79,7 @@ function onKey(playing: Playing, event: KeyboardEvent): void {
   }
 }
 
-/** In a frame of a report the frame is as high as the player, where its page may be reached. */
+/** Sets the height of the frame that contains the player in a report, if the report is accessible. */
 function fitFrame(root: HTMLElement): void {
   try {
     const frame = window.frameElement as HTMLElement | null;

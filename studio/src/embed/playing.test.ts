@@ -34,7 +34,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("keys step from picture to picture, go to the ends and stay between them", () => {
+test("keys step from frame to frame, jump to the ends and stay within them", () => {
   const playing = new Playing(FLIGHT);
   const after = (key: string) => {
     expect(playing.key(key)).toBe(true);

@@ -5,16 +5,16 @@ import type { Watched } from "../app/watched.ts";
 import { pathsOf, RecordedDoor } from "./door.ts";
 import type { Recording } from "./recording.ts";
 
-/** Seconds of the run in a second. */
+/** Playback speeds, in seconds of the run per second. */
 export const SPEEDS = [0.2, 1, 5, 20, 100] as const;
 
-/** The speed at which a run of so many seconds is over in about a minute. */
+/** Returns the speed that plays a run of the given number of seconds in about a minute. */
 export function usualSpeed(seconds: number): number {
   return seconds > 1500 ? 100 : seconds > 300 ? 20 : seconds > 30 ? 5 : 1;
 }
 
 export class Playing implements Watched {
-  readonly asked = { toml: "", files: {} };
+  readonly input = { toml: "", files: {} };
   readonly started: Watched["started"];
   readonly hasPackets = false;
   readonly round: ReadonlySignal<number> = signal(1);
@@ -23,7 +23,7 @@ export class Playing implements Watched {
   readonly isPlaying = signal(false);
   readonly speed: Signal<number>;
   private frame = 0;
-  /** The first time. */
+  /** The first recorded time, in seconds. */
   private readonly from: number;
 
   constructor(readonly recording: Recording) {
@@ -36,7 +36,7 @@ export class Playing implements Watched {
     this.started = { flows: ways.map(({ name }) => name), links: [], nodes, end_s: until, seed: 0 };
   }
 
-  /** Seconds of the run that a step makes: from picture to picture, or one. */
+  /** Seconds of the run per step: from frame to frame, or one. */
   get step_s(): number {
     const { recording } = this;
     const [first = 0, second = first + 1] = recording.kind === "flight" ? recording.times : [];
@@ -58,9 +58,9 @@ export class Playing implements Watched {
     this.now.value = Math.min(Math.max(time_s, this.from), this.recording.until);
   }
 
-  step(way: 1 | -1): void {
+  step(direction: 1 | -1): void {
     this.pause();
-    this.seek(this.now.peek() + way * this.step_s);
+    this.seek(this.now.peek() + direction * this.step_s);
   }
 
   toggle(): void {
@@ -95,7 +95,7 @@ export class Playing implements Watched {
     this.frame = requestAnimationFrame(next);
   }
 
-  /** The keys of the player: space, comma, full stop, Home, End. Says whether the key is one of those. */
+  /** Handles the keys of the player: space, comma, full stop, Home, End. Returns false for other keys. */
   key(key: string): boolean {
     const does: Record<string, () => void> = {
       " ": () => this.toggle(),

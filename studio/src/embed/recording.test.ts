@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RADIUS } from "../space/earth.ts";
 import { type FlightRecording, reader, type SkyRecording, sampleAt } from "./recording.ts";
 
-/** One satellite that goes from above 0° to above 90° east in a step, with a link in the first one alone. */
+/** One satellite that moves from above 0° to above 90° east in one step, with a link in the first step only. */
 function sky(): SkyRecording {
   const stored = Int16Array.from([20_000, 0, 0, 0, 20_000, 0, 0, 0, 20_000]);
   return {
@@ -68,7 +68,7 @@ test("a link between satellites is up from its first knot until before its last"
   expect(at(10).links).toEqual([]);
 });
 
-test("nodes fly straight between pictures and stand still before and after them", () => {
+test("nodes move in straight lines between frames and are still before and after them", () => {
   const at = reader(FLIGHT);
   expect([...at(6).places]).toEqual([10, 0, 10, 100, 20, 10]);
   expect([...at(0).places]).toEqual([0, 0, 10, 100, 0, 10]);
@@ -76,6 +76,6 @@ test("nodes fly straight between pictures and stand still before and after them"
   expect([at(6.9).links, at(7).links, at(9).links]).toEqual([[[0, 1, 0.5]], [], [[0, 1, 1]]]);
 });
 
-test("the value of samples at a time is the nearest one, and none where none is known", () => {
+test("the value at a time is the nearest sample, and missing if that sample is unknown", () => {
   expect([0, 4, 6, 10, 99].map((time) => sampleAt([1, null, 3], time, 10))).toEqual([1, null, null, 3, 3]);
 });

@@ -1,21 +1,24 @@
-/** What a recorded run has for its player: the data of the page, as the Python package writes it. */
+/** Data of a recorded run for its player, as the Python package writes it. */
 
 import { RADIUS } from "../space/earth.ts";
 
-/** A number for each of equal steps of time from 0 to the end; null where none is known. */
+/** Values at equal steps of time from 0 to the end; null if unknown. */
 export type Samples = (number | null)[];
 
-/** The path of a flow, or of a pair of stations: since when, and the numbers of its nodes; none while there is no path. */
+/**
+ * The path of a flow, or of a pair of stations: start times with indices of its nodes; no nodes while there is no
+ * path.
+ */
 export interface Way {
   name: string;
   courses: [from_s: number, nodes: number[]][];
-  /** Its ends in a sky, as numbers of stations, where they are known. */
+  /** Indices of its stations in a satellite network, where known. */
   ends?: [from: number, to: number];
 }
 
 export interface ChartOf {
   title: string;
-  /** The word for its values in the table of numbers. */
+  /** Short name of its values in the table of numbers. */
   short: string;
   unit: string;
   /** Whether its axis starts at 0. */
@@ -25,9 +28,9 @@ export interface ChartOf {
 
 interface Recorded {
   title: string;
-  /** What the reader has to know, such as an end before that of the run. */
+  /** Notes for the reader, such as a recording that ends before the run. */
   note: string;
-  /** Seconds. */
+  /** End of the recording, in seconds of the run. */
   until: number;
   ways: Way[];
   charts: ChartOf[];
@@ -35,31 +38,31 @@ interface Recorded {
 
 export interface SkyRecording extends Recorded {
   kind: "sky";
-  /** When the run starts, in ISO 8601. */
+  /** Start of the run, in ISO 8601. */
   start: string;
-  /** Seconds between two stored places, and their number. */
+  /** Seconds between two stored positions, and their number. */
   step: number;
   knots: number;
   satellites: string[];
   stations: string[];
-  /** Places of satellites, then of stations, at each knot: x, y, z as 16-bit numbers, little-endian, in base 64. */
+  /** Positions of satellites, then of stations, at each knot: x, y, z as 16-bit numbers, little-endian, in base 64. */
   places: string;
-  /** Earth radii of a one in `places`. */
+  /** Earth radii per unit of `places`. */
   unit: number;
-  /** Links between satellites, four numbers each: both ends, and from which knot until before which one the link is up. */
+  /** Links between satellites, four numbers each: both ends, the first knot of the link and the knot after its last. */
   links: number[];
 }
 
 export interface FlightRecording extends Recorded {
   kind: "flight";
-  /** The time of the first picture; until is that of the last one. */
+  /** Time of the first frame; `until` is the time of the last one. */
   from: number;
   nodes: string[];
-  /** Seconds of each picture. */
+  /** Time of each frame in seconds. */
   times: number[];
-  /** x, y, z in metres of each node, for each picture. */
+  /** x, y, z in metres of each node, for each frame. */
   places: number[][][];
-  /** For each picture: two nodes and the strength of the signal between them, from 0 to 1. */
+  /** For each frame: two nodes and the strength of the signal between them, from 0 to 1. */
   links: [number, number, number][][];
   low: [number, number, number];
   high: [number, number, number];
@@ -67,18 +70,18 @@ export interface FlightRecording extends Recorded {
 
 export type Recording = SkyRecording | FlightRecording;
 
-/** Places of a moment, and the pairs of nodes with a link. */
+/** Positions at a moment, and the pairs of nodes with a link. */
 export interface Moment {
   places: Float64Array;
   links: [number, number, number][];
 }
 
-/** Where everything is at a time. */
+/** Returns a function that computes all positions and links at a time. */
 export function reader(recording: Recording): (time_s: number) => Moment {
   return recording.kind === "sky" ? skyReader(recording) : (time_s) => flightAt(recording, time_s);
 }
 
-/** Between two knots a place lies on the arc between them, so that low satellites stay above the ground. */
+/** Interpolates positions on the arc between two knots, so that low satellites stay above the ground. */
 function skyReader({ places, unit, step, knots, links }: SkyRecording): (time_s: number) => Moment {
   const bytes = Uint8Array.from(atob(places), (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);
@@ -106,7 +109,7 @@ function skyReader({ places, unit, step, knots, links }: SkyRecording): (time_s:
   };
 }
 
-/** Writes the point at a part of the way between two points, whose distance from the centre changes evenly. */
+/** Writes the point at a fraction of the arc between two points; its distance from the centre changes linearly. */
 function onArc(all: Float64Array, before: number, after: number, part: number, into: Float64Array, at: number): void {
   let [sum, from, to] = [0, 0, 0];
   for (let axis = 0; axis < 3; axis++) {
@@ -123,7 +126,9 @@ function onArc(all: Float64Array, before: number, after: number, part: number, i
   }
 }
 
-/** Nodes fly straight from picture to picture; links are those of the picture before. */
+/**
+ * Returns the positions at a time, interpolated in straight lines between frames, and the links of the earlier frame.
+ */
 function flightAt({ times, places, links }: FlightRecording, time_s: number): Moment {
   const next = times.findIndex((time) => time > time_s);
   const at = next < 0 ? times.length - 1 : Math.max(0, next - 1);
@@ -136,7 +141,7 @@ function flightAt({ times, places, links }: FlightRecording, time_s: number): Mo
   return { places: Float64Array.from(now), links: links[at] ?? [] };
 }
 
-/** A value of samples at a time. */
+/** Returns the value of samples at a time. */
 export function sampleAt(values: Samples, time_s: number, until_s: number): number | null {
   const at = Math.round((time_s / until_s) * (values.length - 1));
   return values[Math.max(0, Math.min(at, values.length - 1))] ?? null;

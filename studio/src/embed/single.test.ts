@@ -11,10 +11,10 @@ import { inOne } from "./single.ts";
 const STUDIO = fileURLToPath(new URL("../../", import.meta.url));
 const KEPT = new URL("../../../python/lightlag/drawing/player.html", import.meta.url);
 
-/** Longer than any machine takes to build it. */
+/** Timeout of the build in milliseconds, long enough for any machine. */
 const LONG = 300_000;
 
-test("the script and the style sheet of a page stand in it, and its policy has their hashes", () => {
+test("a page contains its script and its style sheet, and its policy has their hashes", () => {
   const page = `<meta content="script-src __SCRIPT__; style-src __STYLE__">
     <script type="module" crossorigin src="./a.js"></script>
     <link rel="stylesheet" crossorigin href="./a.css">
@@ -30,14 +30,14 @@ test("the script and the style sheet of a page stand in it, and its policy has t
 });
 
 test(
-  "the template that the Python package has is that of these sources: npm run player writes it",
+  "the template in the Python package is built from these sources by npm run player",
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "player-"));
     const { NODE_ENV: _, ...env } = process.env;
     await promisify(execFile)("npm", ["run", "--silent", "player", "--", "--outDir", folder], { cwd: STUDIO, env });
     const made = await readFile(join(folder, "player.html"), "utf8");
     await rm(folder, { recursive: true });
-    // A difference of the whole files would fill the screen.
+    // A diff of the complete files would be too long to read.
     expect(made === (await readFile(KEPT, "utf8"))).toBe(true);
   },
   LONG,

@@ -1,4 +1,7 @@
-/** Writes a page of one file: its script and its style sheet stand in it, and its policy allows those two and no address. */
+/**
+ * Writes a page as a single file with its script and its style sheet. The content security policy of the page allows
+ * these two and no address.
+ */
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
@@ -25,7 +28,7 @@ export function single(): Plugin {
   };
 }
 
-/** A page with its script and style sheet in the places where it names them. */
+/** Replaces the references to the script and the style sheet by their contents. */
 export function inOne(page: string, script: string, style: string): string {
   // An end tag within a text of the script would end it.
   const code = script.trim().replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");

@@ -3,7 +3,7 @@
 import { type AnswerTo, type Door, decode, EngineError, type Request } from "./protocol.ts";
 import type { FromWorker, Held, ToWorker } from "./serving.ts";
 
-/** A worker as far as it is used here, so that tests can give another. */
+/** The part of a worker's interface that is used here, so that tests can replace it. */
 export interface Line {
   postMessage(message: ToWorker): void;
   terminate(): void;
@@ -11,7 +11,7 @@ export interface Line {
   onerror: ((event: ErrorEvent) => void) | null;
 }
 
-/** What each engine of the page needs: fetched once. */
+/** Parts that each engine of the page needs, fetched once. */
 export interface Parts {
   module: WebAssembly.Module;
   schema: unknown;
@@ -53,12 +53,12 @@ export class Engine implements Door {
     });
   }
 
-  /** Requests that wait for an answer. */
+  /** Number of pending requests. */
   get load(): number {
     return this.waiting.size;
   }
 
-  /** Ends the worker, and with it what it is doing. The next request gets a fresh one. */
+  /** Ends the worker and its current work. The next request gets a new one. */
   stop(why = "the engine was stopped"): void {
     const end = (line: Line) => {
       line.onmessage = null;
@@ -85,7 +85,7 @@ export class Engine implements Door {
     };
     line.onerror = (event) => {
       const why = event.message ? ` (${event.message})` : "";
-      this.stop(`the engine's worker ended${why}; the next request gets a fresh one, and runs that were open are gone`);
+      this.stop(`the engine's worker ended${why}; the next request starts a new one, and open runs are lost`);
     };
     line.postMessage({ kind: "open", ...parts });
     return line;

@@ -4,7 +4,7 @@ import { Pool } from "./pool.ts";
 import { decode, EngineError, type Request, type Table } from "./protocol.ts";
 import { type FromWorker, Serving, type ToWorker } from "./serving.ts";
 
-/** An answer as the engine writes it. */
+/** A response as the engine writes it. */
 function answer(head: unknown, data: Uint8Array = new Uint8Array()): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head));
   const from = Math.ceil((4 + text.length) / 8) * 8;
@@ -49,17 +49,17 @@ describe("decode", () => {
     expect([...(read.captures[0]?.data ?? [])]).toEqual([9, 8, 7]);
   });
 
-  test("a refusal, and bytes that are no answer, are errors", () => {
+  test("an error response and an invalid response raise errors", () => {
     expect(() => decode(answer({ error: { message: "no such run" } }))).toThrow(new EngineError("no such run"));
     expect(() => decode(new ArrayBuffer(2))).toThrow("too short");
     const long = answer({});
     new DataView(long).setUint32(0, 999, true);
-    expect(() => decode(long)).toThrow("says that its head has 999");
+    expect(() => decode(long)).toThrow("specifies a head of 999");
   });
 });
 
 describe("Serving", () => {
-  test("a trap is one clear error, and the next request meets a fresh engine", async () => {
+  test("a trap gives one clear error, and the next request gets a new engine", async () => {
     let made = 0;
     const serving = new Serving(async () => {
       const number = ++made;
@@ -79,7 +79,7 @@ describe("Serving", () => {
   });
 });
 
-/** A worker that answers with what it was asked, in the order in which it is told to. */
+/** A worker that records its requests, and replies only when the test calls `reply`. */
 class FakeLine implements Line {
   onmessage: Line["onmessage"] = null;
   onerror: Line["onerror"] = null;
@@ -115,7 +115,7 @@ function fake(): { lines: FakeLine[]; engine: Engine } {
 const turn = () => new Promise((done) => setImmediate(done));
 
 describe("Engine", () => {
-  test("answers find their requests whatever their order", async () => {
+  test("responses are matched to their requests in any order", async () => {
     const { lines, engine } = fake();
     const first = engine.ask({ op: "write", scenario: 1 });
     const second = engine.ask({ op: "write", scenario: 2 });
@@ -127,7 +127,7 @@ describe("Engine", () => {
     expect(await second).toEqual({ toml: "two" });
   });
 
-  test("a worker that died refuses what waits and is replaced", async () => {
+  test("a worker that died rejects pending requests and is replaced", async () => {
     const { lines, engine } = fake();
     const lost = engine.ask({ op: "about" });
     await turn();
@@ -141,7 +141,7 @@ describe("Engine", () => {
     expect(await next).toEqual({ toml: "" });
   });
 
-  test("the end of a worker that was replaced ends nothing else", async () => {
+  test("the end of a replaced worker has no effect", async () => {
     const { lines, engine } = fake();
     const lost = engine.ask({ op: "about" });
     await turn();
@@ -153,13 +153,13 @@ describe("Engine", () => {
     expect(lines[0]?.onerror).toBeNull();
   });
 
-  test("a closed engine answers nothing", async () => {
+  test("a closed engine does not reply", async () => {
     const { engine } = fake();
     engine.close();
     await expect(engine.ask({ op: "about" })).rejects.toThrow("closed");
   });
 
-  test("an engine that cannot be fetched says so, and may be fetched later", async () => {
+  test("an engine that cannot be fetched reports the reason, and may be fetched later", async () => {
     let tries = 0;
     const lines: FakeLine[] = [];
     const engine = new Engine(
@@ -182,7 +182,7 @@ describe("Engine", () => {
   });
 });
 
-test("a pool gives an engine one job at a time", async () => {
+test("a pool assigns one job at a time to an engine", async () => {
   const pool = new Pool([fake().engine, fake().engine]);
   let now = 0;
   let most = 0;

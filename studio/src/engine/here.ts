@@ -1,4 +1,4 @@
-/** The engines of this page: where the module and the schema lie, and how a worker is opened. */
+/** The engines of this page: addresses of the module and the schema, and the opening of workers. */
 
 import { analyseWith } from "./analysis.ts";
 import { Engine, type Line, type Parts } from "./client.ts";
@@ -7,7 +7,7 @@ import { compiled, Instance } from "./wasm.ts";
 
 let parts: Promise<Parts> | undefined;
 
-/** The page's folder, so that everything is found wherever it lies. */
+/** Resolves a name relative to the page's directory, so that the page works at any address. */
 export function address(name: string): URL {
   return new URL(name, document.baseURI);
 }
@@ -26,7 +26,7 @@ async function fetched(): Promise<Parts> {
   return { module, schema };
 }
 
-/** The module and the schema, fetched once; the page can analyse results from then on. */
+/** The module and the schema, fetched once; the page can analyse results afterwards. */
 export function shared(): Promise<Parts> {
   parts ??= fetched().catch((error) => {
     parts = undefined;
@@ -37,12 +37,15 @@ export function shared(): Promise<Parts> {
 
 let lines = 0;
 
-/** A name for a worker, which it holds as a lock, so that its end is noticed even where the browser tells nobody. */
+/**
+ * Returns a name for a worker. The worker holds a lock of this name, so that its end is noticed even if the browser
+ * does not report it.
+ */
 export function nameOfLine(): string {
   return `lightlag ${lines++} ${crypto.randomUUID?.() ?? Math.random()}`;
 }
 
-/** Gives a worker that has said that it holds the lock of its name an error when it is killed. */
+/** Dispatches an error event on a worker when it is killed, which releases the lock of its name. */
 export function watchEnd(worker: Worker, name: string): void {
   worker.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     if (typeof data === "object" && data !== null && "held" in data) {
@@ -58,12 +61,12 @@ function line(): Line {
   return worker as unknown as Line;
 }
 
-/** An engine of one's own. */
+/** Opens a separate engine. */
 export function engine(): Engine {
   return new Engine(shared, line);
 }
 
-/** As many engines as are useful here, one core left to the page. */
-export function pool(most = Math.max(1, (navigator.hardwareConcurrency || 2) - 1)): Pool {
-  return new Pool(Array.from({ length: most }, engine));
+/** Returns a pool with a useful number of engines, which leaves one core to the page. */
+export function pool(maxEngines = Math.max(1, (navigator.hardwareConcurrency || 2) - 1)): Pool {
+  return new Pool(Array.from({ length: maxEngines }, engine));
 }

@@ -2,11 +2,11 @@
 
 import { type Door, FullError } from "./protocol.ts";
 
-/** Gives jobs to engines: one engine works on one job at a time, and jobs start in the order in which they came. */
+/** Assigns jobs to engines: one engine works on one job at a time, and jobs start in the order of their calls. */
 export class Pool {
   private readonly free: Door[];
   private readonly queue: ((engine: Door) => void)[] = [];
-  /** Engines that work or are free. */
+  /** Number of engines, active or free. */
   private there: number;
 
   constructor(private readonly engines: readonly Door[]) {
@@ -19,10 +19,10 @@ export class Pool {
   }
 
   /**
-   * Does a job, such as a whole run, with an engine that nobody else uses meanwhile. An engine for which there is no room has no
-   * part any more, and the job goes to another.
+   * Does a job, such as a complete run, with an engine reserved for it. An engine that does not fit into memory leaves
+   * the pool, and the job gets another.
    *
-   * @throws {FullError} if there is room for none
+   * @throws {FullError} if no engine fits into memory
    */
   async use<T>(job: (engine: Door) => Promise<T>): Promise<T> {
     for (;;) {

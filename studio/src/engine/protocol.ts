@@ -1,36 +1,40 @@
-/** Requests to the engine, its answers, and the binary form of an answer. */
+/** Requests to the engine, its responses, and their binary form. */
 
-/** A scenario with the files that it names, in base 64, and changes as of `--set`. */
-export interface Asked {
+import type { Curves, OutcomeOfRun } from "../compare/outcome.ts";
+import type { Chart } from "../save/report/charts.ts";
+import type { Recorded, Summed } from "./results.gen.ts";
+
+/** A scenario with the files that it names, in base 64, and changes in the form of `--set`. */
+export interface ScenarioInput {
   toml: string;
   files?: Record<string, string>;
   sets?: [path: string, value: string][];
 }
 
-/** Packets that a run tells, each hop of each copy a row. */
+/** Packets reported by a run, one row per hop of each copy. */
 export interface Watch {
   from_s?: number;
   to_s?: number;
   flow?: number;
-  /** The most rows of a step. */
+  /** Maximum number of rows of a step. */
   most: number;
 }
 
 export interface Requests {
   about: { op: "about" };
   schema: { op: "schema"; schema: unknown };
-  check: { op: "check" } & Asked;
+  check: { op: "check" } & ScenarioInput;
   edit: { op: "edit"; toml: string; path: string; value: unknown };
   write: { op: "write"; scenario: unknown };
   /** A capture in base 64. */
   inspect: { op: "inspect"; data: string };
-  network: { op: "network" } & Asked;
-  start: { op: "start"; seed?: number; packets?: Watch; captures?: boolean } & Asked;
+  network: { op: "network" } & ScenarioInput;
+  start: { op: "start"; seed?: number; packets?: Watch; captures?: boolean } & ScenarioInput;
   step: { op: "step"; run: number; until_s: number; events?: number };
-  finish: { op: "finish"; run: number; whole?: boolean };
+  finish: { op: "finish"; run: number; whole?: boolean; compared?: boolean };
   close: { op: "close"; run: number };
-  sky: { op: "sky" } & Asked;
-  flight: { op: "flight" } & Asked;
+  sky: { op: "sky" } & ScenarioInput;
+  flight: { op: "flight" } & ScenarioInput;
   places_at: { op: "places_at"; place: number; time_s: number };
   courses: { op: "courses"; place: number; from: number; to: number; until_s: number };
   leave: { op: "leave"; place: number };
@@ -39,7 +43,7 @@ export interface Requests {
 export type Op = keyof Requests;
 export type Request = Requests[Op];
 
-/** A mistake in a scenario. Places count in UTF-16 units of its text. */
+/** An error in a scenario. Positions count in UTF-16 units of its text. */
 export interface Problem {
   path: string;
   message: string;
@@ -52,7 +56,7 @@ export interface Advice extends Problem {
   kind: string;
 }
 
-/** What `about` says of a congestion control algorithm. */
+/** Description of a congestion control algorithm, returned by `about`. */
 export interface Algorithm {
   name: string;
   about: string;
@@ -105,7 +109,7 @@ export interface NetworkFlow {
   transport: string;
   start_s: number;
   transfer_bytes: number | null;
-  /** The nodes that it crosses at the start of the run. */
+  /** Nodes of its path at the start of the run. */
   way: number[] | null;
 }
 
@@ -117,7 +121,7 @@ export interface Network {
   flows: NetworkFlow[];
   proxies: number[];
   sky: { first: number; satellites: number; stations: number[] } | null;
-  /** What is left out of a large network. */
+  /** Counts of the items left out of a large network. */
   more: { nodes: number; links: number; flows: number };
 }
 
@@ -138,10 +142,26 @@ export interface Stepped {
   tables: Tables;
 }
 
+/** The summary of a run, as `lightlag run --json` prints it. Tables without rows are left out, except flows and links. */
+export interface Summary extends Pick<Summed, "flows" | "links">, Partial<Omit<Summed, "flows" | "links">> {
+  scenario: Scenario & { name?: string; record: { trace: string; queue: string; drops?: boolean } };
+  seed: number;
+  version: string;
+  simulated_s: number;
+  events: number;
+  packet_hops: number;
+  expired_packets?: number;
+  result_hash: string;
+}
+
 export interface Finished {
-  summary: Record<string, unknown>;
+  summary: Summary;
   interrupted: boolean;
   failed?: string;
+  /** Charts of its report, if the run is complete. */
+  charts?: Chart[] | null;
+  /** Outcome and curves, for runs of a comparison. */
+  outcome?: [OutcomeOfRun, Curves] | null;
   tables: Tables;
   captures: { name: string; data: Uint8Array }[];
 }
@@ -162,7 +182,7 @@ export interface Flight {
   errors?: Problem[];
   place: number;
   nodes: string[];
-  /** The box of all places, in metres, where a recording has them. */
+  /** Bounding box of all positions in metres, where a recording has them. */
   extent?: { least: [number, number, number]; most: [number, number, number] };
 }
 
@@ -188,9 +208,9 @@ export interface Connection {
   backward: Side;
 }
 
-/** The findings that the engine has about a capture. */
+/** The engine's findings about a capture. */
 export interface Findings {
-  /** The rate at which the data of the largest connection came through. */
+  /** Delivery rate of the largest connection's data. */
   rate_bps?: number | null;
   connections: Connection[];
 }
@@ -216,19 +236,19 @@ export interface Answers {
 
 export type AnswerTo<R extends Request> = Answers[R["op"]];
 
-/** An engine: in a worker of the page, or behind a WebSocket. */
+/** An engine: in a worker of the page, or at the other end of a WebSocket. */
 export interface Door {
-  /** @throws {EngineError} what the engine says of a request that it cannot answer */
+  /** @throws {EngineError} the engine's error for a request that it rejects */
   ask<R extends Request>(request: R): Promise<AnswerTo<R>>;
   close(): void;
 }
 
-/** What the engine says of a request that it cannot answer. */
+/** The engine's error for a request that it rejects. */
 export class EngineError extends Error {
   override name = "EngineError";
 }
 
-/** There is no room for another engine. */
+/** Error: no memory is left for another engine. */
 export class FullError extends EngineError {
   override name = "FullError";
 }
@@ -237,16 +257,22 @@ export type Values = Float64Array | Uint32Array | Uint8Array;
 
 export interface Column {
   values: Values;
-  /** The list into which the values are indices, or its name in the answer to `start`. */
+  /** The list into which the values are indices, or the name of that list in the response to `start`. */
   names?: "flows" | "links" | "nodes" | string[];
 }
 
-export interface Table {
+export interface Table<Name extends string = string> {
   rows: number;
-  columns: Record<string, Column>;
+  columns: Partial<Record<Name, Column>>;
 }
 
-export type Tables = Record<string, Table>;
+/**
+ * Tables recorded by a run, packets of a {@link Watch}, and positions of nodes with the links between them at one
+ * time.
+ */
+export type Tables = { [Name in keyof Recorded]?: Table<Recorded[Name]> } & {
+  [Name in "packets" | "places" | "isls"]?: Table;
+};
 
 interface Head {
   error?: { message: string };
@@ -262,18 +288,18 @@ interface HeadColumn {
 }
 
 /**
- * Reads an answer: u32 LE length of the head, the head in JSON, zeros up to a multiple of 8, columns. The columns are views
- * into the buffer.
+ * Reads a response: u32 LE length of the head, the head in JSON, zeros up to a multiple of 8, columns. The columns are
+ * views into the buffer.
  *
- * @throws {EngineError} the message of an answer that is a refusal
+ * @throws {EngineError} the message of an error response
  */
 export function decode(answer: ArrayBuffer): unknown {
   if (answer.byteLength < 4) {
-    throw new EngineError(`an answer of ${answer.byteLength} bytes is too short; at least 4 were expected`);
+    throw new EngineError(`a response of ${answer.byteLength} bytes is too short; expected at least 4 bytes`);
   }
   const length = new DataView(answer).getUint32(0, true);
   if (4 + length > answer.byteLength) {
-    throw new EngineError(`an answer of ${answer.byteLength} bytes says that its head has ${length}`);
+    throw new EngineError(`a response of ${answer.byteLength} bytes specifies a head of ${length} bytes`);
   }
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(answer, 4, length))) as Head;
   if (head.error) {

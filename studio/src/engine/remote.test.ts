@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Remote } from "./remote.ts";
 import type { Wire } from "./socket.ts";
 
-/** A server that the test plays. */
+/** A server simulated by the test. */
 class Played implements Wire {
   binaryType: BinaryType = "blob";
   onopen: Wire["onopen"] = null;
@@ -62,7 +62,7 @@ function remote() {
   return { engine, wires, settled };
 }
 
-test("the token goes first, and answers find their requests in any order", async () => {
+test("the token is sent first, and responses are matched to their requests in any order", async () => {
   const { engine, wires, settled } = remote();
   const first = engine.ask({ op: "about" });
   const second = engine.ask({ op: "close", run: 3 });
@@ -78,7 +78,7 @@ test("the token goes first, and answers find their requests in any order", async
   expect(engine.load).toBe(0);
 });
 
-test("columns are read behind the id", async () => {
+test("columns are read after the ID", async () => {
   const { engine, wires, settled } = remote();
   const asked = engine.ask({ op: "places_at", place: 0, time_s: 0 });
   wires[0]?.welcome();
@@ -88,7 +88,7 @@ test("columns are read behind the id", async () => {
   expect([...((await asked).tables.places?.columns.x?.values ?? [])]).toEqual([1.5, -2]);
 });
 
-test("a refusal of the engine is an error with its words", async () => {
+test("an error of the engine is raised with its message", async () => {
   const { engine, wires, settled } = remote();
   const asked = engine.ask({ op: "about" });
   wires[0]?.welcome();
@@ -97,13 +97,13 @@ test("a refusal of the engine is an error with its words", async () => {
   await expect(asked).rejects.toThrow("toml: is code");
 });
 
-test("a server that ends is told, and the next request connects again", async () => {
+test("a lost server is reported, and the next request reconnects", async () => {
   const { engine, wires, settled } = remote();
   const lost = engine.ask({ op: "about" });
   wires[0]?.welcome();
   await settled();
   wires[0]?.end(1006);
-  await expect(lost).rejects.toThrow("lightlag studio has ended or does not answer; start it again");
+  await expect(lost).rejects.toThrow("lightlag studio has stopped or does not respond; start it again");
   const again = engine.ask({ op: "about" });
   expect(wires).toHaveLength(2);
   wires[1]?.welcome();
@@ -113,17 +113,17 @@ test("a server that ends is told, and the next request connects again", async ()
 });
 
 test.each([
-  [4401, "", "refused the token"],
-  [4429, "16 connections are open already", "takes no more connections (16 connections are open already)"],
-  [1006, "", "has ended or does not answer"],
-])("a connection that is refused with %i says why", async (code, why, said) => {
+  [4401, "", "rejected the token"],
+  [4429, "16 connections are open already", "accepts no more connections (16 connections are open already)"],
+  [1006, "", "has stopped or does not respond"],
+])("a connection that is closed with %i reports the reason", async (code, why, said) => {
   const { engine, wires } = remote();
   const asked = engine.ask({ op: "about" });
   wires[0]?.end(code, why);
   await expect(asked).rejects.toThrow(said);
 });
 
-test("a closed engine answers nothing, and ends its connection", async () => {
+test("a closed engine does not reply, and closes its connection", async () => {
   const { engine, wires, settled } = remote();
   const asked = engine.ask({ op: "about" });
   wires[0]?.welcome();

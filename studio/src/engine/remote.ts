@@ -1,4 +1,4 @@
-/** The native engine behind the WebSocket of `lightlag studio`. */
+/** The native engine, over the WebSocket of `lightlag studio`. */
 
 import { type AnswerTo, type Door, decode, EngineError, type Request } from "./protocol.ts";
 import { type Address, type Connect, connect, opened, type Wire } from "./socket.ts";
@@ -8,7 +8,7 @@ interface Waiting {
   refuse(error: EngineError): void;
 }
 
-/** An engine on this machine. A connection that ended is opened again at the next request; its runs are gone. */
+/** An engine on this machine. A closed connection is reopened at the next request; its runs are lost. */
 export class Remote implements Door {
   private wire: Promise<Wire> | undefined;
   private readonly waiting = new Map<number, Waiting>();
@@ -24,7 +24,7 @@ export class Remote implements Door {
     return decode(await this.bytes(request)) as AnswerTo<R>;
   }
 
-  /** The answer as it comes. */
+  /** Returns the response without decoding it. */
   async bytes(request: Request): Promise<ArrayBuffer> {
     if (this.isClosed) {
       throw new EngineError("the engine is closed");
@@ -39,12 +39,12 @@ export class Remote implements Door {
     });
   }
 
-  /** Requests that wait for an answer. */
+  /** Number of pending requests. */
   get load(): number {
     return this.waiting.size;
   }
 
-  /** Ends the connection, and with it what the engine is doing for it. The next request opens another. */
+  /** Ends the connection, and with it the engine's current work. The next request opens another. */
   stop(why = "the engine was stopped"): void {
     const wire = this.wire;
     this.drop(why);
@@ -82,7 +82,10 @@ export class Remote implements Door {
     return wire;
   }
 
-  /** Four bytes of the id, then the answer, whose columns must lie at multiples of eight. */
+  /**
+   * Receives a message: a request's id in four bytes, then the response, which is copied so that its columns are
+   * aligned.
+   */
   private receive(data: string | ArrayBuffer): void {
     if (typeof data === "string" || data.byteLength < 4) {
       return;

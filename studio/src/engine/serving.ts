@@ -1,4 +1,4 @@
-/** The work of a worker: requests in turn, and a fresh engine after a trap. */
+/** Serves requests in a worker one after another, with a new engine after a trap. */
 
 import type { Request } from "./protocol.ts";
 
@@ -7,20 +7,23 @@ export type ToWorker =
   | { kind: "open"; module: WebAssembly.Module; schema: unknown }
   | { kind: "ask"; id: number; request: Request };
 
-/** A worker says once that it holds the lock of its name, which is free again when it ends, however it ends. */
+/**
+ * Message that a worker sends once, when it holds the lock of its name. The lock is released when the worker ends for
+ * any reason.
+ */
 export interface Held {
   held: true;
 }
 
-/** Messages from a worker: an answer, or why there is none. */
+/** Messages from a worker: a response, or an error. */
 export type FromWorker = { id: number; answer: ArrayBuffer } | { id: number; message: string };
 
-/** An engine that takes JSON and gives bytes. */
+/** An engine that takes JSON and returns bytes. */
 export interface Asks {
   ask(request: string): ArrayBuffer;
 }
 
-/** Serves requests with an engine that `make` makes, and makes another when it has trapped. */
+/** Serves requests with an engine from `make`, and makes another after a trap. */
 export class Serving {
   private engine: Promise<Asks> | undefined;
 
@@ -40,10 +43,10 @@ export class Serving {
 
 function reason(error: unknown): string {
   if (error instanceof WebAssembly.RuntimeError) {
-    return `the engine stopped (${error.message}); a fresh one has taken its place, and runs that were open are gone`;
+    return `the engine stopped (${error.message}); it was replaced, and open runs are lost`;
   }
   if (error instanceof RangeError) {
-    return `the engine has no memory left (${error.message}); a fresh one has taken its place`;
+    return `the engine is out of memory (${error.message}); it was replaced`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,14 +1,14 @@
-/** A WebSocket of `lightlag studio`: the token goes first, and a welcome answers it. */
+/** A WebSocket of `lightlag studio`: the client sends the token first, and the server replies with a welcome. */
 
 import { EngineError, FullError } from "./protocol.ts";
 
-/** Where it listens, and the token that it wants. */
+/** Listening address of the server, and its token. */
 export interface Address {
   url: string;
   token: string;
 }
 
-/** A WebSocket as far as it is used here, so that tests can give another. */
+/** The part of a WebSocket's interface that is used here, so that tests can replace it. */
 export interface Wire {
   binaryType: BinaryType;
   onopen: ((event: Event) => void) | null;
@@ -22,26 +22,26 @@ export type Connect = (url: string) => Wire;
 
 export const connect: Connect = (url) => new WebSocket(url);
 
-/** The server takes no more connections. */
+/** Close code: the server accepts no more connections. */
 const FULL = 4429;
 
-/** Why a connection ended, in words. */
+/** Returns the reason of a closed connection, as text. */
 export function reason({ code, reason: why }: Pick<CloseEvent, "code" | "reason">): string {
   if (code === 4401) {
-    return "lightlag studio refused the token; open the address that it printed";
+    return "lightlag studio rejected the token; open the address that it printed";
   }
   if (code === FULL) {
-    return `lightlag studio takes no more connections (${why}); close other pages of it`;
+    return `lightlag studio accepts no more connections (${why}); close other tabs of the studio`;
   }
   return why
-    ? `lightlag studio ended the connection (${why})`
-    : "lightlag studio has ended or does not answer; start it again, and open the address that it prints";
+    ? `lightlag studio closed the connection (${why})`
+    : "lightlag studio has stopped or does not respond; start it again, and open the address that it prints";
 }
 
 /**
  * Opens a connection.
  *
- * @throws {EngineError} why there is none; {@link FullError} where the server takes no more
+ * @throws {EngineError} if it cannot be opened; {@link FullError} if the server accepts no more connections
  */
 export function opened(
   address: Address,

@@ -7,7 +7,7 @@ interface Exports {
   done(answer: number): void;
 }
 
-/** Fetches and compiles the module. A server that gives another media type than `application/wasm` is forgiven. */
+/** Fetches and compiles the module. Media types other than `application/wasm` are accepted. */
 export async function compiled(address: string | URL): Promise<WebAssembly.Module> {
   const response = await fetch(address);
   if (!response.ok) {
@@ -19,7 +19,7 @@ export async function compiled(address: string | URL): Promise<WebAssembly.Modul
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** One engine with a memory of its own. */
+/** One engine with its own memory. */
 export class Instance {
   private readonly exports: Exports;
   private readonly encoder = new TextEncoder();
@@ -33,9 +33,9 @@ export class Instance {
   }
 
   /**
-   * Answers a request in JSON with bytes as {@link decode} reads them.
+   * Processes a request in JSON and returns bytes for {@link decode}.
    *
-   * @throws {WebAssembly.RuntimeError} a trap, after which this instance must not be used
+   * @throws {WebAssembly.RuntimeError} a trap; this instance must not be used afterwards
    */
   ask(request: string): ArrayBuffer {
     const { memory, room, ask, done } = this.exports;

@@ -10,7 +10,7 @@ import "./help.css";
 const VIEWS: [name: string, does: string][] = [
   [
     "Scenario",
-    "describes a network and its flows as text, form and drawing, which all show the same. Errors name their fix.",
+    "describes a network and its flows as text, form and drawing, which are always in sync. Each error states a fix.",
   ],
   [
     "Run",
@@ -31,7 +31,7 @@ const KEYS: [where: string, keys: [key: string, does: string][]][] = [
     ],
   ],
   [
-    "Charts, diagrams, globe (with the focus)",
+    "Charts, diagrams and globe, when focused",
     [
       ["+ −", "zoom in, zoom out"],
       ["Arrow keys", "move, turn"],
@@ -73,8 +73,8 @@ export default function HelpButton() {
           Help
         </h2>
         <p>
-          lightlag simulates transport protocols over satellites, swarms and deep space. The simulator runs in this
-          page: no scenario leaves your machine.
+          lightlag simulates transport protocols over satellite, swarm and deep-space networks. The simulator runs in
+          this page, and scenarios are not sent to a server.
         </p>
         <Documentation address={address.value} />
         <h3>Views</h3>
@@ -105,7 +105,7 @@ export default function HelpButton() {
         <h3>Version and licence</h3>
         <p>lightlag {about.value?.version ?? "…"}, MIT licence.</p>
         <details>
-          <summary>Text of the licence</summary>
+          <summary>Licence text</summary>
           <pre>{licence}</pre>
         </details>
         <form method="dialog">
@@ -116,7 +116,7 @@ export default function HelpButton() {
   );
 }
 
-/** Where to read more: the site that the page is part of, or the commands of the package. */
+/** Link to the documentation: the site that the page is part of, or the commands of the package. */
 function Documentation({ address }: { address: string | undefined }) {
   return address ? (
     <p>
@@ -128,7 +128,7 @@ function Documentation({ address }: { address: string | undefined }) {
   ) : (
     <p>
       Documentation: <code>lightlag explain rwnd</code> explains a key or a term, <code>lightlag --help</code> lists the
-      commands, and the directory <code>docs</code> of the sources has a tutorial, guides and the reference.
+      commands, and the source tree has a tutorial, guides and the reference in the directory <code>docs</code>.
     </p>
   );
 }

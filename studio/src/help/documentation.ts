@@ -1,4 +1,4 @@
-/** Address of the documentation, which whoever publishes the page writes into its head; undefined where there is none. */
+/** Address of the documentation, which the publisher of the page writes into its head; undefined if there is none. */
 export function documentation(): string | undefined {
   return document.querySelector<HTMLMetaElement>('meta[name="lightlag-documentation"]')?.content || undefined;
 }

@@ -18,13 +18,13 @@ export interface Machine {
 
 export type Kind = "run" | "comparison" | "study" | "reproduction" | "study file" | "scenario";
 
-/** Results, a study or a scenario below the folders. */
+/** Results, a study or a scenario in the directories. */
 export interface Entry {
   place: string;
   kind: Kind;
   name: string;
   scenario: string | null;
-  /** UTC, ISO 8601. */
+  /** Date and time in UTC (ISO 8601). */
   date: string;
   hash: string | null;
   interrupted?: boolean;
@@ -33,11 +33,11 @@ export interface Entry {
 
 export interface Found {
   entries: Entry[];
-  /** Whether there are more than these. */
+  /** Whether there are more entries than those listed. */
   more: boolean;
 }
 
-/** Why a request has no answer; `status` is 0 where the server does not answer at all. */
+/** Error of a request; `status` is 0 if the server does not respond. */
 export class ApiError extends Error {
   override name = "ApiError";
 
@@ -49,31 +49,32 @@ export class ApiError extends Error {
   }
 }
 
-export const GONE = "lightlag studio has ended or does not answer; start it again, and open the address that it prints";
+export const GONE =
+  "lightlag studio has stopped or does not respond; start it again, and open the address that it prints";
 
 export class Api {
   constructor(readonly token: string) {}
 
   about(): Promise<Machine> {
-    return this.asked("about");
+    return this.request("about");
   }
 
   results(): Promise<Found> {
-    return this.asked("results");
+    return this.request("results");
   }
 
-  /** A scenario, or that of a run. */
+  /** Returns a scenario, or the scenario of a run. */
   file(place: string): Promise<Opened> {
-    return this.asked(`file?${new URLSearchParams({ place })}`);
+    return this.request(`file?${new URLSearchParams({ place })}`);
   }
 
-  /** Where the report of results is for a while. */
+  /** Returns a temporary address of the report of results. */
   async report(place: string): Promise<string> {
     const init = { method: "POST", body: JSON.stringify({ place }) };
-    return (await this.asked<{ address: string }>("report", init)).address;
+    return (await this.request<{ address: string }>("report", init)).address;
   }
 
-  private async asked<T>(path: string, init: RequestInit = {}): Promise<T> {
+  private async request<T>(path: string, init: RequestInit = {}): Promise<T> {
     let answer: Response;
     try {
       answer = await fetch(`/api/${path}`, { ...init, headers: { Authorization: `Bearer ${this.token}` } });
@@ -84,11 +85,14 @@ export class Api {
     try {
       body = await answer.json();
     } catch {
-      throw new ApiError(`lightlag studio answered ${answer.status} with what is no JSON`, answer.status);
+      throw new ApiError(
+        `lightlag studio replied with status ${answer.status} and a body that is not JSON`,
+        answer.status,
+      );
     }
     if (!answer.ok) {
       const { error } = body as { error?: { message?: string } };
-      throw new ApiError(error?.message ?? `lightlag studio answered ${answer.status}`, answer.status);
+      throw new ApiError(error?.message ?? `lightlag studio replied with status ${answer.status}`, answer.status);
     }
     return body as T;
   }

@@ -1,4 +1,4 @@
-/** The machine from which this page came: whether it answers, and whether its engine is the one that runs. */
+/** The machine that serves this page: whether it responds, and whether its engine is selected. */
 
 import { batch, signal } from "@preact/signals";
 import { check, fault } from "../app/checking.ts";
@@ -7,38 +7,38 @@ import { Remote } from "../engine/remote.ts";
 import { Api, ApiError, type Entry, type Machine } from "./api.ts";
 import { Tasks } from "./tasks.ts";
 
-/** What the server said of itself; undefined where it gave no answer. */
+/** Description of the server; undefined if it did not respond. */
 export const machine = signal<Machine | undefined>(undefined);
-/** What went wrong between this page and the server. */
+/** Connection error between this page and the server. */
 export const trouble = signal("");
-/** What is said of the scenario with which the server was started. */
+/** Notice about the scenario that the server was started with. */
 export const notice = signal("");
-/** Whether the server answers. */
+/** Whether the server responds. */
 export const isThere = signal(false);
-/** A report that is open. */
+/** The open report. */
 export const shown = signal<{ name: string; address: string } | undefined>(undefined);
 
 let api = new Api("");
 let tasks = new Tasks({ url: "", token: "" }, () => undefined);
 
-/** Requests to the server. */
+/** Returns the requests to the server. */
 export function server(): Api {
   return api;
 }
 
-/** Tasks of the server. */
+/** Returns the tasks of the server. */
 export function work(): Tasks {
   return tasks;
 }
 
-/** Connects to the server from which the page came. */
+/** Connects to the server that the page came from. */
 export async function connectWith(token: string): Promise<void> {
   api = new Api(token);
   tasks = new Tasks({ url: at("tasks"), token }, lost);
   await reconnect();
 }
 
-/** Connects again, after the server was away. */
+/** Reconnects after the server was unavailable. */
 export async function reconnect(): Promise<void> {
   try {
     const about = await api.about();
@@ -56,7 +56,7 @@ export async function reconnect(): Promise<void> {
   }
 }
 
-/** Runs on this machine, or in this page. */
+/** Selects the engine of this machine, or the page's own. */
 export function runHere(isHere: boolean): void {
   if (isHere === (elsewhere.peek() !== undefined)) {
     return;
@@ -72,7 +72,7 @@ export async function openReport(entry: Pick<Entry, "place" | "name">): Promise<
   shown.value = { name: entry.name, address: await api.report(entry.place) };
 }
 
-/** An error in words. */
+/** Describes an error as text. */
 export function said(error: unknown): string {
   if (error instanceof ApiError && error.status === 0) {
     isThere.value = false;
@@ -83,7 +83,7 @@ export function said(error: unknown): string {
 function lost(why: string): void {
   batch(() => {
     isThere.value = false;
-    trouble.value = `${why}. The page still checks and saves what is open; views that were not open need the server`;
+    trouble.value = `${why}. The studio can still check and save the open scenario; views that were not opened yet need the server`;
     runHere(false);
     fault.value = undefined;
   });

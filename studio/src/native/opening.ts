@@ -1,11 +1,11 @@
-/** Scenarios of this machine become the scenario of the page. */
+/** Opening of scenarios from this machine. */
 
 import { door, take } from "../app/state.ts";
 import { open } from "../app/views.ts";
 import type { Entry, Opened } from "./api.ts";
 import { notice, server } from "./machine.ts";
 
-/** Takes a scenario, whatever is wrong with it: its mistakes are shown in place. Gives what is to be said of it. */
+/** Opens a scenario, with or without errors, which are shown in place. Returns a notice for the user. */
 export async function takeOpened({ name, text, format, files, error }: Opened): Promise<string> {
   if (text) {
     try {
@@ -14,10 +14,10 @@ export async function takeOpened({ name, text, format, files, error }: Opened): 
       return `${name} was not opened: ${error ?? (mistake instanceof Error ? mistake.message : mistake)}`;
     }
   }
-  return error ? `${name} has mistakes: ${error}` : "";
+  return error ? `${name} has errors: ${error}` : "";
 }
 
-/** Opens the scenario of an entry with its files; that of a run is complete, with all defaults. */
+/** Opens the scenario of an entry with its files; the scenario of a run is complete, with all defaults. */
 export async function openScenario({ place, name }: Pick<Entry, "place" | "name">): Promise<void> {
   const opened = await server().file(place);
   notice.value = await takeOpened({ ...opened, name });

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { shown } from "./machine.ts";
 
-/** A report in a frame without an origin: its scripts reach nothing of the page and of the server. */
+/** A report in a frame without an origin: its scripts cannot access the page or the server. */
 export function Report() {
   const dialog = useRef<HTMLDialogElement>(null);
   const report = shown.value;

@@ -1,12 +1,15 @@
-/** Results, studies and scenarios below the folders, as a table. */
+/** Results, studies and scenarios in the directories, as a table. */
 
 import { batch, computed, signal, useSignalEffect } from "@preact/signals";
+import { Fault } from "../app/fault.tsx";
+import { Options } from "../app/fields.tsx";
+import { Scrolled } from "../app/table.tsx";
 import type { Entry, Found } from "./api.ts";
-import { isThere, openReport, said, server, work } from "./machine.ts";
-import { openScenario } from "./opening.ts";
+import { isThere, said, server, work } from "./machine.ts";
+import { Openers } from "./openers.tsx";
 import { arranged, type Key } from "./table.ts";
 
-/** Rows that are shown until more are asked for. */
+/** Number of rows that are shown until more are requested. */
 const ROWS = 200;
 const COLUMNS: [Key, string][] = [
   ["name", "Name"],
@@ -25,22 +28,22 @@ const by = signal<Key>("date");
 const isDown = signal(true);
 const isWhole = signal(false);
 const rows = computed(() => arranged(found.value?.entries ?? [], words.value, kind.value, by.value, isDown.value));
-/** How many results tasks have written: when there is another, the table is read again. */
+/** Number of results that tasks have written: when it grows, the table is read again. */
 const written = computed(() => work().all.value.reduce((sum, task) => sum + task.written.value.length, 0));
 
-let asked = 0;
+let requests = 0;
 
-/** Reads the table. An answer that comes after that to a later request is of an older list. */
+/** Reads the table. A response that arrives after the response to a later request is stale. */
 async function load(): Promise<void> {
-  const number = ++asked;
+  const number = ++requests;
   try {
     const now = await server().results();
-    if (number === asked) {
+    if (number === requests) {
       found.value = now;
       fault.value = "";
     }
   } catch (error) {
-    if (number === asked) {
+    if (number === requests) {
       fault.value = said(error);
     }
   }
@@ -73,26 +76,19 @@ export function Results() {
           Kind{" "}
           <select value={kind.value} onChange={(event) => (kind.value = event.currentTarget.value)}>
             <option value="">all</option>
-            {KINDS.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
+            <Options options={KINDS} />
           </select>
         </label>
         <span class="quiet" role="status">
           {found.value ? `${rows.value.length} of ${found.value.entries.length}` : "…"}
-          {found.value?.more && " (there are more; name a folder further down with --folder)"}
+          {found.value?.more && " (the list is incomplete; give a subdirectory with --folder)"}
         </span>
         <button type="button" onClick={() => void load()}>
-          Read again
+          Refresh
         </button>
       </div>
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard */}
-      <section class="scroll" tabIndex={0} aria-label="The table of results">
+      <Fault>{fault.value}</Fault>
+      <Scrolled label="Table of results">
         <table aria-label="Results">
           <thead>
             <tr>
@@ -108,12 +104,12 @@ export function Results() {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scrolled>
       {found.value && rows.value.length === 0 && (
         <p class="quiet">
           {found.value.entries.length === 0
-            ? "Nothing is in the folders yet: start a run above."
-            : "Nothing has all these words."}
+            ? "The directories are empty: start a run above."
+            : "No entry matches the filter."}
         </p>
       )}
       {shown.length < rows.value.length && (
@@ -148,16 +144,6 @@ function Head({ column, name }: { column: Key; name: string }) {
 function Row({ entry }: { entry: Entry }) {
   const { place, name, scenario, date, hash } = entry;
   const isStopped = entry.interrupted === true || entry.complete === false;
-  const attempt = async (what: () => Promise<unknown>) => {
-    try {
-      await what();
-      fault.value = "";
-    } catch (error) {
-      fault.value = `${name}: ${said(error)}`;
-    }
-  };
-  const hasReport = entry.kind !== "scenario" && entry.kind !== "study file";
-  const hasScenario = entry.kind === "scenario" || entry.kind === "run";
   return (
     <tr>
       <th scope="row" title={place}>
@@ -174,30 +160,18 @@ function Row({ entry }: { entry: Entry }) {
       <td>{hash ? <code title={hash}>{hash.slice(0, 12)}</code> : "–"}</td>
       <td>
         <span class="buttons">
-          {hasReport && (
-            <button
-              type="button"
-              aria-label={`Report of ${name}`}
-              onClick={() => void attempt(() => openReport(entry))}
-            >
-              Report
-            </button>
-          )}
-          {hasScenario && (
-            <button
-              type="button"
-              aria-label={`Scenario of ${name}`}
-              onClick={() => void attempt(() => openScenario(entry))}
-            >
-              Scenario
-            </button>
-          )}
+          <Openers
+            entry={entry}
+            hasReport={entry.kind !== "scenario" && entry.kind !== "study file"}
+            hasScenario={entry.kind === "scenario" || entry.kind === "run"}
+            fail={(why) => (fault.value = why && `${name}: ${why}`)}
+          />
           {entry.kind === "study file" && (
             <>
               <button
                 type="button"
                 aria-label={`Run ${name}`}
-                title="Make the runs that its store does not hold yet"
+                title="Make the runs that are missing from its store"
                 onClick={() => void work().start({ op: "study", study: place }, name)}
               >
                 Run
@@ -205,7 +179,7 @@ function Row({ entry }: { entry: Entry }) {
               <button
                 type="button"
                 aria-label={`Watch ${name}`}
-                title="See how far it is, whoever runs it"
+                title="Show its progress, even if it runs elsewhere"
                 onClick={() => void work().start({ op: "watch", study: place }, name)}
               >
                 Watch

@@ -1,4 +1,4 @@
-/** Loaded only where the page came from `lightlag studio`: one more view, and the choice of the engine. */
+/** Loaded only if the page came from `lightlag studio`: one more view, and the choice of the engine. */
 
 import { tools, view, views } from "../app/views.ts";
 import { shared } from "../engine/here.ts";
@@ -9,7 +9,7 @@ import { forgetToken } from "./token.ts";
 const VIEW = { key: "native", name: "This machine", load: () => import("./view.tsx") };
 const TOOL = { key: "engine", name: "Engine", load: () => import("./switch.tsx") };
 
-/** Connects, shows the view, and takes the scenario with which the server was started. */
+/** Connects, shows the view, and opens the scenario that the server was started with. */
 export async function start(token: string): Promise<void> {
   await Promise.all([connectWith(token), shared().catch(() => undefined)]);
   tools.unshift(TOOL);

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useId } from "preact/hooks";
+import { Fault } from "../app/fault.tsx";
 import { about, files, isSound, title, toml } from "../app/state.ts";
 import { isThere, machine, work } from "./machine.ts";
 import { seedsOf } from "./table.ts";
@@ -15,7 +16,7 @@ const jobs = signal<number | undefined>(undefined);
 const replications = signal(10);
 const firstSeed = signal("");
 const chosen = signal<readonly string[]>(["newreno", "cubic", "hybla", "bbr"]);
-/** What the server takes at most. */
+/** Maximum number of threads that the server accepts. */
 const MOST_THREADS = 1024;
 
 export function Starting() {
@@ -34,7 +35,7 @@ export function Starting() {
         }}
       >
         <fieldset class="choice">
-          <legend class="unseen">What to start</legend>
+          <legend class="unseen">Type of task</legend>
           {(["run", "compare"] as const).map((one) => (
             <label key={one}>
               <input type="radio" name="native-op" checked={op.value === one} onChange={() => (op.value = one)} />{" "}
@@ -44,23 +45,19 @@ export function Starting() {
         </fieldset>
         <div class="fields">
           {isRun ? (
-            <Field name="Seeds" hint="such as 1-5, 9; empty: that of the scenario" value={seedsText} />
+            <Field name="Seeds" hint="such as 1-5, 9; empty: the scenario's seed" value={seedsText} />
           ) : (
             <>
-              <NumberField name="Seeds each" least={1} most={1_000_000} value={replications} />
-              <Field name="First seed" hint="empty: that of the scenario" value={firstSeed} />
+              <NumberField name="Seeds per algorithm" least={1} most={1_000_000} value={replications} />
+              <Field name="First seed" hint="empty: the scenario's seed" value={firstSeed} />
             </>
           )}
-          <Field name="Duration" hint="such as 20 s; empty: that of the scenario" value={duration} />
-          {isRun && <NumberField name="Threads of a run" least={1} most={MOST_THREADS} value={threads} />}
-          <NumberField name="Runs at a time" least={1} most={MOST_THREADS} value={jobs} instead={cores} />
+          <Field name="Duration" hint="such as 20 s; empty: the scenario's duration" value={duration} />
+          {isRun && <NumberField name="Threads per run" least={1} most={MOST_THREADS} value={threads} />}
+          <NumberField name="Parallel runs" least={1} most={MOST_THREADS} value={jobs} instead={cores} />
         </div>
         {!isRun && <Algorithms />}
-        {wrong && (
-          <p class="fault" role="alert">
-            {wrong}
-          </p>
-        )}
+        <Fault>{wrong}</Fault>
         <p class="go">
           <button type="submit" class="primary" disabled={!isSound.value || !isThere.value || wrong !== ""}>
             {isRun ? "Run on this machine" : "Compare on this machine"}
@@ -68,9 +65,9 @@ export function Starting() {
           <span class="quiet">
             {isThere.value
               ? isSound.value
-                ? "Results are saved as a new folder."
-                : "The scenario has mistakes; the Scenario view shows them."
-              : "This machine does not answer."}
+                ? "Results are saved in a new directory."
+                : "The scenario has errors; the Scenario view shows them."
+              : "This machine does not respond."}
           </span>
         </p>
       </form>
@@ -153,16 +150,16 @@ function NumberField({ name, least, most, value, instead }: Whole) {
   );
 }
 
-/** What keeps the task from its start; empty: nothing. */
+/** Returns the reason why the task cannot start; empty if there is none. */
 function mistake(): string {
   const seeds = seedsOf(op.value === "run" ? seedsText.value : firstSeed.value);
   if (typeof seeds === "string") {
     return `Seeds: ${seeds}.`;
   }
   if (op.value === "compare" && seeds.length > 1) {
-    return "First seed: write one number.";
+    return "First seed: enter one whole number.";
   }
-  return op.value === "compare" && chosen.value.length < 2 ? "Choose two algorithms or more." : "";
+  return op.value === "compare" && chosen.value.length < 2 ? "Select at least two algorithms." : "";
 }
 
 function asking(): Asking {

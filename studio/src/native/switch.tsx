@@ -1,5 +1,6 @@
-/** At the head of every view: which engine runs, and what is wrong with the machine. */
+/** Header of every view: the selected engine, and errors of the machine. */
 
+import { Cross } from "../app/fields.tsx";
 import { elsewhere } from "../app/state.ts";
 import { isThere, machine, notice, reconnect, runHere, trouble } from "./machine.ts";
 import "./native.css";
@@ -14,7 +15,7 @@ export default function Switch() {
           <select
             value={elsewhere.value ? "machine" : "page"}
             disabled={!isThere.value}
-            title="The engine of the views Scenario, Run and Compare: the page's own (WebAssembly), or the native one of this machine"
+            title="Engine of the Scenario, Run and Compare views: WebAssembly in this page, or native on this machine"
             onChange={(event) => runHere(event.currentTarget.value === "machine")}
           >
             <option value="page">this page</option>
@@ -30,32 +31,17 @@ export default function Switch() {
               <button type="button" onClick={() => void reconnect()}>
                 Try again
               </button>
-              <Close says={trouble} />
+              <Cross label="Close" act={() => (trouble.value = "")} />
             </div>
           )}
           {notice.value && (
             <div class="notice" role="alert">
               <p>{notice}</p>
-              <Close says={notice} />
+              <Cross label="Close" act={() => (notice.value = "")} />
             </div>
           )}
         </div>
       )}
     </>
-  );
-}
-
-function Close({ says }: { says: { value: string } }) {
-  return (
-    <button
-      type="button"
-      class="icon"
-      aria-label="Close"
-      onClick={() => {
-        says.value = "";
-      }}
-    >
-      ×
-    </button>
   );
 }

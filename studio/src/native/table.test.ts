@@ -12,7 +12,7 @@ function names(words: string, kind: string, by: Parameters<typeof arranged>[3], 
   return arranged(ENTRIES, words, kind, by, isDown).map(({ name }) => name);
 }
 
-test("numbers in names are sorted as numbers, either way", () => {
+test("numbers in names are sorted as numbers, in both directions", () => {
   expect(names("", "", "name")).toEqual(["geo-2", "geo-10", "mars.toml"]);
   expect(names("", "", "name", true)).toEqual(["mars.toml", "geo-10", "geo-2"]);
 });
@@ -21,12 +21,12 @@ test("the latest comes first by date", () => {
   expect(names("", "", "date", true)).toEqual(["geo-10", "mars.toml", "geo-2"]);
 });
 
-test("every word of the filter must stand somewhere", () => {
+test("an entry must contain every term of the filter", () => {
   expect(names("GEO bb2", "", "name")).toEqual(["geo-2"]);
   expect(names("geo mars", "", "name")).toEqual([]);
 });
 
-test("a kind leaves its own", () => {
+test("a kind selects its own entries", () => {
   expect(names("", "scenario", "name")).toEqual(["mars.toml"]);
 });
 
@@ -36,11 +36,11 @@ test("seeds are numbers and ranges, each once", () => {
 });
 
 test.each([
-  ["x", '"x" is no seed'],
-  ["-1", '"-1" is no seed'],
-  ["5-1", '"5-1" is no seed'],
-  ["1.5", '"1.5" is no seed'],
+  ["x", '"x" is not a seed'],
+  ["-1", '"-1" is not a seed'],
+  ["5-1", '"5-1" is not a seed'],
+  ["1.5", '"1.5" is not a seed'],
   ["1-1001", "more than 1000 seeds"],
-])("%j are no seeds", (text, said) => {
+])("%j is rejected as seeds", (text, said) => {
   expect(seedsOf(text)).toContain(said);
 });

@@ -1,10 +1,13 @@
-/** Tasks that go on or have ended, with their progress and results. */
+/** Active and finished tasks, with their progress and results. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { Fault } from "../app/fault.tsx";
+import { Cross } from "../app/fields.tsx";
 import { live } from "../app/state.ts";
+import { Table } from "../app/table.tsx";
 import { tell } from "../app/told.tsx";
-import { openReport, said, work } from "./machine.ts";
-import { openScenario } from "./opening.ts";
+import { work } from "./machine.ts";
+import { Openers } from "./openers.tsx";
 import type { Status, Task, Written } from "./tasks.ts";
 
 /** Seeds whose results are listed. */
@@ -17,7 +20,9 @@ export function TaskList() {
     <section class="panel tasks" aria-labelledby="tasks">
       <h2 id="tasks">Tasks</h2>
       {all.length === 0 && (
-        <p class="quiet">What you start or watch stands here. It ends when this page is closed; records are kept.</p>
+        <p class="quiet">
+          Tasks that you start or watch appear here. They end when this page is closed; records so far are stored.
+        </p>
       )}
       <ul>
         {all.map((task) => (
@@ -44,19 +49,12 @@ function Card({ task }: { task: Task }) {
     <article class={`task ${standing.value}`} aria-label={name}>
       <header>
         <h3>{name}</h3>
-        {/* Its end is told with the name of the task. */}
+        {/* Its end is announced with the name of the task. */}
         <span class="standing-of" role="status" aria-live="off">
           {standing}
         </span>
         {isOver ? (
-          <button
-            type="button"
-            class="icon"
-            aria-label={`Take ${name} out of the list`}
-            onClick={() => work().forget(task)}
-          >
-            ×
-          </button>
+          <Cross label={`Remove ${name} from the list`} act={() => work().forget(task)} />
         ) : (
           <button type="button" aria-disabled={standing.value === "ending"} onClick={() => work().cancel(task)}>
             {task.op === "watch" ? "Stop watching" : "Cancel"}
@@ -68,9 +66,7 @@ function Card({ task }: { task: Task }) {
         <span class="mono">{far}</span>
       </div>
       {faults.value.map((fault) => (
-        <p class="fault" role="alert" key={fault}>
-          {fault}
-        </p>
+        <Fault key={fault}>{fault}</Fault>
       ))}
       {warnings.value.length > 0 && (
         <details>
@@ -89,7 +85,9 @@ function Card({ task }: { task: Task }) {
             <Result written={one} isRun={isRun} />
           </li>
         ))}
-        {written.value.length > SHOWN && <li class="quiet">and {written.value.length - SHOWN} more, in the table</li>}
+        {written.value.length > SHOWN && (
+          <li class="quiet">and {written.value.length - SHOWN} more in the table of results</li>
+        )}
       </ul>
     </article>
   );
@@ -101,12 +99,6 @@ function Result({ written, isRun }: { written: Written; isRun: boolean }) {
   const name = place?.split("/").at(-1) ?? "results";
   const inPage = live.value?.result.value?.summary;
   const isSame = hash !== undefined && inPage?.result_hash === hash;
-  const attempt = (what: Promise<unknown>) => {
-    fault.value = "";
-    what.catch((error: unknown) => {
-      fault.value = said(error);
-    });
-  };
   return (
     <>
       <strong>{name}</strong>
@@ -117,25 +109,10 @@ function Result({ written, isRun }: { written: Written; isRun: boolean }) {
       {isSame && <span class="same">✓ the same hash as the run in this page</span>}
       {place && (
         <span class="buttons">
-          <button type="button" aria-label={`Report of ${name}`} onClick={() => attempt(openReport({ place, name }))}>
-            Report
-          </button>
-          {isRun && (
-            <button
-              type="button"
-              aria-label={`Scenario of ${name}`}
-              onClick={() => attempt(openScenario({ place, name }))}
-            >
-              Scenario
-            </button>
-          )}
+          <Openers entry={{ place, name }} hasReport hasScenario={isRun} fail={(why) => (fault.value = why)} />
         </span>
       )}
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault>{fault.value}</Fault>
     </>
   );
 }
@@ -152,28 +129,18 @@ function Study({ status }: { status: Status }) {
       <details>
         <summary>Cells</summary>
         <div class="scroll">
-          <table aria-label="Cells">
-            <thead>
-              <tr>
-                <th scope="col">Algorithm</th>
-                <th scope="col">Point</th>
-                <th scope="col">Runs</th>
-                <th scope="col">Target</th>
+          <Table label="Cells" heads={["Algorithm", "Point", "Runs", "Target"]}>
+            {status.cells.map(({ congestion, point, finished, seeds, reached }) => (
+              <tr key={`${congestion} ${JSON.stringify(point)}`}>
+                <th scope="row">{congestion}</th>
+                <td>{point.map(shownPoint).join(", ") || "–"}</td>
+                <td>
+                  {finished} of {seeds}
+                </td>
+                <td>{reached === null ? "–" : reached ? "reached" : "not yet"}</td>
               </tr>
-            </thead>
-            <tbody>
-              {status.cells.map(({ congestion, point, finished, seeds, reached }) => (
-                <tr key={`${congestion} ${JSON.stringify(point)}`}>
-                  <th scope="row">{congestion}</th>
-                  <td>{point.map(shownPoint).join(", ") || "–"}</td>
-                  <td>
-                    {finished} of {seeds}
-                  </td>
-                  <td>{reached === null ? "–" : reached ? "reached" : "not yet"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Table>
         </div>
         {status.more > 0 && <p class="quiet">and {status.more} more cells</p>}
       </details>

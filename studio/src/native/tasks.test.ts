@@ -17,7 +17,7 @@ describe("a task", () => {
       { event: "progress", seed: 1, now_s: 30, end_s: 120 },
       { event: "progress", seed: 2, now_s: 60, end_s: 120 },
     );
-    expect(task.standing.value).toBe("going on");
+    expect(task.standing.value).toBe("running");
     expect(task.done).toBe(0.75);
     expect(task.total.value).toBe(2);
     expect(task.warnings.value).toEqual(["queue: is short"]);
@@ -34,7 +34,7 @@ describe("a task", () => {
     expect(task.written.value).toEqual([{ place: "0/geo", seed: 1, result_hash: "ab", interrupted: false }]);
   });
 
-  test("keeps the part of a run that was cancelled", () => {
+  test("retains the records of a cancelled run", () => {
     const task = told(
       { event: "progress", seed: 1, now_s: 30, end_s: 120 },
       { event: "result", place: "0/geo", seed: 1, result_hash: "ab", interrupted: true },
@@ -44,7 +44,7 @@ describe("a task", () => {
     expect(task.done).toBe(0.25);
   });
 
-  test("tells each mistake with its place", () => {
+  test("reports each error with its path", () => {
     const errors = [{ path: "links[0].rate", message: "is none" }];
     const task = told({ event: "failed", message: "1 mistake", errors }, { event: "end", cancelled: false });
     expect(task.standing.value).toBe("failed");
@@ -53,16 +53,16 @@ describe("a task", () => {
 
   test("follows a study", () => {
     const task = told({ event: "status", study: "s", cells: [], more: 0, finished: 3, total: 9, failures: {} });
-    expect(task.standing.value).toBe("going on");
+    expect(task.standing.value).toBe("running");
     expect([task.done, task.total.value]).toEqual([3, 9]);
   });
 
-  test("carries out a study, whose failed runs leave its results", () => {
+  test("carries out a study whose results remain if some runs fail", () => {
     const task = told(
       { event: "start", name: "s", total: 9, warnings: [] },
       { event: "status", study: "s", cells: [], more: 0, finished: 8, total: 9, failures: { k: "no memory" } },
       { event: "result", place: "0/s", finished: 8, complete: false },
-      { event: "failed", message: "1 run failed, such as: no memory; the others are kept" },
+      { event: "failed", message: "1 run failed, such as: no memory; the others remain in the store" },
       { event: "end", cancelled: false },
     );
     expect(task.standing.value).toBe("failed");
@@ -71,7 +71,7 @@ describe("a task", () => {
   });
 });
 
-test("the end of the connection loses what goes on, and is told", async () => {
+test("the end of the connection ends active tasks, and is reported", async () => {
   const sent: string[] = [];
   const wire: Wire = {
     binaryType: "blob",
@@ -101,9 +101,9 @@ test("the end of the connection loses what goes on, and is told", async () => {
   tell({ id: 2, event: "end", cancelled: false });
   wire.onclose?.({ code: 1006, reason: "" } as CloseEvent);
   expect(run.standing.value).toBe("lost");
-  expect(run.faults.value[0]).toContain("records up to then");
+  expect(run.faults.value[0]).toContain("records so far");
   expect(done.standing.value).toBe("done");
-  expect(study.faults.value[0]).toContain("the study goes on");
+  expect(study.faults.value[0]).toContain("the study continues");
   expect(lost).toHaveLength(1);
-  expect(lost[0]).toContain("has ended or does not answer");
+  expect(lost[0]).toContain("has stopped or does not respond");
 });

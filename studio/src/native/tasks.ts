@@ -1,11 +1,11 @@
-/** Runs, comparisons and watched studies of the server, as the page follows them. */
+/** Runs, comparisons and watched studies of the server, tracked by the page. */
 
 import { batch, type Signal, signal } from "@preact/signals";
 import { type Address, type Connect, connect, opened, type Wire } from "../engine/socket.ts";
 
-export type Standing = "starting" | "going on" | "ending" | "done" | "cancelled" | "failed" | "lost";
+export type Standing = "starting" | "running" | "ending" | "done" | "cancelled" | "failed" | "lost";
 
-/** Results that were written: of a run its seed and hash, of a comparison how much of it there is. */
+/** Written results: for a run its seed and hash, for a comparison its progress. */
 export interface Written {
   place: string | null;
   seed?: number;
@@ -24,7 +24,7 @@ export interface Cell {
   reached: boolean | null;
 }
 
-/** How far a study is. */
+/** Progress of a study. */
 export interface Status {
   study: string;
   cells: Cell[];
@@ -34,7 +34,7 @@ export interface Status {
   failures: Record<string, string>;
 }
 
-/** An event of a task, as `lightlag.studio.worker` tells them. */
+/** An event of a task, reported by `lightlag.studio.worker`. */
 export type TaskEvent = { id: number } & (
   | { event: "start"; name: string; total: number; warnings: [kind: string, message: string][] }
   | { event: "progress"; seed: number; now_s: number; end_s: number }
@@ -47,15 +47,15 @@ export type TaskEvent = { id: number } & (
 
 export type Asking = { op: "run" | "compare" | "study" | "watch" } & Record<string, unknown>;
 
-const LOST = "The connection ended, which ends what it started; records up to then are in the results.";
-const STUDY_LOST = "The connection ended, which ends the study; its store has the runs that had finished.";
-const WATCH_LOST = "The connection ended; the study goes on where it was started.";
+const LOST = "The connection ended, which ends the tasks that it started; records so far are in the results.";
+const STUDY_LOST = "The connection ended, which ends the study; its store holds the finished runs.";
+const WATCH_LOST = "The connection ended; the study continues where it was started.";
 
-/** A task, with what it has told so far. */
+/** A task and its events so far. */
 export class Task {
   readonly standing: Signal<Standing> = signal<Standing>("starting");
   readonly total: Signal<number> = signal(1);
-  /** Parts of runs that are done, by seed; of a comparison and a study, runs. */
+  /** Progress of runs, by seed; for a comparison and a study, finished runs. */
   readonly parts: Signal<ReadonlyMap<number, number>> = signal(new Map());
   readonly written: Signal<Written[]> = signal<Written[]>([]);
   readonly warnings: Signal<string[]> = signal<string[]>([]);
@@ -72,7 +72,7 @@ export class Task {
     return ["done", "cancelled", "failed", "lost"].includes(this.standing.value);
   }
 
-  /** How much is done, of `total`. */
+  /** Amount finished, out of `total`. */
   get done(): number {
     return [...this.parts.value.values()].reduce((sum, part) => sum + part, 0);
   }
@@ -130,7 +130,7 @@ export class Task {
 
   private goOn(): void {
     if (this.standing.peek() === "starting") {
-      this.standing.value = "going on";
+      this.standing.value = "running";
     }
   }
 
@@ -139,9 +139,9 @@ export class Task {
   }
 }
 
-/** The tasks of this page. Their connection is open for as long as the page is, so that its end is noticed at once. */
+/** The tasks of this page. Their connection stays open as long as the page, so that its end is noticed immediately. */
 export class Tasks {
-  /** The latest first. */
+  /** All tasks, the latest first. */
   readonly all: Signal<Task[]> = signal<Task[]>([]);
   private wire: Promise<Wire> | undefined;
   private next = 1;
@@ -152,7 +152,7 @@ export class Tasks {
     private readonly open: Connect = connect,
   ) {}
 
-  /** @throws {EngineError} why there is no connection */
+  /** @throws {EngineError} the reason why there is no connection */
   async connect(): Promise<void> {
     this.wire ??= opened(
       this.address,
@@ -168,7 +168,7 @@ export class Tasks {
     }
   }
 
-  /** Asks for a task. What comes of it stands in the task. */
+  /** Starts a task. Its results are stored in the task. */
   start(asking: Asking, name: string): Task {
     const task = new Task(this.next++, asking.op, name);
     this.all.value = [task, ...this.all.peek()];
@@ -185,7 +185,7 @@ export class Tasks {
     }
   }
 
-  /** Takes a task that is over out of the list. */
+  /** Removes a finished task from the list. */
   forget(task: Task): void {
     this.all.value = this.all.peek().filter((other) => other !== task);
   }

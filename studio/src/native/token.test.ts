@@ -6,7 +6,7 @@ test("a token alone leaves no fragment", () => {
   expect(split("#token=a-B_9")).toEqual({ token: "a-B_9", rest: "" });
 });
 
-test("a token behind a shared scenario leaves the scenario's link", () => {
+test("a token after a shared scenario leaves the scenario's link", () => {
   const { token, rest } = split("#a.q1Yqyc_9-z&token=a-B_9");
   expect(token).toBe("a-B_9");
   expect(rest).toBe("#a.q1Yqyc_9-z");

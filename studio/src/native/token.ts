@@ -1,16 +1,16 @@
-/** The token of `lightlag studio`: it comes in the fragment of the address, alone or behind a shared scenario. */
+/** The token of `lightlag studio`: in the fragment of the address, alone or after a shared scenario. */
 
 const KEY = "lightlag-token";
 
-/** The token of a fragment, `#token=T` or `#a.….&token=T`, and the fragment without it. */
+/** Splits a fragment, `#token=T` or `#a.….&token=T`, into the token and the rest. */
 export function split(fragment: string): { token: string | undefined; rest: string } {
   const found = /([#&])token=([\w-]+)$/.exec(fragment);
   return found ? { token: found[2], rest: fragment.slice(0, found.index) } : { token: undefined, rest: fragment };
 }
 
 /**
- * Takes the token out of the address bar, and keeps it for reloads of this tab. Undefined: the page came from no
- * `lightlag studio`.
+ * Removes the token from the address bar, and keeps it for reloads of this tab. Returns undefined if the page was not
+ * served by `lightlag studio`.
  */
 export function takeToken(): string | undefined {
   const { token, rest } = split(location.hash);
@@ -26,7 +26,7 @@ export function takeToken(): string | undefined {
   return token;
 }
 
-/** Starts the page again when an address with another token is opened in its tab. */
+/** Reloads the page when an address with another token is opened in its tab. */
 export function followToken(): void {
   addEventListener("hashchange", () => {
     if (split(location.hash).token !== undefined) {
@@ -36,12 +36,12 @@ export function followToken(): void {
   });
 }
 
-/** Forgets a token that no server knows any more. */
+/** Removes a token that is no longer valid. */
 export function forgetToken(): void {
   try {
     sessionStorage.removeItem(KEY);
   } catch {
-    // Nothing was kept.
+    // Nothing was stored.
   }
 }
 

@@ -5,7 +5,7 @@ import { Results } from "./results.tsx";
 import { Starting } from "./starting.tsx";
 import { TaskList } from "./tasklist.tsx";
 
-/** This machine: native runs and comparisons, studies, and the results in the folders. */
+/** This machine: native runs and comparisons, studies, and the results in the directories. */
 export default function NativeView() {
   const about = machine.value;
   return (

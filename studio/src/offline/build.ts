@@ -1,4 +1,4 @@
-/** Writes the worker that keeps the page, when everything else has been built. */
+/** Writes the worker that stores the page, when all other files have been built. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ interface Plugin {
   closeBundle(): void;
 }
 
-/** The files of a folder, from it on, in one order on every machine. */
+/** Returns the files of a directory as relative paths, in the same order on every machine. */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -1,6 +1,6 @@
 /**
- * The page without a network: every file of this version is kept at the first visit, and served from there.
- * The build puts the version and the files in the place of the two words below.
+ * Serves the studio without a network: the first visit caches every file of this version.
+ * The build replaces the two placeholders below with the version and the list of files.
  */
 
 const VERSION = "__VERSION__";
@@ -33,7 +33,7 @@ self.addEventListener("fetch", (event) => {
   }
 });
 
-/** A file of this version; of anything else what the network says. */
+/** Returns a file of this version from the cache; fetches any other file from the network. */
 async function answered(request) {
   const cache = await caches.open(NAME);
   return (await cache.match(request, { ignoreSearch: true })) ?? fetch(request);

@@ -1,4 +1,4 @@
-/** How single things of a network's picture look. */
+/** Appearance of the objects in an animation of a network. */
 
 import { rate, time } from "../app/layout.ts";
 import { colour, SERIES } from "../app/theme.ts";
@@ -23,18 +23,18 @@ export interface Box {
   bottom: number;
 }
 
-export function overlaps(one: Box, other: Box): boolean {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+export function overlaps(box: Box, other: Box): boolean {
+  return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
 }
 
-/** Rate and delay of a link: once where both directions are alike. */
+/** Formats rate and delay of a link: once if both directions are equal. */
 export function says(directions: Direction[]): string[] {
   const texts = directions.map(({ rate_bps, delay_s }) => `${rate(rate_bps)}, ${time(delay_s)}`);
   const [there, back] = texts;
   return there === back || back === undefined ? texts.slice(0, 1) : [`→ ${there}`, `← ${back}`];
 }
 
-/** A packet: data are bars along their way, ACKs are rings. A rim tells those that are sent again or lost. */
+/** Draws a packet: data as bars along the path, ACKs as rings. A rim marks retransmitted or lost packets. */
 export function mark(
   pen: CanvasRenderingContext2D,
   x: number,

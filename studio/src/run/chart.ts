@@ -8,19 +8,19 @@ import type { Figure, Line } from "./figures.ts";
 import { drawBounds, drawLosses, drawStates } from "./marks.ts";
 import { cursor, type Span, scaled } from "./span.ts";
 
-/** Pixels at the left that names of values have, the same in all charts, so that their times stand above each other. */
+/** Pixels reserved at the left for names of values, the same in all charts, so that their times are aligned. */
 const GUTTER = 58;
-/** Milliseconds after which a chart that nobody sees is drawn. */
+/** Delay before a chart that is scrolled out of sight is redrawn, in milliseconds. */
 const UNSEEN = 400;
 
 export interface Moves {
-  /** A part of the time was chosen; undefined: all of it. */
+  /** Called when a part of the time was selected; with undefined when the entire time was selected. */
   show(span: Span | undefined): void;
-  /** The span that is shown. */
+  /** Returns the span that is shown. */
   now(): Span;
 }
 
-/** A chart of figures of one kind. It is made again when its lines are others. */
+/** A chart of figures of one kind. It is rebuilt when its lines change. */
 export class Chart {
   private plot: uPlot | undefined;
   private figure: Figure | undefined;
@@ -54,7 +54,7 @@ export class Chart {
     });
   }
 
-  /** Shows a figure over the span that is shown now, with the next frame; a little later where it is out of sight. */
+  /** Renders a figure over the current span in the next frame, or a little later if the chart is out of sight. */
   show(figure: Figure, theme: string): void {
     this.figure = figure;
     this.theme = theme;
@@ -130,7 +130,7 @@ export class Chart {
     this.moves.show(scaled(this.moves.now(), 1.0015 ** turn, this.time(event.clientX)));
   };
 
-  /** The time at a place of the window. */
+  /** Returns the time at a position of the window. */
   private time(clientX: number): number {
     const { from_s, to_s } = this.moves.now();
     const { left, width } = (this.plot?.over ?? this.host).getBoundingClientRect();
@@ -221,7 +221,7 @@ function series({ name, looks }: Line): uPlot.Series {
   return stepped ? { ...line, paths: stepped } : line;
 }
 
-/** Lines over the times of all of them. Where a line has no point, it goes on; where its value is missing, it is broken. */
+/** Aligns lines to the union of their times. Where a line has no point, it continues; a missing value interrupts it. */
 function dataOf(lines: Line[], { from_s, to_s }: Span): uPlot.AlignedData {
   if (lines.length === 0) {
     return [

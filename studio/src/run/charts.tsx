@@ -2,6 +2,7 @@ import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Name, Prose } from "../app/name.tsx";
 import { live } from "../app/state.ts";
+import { Table } from "../app/table.tsx";
 import { DASHES, isDark, SERIES } from "../app/theme.ts";
 import { Chart } from "./chart.ts";
 import { chosen } from "./chosen.ts";
@@ -10,9 +11,9 @@ import type { Live } from "./live.ts";
 import { cause, STATES } from "./marks.ts";
 import { afterKey, axisEnd, cursor, type Span, within, zoom } from "./span.ts";
 
-/** Points of all lines of a chart together, while the run goes on and when it stands. */
+/** Total number of points of all lines of a chart, during the run and when it is paused. */
 const POINTS = { running: 1600, standing: 6400 };
-/** The fewest and the most points of a line. */
+/** Minimum and maximum number of points of a line. */
 const FEWEST = 200;
 const MOST = 1200;
 
@@ -21,7 +22,7 @@ function pointsOf(run: Live, lines: number): number {
   return Math.max(FEWEST, Math.min(MOST, document.documentElement.clientWidth, Math.round(all / Math.max(1, lines))));
 }
 
-/** Where the time of a run ends that charts show as a whole. */
+/** Returns the end of the time axis in charts of the entire run. */
 function endOf(run: Live): number {
   const { value: result } = run.result;
   return result ? result.summary.simulated_s || 1 : axisEnd(run.now.value, run.started.end_s);
@@ -41,7 +42,7 @@ const moves = {
   },
 };
 
-/** Keeps the figures those of the run, at most once a frame, and never two questions at a time. */
+/** Updates the charts from the run, up to once per frame, with one query at a time. */
 function keepFigures(): () => void {
   let isAsked = false;
   let isOld = false;
@@ -62,7 +63,7 @@ function keepFigures(): () => void {
           figures.value = next;
         }
       })
-      // A run that ended meanwhile has said so.
+      // A run that ended meanwhile has reported it.
       .catch(() => undefined)
       .finally(() => {
         isAsked = false;
@@ -110,7 +111,7 @@ export default function Charts() {
     <div
       class="charts"
       role="group"
-      aria-label="Charts over time. Plus and minus zoom, arrows move, 0 shows the whole run"
+      aria-label="Charts over time. Plus and minus zoom, arrows move, 0 shows the entire run"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: charts zoom by keys
       tabIndex={0}
       onKeyDown={(event) => {
@@ -140,7 +141,7 @@ function ZoomLine() {
             {short(span.from_s)} to {short(span.to_s)} s
           </span>{" "}
           <button type="button" class="plain" onClick={() => (zoom.value = undefined)}>
-            Show the whole run
+            Show the entire run
           </button>
         </>
       ) : (
@@ -206,7 +207,7 @@ function Legend({ figure }: { figure: Figure }) {
       {figure.lines.map((line) => (
         <li key={line.name}>
           <Sample line={line} />
-          <Name of={line.name} />
+          <Name name={line.name} />
           {time !== undefined && <span class="value">{short(valueAt(line, time))}</span>}
         </li>
       ))}
@@ -226,7 +227,7 @@ function Legend({ figure }: { figure: Figure }) {
           lost: {cause(name).says}
         </li>
       ))}
-      {figure.states && states.length === 0 && <li>open, nothing to repair</li>}
+      {figure.states && states.length === 0 && <li>open: no recovery</li>}
       {states.map(([name, ink]) => (
         <li key={name}>
           <span class={`ink-${ink}`} aria-hidden="true">
@@ -249,46 +250,36 @@ function Sample({ line }: { line: Line }) {
   );
 }
 
-/** Names in the sentence about a figure. */
+/** Returns the names in the sentence about a figure. */
 function namesOf({ lines, states = [] }: Figure): string[] {
   return [...lines, ...states].map(({ name }) => name);
 }
 
-/** The text alternative: the numbers of what is shown. */
+/** The text alternative: the numbers of the figure. */
 function Numbers({ figure }: { figure: Figure }) {
   const isOpen = useSignal(false);
   return (
     <details class="numbers" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
-      <summary>Numbers</summary>
+      <summary>Values</summary>
       <p>
         <Prose text={figure.says} names={namesOf(figure)} />
       </p>
       {isOpen.value && figure.lines.length > 0 && (
-        <table aria-label={`Numbers of ${figure.title}`}>
-          <thead>
-            <tr>
-              <th scope="col">{figure.unit}</th>
-              <th scope="col">least</th>
-              <th scope="col">greatest</th>
-              <th scope="col">at the end</th>
-            </tr>
-          </thead>
-          <tbody>
-            {figure.lines.map((line) => {
-              const found = ends(line, figure.span);
-              return (
-                <tr key={line.name}>
-                  <th scope="row">
-                    <Name of={line.name} />
-                  </th>
-                  <td>{short(found?.least ?? Number.NaN)}</td>
-                  <td>{short(found?.most ?? Number.NaN)}</td>
-                  <td>{short(found?.last ?? Number.NaN)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+        <Table label={`Values of ${figure.title}`} heads={[figure.unit, "minimum", "maximum", "at the end"]}>
+          {figure.lines.map((line) => {
+            const found = ends(line, figure.span);
+            return (
+              <tr key={line.name}>
+                <th scope="row">
+                  <Name name={line.name} />
+                </th>
+                <td>{short(found?.least ?? Number.NaN)}</td>
+                <td>{short(found?.most ?? Number.NaN)}</td>
+                <td>{short(found?.last ?? Number.NaN)}</td>
+              </tr>
+            );
+          })}
+        </Table>
       )}
     </details>
   );

@@ -1,4 +1,4 @@
-/** What of a run is shown: flows, links, and what is known of its network before it is over. */
+/** Selection of a run's flows and links to show, and what is known of its network before it is over. */
 
 import { effect, signal } from "@preact/signals";
 import { door, live } from "../app/state.ts";
@@ -6,18 +6,18 @@ import type { Network } from "../engine/protocol.ts";
 import type { Chosen } from "./figures.ts";
 import type { Live } from "./live.ts";
 
-/** The most flows with lines of their own. */
+/** Maximum number of flows with lines of their own. */
 export const MOST_FLOWS = 8;
-/** Links with the longest queues that are shown, and the most that may be. */
+/** Number of links shown by default, those with the longest queues; and the maximum number. */
 const LINKS = 4;
 export const MOST_LINKS = 8;
 
-/** What was chosen by hand. */
+/** Flows and links selected by the user; undefined for the default. */
 const flows = signal<number[] | undefined>(undefined);
 const links = signal<number[] | undefined>(undefined);
 const network = signal<Network | undefined>(undefined);
 
-/** Keeps what is known of the network of the run. */
+/** Updates what is known of the network of the run. */
 export function keepChosen(): () => void {
   return effect(() => {
     const run = live.value;
@@ -25,7 +25,7 @@ export function keepChosen(): () => void {
     links.value = undefined;
     network.value = undefined;
     if (run) {
-      const { toml, files } = run.asked;
+      const { toml, files } = run.input;
       door()
         .ask({ op: "network", toml, ...(files ? { files } : {}) })
         .then(
@@ -34,14 +34,14 @@ export function keepChosen(): () => void {
               network.value = found;
             }
           },
-          // A run without a picture of its network has no line of its capacity.
+          // A run without a network drawing has no line of its capacity.
           () => undefined,
         );
     }
   });
 }
 
-/** The flows that are shown: the first of TCP, unless others were chosen. */
+/** Returns the flows that are shown: the first TCP flows, unless others were selected. */
 export function flowsOf(run: Live): number[] {
   if (flows.value) {
     return flows.value;
@@ -55,7 +55,7 @@ export function flowsOf(run: Live): number[] {
   return all.filter((flow) => !datagrams.has(run.started.flows[flow] ?? "")).slice(0, MOST_FLOWS);
 }
 
-/** The links that are shown: those with the longest queues, unless others were chosen. */
+/** Returns the links that are shown: those with the longest queues, unless others were selected. */
 export function linksOf(run: Live): number[] {
   if (links.value) {
     return links.value;
@@ -64,22 +64,22 @@ export function linksOf(run: Live): number[] {
   return longest.map(({ link }) => link).sort((a, b) => a - b);
 }
 
-/** Shows a flow or a link, or does so no more. */
-export function toggle(what: "flow" | "link", run: Live, number: number): void {
+/** Shows or hides a flow or a link. */
+export function toggle(what: "flow" | "link", run: Live, index: number): void {
   const [now, kept, most] = what === "flow" ? [flowsOf(run), flows, MOST_FLOWS] : [linksOf(run), links, MOST_LINKS];
-  if (now.includes(number)) {
-    kept.value = now.filter((other) => other !== number);
+  if (now.includes(index)) {
+    kept.value = now.filter((other) => other !== index);
   } else if (now.length < most) {
-    kept.value = [...now, number].sort((a, b) => a - b);
+    kept.value = [...now, index].sort((a, b) => a - b);
   }
 }
 
-/** What is shown of a run. */
+/** Returns the selection of a run. */
 export function chosen(run: Live): Chosen {
   return { flows: flowsOf(run), links: linksOf(run), capacity: (flow) => capacityOf(run, flow) };
 }
 
-/** The rate of the slowest link on the way of a flow, where it is known and stays. */
+/** Returns the rate of the slowest link on the path of a flow, where it is known and constant. */
 function capacityOf(run: Live, flow: number): number | undefined {
   const name = run.started.flows[flow];
   const summary = run.result.value?.summary;

@@ -1,3 +1,4 @@
+import { Options } from "../app/fields.tsx";
 import { Prose } from "../app/name.tsx";
 import { fixed, number } from "../app/numbers.ts";
 import { live, seed } from "../app/state.ts";
@@ -15,12 +16,12 @@ import {
   toNextLoss,
 } from "./running.ts";
 
-/** A time of a run: with all digits where it stands, with few where it moves. */
+/** Formats a time of a run: with all digits if it is paused, with few while it advances. */
 function timeOf(state: string | undefined, seconds: number): string {
   return state === "paused" ? fixed(seconds, 6) : number(Number(seconds.toFixed(seconds < 10 ? 3 : 2)), 7);
 }
 
-/** Play and pause, restart, one step, the next loss, speed, and how far the run is. */
+/** Play and pause, restart, one step, the next loss, speed, and the progress of the run. */
 export function Controls() {
   const now = live.value;
   const state = now?.state.value;
@@ -40,12 +41,12 @@ export function Controls() {
       >
         <span aria-hidden="true">{isRunning ? "❚❚" : "▶"}</span> {isDone ? "Run" : isRunning ? "Pause" : "Play"}
       </button>
-      <button type="button" title="From the start again (r)" aria-disabled={isStarting.value} onClick={restart}>
+      <button type="button" title="Restart (r)" aria-disabled={isStarting.value} onClick={restart}>
         <span aria-hidden="true">↺</span> Restart
       </button>
       <button
         type="button"
-        title="Go on until something is recorded (.)"
+        title="Advance to the next record (.)"
         // A button that is disabled while it works would lose the focus.
         aria-disabled={isRunning || isStarting.value}
         onClick={step}
@@ -54,7 +55,7 @@ export function Controls() {
       </button>
       <button
         type="button"
-        title="Go on until a packet is dropped (n)"
+        title="Continue to the next loss (n)"
         aria-disabled={state !== "paused"}
         onClick={toNextLoss}
       >
@@ -66,19 +67,15 @@ export function Controls() {
           <select
             value={String(speed.value)}
             onChange={(event) => setSpeed(Number(event.currentTarget.value))}
-            title="Seconds of the run in a second (+ and −)"
+            title="Simulated seconds per second (+ and −)"
           >
-            {SPEEDS.map((one) => (
-              <option key={one} value={String(one)}>
-                {Number.isFinite(one) ? `${one}×` : "as fast as it goes"}
-              </option>
-            ))}
+            <Options options={SPEEDS.map((one) => [String(one), Number.isFinite(one) ? `${one}×` : "maximum speed"])} />
           </select>
         </label>
         <input
           type="range"
           aria-label="Speed, on a logarithmic scale"
-          aria-valuetext={Number.isFinite(speed.value) ? `${speed.value} times` : "as fast as it goes"}
+          aria-valuetext={Number.isFinite(speed.value) ? `${speed.value} times` : "maximum speed"}
           min={0}
           max={SPEEDS.length - 1}
           value={SPEEDS.indexOf(speed.value)}
@@ -93,7 +90,7 @@ export function Controls() {
           step={1}
           value={seed.value ?? ""}
           placeholder={String(now?.started.seed ?? "")}
-          title="The seed of the next start; empty: that of the scenario"
+          title="Seed of the next start; empty: the scenario's seed"
           onChange={(event) => {
             const { value, validity } = event.currentTarget;
             const isSeed = validity.valid && value !== "" && Number.isSafeInteger(Number(value));
@@ -116,14 +113,14 @@ export function Controls() {
       </p>
       {isStale.value && (
         <button type="button" class="stale" onClick={() => void run()}>
-          The scenario has changed: run it
+          The scenario has changed: run it again
         </button>
       )}
     </div>
   );
 }
 
-/** The keys of the view: space, full stop, n, r, + and −. */
+/** Handles the keys of the view: space, full stop, n, r, + and −. */
 export function onKey(event: KeyboardEvent): void {
   const { target, key } = event;
   // A button takes the space itself, a field every key.

@@ -3,7 +3,7 @@ import type { Request } from "../engine/protocol.ts";
 import { Course } from "./course.ts";
 import type { FromCourse } from "./messages.ts";
 
-/** An answer of the engine, with columns behind its head. */
+/** A response of the engine, with columns after its head. */
 function answer(head: unknown, columns: number[] = []): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head));
   const from = Math.ceil((4 + text.length) / 8) * 8;
@@ -21,8 +21,8 @@ const QUEUE = {
 };
 
 /**
- * An engine of which each event takes a hundredth of a second of the run, up to 10 s, or to `last` events. Each so many
- * events a row is recorded.
+ * Returns an engine in which each event advances the run by 0.01 s, up to 10 s or `last` events. One row is recorded
+ * per `each` events.
  */
 function fake(ask?: (request: Request) => ArrayBuffer, each = Number.POSITIVE_INFINITY, last = 1000) {
   let clock = 0;
@@ -56,9 +56,9 @@ function fake(ask?: (request: Request) => ArrayBuffer, each = Number.POSITIVE_IN
   return { course: new Course(ask ? { ask } : engine, around), told, steps };
 }
 
-test("a run goes on to its end, and tells its result once", async () => {
+test("a run advances to its end, and reports its result once", async () => {
   const { course, told } = fake();
-  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "start", input: { toml: "" } });
   await course.receive({ kind: "go", how: "on" });
   expect(told.map(({ kind }) => kind).filter((kind) => kind === "finished")).toHaveLength(1);
   expect(told.at(-1)).toMatchObject({ kind: "finished", now_s: 10, result: { account: { flows: [] } } });
@@ -66,7 +66,7 @@ test("a run goes on to its end, and tells its result once", async () => {
 
 test("a run with a pace follows the clock", async () => {
   const { course, told } = fake();
-  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "start", input: { toml: "" } });
   await course.receive({ kind: "pace", speed: 10 });
   await course.receive({ kind: "go", how: "on" });
   const times = told.flatMap((message) => (message.kind === "news" ? [message.now_s] : []));
@@ -75,9 +75,9 @@ test("a run with a pace follows the clock", async () => {
   expect(times.length).toBeGreaterThan(50);
 });
 
-test("one step goes event by event until something is recorded, and tells it", async () => {
+test("one step advances event by event to the next record, and reports it", async () => {
   const { course, told, steps } = fake(undefined, 3);
-  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "start", input: { toml: "" } });
   await course.receive({ kind: "go", how: "one step" });
   expect(steps).toEqual([1, 2, 3].map(() => ({ op: "step", run: 0, until_s: 10, events: 1 })));
   const happened = ["2 packets wait at l"];
@@ -86,17 +86,17 @@ test("one step goes event by event until something is recorded, and tells it", a
   expect(told.at(-1)).toMatchObject({ now_s: 0.06, happened });
 });
 
-test("one step of a run that records nothing ends, too", async () => {
+test("one step of a run without records also ends", async () => {
   const { course, told } = fake(undefined, Number.POSITIVE_INFINITY, 1e6);
-  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "start", input: { toml: "" } });
   await course.receive({ kind: "go", how: "one step" });
   expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 10, happened: [] });
 });
 
-test("a trap is one clear error", async () => {
+test("a trap gives one clear error", async () => {
   const { course, told } = fake(() => {
     throw new WebAssembly.RuntimeError("unreachable");
   });
-  await course.receive({ kind: "start", asked: { toml: "" } });
+  await course.receive({ kind: "start", input: { toml: "" } });
   expect(told).toEqual([{ kind: "failed", message: "the engine stopped (unreachable)" }]);
 });

@@ -1,33 +1,33 @@
-/** A run in its worker: it goes on in short slices, keeps what it records, and answers what the page asks of it. */
+/** A run in its worker: it advances in short slices, stores its records, and answers queries of the page. */
 
 import { decode, type Finished, type Request, type Started, type Stepped, type Watch } from "../engine/protocol.ts";
 import { Gathered } from "./facts.ts";
-import type { Asks, FromCourse, Result, Standing, Summary, ToCourse } from "./messages.ts";
+import type { Asks, FromCourse, Result, Standing, ToCourse } from "./messages.ts";
 import { hasRows, told } from "./step.ts";
 import { Store } from "./store.ts";
 
-/** Milliseconds that a slice should take, so that messages are heard in between. */
+/** Target duration of a slice in milliseconds, so that messages are received in between. */
 const SLICE = 12;
-/** Milliseconds between news, and between slices of a run that does not go as fast as it can. */
+/** Milliseconds between reports, and between slices of a run below maximum speed. */
 const NEWS = 16;
-/** Events of the first slice, and of a step that looks for a loss. */
+/** Events of the first slice, and of a step that searches for a loss. */
 const EVENTS = 10_000;
 const FEW = 200;
-/** Events after which a single step ends, whether something was recorded or not. */
+/** Maximum number of events of a single step, whether a row was recorded or not. */
 const LONGEST = 1000;
-/** Flows whose standing is told. */
+/** Maximum number of flows whose state is reported. */
 const FLOWS = 64;
 
-/** An engine that gives bytes, here or elsewhere. */
+/** An engine that returns bytes, local or remote. */
 export interface Bytes {
   ask(request: Request): ArrayBuffer | Promise<ArrayBuffer>;
 }
 
 export interface Surroundings {
   post(message: FromCourse, transfer?: ArrayBuffer[]): void;
-  /** Milliseconds of a clock. */
+  /** Returns the milliseconds of a clock. */
   clock(): number;
-  /** Lets messages be heard, for at least so many milliseconds. */
+  /** Yields to incoming messages for at least the given number of milliseconds. */
   rest(milliseconds: number): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ export class Course {
   private events = 0;
   private budget = EVENTS;
   private engine_ms = 0;
-  /** What the last single step recorded, in words. */
+  /** Rows recorded by the last single step, as text. */
   private happened: string[] = [];
   private lastNews = Number.NEGATIVE_INFINITY;
-  /** When the clock stood so, the run was at this time. */
+  /** Clock value and the time of the run at that moment. */
   private anchor = { clock: 0, now: 0 };
 
   constructor(
@@ -89,14 +89,14 @@ export class Course {
     }
   }
 
-  private async start({ asked, seed, packets }: { asked: object; seed?: number; packets?: Watch }): Promise<void> {
+  private async start({ input, seed, packets }: { input: object; seed?: number; packets?: Watch }): Promise<void> {
     const request = {
       op: "start",
-      ...asked,
+      ...input,
       ...(seed === undefined ? {} : { seed }),
       ...(packets ? { packets } : {}),
     } as Request;
-    const started = decode(await this.asked(request)) as Started;
+    const started = decode(await this.send(request)) as Started;
     if (started.errors) {
       this.around.post({ kind: "refused", problems: started.errors });
       return;
@@ -106,7 +106,7 @@ export class Course {
     this.around.post({ kind: "started", started });
   }
 
-  /** Goes on until it is told to pause, or is over. */
+  /** Advances until it is paused, or is over. */
   private async go(): Promise<void> {
     if (this.isGoing || !this.started) {
       return;
@@ -140,7 +140,7 @@ export class Course {
     this.anchor = { clock: this.around.clock(), now: this.now };
   }
 
-  /** Goes on for about the time of a slice. Says whether the run is over. */
+  /** Advances for about one slice. Returns true if the run is over. */
   private async slice(started: Started): Promise<boolean> {
     const start = this.around.clock();
     if (this.mode === "one step") {
@@ -168,7 +168,7 @@ export class Course {
     return over;
   }
 
-  /** Small steps until a packet is dropped. */
+  /** Advances in small steps until a packet is dropped. */
   private async search(started: Started, start: number): Promise<boolean> {
     do {
       const { over, isLoss } = await this.step(started.run, started.end_s, FEW);
@@ -183,7 +183,7 @@ export class Course {
     return false;
   }
 
-  /** Event by event until something is recorded. */
+  /** Advances event by event until a row is recorded. */
   private async single(started: Started): Promise<boolean> {
     for (let events = 0; events < LONGEST; events++) {
       const { over, tables } = await this.step(started.run, started.end_s, 1);
@@ -200,7 +200,7 @@ export class Course {
   }
 
   private async step(run: number, until_s: number, events: number) {
-    const answer = await this.asked({ op: "step", run, until_s, events });
+    const answer = await this.send({ op: "step", run, until_s, events });
     const step = decode(answer) as Stepped;
     this.store.add(step.tables);
     this.facts.add(step.tables);
@@ -217,10 +217,10 @@ export class Course {
 
   private async finish({ run }: Started): Promise<void> {
     this.mode = "paused";
-    const finished = decode(await this.asked({ op: "finish", run })) as Finished;
+    const finished = decode(await this.send({ op: "finish", run })) as Finished;
     this.store.add(finished.tables);
     this.facts.add(finished.tables);
-    const summary = finished.summary as unknown as Summary;
+    const { summary } = finished;
     this.now = summary.simulated_s;
     this.tellNews(true);
     const result: Result = {
@@ -232,7 +232,7 @@ export class Course {
     this.around.post({ kind: "finished", result, now_s: this.now });
   }
 
-  private async asked(request: Request): Promise<ArrayBuffer> {
+  private async send(request: Request): Promise<ArrayBuffer> {
     const start = this.around.clock();
     const answer = await this.engine.ask(request);
     this.engine_ms += this.around.clock() - start;
@@ -303,7 +303,7 @@ function reason(error: unknown): string {
     return `the engine stopped (${error.message})`;
   }
   if (error instanceof RangeError) {
-    return `the run has no memory left (${error.message})`;
+    return `the run is out of memory (${error.message})`;
   }
   return error instanceof Error ? error.message : String(error);
 }

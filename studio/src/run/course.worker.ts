@@ -14,7 +14,7 @@ scope.navigator.locks?.request(scope.name, () => {
   return new Promise(() => undefined);
 });
 
-/** A turn of the worker's queue, without the 4 ms that timers wait. */
+/** Message channel with which the worker yields to its message queue, without the minimum delay of 4 ms of timers. */
 const turns = new MessageChannel();
 const resting: (() => void)[] = [];
 turns.port1.onmessage = () => resting.shift()?.();

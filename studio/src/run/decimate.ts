@@ -1,4 +1,4 @@
-/** Fewer points that draw the same picture. */
+/** Decimation to fewer points that give the same plot. */
 
 /** Points of a line, x ascending. */
 export interface Points {
@@ -6,15 +6,15 @@ export interface Points {
   y: Float64Array;
 }
 
-/** Rows of a block. */
+/** Number of rows per block. */
 const BLOCK = 256;
 
-/** The places of the least and greatest values of each block of rows, so that long parts are looked through fast. */
+/** Indices of the minimum and maximum of each block of rows, so that long parts are searched fast. */
 export class Blocks {
   private count = 0;
   private places = new Int32Array(64);
 
-  /** Takes the blocks that have become whole. */
+  /** Adds the blocks that have become complete. */
   extend(y: Float64Array): void {
     const whole = Math.floor(y.length / BLOCK);
     if (2 * whole > this.places.length) {
@@ -29,32 +29,32 @@ export class Blocks {
     }
   }
 
-  /** Adds the rows of a part to what was found. */
-  look(y: Float64Array, from: number, to: number, found: Ends): void {
+  /** Updates `extremes` with the rows `from` to `to`. */
+  look(y: Float64Array, from: number, to: number, extremes: Ends): void {
     const first = Math.ceil(from / BLOCK);
     const last = Math.min(this.count, Math.floor(to / BLOCK));
     if (first >= last) {
-      look(y, from, to, found);
+      look(y, from, to, extremes);
       return;
     }
-    look(y, from, first * BLOCK, found);
+    look(y, from, first * BLOCK, extremes);
     for (let block = first; block < last; block++) {
       for (let end = 0; end < 2; end++) {
-        const place = this.places[2 * block + end] as number;
-        if (place >= 0) {
-          look(y, place, place + 1, found);
+        const row = this.places[2 * block + end] as number;
+        if (row >= 0) {
+          look(y, row, row + 1, extremes);
         }
       }
     }
-    look(y, last * BLOCK, to, found);
+    look(y, last * BLOCK, to, extremes);
   }
 }
 
-/** The places of the least and the greatest value; -1 where there is none. */
+/** Indices of the minimum and the maximum; -1 if there is none. */
 type Ends = [low: number, high: number];
 
-function look(y: Float64Array, from: number, to: number, found: Ends): void {
-  let [low, high] = found;
+function look(y: Float64Array, from: number, to: number, extremes: Ends): void {
+  let [low, high] = extremes;
   for (let row = from; row < to; row++) {
     const value = y[row] as number;
     if (low < 0 ? !Number.isNaN(value) : value < (y[low] as number)) {
@@ -64,12 +64,18 @@ function look(y: Float64Array, from: number, to: number, found: Ends): void {
       high = row;
     }
   }
-  found[0] = low;
-  found[1] = high;
+  extremes[0] = low;
+  extremes[1] = high;
 }
 
-/** The first place in ascending numbers whose number is above (or not below) a bound. */
-export function placeOf(values: Float64Array, bound: number, isAbove: boolean, from = 0, to = values.length): number {
+/** Returns the first index in ascending numbers whose value is above (or not below) a bound. */
+export function placeOf(
+  values: ArrayLike<number>,
+  bound: number,
+  isAbove: boolean,
+  from = 0,
+  to = values.length,
+): number {
   let low = from;
   let high = to;
   while (low < high) {
@@ -85,23 +91,24 @@ export function placeOf(values: Float64Array, bound: number, isAbove: boolean, f
 }
 
 /**
- * The points between two times, and the one on each side of them. Where there are more than `most`, the time is cut into
- * equal parts, and each keeps its least and its greatest value. Missing numbers (NaN) take no part there.
+ * Returns the points between two times, and the nearest point on each side. If there are more than `most`, the time is
+ * divided into equal parts, of which only the minimum and the maximum are returned; missing numbers (NaN) are then
+ * ignored.
  */
 export function decimated(
   x: Float64Array,
   y: Float64Array,
   from: number,
   to: number,
-  most: number,
+  maxPoints: number,
   blocks = new Blocks(),
 ): Points {
   const first = Math.max(0, placeOf(x, from, true) - 1);
   const last = Math.min(x.length, placeOf(x, to, false) + 1);
-  if (last - first <= Math.max(4, most)) {
+  if (last - first <= Math.max(4, maxPoints)) {
     return { x: x.slice(first, last), y: y.slice(first, last) };
   }
-  const parts = Math.max(1, Math.floor(most / 2) - 1);
+  const parts = Math.max(1, Math.floor(maxPoints / 2) - 1);
   const kept = new Uint32Array(2 * parts + 2);
   let count = 0;
   kept[count++] = first;
@@ -133,7 +140,7 @@ export function decimated(
   return points;
 }
 
-/** A level at certain times: by straight lines between its rows, 0 before the first, that of the last behind it. */
+/** Interpolates a level linearly between its rows; it is 0 before the first and constant after the last. */
 export function levelAt(times: ArrayLike<number>, x: Float64Array, level: Float64Array): Float64Array {
   const found = new Float64Array(times.length);
   let row = 0;
@@ -153,7 +160,7 @@ export function levelAt(times: ArrayLike<number>, x: Float64Array, level: Float6
   return found;
 }
 
-/** A round interval that cuts a time into 50 to 125 bins, at least `least` seconds. */
+/** Returns a round interval that cuts a time into 50 to 125 bins of at least `shortest` seconds. */
 export function binWidth(seconds: number, shortest = 0.1): number {
   const least = Math.max(seconds / 125, shortest);
   const power = 10 ** Math.floor(Math.log10(least) + 1e-9);

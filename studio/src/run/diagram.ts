@@ -1,15 +1,16 @@
-/** A space-time diagram as it lives on the page: a canvas that is zoomed and moved by pointer, wheel and keys. */
+/** A space-time diagram on the page: a canvas that is zoomed and moved by pointer, wheel and keys. */
 
 import { pinch } from "../app/pinch.ts";
 import { nearest, type Piece } from "./drawn.ts";
 import { departuresOf, drawnOf, opening } from "./opening.ts";
+import { sharpen } from "./sharp.ts";
 import { type Content, drawSheet, inView, onCanvas, onSvg, scale } from "./sheet.ts";
 import { held, panned, type View, zoomed } from "./stretch.ts";
 
 const REACH = 8;
 const ZOOM = 1.25;
 
-/** The part in view, how many packets are in it, and how many of them are drawn. */
+/** The part in view, the number of packets in it, and the number drawn. */
 export interface Seen {
   view: View;
   packets: number;
@@ -51,14 +52,14 @@ export class Diagram {
     this.resize();
   }
 
-  /** Shows packets of a window, at first so near that single packets can be told apart. */
+  /** Shows packets of a window, initially at a scale that separates single packets. */
   show(content: Omit<Content, "marked" | "departures">, whole: View, roundTrip_s: number | undefined): void {
     this.content = { ...content, departures: departuresOf(content.pieces), marked: undefined };
     this.whole = whole;
     this.look(opening(content.pieces, whole, roundTrip_s));
   }
 
-  /** Zooms in or out about the middle, or about a place of the canvas. */
+  /** Zooms in or out about the middle, or about a position of the canvas. */
   zoom(factor: number, x?: number): void {
     const { from_s, to_s } = this.view;
     this.look(zoomed(this.view, x === undefined ? (from_s + to_s) / 2 : this.scale().time(x), factor, this.whole));
@@ -68,7 +69,7 @@ export class Diagram {
     this.look(this.whole);
   }
 
-  /** Moves or zooms by a key; says whether the key is one of those. */
+  /** Moves or zooms by a key. Returns false for other keys. */
   key(key: string): boolean {
     const step = (this.view.to_s - this.view.from_s) / 8;
     switch (key) {
@@ -94,11 +95,7 @@ export class Diagram {
   }
 
   resize(): void {
-    const { clientWidth, clientHeight } = this.canvas;
-    const ratio = Math.min(2, devicePixelRatio);
-    this.canvas.width = Math.round(clientWidth * ratio);
-    this.canvas.height = Math.round(clientHeight * ratio);
-    this.pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    sharpen(this.canvas, this.pen);
     this.tellSeen();
     this.paint();
   }
@@ -114,7 +111,7 @@ export class Diagram {
     });
   }
 
-  /** What is shown, as SVG. */
+  /** Returns the content as SVG. */
   svg(title: string): string {
     const paper = onSvg(this.size, title);
     drawSheet(paper, this.content, this.view, this.size);

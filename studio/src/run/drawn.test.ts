@@ -34,7 +34,7 @@ const WAY = [
 ];
 
 describe("the diagram", () => {
-  test("nodes lie at the shortest times between them, in the order of the way", () => {
+  test("nodes are separated by the minimum times between them, in the order of the path", () => {
     expect(stopsOf(WAY)).toEqual([
       { node: 4, distance_s: 0 },
       { node: 6, distance_s: 0.2 },
@@ -42,7 +42,7 @@ describe("the diagram", () => {
     ]);
   });
 
-  test("a packet is flat while it waits, and a drop is where it was", () => {
+  test("a packet is flat while it is queued, and a drop is shown at its position", () => {
     const lost = hop({ packet: 9, from: 6, to: 5, start: 3, depart: 3, end: 3, isDropped: true });
     const wrong = hop({ packet: 10, from: 6, to: 5, start: 3, depart: 3, end: 4, isDropped: true, isCrossed: true });
     const pieces = piecesOf([...WAY, lost, wrong], stopsOf(WAY));
@@ -69,7 +69,7 @@ describe("the diagram", () => {
 describe("the view", () => {
   const whole = { from_s: 10, to_s: 20 };
 
-  test("zooms about a time that stays, and never leaves the whole", () => {
+  test("zooms about a fixed time, and never exceeds the entire window", () => {
     expect(zoomed(whole, 12, 0.5, whole)).toEqual({ from_s: 11, to_s: 16 });
     expect(zoomed({ from_s: 11, to_s: 16 }, 12, 4, whole)).toEqual(whole);
     expect(panned({ from_s: 11, to_s: 16 }, -3, whole)).toEqual({ from_s: 10, to_s: 15 });

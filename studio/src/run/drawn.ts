@@ -5,11 +5,11 @@ import { NOWHERE } from "./hops.ts";
 
 export interface Stop {
   node: number;
-  /** Seconds of light and line from the first node. */
+  /** Propagation and serialisation time from the first node, in seconds. */
   distance_s: number;
 }
 
-/** A piece of a packet's way: straight in time and distance. */
+/** A segment of a packet's path: straight in time and distance. */
 export interface Piece {
   hop: Hop;
   kind: "waits" | "goes";
@@ -17,7 +17,9 @@ export interface Piece {
   to: { time: number; distance: number };
 }
 
-/** Nodes in the order in which data meet them; between two lies the shortest time that a packet took. */
+/**
+ * Returns nodes in the order in which data reaches them, spaced by the minimum time that a packet takes between them.
+ */
 export function stopsOf(hops: Hop[]): Stop[] {
   const shortest = new Map<string, number>();
   const journeys = new Map<number, Hop[]>();
@@ -36,7 +38,7 @@ export function stopsOf(hops: Hop[]): Stop[] {
   };
   const distances = new Map<number, number>();
   const forward = [...journeys.values()].filter(([first]) => first && !first.backward);
-  // Longer journeys first: they know most nodes of the way.
+  // Packets with more hops first: they contain most nodes of the path.
   for (const journey of forward.sort((one, other) => other.length - one.length)) {
     let at = distances.get(journey[0]?.from ?? -1) ?? 0;
     distances.set(journey[0]?.from ?? -1, at);
@@ -58,7 +60,7 @@ export function stopsOf(hops: Hop[]): Stop[] {
   return spread(stops.sort((one, other) => one.distance_s - other.distance_s));
 }
 
-/** Stops that lie too close to be told apart are moved away from each other. */
+/** Separates stops that are too close to be distinguished. */
 function spread(stops: Stop[]): Stop[] {
   const whole = stops.at(-1)?.distance_s || 1;
   const least = whole / Math.max(12, 3 * stops.length);
@@ -72,7 +74,7 @@ function spread(stops: Stop[]): Stop[] {
   });
 }
 
-/** The pieces of all hops between nodes that have a place. */
+/** Returns the segments of all hops between nodes that have a position. */
 export function piecesOf(hops: Hop[], stops: Stop[]): Piece[] {
   const places = new Map(stops.map(({ node, distance_s }) => [node, distance_s]));
   const pieces: Piece[] = [];
@@ -106,18 +108,18 @@ export function piecesOf(hops: Hop[], stops: Stop[]): Piece[] {
   return pieces;
 }
 
-/** The piece nearest to a point, in units of the picture. */
+/** Returns the segment nearest to a point, in units of the figure. */
 export function nearest(
   pieces: Piece[],
   { x, y }: { x: number; y: number },
-  place: (at: Piece["from"]) => { x: number; y: number },
+  positionOf: (point: Piece["from"]) => { x: number; y: number },
   reach: number,
 ): Piece | undefined {
   let best: Piece | undefined;
   let least = reach;
   for (const piece of pieces) {
-    const a = place(piece.from);
-    const b = place(piece.to);
+    const a = positionOf(piece.from);
+    const b = positionOf(piece.to);
     const [dx, dy] = [b.x - a.x, b.y - a.y];
     const square = dx * dx + dy * dy;
     const part = square > 0 ? Math.min(1, Math.max(0, ((x - a.x) * dx + (y - a.y) * dy) / square)) : 0;

@@ -1,11 +1,13 @@
-/** What happens at times: drops, and changes of a sender's state. Both with bounded memory. */
+/** Events with times: drops, and changes of a sender's state. Both with bounded memory. */
 
 import type { Table } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
+import { placeOf } from "./decimate.ts";
 import type { Losses, LossQuery, States } from "./messages.ts";
 
-/** Changes of a state that are kept of a sender. */
+/** Maximum number of stored state changes per sender. */
 const CHANGES = 100_000;
-/** Drops from which on those of short intervals are one. */
+/** Maximum number of stored drops; beyond it, drops of a short interval are merged. */
 const DROPS = 50_000;
 
 interface Drops {
@@ -18,7 +20,7 @@ interface Drops {
 
 const none = (): Drops => ({ time: [], count: [], flow: [], link: [], cause: [] });
 
-/** Packets that were dropped on their way to their receivers. */
+/** Packets that were dropped on the forward path. */
 export class DropRows {
   isThinned = false;
   private drops = none();
@@ -26,7 +28,7 @@ export class DropRows {
 
   constructor(private readonly most = DROPS) {}
 
-  add({ rows, columns }: Table): void {
+  add({ rows, columns }: Table<Recorded["drops"]>): void {
     const { time_s, flow, link, cause, backward } = columns;
     this.causes = Array.isArray(cause?.names) ? cause.names : this.causes;
     for (let row = 0; row < rows; row++) {
@@ -48,7 +50,7 @@ export class DropRows {
     }
   }
 
-  /** Drops between two times; those that are too close to be told apart are one, with their number. */
+  /** Returns the drops between two times; drops too close to be distinguished are merged, with their number. */
   losses({ from_s, to_s, points }: LossQuery): Losses {
     const near = merged(this.drops, from_s, to_s, points);
     return {
@@ -62,11 +64,11 @@ export class DropRows {
   }
 }
 
-/** The drops between two times; of each flow, link and cause those of each of so many equal parts of the time are one. */
+/** Merges the drops of each flow, link and cause in each of `parts` equal parts of the time. */
 function merged(all: Drops, from: number, to: number, parts: number): Drops {
   const found = none();
   const places = new Map<number, number>();
-  for (let row = firstAt(all.time, from); row < all.time.length; row++) {
+  for (let row = placeOf(all.time, from, false); row < all.time.length; row++) {
     const time = all.time[row] as number;
     if (time > to) {
       break;
@@ -93,21 +95,7 @@ function push(drops: Drops, time: number, count: number, flow: number, link: num
   drops.cause.push(cause);
 }
 
-function firstAt(times: number[], from: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((times[middle] as number) < from) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/** The states that a sender went through. */
+/** The sequence of a sender's states. */
 export class PhaseRows {
   private times: number[] = [];
   private phases: number[] = [];
@@ -125,7 +113,7 @@ export class PhaseRows {
     this.times.push(time);
     this.phases.push(phase);
     if (this.times.length > CHANGES) {
-      // Every second spell of another state goes, with the one after it.
+      // Every second interval of a state that is not open is removed, with the interval after it.
       this.times = this.times.filter((_, at) => at % 4 < 2);
       this.phases = this.phases.filter((_, at) => at % 4 < 2);
     }

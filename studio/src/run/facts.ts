@@ -1,17 +1,17 @@
-/** What the account of a run needs of its trace and its drops, gathered while it goes on. */
+/** Facts gathered from the trace and the drops during a run, which explain its speed. */
 
 import { type Account, analysed } from "../engine/analysis.ts";
-import type { Table, Tables } from "../engine/protocol.ts";
-import type { Summary } from "./messages.ts";
+import type { Summary, Table, Tables } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
 
-/** Legs of a flow at most. */
+/** Maximum number of legs per flow. */
 const LEGS = 64;
 
-/** A sender: its flow and its leg, from 1 on. */
+/** A sender: its flow and its leg, counted from 1. */
 class Sender {
   sent_bytes = 0;
   least_rtt_s = Number.POSITIVE_INFINITY;
-  /** Rows in which the window was larger than ever before. */
+  /** Rows in which the window reached a new maximum. */
   readonly highest: [time_s: number, arrived_bytes: number, segments: number][] = [];
   private most_segments = Number.NEGATIVE_INFINITY;
 
@@ -42,7 +42,7 @@ export class Gathered {
     }
   }
 
-  /** Why the run with this summary was as fast as it was. */
+  /** Returns the reason for the speed of the run with this summary. */
   account({ flows, legs, links, simulated_s, scenario: { record } }: Summary): Account {
     const run = { flows, legs, links, simulated_s };
     const senders = analysed<{ flow: string; leg: number | null }[]>({ told_senders: run });
@@ -53,7 +53,7 @@ export class Gathered {
     return analysed({ account: { run, recorded } });
   }
 
-  /** The packets of a flow that were dropped on their way to the receiver. */
+  /** Returns the number of packets of a flow that were dropped on the forward path. */
   lost(flow: number): number {
     let count = 0;
     for (const kind of this.dropped.get(flow)?.values() ?? []) {
@@ -62,7 +62,7 @@ export class Gathered {
     return count;
   }
 
-  /** The leg of a flow with the longest round trip so far. */
+  /** Returns the leg of a flow with the maximum round trip so far. */
   longestLeg(flow: number): number {
     let leg = 1;
     for (let other = 2; this.senders.has(keyOf(flow, other)); other++) {
@@ -75,20 +75,20 @@ export class Gathered {
     return leg;
   }
 
-  /** What a sender had sent, and how its window grew. */
+  /** Bytes sent by a sender, and the growth of its window. */
   trace(flow: string, leg: number | null): { sent_bytes: number; highest: number[][] } | null {
     const sender = this.senders.get(keyOf(this.flows.indexOf(flow), leg ?? 1));
     return sender ? { sent_bytes: sender.sent_bytes, highest: sender.highest } : null;
   }
 
-  /** Dropped packets on their way to the receiver, the most frequent kind first. */
+  /** Packets dropped on the forward path, the most frequent kind first. */
   drops(flow: string): [link: string, cause: string, count: number][] {
     const own = [...(this.dropped.get(this.flows.indexOf(flow))?.values() ?? [])];
     own.sort((a, b) => b.count - a.count || order(a.link, b.link) || order(a.cause, b.cause));
     return own.map(({ link, cause, count }) => [link, cause, count]);
   }
 
-  private addTrace({ rows, columns }: Table): void {
+  private addTrace({ rows, columns }: Table<Recorded["trace"]>): void {
     const [times, flows, windows, arrived, sent, rtts, legs] = [
       columns.time_s,
       columns.flow,
@@ -116,7 +116,7 @@ export class Gathered {
     }
   }
 
-  private addDrops({ rows, columns }: Table): void {
+  private addDrops({ rows, columns }: Table<Recorded["drops"]>): void {
     const { flow, link, cause, backward } = columns;
     const causes = Array.isArray(cause?.names) ? cause.names : [];
     for (let row = 0; row < rows; row++) {
@@ -135,11 +135,11 @@ export class Gathered {
   }
 }
 
-/** The account of a run whose tables are whole. */
-export function accountOf(run: { summary: unknown; tables: Tables; flows: string[]; links: string[] }): Account {
+/** Returns the account of a run whose tables are complete. */
+export function accountOf(run: { summary: Summary; tables: Tables; flows: string[]; links: string[] }): Account {
   const facts = new Gathered(run.flows, run.links);
   facts.add(run.tables);
-  return facts.account(run.summary as Summary);
+  return facts.account(run.summary);
 }
 
 function keyOf(flow: number, leg: number): number {

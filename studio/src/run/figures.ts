@@ -10,10 +10,10 @@ import type { Losses, Query, States } from "./messages.ts";
 import type { Span } from "./span.ts";
 
 export interface Looks {
-  /** Number of its colour, and of its dash pattern unless it is solid. */
+  /** Index of its colour, and of its dash pattern unless it is solid. */
   at: number;
   isSolid: boolean;
-  /** A value holds until the next. */
+  /** Whether each value holds until the next one, so that the line has steps. */
   isStep: boolean;
 }
 
@@ -30,23 +30,23 @@ export interface Figure {
   title: string;
   unit: string;
   lines: Line[];
-  /** Heights that lines are compared with. */
+  /** Reference levels of the lines. */
   bounds: { name: string; y: number }[];
   span: Span;
-  /** How far the run is. */
+  /** Time that the run has reached. */
   now_s: number;
-  /** Where the axis of values ends. */
+  /** End of the axis of values. */
   top: number;
-  /** The same in a sentence with numbers. */
+  /** A sentence that describes the chart, with numbers. */
   says: string;
   losses?: Losses;
   states?: { name: string; states: States }[];
 }
 
-/** The charts that are on the screen. */
+/** The charts on the screen. */
 export const figures = signal<Figure[]>([]);
 
-/** The same for files. */
+/** Returns the charts on the screen in the form for files. */
 export function saved(): FigureOfFile[] {
   return figures.value
     .filter(({ lines }) => lines.length > 0)
@@ -66,14 +66,14 @@ export function saved(): FigureOfFile[] {
     }));
 }
 
-/** Flows and links by their numbers, and the rate of the slowest link of each flow where it is known. */
+/** Flows and links by index, and the rate of the slowest link of each flow where it is known. */
 export interface Chosen {
   flows: number[];
   links: number[];
   capacity(flow: number): number | undefined;
 }
 
-/** The charts of a span of time. */
+/** Returns the charts of a span of time. */
 export async function figuresOf(live: Live, chosen: Chosen, span: Span, points: number): Promise<Figure[]> {
   const maker = new Maker(live, chosen, span, points);
   return Promise.all([maker.cwnd(), maker.rtt(), maker.goodput(), maker.queue(), maker.inflight(), maker.states()]);
@@ -197,7 +197,7 @@ class Maker {
   }
 }
 
-/** The least, the greatest and the last value of a line in a span; undefined where it has none. */
+/** Returns the minimum, the maximum and the last value of a line in a span; undefined if it has none. */
 export function ends(
   { x, y }: Line,
   { from_s, to_s }: Span,
@@ -217,7 +217,7 @@ export function ends(
   return Number.isNaN(last) ? undefined : { least, most, last };
 }
 
-/** The value of a line at a time. */
+/** Returns the value of a line at a time. */
 export function valueAt({ x, y, looks }: Line, time: number): number {
   const at = placeOf(x, time, true) - 1;
   if (!looks.isStep && at + 1 < x.length && (at < 0 || time - (x[at] as number) > (x[at + 1] as number) - time)) {
@@ -226,7 +226,7 @@ export function valueAt({ x, y, looks }: Line, time: number): number {
   return at < 0 ? Number.NaN : (y[at] as number);
 }
 
-/** A value as charts tell it. */
+/** Formats a value for charts. */
 export function short(value: number): string {
   return Number.isNaN(value) ? "–" : Math.abs(value) >= 1000 ? grouped(value) : number(value, 4);
 }
@@ -254,7 +254,7 @@ function topOf(lines: Line[]): number {
   return top;
 }
 
-/** Where to cut off a peak that is more than 4 times what lines do not exceed in 90 % of their time. */
+/** Returns the bound that cuts off a peak, if it is more than 4 times the 90th percentile over time of the lines. */
 export function usualTop(lines: Line[]): number | undefined {
   let usual = 0;
   let peak = 0;

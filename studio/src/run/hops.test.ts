@@ -44,7 +44,7 @@ function tables(rows: Row[], drops: [at: number, link: number, cause: number][] 
 }
 
 describe("hops", () => {
-  test("a packet waits, goes and arrives; the next row tells when", () => {
+  test("a packet is queued, sent and received; the next row has the time", () => {
     const hops = new Hops(LINKS);
     hops.add(tables([{ at: 1, packet: 7, node: 0, link: 0, event: "sent" }]));
     const [first] = hops.kept;
@@ -62,13 +62,13 @@ describe("hops", () => {
     expect(hops.kept[1]).toMatchObject({ from: 1, to: 2, end: 1.141, isTold: true, isDropped: false });
   });
 
-  test("packets of a burst leave one after another before anything is told of them", () => {
+  test("packets of a burst are sent one after another before their hops are reported", () => {
     const hops = new Hops(LINKS);
     hops.add(tables([1, 2, 3].map((packet) => ({ at: 0, packet, node: 1, link: 1, event: "forwarded" }))));
     expect(hops.kept.map(({ depart }) => Number(depart.toFixed(6)))).toEqual([0, 0.01, 0.02]);
   });
 
-  test("a full queue drops at its door, a wrong frame at the end of its link", () => {
+  test("a full queue drops at its entry, a corrupted frame at the end of its link", () => {
     const hops = new Hops(LINKS);
     const rows = [
       { at: 0, packet: 1, node: 1, link: 1, event: "forwarded" },
@@ -87,11 +87,11 @@ describe("hops", () => {
     expect(full).toMatchObject({ isDropped: true, isCrossed: false, cause: "queue", end: 0 });
     expect(wrong).toMatchObject({ isDropped: true, isCrossed: true, cause: "error", end: 0.11, to: 2 });
     expect(wrong?.depart).toBeCloseTo(0);
-    // What was refused took no time of the link.
+    // A rejected packet took no time of the link.
     expect(third?.depart).toBeCloseTo(0.01);
   });
 
-  test("bytes that were sent before are sent again, also around the end of sequence numbers", () => {
+  test("repeated bytes count as retransmitted, also when sequence numbers wrap", () => {
     const hops = new Hops(LINKS);
     const seqs = [0xfffffff0, 0xfffffff0 + LEN - 2 ** 32, 0xfffffff0, 0xfffffff0 + 2 * LEN - 2 ** 32];
     hops.add(tables(seqs.map((seq, packet) => ({ at: packet, packet, node: 0, link: 0, event: "sent", seq }))));
@@ -102,7 +102,7 @@ describe("hops", () => {
     expect(hops.kept.at(-1)?.again).toBe(true);
   });
 
-  test("a duplicate is a way of its own; rows without a start are told as they are", () => {
+  test("a duplicate has a separate path; rows without a start are reported unchanged", () => {
     const hops = new Hops(LINKS);
     hops.add(
       tables([
@@ -120,7 +120,7 @@ describe("hops", () => {
     ]);
   });
 
-  test("over the air the next node is where the packet comes out", () => {
+  test("over the air the next node is the exit node of the packet", () => {
     const hops = new Hops([]);
     hops.add(tables([{ at: 0, packet: 1, node: 4, link: 4, event: "sent" }]));
     expect(hops.kept[0]?.to).toBe(NOWHERE);
@@ -128,7 +128,7 @@ describe("hops", () => {
     expect(hops.kept[0]).toMatchObject({ from: 4, to: 6, end: 0.02, isTold: true });
   });
 
-  test("what ended long ago is forgotten, what is still on its way stays", () => {
+  test("old hops are removed, hops in transit remain", () => {
     const hops = new Hops(LINKS);
     hops.add(
       tables([

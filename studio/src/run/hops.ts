@@ -1,37 +1,38 @@
-/** The ways of packets, hop by hop, from the rows that a run tells of them. */
+/** Paths of packets, hop by hop, from the rows reported by a run. */
 
 import type { NetworkLink, Table, Tables } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
 import { Sequences } from "./sequence.ts";
 
-/** No link, no node. */
+/** Index that means no link, or no node. */
 export const NOWHERE = 0xffffffff;
 
-/** Bytes of headers of a segment, for the time that it takes to send it. */
+/** Header bytes of a segment, for its transmission time. */
 const HEADERS = 52;
 
-/** One packet on its way from one node to the next. Times are seconds of the run. */
+/** One packet in transit between two nodes. Times are seconds of the run. */
 export interface Hop {
   packet: number;
   flow: number;
   link: number;
   from: number;
-  /** The next node; {@link NOWHERE} while it is not known. */
+  /** The next node; {@link NOWHERE} while it is unknown. */
   to: number;
-  /** When it came to the link and into its queue. */
+  /** Time of arrival at the link and its queue. */
   start: number;
-  /** When it left the queue. */
+  /** Time of departure from the queue. */
   depart: number;
-  /** When it came to the next node, or was dropped. */
+  /** Time of arrival at the next node, or of the drop. */
   end: number;
-  /** Whether the end is told; until then it is reckoned from the link. */
+  /** Whether the end time was reported; until then it is computed from the link. */
   isTold: boolean;
   isDropped: boolean;
-  /** Whether it was dropped at the far end of its link, which it had crossed, and not at the queue. */
+  /** Whether the packet was dropped at the far end of its link, and not at the queue. */
   isCrossed: boolean;
-  /** Why it was dropped, where the run told. */
+  /** Cause of the drop, if the run reported it. */
   cause: string;
   backward: boolean;
-  /** Sequence numbers count on beyond 32 bits. */
+  /** Sequence number, unwrapped beyond 32 bits. */
   seq: number;
   ack: number;
   len: number;
@@ -39,18 +40,18 @@ export interface Hop {
   again: boolean;
 }
 
-/** Gathers hops. Rows come in the order of their times. */
+/** Collects hops from rows, which arrive in chronological order. */
 export class Hops {
-  /** All that are kept, in the order of their starts. */
+  /** All stored hops, in the order of their starts. */
   readonly kept: Hop[] = [];
   private readonly open = new Map<number, Hop>();
-  /** When each link has sent all that it was given. */
+  /** For each link, the time when it has sent all of its packets. */
   private readonly free = new Map<number, number>();
-  /** The highest sequence number sent of each flow. */
+  /** Highest sequence number sent so far, by flow. */
   private readonly highest = new Map<number, number>();
   readonly numbers = new Sequences();
 
-  /** @param links the directions of links by their numbers; links of a sky or a medium tell no delay */
+  /** @param links the directions of links by index; links of a constellation or a medium report no delay */
   constructor(
     private readonly links: Pick<NetworkLink, "from" | "to" | "rate_bps" | "delay_s">[],
     private readonly isFixed = (link: number) => (links[link]?.delay_s ?? 0) > 0,
@@ -64,7 +65,7 @@ export class Hops {
     this.numbers.note(trace);
   }
 
-  private take(packets: Table, drops: Table | undefined): void {
+  private take(packets: Table, drops: Table<Recorded["drops"]> | undefined): void {
     const causes = causesOf(drops);
     const column = (name: string) => packets.columns[name]?.values ?? new Float64Array(packets.rows);
     const [time, packet, flow, node] = [column("time_s"), column("packet"), column("flow"), column("node")];
@@ -126,7 +127,7 @@ export class Hops {
     return { seq: this.numbers.unwrapped(flow, own, seq), ack: this.numbers.unwrapped(flow, other, ack) };
   }
 
-  /** Forgets hops that ended before a time. */
+  /** Removes hops that ended before a time. */
   forget(before: number): void {
     let kept = 0;
     for (const hop of this.kept) {
@@ -139,7 +140,7 @@ export class Hops {
     this.kept.length = kept;
   }
 
-  /** A link sends one after another, in the order in which they came. */
+  /** Computes the times of a hop: a link sends packets one after another, in the order of arrival. */
   private reckon(hop: Hop): void {
     const link = this.links[hop.link];
     if (!link || !this.isFixed(hop.link)) {
@@ -165,7 +166,7 @@ export class Hops {
   }
 
   private drop(hop: Hop | undefined, at: number, node: number, cause: string): void {
-    // A packet that is refused at the door of a queue was never on the link.
+    // A packet rejected by a queue was never on the link.
     if (!hop || hop.from !== node) {
       return;
     }
@@ -188,7 +189,7 @@ export class Hops {
   private isAgain({ flow, backward, seq, len }: Hop): boolean {
     const { first } = this.numbers;
     if (!backward && !first.has(flow)) {
-      // A SYN takes the number before that of the first byte.
+      // A SYN takes the number before the first byte.
       first.set(flow, len === 0 ? seq + 1 : seq);
     }
     if (backward || len === 0) {
@@ -203,8 +204,8 @@ export class Hops {
   }
 }
 
-/** Causes of drops by link, flow and time. */
-function causesOf(drops: Table | undefined): Map<string, string> {
+/** Returns the causes of drops by link, flow and time. */
+function causesOf(drops: Table<Recorded["drops"]> | undefined): Map<string, string> {
   const causes = new Map<string, string>();
   const { time_s, link, flow, cause } = drops?.columns ?? {};
   const names = Array.isArray(cause?.names) ? cause.names : [];
@@ -215,7 +216,7 @@ function causesOf(drops: Table | undefined): Map<string, string> {
   return causes;
 }
 
-/** How far along its link a packet is at a time: below 0 it waits in the queue, above 1 it has arrived. */
+/** Returns the position of a packet along its link at a time: below 0 it is queued, above 1 it has arrived. */
 export function progress(hop: Hop, time: number): number {
   if (time < hop.depart) {
     return -1;

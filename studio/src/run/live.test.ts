@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type CourseLine, Live, Refused } from "./live.ts";
 import type { FromCourse, ToCourse } from "./messages.ts";
 
-/** A worker that notes what it hears, and starts at once unless it is told to refuse. */
+/** A worker that records its messages, and starts immediately unless it is set to reject. */
 class FakeLine implements CourseLine {
   onmessage: CourseLine["onmessage"] = null;
   onerror: CourseLine["onerror"] = null;
@@ -15,7 +15,7 @@ class FakeLine implements CourseLine {
     this.heard.push(message);
     if (message.kind === "start") {
       const started = { run: 0, end_s: 9, seed: 1, flows: ["a"], links: ["b"], nodes: [] };
-      const problems = [{ path: "links[0]", message: "is no link" }];
+      const problems = [{ path: "links[0]", message: "is not a link" }];
       this.tell(this.isBad ? { kind: "refused", problems } : { kind: "started", started });
     }
   }
@@ -41,31 +41,31 @@ function lines(isBad = false): { all: FakeLine[]; open: () => Promise<CourseLine
   };
 }
 
-const asked = { toml: "" };
+const input = { toml: "" };
 
-test("packets are told unless the run starts as fast as it goes", async () => {
+test("packets are reported unless the run starts at maximum speed", async () => {
   const { all, open } = lines();
-  const slow = await Live.start(asked, { speed: 2 }, open);
-  const fast = await Live.start(asked, { speed: Number.POSITIVE_INFINITY, seed: 4 }, open);
+  const slow = await Live.start(input, { speed: 2 }, open);
+  const fast = await Live.start(input, { speed: Number.POSITIVE_INFINITY, seed: 4 }, open);
   expect([slow.hasPackets, fast.hasPackets]).toEqual([true, false]);
   const starts = all.map(({ heard }) => heard.find(({ kind }) => kind === "start"));
   expect(starts).toEqual([
-    { kind: "start", asked, packets: { from_s: 0, most: 2000 } },
-    { kind: "start", asked, seed: 4 },
+    { kind: "start", input, packets: { from_s: 0, most: 2000 } },
+    { kind: "start", input, seed: 4 },
   ]);
 });
 
-test("a scenario with mistakes is refused with all of them", async () => {
+test("a scenario with errors is rejected with all of them", async () => {
   const { open } = lines(true);
-  const refused = await Live.start(asked, { speed: 1 }, open).catch((error) => error);
+  const refused = await Live.start(input, { speed: 1 }, open).catch((error) => error);
   expect(refused).toBeInstanceOf(Refused);
-  expect(refused.message).toBe("links[0]: is no link");
+  expect(refused.message).toBe("links[0]: is not a link");
   expect(refused.problems).toHaveLength(1);
 });
 
-test("a worker that ends is one error for all that wait, and a restart has a fresh one", async () => {
+test("a worker that ends gives one error for all pending requests, and a restart has a new one", async () => {
   const { all, open } = lines();
-  const live = await Live.start(asked, { speed: 1 }, open);
+  const live = await Live.start(input, { speed: 1 }, open);
   live.play();
   const series = live.series({ table: "trace", column: "rtt_s", of: 0, from_s: 0, to_s: 1, points: 9 });
   all[0]?.onerror?.({ message: "it was killed" } as ErrorEvent);
@@ -77,9 +77,9 @@ test("a worker that ends is one error for all that wait, and a restart has a fre
   expect(all[1]?.heard.at(-1)).toEqual({ kind: "go", how: "on" });
 });
 
-test("steps are asked for only while somebody listens", async () => {
+test("steps are requested only while there is a listener", async () => {
   const { all, open } = lines();
-  const live = await Live.start(asked, { speed: 1 }, open);
+  const live = await Live.start(input, { speed: 1 }, open);
   const wishes = () =>
     all[0]?.heard.filter(({ kind }) => kind === "listen").map((message) => "wants" in message && message.wants);
   const end = live.onStep(() => undefined);
@@ -87,9 +87,9 @@ test("steps are asked for only while somebody listens", async () => {
   expect(wishes()).toEqual([false, true, false]);
 });
 
-test("another speed is told at once", async () => {
+test("another speed is sent immediately", async () => {
   const { all, open } = lines();
-  const live = await Live.start(asked, { speed: 1 }, open);
+  const live = await Live.start(input, { speed: 1 }, open);
   live.speed.value = 20;
   expect(all[0]?.heard.at(-1)).toEqual({ kind: "pace", speed: 20 });
 });

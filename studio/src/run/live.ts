@@ -1,13 +1,13 @@
-/** A run that goes on in a worker of its own. */
+/** A run in a worker of its own. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { engine } from "../engine/here.ts";
 import {
-  type Asked,
   type Door,
   decode,
   EngineError,
   type Problem,
+  type ScenarioInput,
   type Started,
   type Stepped,
   type Watch,
@@ -28,7 +28,7 @@ import { queuesOf } from "./queues.ts";
 
 export type Going = "paused" | "running" | "over" | "failed";
 
-/** A worker of a run as far as it is used here, so that tests can give another. */
+/** The part of a run worker's interface that is used here, so that tests can replace it. */
 export interface CourseLine {
   postMessage(message: ToCourse): void;
   terminate(): void;
@@ -37,16 +37,16 @@ export interface CourseLine {
 }
 
 export interface Choice {
-  /** That of the scenario, unless another one is given. */
+  /** Seed. The default is the scenario's. */
   seed?: number;
-  /** Seconds of the run in a second; `Infinity`: as fast as it goes. */
+  /** Seconds of the run per second; `Infinity` for maximum speed. */
   speed: number;
 }
 
-/** Packets that a step tells at most. They are told unless the run starts as fast as it goes. */
+/** Maximum number of packets that a step reports. Packets are reported unless the run starts at maximum speed. */
 const WATCHED: Watch = { from_s: 0, most: 2000 };
 
-/** A scenario that does not run. */
+/** Error of a scenario that cannot run. */
 export class Refused extends EngineError {
   constructor(readonly problems: Problem[]) {
     const [first] = problems;
@@ -54,30 +54,30 @@ export class Refused extends EngineError {
   }
 }
 
-/** A run. Its worker owns the engine, and keeps what was recorded. */
+/** A run. Its worker owns the engine, and stores the records. */
 export class Live {
   /** Its end, its seed, and the names of its flows, links and nodes. */
   started: Started = { run: 0, end_s: 0, seed: 0, flows: [], links: [], nodes: [] };
   /** Seconds since its start. */
   readonly now = signal(0);
   readonly state: Signal<Going> = signal<Going>("paused");
-  /** Seconds of the run in a second; `Infinity`: as fast as it goes. It may be set at any time. */
+  /** Seconds of the run per second; `Infinity` for maximum speed. It may be set at any time. */
   readonly speed: Signal<number>;
-  /** How often it was started; what was told before the last start is of an earlier run. */
+  /** Number of starts. Reports from before the last start belong to an earlier run. */
   readonly round = signal(0);
   readonly result: Signal<Result | undefined> = signal<Result | undefined>(undefined);
-  /** Why it failed, and how to go on. */
+  /** Reason of the failure, and how to recover. */
   readonly fault = signal("");
   readonly standings: Signal<Standing[]> = signal<Standing[]>([]);
-  /** Its queues so far, as all views show them. */
+  /** The queues of the run so far, with the values that all views show. */
   readonly queues: ReadonlySignal<QueueSoFar[]> = computed(() =>
     queuesOf(this.recorded.value, this.started.links, this.result.value?.summary),
   );
-  /** By how much what is kept is thinned, in words; empty while it is whole. */
+  /** Decimation of the stored records, as text; empty while they are complete. */
   readonly thinned = signal("");
-  /** The rows that the last single step recorded, in words; none after any other way to go on. */
+  /** Rows recorded by the last single step, as text; none after any other action that advances the run. */
   readonly happened: Signal<string[]> = signal<string[]>([]);
-  /** Whether packets are told. */
+  /** Whether packets are reported. */
   hasPackets = false;
 
   private readonly recorded = signal<QueueSoFar[]>([]);
@@ -88,7 +88,7 @@ export class Live {
   private begun: { settle(): void; refuse(error: Error): void } | undefined;
 
   private constructor(
-    readonly asked: Asked,
+    readonly input: ScenarioInput,
     private readonly choice: Choice,
     private readonly open: () => Promise<CourseLine>,
   ) {
@@ -97,22 +97,22 @@ export class Live {
   }
 
   /**
-   * Builds the world of a scenario. The run waits at its start.
+   * Creates a run of a scenario. It is paused at its start.
    *
-   * @throws {Refused} the mistakes of a scenario that does not run
+   * @throws {Refused} if the scenario cannot run
    */
-  static async start(asked: Asked, choice: Choice, open: () => Promise<CourseLine>): Promise<Live> {
-    const live = new Live(asked, choice, open);
+  static async start(input: ScenarioInput, choice: Choice, open: () => Promise<CourseLine>): Promise<Live> {
+    const live = new Live(input, choice, open);
     await live.restart();
     return live;
   }
 
-  /** The seed that was chosen; undefined: that of the scenario. */
+  /** Seed chosen by the user; undefined for the scenario's. */
   get seed(): number | undefined {
     return this.choice.seed;
   }
 
-  /** An engine of its own, beside that of the run. */
+  /** Opens an engine that is separate from the run's. */
   door(): Door {
     return engine();
   }
@@ -121,12 +121,12 @@ export class Live {
     this.go("on");
   }
 
-  /** Goes on until the next packet is dropped. */
+  /** Advances until the next packet is dropped. */
   toNextLoss(): void {
     this.go("to the next loss");
   }
 
-  /** Goes on until something is recorded. */
+  /** Advances until a row is recorded. */
   step(): void {
     this.go("one step");
   }
@@ -137,7 +137,7 @@ export class Live {
     }
   }
 
-  /** From the start again, in a fresh worker if the last one has failed. The run waits at its start. */
+  /** Restarts the run, in a new worker if the last one has failed. The run is paused at its start. */
   async restart(): Promise<void> {
     this.drop("the run was started again");
     batch(() => {
@@ -167,14 +167,14 @@ export class Live {
       this.begun = { settle, refuse };
       this.tell({
         kind: "start",
-        asked: this.asked,
+        input: this.input,
         ...(seed === undefined ? {} : { seed }),
         ...(this.hasPackets ? { packets: WATCHED } : {}),
       });
     });
   }
 
-  /** Tells each step's answer until the given function is called. */
+  /** Passes the result of each step to `listener` until the returned function is called. */
   onStep(listener: (step: Stepped) => void): () => void {
     this.listeners.add(listener);
     this.tell({ kind: "listen", wants: true });
@@ -184,22 +184,22 @@ export class Live {
     };
   }
 
-  /** Points of a line, thinned to the least and greatest value of each short time. */
+  /** Returns the points of a line, decimated to the minimum and maximum of each short interval. */
   series(query: Query): Promise<{ x: Float64Array; y: Float64Array }> {
     return this.ask({ what: "series", query });
   }
 
-  /** Dropped packets by time. */
+  /** Returns dropped packets by time. */
   losses(query: LossQuery): Promise<Losses> {
     return this.ask({ what: "losses", query });
   }
 
-  /** The states that a sender went through. */
+  /** Returns the sequence of a sender's states. */
   states(flow: number): Promise<States> {
     return this.ask({ what: "states", flow });
   }
 
-  /** Ends it, and its worker. */
+  /** Ends the run and its worker. */
   stop(): void {
     this.drop("the run was stopped");
     this.listeners.clear();

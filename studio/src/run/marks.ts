@@ -1,27 +1,27 @@
-/** What charts show beside lines: bounds, losses, states. */
+/** Additions to the lines of charts: bounds, losses, states. */
 
 import type uPlot from "uplot";
 import { fitting } from "../app/fitting.ts";
 import { colour } from "../app/theme.ts";
 import type { Figure } from "./figures.ts";
 
-/** Shapes and colours of causes; each shape is told beside the chart, too. */
+/** Shapes and colours of causes; a legend next to the chart explains each shape. */
 const CAUSES: Record<string, { sign: string; says: string; colour: string }> = {
   queue: { sign: "▼", says: "the queue was full", colour: "s2" },
   aqm: { sign: "◆", says: "by the queue discipline", colour: "s4" },
-  error: { sign: "✕", says: "errors on the link", colour: "s8" },
+  error: { sign: "✕", says: "an error on the link", colour: "s8" },
   outage: { sign: "✚", says: "an outage of the link", colour: "s6" },
-  retry: { sign: "▲", says: "no answer on the air", colour: "s5" },
-  lifetime: { sign: "■", says: "waited too long on the air", colour: "s3" },
+  retry: { sign: "▲", says: "no acknowledgement over radio", colour: "s5" },
+  lifetime: { sign: "■", says: "expired in the queue of the radio", colour: "s3" },
 };
 const OTHER = { sign: "●", colour: "s7" };
 
-/** The sign of a cause, its colour and its meaning. */
+/** Returns the sign of a cause, its colour and its meaning. */
 export function cause(name: string): { sign: string; says: string; colour: string } {
   return CAUSES[name] ?? { ...OTHER, says: name.replaceAll("_", " ") };
 }
 
-/** Colours of states that are not open. */
+/** Colours of congestion states other than `open`. */
 export const STATES: Record<string, string> = { recovery: "s5", loss: "s2" };
 
 export function drawBounds(plot: uPlot, { bounds }: Figure): void {
@@ -40,7 +40,7 @@ export function drawBounds(plot: uPlot, { bounds }: Figure): void {
   }
 }
 
-/** Losses as signs above the chart. */
+/** Draws losses as signs above the chart. */
 export function drawLosses(plot: uPlot, { losses, span }: Figure): void {
   if (!losses) {
     return;
@@ -72,10 +72,10 @@ export function drawLosses(plot: uPlot, { losses, span }: Figure): void {
   ctx.restore();
 }
 
-/** Pixels above a row of states that its name has. */
+/** Height of a name above its row of states, in pixels. */
 const NAME = 14;
 
-/** States as a row for each flow, below its name. */
+/** Draws states as a row for each flow, below its name. */
 export function drawStates(plot: uPlot, { states, span, now_s }: Figure, font: string): void {
   if (!states?.length) {
     return;

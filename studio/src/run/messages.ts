@@ -1,31 +1,33 @@
-/** What the page and the worker of a run tell each other. */
+/** Messages between the page and the worker of a run. */
 
 import type { Account } from "../engine/analysis.ts";
-import type { Asked, Problem, Started, Watch } from "../engine/protocol.ts";
+import type { Problem, ScenarioInput, Started, Summary, Watch } from "../engine/protocol.ts";
 import type { Address } from "../engine/socket.ts";
 
-/** Points of a line between two times. */
+/** Request for the points of a line in a chart between two times. */
 export interface Query {
-  /** `goodput` is made of the trace: payload as it arrives, each byte once, in intervals. */
+  /** Source table. `goodput` is computed from the trace: new payload as it arrives, per interval. */
   table: "trace" | "queue" | "goodput";
-  /** A column of the table; `goodput_bps` of `goodput`. */
+  /** Column of the table; for `goodput` it is `goodput_bps`. */
   column: string;
-  /** Number of the flow or the link. */
+  /** Index of the flow or the link. */
   of: number;
   from_s: number;
   to_s: number;
-  /** The most points. */
+  /** Maximum number of points. */
   points: number;
 }
 
-/** Losses between two times, thinned so that no more than `points` places have some. */
+/** Request for the losses between two times, merged into at most `points` positions. */
 export interface LossQuery {
   from_s: number;
   to_s: number;
   points: number;
 }
 
-/** Losses by time: at `x`, `count` packets of the flow with this number, dropped at the link for the cause. */
+/**
+ * Losses by time: at time `x`, `count` packets of the given flow were dropped at the given link for the given cause.
+ */
 export interface Losses {
   x: Float64Array;
   count: Uint32Array;
@@ -35,7 +37,7 @@ export interface Losses {
   causes: string[];
 }
 
-/** States of a sender: from each time on, a state by its number. */
+/** States of a sender: start times, each with the index of a state. */
 export interface States {
   from_s: Float64Array;
   state: Uint8Array;
@@ -52,7 +54,7 @@ export interface Standing {
   state: string;
 }
 
-/** The queue of a link as far as it is recorded, in packets. */
+/** The recorded queue of a link, in packets. */
 export interface QueueSoFar {
   link: number;
   /** Length in the newest record; NaN where the scenario records no queues. */
@@ -64,81 +66,27 @@ export interface QueueSoFar {
 }
 
 export interface Result {
-  /** As `lightlag run --json` prints it. */
+  /** The summary printed by `lightlag run --json`. */
   summary: Summary;
-  /** Why the run was as fast as it was. */
+  /** Reason for the speed of the run. */
   account: Account;
-  /** Why it ended before its time, if it did. */
+  /** Reason of an early end, if any. */
   failed?: string;
-  /** Seconds that the engine computed. */
+  /** Computing time of the engine, in seconds. */
   engine_s: number;
 }
 
-export interface Summary {
-  result_hash: string;
-  seed: number;
-  version: string;
-  simulated_s: number;
-  events: number;
-  packet_hops: number;
-  flows: FlowSummary[];
-  links: LinkSummary[];
-  legs?: LegSummary[];
-  scenario: { name?: string; record: { trace: string; queue: string; drops?: boolean } };
-}
-
-export interface Sender {
-  limited_s: Record<string, number>;
-  min_rtt_s: number | null;
-  mean_rtt_s: number | null;
-  mean_cwnd_segments: number;
-  delivered_bytes: number;
-  sent_segments: number;
-  retransmitted_segments: number;
-  recoveries: number;
-  timeouts: number;
-  start_s: number | null;
-  leg?: number;
-}
-
-export interface FlowSummary extends Sender {
-  name: string;
-  from: string;
-  to: string;
-  congestion: string;
-  bottleneck: string | null;
-  start_s: number;
-  finish_s: number | null;
-  failure?: string;
-  goodput_bps: number;
-}
-
-export interface LegSummary extends Sender {
-  flow: string;
-  leg: number;
-  from: string;
-  to: string;
-}
-
-export interface LinkSummary {
-  name: string;
-  rate_bps: number | null;
-  utilisation: number;
-  mean_queue_packets: number;
-  max_queue_packets: number;
-}
-
-/** To the worker. */
+/** Messages to the worker. */
 export type ToCourse =
   | { kind: "open"; module: WebAssembly.Module; schema: unknown }
-  /** The engine behind `lightlag studio`, and the module, which analyses. */
+  /** Opens the engine of `lightlag studio`. The WebAssembly module analyses the results. */
   | { kind: "open"; address: Address; module: WebAssembly.Module }
-  | { kind: "start"; asked: Asked; seed?: number; packets?: Watch }
-  /** Seconds of the run in a second; `Infinity`: as fast as it goes. */
+  | { kind: "start"; input: ScenarioInput; seed?: number; packets?: Watch }
+  /** Seconds of the run per second; `Infinity` for maximum speed. */
   | { kind: "pace"; speed: number }
   | { kind: "go"; how: "on" | "to the next loss" | "one step" }
   | { kind: "pause" }
-  /** Whether the answers to steps are of use. */
+  /** Whether the results of steps are used. */
   | { kind: "listen"; wants: boolean }
   | { kind: "ask"; id: number; query: Asks };
 
@@ -147,7 +95,7 @@ export type Asks =
   | { what: "losses"; query: LossQuery }
   | { what: "states"; flow: number };
 
-/** From the worker. */
+/** Messages from the worker. */
 export type FromCourse =
   | { kind: "started"; started: Started }
   | { kind: "refused"; problems: Problem[] }
@@ -158,9 +106,9 @@ export type FromCourse =
       state: "paused" | "running";
       standings: Standing[];
       queues: QueueSoFar[];
-      /** By how much tables are thinned, in words; empty while they are whole. */
+      /** Decimation of the tables, as text; empty while they are complete. */
       thinned: string;
-      /** The rows that a single step recorded, in words. */
+      /** The rows that a single step recorded, as text. */
       happened: string[];
     }
   | { kind: "finished"; result: Result; now_s: number }

@@ -1,21 +1,24 @@
-/** The moving picture of a network: what the run told, and what of it is shown at each frame. */
+/** The animation of a network: stores the reports of the run, and selects what each frame shows. */
 
 import { Clock } from "../app/clock.ts";
 import { Mover } from "../app/mover.ts";
 import type { Ways } from "../app/ways.ts";
-import type { Asked, Door, Flight, Network, Tables } from "../engine/protocol.ts";
+import type { Door, Flight, Network, ScenarioInput, Tables } from "../engine/protocol.ts";
 import { Hops } from "./hops.ts";
 import type { QueueSoFar } from "./messages.ts";
 import { Painter } from "./painter.ts";
 import { above, linksBetween, moved, ofWays, type Plan, wired } from "./plan.ts";
 import { Queues } from "./queues.ts";
 
-/** Milliseconds between two updates of the numbers, in the picture and in the table. */
+/** Milliseconds between two updates of the numbers, in the animation and in the table. */
 const TOLD = 250;
-/** Milliseconds on the longest link below which packets are too fast for the eye, and below which none is drawn. */
+/**
+ * Time in milliseconds that a packet needs on the screen to cross the longest link: below TOO_FAST packets are too fast
+ * for the eye, and below BLUR none is drawn.
+ */
 const TOO_FAST = 60;
 const BLUR = 12;
-/** Seconds of the run that hops are kept at least; longer where links are longer. */
+/** Minimum age in seconds of stored hops; longer for longer links. */
 const KEPT = 2;
 
 export interface Figures {
@@ -23,13 +26,13 @@ export interface Figures {
   packets: number;
   oneOf: number;
   isTooFast: boolean;
-  /** The links of which the table tells, by number. */
+  /** Links in the table, by index. */
   links: { link: number; queue: number; most: number; dropped: number; moving: number }[];
 }
 
 export class Moving {
   private readonly queues = new Queues();
-  /** Lengths of queues as the numbers have them, by link. */
+  /** Displayed queue lengths, by link. */
   private lengths = new Map<number, number>();
   private readonly hops: Hops;
   private readonly linksOf: (from: number, to: number) => number[];
@@ -41,7 +44,7 @@ export class Moving {
   private frame = 0;
   private told = 0;
   private shown = 0;
-  /** Seconds of the run in a millisecond. */
+  /** Seconds of the run per millisecond. */
   private speed = 0;
   private wall = 0;
   private mover: Mover<Flight> | undefined;
@@ -69,9 +72,9 @@ export class Moving {
     this.frame = requestAnimationFrame(step);
   }
 
-  /** Radios move: their places are asked from an engine. */
-  async follow(door: Door, asked: Asked): Promise<void> {
-    this.mover = await Mover.open<Flight>(door, "flight", asked);
+  /** Follows nodes with radios, which move: their positions are queried from an engine. */
+  async follow(door: Door, input: ScenarioInput): Promise<void> {
+    this.mover = await Mover.open<Flight>(door, "flight", input);
     this.places = new Float32Array(this.mover.count * 3);
     this.mover.show(0, this.places);
     this.showPlan(above(this.network, this.radios(this.mover.about.nodes), this.places));
@@ -82,12 +85,12 @@ export class Moving {
     this.queues.add(tables);
   }
 
-  /** Takes the queues of the run so far. */
+  /** Updates the queues of the run so far. */
   take(queues: QueueSoFar[]): void {
     this.queues.take(queues);
   }
 
-  /** Shows another plan. One in a row needs less height. */
+  /** Shows another plan. A linear plan needs less height. */
   private showPlan(plan: Plan): void {
     this.plan = plan;
     const [first] = plan.spots;
@@ -95,7 +98,7 @@ export class Moving {
     this.painter.show(plan);
   }
 
-  /** Takes the newest time of the run. */
+  /** Updates the newest time of the run. */
   at(now: number): void {
     this.clock.tell(now, performance.now());
   }
@@ -153,7 +156,10 @@ export class Moving {
     }
   }
 
-  /** The ways of flows over what moves; over satellites they are the plan itself. */
+  /**
+   * Returns the paths of flows to draw over moving nodes. Over satellites there are none to add: the plan consists of
+   * them.
+   */
   private waysNow(shown: number, wall: number): [flow: number, nodes: number[]][] {
     const { sky, nodes } = this.network;
     if (this.mover) {

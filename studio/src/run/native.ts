@@ -1,17 +1,17 @@
-/** Hashes of the shipped scenarios by the native engine, where the page was built with them. */
+/** Hashes of the shipped scenarios by the native engine, if the page was built with them. */
 
 import { presets } from "../app/presets.ts";
 import { address } from "../engine/here.ts";
 
 export interface Native {
   version: string;
-  /** By the name of the scenario. */
+  /** Hashes by the name of the scenario. */
   hashes: Record<string, string>;
 }
 
 let known: Promise<Native | undefined> | undefined;
 
-/** The table; undefined where the page has none. */
+/** Returns the table; undefined if the page has none. */
 function natives(): Promise<Native | undefined> {
   known ??= fetch(address("hashes.json"))
     .then((response) => (response.ok ? response.json() : undefined))
@@ -19,7 +19,7 @@ function natives(): Promise<Native | undefined> {
   return known;
 }
 
-/** The version and the hash of a native run of this very scenario; undefined where none is known. */
+/** Returns the version and the hash of a native run of this exact scenario; undefined if unknown. */
 export async function nativeOf(
   toml: string,
   seed: number | undefined,

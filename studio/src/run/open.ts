@@ -3,14 +3,14 @@
 import { elsewhere, live } from "../app/state.ts";
 import { waysOf } from "../app/ways.ts";
 import { nameOfLine, shared, watchEnd } from "../engine/here.ts";
-import type { Asked } from "../engine/protocol.ts";
+import type { ScenarioInput } from "../engine/protocol.ts";
 import type { Address } from "../engine/socket.ts";
 import { type Choice, type CourseLine, Live } from "./live.ts";
 
-/** A worker whose engine stands ready for the next run, and the choice of engine for which it was opened. */
+/** A worker whose engine is ready for the next run, and the engine selected when it was opened. */
 let spare: { worker: Promise<Worker>; engine: typeof elsewhere.value } | undefined;
 
-/** Opens a worker before it is needed, so that the next run starts at once. */
+/** Opens a worker before it is needed, so that the next run starts immediately. */
 export function prepare(): void {
   const engine = elsewhere.peek();
   if (spare && spare.engine !== engine) {
@@ -30,7 +30,7 @@ export function prepare(): void {
       spare = undefined;
     }
   };
-  // Whoever takes it hears why there is none.
+  // The caller that takes it gets the error.
   own.worker.then((worker) => worker.addEventListener("error", forget), forget);
 }
 
@@ -52,17 +52,17 @@ async function opened(address: Address | undefined): Promise<Worker> {
 }
 
 /**
- * Starts a run, which takes the place of the last one and waits at its start.
+ * Creates a run, which replaces the previous one and is paused at its start.
  *
- * @throws {Refused} the mistakes of a scenario that does not run
+ * @throws {Refused} if the scenario cannot run
  */
-export async function start(asked: Asked, choice: Choice): Promise<Live> {
+export async function start(input: ScenarioInput, choice: Choice): Promise<Live> {
   live.peek()?.stop();
   live.value = null;
-  const next = await Live.start(asked, choice, line);
+  const next = await Live.start(input, choice, line);
   live.peek()?.stop();
   if (next.started.nodes.length > 0) {
-    // Ways that change are told once, so they are kept for pictures that are opened later.
+    // Changes of paths are reported once, so they are stored for animations that are opened later.
     waysOf(next);
   }
   live.value = next;

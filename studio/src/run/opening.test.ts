@@ -4,7 +4,10 @@ import { piecesOf, stopsOf } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
 import { departuresOf, drawnOf, firstWindow, opening, roundTripOf } from "./opening.ts";
 
-/** Flights of ten packets each 100 ms: over a link of 1 ms, then one by one each millisecond over one of 20 ms, and their ACKs. */
+/**
+ * Returns the hops of flights of ten packets, one flight every 100 ms. The packets cross a link of 1 ms together, then
+ * a link of 20 ms at intervals of 1 ms. Each is acknowledged.
+ */
 function flights(count: number): Hop[] {
   const hop = { flow: 0, isTold: true, isDropped: false, isCrossed: false, cause: "", seq: 0, ack: 0, again: false };
   return Array.from({ length: count }, (_, flight) => 0.1 * flight + 0.5).flatMap((start) =>
@@ -34,24 +37,27 @@ describe("the diagram", () => {
     expect(from_s).toBeCloseTo(0.5 - 0.02 * 0.12);
   });
 
-  test("opens on all of a window that is shorter, without data, or whose round trip is not known", () => {
+  test("opens on an entire window that is shorter, without data, or without a known round trip", () => {
     const short = { from_s: 0.5, to_s: 0.6 };
     expect(opening(pieces, short, 0.04)).toEqual(short);
     expect(opening([], whole, 0.04)).toEqual(whole);
     expect(opening(pieces, whole, undefined)).toEqual(whole);
   });
 
-  /** Pixels of a second, with the nodes so far apart that lines are nearly upright. */
+  /**
+   * Returns a function that positions points with `pixels` per second, and nodes so far apart that lines are nearly
+   * vertical.
+   */
   const at = (pixels: number) => (point: { time: number; distance: number }) => ({
     x: point.time * pixels,
     y: point.distance * pixels * 1e3,
   });
 
-  test("draws all packets if their lines are apart, otherwise the same ones wherever the view is", () => {
+  test("draws all packets if their lines are separate, otherwise the same ones in every view", () => {
     const departures = departuresOf(pieces);
     // 200 data packets and 200 ACKs, 1 ms from each other.
     expect(drawnOf(pieces, departures, at(3000)).size).toBe(400);
-    // Of lines that are 1 pixel apart one is drawn each 3.9 ms: 2 to 4 of each flight of ten, and its ACKs.
+    // With lines 1 pixel from each other, one is drawn each 3.9 ms: 2 to 4 of each flight of ten, and its ACKs.
     const some = drawnOf(pieces, departures, at(1000));
     expect(some.size).toBeGreaterThan(80);
     expect(some.size).toBeLessThan(160);
@@ -65,7 +71,7 @@ describe("the diagram", () => {
     expect(drawnOf(pieces, departuresOf(pieces), at(30)).size).toBeGreaterThan(19);
   });
 
-  test("draws fewer packets where lines are flat, as these are closer to each other", () => {
+  test("draws fewer packets if lines are flat, because these are closer to each other", () => {
     const flat = (point: { time: number; distance: number }) => ({ x: point.time * 3000, y: point.distance * 300 });
     expect(drawnOf(pieces, departuresOf(pieces), flat).size).toBeLessThan(200);
   });

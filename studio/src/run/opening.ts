@@ -1,19 +1,22 @@
-/** The part of a run that a space-time diagram records, the part that it shows first, and the packets that it draws. */
+/** Window of a space-time diagram: the recorded part, the initial part in view, and the packets drawn. */
 
 import type { Network } from "../engine/protocol.ts";
 import type { Piece } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
 import { held, type View } from "./stretch.ts";
 
-/** Round trips that are in view at first. */
+/** Number of round trips initially in view. */
 const ROUNDS = 3;
-/** Seconds and round trips of a flow that are recorded unless a window is chosen. */
+/** Seconds and round trips of a flow that are recorded unless a window is selected. */
 const RECORDED_S = 2;
 const RECORDED_ROUNDS = 4;
-/** Pixels between the lines of two packets. */
+/** Minimum distance in pixels between the lines of two packets. */
 const APART = 2.5;
 
-/** The first round trips with data: all of the window if it is shorter, if the round trip is not known, or if there are no data. */
+/**
+ * Returns the part of a window that is initially in view: the first round trips with data. It is the entire window if
+ * that is shorter or has no data, or if the round-trip time is unknown.
+ */
 export function opening(pieces: Piece[], whole: View, roundTrip_s: number | undefined): View {
   const data = pieces.filter(({ hop }) => isData(hop));
   if (roundTrip_s === undefined || data.length === 0) {
@@ -29,7 +32,10 @@ function isData({ backward, len }: Hop): boolean {
   return !backward && len > 0;
 }
 
-/** When each packet left for the last time: the slowest link of its path has separated it from others by then. */
+/**
+ * Returns the last transmission time of each packet: by then, the slowest link of its path has separated it from
+ * others.
+ */
 export function departuresOf(pieces: Piece[]): Map<number, number> {
   const departures = new Map<number, number>();
   for (const { hop } of pieces) {
@@ -38,12 +44,12 @@ export function departuresOf(pieces: Piece[]): Map<number, number> {
   return departures;
 }
 
-/** A point of the picture. */
-type Place = (at: Piece["from"]) => { x: number; y: number };
+/** Returns the position of a point in the figure. */
+type Place = (point: Piece["from"]) => { x: number; y: number };
 
 /**
- * The packets of some pieces that are drawn: all if their lines are far enough from each other, otherwise the first of each short
- * interval, and always those that are retransmitted or dropped. Moving the view keeps the choice.
+ * Selects the packets to draw: all if their lines are far enough from each other, otherwise the first of each short
+ * interval, and always those that are retransmitted or dropped. Moving the view does not change the selection.
  */
 export function drawnOf(pieces: Piece[], departures: Map<number, number>, place: Place): Set<number> {
   const drawn = new Set<number>();
@@ -63,7 +69,7 @@ export function drawnOf(pieces: Piece[], departures: Map<number, number>, place:
   return drawn;
 }
 
-/** Seconds from one line to the next that is far enough from it, rounded to a power of two so that zooming keeps most lines. */
+/** Returns the seconds between two drawn lines, rounded to a power of two so that zooming keeps most lines. */
 function intervalOf(pieces: Piece[], place: Place): number {
   const trips = new Map<number, { from: Piece["from"]; to: Piece["to"] }>();
   for (const { hop, from, to } of pieces) {
@@ -82,7 +88,7 @@ function heightOf({ a, b }: { a: { y: number }; b: { y: number } }): number {
   return Math.abs(b.y - a.y);
 }
 
-/** Pixels between the lines of two packets that a link sends one right after the other, at the link where they are farthest. */
+/** Returns the distance in pixels between the lines of two back-to-back packets, at the link where it is greatest. */
 function apartOf(pieces: Piece[], place: Place): number | undefined {
   const byLink = new Map<number, { last: number | undefined; gaps: number[] }>();
   for (const { hop, kind, from, to } of pieces) {
@@ -98,7 +104,7 @@ function apartOf(pieces: Piece[], place: Place): number | undefined {
       }
     }
   }
-  // A link that a path used for a moment has few packets, and tells nothing.
+  // A link that a path used for a moment has too few packets for an estimate.
   const most = Math.max(0, ...[...byLink.values()].map(({ gaps }) => gaps.length));
   const used = [...byLink.values()].filter(({ gaps }) => gaps.length > 0 && 2 * gaps.length >= most);
   // Waits between two flights are among the greater three quarters.
@@ -106,7 +112,10 @@ function apartOf(pieces: Piece[], place: Place): number | undefined {
   return typical.length > 0 ? Math.max(...typical) : undefined;
 }
 
-/** Seconds of the shortest trips of packets to the end of a flow and back, as far as both are known. */
+/**
+ * Returns the minimum round-trip time of a flow in seconds: the fastest trip there plus the fastest trip back.
+ * Undefined until both are known.
+ */
 export function roundTripOf(hops: Hop[], { from, to }: { from: number; to: number }): number | undefined {
   const starts = new Map<number, number>();
   const shortest = { there: Number.POSITIVE_INFINITY, back: Number.POSITIVE_INFINITY };
@@ -122,7 +131,7 @@ export function roundTripOf(hops: Hop[], { from, to }: { from: number; to: numbe
   return Number.isFinite(sum) ? sum : undefined;
 }
 
-/** The window of a flow that is recorded unless another is chosen: its first seconds, and its first round trips if those are longer. */
+/** Returns the default recording window of a flow: its first seconds, or its first round trips if those are longer. */
 export function firstWindow({ flows, links }: Network, flow: number, end_s: number): View {
   const { way, start_s } = flows[flow] ?? { way: null, start_s: 0 };
   const delay = (from: number, to: number) =>

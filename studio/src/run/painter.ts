@@ -6,23 +6,24 @@ import { type Box, mark, overlaps, palette, says, shape } from "./brushes.ts";
 import { type Hop, progress } from "./hops.ts";
 import type { Direction, Plan } from "./plan.ts";
 import { counted } from "./queues.ts";
+import { sharpen } from "./sharp.ts";
 
-/** As many packets are drawn at once; of more, each other, each third and so on. */
+/** Maximum number of packets drawn in a frame. If there are more, only every second, third and so on is drawn. */
 const MOST = 1_500;
 /** Pixels between the two directions of a link. */
 const APART = 5;
-/** Milliseconds in which a dropped packet falls off and fades. */
+/** Duration of the animation of a dropped packet, which falls off its link, in milliseconds. */
 const FALL = 1_200;
-/** As many packets fall at once. */
+/** Maximum number of falling packets in a frame. */
 const MOST_FALLING = 60;
-/** Pixels of the longest name of a node. */
+/** Maximum width of a node's name in pixels. */
 const NAME = 160;
 
 /** Lengths of the queues of links, in packets. */
 export interface Levels {
   at(links: number[]): number;
   most(links: number[]): number;
-  /** The length that the number beside the queue and the table have: it changes more slowly, so that it can be read. */
+  /** Returns the length shown next to the queue and in the table. It changes slowly, so that it can be read. */
   number(links: number[]): number;
 }
 
@@ -36,7 +37,7 @@ interface Falling {
 }
 
 export class Painter {
-  /** What the last picture showed. */
+  /** Content of the last frame. */
   drawn = { packets: 0, oneOf: 1 };
   private readonly pen: CanvasRenderingContext2D | null;
   private palette = palette();
@@ -61,13 +62,9 @@ export class Painter {
   }
 
   resize(): void {
-    const { clientWidth, clientHeight } = this.canvas;
-    const ratio = Math.min(2, devicePixelRatio);
-    this.width = clientWidth;
-    this.height = clientHeight;
-    this.canvas.width = Math.round(clientWidth * ratio);
-    this.canvas.height = Math.round(clientHeight * ratio);
-    this.pen?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.width = this.canvas.clientWidth;
+    this.height = this.canvas.clientHeight;
+    sharpen(this.canvas, this.pen);
     this.fit();
   }
 
@@ -75,7 +72,7 @@ export class Painter {
     this.palette = palette();
   }
 
-  /** One picture. Without hops only queues are told. */
+  /** Paints one frame. Without hops, only queues are drawn. */
   paint(shown: number, wall: number, hops: Hop[], levels: Levels, ways: [flow: number, nodes: number[]][] = []): void {
     const { pen } = this;
     if (!pen) {
@@ -103,7 +100,7 @@ export class Painter {
     this.fall(pen, wall);
   }
 
-  /** Whether a dropped packet is still falling. */
+  /** Returns true while a dropped packet is falling. */
   get isFalling(): boolean {
     return this.falling.length > 0;
   }
@@ -124,7 +121,7 @@ export class Painter {
     this.isSmall = spots.length > 40;
   }
 
-  /** The ends of a direction, drawn beside the other one. */
+  /** Returns the ends of the line for one direction of a link. The two directions are drawn side by side. */
   private ends({ from, to }: Pick<Direction, "from" | "to">): [Spot, Spot] {
     const a = this.spots[from] ?? { x: 0, y: 0 };
     const b = this.spots[to] ?? { x: 0, y: 0 };
@@ -147,7 +144,7 @@ export class Painter {
     pen.stroke();
   }
 
-  /** The way of a flow over radios or satellites. */
+  /** Draws the path of a flow over radios or satellites. */
   private way(pen: CanvasRenderingContext2D, flow: number, nodes: number[]): void {
     pen.strokeStyle = this.palette.flows[flow % 8] ?? this.palette.quiet;
     pen.globalAlpha = 0.35;
@@ -172,7 +169,7 @@ export class Painter {
     }
     const held = levels.at(direction.links);
     const [x, y] = [(b.x - a.x) / length, (b.y - a.y) / length];
-    // Outside of the line, a little way from the node.
+    // Outside of the line, a short distance from the node.
     const [from, wide] = [18, Math.min(54, length * 0.22)];
     const beside = (along: number, away: number): Spot => ({
       x: a.x + x * along + y * away,

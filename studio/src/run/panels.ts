@@ -1,4 +1,4 @@
-/** The moving pictures of a run. A panel is one entry here, and is loaded when it is first opened. */
+/** The animations of a run. A panel is one entry here, and is loaded when it is first opened. */
 
 import { type ComponentType, h } from "preact";
 import { useMemo } from "preact/hooks";
@@ -9,7 +9,7 @@ import type { Scenario } from "../engine/protocol.ts";
 export interface Panel {
   id: string;
   title: string;
-  /** Whether a scenario has something to show there. */
+  /** Returns true if a panel applies to a scenario. */
   when(scenario: Scenario): boolean;
   component: ComponentType<{ live: Watched }>;
 }

@@ -4,17 +4,17 @@ import { checked } from "../app/state.ts";
 import type { Watched } from "../app/watched.ts";
 import { panels } from "./panels.ts";
 
-/** The picture that is open: it stays so when another run starts. */
+/** The open animation: it stays open when another run starts. */
 const open = signal<string | undefined>(undefined);
 
-/** The moving pictures of a run, of which one is open at a time. */
+/** The animations of a run; one is open at a time. */
 export function Pictures({ live }: { live: Watched }) {
   const scenario = checked.value?.scenario ?? {};
   const shown = panels.filter(({ when }) => when(scenario));
   const now = shown.find(({ id }) => id === open.value);
   return (
-    <section class="pictures panel" aria-label="Moving pictures">
-      <fieldset class="pictures-bar" aria-label="Pictures">
+    <section class="pictures panel" aria-label="Animations">
+      <fieldset class="pictures-bar" aria-label="Animation">
         {shown.map(({ id, title }) => (
           <button
             type="button"

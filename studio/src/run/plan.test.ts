@@ -23,7 +23,7 @@ function star(leaves: number): Network {
   };
 }
 
-test("a few leaves are drawn one by one, from left to right", () => {
+test("a few leaves are drawn individually, from left to right", () => {
   const plan = wired(star(3), false);
   expect(plan.nodes.map(({ name }) => name)).toEqual(["hub", "server", "leaf1", "leaf2", "leaf3"]);
   const x = (node: number) => plan.spots[plan.nodeOf.get(node) ?? -1]?.x ?? Number.NaN;
@@ -33,7 +33,7 @@ test("a few leaves are drawn one by one, from left to right", () => {
   expect(plan.lines.every(({ directions }) => directions.length === 2)).toBe(true);
 });
 
-test("a thousand alike leaves are one node with all their links", () => {
+test("a thousand identical leaves are one node with all their links", () => {
   const plan = wired(star(1000), false);
   expect(plan.nodes.map(({ name }) => name)).toEqual(["hub", "server", "leaf1 … leaf1000 (1000)"]);
   expect(plan.nodeOf.get(500)).toBe(plan.nodeOf.get(2));
@@ -41,7 +41,7 @@ test("a thousand alike leaves are one node with all their links", () => {
   expect(bundle?.directions.map(({ links }) => links.length)).toEqual([1000, 1000]);
 });
 
-test("ways over satellites become a plan: shared nodes once", () => {
+test("paths over satellites become a plan that has shared nodes once", () => {
   const plan = ofWays(
     [
       [0, 7, 8, 1],
@@ -57,7 +57,7 @@ test("ways over satellites become a plan: shared nodes once", () => {
   expect(plan.lines).toHaveLength(5);
 });
 
-test("the queue of a station is that of its link to all satellites", () => {
+test("the queue of a station belongs to its link to all satellites", () => {
   const node = (name: string, kind: string) => ({ name, kind }) as Network["nodes"][number];
   const link = (from: number, to: number) => ({ name: "", from, to, rate_bps: 1, delay_s: 0 });
   const network = {

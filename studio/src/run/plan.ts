@@ -1,4 +1,4 @@
-/** What the moving picture of a network draws: nodes, alike ones as one, and links with both their directions. */
+/** Plan of a network's animation: nodes, with identical ones merged, and links with both directions. */
 
 import { columns, type Spot } from "../app/layout.ts";
 import type { Network, NetworkLink } from "../engine/protocol.ts";
@@ -6,7 +6,7 @@ import type { Network, NetworkLink } from "../engine/protocol.ts";
 export interface PlanNode {
   name: string;
   kind: string;
-  /** Its numbers in the network: several where alike nodes are drawn as one. */
+  /** Indices of the node in the network; several if identical nodes are drawn as one. */
   numbers: number[];
 }
 
@@ -14,13 +14,13 @@ export interface PlanNode {
 export interface Direction {
   from: number;
   to: number;
-  /** Numbers of links: several where alike nodes are drawn as one. */
+  /** Indices of links: several if identical nodes are drawn as one. */
   links: number[];
   rate_bps: number;
   delay_s: number;
 }
 
-/** A line between two nodes of the plan, with the directions that it has. */
+/** A line between two nodes of the plan, with its directions. */
 export interface Line {
   a: number;
   b: number;
@@ -33,14 +33,14 @@ export interface Plan {
   /** The node of the plan for each node of the network that is drawn. */
   nodeOf: Map<number, number>;
   spots: Spot[];
-  /** Corners of what is in view where nodes move. */
+  /** Corners of the view, if nodes move. */
   extent?: Spot[];
 }
 
-/** As many alike nodes are drawn one by one. */
+/** Maximum number of identical nodes that are drawn individually. */
 const MOST_ALIKE = 10;
 
-/** The plan of links that stay: those of a sky, and radios, which have none, are left out. */
+/** Returns the plan of static links. Links of a constellation are left out, and so are radios, which have no links. */
 export function wired(network: Network, isTall: boolean): Plan {
   const { nodes, links, flows, sky } = network;
   const isDrawn = (node: number) => sky === null || node < sky.first - 2 || nodes[node]?.kind === "station";
@@ -52,7 +52,7 @@ export function wired(network: Network, isTall: boolean): Plan {
   return laidOut(network, grouped, shown, isTall);
 }
 
-/** Leaves of one node that are alike: of one kind, and all of them sending or receiving. */
+/** Groups identical leaves of a node: leaves of the same kind that are all senders, or all receivers. */
 function groups(network: Network, links: NetworkLink[], used: number[]): PlanNode[] {
   const around = new Map<number, Set<number>>();
   for (const { from, to } of links) {
@@ -101,7 +101,7 @@ function laidOut(network: Network, nodes: PlanNode[], links: (NetworkLink & { nu
   return { ...plan, spots: spotsOf(plan, flows, isTall) };
 }
 
-/** The plan of radios as they are seen from above, with what is wired to them at the right; `places` are metres. */
+/** Returns the plan of radios from above, with their wired nodes at the right; `places` are metres. */
 export function above(network: Network, radios: number[], places: Float32Array): Plan {
   const plan = wired(network, false);
   const [xs, ys] = [places.filter((_, at) => at % 3 === 0), places.filter((_, at) => at % 3 === 1)];
@@ -134,7 +134,7 @@ export function above(network: Network, radios: number[], places: Float32Array):
   return moved({ nodes, lines, nodeOf, spots, extent }, places);
 }
 
-/** The same plan with its first nodes, which are radios, elsewhere. */
+/** Returns the same plan with other positions of its first nodes, which are radios. */
 export function moved(plan: Plan, places: Float32Array): Plan {
   const spots = plan.spots.map((spot, index) =>
     index * 3 < places.length ? { x: places[index * 3] ?? 0, y: -(places[index * 3 + 1] ?? 0) } : spot,
@@ -142,7 +142,10 @@ export function moved(plan: Plan, places: Float32Array): Plan {
   return { ...plan, spots };
 }
 
-/** Numbers of the links from a node to the next one of a path, where both links to all satellites or to the ground are one. */
+/**
+ * Returns a function that finds the indices of the links from a node to the next one on a path. All satellites share
+ * the links to and from the satellite segment, and so do all ground stations.
+ */
 export function linksBetween({ nodes, links, sky }: Network): (from: number, to: number) => number[] {
   const byStart = new Map<number, { number: number; to: number }[]>();
   links.forEach(({ from, to }, number) => {
@@ -157,7 +160,7 @@ export function linksBetween({ nodes, links, sky }: Network): (from: number, to:
   };
 }
 
-/** The plan of paths that change, such as those over satellites: nodes by their numbers in the network. */
+/** Returns the plan of changing paths, such as those over satellites: nodes by their indices in the network. */
 export function ofWays(
   ways: number[][],
   nameOf: (node: number) => string,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Summary } from "./messages.ts";
+import type { Summary } from "../engine/protocol.ts";
 import { Queues, queuesOf } from "./queues.ts";
 
 const RECORDED = [
@@ -7,7 +7,7 @@ const RECORDED = [
   { link: 0, now: 0, most: 7, dropped: 0 },
 ];
 
-test("a picture that is opened after the run has the queues that were recorded", () => {
+test("an animation that is opened after the run has the recorded queues", () => {
   const queues = new Queues();
   queues.take(RECORDED);
   expect(queues.busiest()).toEqual([1, 0]);
@@ -16,7 +16,7 @@ test("a picture that is opened after the run has the queues that were recorded",
   ]);
 });
 
-test("while the run goes on, a queue is as long as at the time that is shown", () => {
+test("during the run, a queue has its length at the time that is shown", () => {
   const queues = new Queues();
   queues.take(RECORDED);
   const column = (...values: number[]) => ({ values: Float64Array.from(values) });

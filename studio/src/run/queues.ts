@@ -1,12 +1,12 @@
-/** How full the queues of links are at a time, and how many packets they dropped. */
+/** Lengths of the link queues at a time, and their dropped packets. */
 
 import { grouped } from "../app/numbers.ts";
-import type { Tables } from "../engine/protocol.ts";
-import type { QueueSoFar, Summary } from "./messages.ts";
+import type { Summary, Tables } from "../engine/protocol.ts";
+import type { QueueSoFar } from "./messages.ts";
 
 /**
- * The queues of a run: what was recorded so far and, where a queue was longer between two records, the maximum that the result
- * has. Every view takes them from here, so that all have the same numbers.
+ * Returns the queues of a run as recorded so far. If a queue was longer between two records, the maximum is taken from
+ * the result. Every view uses these values, so that all show the same numbers.
  */
 export function queuesOf(recorded: QueueSoFar[], links: string[], summary: Summary | undefined): QueueSoFar[] {
   // Frames that are dropped on the air have no link.
@@ -27,7 +27,7 @@ export function queuesOf(recorded: QueueSoFar[], links: string[], summary: Summa
   return [...found.values()];
 }
 
-/** A number of packets, and "–" for one that is not recorded. */
+/** Formats a number of packets; "–" if it is not recorded. */
 export function counted(packets: number): string {
   return Number.isNaN(packets) ? "–" : grouped(packets);
 }
@@ -35,16 +35,16 @@ export function counted(packets: number): string {
 interface Samples {
   times: number[];
   packets: number[];
-  /** The sample that was in force at the last time. */
+  /** Index of the sample that applied at the last time. */
   at: number;
 }
 
-/** The queues of a run at the time that a picture shows. */
+/** The queues of a run at the time of a frame. */
 export class Queues {
   private recorded = new Map<number, QueueSoFar>();
   private readonly samples = new Map<number, Samples>();
 
-  /** Takes the rows of a step. */
+  /** Adds the rows of a step. */
   add({ queue }: Tables): void {
     const { time_s, link, packets } = queue?.columns ?? {};
     for (let row = 0; row < (queue?.rows ?? 0); row++) {
@@ -56,12 +56,15 @@ export class Queues {
     }
   }
 
-  /** Takes what the run has recorded so far, also before the picture was opened. */
+  /** Takes the records so far, including those from before the animation was opened. */
   take(recorded: QueueSoFar[]): void {
     this.recorded = new Map(recorded.map((queue) => [queue.link, queue]));
   }
 
-  /** Packets in a link's queue at a time, which never decreases; the newest record where no step was seen. */
+  /**
+   * Returns the number of packets in a link's queue at a time; the times of successive calls must not decrease. Before
+   * the first step, it is the newest record.
+   */
   at(link: number, time: number): number {
     const samples = this.samples.get(link);
     if (!samples) {
@@ -79,7 +82,7 @@ export class Queues {
     return packets[samples.at] ?? 0;
   }
 
-  /** Maximum length of a link's queue so far. */
+  /** Returns the maximum length of a link's queue so far. */
   most(link: number): number {
     return this.recorded.get(link)?.most ?? 0;
   }
@@ -88,7 +91,7 @@ export class Queues {
     return this.recorded.get(link)?.dropped ?? 0;
   }
 
-  /** Links whose queues held or dropped packets, the fullest first. */
+  /** Returns links whose queues held or dropped packets, the fullest first. */
   busiest(): number[] {
     const weight = ({ most, dropped }: QueueSoFar) => most + dropped;
     return [...this.recorded.values()]

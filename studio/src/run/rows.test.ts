@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Rows } from "./rows.ts";
 
-test("of four rows two stay, the least and the greatest value in the order in which they came", () => {
+test("four rows become two, minimum and maximum in their original order", () => {
   const rows = new Rows(["a", "b"]);
   const a = [1, 9, 3, 4, Number.NaN, Number.NaN, Number.NaN, Number.NaN, 7];
   const b = [4, 3, 2, 1, 0, 5, Number.NaN, 2, 8];
@@ -14,7 +14,7 @@ test("of four rows two stay, the least and the greatest value in the order in wh
   expect([...rows.column("b")]).toEqual([4, 1, 0, 5, 8]);
 });
 
-test("rows grow as they come, and a column that is none is named", () => {
+test("rows are appended, and an unknown column is named", () => {
   const rows = new Rows(["a"]);
   for (let row = 0; row < 10_000; row++) {
     rows.push(row, [[row]], 0);
@@ -24,7 +24,7 @@ test("rows grow as they come, and a column that is none is named", () => {
   expect(() => rows.column("c")).toThrow('no column "c"; there are a');
 });
 
-test("rows that come later are thinned as far as those before", () => {
+test("later rows are decimated as much as earlier ones", () => {
   const rows = new Rows(["a"]);
   const push = (count: number) => {
     for (let row = 0; row < count; row++) {

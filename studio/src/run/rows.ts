@@ -4,13 +4,13 @@ import { Blocks } from "./decimate.ts";
 
 const FIRST = 256;
 
-/** Times in ascending order, and numbers beside them; NaN where a number is missing. */
+/** Times in ascending order, and columns of numbers; NaN where a number is missing. */
 export class Rows {
   count = 0;
   time = new Float64Array(FIRST);
   private values: Float64Array[];
   private ends: Record<string, Blocks> = {};
-  /** How often the first `even` rows were halved. */
+  /** Number of times that the first `even` rows were halved. */
   private level = 0;
   private even = 0;
 
@@ -18,7 +18,7 @@ export class Rows {
     this.values = names.map(() => new Float64Array(FIRST));
   }
 
-  /** Takes a row: a time, and of each column's source the value with this number. */
+  /** Adds a row: a time, and for each column the value at index `row` of its source. */
   push(time: number, sources: (ArrayLike<number> | undefined)[], row: number): void {
     const at = this.count++;
     if (at === this.time.length) {
@@ -34,7 +34,7 @@ export class Rows {
     return this.time.subarray(0, this.count);
   }
 
-  /** Where the least and the greatest values of a column are. */
+  /** Indices of the minima and maxima of a column. */
   blocks(name: string): Blocks {
     const blocks = this.ends[name] ?? new Blocks();
     this.ends[name] = blocks;
@@ -42,7 +42,7 @@ export class Rows {
     return blocks;
   }
 
-  /** The values of a column. */
+  /** Returns the values of a column. */
   column(name: string): Float64Array {
     const column = this.values[this.names.indexOf(name)];
     if (!column) {
@@ -51,7 +51,7 @@ export class Rows {
     return column.subarray(0, this.count);
   }
 
-  /** Halves the rows until all are as thin as after so many halvings; those that came since the last time, too. */
+  /** Halves all rows, including new ones, until they are as decimated as after `level` halvings. */
   thin(level: number): void {
     const tail = this.level;
     for (let time = 0; time < tail; time++) {
@@ -66,8 +66,8 @@ export class Rows {
   }
 
   /**
-   * Makes two rows of each four: of each column the least and the greatest value, in the order in which they came. The
-   * rows after the last four stay.
+   * Replaces every four rows by two, with the minimum and the maximum of each column in their original order. Up to
+   * three rows at the end are left.
    */
   private halve(from: number): void {
     const fours = Math.floor((this.count - from) / 4);
@@ -99,7 +99,7 @@ function resized(values: Float64Array, count: number, room: number): Float64Arra
   return next;
 }
 
-/** The least and the greatest of some values, the earlier one first; NaN if there is none. */
+/** Returns the minimum and the maximum of some values, the earlier one first; NaN if there is none. */
 function ends(values: Float64Array, from: number, to: number): [number, number] {
   let low = -1;
   let high = -1;

@@ -1,31 +1,31 @@
-/** The run of the page: what starts it, at which speed and with which seed. */
+/** The run of the page: its start, speed and seed. */
 
 import { computed, signal } from "@preact/signals";
-import { asked, files, live, seed, toml } from "../app/state.ts";
+import { files, live, scenarioInput, seed, toml } from "../app/state.ts";
 import { Refused } from "./live.ts";
 import { start } from "./open.ts";
 import { sayPause } from "./said.ts";
 import { zoom } from "./span.ts";
 
-/** Seconds of the run in a second. */
+/** Speeds, in seconds of the run per second. */
 export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, Number.POSITIVE_INFINITY];
 
 export const speed = signal(Number.POSITIVE_INFINITY);
-/** Why no run started. */
+/** Reason why no run started. */
 export const refusal = signal("");
 export const isStarting = signal(false);
-/** Milliseconds from the wish for a run to its result. */
+/** Milliseconds from the request of a run to its result. */
 export const wall_ms = signal<number | undefined>(undefined);
 
 let clicked = 0;
 
-/** Whether the run is not of the scenario as it is now. */
+/** Whether the run belongs to an older version of the scenario. */
 export const isStale = computed(() => {
   const run = live.value;
-  return run !== null && (run.asked.toml !== toml.value || run.asked.files !== files.value || run.seed !== seed.value);
+  return run !== null && (run.input.toml !== toml.value || run.input.files !== files.value || run.seed !== seed.value);
 });
 
-/** Starts the scenario from its start, and lets it go. */
+/** Starts the scenario and lets it run. */
 export async function run(goes: "on" | "one step" = "on"): Promise<void> {
   clicked = performance.now();
   isStarting.value = true;
@@ -33,7 +33,7 @@ export async function run(goes: "on" | "one step" = "on"): Promise<void> {
   zoom.value = undefined;
   try {
     const own = seed.value;
-    const next = await start(asked(), { speed: speed.value, ...(own === undefined ? {} : { seed: own }) });
+    const next = await start(scenarioInput(), { speed: speed.value, ...(own === undefined ? {} : { seed: own }) });
     noteEnd(next);
     if (goes === "on") {
       next.play();
@@ -59,20 +59,20 @@ export function setSpeed(next: number): void {
   }
 }
 
-/** The next speed above or below. */
+/** Selects the next higher or lower speed. */
 export function faster(by: number): void {
   const at = SPEEDS.findIndex((other) => other >= speed.peek());
   setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at + by))] ?? 1);
 }
 
-/** Starts again, unless a run starts already. */
+/** Restarts the run, unless a run is starting already. */
 export function restart(): void {
   if (!isStarting.peek()) {
     void run();
   }
 }
 
-/** Goes on, pauses, or starts again what is over. */
+/** Resumes or pauses a run, or restarts it if it is over. */
 export function playOrPause(): void {
   const now = live.peek();
   const state = now?.state.peek();
@@ -85,7 +85,7 @@ export function playOrPause(): void {
   }
 }
 
-/** Goes on until something is recorded; what is over starts again with its first step. */
+/** Advances until a row is recorded; a run that is over restarts with its first step. */
 export function step(): void {
   const now = live.peek();
   const state = now?.state.peek();

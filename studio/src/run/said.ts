@@ -1,4 +1,4 @@
-/** The course of a run in sentences that a screen reader says. */
+/** Announcements of a run for screen readers. */
 
 import { effect } from "@preact/signals";
 import { number } from "../app/numbers.ts";
@@ -7,7 +7,7 @@ import { tell } from "../app/told.tsx";
 import type { Live } from "./live.ts";
 import type { Result } from "./messages.ts";
 
-/** Says that runs start and how they end, for as long as the view is open. */
+/** Announces starts and ends of runs while the view is open. */
 export function keepSaid(): () => void {
   let known: Live | null = null;
   let isEnded = false;
@@ -28,7 +28,7 @@ export function keepSaid(): () => void {
   });
 }
 
-/** Says where a run stands as soon as it pauses again. */
+/** Announces the state of a run as soon as it pauses again. */
 export function sayPause(run: Live): void {
   let isOn = true;
   const end = effect(() => {
@@ -43,7 +43,7 @@ export function sayPause(run: Live): void {
   });
 }
 
-/** How a run has ended, and why it was slow. */
+/** Describes how a run ended, and why it was slow. */
 export function ending({ summary, account, failed }: Pick<Result, "summary" | "account" | "failed">): string {
   const over = failed ? `The run failed: ${failed}.` : `The run is over after ${number(summary.simulated_s, 4)} s.`;
   return `${over} ${account.headline}`;

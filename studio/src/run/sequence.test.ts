@@ -13,7 +13,7 @@ const acked = (bytes: number, leg = 1, time = 0) => ({
   },
 });
 
-test("numbers count on beyond the end of 32 bits, in each flow and direction by itself", () => {
+test("numbers continue beyond 32 bits, separately per flow and direction", () => {
   const numbers = new Sequences();
   expect([0xfffffff0, 0x10, 0xfffffff0].map((value) => numbers.unwrapped(0, "forward", value))).toEqual([
     0xfffffff0,
@@ -24,7 +24,7 @@ test("numbers count on beyond the end of 32 bits, in each flow and direction by 
   expect(numbers.unwrapped(1, "forward", 0x10)).toBe(0x10);
 });
 
-test("those of a window far in lie near what was acknowledged by then", () => {
+test("numbers of a late window are near the data acknowledged by then", () => {
   const numbers = new Sequences();
   numbers.first.set(0, 1000);
   numbers.note(acked(3 * WRAP + 500));
@@ -33,7 +33,7 @@ test("those of a window far in lie near what was acknowledged by then", () => {
   expect(numbers.unwrapped(0, "forward", 1500)).toBe(3 * WRAP + 1500);
 });
 
-test("a stream of any length is counted, whatever its steps below 2 GB", () => {
+test("a stream of any length is counted, with any steps below 2 GB", () => {
   const step = fc.integer({ min: -1000, max: 2 ** 31 - 1 });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: WRAP - 1 }), fc.array(step, { maxLength: 50 }), (first, steps) => {

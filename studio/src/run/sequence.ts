@@ -1,19 +1,23 @@
-/** Sequence numbers of 32 bits, as packets have them, counted on beyond 2^32. */
+/** Unwrapping of 32-bit sequence numbers. */
 
 import type { Table } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
 
-/** The bytes of which a number counts: those of the flow's sender, or those of its receiver. */
+/** Direction of the bytes that a number counts: from the flow's sender, or from its receiver. */
 export type Space = "forward" | "backward";
 
-/** The numbers of the flows of a run. */
+/** Unwraps the sequence numbers of the flows of a run. */
 export class Sequences {
-  /** The number of the first byte of each flow, as its packets have it. */
+  /** Sequence number of the first byte of each flow, as in its packets. */
   readonly first = new Map<number, number>();
   private readonly reached = new Map<string, number>();
   private readonly acked = new Map<number, number>();
 
-  /** Takes what was acknowledged up to a time: packets that are watched from then on have numbers near it. */
-  note(trace: Table | undefined, until_s = Number.POSITIVE_INFINITY): void {
+  /**
+   * Stores how far the data of each flow is acknowledged at a time; sequence numbers of packets watched later are near
+   * it.
+   */
+  note(trace: Table<Recorded["trace"]> | undefined, until_s = Number.POSITIVE_INFINITY): void {
     const { time_s, flow, leg, acked_bytes } = trace?.columns ?? {};
     for (let row = 0; row < (trace?.rows ?? 0) && (time_s?.values[row] ?? 0) <= until_s; row++) {
       if ((leg?.values[row] || 1) === 1) {
@@ -22,7 +26,7 @@ export class Sequences {
     }
   }
 
-  /** A number that is within 2 GB of the one before it, which it may follow or precede. */
+  /** Unwraps a number that is within 2 GB of the previous one, before or after it. */
   unwrapped(flow: number, space: Space, value: number): number {
     const key = `${flow} ${space}`;
     const near = this.reached.get(key) ?? this.start(flow, space) ?? value;

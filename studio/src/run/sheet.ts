@@ -1,4 +1,4 @@
-/** A space-time diagram on paper: the same strokes for the canvas and for SVG. */
+/** Draws a space-time diagram, with the same code on a canvas and in SVG. */
 
 import { fitting } from "../app/fitting.ts";
 import { colour } from "../app/theme.ts";
@@ -15,7 +15,7 @@ export interface Paper {
   line(from: Point, to: Point, look: string, wide: number, dash?: number[]): void;
   cross(at: Point, look: string): void;
   words(text: string, at: Point, look: string, side: "start" | "middle" | "end"): void;
-  /** Pixels of a text. */
+  /** Returns the width of a text in pixels. */
   widthOf(text: string): number;
 }
 
@@ -26,7 +26,7 @@ export interface Point {
 
 const MARGIN = { left: 96, right: 16, top: 12, bottom: 34 };
 
-/** Where a time and a distance are on the sheet. */
+/** Returns functions that convert a time and a distance to positions on the sheet. */
 export function scale(stops: Stop[], view: View, { width, height }: Size) {
   const left = Math.min(MARGIN.left, width * 0.22);
   const whole = stops.at(-1)?.distance_s || 1;
@@ -47,13 +47,13 @@ export function scale(stops: Stop[], view: View, { width, height }: Size) {
 export interface Content {
   stops: Stop[];
   pieces: Piece[];
-  /** When each packet left for the last time. */
+  /** Time of the last transmission of each packet. */
   departures: Map<number, number>;
   nodes: string[];
   marked: number | undefined;
 }
 
-/** Draws axes, nodes and packets. */
+/** Renders axes, nodes and packets. */
 export function drawSheet(
   paper: Paper,
   { stops, pieces, departures, nodes, marked }: Content,
@@ -96,22 +96,22 @@ export function drawSheet(
   }
 }
 
-/** Pieces of which a part is in view. */
+/** Returns the segments that are partly in view. */
 export function inView(pieces: Piece[], { from_s, to_s }: View): Piece[] {
   return pieces.filter(({ from, to }) => to.time >= from_s && from.time <= to_s);
 }
 
-/** The part of a line between two borders. */
+/** Clips a line to two borders. */
 function clipped(a: Point, b: Point, left: number, right: number): [Point, Point] {
   const at = (x: number): Point => ({ x, y: a.y + ((b.y - a.y) * (x - a.x)) / (b.x - a.x || 1) });
   return [a.x < left ? at(left) : a, b.x > right ? at(right) : b];
 }
 
 const FONT = "12px system-ui, sans-serif";
-/** Pixels of a letter in SVG, whose text nothing measures here: that of the widest common fonts. */
+/** Assumed width of a letter in SVG, where text cannot be measured, in pixels, for the widest common fonts. */
 const LETTER = 7;
 
-/** The canvas as paper. */
+/** Returns a `Paper` that draws on a canvas. */
 export function onCanvas(pen: CanvasRenderingContext2D): Paper {
   return {
     line(from, to, look, wide, dash = []) {
@@ -147,7 +147,7 @@ export function onCanvas(pen: CanvasRenderingContext2D): Paper {
   };
 }
 
-/** SVG as paper, and the text of it. */
+/** Returns a `Paper` that writes SVG, with a function that returns the text. */
 export function onSvg({ width, height }: Size, title: string): Paper & { text(): string } {
   const parts: string[] = [];
   const n = (value: number) => String(Number(value.toFixed(2)));

@@ -2,6 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { Name } from "../app/name.tsx";
 import { grouped, number, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
+import { type Head, Table } from "../app/table.tsx";
 import { SERIES } from "../app/theme.ts";
 import { flowsOf, linksOf, MOST_FLOWS, MOST_LINKS, toggle } from "./chosen.ts";
 import { short } from "./figures.ts";
@@ -9,10 +10,10 @@ import type { Live } from "./live.ts";
 import { nativeOf } from "./native.ts";
 import { wall_ms } from "./running.ts";
 
-/** Rows of a list that are shown at once. */
+/** Number of rows of a list that are shown initially. */
 const ROWS = 64;
 
-/** Flows as they stand, links, and the result. */
+/** Current state of flows, links, and the result. */
 export function Side() {
   const run = live.value;
   return run ? (
@@ -30,7 +31,7 @@ function Outcome({ run }: { run: Live }) {
     const result = run.result.value;
     native.value = undefined;
     if (result) {
-      nativeOf(run.asked.toml, run.seed).then((found) => {
+      nativeOf(run.input.toml, run.seed).then((found) => {
         native.value = found;
       });
     }
@@ -65,7 +66,7 @@ function Outcome({ run }: { run: Live }) {
         <dt>Engine</dt>
         <dd>
           {number(result.engine_s, 3)} s, {short(Number((packet_hops / result.engine_s / 1e6).toPrecision(3)))} million
-          hops a second
+          hops per second
         </dd>
         {wall_ms.value !== undefined && (
           <>
@@ -78,6 +79,15 @@ function Outcome({ run }: { run: Live }) {
   );
 }
 
+const FLOW_HEADS: readonly Head[] = [
+  "Flow",
+  "Goodput",
+  ["cwnd", "Segments"],
+  ["SRTT", "Milliseconds"],
+  ["Lost", "Packets that were dropped on the forward path"],
+];
+const LINK_HEADS: readonly Head[] = ["Link", ["Queue", "Maximum length of the queue so far, in packets"]];
+
 function Flows({ run }: { run: Live }) {
   const shown = flowsOf(run);
   const summary = run.result.value?.summary;
@@ -87,46 +97,29 @@ function Flows({ run }: { run: Live }) {
     <section class="panel flows">
       <h2>Flows</h2>
       <div class="scroll">
-        <table aria-label="Flows">
-          <thead>
-            <tr>
-              <th scope="col">Flow</th>
-              <th scope="col">Goodput</th>
-              <th scope="col" title="Segments">
-                cwnd
-              </th>
-              <th scope="col" title="Milliseconds">
-                SRTT
-              </th>
-              <th scope="col" title="Packets that were dropped on their way to the receiver">
-                Lost
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((name, flow) => {
-              const now = standings[flow];
-              const at = shown.indexOf(flow);
-              const goodput = summary?.flows[flow]?.goodput_bps ?? now?.goodput_bps ?? 0;
-              return (
-                <tr key={name}>
-                  <Choice
-                    name={name}
-                    at={at}
-                    isFull={shown.length >= MOST_FLOWS}
-                    onChange={() => toggle("flow", run, flow)}
-                  />
-                  <td>{rate(goodput)}</td>
-                  <td>{short(Math.round(now?.cwnd_segments ?? Number.NaN))}</td>
-                  <td>{short(Number(((now?.srtt_s ?? Number.NaN) * 1e3).toPrecision(3)))}</td>
-                  <td class={now && now.state !== "open" && now.state !== "" && !summary ? "repairs" : ""}>
-                    {grouped(now?.lost ?? 0)}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+        <Table label="Flows" heads={FLOW_HEADS}>
+          {names.map((name, flow) => {
+            const now = standings[flow];
+            const at = shown.indexOf(flow);
+            const goodput = summary?.flows[flow]?.goodput_bps ?? now?.goodput_bps ?? 0;
+            return (
+              <tr key={name}>
+                <Choice
+                  name={name}
+                  at={at}
+                  isFull={shown.length >= MOST_FLOWS}
+                  onChange={() => toggle("flow", run, flow)}
+                />
+                <td>{rate(goodput)}</td>
+                <td>{short(Math.round(now?.cwnd_segments ?? Number.NaN))}</td>
+                <td>{short(Number(((now?.srtt_s ?? Number.NaN) * 1e3).toPrecision(3)))}</td>
+                <td class={now && now.state !== "open" && now.state !== "" && !summary ? "repairs" : ""}>
+                  {grouped(now?.lost ?? 0)}
+                </td>
+              </tr>
+            );
+          })}
+        </Table>
       </div>
       {run.started.flows.length > ROWS && (
         <p class="quiet">
@@ -137,7 +130,7 @@ function Flows({ run }: { run: Live }) {
   );
 }
 
-/** The name of a flow or a link, chosen or not: `at` is its place among those with a line, or -1. */
+/** The name of a flow or a link, chosen or not: `at` is its index among the items with a line, or -1. */
 function Choice(props: { name: string; at: number; isFull: boolean; onChange: () => void }) {
   const { name, at, isFull, onChange } = props;
   return (
@@ -147,7 +140,7 @@ function Choice(props: { name: string; at: number; isFull: boolean; onChange: ()
         <span class={at >= 0 ? `ink-${SERIES[at % SERIES.length]}` : "quiet"} aria-hidden="true">
           ■
         </span>
-        <Name of={name} />
+        <Name name={name} />
       </label>
     </th>
   );
@@ -164,36 +157,25 @@ function Links({ run }: { run: Live }) {
     <section class="panel links">
       <h2>Links</h2>
       <div class="scroll">
-        <table aria-label="Links">
-          <thead>
-            <tr>
-              <th scope="col">Link</th>
-              <th scope="col" title="Maximum length of the queue so far, in packets">
-                Queue
-              </th>
-              {summary && <th scope="col">Busy</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {order.slice(0, ROWS).map((link) => {
-              const name = run.started.links[link] ?? "";
-              const at = shown.indexOf(link);
-              const told = summary?.links.find((other) => other.name === name);
-              return (
-                <tr key={name}>
-                  <Choice
-                    name={name}
-                    at={at}
-                    isFull={shown.length >= MOST_LINKS}
-                    onChange={() => toggle("link", run, link)}
-                  />
-                  <td>{grouped(most.get(link) ?? 0)}</td>
-                  {summary && <td>{told ? `${number(100 * told.utilisation, 3)} %` : "–"}</td>}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+        <Table label="Links" heads={summary ? [...LINK_HEADS, "Busy"] : LINK_HEADS}>
+          {order.slice(0, ROWS).map((link) => {
+            const name = run.started.links[link] ?? "";
+            const at = shown.indexOf(link);
+            const told = summary?.links.find((other) => other.name === name);
+            return (
+              <tr key={name}>
+                <Choice
+                  name={name}
+                  at={at}
+                  isFull={shown.length >= MOST_LINKS}
+                  onChange={() => toggle("link", run, link)}
+                />
+                <td>{grouped(most.get(link) ?? 0)}</td>
+                {summary && <td>{told ? `${number(100 * told.utilisation, 3)} %` : "–"}</td>}
+              </tr>
+            );
+          })}
+        </Table>
       </div>
       {order.length > ROWS && (
         <p class="quiet">

@@ -2,6 +2,8 @@ import "../app/key.css";
 import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Fault } from "../app/fault.tsx";
+import { Options } from "../app/fields.tsx";
 import { time } from "../app/layout.ts";
 import { Prose } from "../app/name.tsx";
 import { grouped, number } from "../app/numbers.ts";
@@ -16,9 +18,9 @@ import { firstWindow, roundTripOf } from "./opening.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
 
-/** As many packets are listed in words. */
+/** Maximum number of packets listed as text. */
 const LISTED = 50;
-/** As many flows may be chosen. */
+/** Maximum number of flows that can be selected. */
 const MOST_FLOWS = 500;
 
 /** The packets of a flow in time and space. */
@@ -27,7 +29,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
   const diagram = useRef<Diagram | undefined>(undefined);
   const choice = useSignal({ flow: 0, from_s: 0, to_s: Math.min(live.started.end_s, 2) });
   const isChosen = useRef(false);
-  /** How often the window was set here and not in the form, which then starts anew. */
+  /** Number of times that the window was changed outside the form; each change rebuilds the form. */
   const given = useSignal(0);
   const roundTrip_s = useSignal<number | undefined>(undefined);
   const seen = useSignal<Seen | undefined>(undefined);
@@ -44,14 +46,14 @@ export default function SpaceTime({ live }: { live: Watched }) {
     fault.value = undefined;
     part.value = 0;
     try {
-      const network = await own.ask({ op: "network", ...live.asked });
+      const network = await own.ask({ op: "network", ...live.input });
       if (!isChosen.current) {
         choice.value = { flow: 0, ...firstWindow(network, 0, live.started.end_s) };
         given.value++;
       }
       const found = await watched(
         own,
-        live.asked,
+        live.input,
         live.started.seed,
         network,
         choice.peek(),
@@ -136,7 +138,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
           ACK
         </span>
         <span class="bad">× dropped</span>
-        <span class="quiet">flat and thick: waits in a queue</span>
+        <span class="quiet">flat and thick: queued</span>
         <span class="shown">
           <button type="button" class="icon" aria-label="Zoom in" onClick={() => diagram.current?.zoom(0.5)}>
             +
@@ -144,7 +146,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
           <button type="button" class="icon" aria-label="Zoom out" onClick={() => diagram.current?.zoom(2)}>
             −
           </button>
-          <button type="button" title="Show the whole window (0)" onClick={() => diagram.current?.all()}>
+          <button type="button" title="Show the entire window (0)" onClick={() => diagram.current?.all()}>
             All
           </button>
           <button
@@ -162,11 +164,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
           </button>
         </span>
       </div>
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <Fault>{fault.value}</Fault>
       {part.value !== undefined && (
         <p class="moving-says">
           Running up to {choice.value.to_s} s again, for its packets: {Math.round(part.value * 100)} %
@@ -179,7 +177,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom the diagram
         tabIndex={0}
-        aria-label="Time to the right, the nodes of the path from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below says the same."
+        aria-label="Time runs to the right, the nodes of the path are from top to bottom. Arrow keys move, plus and minus zoom, 0 shows all. The list below has the same information."
         aria-describedby={id}
         onKeyDown={(event) => {
           if (diagram.current?.key(event.key)) {
@@ -197,7 +195,7 @@ export default function SpaceTime({ live }: { live: Watched }) {
         {under.value && seen.value ? (
           <Prose text={inWords(under.value, seen.value)} names={ends(under.value, seen.value)} />
         ) : (
-          "Point at a packet to read it."
+          "Point at a packet for its details."
         )}
       </p>
       {seen.value && <Listed seen={seen.value} view={inSight.value?.view} pieces={pieces.value} />}
@@ -231,7 +229,7 @@ function Chooser(props: {
         const given = new FormData(event.currentTarget);
         const [from_s, to_s] = [Number(given.get("from")), Number(given.get("to"))];
         fault.value =
-          from_s < to_s ? "" : `from ${from_s} s to ${to_s} s is no window: the end must come after the start`;
+          from_s < to_s ? "" : `from ${from_s} s to ${to_s} s is not a valid window: the end must be after the start`;
         if (!fault.value) {
           take({ flow: Number(given.get("flow")), from_s, to_s });
         }
@@ -240,11 +238,7 @@ function Chooser(props: {
       <label>
         Flow{" "}
         <select name="flow" value={choice.flow}>
-          {flows.slice(0, MOST_FLOWS).map((name, index) => (
-            <option key={name} value={index}>
-              {name}
-            </option>
-          ))}
+          <Options options={flows.slice(0, MOST_FLOWS).map((name, index) => [String(index), name])} />
         </select>
       </label>
       {flows.length > MOST_FLOWS && <span class="quiet">the first {MOST_FLOWS} flows</span>}
@@ -266,7 +260,7 @@ function Chooser(props: {
   );
 }
 
-/** The packets that are recorded: those of the diagram, and how many more have not arrived when the window ends. */
+/** Describes how many packets were recorded: in the diagram, and still in transit at the end of the window. */
 function says(seen: Seen | undefined, pieces: Piece[]): string {
   if (!seen) {
     return "";
@@ -281,11 +275,11 @@ function says(seen: Seen | undefined, pieces: Piece[]): string {
   const dropped = new Set(shown.filter((hop) => hop.isDropped)).size;
   const rest = count(kept) - count(shown);
   const late = rest > 0 ? `; ${grouped(rest)} more are in transit at the end of the window` : "";
-  const cut = seen.isCut ? "; there were more, choose a shorter window" : "";
+  const cut = seen.isCut ? "; there were more: select a shorter window" : "";
   return `${grouped(count(shown))} packets, ${again} retransmitted, ${dropped} dropped${late}${cut}`;
 }
 
-/** A packet in words: sequence numbers count from the first byte of the flow. */
+/** Describes a packet: sequence numbers count from the first byte of the flow. */
 function inWords({ hop }: Piece, { nodes, first, hops }: Seen): string {
   const from = nodes[hop.from] ?? "";
   const to = nodes[hop.to] ?? "…";
@@ -307,14 +301,14 @@ function ends({ hop }: Piece, { nodes }: Seen): string[] {
   return [nodes[hop.from] ?? "", nodes[hop.to] ?? ""];
 }
 
-/** The part in view in words: its time, in round trips too, its packets, and how many of them are drawn. */
+/** Describes the part in view: its time, also in round trips, its packets, and the number drawn. */
 function viewSays({ view, packets, drawn }: InSight, pieces: Piece[], roundTrip_s: number | undefined): string {
   const { from_s, to_s } = view;
   const rounds = roundTrip_s
     ? ` (${number((to_s - from_s) / roundTrip_s, 2)} round trips of ${time(Number(roundTrip_s.toPrecision(3)))})`
     : "";
   const all = new Set(pieces.map(({ hop }) => hop.packet)).size;
-  const some = drawn < packets ? `; ${grouped(drawn)} of them are drawn, so that single ones can be told apart` : "";
+  const some = drawn < packets ? `; only ${grouped(drawn)} are drawn, so that they can be distinguished` : "";
   return `In view: ${from_s.toFixed(3)} s to ${to_s.toFixed(3)} s${rounds}, ${grouped(packets)} of ${grouped(all)} packets${some}`;
 }
 
@@ -324,7 +318,7 @@ function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: Vie
   );
   return (
     <details class="moving-links">
-      <summary>The packets in view, in words</summary>
+      <summary>Packets in view, as text</summary>
       <ol>
         {shown.slice(0, LISTED).map((piece) => (
           <li key={`${piece.hop.packet} ${piece.hop.start}`}>
@@ -333,7 +327,7 @@ function Listed({ seen, pieces, view }: { seen: Seen; pieces: Piece[]; view: Vie
         ))}
       </ol>
       {shown.length > LISTED && (
-        <p class="quiet">and {(shown.length - LISTED).toLocaleString("en")} more; zoom in to read them</p>
+        <p class="quiet">and {(shown.length - LISTED).toLocaleString("en")} more; zoom in to list them</p>
       )}
     </details>
   );

@@ -3,7 +3,7 @@ import { afterKey, axisEnd, scaled, within } from "./span.ts";
 
 const span = { from_s: 4, to_s: 6 };
 
-test("a span stays within the run, and all of it is none", () => {
+test("a span stays within the run, and the entire run is undefined", () => {
   expect(within({ from_s: -1, to_s: 3 }, 10)).toEqual({ from_s: 0, to_s: 4 });
   expect(within({ from_s: 8, to_s: 12 }, 10)).toEqual({ from_s: 6, to_s: 10 });
   expect(within({ from_s: -5, to_s: 15 }, 10)).toBeUndefined();
@@ -21,6 +21,6 @@ test("keys zoom and move", () => {
   expect(afterKey("x", span, 10)).toBeNull();
 });
 
-test("the axis of a run that goes on ends at round times, and at the run's end", () => {
+test("the axis of an active run ends at round times, and at the run's end", () => {
   expect([axisEnd(0, 60), axisEnd(0.4, 60), axisEnd(11, 60), axisEnd(51, 60)]).toEqual([1, 0.5, 15, 60]);
 });

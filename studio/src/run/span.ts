@@ -13,10 +13,13 @@ export const zoom = signal<Span | undefined>(undefined);
 /** The time under the pointer. */
 export const cursor = signal<number | undefined>(undefined);
 
-/** The shortest span, in seconds. */
+/** Minimum span, in seconds. */
 const SHORTEST = 1e-6;
 
-/** The end of an axis that need not move with every frame: the next of 1, 1.5, 2, 3, 5, 7 times a power of ten. */
+/**
+ * Returns an end of an axis that does not move with every frame: the next of 1, 1.5, 2, 3, 5, 7 times a power of
+ * ten.
+ */
 export function axisEnd(now_s: number, end_s: number): number {
   if (!(now_s > 0)) {
     return Math.min(1, end_s || 1);
@@ -26,7 +29,7 @@ export function axisEnd(now_s: number, end_s: number): number {
   return Math.min(next * power, end_s || next * power);
 }
 
-/** A span within 0 and the end; undefined where it is all of it. */
+/** Clamps a span to the time from 0 to the end of the run; undefined if it is the entire time. */
 export function within(span: Span, end_s: number): Span | undefined {
   const length = Math.max(span.to_s - span.from_s, SHORTEST);
   if (length >= end_s * 0.999) {
@@ -36,12 +39,12 @@ export function within(span: Span, end_s: number): Span | undefined {
   return { from_s, to_s: from_s + length };
 }
 
-/** A span around a time, longer by a factor. */
+/** Returns the span scaled by a factor; the time `around` stays at the same position. */
 export function scaled({ from_s, to_s }: Span, factor: number, around: number): Span {
   return { from_s: around - (around - from_s) * factor, to_s: around + (to_s - around) * factor };
 }
 
-/** The span after a key; null where the key means nothing here. */
+/** Returns the span after a key was pressed; null if the key has no meaning here. */
 export function afterKey(key: string, now: Span, end_s: number): Span | undefined | null {
   const middle = (now.from_s + now.to_s) / 2;
   const length = now.to_s - now.from_s;

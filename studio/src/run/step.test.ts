@@ -31,7 +31,7 @@ const TABLES: Tables = {
   },
 };
 
-test("what a step recorded is told row by row, packets and drops first", () => {
+test("the records of a step are listed row by row, packets and drops first", () => {
   expect(told(TABLES, NAMES)).toEqual([
     "a segment of 1448 B of a->b is forwarded at r",
     "an ACK of a->b is sent at b",
@@ -41,7 +41,7 @@ test("what a step recorded is told row by row, packets and drops first", () => {
   ]);
 });
 
-test("of a sample of all queues, those are told in which packets wait", () => {
+test("a sample of all queues lists the non-empty ones", () => {
   const sample = (...packets: number[]) => {
     const columns = { link: numbers(0, 1), packets: numbers(...packets) };
     return told({ queue: { rows: packets.length, columns } }, NAMES);
@@ -51,7 +51,7 @@ test("of a sample of all queues, those are told in which packets wait", () => {
   expect(sample(0, 0)).toEqual(["no packet waits at any link"]);
 });
 
-test("empty tables are no rows", () => {
+test("empty tables have no rows", () => {
   expect([hasRows({}), hasRows({ trace: { rows: 0, columns: {} } }), hasRows(TABLES)]).toEqual([false, false, true]);
   expect(told({}, NAMES)).toEqual([]);
 });

@@ -1,19 +1,19 @@
-/** The rows that a single step recorded, in words. */
+/** The rows that a single step recorded, as text. */
 
 import { number, size } from "../app/numbers.ts";
 import type { Started, Table, Tables } from "../engine/protocol.ts";
 
-/** As many rows are told. */
+/** Maximum number of rows reported. */
 const MOST = 4;
 
 type Names = Pick<Started, "flows" | "links" | "nodes">;
 
-/** Whether something was recorded. */
+/** Returns true if a row was recorded. */
 export function hasRows(tables: Tables): boolean {
   return Object.values(tables).some(({ rows }) => rows > 0);
 }
 
-/** A sentence for each of the first rows. */
+/** Returns a sentence for each of the first rows. */
 export function told({ packets, drops, trace, queue }: Tables, names: Names): string[] {
   const all = [
     ...each(packets, (row) => ofPacket(row, names)),
@@ -27,7 +27,7 @@ export function told({ packets, drops, trace, queue }: Tables, names: Names): st
   return rest > 0 ? [...all.slice(0, MOST), `and ${rest} more`] : all;
 }
 
-/** Of a sample of all queues, those in which packets wait. */
+/** Returns the rows of non-empty queues from a sample of all queues. */
 function queues(queue: Table | undefined, names: Names): string[] {
   const all = each(queue, ({ value, link }) => ({ packets: value("packets"), link: names.links[link] ?? "a link" }));
   const full = all.length > 1 ? all.filter(({ packets }) => packets > 0) : all;

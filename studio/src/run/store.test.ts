@@ -3,7 +3,7 @@ import type { Table } from "../engine/protocol.ts";
 import { Gathered } from "./facts.ts";
 import { Store } from "./store.ts";
 
-/** A table with these columns; names of a column stand behind it. */
+/** A table with these columns; names of categories follow in a second argument. */
 function table(columns: Record<string, number[]>, names: Record<string, string[]> = {}): Table {
   const rows = Object.values(columns)[0]?.length ?? 0;
   const entries = Object.entries(columns).map(([name, values]) => [
@@ -36,7 +36,7 @@ const drops = table(
   { cause: ["queue", "error"] },
 );
 
-test("lines are those of one flow", () => {
+test("lines have the rows of one flow", () => {
   const store = new Store();
   store.add({ trace });
   const query = { table: "trace", column: "cwnd_segments", from_s: 0, to_s: 10, points: 100 } as const;
@@ -49,7 +49,7 @@ test("lines are those of one flow", () => {
   );
 });
 
-test("a table that is too long keeps its ends and says so", () => {
+test("a table that is too long retains its ends and reports its decimation", () => {
   const store = new Store(1000);
   for (let part = 0; part < 10; part++) {
     const time_s = Array.from({ length: 300 }, (_, at) => part * 300 + at);
@@ -60,10 +60,10 @@ test("a table that is too long keeps its ends and says so", () => {
   expect(x.length).toBeLessThanOrEqual(1000);
   expect(Math.max(...y)).toBe(99);
   expect(store.queues()).toEqual([{ link: 0, now: 2999 % 7, most: 99, dropped: 0 }]);
-  expect(store.thinned).toMatch(/^the queue is kept at 1\/[48] of its rows$/);
+  expect(store.thinned).toMatch(/^the queue is decimated to 1\/[48] of its rows$/);
 });
 
-test("losses that are close are one with their number; ACKs are none", () => {
+test("losses close together are merged with their number; ACKs do not count", () => {
   const store = new Store();
   store.add({ drops });
   const { x, count, causes, cause } = store.losses({ from_s: 0, to_s: 10, points: 100 });
@@ -81,7 +81,7 @@ test("states change where the phase does", () => {
   expect(store.last(0)).toMatchObject({ first_s: 0, time_s: 4, cwnd_segments: 40 });
 });
 
-test("facts tell the rows with a larger window than ever before, and drops by kind", () => {
+test("facts hold the rows with a new maximum window, and drops by kind", () => {
   const facts = new Gathered(["a", "b"], ["x->y", "y->x"]);
   facts.add({ trace, drops });
   const own = facts.trace("a", null);

@@ -1,20 +1,21 @@
-/** What a run recorded, in the worker, with bounded memory. */
+/** Records of a run, in the worker, with bounded memory. */
 
 import type { Table, Tables } from "../engine/protocol.ts";
+import type { Recorded } from "../engine/results.gen.ts";
 import { binWidth, decimated, levelAt, type Points } from "./decimate.ts";
 import { DropRows, PhaseRows } from "./events.ts";
 import type { Losses, LossQuery, Query, QueueSoFar, States } from "./messages.ts";
 import { Rows } from "./rows.ts";
 
-/** Rows of a table from which on its resolution is halved. */
+/** Maximum number of rows of a table; beyond it, the resolution is halved. */
 export const MOST = 2_000_000;
 
 const KEPT = {
   trace: ["cwnd_segments", "ssthresh_segments", "srtt_s", "rtt_s", "inflight_bytes", "acked_bytes", "arrived_bytes"],
   queue: ["packets", "bytes"],
-} as const;
+} as const satisfies { [Name in "trace" | "queue"]: readonly Recorded[Name][] };
 
-/** Rows of the legs of a flow lie apart. */
+/** Maximum number of legs per flow. */
 const LEGS = 64;
 
 /** The tables of a run. */
@@ -46,20 +47,20 @@ export class Store {
     }
   }
 
-  /** The queues that have held or dropped packets so far. */
+  /** Returns the queues that have held or dropped packets so far. */
   queues(): QueueSoFar[] {
     return [...this.byLink.values()].map((queue) => ({ ...queue }));
   }
 
-  /** By how much tables are thinned, in words; empty while they are whole. */
+  /** Decimation of the tables, as text; empty while they are complete. */
   get thinned(): string {
     const parts = (["trace", "queue"] as const)
       .filter((name) => this.halved[name] > 0)
-      .map((name) => `the ${name} is kept at 1/${2 ** this.halved[name]} of its rows`);
+      .map((name) => `the ${name} is decimated to 1/${2 ** this.halved[name]} of its rows`);
     return this.drops.isThinned ? [...parts, "drops are counted in short intervals"].join(", ") : parts.join(", ");
   }
 
-  /** Points of a line; `leg` is the sender that counts where proxies split a flow. */
+  /** Returns the points of a line; `leg` selects the sender if proxies split a flow. */
   series(query: Query, leg = 1): Points {
     const { from_s, to_s, points } = query;
     if (query.table === "goodput") {
@@ -82,7 +83,7 @@ export class Store {
     );
   }
 
-  /** The last row of a flow, by column; undefined before the first. */
+  /** Returns the last row of a flow, by column; undefined before the first. */
   last(flow: number, leg = 1): Record<string, number> | undefined {
     const rows = this.tables.trace.get(keyOf(flow, leg));
     if (!rows?.count) {
@@ -98,12 +99,12 @@ export class Store {
     return row;
   }
 
-  /** The state in which a sender is. */
+  /** Returns the state of a sender. */
   stateOf(flow: number, leg = 1): string {
     return this.phases.get(keyOf(flow, leg))?.last ?? "";
   }
 
-  /** Payload as it arrives, in intervals: points in their middles. */
+  /** Computes the arrival rate of new payload, per interval; each point is at the middle of its interval. */
   private goodput({ of, from_s, to_s, points }: Query): Points {
     const rows = this.tables.trace.get(keyOf(of, 1));
     const end = Math.min(to_s, rows?.count ? (rows.time[rows.count - 1] as number) : 0);
@@ -167,7 +168,7 @@ export class Store {
     return left;
   }
 
-  private addPhases({ rows, columns }: Table): void {
+  private addPhases({ rows, columns }: Table<Recorded["trace"]>): void {
     const { time_s, flow, phase, leg } = columns;
     const names = Array.isArray(phase?.names) ? phase.names : [];
     let last = -1;
@@ -183,7 +184,7 @@ export class Store {
     }
   }
 
-  private addQueues({ rows, columns }: Table): void {
+  private addQueues({ rows, columns }: Table<Recorded["queue"]>): void {
     const { link, packets } = columns;
     for (let row = 0; row < rows; row++) {
       const of = link?.values[row] ?? 0;

@@ -5,25 +5,25 @@ export interface View {
   to_s: number;
 }
 
-/** The view around a time of it that stays in place, `factor` times as long, within the whole. */
+/** Returns the view `factor` times as long around a fixed time, within `whole`. */
 export function zoomed({ from_s, to_s }: View, around: number, factor: number, whole: View): View {
   const length = lengthOf((to_s - from_s) * factor, whole);
   const part = (around - from_s) / (to_s - from_s);
   return held({ from_s: around - part * length, to_s: around + (1 - part) * length }, whole);
 }
 
-/** The view moved by seconds, within the whole. */
+/** Returns the view moved by seconds, within `whole`. */
 export function panned({ from_s, to_s }: View, by: number, whole: View): View {
   return held({ from_s: from_s + by, to_s: to_s + by }, whole);
 }
 
-/** A length that is not too short, and no longer than the whole. */
+/** Clamps a length to the minimum and to the length of `whole`. */
 function lengthOf(length: number, whole: View): number {
   const all = whole.to_s - whole.from_s;
   return Math.min(all, Math.max(all / 10_000, length));
 }
 
-/** The view about the same middle that lies within the whole. */
+/** Returns the view shifted, and shortened if necessary, so that it lies within `whole`. */
 export function held(view: View, whole: View): View {
   const middle = (view.from_s + view.to_s) / 2;
   const half = lengthOf(view.to_s - view.from_s, whole) / 2;
@@ -32,9 +32,9 @@ export function held(view: View, whole: View): View {
   return { from_s: Math.max(whole.from_s, from_s + by), to_s: Math.min(whole.to_s, to_s + by) };
 }
 
-/** Round times for an axis. */
-export function ticks({ from_s, to_s }: View, wanted: number): number[] {
-  const rough = (to_s - from_s) / Math.max(1, wanted);
+/** Returns round times for an axis. */
+export function ticks({ from_s, to_s }: View, count: number): number[] {
+  const rough = (to_s - from_s) / Math.max(1, count);
   const ten = 10 ** Math.floor(Math.log10(rough));
   const step = ten * ([1, 2, 5, 10].find((factor) => factor * ten >= rough * (1 - 1e-9)) ?? 10);
   const first = Math.ceil(from_s / step);

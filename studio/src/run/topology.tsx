@@ -2,9 +2,11 @@ import "../app/key.css";
 import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Fault } from "../app/fault.tsx";
 import { rate, time } from "../app/layout.ts";
 import { Name } from "../app/name.tsx";
 import { grouped } from "../app/numbers.ts";
+import { Scrolled, Table } from "../app/table.tsx";
 import { isDark } from "../app/theme.ts";
 import type { Names, Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
@@ -15,7 +17,7 @@ import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
 
-/** The network while it runs: queues that fill, and packets on their way. */
+/** Animation of the network during a run: queues that fill, and packets in transit. */
 export default function Topology({ live }: { live: Watched }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const network = useSignal<Network | undefined>(undefined);
@@ -49,8 +51,8 @@ export default function Topology({ live }: { live: Watched }) {
     const watch = new ResizeObserver(() => moving?.resize());
     watch.observe(place);
     const show = async () => {
-      const { asked } = live;
-      const answer = await own.ask({ op: "network", ...asked });
+      const { input } = live;
+      const answer = await own.ask({ op: "network", ...input });
       if (answer.errors || isGone) {
         return;
       }
@@ -65,7 +67,7 @@ export default function Topology({ live }: { live: Watched }) {
       moving.take(live.queues.peek());
       moving.at(live.now.peek());
       if (answer.media.length > 0) {
-        await moving.follow(own, asked);
+        await moving.follow(own, input);
       } else {
         own.close();
       }
@@ -94,11 +96,7 @@ export default function Topology({ live }: { live: Watched }) {
           </button>
         </p>
       )}
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <Fault>{fault.value}</Fault>
       <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
       {network.value && figures.value && (
         <Links figures={figures.value} names={names} network={network.value} hasPackets={live.hasPackets} />
@@ -107,10 +105,10 @@ export default function Topology({ live }: { live: Watched }) {
   );
 }
 
-/** Seconds that the longest link should take on the screen. */
+/** Target time in seconds for a packet on the screen to cross the longest link. */
 const CROSSING = 1.5;
 
-/** Starts the run again so slowly that packets can be followed. */
+/** Restarts the run at a speed that makes packets visible. */
 function watch(network: Network | undefined): void {
   const longest = Math.max(...(network?.links ?? []).map(({ delay_s }) => delay_s), 0.05);
   const fit = SPEEDS.filter((speed) => speed <= longest / CROSSING).at(-1) ?? SPEEDS[0] ?? 1;
@@ -118,7 +116,7 @@ function watch(network: Network | undefined): void {
   void run();
 }
 
-/** Whether the reader wants no animation. */
+/** Returns true if the user prefers reduced motion. */
 function useStill(): boolean {
   const isStill = useSignal(matchMedia("(prefers-reduced-motion: reduce)").matches);
   useEffect(() => {
@@ -132,7 +130,7 @@ function useStill(): boolean {
   return isStill.value;
 }
 
-/** The picture in words, as it is now. */
+/** Describes the current state of the animation as text. */
 function described(network: Network | undefined, figures: Figures | undefined, names: Names): string {
   if (!network) {
     return "The network";
@@ -155,7 +153,7 @@ function described(network: Network | undefined, figures: Figures | undefined, n
   return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}. The table below has the others.`;
 }
 
-/** What the marks mean, and what is shown now. */
+/** Legend of the marks, and the current content. */
 function Key({ flows, ...shownNow }: { flows: string[] } & Now) {
   const shown = flows.slice(0, MOST_FLOWS);
   return (
@@ -163,7 +161,7 @@ function Key({ flows, ...shownNow }: { flows: string[] } & Now) {
       {shown.map((flow, index) => (
         <span key={flow}>
           <span class={`key s${index + 1}`} />
-          <Name of={flow} />
+          <Name name={flow} />
         </span>
       ))}
       {flows.length > MOST_FLOWS && (
@@ -195,13 +193,13 @@ function says({ figures, isStill, hasPackets }: Now): string {
   }
   const at = `${figures.time_s.toFixed(2)} s`;
   if (isStill) {
-    return `${at}, without motion, as your system asks: see the numbers of the queues`;
+    return `${at}, without motion, because your system requests reduced motion: see the queue values below`;
   }
   if (!hasPackets) {
     return `${at}: queues only`;
   }
   if (figures.isTooFast) {
-    return `${at}: too fast to follow a packet; lower the speed`;
+    return `${at}: too fast to follow a packet; reduce the speed`;
   }
   const some = figures.oneOf > 1 ? `, one of ${figures.oneOf}` : "";
   return `${at}: ${several(figures.packets, "packet")} drawn${some}`;
@@ -212,6 +210,8 @@ function several(number: number, word: string): string {
 }
 
 /** The links with the fullest queues, in numbers. */
+const HEADS = ["link direction", "queue", "maximum", "dropped", "rate, delay"];
+
 function Links({
   figures,
   names,
@@ -224,49 +224,32 @@ function Links({
   hasPackets: boolean;
 }) {
   if (figures.links.length === 0) {
-    return <p class="moving-under">No queue is recorded to have held a packet so far.</p>;
+    return <p class="moving-under">No recorded queue has held a packet so far.</p>;
   }
   return (
     <details class="moving-links" open={figures.links.length < 5}>
-      <summary>Queues in numbers</summary>
-      <section
-        class="scroll"
-        aria-label="Queues in numbers"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
-        tabIndex={0}
-      >
-        <table aria-label="Queues in numbers">
-          <thead>
-            <tr>
-              <th scope="col">link direction</th>
-              <th scope="col">queue</th>
-              <th scope="col">maximum</th>
-              <th scope="col">dropped</th>
-              <th scope="col">rate, delay</th>
-              {hasPackets && <th scope="col">in transit</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {figures.links.map(({ link, queue, most, dropped, moving }) => {
-              const about = network.links[link];
-              return (
-                <tr key={link}>
-                  <td>
-                    <Name of={names.links[link] ?? ""} />
-                  </td>
-                  <td>{counted(queue)}</td>
-                  <td>{grouped(most)}</td>
-                  <td>{grouped(dropped)}</td>
-                  <td>
-                    {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
-                  </td>
-                  {hasPackets && <td>{moving.toLocaleString("en")}</td>}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </section>
+      <summary>Queue values</summary>
+      <Scrolled label="Queue values">
+        <Table label="Queue values" heads={hasPackets ? [...HEADS, "in transit"] : HEADS}>
+          {figures.links.map(({ link, queue, most, dropped, moving }) => {
+            const about = network.links[link];
+            return (
+              <tr key={link}>
+                <td>
+                  <Name name={names.links[link] ?? ""} />
+                </td>
+                <td>{counted(queue)}</td>
+                <td>{grouped(most)}</td>
+                <td>{grouped(dropped)}</td>
+                <td>
+                  {about ? `${rate(about.rate_bps)}${about.delay_s > 0 ? `, ${time(about.delay_s)}` : ""}` : "radio"}
+                </td>
+                {hasPackets && <td>{moving.toLocaleString("en")}</td>}
+              </tr>
+            );
+          })}
+        </Table>
+      </Scrolled>
       {figures.links.length === 12 && <p class="quiet">The twelve fullest queues; the others held less.</p>}
     </details>
   );

@@ -1,6 +1,7 @@
 import "./run.css";
 import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Fault } from "../app/fault.tsx";
 import { Lazy } from "../app/lazy.tsx";
 import { Name, Prose } from "../app/name.tsx";
 import { checked, isSound, live } from "../app/state.ts";
@@ -16,7 +17,7 @@ import { Side } from "./side.tsx";
 
 const charts = () => import("./charts.tsx");
 
-/** A run of the scenario, live: controls, charts, why it is slow, and the result. */
+/** A live run of the scenario: controls, charts, the reason for its speed, and the result. */
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();
@@ -59,19 +60,19 @@ function Faults() {
   const now = live.value;
   const fault = refusal.value || now?.fault.value;
   if (!fault && !isStarting.value && !now && checked.value && !isSound.value) {
-    return <p class="fault">The scenario has mistakes.</p>;
+    return <p class="fault">The scenario has errors.</p>;
   }
   return fault ? (
-    <p class="fault" role="alert">
+    <Fault>
       {fault}.{" "}
       <button type="button" onClick={() => void run()}>
         Start again
       </button>
-    </p>
+    </Fault>
   ) : null;
 }
 
-/** Why is it slow? In words. */
+/** The reason for the speed, as text. */
 function Why() {
   const run = live.value;
   const account = run?.result.value?.account;
@@ -89,7 +90,7 @@ function Why() {
       {account.flows.map(([name, sentences], at) => (
         <details key={name} open={at === 0}>
           <summary>
-            <Name of={name} />
+            <Name name={name} />
           </summary>
           <ul>
             {sentences.map((sentence) => (

@@ -1,9 +1,9 @@
-/** Packets of a flow in a window of time: from a run of its own, which ends with the window. */
+/** Packets of a flow in a window of time. They come from a separate run, which ends with the window. */
 
-import type { Asked, Door, Network } from "../engine/protocol.ts";
+import type { Door, Network, ScenarioInput } from "../engine/protocol.ts";
 import { Hops } from "./hops.ts";
 
-/** The most rows of packets, and events of a step: a step lasts a blink. */
+/** Maximum number of packet rows, and of events per step, which keeps a step short. */
 const MOST = 60_000;
 const EVENTS = 100_000;
 
@@ -16,30 +16,30 @@ export interface Window {
 export interface Watched {
   hops: Hops;
   nodes: string[];
-  /** The sequence number of the first byte; undefined where the flow has not started. */
+  /** The sequence number of the first byte; undefined if the flow has not started. */
   first: number | undefined;
-  /** Whether there were more packets than are kept. */
+  /** Whether there were more packets than the stored maximum. */
   isCut: boolean;
 }
 
 /**
  * Runs a scenario with the same seed up to the end of the window.
  *
- * @param tell says how far it is, from 0 to 1
- * @param isWanted says whether somebody still waits
+ * @param tell receives the progress, from 0 to 1
+ * @param isWanted returns whether the result is still needed
  */
 export async function watched(
   door: Door,
-  asked: Asked,
+  input: ScenarioInput,
   seed: number,
   network: Network,
   { from_s, to_s, flow }: Window,
   tell: (part: number) => void,
   isWanted: () => boolean,
 ): Promise<Watched | undefined> {
-  const first = await firstByte(door, asked, seed, flow, to_s);
+  const first = await firstByte(door, input, seed, flow, to_s);
   const packets = { from_s, to_s, flow, most: MOST };
-  const started = await door.ask({ op: "start", ...withTrace(asked), seed, packets });
+  const started = await door.ask({ op: "start", ...withTrace(input), seed, packets });
   if (started.errors) {
     throw new Error(started.errors.map(({ message }) => message).join("; "));
   }
@@ -65,20 +65,20 @@ export async function watched(
   return { hops, nodes: network.nodes.map(({ name }) => name), first, isCut: rows >= MOST };
 }
 
-/** With a trace, which tells how far a flow is when the window starts. */
-function withTrace(asked: Asked): Asked {
-  return { ...asked, sets: [...(asked.sets ?? []), ["record.trace", "change"]] };
+/** Adds a trace, which contains the progress of a flow at the start of the window. */
+function withTrace(input: ScenarioInput): ScenarioInput {
+  return { ...input, sets: [...(input.sets ?? []), ["record.trace", "change"]] };
 }
 
-/** Sequence numbers start anywhere: the first packet of the flow tells where. */
+/** Finds the sequence number of the first byte. It is arbitrary, so it is read from the first packet of the flow. */
 async function firstByte(
   door: Door,
-  asked: Asked,
+  input: ScenarioInput,
   seed: number,
   flow: number,
   until_s: number,
 ): Promise<number | undefined> {
-  const started = await door.ask({ op: "start", ...asked, seed, packets: { from_s: 0, flow, most: 1 } });
+  const started = await door.ask({ op: "start", ...input, seed, packets: { from_s: 0, flow, most: 1 } });
   if (started.errors) {
     return undefined;
   }

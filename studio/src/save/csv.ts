@@ -10,7 +10,7 @@ export function csv({ columns, rows }: Sheet): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A missing value is empty; text is quoted where it needs it, and where it is empty itself. */
+/** Formats a field: a missing value is empty; text is quoted if necessary, or if it is empty itself. */
 export function field(value: string | number | boolean | null): string {
   if (value === null) {
     return "";

@@ -1,4 +1,4 @@
-/** Files for the reader's disk. */
+/** Files for the user's disk. */
 
 export interface NamedFile {
   name: string;
@@ -14,17 +14,17 @@ export function download({ name, content, type }: NamedFile): void {
   document.body.append(link);
   link.click();
   link.remove();
-  // The browser has taken the address by then.
+  // The browser has opened the address by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** A name that every system takes. */
+/** Returns a file name that is valid on every system. */
 export function fileName(name: string): string {
   const plain = Array.from(name, (letter) => (/[\p{L}\p{N}._+-]/u.test(letter) ? letter : "-")).join("");
   return plain.replace(/^\.+/, "").slice(0, 120) || "lightlag";
 }
 
-/** Several files as one. */
+/** Packs several files into one. */
 export async function zipped(
   name: string,
   files: { name: string; content: Uint8Array | string }[],
@@ -34,7 +34,7 @@ export async function zipped(
     fileName(name),
     typeof content === "string" ? strToU8(content) : content,
   ]);
-  // The time of a file is left at the first that zip knows, so that the same run gives the same bytes.
+  // The time of a file is the earliest of the zip format, so that the same run gives the same bytes.
   const content = zipSync(Object.fromEntries(parts), { level: 6, mtime: new Date(1980, 0, 1) });
   return { name, content: content as Uint8Array<ArrayBuffer>, type: "application/zip" };
 }

@@ -1,4 +1,4 @@
-/** Figures as data, and as SVG that needs nothing else: text stays text, and colours come with dash patterns. */
+/** Figures as data, and as self-contained SVG: text stays text, and colours come with dash patterns. */
 
 import { fitting } from "../app/fitting.ts";
 import { DASHES } from "../app/theme.ts";
@@ -7,29 +7,31 @@ export interface FigureLine {
   name: string;
   x: ArrayLike<number>;
   y: ArrayLike<number>;
-  /** Number of its colour and dash pattern; by default its place. */
+  /** Index of its colour and dash pattern; by default its position. */
   at?: number;
-  /** A value holds until the next (step), values without a line between them (dots), or straight lines. */
+  /**
+   * Line style: each value holds until the next (step), dots without a line (dots), or straight lines between values.
+   */
   looks?: "step" | "dots" | "line";
-  /** Pixels of the line; by default 1.6. */
+  /** Width of the line in pixels; by default 1.6. */
   width?: number;
 }
 
 export interface Figure {
   title: string;
-  /** Of y. */
+  /** Unit of y. */
   unit: string;
   xTitle: string;
   lines: FigureLine[];
-  /** The ends of the axis of x, where they are not those of the lines. */
+  /** Ends of the x axis, if they are not the ends of the lines. */
   ends?: { from?: number | undefined; to?: number | undefined };
-  /** Where values are cut off, so that a peak does not flatten the rest. */
+  /** Upper bound of the plotted values, so that a peak does not flatten the rest. */
   top?: number;
-  /** Where the axis of values starts, if not at 0. */
+  /** Start of the axis of values, if not 0. */
   bottom?: number;
 }
 
-/** Means with their intervals and the values behind them, a row each. */
+/** Means with their intervals and the single values, one row each. */
 export interface IntervalFigure {
   title: string;
   unit: string;
@@ -40,19 +42,19 @@ export interface Looks {
   width?: number;
   height?: number;
   isDark?: boolean;
-  /** Whether names of lines stand above them; by default where there are two or more. */
+  /** Whether a legend is above the lines. The default is true for two or more lines. */
   hasLegend?: boolean;
 }
 
-/** Okabe and Ito (2008) for white paper, and lighter ones for a dark page, as on screen. */
+/** Colours of Okabe and Ito (2008) for white paper, and lighter ones for a dark page, as on the screen. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1a1a1a", "#882255"];
 const COLOURS_ON_DARK = ["#4aa8e0", "#f08a3c", "#2fc79a", "#df9dc2", "#f0b530", "#8fd0f5", "#e8eaed", "#d0679a"];
 const SPACE = { top: 30, right: 14, bottom: 42, left: 58 };
 const LEGEND = 18;
-/** Pixels of a letter of a name, and the part of the width that names of rows have at most. */
+/** Width of a letter of a name in pixels, and the maximum fraction of the figure's width that names of rows take. */
 const LETTER = 7;
 const NAMES = 0.35;
-/** The least step of an axis: powers of ten below it are not exact, or 0. */
+/** Minimum step of an axis: smaller powers of ten are inexact, or 0. */
 const SMALLEST = 1e-300;
 
 interface Ink {
@@ -69,9 +71,9 @@ function inkOf(isDark = false): Ink {
     : { colours: COLOURS, paper: "#ffffff", ink: "#1a1a1a", quiet: "#575e68", grid: "#dcdcdc" };
 }
 
-/** Round steps, about as many as wanted, at 1, 2 or 5 times a power of ten. */
-export function ticks(low: number, high: number, wanted: number): number[] {
-  const raw = (high - low) / wanted;
+/** Returns about `steps` round values, at 1, 2 or 5 times a power of ten. */
+export function ticks(low: number, high: number, steps: number): number[] {
+  const raw = (high - low) / steps;
   if (!(raw > SMALLEST)) {
     return [low];
   }
@@ -82,9 +84,9 @@ export function ticks(low: number, high: number, wanted: number): number[] {
   return Array.from({ length: count }, (_, at) => Number(((first + at) * step).toPrecision(12)));
 }
 
-/** Round numbers around two values, about as many steps apart as wanted. */
-export function roundEnds(low: number, high: number, wanted: number): [low: number, high: number] {
-  const [first = 0, second = first + 1] = ticks(0, high > low ? high - low : 1, wanted);
+/** Returns round numbers around two values, separated by about `steps` steps. */
+export function roundEnds(low: number, high: number, steps: number): [low: number, high: number] {
+  const [first = 0, second = first + 1] = ticks(0, high > low ? high - low : 1, steps);
   const step = second - first;
   const from = Math.floor(low / step + 1e-9) * step;
   return [from, Math.max(from + step, Math.ceil(high / step - 1e-9) * step)];
@@ -94,9 +96,9 @@ export function shown(value: number): string {
   return Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(Number(value.toPrecision(6)));
 }
 
-/** Text in XML. */
+/** Escapes text for XML. */
 export function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no place for them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them
   const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
   return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
@@ -114,7 +116,7 @@ function text(x: number, y: number, said: string, fill: string, more: Attributes
   return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(said));
 }
 
-/** A name in the given room: shortened with "…" where it is longer, and whole in the title of the text. */
+/** Renders a name in the given width: shortened with "…" if it is longer, with the complete name as its title. */
 function named(x: number, y: number, name: string, room: number, fill: string, more: Attributes = {}): string {
   const shown = fitting(name, room, (some) => LETTER * some.length);
   const whole = shown === name ? "" : element("title", {}, escaped(name));
@@ -139,7 +141,7 @@ function dashOf(at: number): Attributes {
   return dash ? { "stroke-dasharray": dash } : {};
 }
 
-/** The least and the greatest finite value of all. */
+/** Returns the minimum and maximum finite value of all lists. */
 function range(lists: ArrayLike<number>[]): [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const list of lists) {
@@ -154,12 +156,12 @@ function range(lists: ArrayLike<number>[]): [number, number] {
   return low <= high ? [low, high] : [0, 1];
 }
 
-/** The ends of the axis of x of a figure, in pixels. */
+/** Returns the ends of the x axis of a figure, in pixels. */
 export function axisOf(width: number): { left: number; right: number } {
   return { left: SPACE.left, right: width - SPACE.right };
 }
 
-/** A figure as SVG. */
+/** Renders a figure as SVG. */
 export function drawn(figure: Figure, looks: Looks = {}): string {
   const { width = 720, height = 380, isDark = false, hasLegend = figure.lines.length > 1 } = looks;
   const ink = inkOf(isDark);
@@ -201,12 +203,12 @@ export function drawn(figure: Figure, looks: Looks = {}): string {
   return page(width, height, ink, figure.title, parts);
 }
 
-/** Inside the axes: an SVG within another cuts off what is outside of it. */
+/** Renders the inside of the axes: an SVG within another clips its content. */
 function clipped(
   { left, right, top, bottom }: Record<"left" | "right" | "top" | "bottom", number>,
   parts: string[],
 ): string {
-  // Half of a line's width, so that one along an axis is whole.
+  // Half of a line's width, so that a line along an axis is not cut.
   const [x, y, width, height] = [left - 3, top - 3, right - left + 6, bottom - top + 6];
   return element("svg", { x, y, width, height, viewBox: `${x} ${y} ${width} ${height}` }, parts.join(""));
 }
@@ -234,7 +236,7 @@ function drawnLine(
   return d ? element("path", { d, fill: "none", stroke: colour, "stroke-width": width, ...dashOf(at) }) : "";
 }
 
-/** The rows that a line shows: the first, least, greatest and last of each pixel; all if there are few. */
+/** Returns the rows that a line shows: the first, minimum, maximum and last of each pixel; all if there are few. */
 export function thinned(x: ArrayLike<number>, y: ArrayLike<number>, px: Place): [number, number][] {
   const kept: [number, number][] = [];
   let bucket = Number.NaN;
@@ -298,7 +300,7 @@ function legendOf(lines: FigureLine[], width: number, { colours, ink }: Ink): { 
   return { parts, rows: row + 1 };
 }
 
-/** Means with their intervals as SVG. */
+/** Renders means with their intervals as SVG. */
 export function drawnIntervals(
   { title, unit, rows }: IntervalFigure,
   { width = 640, isDark = false }: Looks = {},

@@ -1,7 +1,7 @@
 /** The files of a scenario, a run and a comparison. */
 
 import type { Account } from "../engine/analysis.ts";
-import type { Asked } from "../engine/protocol.ts";
+import type { ScenarioInput } from "../engine/protocol.ts";
 import { csv } from "./csv.ts";
 import { fileName, type NamedFile, zipped } from "./download.ts";
 import { drawn, drawnIntervals, type Figure, type IntervalFigure, type Looks } from "./figure.ts";
@@ -16,11 +16,11 @@ function stem(run: WholeRun): string {
   return `${name}-seed-${run.seed}`;
 }
 
-export function scenarioFile(name: string, { toml }: Asked): NamedFile {
+export function scenarioFile(name: string, { toml }: ScenarioInput): NamedFile {
   return { name: `${name}.toml`, content: toml, type: "application/toml" };
 }
 
-/** The tables of a run, each as a file, with its summary. */
+/** Packs the tables of a run, one file each, with its summary. */
 export async function dataFile(run: WholeRun, dictionary: unknown[], format: Format): Promise<NamedFile> {
   const tables = sheets(dictionary, run.summary, run.tables, run);
   const files = await Promise.all(tables.map((sheet) => sheetFile(sheet, format)));
@@ -39,7 +39,7 @@ export async function sheetFile(
   return { name: `${sheet.name}.parquet`, content: new Uint8Array(parquet(sheet)) };
 }
 
-/** The captures of a run: one file, or several in one. */
+/** Packs the captures of a run: one file, or several in one. */
 export async function capturesFile(run: WholeRun): Promise<NamedFile> {
   const [first, ...others] = run.captures;
   if (!first) {
@@ -72,7 +72,7 @@ export async function comparisonDataFile(comparison: ComparisonReport, format: F
   return { name: `${comparison.name}-runs.${format}`, content, type };
 }
 
-/** A figure as SVG. */
+/** Renders a figure as SVG. */
 export function svgOf(figure: Figure | IntervalFigure, looks: Looks = {}): string {
   return "lines" in figure ? drawn(figure, looks) : drawnIntervals(figure, looks);
 }

@@ -1,7 +1,7 @@
-/** What can be saved: the scenario, a run of it, a comparison, figures. */
+/** Menu of the items that can be saved: the scenario, a run of it, a comparison, figures. */
 
 import { useSignal } from "@preact/signals";
-import { about, asked, isSound, seed, title } from "../app/state.ts";
+import { about, isSound, scenarioInput, seed, title } from "../app/state.ts";
 import type { Account } from "../engine/analysis.ts";
 import { download, type NamedFile } from "./download.ts";
 import {
@@ -29,7 +29,7 @@ interface Group {
 }
 
 interface Props {
-  /** Says why a run was as fast as it was. */
+  /** Returns the reason for the speed of a run. */
   account?: (run: WholeRun) => Account;
 }
 
@@ -59,7 +59,7 @@ export function SaveMenu({ account }: Props) {
       <button type="button" popoverTarget="save" aria-haspopup="dialog">
         Save
       </button>
-      {/* It takes the focus itself, so that readers tell that it has opened; Escape gives it back to the button. */}
+      {/* It takes the focus itself, so that screen readers announce it; Escape returns the focus to the button. */}
       <div id="save" class="save" popover="auto" role="dialog" aria-label="Save" tabIndex={-1} autofocus>
         {groups(account).map(({ name, items }) => (
           <section key={name} aria-label={name}>
@@ -93,15 +93,16 @@ export function SaveMenu({ account }: Props) {
 }
 
 function groups(account: Props["account"]): Group[] {
-  const run = (signal: AbortSignal, captures = false) => wholeRun(asked(), { seed: seed.value, captures, signal });
+  const run = (signal: AbortSignal, captures = false) =>
+    wholeRun(scenarioInput(), { seed: seed.value, captures, signal });
   const dictionary = () => about.value?.dictionary ?? [];
   const found: Group[] = [
     {
       name: "Scenario",
-      items: [{ name: "Scenario", says: "TOML", make: () => scenarioFile(title.value, asked()) }],
+      items: [{ name: "Scenario", says: "TOML", make: () => scenarioFile(title.value, scenarioInput()) }],
     },
     {
-      name: "A whole run",
+      name: "Complete run",
       items: [
         { name: "Report", says: "HTML", make: async (signal) => ofRun(await run(signal), account) },
         { name: "Tables", says: "CSV", make: async (signal) => dataFile(await run(signal), dictionary(), "csv") },
@@ -117,7 +118,7 @@ function groups(account: Props["account"]): Group[] {
   const compared = comparison.value;
   if (compared) {
     found.push({
-      name: "The comparison",
+      name: "Comparison",
       items: [
         { name: "Report", says: "HTML", make: () => comparisonReportFile(compared()) },
         { name: "Runs", says: "CSV", make: () => comparisonDataFile(compared(), "csv") },

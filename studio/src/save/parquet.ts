@@ -1,4 +1,4 @@
-/** Tables as Parquet, with the types of a results folder. Loaded when somebody asks for it. */
+/** Tables as Parquet, with the types of a results directory. Loaded on the first use. */
 
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import type { Sheet, SheetColumn } from "./sheet.ts";

@@ -1,6 +1,6 @@
-/** Pictures as PNG, through a canvas of the page. */
+/** Figures as PNG, rendered on a canvas of the page. */
 
-/** An SVG as PNG, with so many pixels for each of its own. */
+/** Converts an SVG to PNG, at `scale` times its size in pixels. */
 export async function png(svg: string, scale = 2): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -10,10 +10,10 @@ export async function png(svg: string, scale = 2): Promise<Blob> {
   canvas.height = image.naturalHeight * scale;
   const pen = canvas.getContext("2d");
   if (!pen) {
-    throw new Error("this browser draws no pictures");
+    throw new Error("this browser cannot render images");
   }
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, fail) => {
-    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("this browser writes no PNG"))), "image/png");
+    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("this browser cannot write PNG files"))), "image/png");
   });
 }

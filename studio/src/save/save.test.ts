@@ -8,6 +8,7 @@ import { strFromU8, unzipSync } from "fflate";
 import { parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { type Door, EngineError, type Request } from "../engine/protocol.ts";
+import type { Summed } from "../engine/results.gen.ts";
 import { csv, field } from "./csv.ts";
 import { fileName, zipped } from "./download.ts";
 import { parquet } from "./parquet.ts";
@@ -58,10 +59,10 @@ const tables = {
     },
   },
 };
-const made = () => sheets(dictionary, summary, tables, lists);
+const made = () => sheets(dictionary, summary as Partial<Summed>, tables, lists);
 
 describe("tables", () => {
-  test("have the columns of the dictionary, without groups that no row has", () => {
+  test("have the columns of the dictionary, without groups that are missing in all rows", () => {
     const [flows, drops] = made();
     expect(flows?.columns.map(({ name }) => name)).toEqual([
       "name",
@@ -81,7 +82,7 @@ describe("tables", () => {
     ]);
   });
 
-  test("a field of any text is read back", () => {
+  test("a field with any text is read back", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const written = field(text);
@@ -121,7 +122,7 @@ describe("tables", () => {
   });
 
   test.skipIf(!existsSync(python))(
-    "as Parquet, read back by polars with the types of a results folder",
+    "as Parquet, read back by polars with the types of a results directory",
     () => {
       const folder = mkdtempSync(join(tmpdir(), "lightlag-"));
       try {
@@ -130,9 +131,9 @@ describe("tables", () => {
         }
         const script = `
 import polars as pl, sys, json
-folder = sys.argv[1]
-print(json.dumps([[[*map(str, pl.read_parquet(f"{folder}/{name}.parquet").schema.values())],
-  pl.read_parquet(f"{folder}/{name}.parquet").rows()] for name in ("flows", "drops")]))`;
+directory = sys.argv[1]
+print(json.dumps([[[*map(str, pl.read_parquet(f"{directory}/{name}.parquet").schema.values())],
+  pl.read_parquet(f"{directory}/{name}.parquet").rows()] for name in ("flows", "drops")]))`;
         expect(JSON.parse(execFileSync(python, ["-c", script, folder]).toString())).toEqual([
           [
             ["String", "Float64", "String", "UInt64", "Float64"],
@@ -171,8 +172,8 @@ test("files go into one, the same bytes for the same files", async () => {
   expect(fileName("...")).toBe("lightlag");
 });
 
-describe("a whole run", () => {
-  /** An engine that is over after three steps. */
+describe("a complete run", () => {
+  /** An engine whose run is over after three steps. */
   function door(answers: Partial<Record<Request["op"], unknown>> = {}): {
     open: () => Door;
     asked: Request[];
@@ -192,7 +193,7 @@ describe("a whole run", () => {
     return { open: () => ({ ask, close: () => closed++ }) as unknown as Door, asked, closed: () => closed };
   }
 
-  test("goes from its start to its end, with captures of both ends where the scenario has none", async () => {
+  test("runs from start to end, with captures at both endpoints if the scenario has none", async () => {
     const { open, asked, closed } = door();
     const run = await wholeRun({ toml: "t", sets: [["a", "1"]] }, { seed: 5, captures: true }, open);
     expect(run).toMatchObject({ seed: 5, flows: ["f"], summary: { result_hash: "h" } });
@@ -205,7 +206,7 @@ describe("a whole run", () => {
     expect(closed()).toBe(1);
   });
 
-  test("a mistake and a failure are errors, and the engine is closed", async () => {
+  test("an invalid scenario and a failed run raise errors, and the engine is closed", async () => {
     const wrong = door({ start: { errors: [{ path: "links[0].rate", message: "has no unit" }] } });
     await expect(wholeRun({ toml: "t" }, {}, wrong.open)).rejects.toThrow(
       new EngineError("links[0].rate: has no unit"),

@@ -1,10 +1,11 @@
-/** The tables of a run as a results folder has them: the same names, columns and order. */
+/** The tables of a run as in a results directory: the same names, columns and order. */
 
 import type { Column, Table, Tables, Values } from "../engine/protocol.ts";
+import type { Recorded, Summed } from "../engine/results.gen.ts";
 
 export type Kind = "text" | "number" | "count" | "flag";
 
-/** A column: plain values, or numbers that may point into a list of names. */
+/** A column: plain values, or indices into a list of names. */
 export interface SheetColumn {
   name: string;
   kind: Kind;
@@ -21,36 +22,27 @@ export interface Sheet {
   columns: SheetColumn[];
 }
 
-/** How `about` describes a table. */
+/** Description of a table in `about`. */
 export interface Described {
-  name: string;
+  name: keyof Summed | keyof Recorded;
   columns: { name: string; kind: Kind; keys: string[]; optional: boolean; omitted: boolean }[];
 }
 
-/** Names into which the columns of a run point. */
+/** Lists of names; columns of a run contain indices into them. */
 export interface NameLists {
   flows: string[];
   links: string[];
   nodes: string[];
 }
 
-/** The tables whose rows stand in the summary of a run. */
-const IN_SUMMARY = ["flows", "links", "proxies", "legs", "interfaces"];
-
-/** All tables of a run, in the order of the data dictionary. */
-export function sheets(
-  dictionary: unknown[],
-  summary: Record<string, unknown>,
-  tables: Tables,
-  lists: NameLists,
-): Sheet[] {
+/** Returns all tables of a run, in the order of the data dictionary. */
+export function sheets(dictionary: unknown[], summary: Partial<Summed>, tables: Tables, lists: NameLists): Sheet[] {
   return (dictionary as Described[]).flatMap((described) => {
-    const { name } = described;
-    const rows = summary[name];
-    if (IN_SUMMARY.includes(name)) {
-      return Array.isArray(rows) && rows.length > 0 ? [ofRows(described, rows)] : [];
+    const rows: object[] = summary[described.name as keyof Summed] ?? [];
+    if (rows.length > 0) {
+      return [ofRows(described, rows as Row[])];
     }
-    const table = tables[name];
+    const table = tables[described.name as keyof Recorded];
     return table ? [ofTable(described, table, lists)] : [];
   });
 }
@@ -77,10 +69,13 @@ function plain(value: unknown): string | number | boolean | null {
 
 function ofTable(described: Described, table: Table, lists: NameLists): Sheet {
   const kinds = new Map(described.columns.map(({ name, kind }) => [name, kind]));
-  const columns = Object.entries(table.columns).map(([name, column]) => {
+  const columns = Object.entries(table.columns).flatMap(([name, column]) => {
+    if (!column) {
+      return [];
+    }
     const kind = kinds.get(name) ?? "number";
     const bits = column.values instanceof Float64Array ? 64 : 32;
-    return { name, kind, bits, ...reader(kind, column, lists) } satisfies SheetColumn;
+    return [{ name, kind, bits, ...reader(kind, column, lists) } satisfies SheetColumn];
   });
   return { name: described.name, rows: table.rows, columns };
 }

@@ -1,11 +1,11 @@
-/** What there is to save beside the scenario. Views put here what they show. */
+/** Items that can be saved in addition to the scenario. Views register their content here. */
 
 import { signal } from "@preact/signals";
 import type { Figure, IntervalFigure } from "./figure.ts";
 import type { ComparisonReport } from "./report/comparison.ts";
 
-/** Figures of the view that is open, made when they are saved. */
+/** Figures of the open view, made when they are saved. */
 export const figures = signal<(() => (Figure | IntervalFigure)[]) | undefined>(undefined);
 
-/** The comparison as it stands. */
+/** The current comparison. */
 export const comparison = signal<(() => ComparisonReport) | undefined>(undefined);

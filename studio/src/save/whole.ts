@@ -1,36 +1,40 @@
-/** A run from its start to its end, with all of its tables. */
+/** A complete run with all of its tables. */
 
 import { engine } from "../engine/here.ts";
-import { type Asked, type Door, EngineError, type Finished, type Started } from "../engine/protocol.ts";
+import { type Door, EngineError, type Finished, type ScenarioInput, type Started } from "../engine/protocol.ts";
 import type { NameLists } from "./sheet.ts";
 
 export interface WholeRun extends Finished, NameLists {
   seed: number;
 }
 
-/** Events after which the engine answers, so that a run can be cancelled. */
+/** Events between two responses of the engine, so that a run can be cancelled. */
 const EVENTS = 2_000_000;
 
 export interface Wishes {
   seed?: number | undefined;
-  /** Whether packets are captured: at both ends of every flow, unless the scenario names places. */
+  /** Whether packets are captured: at both endpoints of every flow, unless the scenario names points of capture. */
   captures?: boolean;
-  /** Ends the run. */
+  /** Signal that cancels the run. */
   signal?: AbortSignal;
 }
 
 /**
  * Runs a scenario in an engine of its own.
  *
- * @throws {EngineError} what the engine says of the scenario or of the run
+ * @throws {EngineError} the engine's error for the scenario or the run
  */
-export async function wholeRun(asked: Asked, wishes: Wishes = {}, open: () => Door = engine): Promise<WholeRun> {
+export async function wholeRun(
+  input: ScenarioInput,
+  wishes: Wishes = {},
+  open: () => Door = engine,
+): Promise<WholeRun> {
   const own = open();
   wishes.signal?.addEventListener("abort", () => own.close(), { once: true });
   try {
     const started = await own.ask({
       op: "start",
-      ...(wishes.captures ? await withCaptures(own, asked) : asked),
+      ...(wishes.captures ? await withCaptures(own, input) : input),
       ...chosen(wishes),
     });
     refuse(started);
@@ -58,9 +62,9 @@ function refuse({ errors }: Started): void {
   }
 }
 
-/** The scenario with captures, which it may have by itself. */
-async function withCaptures(own: Door, asked: Asked): Promise<Asked> {
-  const { scenario } = await own.ask({ op: "check", ...asked });
+/** Returns the scenario with captures, which it may already have. */
+async function withCaptures(own: Door, input: ScenarioInput): Promise<ScenarioInput> {
+  const { scenario } = await own.ask({ op: "check", ...input });
   const record = scenario?.record as { pcap?: unknown } | undefined;
-  return record?.pcap ? asked : { ...asked, sets: [...(asked.sets ?? []), ["record.pcap", "{}"]] };
+  return record?.pcap ? input : { ...input, sets: [...(input.sets ?? []), ["record.pcap", "{}"]] };
 }

@@ -1,4 +1,4 @@
-/** The drawing itself: a graph on a canvas, on which links are drawn from node to node. */
+/** The drawing itself: a graph on a canvas; links are drawn from node to node. */
 
 import cytoscape, { type Core, type EventObject, type NodeSingular, type StylesheetJson } from "cytoscape";
 import type { Spot } from "../app/layout.ts";
@@ -11,7 +11,7 @@ export interface Strokes {
   choose(what: { link: number } | { flow: number } | { node: string } | undefined): void;
 }
 
-/** Cytoscape looks for an element of this name before it would write a style element, which the page does not allow. */
+/** Id of the style element that Cytoscape would otherwise insert, which the page's policy does not allow. */
 const SHEET = "__________cytoscape_stylesheet";
 
 const GHOST = " ghost";
@@ -20,7 +20,7 @@ export class Canvas {
   private readonly core: Core;
   private readonly spots = new Map<string, Spot>();
   private isConnecting = false;
-  /** Whether the whole is in view, and stays so. */
+  /** Whether the entire graph is in view, and stays so. */
   private isFitted = true;
   private isEditable = false;
   private era = 0;
@@ -46,12 +46,15 @@ export class Canvas {
     this.core.on("tapend", ({ position }) => this.end(position));
   }
 
-  /** Whether the place is one of a phone: higher than wide. */
+  /** Whether the container is higher than wide, as on a phone. */
   get isTall(): boolean {
     return this.host.clientWidth < 500;
   }
 
-  /** Shows a graph. Nodes stay where they are; new ones, and all in another era, get the given places. */
+  /**
+   * Shows a graph. Nodes already shown stay in place. New nodes get the given positions, and so do all nodes if `era`
+   * has changed.
+   */
   show(graph: Graph, places: Map<string, Spot>, isEditable: boolean, era: number): void {
     this.isEditable = isEditable;
     const isNew = era !== this.era || !graph.nodes.some(({ name }) => this.spots.has(name));
@@ -90,9 +93,9 @@ export class Canvas {
     }
   }
 
-  /** Puts the next node that is shown for the first time there. */
-  place(name: string, at: Spot): void {
-    this.spots.set(name, at);
+  /** Sets the initial position of a node that is not shown yet. */
+  place(name: string, spot: Spot): void {
+    this.spots.set(name, spot);
   }
 
   connect(isOn: boolean): void {
@@ -101,7 +104,7 @@ export class Canvas {
     this.core.userPanningEnabled(!isOn);
   }
 
-  /** Marks what is chosen. */
+  /** Marks the selection. */
   mark(what: { link?: number; flow?: number; node?: string }): void {
     this.core.elements().removeClass("chosen");
     const is = (key: string, value: unknown) =>
@@ -117,7 +120,7 @@ export class Canvas {
     }
   }
 
-  /** Takes another size of its place. */
+  /** Adapts to a new size of the container. */
   resize(): void {
     this.core.resize();
     if (this.isFitted) {

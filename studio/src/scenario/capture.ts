@@ -1,4 +1,4 @@
-/** The path of the connection with the most data in a capture, as a scenario: the same that `lightlag import` writes. */
+/** Converts the path of the connection with the most data in a capture to a scenario, as `lightlag import` does. */
 
 import type { Connection, Findings } from "../engine/protocol.ts";
 
@@ -6,15 +6,15 @@ import type { Connection, Findings } from "../engine/protocol.ts";
 const HEADERS = 52;
 
 /**
- * The text of the scenario.
+ * Returns the text of the scenario.
  *
- * @throws {Error} what the capture lacks for one
+ * @throws {Error} if the capture lacks data that a scenario needs
  */
 export function scenarioOf(file: string, findings: Findings): string {
   const data = ({ forward, backward }: Connection) => forward.unique_bytes + backward.unique_bytes;
   const [first, ...others] = findings.connections;
   if (!first) {
-    throw new Error("has no connection of TCP with both ends; take a capture with one");
+    throw new Error("has no TCP connection with both endpoints; use a capture with one");
   }
   const connection = others.reduce((most, one) => (data(one) > data(most) ? one : most), first);
   const { forward, backward } = connection;
@@ -26,7 +26,7 @@ export function scenarioOf(file: string, findings: Findings): string {
     throw new Error("has no connection with enough data for a rate");
   }
   if (!rtt) {
-    throw new Error("has no round trip that could be measured");
+    throw new Error("has no measurable round trip");
   }
   const payload = side.payload_bytes / Math.max(side.data_segments, 1);
   const rate = findings.rate_bps || (goodput ?? 0) * (1 + HEADERS / payload);
@@ -37,20 +37,20 @@ export function scenarioOf(file: string, findings: Findings): string {
     const share = significant(again / side.data_segments, 3);
     lines.push(
       ...comment(
-        `${again} of ${side.data_segments} segments were sent again (${share}). Losses of a full queue are among ` +
-          "them, so loss is left out; set it if the link is known to err.",
+        `${again} of ${side.data_segments} segments were retransmitted (${share}). They include losses from a ` +
+          "full queue, so loss is left out; set it if the link is known to lose packets.",
       ),
     );
   }
   lines.push("", `name = "${named(file)}"`, `duration = "${seconds(Math.max(2 * connection.duration_s, 10))}"`, "");
   const from = findings.rate_bps
-    ? "at which ten segments in a row came through"
+    ? "sustained over ten consecutive segments"
     : `its goodput, with ${HEADERS} B of headers for each ${payload.toFixed(0)} B: a lower bound`;
   lines.push(
     "[[links]]",
     'between = ["client", "server"]',
     `rate = "${bits(rate)}"  # ${from}`,
-    `delay = "${seconds(rtt / 2)}"  # half of the least RTT, ${significant(rtt * 1000, 6)} ms`,
+    `delay = "${seconds(rtt / 2)}"  # half of the minimum RTT, ${significant(rtt * 1000, 6)} ms`,
     'queue = "1 bdp"  # not measured: a bandwidth-delay product',
     "",
     "[[flows]]",
@@ -72,7 +72,7 @@ function named(file: string): string {
   return name.slice(0, 60) || "imported";
 }
 
-/** Lines of at most 116 characters behind "# ". */
+/** Wraps a text into lines of at most 116 characters after "# ". */
 function comment(text: string): string[] {
   const lines: string[] = [];
   let line = "";
@@ -87,7 +87,7 @@ function comment(text: string): string[] {
   return [...lines, line].map((each) => `# ${each}`);
 }
 
-/** A number with so many digits that matter, as "%g" writes it where it needs no exponent. */
+/** Formats a number with the given number of significant digits, as "%g" does where it needs no exponent. */
 function significant(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }

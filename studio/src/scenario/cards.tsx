@@ -6,7 +6,7 @@ import { take, title } from "../app/state.ts";
 import { Picture } from "./picture.tsx";
 import { Says } from "./says.tsx";
 
-/** The least that runs: a link and a flow across it. */
+/** The minimal scenario that runs: a link and a flow across it. */
 const NEW = `name = "mine"
 duration = "60 s"
 

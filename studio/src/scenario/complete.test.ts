@@ -6,7 +6,7 @@ import { read } from "./values.ts";
 
 const SCHEMA = new URL("../../public/schema.json", import.meta.url);
 
-// The schema is made by the build of the page.
+// The build of the studio writes the schema.
 describe.skipIf(!existsSync(SCHEMA))("completion", () => {
   const known = new Schemas(existsSync(SCHEMA) ? JSON.parse(readFileSync(SCHEMA, "utf8")) : {});
   const labels = (options: { label: string }[]) => options.map(({ label }) => label);
@@ -19,22 +19,22 @@ describe.skipIf(!existsSync(SCHEMA))("completion", () => {
     expect(labels(all)).not.toContain("duration");
   });
 
-  test("keys are those of the table that are not there yet, with what they are", () => {
+  test("keys that the table does not have yet are offered, with their description", () => {
     const now = read('[[links]]\nbetween = ["a", "b"]\nrate = "1 Mbit/s"\n');
     const options = keys(known, ["links", 0], now);
     expect(labels(options)).toContain("delay");
     expect(labels(options)).not.toContain("rate");
     expect(options.find(({ label }) => label === "delay")).toMatchObject({ detail: "needed", apply: "delay = " });
-    expect(options.find(({ label }) => label === "loss")?.info).toContain("Losses");
+    expect(options.find(({ label }) => label === "loss")?.info).toContain("loss");
   });
 
-  test("a table of some kind has the keys of that kind only", () => {
+  test("a table of a kind has the keys of that kind only", () => {
     const now = read('[topology]\nkind = "swarm"\n');
     expect(labels(keys(known, ["topology"], now))).toContain("mobility");
     expect(labels(keys(known, ["topology"], now))).not.toContain("pairs");
   });
 
-  test("values are words, examples and tables", () => {
+  test("values are keywords, examples and tables", () => {
     const now = read("[topology]\n");
     expect(labels(words(known, ["topology", "kind"], now))).toEqual(expect.arrayContaining(['"dumbbell"', '"swarm"']));
     expect(labels(words(known, ["defaults", "tcp", "sack"], {}))).toEqual(["true", "false"]);
@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(SCHEMA))("completion", () => {
     expect(labels(words(known, ["flows", 0, "transport"], {}))).toEqual(['"tcp"', '"udp"']);
   });
 
-  test("a path that is none has nothing", () => {
+  test("an invalid path has no completions", () => {
     expect(keys(known, ["nothing", 3], {})).toEqual([]);
     expect(words(known, ["links", 0, "nothing"], {})).toEqual([]);
   });

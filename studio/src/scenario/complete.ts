@@ -10,7 +10,7 @@ import type { Schemas } from "./schema.ts";
 import type { Field, Schema } from "./shapes.ts";
 import { schemas, values } from "./values.ts";
 
-/** What may stand at the cursor. */
+/** Returns the completions at the cursor. */
 export function completions(context: CompletionContext): CompletionResult | null {
   const known = schemas.value;
   const place = placeAt(context.state.doc.toString(), context.pos);
@@ -36,7 +36,7 @@ export function completions(context: CompletionContext): CompletionResult | null
   }
 }
 
-/** The headings of tables. */
+/** Returns the headings of tables. */
 export function headers(known: Schemas): Completion[] {
   return known.fields(known.root, {}).flatMap(({ key, schema }) => {
     const shapes = known.shapes(schema);
@@ -51,7 +51,7 @@ export function headers(known: Schemas): Completion[] {
   });
 }
 
-/** The keys that a table does not have yet, the needed ones first. */
+/** Returns the keys that a table does not have yet, the required ones first. */
 export function keys(known: Schemas, path: Path, now: unknown): Completion[] {
   const schema = known.at(path, now);
   if (!schema) {
@@ -78,7 +78,7 @@ function keyOption(known: Schemas, { key, schema, isRequired }: Field): Completi
   };
 }
 
-/** The values that suit a key. */
+/** Returns the valid values of a key. */
 export function words(known: Schemas, path: Path, now: unknown): Completion[] {
   const found = new Map<string, Completion>();
   for (const schema of known.all(path, now)) {
@@ -123,7 +123,7 @@ function ofShape(known: Schemas, shape: ReturnType<Schemas["shapes"]>[number], s
   }
 }
 
-/** What an algorithm is, from the engine's catalogue. */
+/** Describes an algorithm, from the engine's catalogue. */
 export function algorithmSays(name: string): string {
   return algorithm(name)?.about ?? "";
 }
@@ -132,7 +132,7 @@ export function algorithm(name: string): Algorithm | undefined {
   return about.value?.congestion.find((known) => known.name === name);
 }
 
-/** A value as it stands behind a key. */
+/** Formats a value for the position after a key. */
 export function inline(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(inline).join(", ")}]`;
@@ -146,7 +146,7 @@ export function inline(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** What the schema says of the key at a position. */
+/** Returns the schema's description of the key at a position. */
 export function explain(text: string, position: number): string | undefined {
   const place = placeAt(text, position);
   const known = schemas.value;

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { Options } from "../app/fields.tsx";
 import { algorithm, algorithmSays, inline } from "./complete.ts";
 import { nodeNames } from "./network.ts";
 import { type Path, written } from "./path.ts";
@@ -10,11 +11,11 @@ import { change, read } from "./values.ts";
 export interface ControlProps {
   path: Path;
   value: unknown;
-  /** What holds where the text has no value. */
+  /** The value that applies if the text has none. */
   usual: unknown;
 }
 
-/** Attributes that tie a control to its label, help and messages. */
+/** Returns the attributes that connect a control with its label, help and messages. */
 export function ties(path: Path) {
   const name = written(path);
   const isBad = messages.value.get(name)?.some(({ isError }) => isError) ?? false;
@@ -28,7 +29,7 @@ export function ties(path: Path) {
 
 const WITH_SLIDER = new Set(["rate", "delay", "loss", "queue", "limit", "packet_error_rate", "bit_error_rate"]);
 
-/** The slider's scale at a path, for the values that most experiments turn. */
+/** Returns the slider's scale at a path, for values that most experiments vary. */
 function sliderAt(path: Path, shape: Shape, value: unknown): Scale | undefined {
   const keys = path.filter((step): step is string => typeof step === "string");
   const last = keys.at(-1) ?? "";
@@ -36,7 +37,7 @@ function sliderAt(path: Path, shape: Shape, value: unknown): Scale | undefined {
   return key && WITH_SLIDER.has(key) ? scaleOf(shape.of, value) : undefined;
 }
 
-/** A text or a number, with a slider beside it where one helps. */
+/** A text or a number, with a slider next to it where one helps. */
 export function TextControl({ path, value, usual, shape }: ControlProps & { shape: Shape }) {
   const draft = useSignal<string | undefined>(undefined);
   const isNumber = shape.kind === "number";
@@ -79,7 +80,7 @@ export function TextControl({ path, value, usual, shape }: ControlProps & { shap
   );
 }
 
-/** What holds without a value, or what a value looks like. */
+/** Describes the value that applies by default, or an example. */
 function hint(usual: unknown, shape: Shape): string {
   if (usual !== undefined && usual !== null) {
     return String(usual);
@@ -103,7 +104,7 @@ function Slider({ path, scale, value }: { path: Path; scale: Scale; value: unkno
   );
 }
 
-/** One of several words, with what it means below. */
+/** A choice between keywords, with the meaning of the selected one. */
 export function WordControl({ path, value, usual, shape }: ControlProps & { shape: Shape & { kind: "word" } }) {
   const isAlgorithm = shape.of === "Choice";
   const said = (word: unknown) =>
@@ -116,12 +117,8 @@ export function WordControl({ path, value, usual, shape }: ControlProps & { shap
         value={value === undefined ? "" : String(value)}
         onChange={(event) => void change(path, event.currentTarget.value === "" ? null : event.currentTarget.value)}
       >
-        <option value="">{usual === undefined || usual === null ? "as by default" : `${usual} (default)`}</option>
-        {shape.words.map(({ word }) => (
-          <option key={word} value={word}>
-            {word}
-          </option>
-        ))}
+        <option value="">{usual === undefined || usual === null ? "default" : `${usual} (default)`}</option>
+        <Options options={shape.words.map(({ word }) => word)} />
       </select>
       {meaning && <span class="meaning">{meaning}</span>}
       {isAlgorithm && <Equations name={String(value ?? usual)} />}
@@ -129,7 +126,7 @@ export function WordControl({ path, value, usual, shape }: ControlProps & { shap
   );
 }
 
-/** An algorithm in equations, and where they are from. */
+/** The equations of an algorithm, and their source. */
 function Equations({ name }: { name: string }) {
   const known = algorithm(name);
   return known ? (
@@ -141,9 +138,9 @@ function Equations({ name }: { name: string }) {
   ) : null;
 }
 
-/** Yes, no, or what holds by default. */
+/** A choice between yes, no and the default. */
 export function FlagControl({ path, value, usual }: ControlProps) {
-  const by = typeof usual === "boolean" ? `${usual ? "yes" : "no"} (default)` : "as by default";
+  const by = typeof usual === "boolean" ? `${usual ? "yes" : "no"} (default)` : "default";
   return (
     <select
       {...ties(path)}
@@ -160,7 +157,7 @@ export function FlagControl({ path, value, usual }: ControlProps) {
   );
 }
 
-/** A value in TOML, for what has no control of its own. */
+/** A value in TOML, for types without a control of their own. */
 export function TomlControl({ path, value }: ControlProps) {
   const draft = useSignal<string | undefined>(undefined);
   return (
@@ -183,7 +180,7 @@ export function TomlControl({ path, value }: ControlProps) {
   );
 }
 
-/** Names that inputs of nodes offer. */
+/** Suggestions for inputs of node names. */
 export function NodeNames() {
   return (
     <datalist id="node-names">

@@ -1,9 +1,9 @@
-/** How long light is on its way, as near as a picture needs it. */
+/** Propagation time of light on a link, as precisely as a drawing needs it. */
 
 import { isTable } from "./path.ts";
 import { amount, scaleOf } from "./units.ts";
 
-/** A delay in seconds, also of light over a distance or an orbit. */
+/** Returns a delay in seconds. A distance or an orbit is converted to its propagation time. */
 export function seconds(delay: unknown): number {
   const scale = scaleOf("Duration", delay);
   if (typeof delay === "string" && scale) {
@@ -19,18 +19,18 @@ export function seconds(delay: unknown): number {
   return typeof delay.distance === "string" ? light(delay.distance) : (orbits[String(delay.orbit)] ?? 0.02);
 }
 
-/** The time of light over a distance such as "384400 km". */
+/** Returns the propagation time of a distance such as "384400 km". */
 export function light(distance: string): number {
   const [, number, unit] = /^([\d.]+)\s*(km|m|au)$/.exec(distance) ?? [];
   const metres = { km: 1e3, m: 1, au: 1.495978707e11 }[unit ?? "m"] ?? 1;
   return (Number(number) * metres) / 299_792_458;
 }
 
-/** From here on, an end is on another world. */
+/** Minimum delay in seconds of a link that is drawn as one to the Moon or another planet. */
 export const FAR = 0.9;
 const ORBIT = 0.1;
 
-/** Whether a link goes over a satellite: it says so, or it is as long. */
+/** Returns true if a link is drawn over a satellite: its delay names an orbit, or is as long. */
 export function isOverhead(delay: unknown): boolean {
   return (isTable(delay) && "orbit" in delay) || seconds(delay) >= ORBIT;
 }

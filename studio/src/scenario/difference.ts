@@ -1,4 +1,4 @@
-/** The part in which two texts differ. */
+/** Returns the part in which two texts differ. */
 export function difference(before: string, after: string): { from: number; to: number; insert: string } {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

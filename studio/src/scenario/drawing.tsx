@@ -18,7 +18,7 @@ function graphNow(): Graph {
   return isListed.value ? listed(values.value.now, pending.value) : network.value ? expanded(network.value) : NOTHING;
 }
 
-/** The network to look at and, where the text lists its links, to draw on. */
+/** The network, which can be edited by drawing if the text lists its links. */
 export default function Drawing() {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<Canvas | undefined>(undefined);
@@ -97,7 +97,7 @@ function hint(isEditable: boolean, isConnecting: boolean): string {
     return "";
   }
   return isConnecting
-    ? "Drag from node to node for a link; tap on the ground for a node."
+    ? "Drag from node to node to add a link; tap on the background to add a node."
     : "Drag nodes to move them; tap a link, flow or node to change it. Draw adds links.";
 }
 
@@ -126,7 +126,7 @@ function strokes(canvas: () => Canvas | undefined) {
   };
 }
 
-/** Shows the graph as it is now. Places of the engine come a moment later. */
+/** Shows the current graph. Positions from the engine follow a moment later. */
 function follow(canvas: Canvas | undefined): void {
   const graph = graphNow();
   const isEditable = isListed.value;

@@ -49,7 +49,7 @@ const LOOK = EditorView.theme({
   ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
 });
 
-/** The text of the scenario. */
+/** The editor of the scenario's text. */
 export default function Editor() {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -108,7 +108,7 @@ function lesson(says: string): HTMLElement {
   return element;
 }
 
-/** Takes changes of the text that come from elsewhere, as the smallest change that makes it, so that it can be undone. */
+/** Applies changes of the text from other views as the smallest equivalent edit, so that it can be undone. */
 function followText(view: EditorView): () => void {
   return effect(() => {
     const after = toml.value;
@@ -119,7 +119,7 @@ function followText(view: EditorView): () => void {
   });
 }
 
-/** Marks mistakes and warnings where they are. */
+/** Marks errors and warnings at their positions. */
 function followProblems(view: EditorView): () => void {
   let hadErrors = false;
   return effect(() => {
@@ -144,7 +144,7 @@ function followProblems(view: EditorView): () => void {
   });
 }
 
-/** Keeps the line of the cursor in view when the editor gets lower, as it does when errors appear below it. */
+/** Keeps the cursor's line in view when the editor becomes smaller, as it does when errors appear below it. */
 function followSize(view: EditorView): () => void {
   let before = view.scrollDOM.clientHeight;
   const watch = new ResizeObserver(() => {
@@ -160,7 +160,10 @@ function followSize(view: EditorView): () => void {
   return () => watch.disconnect();
 }
 
-/** Scrolls the text, and not the page, so that a line is above the bottom of the editor and at most `most` pixels from its top. */
+/**
+ * Scrolls the text, not the page, so that a line is above the bottom of the editor and within `most` pixels of its
+ * top.
+ */
 function showLine(view: EditorView, position: number, most: number): void {
   const { top } = view.lineBlockAt(position);
   const { scrollDOM } = view;

@@ -1,3 +1,4 @@
+import { Cross, Options } from "../app/fields.tsx";
 import { FlagControl, TextControl, TomlControl, WordControl } from "./controls.tsx";
 import { inside, isTable, type Path, written } from "./path.ts";
 import { messages } from "./problems.tsx";
@@ -6,7 +7,7 @@ import type { Schemas } from "./schema.ts";
 import { type Field, label, type Schema, type Shape } from "./shapes.ts";
 import { change } from "./values.ts";
 
-/** Keys that a form shows even where the text has them not, by the type of their table. */
+/** Keys that a form shows even if the text does not have them, by the type of their table. */
 const MAIN: Record<string, string[]> = {
   LinkSpec: ["queue", "loss"],
   FlowSpec: ["congestion", "transfer", "start"],
@@ -25,7 +26,7 @@ interface ValueProps {
   name: string;
 }
 
-/** A row of a table: its key, control, help and what the engine says of it. */
+/** A row of a table: its key, control, help and the engine's messages. */
 export function Row({ known, path, field, value }: { known: Schemas; path: Path; field: Field; value: unknown }) {
   const name = written(path);
   const said = messages.value.get(name) ?? [];
@@ -36,7 +37,7 @@ export function Row({ known, path, field, value }: { known: Schemas; path: Path;
       <label class="key" for={`in-${name}`}>
         {field.key}
         {field.isRequired && (
-          <span class="needed" title="needed" aria-hidden="true">
+          <span class="needed" title="required" aria-hidden="true">
             *
           </span>
         )}
@@ -48,28 +49,23 @@ export function Row({ known, path, field, value }: { known: Schemas; path: Path;
         </p>
         <div id={`said-${name}`}>
           {said.map(({ message, isError }) => (
-            <p key={message} class={isError ? "said bad" : "said warn"}>
+            <p key={message} class={isError ? "message bad" : "message warn"}>
               {message}
             </p>
           ))}
         </div>
       </div>
-      {isSet && !field.isRequired && (
-        <button
-          type="button"
-          class="icon remove"
-          aria-label={`Remove ${name}`}
-          title="Remove"
-          onClick={() => void change(path, null)}
-        >
-          ×
-        </button>
-      )}
+      {isSet && !field.isRequired && <Remove path={path} />}
     </div>
   );
 }
 
-/** The control of a value, with a choice between the forms that it may have. */
+function Remove({ path }: { path: Path }) {
+  const label = `Remove ${written(path)}`;
+  return <Cross look="icon remove" label={label} title="Remove" act={() => void change(path, null)} />;
+}
+
+/** The control of a value, with a choice between its possible forms. */
 export function Value({ known, path, schema, value, name }: ValueProps) {
   const shapes = known.shapes(schema);
   const { default: usual } = known.resolve(schema);
@@ -87,11 +83,7 @@ export function Value({ known, path, schema, value, name }: ValueProps) {
             void change(path, known.skeleton(schema, chosen));
           }}
         >
-          {shapes.map((other, index) => (
-            <option key={`${other.kind}${index}`} value={String(index)}>
-              {label(other, shapes)}
-            </option>
-          ))}
+          <Options options={shapes.map((other, index) => [String(index), label(other, shapes)])} />
         </select>
       )}
       {controlOf(known, schema, shape, control)}
@@ -147,7 +139,7 @@ function Unset({ known, schema, shape, control }: OfShape<Shape>) {
   );
 }
 
-/** The rows of a table: those that the text has, those that are needed or usual, and a choice of the others. */
+/** The rows of a table: keys in the text, required and common keys, and a choice of the others. */
 export function Table({
   known,
   path,
@@ -186,7 +178,7 @@ export function Table({
   );
 }
 
-/** Needed keys first, then the usual ones. */
+/** Sorts required keys first, then the common ones. */
 function order(fields: Field[], usual: Set<string>): Field[] {
   const rank = ({ key, isRequired }: Field) => (isRequired ? 0 : usual.has(key) ? 1 : 2);
   return [...fields].sort((a, b) => rank(a) - rank(b));
@@ -236,17 +228,7 @@ function List({ known, schema, shape, control }: OfShape<Shape & { kind: "list" 
             value={item}
             name={`${name} ${index + 1}`}
           />
-          {!isFixed && (
-            <button
-              type="button"
-              class="icon remove"
-              aria-label={`Remove ${written([...path, index])}`}
-              title="Remove"
-              onClick={() => void change([...path, index], null)}
-            >
-              ×
-            </button>
-          )}
+          {!isFixed && <Remove path={[...path, index]} />}
         </li>
       ))}
       {!isFixed && items.length < shape.most && (

@@ -1,4 +1,5 @@
 import "./form.css";
+import { Cross } from "../app/fields.tsx";
 import { Name } from "../app/name.tsx";
 import { NodeNames } from "./controls.tsx";
 import { Row, Table, Value } from "./field.tsx";
@@ -9,7 +10,7 @@ import type { Schemas } from "./schema.ts";
 import type { Field } from "./shapes.ts";
 import { change, schemas, values } from "./values.ts";
 
-/** Sections in the order in which an experiment is thought of. */
+/** Sections in the order in which an experiment is usually planned. */
 const ORDER = [
   "links",
   "flows",
@@ -30,7 +31,7 @@ const RUN = ["name", "duration", "seed", "ip"];
 export default function Form() {
   const known = schemas.value;
   if (!known) {
-    return <p class="waiting">The form waits for the schema …</p>;
+    return <p class="waiting">Loading the schema …</p>;
   }
   const { now, isCurrent } = values.value;
   const fields = known.fields(known.root, now);
@@ -83,14 +84,7 @@ function Section({ known, field, value }: { known: Schemas; field: Field; value:
         <code>{heading(field.key, isList)}</code>
         <span class="quiet">{known.resolve(field.schema).description}</span>
         {value !== undefined && !isList && field.key !== "defaults" && (
-          <button
-            type="button"
-            class="icon"
-            aria-label={`Remove ${field.key}`}
-            onClick={() => void change([field.key], null)}
-          >
-            ×
-          </button>
+          <Cross label={`Remove ${field.key}`} act={() => void change([field.key], null)} />
         )}
       </h3>
       {isList ? (
@@ -113,7 +107,7 @@ function Section({ known, field, value }: { known: Schemas; field: Field; value:
   );
 }
 
-/** Defaults of flows: TCP's are shown at once, as nearly every experiment has some. */
+/** Defaults of flows: TCP's are shown initially, as nearly every experiment sets some. */
 function Defaults({ known, field, value }: { known: Schemas; field: Field; value: unknown }) {
   const tcp = inside(value, "tcp");
   const schema = known.at(["defaults", "tcp"], {}) ?? {};
@@ -144,7 +138,7 @@ interface ItemProps {
   isOpen?: boolean;
 }
 
-/** One of several tables, such as a link. */
+/** The form of one item in a list of tables, such as a link. */
 export function Item({ known, field, index, item, isOpen = true }: ItemProps) {
   const path = [field.key, index];
   const name = written(path);
@@ -157,7 +151,7 @@ export function Item({ known, field, index, item, isOpen = true }: ItemProps) {
       <summary>
         <code>{name}</code>{" "}
         <span class="gist">
-          <Name of={gist(field.key, item)} />
+          <Name name={gist(field.key, item)} />
         </span>
         {worst.length > 0 && <span class={isBad ? "dot bad" : "dot warn"}>{isBad ? "error" : "warning"}</span>}
       </summary>
@@ -169,7 +163,7 @@ export function Item({ known, field, index, item, isOpen = true }: ItemProps) {
   );
 }
 
-/** An item in a few words. */
+/** Describes an item in a few words. */
 export function gist(section: string, item: unknown): string {
   if (!isTable(item)) {
     return "";
@@ -194,7 +188,7 @@ function add(known: Schemas, field: Field, value: unknown): void {
   }
 }
 
-/** A new link or flow has ends that are there, so that it makes sense at once. */
+/** Returns a new link or flow with existing endpoints, so that it is valid immediately. */
 function prepared(section: string, item: unknown): unknown {
   if (!isTable(item)) {
     return item;
@@ -212,7 +206,7 @@ function prepared(section: string, item: unknown): unknown {
   return item;
 }
 
-/** A section's heading as the text has it. */
+/** Returns a section's heading as in the text. */
 function heading(key: string, isList: boolean): string {
   return isList ? `[[${key}]]` : key === "defaults" ? "[defaults.tcp]" : `[${key}]`;
 }

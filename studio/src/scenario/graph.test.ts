@@ -9,7 +9,7 @@ import { read } from "./values.ts";
 
 const geo = read(presets.find(({ name }) => name === "geo")?.toml ?? "") ?? {};
 
-test("a text's links, its flows and nodes without a link", () => {
+test("has the links and flows of a text, and nodes without a link", () => {
   const graph = listed(geo, ["node4"]);
   expect(graph.nodes.map(({ name }) => name)).toEqual(["client", "gateway", "server", "node4"]);
   expect(graph.edges.map(({ id, says }) => [id, says])).toEqual([
@@ -24,14 +24,14 @@ test("half-written links and flows are left out", () => {
   expect(graph).toEqual({ nodes: [], edges: [], flows: [], more: 0 });
 });
 
-test("columns count hops from where flows start", () => {
+test("columns count hops from the sources of flows", () => {
   const spots = columns(listed(geo, ["alone"]));
   const at = (name: string) => spots.get(name)?.x;
   expect([at("client"), at("gateway"), at("server"), at("alone")]).toEqual([0, 190, 380, 0]);
   expect(spots.get("alone")?.y).not.toBe(spots.get("client")?.y);
 });
 
-test("a thousand nodes stand in a block, and no two in one place", () => {
+test("a thousand nodes form a block, and no two have the same position", () => {
   const links = Array.from({ length: 1000 }, (_, index) => ({ between: [`n${index}`, "sink"] }));
   const flows = links.map(({ between }) => ({ from: between[0], to: "sink" }));
   const spots = [...columns(listed({ links, flows }, [])).values()];
@@ -40,7 +40,7 @@ test("a thousand nodes stand in a block, and no two in one place", () => {
   expect(spread(spots.map(({ y }) => y)) / spread(spots.map(({ x }) => x))).toBeLessThan(3);
 });
 
-test("both directions of a link are one edge, and the sky itself is no node", () => {
+test("both directions of a link are one edge, and the constellation itself is not a node", () => {
   const link = (from: number, to: number) => ({ name: `${from}-${to}`, from, to, rate_bps: 2e7, delay_s: 0.004 });
   const network: Network = {
     nodes: ["A", "B", "sky", "ground", "s1", "s2"].map((name) => ({ name, kind: "satellite" })),
@@ -67,13 +67,13 @@ test("the smallest change between two texts", () => {
   expect(difference("", "x")).toEqual({ from: 0, to: 0, insert: "x" });
 });
 
-test("a trace says what it lacks", () => {
+test("an invalid trace gives the reason", () => {
   expect(faultOfTrace("# from a modem\ntime_s,rate_bps\n0,1e6\n")).toBeUndefined();
   expect(faultOfTrace("seconds;rate\n0;1\n")).toContain('its first line is "seconds;rate"');
   expect(faultOfTrace("")).toContain("time_s");
 });
 
-test("a file has the name by which the scenario asks for it", () => {
+test("a file has the name that the scenario gives it", () => {
   expect(askedName('trace = "sub/fade.csv"', "fade.csv")).toBe("sub/fade.csv");
   expect(askedName("trace = { file = 'fade.csv' }", "fade.csv")).toBe("fade.csv");
   expect(askedName('trace = "xfade.csv"', "fade.csv")).toBeUndefined();

@@ -1,4 +1,4 @@
-/** A scenario's network as a graph to draw: from the text where it lists links, else as the engine expands it. */
+/** A scenario's network as a graph to draw: from the text if it lists links, else expanded by the engine. */
 
 import { type GraphEdge, type GraphNode, rate, type Spot, time } from "../app/layout.ts";
 import type { Network } from "../engine/protocol.ts";
@@ -19,7 +19,7 @@ export interface Graph {
   more: number;
 }
 
-/** The graph of links that the text lists, with nodes that have no link yet. */
+/** Returns the graph of links in the text, with nodes that have no link yet. */
 export function listed(values: Record<string, unknown>, pending: string[]): Graph {
   const links = tables(values.links);
   const flows = tables(values.flows).map(({ from, to, name }, index) => ({
@@ -55,9 +55,9 @@ function saysOf({ rate, delay }: Record<string, unknown>): string {
   return [short(rate), short(delay)].filter(Boolean).join("\n");
 }
 
-/** The graph of a network that the engine has expanded. Both directions of a link are one edge. */
+/** Returns the graph of an expanded network. Both directions of a link are one edge. */
 export function expanded(network: Network): Graph {
-  // The sky and the ground, through which stations and satellites reach each other, are no places.
+  // The constellation and the ground, which connect stations and satellites, are not drawn as nodes.
   const first = network.sky?.first ?? 0;
   const isPlace = (number: number) => network.sky === null || (number !== first - 1 && number !== first - 2);
   const nameOf = (number: number) => (isPlace(number) ? (network.nodes[number]?.name ?? "") : "");
@@ -75,7 +75,7 @@ export function expanded(network: Network): Graph {
   return { nodes, edges, flows: flows.filter(({ from, to }) => from && to), more: network.more.nodes };
 }
 
-/** The graph on a map, without links that cross its edge, which would lead over the whole of it. */
+/** Returns the graph on a map, without links that cross its edge, which would span the entire map. */
 export function onMap(graph: Graph, spots: Map<string, Spot>, width: number): Graph {
   const isShort = ({ from, to }: GraphEdge) =>
     Math.abs((spots.get(from)?.x ?? 0) - (spots.get(to)?.x ?? 0)) < width / 2;

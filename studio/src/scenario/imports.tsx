@@ -1,42 +1,44 @@
-/** Files that come from outside: a scenario, or how a link changes. */
+/** Import of files: a scenario, or the changes of a link. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { base64 } from "../app/base64.ts";
+import { Cross } from "../app/fields.tsx";
 import { checked, door, files, take, toml } from "../app/state.ts";
 import { scenarioOf } from "./capture.ts";
 import { gist } from "./form.tsx";
 import { tables } from "./network.ts";
-import { askedName, base64, faultOfTrace } from "./trace.ts";
+import { askedName, faultOfTrace } from "./trace.ts";
 import { change, read, values } from "./values.ts";
 
-/** What the last import did or why it did not. */
+/** Result of the last import, or its error. */
 export const report = signal<{ says: string; isBad: boolean } | undefined>(undefined);
 
-/** A trace that waits for its link. */
+/** An imported trace without a link yet. */
 const waiting = signal<{ name: string; data: string } | undefined>(undefined);
 
 const MOST = 32 * 1024 * 1024;
 
-/** Takes a file by what it is. */
+/** Imports a file by its type. */
 export async function takeFile(file: File): Promise<void> {
   const refuse = (why: string) => {
     report.value = { says: `${file.name}: ${why}`, isBad: true };
   };
   if (file.size > MOST) {
-    return refuse(`${(file.size / 1e6).toFixed(0)} MB are more than the ${MOST / 2 ** 20} MiB that the page takes`);
+    return refuse(`${(file.size / 1e6).toFixed(0)} MB exceed the limit of ${MOST / 2 ** 20} MiB`);
   }
   const ending = file.name.toLowerCase().replace(/^.*\./, "");
-  const asked = askedName(toml.peek(), file.name);
+  const fileName = askedName(toml.peek(), file.name);
   if (ending === "toml") {
     const text = (await file.text()).replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
     if (!read(text) && !/=/.test(text)) {
-      return refuse("it is no scenario: no key of TOML is in it");
+      return refuse("not a scenario: the file has no TOML key");
     }
     take(text, files.peek());
-    report.value = { says: `${file.name} is the scenario now`, isBad: false };
-  } else if (asked) {
-    files.value = { ...files.peek(), [asked]: base64(new Uint8Array(await file.arrayBuffer())) };
-    report.value = { says: `${asked} is with the scenario now`, isBad: false };
+    report.value = { says: `${file.name} is now the scenario`, isBad: false };
+  } else if (fileName) {
+    files.value = { ...files.peek(), [fileName]: base64(new Uint8Array(await file.arrayBuffer())) };
+    report.value = { says: `${fileName} was added to the scenario`, isBad: false };
   } else if (ending === "csv" || ending === "trace" || ending === "mahi") {
     const fault = ending === "csv" ? faultOfTrace(await file.text()) : undefined;
     if (fault) {
@@ -48,18 +50,18 @@ export async function takeFile(file: File): Promise<void> {
     try {
       const data = base64(new Uint8Array(await file.arrayBuffer()));
       take(scenarioOf(file.name, await door().ask({ op: "inspect", data })));
-      report.value = { says: `the path of ${file.name} is the scenario now`, isBad: false };
+      report.value = { says: `the scenario is now the path of ${file.name}`, isBad: false };
     } catch (error) {
       refuse(error instanceof Error ? error.message : String(error));
     }
   } else {
     refuse(
-      "the page takes a scenario (.toml), a trace of a link (.csv, or .trace of Mahimahi), a capture (.pcap, .pcapng), or a file that the scenario names",
+      "unknown type; open a scenario (.toml), a trace of a link (.csv, or .trace of Mahimahi), a capture (.pcap, .pcapng), or a file that the scenario names",
     );
   }
 }
 
-/** Gives a trace to a link. */
+/** Assigns a trace to a link. */
 async function give(link: number): Promise<void> {
   const trace = waiting.value;
   if (!trace) {
@@ -69,10 +71,10 @@ async function give(link: number): Promise<void> {
   files.value = { ...files.value, [trace.name]: trace.data };
   const format = trace.name.toLowerCase().endsWith(".csv") ? {} : { format: "mahimahi" };
   await change(["links", link, "trace"], { file: trace.name, ...format });
-  report.value = { says: `${trace.name} changes links[${link}]`, isBad: false };
+  report.value = { says: `links[${link}] now follows ${trace.name}`, isBad: false };
 }
 
-/** The button that opens files, and the question to which link a trace belongs. */
+/** The button that opens files, and the dialog that selects the link of a trace. */
 export function Imports() {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -101,7 +103,7 @@ export function Imports() {
   );
 }
 
-/** Takes several files, scenarios first. */
+/** Imports several files, scenarios first. */
 export async function takeAll(list: FileList | null | undefined): Promise<void> {
   const sorted = [...(list ?? [])].sort((a, b) => Number(b.name.endsWith(".toml")) - Number(a.name.endsWith(".toml")));
   for (const file of sorted) {
@@ -122,7 +124,7 @@ function LinkOfTrace() {
   const links = tables(values.value.now.links);
   return (
     <dialog ref={dialog} aria-labelledby="trace-title" onClose={() => (waiting.value = undefined)}>
-      <h2 id="trace-title">Which link does {waiting.value?.name} change?</h2>
+      <h2 id="trace-title">Which link follows {waiting.value?.name}?</h2>
       {links.length === 0 && <p>The scenario lists no links. Add one, then open the trace again.</p>}
       <ul class="choices">
         {links.map((link, index) => (
@@ -140,7 +142,7 @@ function LinkOfTrace() {
   );
 }
 
-/** Files that the scenario has with it. */
+/** The files of the scenario. */
 export function Files() {
   const names = Object.keys(files.value);
   const missing = (checked.value?.errors ?? []).some(({ message }) => /file/i.test(message));
@@ -150,29 +152,23 @@ export function Files() {
   return (
     <div class="files">
       {report.value && (
-        <p class={report.value.isBad ? "said bad" : "said"} role={report.value.isBad ? "alert" : "status"}>
+        <p class={report.value.isBad ? "message bad" : "message"} role={report.value.isBad ? "alert" : "status"}>
           {report.value.says}
         </p>
       )}
       {names.map((name) => (
         <span class="chip" key={name}>
           {name}
-          <button
-            type="button"
-            class="icon"
-            aria-label={`Forget the file ${name}`}
-            onClick={() => {
+          <Cross
+            label={`Remove the file ${name}`}
+            act={() => {
               const { [name]: _, ...rest } = files.value;
               files.value = rest;
             }}
-          >
-            ×
-          </button>
+          />
         </span>
       ))}
-      {missing && names.length > 0 && (
-        <span class="quiet">Files are found by the names that the scenario gives them.</span>
-      )}
+      {missing && names.length > 0 && <span class="quiet">Files are matched by the names in the scenario.</span>}
     </div>
   );
 }

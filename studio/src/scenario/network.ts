@@ -1,20 +1,20 @@
 /** The network that the scenario describes, expanded by the engine. */
 
 import { computed, effect, signal } from "@preact/signals";
-import { asked, checked, door, taken, toml } from "../app/state.ts";
+import { checked, door, scenarioInput, taken, toml } from "../app/state.ts";
 import type { Network } from "../engine/protocol.ts";
 import { isTable } from "./path.ts";
 import { values } from "./values.ts";
 
 export const network = signal<Network | undefined>(undefined);
 
-/** Whether the network is listed in the text, so that it can be drawn on. */
+/** Whether the text lists the network, so that it can be edited by drawing. */
 export const isListed = computed(() => {
   const { topology, constellation, nodes, media } = values.value.now;
   return !topology && !constellation && !nodes && !media;
 });
 
-/** Names of nodes, as far as the text or the network knows them. */
+/** Names of nodes in the text or the network. */
 export const nodeNames = computed(() => {
   const { links, nodes, stations } = values.value.now;
   const names = new Set<string>();
@@ -34,12 +34,12 @@ export const nodeNames = computed(() => {
   return [...names].filter(Boolean);
 });
 
-/** The tables of a list, whatever else it holds. */
+/** Returns the tables of a list, without its other items. */
 export function tables(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isTable) : [];
 }
 
-/** Keeps the network up to date while somebody looks at it. */
+/** Updates the network while a view shows it. */
 export function keepNetwork(): () => void {
   let era = taken.peek();
   return effect(() => {
@@ -48,7 +48,7 @@ export function keepNetwork(): () => void {
       network.value = undefined;
     }
     if (checked.value && checked.value.errors.length === 0) {
-      const now = asked();
+      const now = scenarioInput();
       door()
         .ask({ op: "network", ...now })
         .then(

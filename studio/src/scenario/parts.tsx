@@ -1,6 +1,10 @@
-/** Nodes, links and flows as lists with buttons: all that drawing does, for the keyboard and the screen reader. */
+/**
+ * Nodes, links and flows as lists with buttons: all functions of the drawing, for the keyboard and the screen
+ * reader.
+ */
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import { Options } from "../app/fields.tsx";
 import { Name } from "../app/name.tsx";
 import { Roving } from "../app/roving.tsx";
 import { about } from "../app/state.ts";
@@ -12,7 +16,7 @@ import { written } from "./path.ts";
 import { addFlow, addLink, chosen, removeNode, rename } from "./strokes.ts";
 import { schemas, values } from "./values.ts";
 
-/** The part of the form that belongs to what is chosen. */
+/** The part of the form for the selection. */
 export function Chosen() {
   const what = chosen.value;
   const known = schemas.value;
@@ -74,7 +78,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
               {names.map((name) => (
                 <li key={name}>
                   <button type="button" aria-pressed={isChosen(name)} onClick={() => (chosen.value = { node: name })}>
-                    <Name of={name} />
+                    <Name name={name} />
                   </button>
                 </li>
               ))}
@@ -85,7 +89,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
                     aria-pressed={isChosen(id)}
                     onClick={() => (chosen.value = { path: ["links", index] })}
                   >
-                    <code>{id}</code> <Name of={`${from} – ${to}`} />
+                    <code>{id}</code> <Name name={`${from} – ${to}`} />
                   </button>
                 </li>
               ))}
@@ -103,7 +107,7 @@ export function Parts({ graph, isEditable }: { graph: Graph; isEditable: boolean
                 aria-pressed={isChosen(`flows[${index}]`)}
                 onClick={() => (chosen.value = { path: ["flows", index] })}
               >
-                <code>flows[{index}]</code> <Name of={gist("flows", flow)} />
+                <code>flows[{index}]</code> <Name name={gist("flows", flow)} />
               </button>
             </li>
           ))}
@@ -124,7 +128,7 @@ interface AdderProps {
   add(from: string, to: string, algorithm: string): Promise<void>;
 }
 
-/** Two ends, and for a flow its algorithm with what it is. */
+/** Two endpoints, and for a flow its algorithm with a description. */
 export function Adder({ verb, hasAlgorithm = false, add }: AdderProps) {
   const from = useSignal("");
   const to = useSignal("");
@@ -137,34 +141,14 @@ export function Adder({ verb, hasAlgorithm = false, add }: AdderProps) {
         void add(from.value.trim(), to.value.trim(), algorithm.value);
       }}
     >
-      <label>
-        From{" "}
-        <input
-          type="text"
-          list="part-names"
-          value={from.value}
-          onInput={(event) => (from.value = event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        to{" "}
-        <input
-          type="text"
-          list="part-names"
-          value={to.value}
-          onInput={(event) => (to.value = event.currentTarget.value)}
-        />
-      </label>
+      <End word="From" name={from} />
+      <End word="to" name={to} />
       {hasAlgorithm && (
         <label>
           by{" "}
           <select value={algorithm.value} onChange={(event) => (algorithm.value = event.currentTarget.value)}>
             <option value="">the default</option>
-            {about.value?.congestion.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
+            <Options options={(about.value?.congestion ?? []).map(({ name }) => name)} />
           </select>
         </label>
       )}
@@ -173,5 +157,19 @@ export function Adder({ verb, hasAlgorithm = false, add }: AdderProps) {
       </button>
       {algorithm.value && <p class="help">{algorithmSays(algorithm.value)}</p>}
     </form>
+  );
+}
+
+function End({ word, name }: { word: string; name: Signal<string> }) {
+  return (
+    <label>
+      {word}{" "}
+      <input
+        type="text"
+        list="part-names"
+        value={name.value}
+        onInput={(event) => (name.value = event.currentTarget.value)}
+      />
+    </label>
   );
 }

@@ -1,4 +1,4 @@
-/** Places within a scenario. */
+/** Paths within a scenario. */
 
 export type Step = string | number;
 export type Path = Step[];
@@ -7,7 +7,7 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** What stands at a step within a value. */
+/** Returns the value at a step within a value. */
 export function inside(value: unknown, step: Step): unknown {
   if (typeof step === "number") {
     return Array.isArray(value) ? value[step] : undefined;
@@ -15,7 +15,7 @@ export function inside(value: unknown, step: Step): unknown {
   return isTable(value) ? value[step] : undefined;
 }
 
-/** A path as the engine writes it: `links[0].rate`. */
+/** Formats a path as the engine does: `links[0].rate`. */
 export function written(path: Path): string {
   return path
     .map((step, index) => {

@@ -1,4 +1,4 @@
-/** A small picture of a scenario, drawn from its own numbers. */
+/** A small drawing of a scenario, made from its own numbers. */
 
 import { useMemo } from "preact/hooks";
 import { FAR, isOverhead, light, seconds } from "./delay.ts";
@@ -11,7 +11,7 @@ const WIDTH = 200;
 const HEIGHT = 88;
 type Values = Record<string, unknown>;
 
-/** The picture of a scenario's text. What it shows is said by the sentence beside it. */
+/** The drawing of a scenario's text. The sentence next to it describes its content. */
 export function Picture({ toml }: { toml: string }) {
   const drawn = useMemo(() => picture(read(toml) ?? {}), [toml]);
   return (
@@ -57,7 +57,7 @@ function generated(topology: Values) {
   }
 }
 
-/** Links one after another, or side by side where they share no node. */
+/** Links one after another, or side by side if they share no node. */
 function Chains({ links }: { links: Values[] }) {
   const ends = links.map(({ between }) => (Array.isArray(between) ? between.map(String) : []));
   const isRow = ends.every(([from], index) => index === 0 || from === ends[index - 1]?.[1]);
@@ -106,7 +106,7 @@ interface WayProps {
   to?: number;
 }
 
-/** A link: over a satellite where light is long on its way, to another world where it is longer still. */
+/** A link: over a satellite if the propagation time is long, to another world if it is longer still. */
 function Way({ delay, isOver, y, from = 24, to = WIDTH - 24 }: WayProps) {
   const middle = (from + to) / 2;
   const height = Math.min(y - 12, 12 + 26 * Math.log10(1 + delay * 60));
@@ -137,7 +137,7 @@ function Way({ delay, isOver, y, from = 24, to = WIDTH - 24 }: WayProps) {
   );
 }
 
-/** The Earth with planes of its satellites, as high and as inclined as they are. */
+/** The Earth with planes of its satellites, to scale in height and inclination. */
 function Shells({ shells }: { shells: Values[] }) {
   const earth = 22;
   return (

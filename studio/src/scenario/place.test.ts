@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { placeAt } from "./place.ts";
 
-/** The place of the mark `|` in a text. */
+/** Returns the context of the mark `|` in a text. */
 function at(text: string) {
   const place = placeAt(text.replace("|", ""), text.indexOf("|"));
   return place && { path: place.path, due: place.due, word: text.slice(place.from, text.indexOf("|")) };
@@ -30,7 +30,7 @@ test.each([
   expect(at(text)).toEqual({ path, due, word });
 });
 
-test("a comment is no place", () => {
+test("a comment has no context", () => {
   expect(at("# dur|")).toBeUndefined();
   expect(at('name = "a" # x|')).toBeUndefined();
 });

@@ -1,21 +1,24 @@
-/** Where in a TOML text a position is: the table, the key, and whether a key or a value is due. Half-written text is the rule. */
+/**
+ * Context of a position in a TOML text: the table, the key, and whether a key or a value is due. The text may be
+ * incomplete.
+ */
 
 import type { Path } from "./path.ts";
 
 export interface Place {
-  /** The path of the table, or with `value` of the value. */
+  /** Path of the table; if a value is due, path of the value. */
   path: Path;
   due: "key" | "value" | "header";
-  /** Where the word that is being written starts. */
+  /** Start of the word that is being written. */
   from: number;
 }
 
 interface Frame {
   opens: "{" | "[";
   path: Path;
-  /** The key that waits for its value, in a table. */
+  /** The key of the missing value, in a table. */
   key: string[];
-  /** The number of the item, in a list. */
+  /** The index of the item, in a list. */
   index: number;
   isValue: boolean;
 }
@@ -23,7 +26,7 @@ interface Frame {
 const HEADER = /^[ \t]*(\[\[?)[ \t]*([^[\]\n#]*?)[ \t]*\]\]?/;
 const WORD = /[A-Za-z0-9_+.-]/;
 
-/** The place of a position. Inside a comment there is none. */
+/** Returns the context of a position; undefined inside a comment. */
 export function placeAt(text: string, position: number): Place | undefined {
   const before = text.slice(0, position);
   const { path, start } = tableBefore(before);
@@ -35,7 +38,7 @@ export function placeAt(text: string, position: number): Place | undefined {
   return scan(before, start, path);
 }
 
-/** The path of the table whose header is the last one, and where its body starts. */
+/** Returns the path of the table with the last header, and the start of its body. */
 function tableBefore(before: string): { path: Path; start: number } {
   const counts = new Map<string, number>();
   let path: Path = [];
@@ -60,7 +63,7 @@ function tableBefore(before: string): { path: Path; start: number } {
   return { path, start };
 }
 
-/** Whether everything that was opened is closed. */
+/** Returns true if all brackets and strings are closed. */
 function isAtStart(body: string): boolean {
   return scan(body, 0, [])?.due === "key" && opened(body) === 0;
 }
@@ -128,7 +131,7 @@ function scan(text: string, start: number, table: Path): Place | undefined {
   return { path: here(frame), due: isValue ? "value" : "key", from: isWriting ? from : text.length };
 }
 
-/** Takes a sign that has a meaning. */
+/** Processes a character that has a syntactic meaning. */
 function take(frames: Frame[], sign: string, word: string): void {
   const frame = frames.at(-1);
   if (!frame) {
@@ -166,7 +169,7 @@ function endOfLine(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Behind the end of a string in quotes; of one that is not closed, the end of its line. */
+/** Returns the end of a quoted string; if it is not closed, the end of its line. */
 function endOfText(text: string, at: number): number {
   const quote = text[at] ?? '"';
   const long = text.startsWith(quote.repeat(3), at) ? quote.repeat(3) : quote;

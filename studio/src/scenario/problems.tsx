@@ -1,15 +1,16 @@
 import { computed, signal } from "@preact/signals";
 import { fault } from "../app/checking.ts";
+import { Fault } from "../app/fault.tsx";
 import { Prose } from "../app/name.tsx";
 import { about, checked } from "../app/state.ts";
 import type { Advice, Problem } from "../engine/protocol.ts";
 import { nodeNames, tables } from "./network.ts";
 import { refusal, values } from "./values.ts";
 
-/** A part of the text that the editor shows next. */
+/** Part of the text that the editor shows next. */
 export const jump = signal<{ from: number; to: number } | undefined>(undefined);
 
-/** Mistakes and warnings by the path that they are about. */
+/** Errors and warnings by their path. */
 export const messages = computed(() => {
   const all = new Map<string, { message: string; isError: boolean }[]>();
   const add = ({ path, message }: Problem, isError: boolean) => {
@@ -25,7 +26,7 @@ export const messages = computed(() => {
   return all;
 });
 
-/** The path as the text has it: `congestion` of a flow is short for `tcp.congestion`. */
+/** Returns the path as in the text: `congestion` of a flow is short for `tcp.congestion`. */
 function asWritten(path: string): string {
   const [, flow] = /^(flows\[\d+\])\.tcp\.congestion$/.exec(path) ?? [];
   const index = Number(flow?.slice(6, -1));
@@ -33,7 +34,7 @@ function asWritten(path: string): string {
   return isShort ? `${flow}.congestion` : path;
 }
 
-/** How the scenario stands, in a few words. */
+/** State of the scenario, in a few words. */
 export function Standing() {
   const { errors, warnings, flows, links } = checked.value ?? {};
   const parts: string[] = [];
@@ -53,22 +54,14 @@ export function Standing() {
   );
 }
 
-/** All mistakes and warnings; each leads to its place in the text. */
+/** All errors and warnings; each leads to its position in the text. */
 export function Problems() {
   const { errors = [], warnings = [] } = checked.value ?? {};
   const kinds = new Map(about.value?.warnings);
   return (
     <div class="problems">
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault.value}
-        </p>
-      )}
-      {refusal.value && (
-        <p class="fault" role="alert">
-          The form cannot write this: {refusal.value}
-        </p>
-      )}
+      <Fault>{fault.value}</Fault>
+      <Fault>{refusal.value && `The form cannot apply this change: ${refusal.value}`}</Fault>
       {errors.length + warnings.length > 0 && (
         <ul aria-label="Errors and warnings">
           {errors.map((problem) => (
@@ -80,7 +73,7 @@ export function Problems() {
         </ul>
       )}
       {!values.value.isCurrent && errors.length > 0 && (
-        <p class="quiet small">The form shows the last values until the text is TOML again.</p>
+        <p class="quiet small">The form shows the last valid values until the text is valid TOML again.</p>
       )}
     </div>
   );

@@ -14,7 +14,7 @@ const ENGINE = new URL("engine.wasm", PUBLIC);
 const SCHEMA = new URL("schema.json", PUBLIC);
 const isBuilt = existsSync(ENGINE) && existsSync(SCHEMA);
 
-/** All paths of a value, the deepest too. */
+/** Returns the paths of all values inside a value, at every depth. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
   const steps: Path = Array.isArray(value) ? value.map((_, index) => index) : isTable(value) ? Object.keys(value) : [];
   return [
@@ -31,7 +31,7 @@ function comments(text: string): string[] {
   return text.match(/#[^\n"]*/g) ?? [];
 }
 
-// The engine and the schema are made by the build of the page.
+// The build of the studio writes the engine and the schema.
 describe.skipIf(!isBuilt)("the form and the text", async () => {
   const engine = isBuilt ? await Instance.of(await WebAssembly.compile(readFileSync(ENGINE))) : undefined;
   const schema: Schema = isBuilt ? JSON.parse(readFileSync(SCHEMA, "utf8")) : {};
@@ -45,7 +45,7 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
   ask({ op: "schema", schema });
 
   test.each(presets.map(({ name, toml }) => [name, toml]))(
-    "%s is sound, and the form knows each of its keys",
+    "%s is valid, and the form has each of its keys",
     (_, toml) => {
       expect(ask<Checked>({ op: "check", toml }).errors).toEqual([]);
       const values = read(toml);
@@ -58,20 +58,17 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
     },
   );
 
-  test.each(presets.map(({ name, toml }) => [name, toml]))(
-    "%s: a value that is written again changes nothing",
-    (_, toml) => {
-      const values = read(toml);
-      let text = toml;
-      for (const path of pathsOf(values).filter((path) => typeof at(values, path) !== "object")) {
-        text = edit(text, path, at(values, path));
-      }
-      expect(read(text)).toEqual(values);
-      expect(comments(text)).toEqual(comments(toml));
-    },
-  );
+  test.each(presets.map(({ name, toml }) => [name, toml]))("%s: rewriting a value changes nothing", (_, toml) => {
+    const values = read(toml);
+    let text = toml;
+    for (const path of pathsOf(values).filter((path) => typeof at(values, path) !== "object")) {
+      text = edit(text, path, at(values, path));
+    }
+    expect(read(text)).toEqual(values);
+    expect(comments(text)).toEqual(comments(toml));
+  });
 
-  test("each form of each value can be written, read and taken away, and nothing else changes", () => {
+  test("each form of each value can be written, read and removed, and nothing else changes", () => {
     const places = presets.flatMap(({ toml }) => pathsOf(read(toml)).map((path) => ({ toml, path })));
     fc.assert(
       fc.property(fc.nat(places.length - 1), fc.nat(), fc.nat(), (which, field, form) => {
@@ -100,7 +97,7 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
     );
   });
 
-  test("any text and number comes back as it was written", () => {
+  test("any text and number is read back unchanged", () => {
     const toml = presets[0]?.toml ?? "";
     fc.assert(
       fc.property(
@@ -115,7 +112,7 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
     );
   });
 
-  test("a table of a link stands inline, one of the scenario under its own heading", () => {
+  test("a table of a link is inline, a table of the scenario has its own heading", () => {
     const toml = '[[links]]\nrate = "1 Mbit/s"\n';
     expect(edit(toml, ["links", 0, "loss"], { rate: 0.1 })).toBe(`${toml}loss = { rate = 0.1 }\n`);
     expect(edit(toml, ["links", 0, "rate"], { forward: "2 Mbit/s" })).toBe(
@@ -124,7 +121,7 @@ describe.skipIf(!isBuilt)("the form and the text", async () => {
     expect(edit(toml, ["record"], { acks: true })).toContain("[record]\nacks = true\n");
   });
 
-  test("the engine takes what a new link, flow, station and node of the form is", () => {
+  test("the engine accepts a new link, flow, station and node of the form", () => {
     for (const section of ["links", "flows", "stations", "nodes", "media", "proxies"]) {
       const list = known.at([section], {});
       const item = list && known.skeleton(known.at([section, 0], {}) ?? {});

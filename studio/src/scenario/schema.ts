@@ -1,4 +1,4 @@
-/** The JSON Schema of scenarios, seen as what a form or a completion offers at a place. */
+/** The JSON Schema of scenarios, in the form that forms and completions need. */
 
 import { inside, isTable, type Path, type Step } from "./path.ts";
 import {
@@ -18,7 +18,7 @@ export class Schemas {
 
   constructor(readonly root: Schema) {}
 
-  /** The schema behind a reference, with the description and default that stand beside the reference. */
+  /** Returns the schema that a reference points to, with the description and default given next to the reference. */
   resolve(schema: Schema): Schema {
     if (!schema.$ref) {
       return schema;
@@ -28,7 +28,7 @@ export class Schemas {
     return target ? { ...this.resolve(target), ...beside } : beside;
   }
 
-  /** All forms that a value of this schema may have. Words of several alternatives are together. */
+  /** Returns all shapes of values that a schema allows. Keywords of several alternatives are merged. */
   shapes(schema: Schema): Shape[] {
     let shapes = this.known.get(schema);
     if (!shapes) {
@@ -51,7 +51,7 @@ export class Schemas {
     return plain(schema, of);
   }
 
-  /** The form that a value has, or the nearest to it. */
+  /** Returns the shape of a value, or the most similar one. */
   fit(schema: Schema, value: unknown): Shape | undefined {
     let best: Shape | undefined;
     let most = -1;
@@ -65,7 +65,7 @@ export class Schemas {
     return best;
   }
 
-  /** The schema at a path, by what stands on the way there. */
+  /** Returns the schema at a path, selected by the values along the path. */
   at(path: Path, value: unknown): Schema | undefined {
     let schema: Schema | undefined = this.root;
     let here = value;
@@ -92,7 +92,10 @@ export class Schemas {
     return undefined;
   }
 
-  /** All schemas that a path may have, whatever stands there itself: the word that chooses between tables has one in each. */
+  /**
+   * Returns all schemas that may apply at a path, whatever the value there. A keyword that selects one of several
+   * tables has a schema in each of them.
+   */
   all(path: Path, value: unknown): Schema[] {
     const last = path.at(-1);
     const parent = this.at(path.slice(0, -1), value);
@@ -109,7 +112,7 @@ export class Schemas {
     );
   }
 
-  /** The keys that a table may still have, by those that it has. */
+  /** Returns the keys that a table may still have, given its present keys. */
   fields(schema: Schema, value: unknown): Field[] {
     const fields = new Map<string, Field>();
     for (const shape of this.shapes(schema)) {
@@ -124,7 +127,7 @@ export class Schemas {
     return [...fields.values()];
   }
 
-  /** The smallest value of a form: what it needs, with defaults and examples. */
+  /** Returns the minimal value of a shape: its required keys, with defaults and examples. */
   skeleton(schema: Schema, shape: Shape | undefined = this.shapes(schema)[0]): unknown {
     const { default: usual } = this.resolve(schema);
     if (shape?.kind === "flag") {

@@ -1,4 +1,4 @@
-/** Forms that a value may have, as a JSON Schema tells them. */
+/** Shapes of a value (such as a keyword, a quantity or a table), from its JSON Schema. */
 
 import { isTable } from "./path.ts";
 
@@ -38,13 +38,13 @@ export interface Field {
 export interface TableShape {
   kind: "table";
   fields: Field[];
-  /** Keys with the only value that they may have in this table. */
+  /** Keys whose value is fixed in this table. */
   marks: Record<string, unknown>;
   says: string;
   of: string;
 }
 
-/** A form that a value may have. */
+/** The shape of a value. */
 export type Shape =
   | { kind: "word"; words: Word[]; of: string }
   | { kind: "flag"; of: string }
@@ -53,7 +53,7 @@ export type Shape =
   | TableShape
   | { kind: "list"; items: Schema[]; least: number; most: number; of: string };
 
-/** The forms of a schema without alternatives. */
+/** Returns the shapes of values that a schema allows, for a schema that has no alternatives (`anyOf`). */
 export function plain(schema: Schema, of: string): Shape[] {
   const says = schema.description ?? "";
   if (typeof schema.const === "string") {
@@ -104,7 +104,7 @@ function tableOf(schema: Schema, of: string): TableShape {
   return { kind: "table", fields, marks: Object.fromEntries(marks), says: schema.description ?? "", of };
 }
 
-/** Words of all alternatives together, and each other form once. */
+/** Merges the keywords of all alternatives, and removes duplicates of other shapes. */
 export function gathered(shapes: Shape[]): Shape[] {
   const all: Shape[] = [];
   for (const shape of shapes) {
@@ -118,7 +118,7 @@ export function gathered(shapes: Shape[]): Shape[] {
   return all;
 }
 
-/** How much a value is like a form; 0 is not at all. */
+/** Returns how similar a value is to a shape; 0 means not at all. */
 export function likeness(shape: Shape, value: unknown): number {
   switch (shape.kind) {
     case "word":
@@ -145,12 +145,12 @@ function tableLikeness(shape: TableShape, value: Record<string, unknown>): numbe
   return 3 + marked * 4 + 1 / (1 + alien * 2 + missing);
 }
 
-/** Whether a value chooses another table than this. */
+/** Returns true if a value selects a table other than this one. */
 export function isContradicted(shape: TableShape, value: unknown): boolean {
   return isTable(value) && Object.entries(shape.marks).some(([key, mark]) => key in value && value[key] !== mark);
 }
 
-/** A form in a few words, to choose by. */
+/** Describes a shape in a few words, for a selection list. */
 export function label(shape: Shape, all: Shape[]): string {
   switch (shape.kind) {
     case "word":

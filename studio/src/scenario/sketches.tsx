@@ -1,4 +1,4 @@
-/** Pictures of generated networks. */
+/** Drawings of generated networks. */
 
 import { isTable } from "./path.ts";
 
@@ -11,7 +11,7 @@ export function Satellite({ x, y }: { x: number; y: number }) {
   );
 }
 
-/** Places that look drawn at random and are always the same. */
+/** Returns pseudo-random positions, the same at every call. */
 function scattered(count: number): [x: number, y: number][] {
   return Array.from({ length: count }, (_, index) => {
     const at = (step: number) => ((index + 1) * step) % 1;

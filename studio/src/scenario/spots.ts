@@ -1,13 +1,13 @@
-/** Where nodes are that have a place of their own: radios as they are seen from above, satellites and stations on a map. */
+/** Positions of nodes with coordinates: radios as seen from above, satellites and stations on a map. */
 
 import type { Spot } from "../app/layout.ts";
-import { asked, door } from "../app/state.ts";
+import { door, scenarioInput } from "../app/state.ts";
 import type { Network, Table } from "../engine/protocol.ts";
 
-/** The width of the map of the Earth. */
+/** Width of the map of the Earth. */
 export const MAP = 900;
 
-/** The places at the start of the run, by the name of the node. */
+/** Returns the positions at the start of the run, by the name of the node. */
 export async function spotsOf(network: Network): Promise<Map<string, Spot>> {
   const spots = new Map<string, Spot>();
   if (network.sky) {
@@ -35,7 +35,7 @@ async function withPlaces(
   flat: (place: Place) => Spot,
   scale: number | undefined,
 ): Promise<void> {
-  const opened = await door().ask({ op, ...asked() });
+  const opened = await door().ask({ op, ...scenarioInput() });
   if (opened.errors) {
     return;
   }

@@ -6,20 +6,20 @@ import { tables } from "./network.ts";
 import type { Path } from "./path.ts";
 import { change, values } from "./values.ts";
 
-/** Nodes that are drawn and have no link yet, so that the text does not know them. */
+/** Nodes that are drawn and have no link yet, so that they are not in the text. */
 export const pending = signal<string[]>([]);
 
-/** The link, flow or node that is chosen. */
+/** The selected link, flow or node. */
 export const chosen = signal<{ path: Path } | { node: string } | undefined>(undefined);
 
-// Another scenario knows nothing of what was drawn for the one before.
+// A new scenario discards the drawing of the one before.
 effect(() => {
   void taken.value;
   pending.value = [];
   chosen.value = undefined;
 });
 
-/** A link with the least that it needs. */
+/** Adds a link with its required keys only. */
 export async function addLink(from: string, to: string): Promise<void> {
   if (!from || !to || from === to) {
     return;
@@ -39,7 +39,7 @@ export async function addFlow(from: string, to: string, congestion: string): Pro
   chosen.value = { path: ["flows", index] };
 }
 
-/** A new node, which the text knows from its first link on. */
+/** Adds a node, which appears in the text with its first link. */
 export function addNode(known: string[]): string {
   const names = new Set([...known, ...pending.value]);
   let number = names.size + 1;
@@ -51,7 +51,7 @@ export function addNode(known: string[]): string {
   return name;
 }
 
-/** Another name for a node, wherever links and flows name it. */
+/** Renames a node in all links and flows. */
 export async function rename(before: string, after: string): Promise<void> {
   if (!after.trim() || before === after) {
     return;
@@ -63,19 +63,19 @@ export async function rename(before: string, after: string): Promise<void> {
   chosen.value = { node: after };
 }
 
-/** A node goes with its links and flows. */
+/** Removes a node with its links and flows. */
 export async function removeNode(name: string): Promise<void> {
   pending.value = pending.value.filter((other) => other !== name);
   chosen.value = undefined;
   const items = new Set(mentions(name).map(([section, index]) => JSON.stringify([section, index])));
-  // From the last on, as those behind one that goes move up.
+  // In descending order, because later items move up after a removal.
   const paths = [...items].map((text) => JSON.parse(text) as [string, number]).sort((a, b) => b[1] - a[1]);
   for (const path of paths) {
     await change(path, null);
   }
 }
 
-/** Where the text names a node. */
+/** Returns the paths of all values in the text that are the name of a node. */
 function mentions(name: string): Path[] {
   const { links, flows } = values.value.now;
   const ends = tables(links).flatMap(({ between }, index) =>

@@ -18,7 +18,7 @@ function scale(type: string, value: unknown): Scale {
 }
 
 describe.each(scales)("%s of %s", (type, value) => {
-  test("a value keeps its size on the slider to two digits", () => {
+  test("a value is preserved on the slider to two digits", () => {
     const on = scale(type, value);
     fc.assert(
       fc.property(fc.integer({ min: on.hasZero ? 0 : 1, max: STEPS }), (at) => {
@@ -30,7 +30,7 @@ describe.each(scales)("%s of %s", (type, value) => {
     );
   });
 
-  test("each turn of the slider changes the value, and turns go from end to end", () => {
+  test("each step of the slider changes the value, and steps cover the entire range", () => {
     const on = scale(type, value);
     let now: string | number = inUnits(on, on.hasZero ? 0 : on.least);
     for (let turns = 0; turns < 2 * STEPS; turns++) {
@@ -46,7 +46,7 @@ describe.each(scales)("%s of %s", (type, value) => {
   });
 });
 
-test("units that suit", () => {
+test("suitable units", () => {
   expect(inUnits(scale("Rate", ""), 20e6)).toBe("20 Mbit/s");
   expect(inUnits(scale("Duration", ""), 0.296)).toBe("300 ms");
   expect(inUnits(scale("Duration", ""), 0)).toBe("0 s");
@@ -54,7 +54,7 @@ test("units that suit", () => {
   expect(inUnits(scale("Probability", 0), 0)).toBe(0);
 });
 
-test("what is no quantity has no place", () => {
+test("a text that is not a quantity has no slider position", () => {
   expect(amount(scale("Rate", ""), "fast")).toBeUndefined();
   expect(amount(scale("Rate", ""), "10 miles")).toBeUndefined();
   expect(scaleOf("Bytes", "1 kB")).toBeUndefined();

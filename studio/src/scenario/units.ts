@@ -1,13 +1,13 @@
-/** Quantities in text, on sliders with a scale of logarithms. */
+/** Quantities as text, and on sliders with a logarithmic scale. */
 
 export interface Scale {
-  /** The ends of the slider, in the first unit. */
+  /** Lowest and highest value of the slider, in the first unit. */
   least: number;
   most: number;
   /** Whether the left end is zero. */
   hasZero: boolean;
   units: [name: string, factor: number][];
-  /** A number without a unit. */
+  /** Whether the value has no unit. */
   isPlain?: boolean;
   isWhole?: boolean;
 }
@@ -55,7 +55,7 @@ const LOSS: Scale = { least: 1e-7, most: 0.5, hasZero: true, units: [], isPlain:
 
 const QUANTITY = /^\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)\s*$/;
 
-/** The scale of the slider beside a value, if there is one: by the name of its type and what it is now. */
+/** Returns the scale of the slider next to a value, if there is one: by the name of its type and its current value. */
 export function scaleOf(type: string, value: unknown): Scale | undefined {
   switch (type) {
     case "Rate":
@@ -73,7 +73,7 @@ export function scaleOf(type: string, value: unknown): Scale | undefined {
   }
 }
 
-/** The amount of a text such as "20 Mbit/s" in the first unit of a scale, or undefined. */
+/** Returns the amount of a text such as "20 Mbit/s" in the first unit of a scale, or undefined. */
 export function amount(scale: Scale, value: unknown): number | undefined {
   if (scale.isPlain) {
     return typeof value === "number" ? value : undefined;
@@ -84,7 +84,7 @@ export function amount(scale: Scale, value: unknown): number | undefined {
   return factor === undefined || Number.isNaN(parsed) ? undefined : parsed * factor;
 }
 
-/** An amount as text in the unit that suits it, of two digits that count. */
+/** Formats an amount in a suitable unit, with two significant digits. */
 export function inUnits(scale: Scale, quantity: number): string | number {
   const rounded = Number((scale.isWhole ? Math.round(quantity) : quantity).toPrecision(2));
   if (scale.isPlain) {
@@ -99,10 +99,10 @@ export function inUnits(scale: Scale, quantity: number): string | number {
   return `${number} ${name}`;
 }
 
-/** Steps of a slider. */
+/** Number of steps of a slider. */
 export const STEPS = 200;
 
-/** Where on the slider an amount is. */
+/** Returns the slider position of an amount. */
 export function position(scale: Scale, quantity: number): number {
   if (quantity <= 0) {
     return 0;
@@ -111,17 +111,20 @@ export function position(scale: Scale, quantity: number): number {
   return Math.round(Math.min(1, Math.max(scale.hasZero ? 1 / STEPS : 0, share)) * STEPS);
 }
 
-/** The amount at a place on the slider. */
-export function quantity(scale: Scale, at: number): number {
-  return scale.hasZero && at <= 0 ? 0 : scale.least * (scale.most / scale.least) ** (at / STEPS);
+/** Returns the amount at a slider position. */
+export function quantity(scale: Scale, step: number): number {
+  return scale.hasZero && step <= 0 ? 0 : scale.least * (scale.most / scale.least) ** (step / STEPS);
 }
 
-/** The value at a place on the slider; if it is the same as at the place before, the next one that differs. */
-export function turned(scale: Scale, before: unknown, at: number): string | number {
+/**
+ * Returns the value at a slider position; if it equals the value at the previous position, the next one that
+ * differs.
+ */
+export function turned(scale: Scale, before: unknown, step: number): string | number {
   const now = amount(scale, before);
-  const way = now === undefined || at >= position(scale, now) ? 1 : -1;
-  let value = inUnits(scale, quantity(scale, at));
-  for (let next = at + way; value === before && next >= 0 && next <= STEPS; next += way) {
+  const direction = now === undefined || step >= position(scale, now) ? 1 : -1;
+  let value = inUnits(scale, quantity(scale, step));
+  for (let next = step + direction; value === before && next >= 0 && next <= STEPS; next += direction) {
     value = inUnits(scale, quantity(scale, next));
   }
   return value;

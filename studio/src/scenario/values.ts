@@ -1,4 +1,4 @@
-/** The values that the text of the scenario holds, whether they make sense or not. */
+/** The values in the text of the scenario, valid or not. */
 
 import { computed, signal } from "@preact/signals";
 import { parse } from "smol-toml";
@@ -10,7 +10,7 @@ import type { Schema } from "./shapes.ts";
 
 type Values = Record<string, unknown>;
 
-/** The values of a text, or undefined where it is not TOML. */
+/** Returns the values of a text, or undefined if it is not TOML. */
 export function read(text: string): Values | undefined {
   try {
     return parse(text, { integersAsBigInt: "asNeeded" });
@@ -21,24 +21,29 @@ export function read(text: string): Values | undefined {
 
 let last: Values = {};
 
-/** The values, and whether they are those of the text as it is now: a text that is not TOML keeps the last ones. */
+/**
+ * The values, and whether they match the current text: while the text is not valid TOML, the last values are retained.
+ */
 export const values = computed<{ now: Values; isCurrent: boolean }>(() => {
   const now = read(toml.value);
   last = now ?? last;
   return { now: last, isCurrent: now !== undefined };
 });
 
-/** The schema, as soon as it is there. */
+/** The schema, once it is loaded. */
 export const schemas = signal<Schemas | undefined>(undefined);
 
 export async function loadSchemas(): Promise<void> {
   schemas.value ??= new Schemas((await schemaOfScenarios()) as Schema);
 }
 
-/** Why the last edit was refused. */
+/** Reason why the last edit was rejected. */
 export const refusal = signal<string | undefined>(undefined);
 
-/** The values to write one after another for one value. A table within a list item replaces a word, so that it stands inline. */
+/**
+ * Returns the values to write one after another to set one value. In an item of a list, an empty string is written
+ * before a table, so that the table becomes an inline table.
+ */
 export function parts(path: Path, value: unknown): unknown[] {
   const isWithin = typeof path.at(-1) === "string" && path.some((step) => typeof step === "number");
   return isWithin && isTable(value) ? ["", value] : [value];
@@ -46,7 +51,7 @@ export function parts(path: Path, value: unknown): unknown[] {
 
 let turn: Promise<void> = Promise.resolve();
 
-/** Writes a value into the text at a path, and keeps what else stands there. `null` takes it away. Edits come in turn. */
+/** Writes a value into the text at a path, and preserves the rest. `null` removes it. Edits are serialised. */
 export function change(path: Path, value: unknown): Promise<void> {
   turn = turn.then(async () => {
     try {

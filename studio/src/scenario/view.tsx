@@ -5,6 +5,7 @@ import { Lazy } from "../app/lazy.tsx";
 import { isSound, title, toml } from "../app/state.ts";
 import { canRedo, canUndo, redo, undo } from "../app/undo.ts";
 import { open, views } from "../app/views.ts";
+import { download } from "../save/download.ts";
 import { Cards } from "./cards.tsx";
 import Form from "./form.tsx";
 import { Files, Imports, takeAll } from "./imports.tsx";
@@ -14,7 +15,7 @@ import { loadSchemas, refusal } from "./values.ts";
 
 type Tab = "text" | "form" | "drawing";
 const tab = signal<Tab>("form");
-/** Whether text and form have room side by side. */
+/** Whether text and form fit side by side. */
 const wide = globalThis.matchMedia?.("(min-width: 900px)");
 const isWide = signal(wide?.matches ?? true);
 wide?.addEventListener("change", ({ matches }) => {
@@ -29,7 +30,7 @@ const TABS: [Tab, string][] = [
   ["drawing", "Drawing"],
 ];
 
-/** The scenario: presets, text, form and drawing, which all show the same. */
+/** The scenario: presets, text, form and drawing, which are always in sync. */
 export default function ScenarioView() {
   useEffect(() => {
     loadSchemas().catch((error: unknown) => {
@@ -80,7 +81,7 @@ export default function ScenarioView() {
         )}
       </div>
       <Files />
-      <div class="tabs" role="tablist" aria-label="Ways to change the scenario">
+      <div class="tabs" role="tablist" aria-label="Editors of the scenario">
         {TABS.map(([key, name]) => (
           <button
             type="button"
@@ -117,7 +118,7 @@ export default function ScenarioView() {
   );
 }
 
-/** Arrow keys go from tab to tab. */
+/** Moves between tabs with the arrow keys. */
 function step(event: KeyboardEvent, key: Tab): void {
   const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
   if (way !== 0) {
@@ -129,9 +130,5 @@ function step(event: KeyboardEvent, key: Tab): void {
 }
 
 function save(): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([toml.value], { type: "application/toml" }));
-  link.download = `${title.value.replace(/[^\w.-]+/g, "-")}.toml`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  download({ name: `${title.value.replace(/[^\w.-]+/g, "-")}.toml`, content: toml.value, type: "application/toml" });
 }

@@ -1,7 +1,8 @@
-/** The button that shares: a link with the whole scenario, and the line that embeds it. */
+/** The share button: a link with the entire scenario, and the line that embeds it. */
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { Cross } from "../app/fields.tsx";
 import { title } from "../app/state.ts";
 import { LONG } from "./link.ts";
 import { current, fault, linkTo } from "./opening.ts";
@@ -27,23 +28,23 @@ export default function ShareButton() {
       <dialog class="share" ref={dialog} aria-labelledby="share">
         <h2 id="share">Share {title}</h2>
         <p>
-          The link holds everything: the scenario with its files, seed, view and variants. The same link gives the same
-          result on any machine, and no server sees it.
+          The link contains the complete state: the scenario with its files, seed, view and variants. It gives the same
+          result on any machine, and its content is not sent to a server.
         </p>
         <Copy name="Link" text={link.value} />
         {isLocal() && (
           <p class="long" role="status">
-            This address is one of your own machine. For others, put the part from # on behind the address of a studio
-            that they reach.
+            This address works only on your own machine. To share it, append the part that starts with # to the address
+            of a studio that others can reach.
           </p>
         )}
         {link.value.length > LONG && (
           <p class="long" role="status">
-            The link has {link.value.length.toLocaleString("en")} characters. Some programs cut links that are longer
-            than {LONG.toLocaleString("en")}: save the scenario as a file, or send it so that it stays whole.
+            The link has {link.value.length.toLocaleString("en")} characters. Some programs truncate links with more
+            than {LONG.toLocaleString("en")}: save the scenario as a file, or check that the link arrives complete.
           </p>
         )}
-        <Copy name="To embed it in a page" text={frame.value} />
+        <Copy name="HTML to embed it in a page" text={frame.value} />
         <form method="dialog">
           <button type="submit">Close</button>
         </form>
@@ -51,18 +52,16 @@ export default function ShareButton() {
       {fault.value && (
         <div class="link-fault" role="alert">
           <p>
-            The link was not opened: {fault}. The page goes on with {title}.
+            The link was not opened: {fault}. The studio still shows {title}.
           </p>
-          <button type="button" class="icon" aria-label="Close" onClick={() => (fault.value = undefined)}>
-            ×
-          </button>
+          <Cross label="Close" act={() => (fault.value = undefined)} />
         </div>
       )}
     </>
   );
 }
 
-/** Whether others cannot reach this page. */
+/** Returns true if others cannot reach this page. */
 function isLocal(): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname) || location.protocol === "file:";
 }

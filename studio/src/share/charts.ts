@@ -2,8 +2,7 @@
 
 import type { Table } from "../engine/protocol.ts";
 import type { Figure, FigureLine } from "../save/figure.ts";
-import { unitOf } from "../save/report/charts.ts";
-import { binWidth, goodputs } from "../save/report/goodput.ts";
+import { placesOf, unitOf } from "../save/report/charts.ts";
 import { summaryOf } from "../save/report/summary.ts";
 import type { WholeRun } from "../save/whole.ts";
 
@@ -15,7 +14,7 @@ export function figuresOf(run: WholeRun): Figure[] {
   return [windows(run), goodput(run), queues(run)].filter(({ lines }) => lines.length > 0);
 }
 
-/** A column of the rows of one flow or link; where proxies split a flow, of its own sender. */
+/** Returns a column of the rows of one flow or link; if proxies split a flow, the rows of its first leg. */
 function rows(table: Table | undefined, key: "flow" | "link", number: number, column: string): Float64Array {
   const keys = table?.columns[key]?.values ?? [];
   const leg = table?.columns.leg?.values;
@@ -37,22 +36,15 @@ function windows({ flows, tables }: WholeRun): Figure {
   return { title: "cwnd", unit: "segments", xTitle: TIME, lines };
 }
 
-function goodput(run: WholeRun): Figure {
-  const { simulated_s } = summaryOf(run);
-  const { flows, tables } = run;
-  const width = binWidth(simulated_s);
-  const all = flows.slice(0, FLOWS).flatMap((name, at) => {
-    const times = rows(tables.trace, "flow", at, "time_s");
-    const rates = goodputs(times, rows(tables.trace, "flow", at, "arrived_bytes"), width, simulated_s);
-    return times.length > 0 ? [{ name, rates }] : [];
+/** Returns the goodput as in the report. */
+function goodput({ charts, flows: [first = "", ...others] }: WholeRun): Figure {
+  const [panel] = charts?.find(({ name }) => name === "goodput")?.panels ?? [];
+  const series = panel?.kind === "line" ? panel.series.slice(0, FLOWS) : [];
+  const lines = series.map((line): FigureLine => {
+    const y = line.y.map((value) => value ?? Number.NaN);
+    return { name: others.length > 0 ? line.name : first, x: placesOf(line), y };
   });
-  const [factor, unit] = unitOf(Math.max(0, ...all.flatMap(({ rates }) => rates)), "bit/s");
-  const lines = all.map(({ name, rates }) => ({
-    name,
-    x: rates.map((_, step) => (step + 0.5) * width),
-    y: rates.map((rate) => rate / factor),
-  }));
-  return { title: "goodput", unit, xTitle: TIME, lines };
+  return { title: "goodput", unit: panel?.title ?? "", xTitle: TIME, lines };
 }
 
 function queues(run: WholeRun): Figure {
@@ -69,7 +61,7 @@ function queues(run: WholeRun): Figure {
   return { title: "queue", unit: "packets", xTitle: TIME, lines };
 }
 
-/** The first flows in numbers. */
+/** Returns a table of the first flows. */
 export function rowsOf(run: WholeRun): { heads: string[]; rows: [string, ...string[]][] } {
   const flows = summaryOf(run).flows.slice(0, 2 * FLOWS);
   const [factor, unit] = unitOf(Math.max(0, ...flows.map(({ goodput_bps }) => goodput_bps)), "bit/s");
@@ -83,5 +75,5 @@ export function rowsOf(run: WholeRun): { heads: string[]; rows: [string, ...stri
     String(flow.timeouts),
     flow.mean_rtt_s === null ? "–" : `${short(1e3 * flow.mean_rtt_s)} ms`,
   ]);
-  return { heads: ["flow", "congestion", "goodput", "finished", "sent again", "timeouts", "mean RTT"], rows };
+  return { heads: ["flow", "congestion", "goodput", "finished", "retransmitted", "timeouts", "mean RTT"], rows };
 }

@@ -4,11 +4,11 @@
  *     <script type="module" src="studio/lightlag-run.js"></script>
  *     <lightlag-run scenario="geo" sets="defaults.tcp.congestion=bbr" seed="2" height="600"></lightlag-run>
  *
- * A scenario of one's own stands inside, in `<script type="application/toml">`.
+ * A custom scenario is inside the element, in `<script type="application/toml">`.
  */
 
-import { queryOf, setsOf, type Wish } from "./asked.ts";
 import { written } from "./link.ts";
+import { queryOf, setsOf, type Wish } from "./parameters.ts";
 
 const here = import.meta.url;
 const HEIGHT = 640;

@@ -1,23 +1,26 @@
-/** A run of one scenario in a frame: a button, charts, numbers, the hash, and a link to the whole studio. */
+/** A run of one scenario in a frame: a button, charts, numbers, the hash, and a link to the full studio. */
 
 import { computed, signal } from "@preact/signals";
 import { render } from "preact";
+import { Fault } from "../app/fault.tsx";
+import { Options } from "../app/fields.tsx";
 import { presets } from "../app/presets.ts";
+import { Scrolled, Table } from "../app/table.tsx";
 import { applyTheme, isDark } from "../app/theme.ts";
 import { engine } from "../engine/here.ts";
-import type { Asked } from "../engine/protocol.ts";
+import type { ScenarioInput } from "../engine/protocol.ts";
 import { drawn, type Figure } from "../save/figure.ts";
 import { type WholeRun, wholeRun } from "../save/whole.ts";
-import { wishOf } from "./asked.ts";
 import { figuresOf, rowsOf } from "./charts.ts";
 import { isLink, read, type Shared, written } from "./link.ts";
+import { wishOf } from "./parameters.ts";
 
 const wish = wishOf(location.search);
 const scenario = signal<Shared | undefined>(undefined);
 const fault = signal<string | undefined>(undefined);
 const run = signal<WholeRun | undefined>(undefined);
 const isRunning = signal(false);
-/** The algorithm of all flows; empty: that of the scenario. */
+/** The algorithm of all flows; empty for the scenario's. */
 const congestion = signal("");
 const algorithms = signal<string[]>([]);
 const width = signal(document.documentElement.clientWidth);
@@ -55,32 +58,32 @@ function preset(): Shared {
   return { toml: found.toml };
 }
 
-/** The scenario as text with the changes of the address, for the studio. */
+/** Returns the scenario as text with the changes of the address, for the studio. */
 async function changed(shared: Shared): Promise<Shared> {
   if (wish.sets.length === 0) {
     return shared;
   }
   const own = engine();
   try {
-    const { scenario } = await own.ask({ op: "check", ...asked(shared, wish.sets) });
+    const { scenario } = await own.ask({ op: "check", ...inputOf(shared, wish.sets) });
     return scenario ? { ...shared, toml: (await own.ask({ op: "write", scenario })).toml } : shared;
   } finally {
     own.close();
   }
 }
 
-function asked({ toml, files }: Shared, sets: [string, string][]): Asked {
+function inputOf({ toml, files }: Shared, sets: [string, string][]): ScenarioInput {
   return { toml, files: files ?? {}, sets };
 }
 
-/** One algorithm for all flows, whatever they name themselves. */
+/** Returns changes that set one algorithm for all flows, even if they name their own. */
 async function chosen(shared: Shared): Promise<[string, string][]> {
   const name = congestion.peek();
   if (!name) {
     return wish.sets;
   }
   const own = engine();
-  const { scenario } = await own.ask({ op: "check", ...asked(shared, wish.sets) });
+  const { scenario } = await own.ask({ op: "check", ...inputOf(shared, wish.sets) });
   own.close();
   const flows = Array.isArray(scenario?.flows)
     ? (scenario.flows as { congestion?: unknown; tcp?: Record<string, unknown> }[])
@@ -99,7 +102,7 @@ async function start(): Promise<void> {
   isRunning.value = true;
   fault.value = undefined;
   try {
-    run.value = await wholeRun(asked(shared, await chosen(shared)), { seed: seed() });
+    run.value = await wholeRun(inputOf(shared, await chosen(shared)), { seed: seed() });
   } catch (error) {
     fault.value = error instanceof Error ? error.message : String(error);
   } finally {
@@ -116,10 +119,8 @@ function Embed() {
         <label>
           Congestion control
           <select value={congestion.value} onChange={(event) => (congestion.value = event.currentTarget.value)}>
-            <option value="">of the scenario</option>
-            {algorithms.value.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
+            <option value="">as in the scenario</option>
+            <Options options={algorithms.value} />
           </select>
         </label>
         <button
@@ -134,11 +135,7 @@ function Embed() {
           Open in the studio
         </a>
       </header>
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault>{fault.value}</Fault>
       <div class="charts">
         {figures.value.map((figure) => (
           <Chart key={figure.title} figure={figure} />
@@ -165,7 +162,7 @@ function Chart({ figure }: { figure: Figure }) {
       src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`}
       width={wide}
       height={210}
-      alt={`${figure.title} in ${figure.unit} over time: ${names}. The table below has the numbers.`}
+      alt={`${figure.title} in ${figure.unit} over time: ${names}. The table below has the values.`}
     />
   );
 }
@@ -173,30 +170,18 @@ function Chart({ figure }: { figure: Figure }) {
 function Numbers({ run }: { run: WholeRun }) {
   const { heads, rows } = rowsOf(run);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keyboard
-    <section class="wide" tabIndex={0} aria-label="Numbers">
-      <table aria-label="Flows">
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
+    <Scrolled label="Values" kind="wide">
+      <Table label="Flows" heads={heads}>
+        {rows.map(([name, ...cells]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {cells.map((cell, at) => (
+              <td key={heads[at + 1]}>{cell}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, ...cells]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {cells.map((cell, at) => (
-                <td key={heads[at + 1]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        ))}
+      </Table>
+    </Scrolled>
   );
 }
 

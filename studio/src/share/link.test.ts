@@ -24,7 +24,7 @@ describe("links", () => {
     { requiredKeys: ["toml"], noNullPrototype: true },
   );
 
-  test("what is written is read", async () => {
+  test("a written link is read back", async () => {
     await fc.assert(
       fc.asyncProperty(shared, async (given) => {
         const fragment = await written(given as Shared);
@@ -35,7 +35,7 @@ describe("links", () => {
     );
   });
 
-  test("a damaged link is one clear error, or a scenario", async () => {
+  test("a damaged link gives one clear error, or a scenario", async () => {
     const whole = await written({ toml: 'name = "x"\nduration = "10 s"\n' });
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 4), fc.constantFrom("A", "-", "%", "ä", ""), async (at, letter) => {
@@ -53,33 +53,33 @@ describe("links", () => {
   });
 
   test.each([
-    ["", "holds no scenario"],
-    ["#main", "holds no scenario"],
-    ["#b.AAAA", 'has form "b"'],
-    ["#a.", "damaged or cut off"],
-    ["#a.****", "characters that no link has"],
-    ["#a.A", "damaged or cut off"],
-    [link("no JSON"), "no text that can be read"],
-    [link("[]"), "holds no scenario"],
-    [link("{}"), "holds no scenario"],
+    ["", "has no scenario"],
+    ["#main", "has no scenario"],
+    ["#b.AAAA", 'has version "b"'],
+    ["#a.", "damaged or truncated"],
+    ["#a.****", "invalid characters"],
+    ["#a.A", "damaged or truncated"],
+    [link("no JSON"), "its text cannot be decoded"],
+    [link("[]"), "has no scenario"],
+    [link("{}"), "has no scenario"],
     [link('{"toml": 7}'), "toml is 7"],
     [link('{"toml": "", "files": {"a": 1}}'), 'files is {"a":1}'],
     [link('{"toml": "", "seed": -1}'), "seed is -1"],
     [link('{"toml": "", "seed": 0.5}'), "seed is 0.5"],
     [link('{"toml": "", "variants": [{"name": "a", "sets": [["k"]]}]}'), "variants is"],
     [link('{"toml": "", "seeds": 100000}'), "seeds is 100000"],
-  ])("%s is refused", async (fragment, message) => {
+  ])("%s is rejected", async (fragment, message) => {
     await expect(read(fragment)).rejects.toThrow(message);
   });
 
-  test("a link that is too long, or unpacks to too much, is refused", async () => {
-    await expect(read(`#a.${"A".repeat(MOST_CHARACTERS)}`)).rejects.toThrow("at most 2,000,000 are read");
+  test("a link that is too long, or unpacks to too many bytes, is rejected", async () => {
+    await expect(read(`#a.${"A".repeat(MOST_CHARACTERS)}`)).rejects.toThrow("the maximum is 2,000,000");
     const bomb = link(JSON.stringify({ toml: " ".repeat(12_000_000) }));
     expect(bomb.length).toBeLessThan(MOST_CHARACTERS);
     await expect(read(bomb)).rejects.toThrow("more than 10 MB");
   });
 
-  test("keys of pages to come are left out", async () => {
+  test("keys of later versions are left out", async () => {
     expect(await read(link('{"toml": "x", "mood": "good", "seed": 3}'))).toEqual({ toml: "x", seed: 3 });
   });
 });

@@ -1,12 +1,13 @@
 /**
- * Scenarios in links: everything is in the fragment of the address, which no server sees.
+ * Scenarios in links: all data is in the fragment of the address, which is not sent to a server.
  *
  * `#a.` and JSON, deflated (RFC 1951), in base64url (RFC 4648). The letter is the version of this form.
  */
 
+import { base64 } from "../app/base64.ts";
 import type { Variant } from "../app/state.ts";
 
-/** What a link holds. */
+/** Content of a link. */
 export interface Shared {
   toml: string;
   files?: Record<string, string>;
@@ -16,48 +17,48 @@ export interface Shared {
   seeds?: number;
 }
 
-/** The form that is written. */
+/** The version that is written. */
 const VERSION = "a";
-/** The most characters of a link that are read. */
+/** Maximum number of characters of a link that are read. */
 export const MOST_CHARACTERS = 2_000_000;
-/** The most bytes into which they may unpack. */
+/** Maximum size of an unpacked link in bytes. */
 export const MOST_BYTES = 10_000_000;
-/** Links longer than this are cut by some programs. */
+/** Length of a link in characters; some programs cut longer ones. */
 export const LONG = 8_000;
 
-/** Why a link gives no scenario. */
+/** Reason why a link gives no scenario. */
 export class LinkError extends Error {
   override name = "LinkError";
 }
 
-/** The fragment of a scenario, with its `#`. */
+/** Returns the fragment of a scenario, with its `#`. */
 export async function written(shared: Shared): Promise<string> {
   const packed = await pack(new TextEncoder().encode(JSON.stringify(shared)));
   return `#${VERSION}.${toBase64Url(packed)}`;
 }
 
-/** Whether a fragment is one of a scenario, in this form or in one to come. */
+/** Returns true if a fragment holds a scenario, in this version or in a later one. */
 export function isLink(fragment: string): boolean {
   return /^#[a-z]\./.test(fragment);
 }
 
 /**
- * The scenario of a fragment.
+ * Returns the scenario in a fragment.
  *
- * @throws {LinkError} what is wrong with it
+ * @throws {LinkError} if the fragment is invalid
  */
 export async function read(fragment: string): Promise<Shared> {
   if (!isLink(fragment)) {
-    throw new LinkError("the link holds no scenario");
+    throw new LinkError("the link has no scenario");
   }
   if (fragment[1] !== VERSION) {
     throw new LinkError(
-      `the link has form "${fragment[1]}", and this page reads "${VERSION}"; a newer page may read it`,
+      `the link has version "${fragment[1]}", and this studio reads "${VERSION}"; use a newer studio`,
     );
   }
   if (fragment.length > MOST_CHARACTERS) {
     throw new LinkError(
-      `the link has ${fragment.length.toLocaleString("en")} characters; at most ${MOST_CHARACTERS.toLocaleString("en")} are read`,
+      `the link has ${fragment.length.toLocaleString("en")} characters; the maximum is ${MOST_CHARACTERS.toLocaleString("en")}`,
     );
   }
   const bytes = await unpack(fromBase64Url(fragment.slice(3)));
@@ -65,7 +66,7 @@ export async function read(fragment: string): Promise<Shared> {
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new LinkError("the link is damaged or cut off: it holds no text that can be read");
+    throw new LinkError("the link is damaged or truncated: its text cannot be decoded");
   }
   return checked(value);
 }
@@ -75,7 +76,7 @@ async function pack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Unpacks, and stops as soon as there is too much. */
+/** Decompresses, and stops as soon as the limit is exceeded. */
 async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
   const parts: Uint8Array[] = [];
@@ -84,13 +85,15 @@ async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       length += part.value.length;
       if (length > MOST_BYTES) {
-        throw new LinkError(`the link unpacks to more than ${MOST_BYTES / 1e6} MB, which no scenario needs`);
+        throw new LinkError(`the link decompresses to more than ${MOST_BYTES / 1e6} MB, the maximum`);
       }
       parts.push(part.value);
     }
   } catch (error) {
     void reader.cancel().catch(() => undefined);
-    throw error instanceof LinkError ? error : new LinkError("the link is damaged or cut off: it cannot be unpacked");
+    throw error instanceof LinkError
+      ? error
+      : new LinkError("the link is damaged or truncated: it cannot be decompressed");
   }
   const whole = new Uint8Array(length);
   let at = 0;
@@ -102,21 +105,17 @@ async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 }
 
 export function toBase64Url(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  }
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) {
-    throw new LinkError("the link is damaged: it has characters that no link has");
+    throw new LinkError("the link is damaged: it has invalid characters");
   }
   try {
     return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
   } catch {
-    throw new LinkError("the link is damaged or cut off: it cannot be unpacked");
+    throw new LinkError("the link is damaged or truncated: it cannot be decompressed");
   }
 }
 
@@ -136,7 +135,7 @@ function isVariant(value: unknown): value is Variant {
   return isTable(value) && typeof value.name === "string" && Array.isArray(value.sets) && value.sets.every(isPair);
 }
 
-/** What each key of a link must be. */
+/** Validators of the keys of a link. */
 const KEYS: Record<keyof Shared, (value: unknown) => boolean> = {
   toml: (value) => typeof value === "string",
   files: (value) => isTable(value) && Object.values(value).every((file) => typeof file === "string"),
@@ -146,10 +145,10 @@ const KEYS: Record<keyof Shared, (value: unknown) => boolean> = {
   seeds: (value) => isCount(value, 200) && value > 0,
 };
 
-/** A value with the keys of a link. Keys that are unknown here are left out. */
+/** Returns a value with the keys of a link. Unknown keys are left out. */
 function checked(value: unknown): Shared {
   if (!isTable(value) || value.toml === undefined) {
-    throw new LinkError("the link holds no scenario");
+    throw new LinkError("the link has no scenario");
   }
   const found: Table = {};
   for (const [key, isRight] of Object.entries(KEYS)) {

@@ -1,14 +1,14 @@
-/** Takes the scenario of the page's address, at the start and whenever a link is followed. */
+/** Opens the scenario of the page's address, at the start and whenever a link is followed. */
 
 import { batch, signal } from "@preact/signals";
 import { files, seed, seeds, take, toml, variants } from "../app/state.ts";
 import { open, view, views } from "../app/views.ts";
 import { isLink, LinkError, read, type Shared, written } from "./link.ts";
 
-/** Why the link gave no scenario; the page goes on with what it has. */
+/** Reason why the link gave no scenario; the page keeps its own. */
 export const fault = signal<string | undefined>(undefined);
 
-/** Takes the scenario of the address, if there is one. */
+/** Opens the scenario of the address, if there is one. */
 export async function openLink(fragment = location.hash): Promise<void> {
   if (!isLink(fragment)) {
     return;
@@ -21,7 +21,7 @@ export async function openLink(fragment = location.hash): Promise<void> {
   }
 }
 
-/** Follows links for as long as the page lives. */
+/** Opens followed links for the lifetime of the page. */
 export function keepLinks(): void {
   addEventListener("hashchange", () => void openLink());
 }
@@ -38,7 +38,7 @@ function accept(shared: Shared): void {
   }
 }
 
-/** What a link of this page holds now. */
+/** Returns the content of a link to this page. */
 export function current(): Shared {
   const shared: Shared = { toml: toml.value, view: view.value };
   if (Object.keys(files.value).length > 0) {
@@ -54,7 +54,7 @@ export function current(): Shared {
   return shared;
 }
 
-/** The address of a page of the studio with a fragment. */
+/** Returns the address of a page of the studio with a fragment. */
 export async function linkTo(page: string, shared: Shared): Promise<string> {
   const address = new URL(page, document.baseURI);
   address.search = "";

@@ -1,15 +1,15 @@
-/** The box in which nodes fly: as the scenario gives it, or as large as their places at the start ask for. */
+/** The box of flying nodes: from the scenario, or large enough for their initial positions. */
 
 import type { Scenario } from "../engine/protocol.ts";
 import type { Extent } from "./cloud.ts";
 
-/** Metres of a text such as "400 m"; nothing where it is none. */
+/** Returns the metres of a text such as "400 m", or undefined. */
 function metres(text: unknown): number | undefined {
   const [, number, unit] = /^([\d.eE+-]+)\s*(k?m)$/.exec(String(text)) ?? [];
   return number === undefined ? undefined : Number(number) * (unit === "km" ? 1000 : 1);
 }
 
-/** The extent around places, x, y and z one after another, and the area of the scenario. */
+/** Returns the extent of positions, x, y and z one after another, and of the scenario's area. */
 export function extentOf(scenario: Scenario | undefined, places: Float32Array): Extent {
   const area = (scenario?.topology as { area?: unknown[] } | undefined)?.area?.map(metres) ?? [];
   const axis = (at: number): [number, number] => {

@@ -1,4 +1,4 @@
-/** The lengths along the edges of an area, as text at places of it. */
+/** Labels with the lengths of the edges of an area, and their positions. */
 
 import type { Extent } from "./cloud.ts";
 
@@ -7,7 +7,10 @@ export interface Mark {
   at: [x: number, y: number, z: number];
 }
 
-/** The ends of the axes with their units: east and north along the nearest edges of the ground, up along one at the side. */
+/**
+ * Returns the ends of the axes with their units: east and north along the nearest ground edges, up along one at
+ * the side.
+ */
 export function marksOf({ least: [west, south, ground], most: [east, north, top] }: Extent): Mark[] {
   const along = (at: number, direction: string) => `${length(at)} ${direction}`;
   return [
@@ -18,7 +21,7 @@ export function marksOf({ least: [west, south, ground], most: [east, north, top]
   ];
 }
 
-/** Metres as text, in kilometres where there are many. */
+/** Formats metres, in kilometres if there are many. */
 function length(metres: number): string {
   return Math.abs(metres) >= 10_000 ? `${Number((metres / 1000).toFixed(1))} km` : `${Math.round(metres)} m`;
 }

@@ -1,4 +1,4 @@
-/** Nodes with radios as things of a scene: where they are and were, who hears whom, the box of their area, paths of flows. */
+/** Nodes with radios as objects of a scene: positions and tracks, links, the box of their area, paths of flows. */
 
 import {
   Box3,
@@ -15,14 +15,12 @@ import {
   PointsMaterial,
   Vector3,
 } from "three";
-import { LineMaterial } from "three/addons/lines/LineMaterial.js";
-import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
-import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
 import { colour } from "../app/theme.ts";
 import type { Flight } from "../engine/protocol.ts";
 import { dot } from "./heaven.ts";
+import { Paths } from "./paths.ts";
 
-/** Seconds of flight that a track shows, and its pieces. */
+/** Seconds of flight that a track shows, and its number of segments. */
 const TRACK_S = 20;
 const PIECES = 40;
 
@@ -30,7 +28,7 @@ export type Extent = NonNullable<Flight["extent"]>;
 
 export class Cloud {
   readonly group = new Group();
-  /** x, y, z in metres: east, north, up. */
+  /** Coordinates of each node in metres: x (east), y (north), z (up). */
   readonly places: Float32Array;
   private readonly inside = new Group();
   private readonly attribute: BufferAttribute;
@@ -41,9 +39,9 @@ export class Cloud {
   private pairs: Uint32Array = new Uint32Array();
   private readonly box: Box3Helper;
   private grid: GridHelper;
-  private readonly lines: LineSegments2[];
+  private readonly paths: Paths;
   private past: { time_s: number; places: Float32Array }[] = [];
-  /** Metres that make a length of one. */
+  /** Metres per unit of length of the scene. */
   readonly scale: number;
   readonly middle: Vector3;
 
@@ -71,16 +69,11 @@ export class Cloud {
     );
     this.box = new Box3Helper(new Box3(new Vector3(...least), new Vector3(...most)));
     this.grid = this.ground();
-    this.lines = Array.from({ length: flows }, () => {
-      const line = new LineSegments2(new LineSegmentsGeometry(), new LineMaterial({ linewidth: 3 }));
-      line.visible = false;
-      line.frustumCulled = false;
-      return line;
-    });
+    this.paths = new Paths(flows, 3);
     for (const part of [this.nodes, this.stems, this.tracks, this.heard]) {
       part.frustumCulled = false;
     }
-    this.inside.add(this.heard, this.nodes, this.stems, this.tracks, this.box, ...this.lines);
+    this.inside.add(this.heard, this.nodes, this.stems, this.tracks, this.box, ...this.paths.lines);
     this.group.add(this.inside, this.grid);
     this.inside.rotation.x = -Math.PI / 2;
     this.inside.scale.setScalar(1 / this.scale);
@@ -88,7 +81,7 @@ export class Cloud {
     this.restyle();
   }
 
-  /** Takes the places as they were written, at a time. */
+  /** Updates the scene after `places` has changed to the positions at a time. */
   moved(time_s: number): void {
     this.attribute.needsUpdate = true;
     const stems = this.stems.geometry.getAttribute("position") as BufferAttribute;
@@ -112,7 +105,7 @@ export class Cloud {
     }
   }
 
-  /** Shows who hears whom: pairs of nodes, each the fainter the weaker its signal is. */
+  /** Shows links between pairs of nodes; a weaker signal gives a fainter line. */
   links(pairs: Uint32Array, strengths: Float64Array): void {
     const { geometry } = this.heard;
     if (pairs !== this.pairs) {
@@ -136,30 +129,16 @@ export class Cloud {
     this.heard.visible = isOn;
   }
 
-  /** Shows the ways of flows: numbers of nodes. */
+  /** Shows the paths of flows, as indices of nodes. */
   ways(ways: (number[] | undefined)[]): void {
-    this.lines.forEach((line, flow) => {
-      const way = ways[flow] ?? [];
-      line.visible = way.length > 1;
-      if (!line.visible) {
-        return;
-      }
-      const ends: number[] = [];
-      for (let hop = 1; hop < way.length; hop++) {
-        for (const node of [way[hop - 1] ?? 0, way[hop] ?? 0]) {
-          ends.push(...this.places.subarray(node * 3, node * 3 + 3));
-        }
-      }
-      line.geometry.dispose();
-      line.geometry = new LineSegmentsGeometry().setPositions(ends);
-    });
+    this.paths.show(ways, this.places);
   }
 
   showTracks(isOn: boolean): void {
     this.tracks.visible = isOn;
   }
 
-  /** Where metres of the area are in the scene. */
+  /** Returns the scene coordinates of a point of the area, given in metres. */
   point(x: number, y: number, z: number): Vector3 {
     const { middle, scale } = this;
     return new Vector3((x - middle.x) / scale, (z - middle.z) / scale, -(y - middle.y) / scale);
@@ -175,9 +154,7 @@ export class Cloud {
     this.grid.dispose();
     this.grid = this.ground();
     this.group.add(this.grid);
-    this.lines.forEach((line, flow) => {
-      line.material.color = new Color(colour(`s${(flow % 8) + 1}`));
-    });
+    this.paths.restyle();
   }
 
   private track(): void {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Door, Sky } from "../engine/protocol.ts";
 import { coursesOf, wayAt } from "./course.ts";
 
-test("flows between the same stations share their ways; the newest way counts", async () => {
+test("flows between the same stations share their paths; the newest path is returned", async () => {
   let asked = 0;
   const door = {
     ask: async () => {

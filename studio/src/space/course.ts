@@ -1,4 +1,4 @@
-/** The ways of flows over satellites, as they change with time. */
+/** Paths of flows over satellites, as they change with time. */
 
 import type { Door, Sky } from "../engine/protocol.ts";
 
@@ -7,10 +7,10 @@ export interface Course {
   ways: { from_s: number; nodes: number[] }[];
 }
 
-/** As many flows have their ways sought. */
+/** Maximum number of flows whose paths are computed. */
 const MOST = 24;
 
-/** The ways of all flows up to a time. Flows between the same stations share theirs. */
+/** Returns the paths of all flows up to a time. Flows between the same stations share theirs. */
 export async function coursesOf(door: Door, { place, flows, courses }: Sky, until_s: number): Promise<Course[]> {
   if (courses) {
     return courses.slice(0, MOST);
@@ -26,7 +26,7 @@ export async function coursesOf(door: Door, { place, flows, courses }: Sky, unti
   return Promise.all(found);
 }
 
-/** The way at a time: empty where there is none. */
+/** Returns the path at a time: empty if there is none. */
 export function wayAt({ ways }: Course, time_s: number): { from_s: number; nodes: number[] } {
   return ways.findLast(({ from_s }) => from_s <= time_s) ?? { from_s: 0, nodes: [] };
 }

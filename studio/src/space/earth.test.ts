@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import land from "../../../python/lightlag/constellation/land.json";
 import { closed, placeInWords, placeOf } from "./earth.ts";
 
-test("an outline goes on over the edge of the map, and one around a pole is closed there", () => {
+test("an outline continues over the edge of the map, and one around a pole is closed there", () => {
   expect(
     closed([
       [170, 60],

@@ -5,13 +5,13 @@ import land from "../../../python/lightlag/constellation/land.json";
 import { colour } from "../app/theme.ts";
 import { isSlow } from "./stage.ts";
 
-/** Metres. */
+/** Mean radius of the Earth in metres. */
 export const RADIUS = 6_371_000;
 
 const WIDTH = 4096;
 const HEIGHT = 2048;
 
-/** The globe. Its texture is painted by {@link paintEarth}. */
+/** Returns the globe. {@link paintEarth} paints its texture. */
 export function earth(): Mesh<SphereGeometry, MeshBasicMaterial> {
   const material = new MeshBasicMaterial();
   paintEarth(material);
@@ -53,7 +53,10 @@ export function paintEarth(material: MeshBasicMaterial): void {
   material.needsUpdate = true;
 }
 
-/** An outline whose longitudes go on beyond 180 degrees instead of jumping; one around a pole is closed there. */
+/**
+ * Returns an outline whose longitudes continue beyond 180 degrees instead of jumping; one around a pole is closed
+ * there.
+ */
 export function closed(ring: number[][]): [longitude: number, latitude: number][] {
   const outline: [number, number][] = [];
   let turn = 0;
@@ -89,11 +92,11 @@ function graticule(pen: CanvasRenderingContext2D): void {
 export interface Place {
   latitude: number;
   longitude: number;
-  /** Metres above the mean radius. */
+  /** Height above the mean radius, in metres. */
   height: number;
 }
 
-/** Where a point in the frame that turns with the Earth is, in degrees and metres. */
+/** Converts a point in the frame that rotates with the Earth to degrees and metres. */
 export function placeOf(x: number, y: number, z: number): Place {
   const length = Math.hypot(x, y, z);
   return {
@@ -103,7 +106,7 @@ export function placeOf(x: number, y: number, z: number): Place {
   };
 }
 
-/** A place in words. */
+/** Describes a position as text. */
 export function placeInWords({ latitude, longitude }: Place): string {
   const north = `${Math.abs(latitude).toFixed(1)}° ${latitude < 0 ? "S" : "N"}`;
   return `${north}, ${Math.abs(longitude).toFixed(1)}° ${longitude < 0 ? "W" : "E"}`;

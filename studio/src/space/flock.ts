@@ -1,28 +1,27 @@
-/** The flight as it lives on the page: an engine that knows the places, a stage that shows them. */
+/** The flight on the page: an engine that computes the positions, a stage that shows them. */
 
 import { Mover } from "../app/mover.ts";
 import { colour } from "../app/theme.ts";
 import type { Ways } from "../app/ways.ts";
-import type { Asked, Door, Flight, Scenario } from "../engine/protocol.ts";
+import type { Door, Flight, Scenario, ScenarioInput } from "../engine/protocol.ts";
 import { extentOf } from "./area.ts";
 import { type Mark, marksOf } from "./axes.ts";
 import { Cloud } from "./cloud.ts";
-import { Stage } from "./stage.ts";
+import { type Point, Stage } from "./stage.ts";
 import { Tags } from "./tags.ts";
 
 const TOLD = 250;
-const REACH = 14;
-/** As many flows have their ways shown. */
+/** Maximum number of flows whose paths are shown. */
 const MOST_FLOWS = 40;
-/** Pixels of width for a name: where there are less, a node is named under the pointer only. */
+/** Minimum pixels per name: below it, a node is named under the pointer only. */
 const ROOM = 40;
-/** Width by height of a place in which the area has room from the nearest look. */
+/** Width divided by height of a view that contains the area from the nearest camera. */
 const WIDE = 1.6;
 
 export interface FlockNow {
   time_s: number;
   ways: { flow: number; since_s: number; nodes: string[] }[];
-  /** Pairs of nodes that hear each other, where they are known. */
+  /** Number of pairs of nodes that hear each other, where known. */
   links: number;
 }
 
@@ -32,10 +31,9 @@ export class Flock {
   private readonly tags: Tags;
   private readonly axes: Tags;
   private readonly marks: Mark[];
-  /** The number in the flight of each node of the run. */
+  /** Index of a node in the flight, by its index in the run. */
   private readonly numberOf: Map<number, number>;
   private told = 0;
-  private pointer: { x: number; y: number } | undefined;
   private marked: number | undefined;
 
   private constructor(
@@ -61,27 +59,19 @@ export class Flock {
     this.stage.ground(colour("heaven"));
     this.axes = new Tags(host, "axis");
     this.tags = new Tags(host);
-    this.stage.canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-      this.pointer = { x: offsetX, y: offsetY };
-      this.stage.paint();
-    });
-    this.stage.canvas.addEventListener("pointerleave", () => {
-      this.pointer = undefined;
-      this.stage.paint();
-    });
   }
 
   static async open(
     host: HTMLElement,
     door: Door,
-    asked: Asked,
+    input: ScenarioInput,
     nodes: string[],
     ways: Ways,
     wanted: () => number,
     tell: (now: FlockNow) => void,
   ): Promise<Flock> {
-    const mover = await Mover.open<Flight>(door, "flight", asked);
-    const { scenario } = await door.ask({ op: "check", ...asked });
+    const mover = await Mover.open<Flight>(door, "flight", input);
+    const { scenario } = await door.ask({ op: "check", ...input });
     return new Flock(host, mover, scenario, nodes, ways, wanted, tell);
   }
 
@@ -89,7 +79,7 @@ export class Flock {
     return this.mover.about.nodes;
   }
 
-  /** Where a node is, in metres. */
+  /** Returns the position of a node, in metres. */
   placeOf(node: number): [x: number, y: number, z: number] {
     const [x = 0, y = 0, z = 0] = this.cloud.places.subarray(node * 3, node * 3 + 3);
     return [x, y, z];
@@ -109,7 +99,7 @@ export class Flock {
     this.stage.paint();
   }
 
-  /** Whether it is known who hears whom. */
+  /** Whether links between nodes are known. */
   get hasLinks(): boolean {
     return this.mover.about.extent !== undefined;
   }
@@ -166,37 +156,28 @@ export class Flock {
     const ends = this.marks.map(({ says }) => says);
     this.axes.show(ends, (at) => this.seenAt(this.marks[at]?.at ?? [0, 0, 0]));
     this.tags.show(names.length * ROOM <= this.stage.canvas.clientWidth ? names : [], (node) => this.seen(node));
-    const node = (this.pointer && this.nearest(this.pointer)) ?? this.marked;
+    const node = this.stage.pointed(names.length, (node) => this.seen(node)) ?? this.marked;
     const at = node === undefined ? undefined : this.seen(node);
     this.tags.hover(node === undefined ? undefined : `${names[node]}\n${inMetres(this.placeOf(node))}`, at);
   }
 
-  private nearest({ x, y }: { x: number; y: number }): number | undefined {
-    const distances = this.names.map((_, node) => {
-      const at = this.seen(node);
-      return { node, far: at ? Math.hypot(at.x - x, at.y - y) : REACH };
-    });
-    const best = distances.reduce((one, other) => (other.far < one.far ? other : one), { node: -1, far: REACH });
-    return best.node < 0 ? undefined : best.node;
-  }
-
-  private seen(node: number): { x: number; y: number } | undefined {
+  private seen(node: number): Point | undefined {
     return this.seenAt(this.placeOf(node));
   }
 
-  private seenAt(place: [x: number, y: number, z: number]): { x: number; y: number } | undefined {
+  private seenAt(place: [x: number, y: number, z: number]): Point | undefined {
     const at = this.stage.project(this.cloud.point(...place));
     return at.depth > 1 ? undefined : at;
   }
 }
 
-/** The first look, from so far that the whole area is in view, also where the place is narrow. */
+/** Returns the initial camera distance, with the entire area in view even if the view is narrow. */
 function reachOf({ clientWidth, clientHeight }: HTMLElement) {
   const back = Math.min(2, 1.2 * Math.max(1, WIDE / (clientWidth / clientHeight || WIDE)));
   return { near: 0.25, far: 5, from: [0.62 * back, 0.72 * back, 1.05 * back] as [number, number, number] };
 }
 
-/** A place in words: east, north, up. */
+/** Describes a position as text: east, north, up. */
 export function inMetres([x, y, z]: [number, number, number]): string {
   return `${Math.round(x)} m east, ${Math.round(y)} m north, ${Math.round(z)} m up`;
 }

@@ -1,16 +1,16 @@
-/** The time that is shown in space: that of the run, or one that somebody chose. A recording goes to a time itself. */
+/** The time that the scene shows: the run's, or a selected one. A recording is moved to the selected time itself. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Watched } from "../app/watched.ts";
 
-/** The id of the time in words. */
+/** The id of the element that shows the time as text. */
 export const SAYS = "space-time-says";
 
 export interface Shown {
-  /** The time that was chosen; undefined follows the run. */
+  /** The selected time; undefined follows the run. */
   chosen: Signal<number | undefined>;
   wanted: ReadonlySignal<number>;
-  /** Whether the run can go to any time, so that there is nothing to follow. */
+  /** Whether all times of the run are recorded, so that it is not followed. */
   isRecorded: boolean;
   choose(time_s: number): void;
 }
@@ -32,7 +32,7 @@ export function shownTime(live: Watched): Shown {
   };
 }
 
-/** A slider over the time of the run, and the way back to the run. */
+/** A slider over the time of the run, and the button that returns to the run's time. */
 export function TimeBar({ shown, end, says }: { shown: Shown; end: number; says: string }) {
   const { chosen, wanted } = shown;
   return (

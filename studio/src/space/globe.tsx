@@ -2,13 +2,16 @@ import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
-import { Name, PathOf } from "../app/name.tsx";
+import { Fault } from "../app/fault.tsx";
+import { Tick } from "../app/fields.tsx";
+import { Name } from "../app/name.tsx";
 import { Roving } from "../app/roving.tsx";
 import type { Watched } from "../app/watched.ts";
 import { placeInWords } from "./earth.ts";
-import { SAYS, shownTime, TimeBar } from "./follow.tsx";
+import { shownTime, TimeBar } from "./follow.tsx";
 import { type Item, Legend } from "./legend.tsx";
 import { Orbits, type OrbitsNow } from "./orbits.ts";
+import { PathTable, Place } from "./place.tsx";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
@@ -38,7 +41,7 @@ export default function Globe({ live }: { live: Watched }) {
     scene: orbits,
     fault,
   } = useScene(live, async (place, own) => {
-    const opened = await Orbits.open(place, own, live.asked, end, () => shown.wanted.peek(), tell);
+    const opened = await Orbits.open(place, own, live.input, end, () => shown.wanted.peek(), tell);
     opened.showLinks(hasLinks.peek());
     return opened;
   });
@@ -49,38 +52,17 @@ export default function Globe({ live }: { live: Watched }) {
     <section class="space" aria-label="Globe">
       <div class="space-bar">
         <TimeBar shown={shown} end={end} says={timeSays(orbits.current, now.value?.time_s ?? 0)} />
-        <label>
-          <input
-            type="checkbox"
-            checked={hasLinks.value}
-            onInput={({ currentTarget }) => {
-              hasLinks.value = currentTarget.checked;
-              orbits.current?.showLinks(currentTarget.checked);
-            }}
-          />
-          Links between satellites
-        </label>
+        <Tick
+          name="Links between satellites"
+          isOn={hasLinks.value}
+          tick={(isOn) => {
+            hasLinks.value = isOn;
+            orbits.current?.showLinks(isOn);
+          }}
+        />
       </div>
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault.value}
-        </p>
-      )}
-      <div
-        class="stage"
-        ref={host}
-        role="application"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the globe
-        tabIndex={0}
-        aria-describedby={`${SAYS} ${id}`}
-        aria-label="The Earth from space. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
-        onKeyDown={(event) => {
-          if (orbits.current?.key(event.key)) {
-            event.preventDefault();
-            event.stopPropagation();
-          }
-        }}
-      />
+      <Fault>{fault.value}</Fault>
+      <Place host={host} id={id} what="The Earth from space" turn={(key) => orbits.current?.key(key)} />
       <Legend items={LEGEND} />
       {now.value && orbits.current && <Listed orbits={orbits.current} now={now.value} id={id} />}
     </section>
@@ -95,7 +77,7 @@ function timeSays(orbits: Orbits | undefined, time_s: number): string {
     : `${seconds} · ${new Date(start + time_s * 1000).toISOString().slice(11, 19)} UTC`;
 }
 
-/** What the picture shows, in words. */
+/** Describes the scene as text. */
 function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: string }) {
   const wanted = useSignal("");
   const { satellites, stations, flows } = orbits.sky;
@@ -108,38 +90,15 @@ function Listed({ orbits, now, id }: { orbits: Orbits; now: OrbitsNow; id: strin
         {now.ways.filter(({ nodes }) => nodes.length > 0).length} of {now.ways.length} flows have a path.
       </p>
       <h3>Paths of flows</h3>
-      <section
-        class="scroll"
-        aria-label="Paths of flows"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
-        tabIndex={0}
-      >
-        <table aria-label="Paths of flows">
-          <thead>
-            <tr>
-              <th scope="col">flow</th>
-              <th scope="col">since</th>
-              <th scope="col">hops</th>
-              <th scope="col">path</th>
-            </tr>
-          </thead>
-          <tbody>
-            {now.ways.map(({ flow, from_s, nodes }, index) => (
-              <tr key={`${index} ${flow}`}>
-                <td>
-                  <span class={`key s${(index % 8) + 1}`} />
-                  <Name of={flow} />
-                </td>
-                <td>{from_s.toFixed(1)} s</td>
-                <td>{Math.max(0, nodes.length - 1)}</td>
-                <td class="path">
-                  {nodes.length > 0 ? <PathOf nodes={nodes.map((node) => orbits.nameOf(node))} /> : "none"}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <PathTable
+        paths={now.ways.map(({ flow, from_s, nodes }, index) => ({
+          key: `${index} ${flow}`,
+          name: flow,
+          colour: index,
+          since_s: from_s,
+          nodes: nodes.map((node) => orbits.nameOf(node)),
+        }))}
+      />
       {flows.length > now.ways.length && (
         <p class="quiet">… and {(flows.length - now.ways.length).toLocaleString("en")} more flows.</p>
       )}
@@ -190,7 +149,7 @@ function Face({ orbits, node, name }: { orbits: Orbits; node: number; name: stri
   return (
     <>
       <button type="button" class="plain" onClick={() => orbits.face(node)}>
-        <Name of={name} />
+        <Name name={name} />
       </button>{" "}
       <span class="quiet">
         {placeInWords(place)}

@@ -1,4 +1,4 @@
-/** Satellites, their links, stations and the ways of flows as things of a scene. */
+/** Satellites, their links, stations and the paths of flows as objects of a scene. */
 
 import {
   BufferAttribute,
@@ -12,13 +12,11 @@ import {
   Points,
   PointsMaterial,
 } from "three";
-import { LineMaterial } from "three/addons/lines/LineMaterial.js";
-import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
-import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
 import { colour } from "../app/theme.ts";
 import { earth, paintEarth, RADIUS } from "./earth.ts";
+import { Paths } from "./paths.ts";
 
-/** The Earth is drawn a little smaller than its mean radius, so that stations in the north stand on it. */
+/** Scale of the drawn Earth: slightly smaller than its mean radius, so that stations in the north are above it. */
 const SUNK = 0.995;
 
 export class Heaven {
@@ -31,7 +29,7 @@ export class Heaven {
   private readonly satellites: Points<BufferGeometry, PointsMaterial>;
   private readonly carriers: Points<BufferGeometry, PointsMaterial>;
   private readonly stations: Points<BufferGeometry, PointsMaterial>;
-  private readonly lines: LineSegments2[];
+  private readonly paths: Paths;
   private isls: Uint32Array | undefined;
 
   constructor(
@@ -51,18 +49,13 @@ export class Heaven {
     this.satellites = this.points(few ? 7 : satelliteCount < 1000 ? 5 : 3.4, range(0, satelliteCount));
     this.carriers = this.points(few ? 12 : 10, []);
     this.stations = this.points(12, range(satelliteCount, stationCount));
-    this.lines = Array.from({ length: flows }, () => {
-      const line = new LineSegments2(new LineSegmentsGeometry(), new LineMaterial({ linewidth: 3.5 }));
-      line.visible = false;
-      line.frustumCulled = false;
-      return line;
-    });
-    turned.add(this.links, this.satellites, this.carriers, this.stations, ...this.lines);
+    this.paths = new Paths(flows, 3.5);
+    turned.add(this.links, this.satellites, this.carriers, this.stations, ...this.paths.lines);
     this.group.add(this.earth, turned);
     this.restyle();
   }
 
-  /** Takes the places as they were written, and links that are up. */
+  /** Updates the scene after `places` has changed; `isls` are the links that are up. */
   moved(isls: Uint32Array): void {
     this.attribute.needsUpdate = true;
     if (isls !== this.isls) {
@@ -71,26 +64,11 @@ export class Heaven {
     }
   }
 
-  /** Shows the way of each flow: numbers of places. */
+  /** Shows the path of each flow, as indices of positions. */
   ways(ways: number[][]): void {
-    const { places } = this;
     const carriers = new Set(ways.flat().filter((node) => node < this.satelliteCount));
     this.carriers.geometry.setIndex([...carriers]);
-    this.lines.forEach((line, flow) => {
-      const way = ways[flow] ?? [];
-      line.visible = way.length > 1;
-      if (!line.visible) {
-        return;
-      }
-      const ends: number[] = [];
-      for (let hop = 1; hop < way.length; hop++) {
-        for (const node of [way[hop - 1] ?? 0, way[hop] ?? 0]) {
-          ends.push(places[node * 3] ?? 0, places[node * 3 + 1] ?? 0, places[node * 3 + 2] ?? 0);
-        }
-      }
-      line.geometry.dispose();
-      line.geometry = new LineSegmentsGeometry().setPositions(ends);
-    });
+    this.paths.show(ways, this.places);
   }
 
   showLinks(isOn: boolean): void {
@@ -103,9 +81,7 @@ export class Heaven {
     this.satellites.material.color = new Color(colour("star"));
     this.carriers.material.color = new Color(colour("s5"));
     this.stations.material.color = new Color(colour("s2"));
-    this.lines.forEach((line, flow) => {
-      line.material.color = new Color(colour(`s${(flow % 8) + 1}`));
-    });
+    this.paths.restyle();
   }
 
   private geometry(): BufferGeometry {
@@ -124,7 +100,7 @@ function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** A round dot. */
+/** Returns the texture of a round dot. */
 export function dot(): CanvasTexture {
   const canvas = document.createElement("canvas");
   canvas.width = 32;

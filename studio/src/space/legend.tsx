@@ -1,4 +1,4 @@
-/** What the things of a picture are. */
+/** Legend of a scene's objects. */
 
 export interface Item {
   /** The class of its colour, and whether it is drawn as a dot or a line. */

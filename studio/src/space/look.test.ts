@@ -13,7 +13,7 @@ test.each([
 ])("%s are in view, and north is up", (_, points) => {
   const eye = lookAt(points, 2.9);
   const distance = eye.length();
-  // A point of the unit sphere is in front of its edge where it is above the plane through the edge, 1/d from the centre.
+  // A point of the unit sphere is visible if it is above the plane through the edge, 1/d from the centre.
   for (const point of points) {
     expect(point.dot(eye) / distance).toBeGreaterThan(1 / distance);
   }
@@ -22,13 +22,13 @@ test.each([
   expect(Math.abs(Math.asin(eye.y / distance)) * (180 / Math.PI)).toBeLessThan(61);
 });
 
-test("the eye is above the middle, and no farther than needed", () => {
+test("the camera is above the middle, at the minimum distance", () => {
   const eye = lookAt([onSphere(0, 20), onSphere(0, 60)], 2.9);
   expect(eye.clone().normalize().angleTo(onSphere(0, 40)) * (180 / Math.PI)).toBeLessThan(3);
   expect(eye.length()).toBeCloseTo(2.9);
 });
 
-test("points all around the Earth have a look as well", () => {
+test("points all around the Earth also have a camera position", () => {
   expect(lookAt([onSphere(0, 0), onSphere(0, 180)], 2.9).length()).toBeCloseTo(12);
   expect(lookAt([], 2.9).length()).toBeGreaterThan(2.899);
 });

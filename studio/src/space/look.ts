@@ -1,18 +1,19 @@
-/** The place from which all given points of the Earth are in view. */
+/** Camera position with all given points of the Earth in view. */
 
 import { Vector3 } from "three";
 
-/** Degrees of a grid of places, and the latitude up to which the eye may be: above it north is no longer up. */
+/** Grid step of positions in degrees, and the maximum latitude of the camera: above it north is no longer up. */
 const STEP = 3;
 const HIGHEST = 60;
-/** Degrees between a point and the edge of the Earth as it is seen. */
+/** Minimum degrees between a point and the visible edge of the Earth. */
 const MARGIN = 5;
-/** The farthest that a look is taken from, in Earth radii: beyond it points are too small. */
+/** Maximum camera distance, in Earth radii: beyond it points are too small. */
 const FARTHEST = 12;
 
 /**
- * The eye's position above the middle of points, in Earth radii; the y axis is that of the poles. It is at least `nearest` from
- * the centre, and farther where a point would be behind the edge. Of points all around the Earth most are in view.
+ * Returns the camera's position above the middle of points, in Earth radii; the y axis points to the north pole. It is
+ * at least `nearest` from the centre, and farther if a point would be hidden by the edge. If points are all around the
+ * Earth, most of them are in view.
  */
 export function lookAt(points: Vector3[], nearest: number): Vector3 {
   const ends = points.map((point) => point.clone().normalize());
@@ -22,7 +23,7 @@ export function lookAt(points: Vector3[], nearest: number): Vector3 {
     for (let longitude = -180; longitude < 180; longitude += STEP) {
       const place = onSphere(latitude, longitude);
       const angle = Math.max(0, ...ends.map((end) => place.angleTo(end)));
-      // Of places that are as good, that nearest to the equator.
+      // Among equally good positions, the one nearest to the equator wins.
       const cost = angle + 1e-3 * Math.abs(latitude);
       if (cost < least) {
         [best, least] = [place, cost];
@@ -34,7 +35,7 @@ export function lookAt(points: Vector3[], nearest: number): Vector3 {
   return best.multiplyScalar(Math.max(nearest, Math.min(FARTHEST, needed)));
 }
 
-/** The point of the unit sphere at degrees of latitude and longitude, in the frame of the scene. */
+/** Returns the point of the unit sphere at degrees of latitude and longitude, in the frame of the scene. */
 export function onSphere(latitude: number, longitude: number): Vector3 {
   const [up, around] = [(latitude * Math.PI) / 180, (longitude * Math.PI) / 180];
   return new Vector3(Math.cos(up) * Math.cos(around), Math.sin(up), -Math.cos(up) * Math.sin(around));

@@ -1,21 +1,22 @@
-/** The globe as it lives on the page: an engine that knows the places, a stage that shows them. */
+/** The globe on the page: an engine that computes the positions, a stage that shows them. */
 
 import { Vector3 } from "three";
 import { Mover } from "../app/mover.ts";
 import { colour } from "../app/theme.ts";
-import type { Asked, Door, Sky } from "../engine/protocol.ts";
+import type { Door, ScenarioInput, Sky } from "../engine/protocol.ts";
 import { type Course, coursesOf, wayAt } from "./course.ts";
 import { placeInWords, placeOf, RADIUS } from "./earth.ts";
 import { Heaven } from "./heaven.ts";
 import { lookAt } from "./look.ts";
-import { Stage } from "./stage.ts";
+import { type Point, Stage } from "./stage.ts";
 import { Tags } from "./tags.ts";
 
-/** Milliseconds between two tellings of the time. */
+/** Milliseconds between two updates of the time. */
 const TOLD = 250;
-/** Pixels around the pointer in which a satellite is named. */
-const REACH = 14;
-/** From so many times the height of the highest satellite all of them are in view: 1.1 over the sine of half the angle. */
+/**
+ * Camera distance, in heights of the highest satellite, that shows all of them: 1.1 over the sine of half the
+ * angle.
+ */
 const FULL = 3.1;
 
 export interface OrbitsNow {
@@ -26,13 +27,12 @@ export interface OrbitsNow {
 
 export class Orbits {
   courses: Course[] = [];
-  /** The satellite or station that is pointed out. */
+  /** The highlighted satellite or station. */
   marked: number | undefined;
   private readonly stage: Stage;
   private readonly heaven: Heaven;
   private readonly tags: Tags;
   private told = 0;
-  private pointer: { x: number; y: number } | undefined;
   private isClosed = false;
 
   private constructor(
@@ -48,25 +48,17 @@ export class Orbits {
     this.stage.scene.add(this.heaven.group);
     this.stage.ground(colour("heaven"));
     this.tags = new Tags(host);
-    this.stage.canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-      this.pointer = { x: offsetX, y: offsetY };
-      this.stage.paint();
-    });
-    this.stage.canvas.addEventListener("pointerleave", () => {
-      this.pointer = undefined;
-      this.stage.paint();
-    });
   }
 
   static async open(
     host: HTMLElement,
     door: Door,
-    asked: Asked,
+    input: ScenarioInput,
     end_s: number,
     wanted: () => number,
     tell: (now: OrbitsNow) => void,
   ): Promise<Orbits> {
-    const mover = await Mover.open<Sky>(door, "sky", asked);
+    const mover = await Mover.open<Sky>(door, "sky", input);
     const orbits = new Orbits(host, mover, wanted, tell);
     void coursesOf(door, mover.about, end_s).then(
       (courses) => {
@@ -102,7 +94,7 @@ export class Orbits {
     this.stage.paint();
   }
 
-  /** Turns the globe so that a place faces the eye. */
+  /** Turns the globe so that a node faces the camera. */
   face(node: number): void {
     this.marked = node;
     const distance = this.stage.camera.position.length();
@@ -142,8 +134,7 @@ export class Orbits {
   private name(): void {
     const { satellites, stations } = this.sky;
     this.tags.show(stations, (index) => this.seen(satellites.length + index));
-    const under = this.pointer && this.nearest(this.pointer);
-    const named = under ?? this.marked;
+    const named = this.stage.pointed(this.mover.count, (node) => this.seen(node)) ?? this.marked;
     const at = named === undefined ? undefined : this.seen(named);
     this.tags.hover(named === undefined ? undefined : this.says(named), at);
   }
@@ -154,22 +145,8 @@ export class Orbits {
     return `${this.nameOf(node)}\n${placeInWords(place)}${height}`;
   }
 
-  private nearest({ x, y }: { x: number; y: number }): number | undefined {
-    let best: number | undefined;
-    let least = REACH;
-    for (let node = 0; node < this.mover.count; node++) {
-      const at = this.seen(node);
-      const distance = at ? Math.hypot(at.x - x, at.y - y) : REACH;
-      if (distance < least) {
-        least = distance;
-        best = node;
-      }
-    }
-    return best;
-  }
-
-  /** Where a place is on the canvas, if the Earth does not hide it. */
-  private seen(node: number): { x: number; y: number } | undefined {
+  /** Returns the canvas position of a node, if the Earth does not hide it. */
+  private seen(node: number): Point | undefined {
     const point = this.point(node);
     const eye = this.stage.camera.position;
     const toPoint = point.clone().sub(eye);
@@ -185,7 +162,7 @@ export class Orbits {
     return new Vector3(x, z, -y).divideScalar(RADIUS);
   }
 
-  /** The first look: at the stations of flows, from so far that all of them and the highest satellite are in view. */
+  /** Returns the initial view: centred on the stations of flows, with all of them and the highest satellite in view. */
   private reach() {
     const { satellites, stations, flows } = this.sky;
     const used = new Set(flows.flatMap(({ from, to }) => [from, to]));

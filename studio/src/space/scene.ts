@@ -1,4 +1,4 @@
-/** The life of a scene in a view: opened for a run, styled with the theme, closed with the view. */
+/** Lifecycle of a scene in a view: opened for a run, styled with the theme, closed with the view. */
 
 import { effect, type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -8,29 +8,32 @@ import type { Watched } from "../app/watched.ts";
 import type { Door } from "../engine/protocol.ts";
 import { hasWebGL } from "./stage.ts";
 
-/** A picture in three dimensions. */
+/** A 3-D scene. */
 interface Scene {
   restyle(): void;
   close(): void;
 }
 
-/** The scene of a run in a place of the page, with a door of its own, opened anew with each round of the run. */
+/**
+ * Opens the scene of a run, with its own engine, in a container of the page; opens it again after each restart of the
+ * run.
+ */
 export function useScene<S extends Scene>(
   live: Watched,
-  open: (place: HTMLElement, own: Door) => Promise<S>,
+  open: (container: HTMLElement, own: Door) => Promise<S>,
 ): { host: RefObject<HTMLDivElement | null>; scene: { current: S | undefined }; fault: Signal<string | undefined> } {
   const host = useRef<HTMLDivElement>(null);
   const scene = useRef<S | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
   const round = live.round.value;
   useEffect(() => {
-    const place = host.current;
-    if (!place || !hasWebGL()) {
+    const container = host.current;
+    if (!container || !hasWebGL()) {
       return;
     }
     const own = live.door();
     let isGone = false;
-    open(place, own).then(
+    open(container, own).then(
       (opened) => {
         if (isGone) {
           opened.close();

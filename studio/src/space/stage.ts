@@ -1,12 +1,12 @@
-/** A place for things in three dimensions: turned by dragging, the wheel and keys, and painted only when something changed. */
+/** A 3-D scene that dragging, the wheel and keys turn, and that is rendered only after a change. */
 
 import { Color, PerspectiveCamera, Scene, Spherical, type Vector3, WebGLRenderer } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
-/** An angle, in radians, and a factor of distance that a key makes. */
+/** Step of a key: an angle in radians, and a factor of distance. */
 const TURN = Math.PI / 24;
 const STEP = 1.15;
-/** Milliseconds of a frame above which a picture that moves is drawn with fewer pixels, and below which with more again. */
+/** Frame times in milliseconds: above SLOW an animation is drawn with fewer pixels, below FAST with more again. */
 const SLOW = 50;
 const FAST = 25;
 const COARSEST = 0.5;
@@ -15,11 +15,20 @@ export interface Reach {
   near: number;
   far: number;
   from: [x: number, y: number, z: number];
-  /** Radius around the middle that fills the height at first; by default the angle of the view is 42 degrees. */
+  /** Radius around the middle that initially fills the height; by default the angle of the view is 42 degrees. */
   fills?: number;
 }
 
-/** Degrees of the height of a view. */
+/** A point on the canvas, in pixels. */
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Maximum distance in pixels between the pointer and the object that it selects. */
+const NEAR = 14;
+
+/** Vertical angle of a view in degrees. */
 const ANGLE = 42;
 
 export class Stage {
@@ -29,17 +38,19 @@ export class Stage {
   private readonly controls: OrbitControls;
   private readonly watch: ResizeObserver;
   private readonly angle: number;
+  /** Position of the pointer on the canvas. */
+  private pointer: Point | undefined;
   private frame = 0;
   private isDirty = true;
   private last = 0;
-  /** The mean of the last frames, in milliseconds. */
+  /** Mean duration of the last frames, in milliseconds. */
   private pace = 33;
-  /** Pixels along a line, as a part of those that the screen has. */
+  /** Resolution as a fraction of the screen's, in one dimension. */
   private coarseness = 1;
 
   /**
-   * @param move is called before each frame and says whether anything moved
-   * @throws {Error} where the browser has no WebGL
+   * @param move called before each frame; returns whether anything moved
+   * @throws {Error} if the browser has no WebGL
    */
   constructor(
     private readonly host: HTMLElement,
@@ -56,6 +67,14 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, canvas);
     Object.assign(this.controls, { enablePan: false, minDistance: near, maxDistance: far, rotateSpeed: 0.6 });
     this.controls.addEventListener("change", () => this.paint());
+    canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+      this.pointer = { x: offsetX, y: offsetY };
+      this.paint();
+    });
+    canvas.addEventListener("pointerleave", () => {
+      this.pointer = undefined;
+      this.paint();
+    });
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(host);
     this.resize();
@@ -77,7 +96,7 @@ export class Stage {
     this.frame = requestAnimationFrame(step);
   }
 
-  /** Paints at the next frame. */
+  /** Renders at the next frame. */
   paint(): void {
     this.isDirty = true;
   }
@@ -91,7 +110,7 @@ export class Stage {
     return this.renderer.domElement;
   }
 
-  /** Turns or comes closer by a key; says whether the key is one of those. */
+  /** Turns or zooms by a key. Returns false if the key has no meaning here. */
   key(key: string): boolean {
     const around = this.controls.target;
     const offset = new Spherical().setFromVector3(this.camera.position.clone().sub(around));
@@ -127,20 +146,39 @@ export class Stage {
     return true;
   }
 
-  /** Looks from a place. */
-  from(place: Vector3): void {
-    this.camera.position.copy(place);
+  /** Moves the camera to a position. */
+  from(position: Vector3): void {
+    this.camera.position.copy(position);
     this.controls.update();
     this.paint();
   }
 
-  /** Where a point is on the canvas, in pixels, and how deep: beyond 1 it is behind the eye. */
+  /** Returns the position of a point on the canvas, in pixels, and its depth: above 1 it is out of view. */
   project(point: Vector3): { x: number; y: number; depth: number } {
     const { x, y, z } = point.clone().project(this.camera);
     return { x: ((x + 1) / 2) * this.host.clientWidth, y: ((1 - y) / 2) * this.host.clientHeight, depth: z };
   }
 
-  /** A processor that draws slowly gets fewer pixels while something moves. */
+  /**
+   * Returns the index of the object under the pointer, if any. `seen` returns the position of each of `count` objects
+   * on the canvas, if it is visible.
+   */
+  pointed(count: number, seen: (index: number) => Point | undefined): number | undefined {
+    const { pointer } = this;
+    let best: number | undefined;
+    let least = NEAR;
+    for (let index = 0; pointer && index < count; index++) {
+      const point = seen(index);
+      const distance = point ? Math.hypot(point.x - pointer.x, point.y - pointer.y) : NEAR;
+      if (distance < least) {
+        least = distance;
+        best = index;
+      }
+    }
+    return best;
+  }
+
+  /** Reduces the number of pixels during animations if rendering is slow. */
   private adapt(frame: number): void {
     this.pace += (Math.min(frame, 500) - this.pace) * 0.2;
     const next =
@@ -179,16 +217,16 @@ export class Stage {
   }
 }
 
-/** What draws in three dimensions here: nothing, a processor that has other things to do, or a card made for it. */
+/** WebGL renderer of this machine: none, the CPU, which also has to run the simulation, or a GPU. */
 let device: "none" | "processor" | "card" | undefined;
 
-/** Whether the browser can draw in three dimensions. */
+/** Returns true if the browser supports WebGL. */
 export function hasWebGL(): boolean {
   device ??= found();
   return device !== "none";
 }
 
-/** Whether pixels are dear, so that fewer are drawn. */
+/** Returns true if WebGL runs on the CPU, where fewer pixels are drawn. */
 export function isSlow(): boolean {
   return hasWebGL() && device === "processor";
 }

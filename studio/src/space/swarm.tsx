@@ -2,13 +2,16 @@ import "../app/key.css";
 import "./space.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
-import { Name, PathOf } from "../app/name.tsx";
+import { Fault } from "../app/fault.tsx";
+import { Tick } from "../app/fields.tsx";
+import { Name } from "../app/name.tsx";
 import { Roving } from "../app/roving.tsx";
 import type { Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
 import { Flock, type FlockNow, inMetres } from "./flock.ts";
-import { SAYS, shownTime, TimeBar } from "./follow.tsx";
+import { shownTime, TimeBar } from "./follow.tsx";
 import { type Item, Legend } from "./legend.tsx";
+import { PathTable, Place } from "./place.tsx";
 import { useScene } from "./scene.ts";
 import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
@@ -21,7 +24,7 @@ const LEGEND: Item[] = [
 ];
 const HEARD: Item = { look: "heard", shape: "line", says: "radio link, fainter where its signal is weaker" };
 
-/** The flight of nodes with radios in three dimensions, and the ways of flows over them. */
+/** The flight of nodes with radios in three dimensions, and the paths of flows over them. */
 export default function Swarm({ live }: { live: Watched }) {
   const shown = useMemo(() => shownTime(live), [live]);
   const id = useId();
@@ -37,7 +40,7 @@ export default function Swarm({ live }: { live: Watched }) {
     scene: flock,
     fault,
   } = useScene(live, async (place, own) => {
-    const opened = await Flock.open(place, own, live.asked, names.nodes, waysOf(live), () => shown.wanted.peek(), tell);
+    const opened = await Flock.open(place, own, live.input, names.nodes, waysOf(live), () => shown.wanted.peek(), tell);
     opened.showTracks(hasTracks.peek());
     opened.showLinks(hasLinks.peek());
     return opened;
@@ -49,102 +52,55 @@ export default function Swarm({ live }: { live: Watched }) {
     <section class="space" aria-label="Swarm">
       <div class="space-bar">
         <TimeBar shown={shown} end={names.end_s} says={`${(now.value?.time_s ?? 0).toFixed(1)} s`} />
-        <label>
-          <input
-            type="checkbox"
-            checked={hasTracks.value}
-            onInput={({ currentTarget }) => {
-              hasTracks.value = currentTarget.checked;
-              flock.current?.showTracks(currentTarget.checked);
+        <Tick
+          name="Tracks of the last 20 s"
+          isOn={hasTracks.value}
+          tick={(isOn) => {
+            hasTracks.value = isOn;
+            flock.current?.showTracks(isOn);
+          }}
+        />
+        {now.value && flock.current?.hasLinks && (
+          <Tick
+            name="Radio links"
+            isOn={hasLinks.value}
+            tick={(isOn) => {
+              hasLinks.value = isOn;
+              flock.current?.showLinks(isOn);
             }}
           />
-          Tracks of the last 20 s
-        </label>
-        {now.value && flock.current?.hasLinks && (
-          <label>
-            <input
-              type="checkbox"
-              checked={hasLinks.value}
-              onInput={({ currentTarget }) => {
-                hasLinks.value = currentTarget.checked;
-                flock.current?.showLinks(currentTarget.checked);
-              }}
-            />
-            Radio links
-          </label>
         )}
       </div>
-      {fault.value && (
-        <p class="fault" role="alert">
-          {fault.value}
-        </p>
-      )}
-      <div
-        class="stage"
-        ref={host}
-        role="application"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys turn the flight
-        tabIndex={0}
-        aria-describedby={`${SAYS} ${id}`}
-        aria-label="The area of the flight. Arrow keys turn it, plus and minus come closer and go away. The lists below say the same."
-        onKeyDown={(event) => {
-          if (flock.current?.key(event.key)) {
-            event.preventDefault();
-            event.stopPropagation();
-          }
-        }}
-      />
+      <Fault>{fault.value}</Fault>
+      <Place host={host} id={id} what="The area of the flight" turn={(key) => flock.current?.key(key)} />
       <Legend items={now.value && flock.current?.hasLinks ? [...LEGEND, HEARD] : LEGEND} />
       {now.value && flock.current && <Listed flock={flock.current} now={now.value} id={id} flows={names.flows} />}
     </section>
   );
 }
 
-/** What the picture shows, in words. */
+/** Describes the scene as text. */
 function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: string; flows: string[] }) {
   return (
     <div class="space-list">
       <p class="quiet" id={id}>
         {flock.names.length} nodes with radios
-        {flock.hasLinks && `, ${now.links.toLocaleString("en")} pairs of them hear each other well enough for data`};{" "}
+        {flock.hasLinks && `, ${now.links.toLocaleString("en")} pairs of them can exchange data`};{" "}
         {now.ways.length > 0
           ? `the paths of ${now.ways.length} of ${flows.length} flows are known so far.`
           : "no path of a flow is known so far: no data has been received by radio."}
       </p>
       <details open>
         <summary>Paths of flows</summary>
-        <section
-          class="scroll"
-          aria-label="Paths of flows"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: it may be wider than the page
-          tabIndex={0}
-        >
-          <table aria-label="Paths of flows">
-            <thead>
-              <tr>
-                <th scope="col">flow</th>
-                <th scope="col">since</th>
-                <th scope="col">hops</th>
-                <th scope="col">path</th>
-              </tr>
-            </thead>
-            <tbody>
-              {now.ways.map(({ flow, since_s, nodes }) => (
-                <tr key={flow}>
-                  <td>
-                    <span class={`key s${(flow % 8) + 1}`} />
-                    <Name of={flows[flow] ?? ""} />
-                  </td>
-                  <td>{since_s.toFixed(1)} s</td>
-                  <td>{nodes.length - 1}</td>
-                  <td class="path">
-                    <PathOf nodes={nodes} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <PathTable
+          paths={now.ways.map(({ flow, since_s, nodes }) => ({
+            key: flow,
+            name: flows[flow] ?? "",
+            colour: flow,
+            since_s,
+            nodes,
+          }))}
+        />
       </details>
       <details>
         <summary>Nodes</summary>
@@ -153,7 +109,7 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
             {flock.names.map((name, node) => (
               <li key={name}>
                 <button type="button" class="plain" onClick={() => flock.mark(node)}>
-                  <Name of={name} />
+                  <Name name={name} />
                 </button>{" "}
                 <span class="quiet">{inMetres(flock.placeOf(node))}</span>
               </li>

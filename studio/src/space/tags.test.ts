@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { overlap } from "./tags.ts";
 
-test("names cover each other where they are on the same line and share pixels of it", () => {
+test("names overlap if they are on the same line and share pixels of it", () => {
   const name = { x: 100, y: 50, wide: 60 };
   expect(overlap(name, { x: 150, y: 60, wide: 20 })).toBe(true);
   expect(overlap(name, { x: 160, y: 50, wide: 20 })).toBe(false);

@@ -1,6 +1,6 @@
-/** Names beside things of a scene: they are text of the page, laid over the canvas. */
+/** Names next to objects of a scene: they are text of the page, laid over the canvas. */
 
-/** Pixels of a letter, of a line, and of the longest name. */
+/** Width of a letter, height of a line, and maximum width of a name, in pixels. */
 const LETTER = 6.6;
 const LINE = 18;
 const WIDEST = 160;
@@ -16,8 +16,8 @@ export class Tags {
     this.over = this.tag("hover");
   }
 
-  /** Puts names at places of the canvas; those without a place are hidden, and those that would cover an earlier one. */
-  show(names: string[], place: (index: number) => { x: number; y: number } | undefined): void {
+  /** Shows names at positions of the canvas; names without a position or over an earlier name are hidden. */
+  show(names: string[], positionOf: (index: number) => { x: number; y: number } | undefined): void {
     const taken: { x: number; y: number; wide: number }[] = [];
     const room = (name: string, at: { x: number; y: number } | undefined) => {
       if (!at || at.x < 0 || at.y < 0 || at.x > this.host.clientWidth || at.y > this.host.clientHeight) {
@@ -40,14 +40,14 @@ export class Tags {
       if (tag.textContent !== name) {
         tag.textContent = name;
       }
-      this.put(tag, room(name, place(index)));
+      this.put(tag, room(name, positionOf(index)));
     });
   }
 
-  /** The name of what lies under the pointer. */
-  hover(text: string | undefined, at?: { x: number; y: number }): void {
+  /** Shows the name of the object under the pointer. */
+  hover(text: string | undefined, position?: { x: number; y: number }): void {
     this.over.textContent = text ?? "";
-    this.put(this.over, text ? at : undefined);
+    this.put(this.over, text ? position : undefined);
   }
 
   clear(): void {
@@ -65,7 +65,7 @@ export class Tags {
     return tag;
   }
 
-  /** Whether a name has no room at the right of its place. */
+  /** Returns true if a name does not fit at the right of its point. */
   private isRight({ x }: { x: number }): boolean {
     return x > this.host.clientWidth - WIDEST;
   }
@@ -79,10 +79,10 @@ export class Tags {
   }
 }
 
-/** Whether two names would cover each other. */
+/** Returns true if two names would overlap. */
 export function overlap(
-  one: { x: number; y: number; wide: number },
+  label: { x: number; y: number; wide: number },
   other: { x: number; y: number; wide: number },
 ): boolean {
-  return Math.abs(one.y - other.y) < LINE && one.x < other.x + other.wide && other.x < one.x + one.wide;
+  return Math.abs(label.y - other.y) < LINE && label.x < other.x + other.wide && other.x < label.x + label.wide;
 }

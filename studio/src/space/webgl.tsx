@@ -1,9 +1,11 @@
-/** What is said where the browser draws nothing in three dimensions. */
+import { Fault } from "../app/fault.tsx";
+
+/** Notice for browsers without WebGL. */
 export function NoWebGL({ what }: { what: string }) {
   return (
-    <p class="fault" role="alert">
-      {what} needs WebGL 2, which this browser does not offer. Switch on hardware acceleration, or take another browser.
-      All else works without it.
-    </p>
+    <Fault>
+      {what} needs WebGL 2, which this browser does not offer. Enable hardware acceleration, or use another browser.
+      Everything else works without it.
+    </Fault>
   );
 }

@@ -1,4 +1,4 @@
-/** A capture gives the scenario that `lightlag import` writes. */
+/** An imported capture gives the scenario that `lightlag import` writes. */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Packets of a window far into a long transfer have the numbers of their bytes. */
+/** Packets in a window late in a long transfer have the correct byte offsets. */
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { watched } from "../../src/run/window.ts";
 const module = new WebAssembly.Module(readFileSync(new URL("../../public/engine.wasm", import.meta.url)));
 const WRAP = 2 ** 32;
 
-/** 12.5 GB a second in segments of 60 kB. */
+/** Returns a scenario with 12.5 GB/s in segments of 60 kB. */
 const scenario = (trace: string) => `duration = "1.5 s"
 [record]
 trace = "${trace}"
@@ -29,12 +29,12 @@ to = "b"
 test.each(["change", "off"])("with trace = %s", { timeout: 60_000 }, async (trace) => {
   const engine = await Instance.of(module);
   const door = { ask: async (request: Request) => decode(engine.ask(JSON.stringify(request))) } as unknown as Door;
-  const asked = { toml: scenario(trace) };
-  const network = (await door.ask({ op: "network", ...asked })) as Network;
+  const input = { toml: scenario(trace) };
+  const network = (await door.ask({ op: "network", ...input })) as Network;
   const window = { from_s: 1.2, to_s: 1.202, flow: 0 };
   const found = await watched(
     door,
-    asked,
+    input,
     1,
     network,
     window,

@@ -1,4 +1,4 @@
-/** The tables of a run's report are those of the package, word for word. */
+/** The tables and charts of a run's report have exactly the text and the values of the package. */
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,9 @@ import { wholeRun } from "../../src/save/whole.ts";
 const ROOT = new URL("../../../", import.meta.url);
 const PYTHON = process.env.PYTHON ?? fileURLToPath(new URL(".venv/bin/python", ROOT));
 const SHIPPED = ["geo", "traffic", "siot", "asymmetric", "adhoc-chain", "search-and-rescue", "scps-moon", "lossy"];
-/** A proxy, queues that drop and mark early or thin out ACKs, duplicates, reordering and repair packets. */
+/**
+ * A scenario with a proxy, queues that drop and mark early or filter ACKs, duplicates, reordering and repair packets.
+ */
 const RARE = `name = "rare"
 duration = "20 s"
 [defaults.tcp]
@@ -49,7 +51,7 @@ const scenarios: Record<string, string> = Object.fromEntries(
 );
 scenarios.rare = RARE;
 const module = new WebAssembly.Module(readFileSync(new URL("studio/public/engine.wasm", ROOT)));
-let expected: Record<string, [string, Record<string, string>[]][]>;
+let expected: Record<string, { tables: [string, Record<string, string>[]][]; charts: object[] }>;
 
 beforeAll(() => {
   const script = fileURLToPath(new URL("../rows.py", import.meta.url));
@@ -67,12 +69,20 @@ test.each(Object.keys(scenarios))("%s", { timeout: 120_000 }, async (name) => {
     title,
     rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
   ]);
-  expect(rows).toEqual(expected[name]);
+  expect(rows).toEqual(expected[name]?.tables);
+  expect(run.charts).toEqual(expected[name]?.charts);
+});
+
+test("every kind of chart is among them", () => {
+  const names = Object.values(expected).flatMap(({ charts }) =>
+    charts.map((chart) => (chart as { name: string }).name),
+  );
+  expect(new Set(names)).toEqual(new Set(["cwnd", "rtt", "goodput", "queue", "losses", "states"]));
 });
 
 test("every kind of table and rare column is among them", () => {
-  const titles = new Set(Object.values(expected).flatMap((tables) => tables.map(([title]) => title)));
+  const titles = new Set(Object.values(expected).flatMap(({ tables }) => tables.map(([title]) => title)));
   expect(titles).toEqual(new Set(["Flows", "Links", "Proxies", "Media", "Radios"]));
-  const links = expected.rare?.find(([title]) => title === "Links")?.[1][0] ?? {};
+  const links = expected.rare?.tables.find(([title]) => title === "Links")?.[1][0] ?? {};
   expect(Object.keys(links)).toEqual(expect.arrayContaining(["marked", "duplicated", "reordered", "repair packets"]));
 });

@@ -8,9 +8,9 @@ import { Instance } from "../../src/engine/wasm.ts";
 const ROOT = new URL("../../../", import.meta.url);
 const WASM = new URL("studio/public/engine.wasm", ROOT);
 const NATIVE = new URL("studio/public/hashes.json", ROOT);
-/** A line for each random scenario: its text, the files that it names, and the hash of a native build. */
+/** One line per random scenario: its text, the files that it names, and the hash of a native build. */
 const RANDOM = new URL(process.env.RANDOM_SCENARIOS ?? "target/studio/random.jsonl", ROOT);
-/** Events of a step, as the page takes them. */
+/** Events per step, as in the page. */
 const EVENTS = 100_000;
 
 interface Written {

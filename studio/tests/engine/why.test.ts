@@ -1,4 +1,4 @@
-/** The account of a run is that of the package, word for word. */
+/** The page and the Python package explain a run's speed identically. */
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ async function resultOf(name: string): Promise<Result> {
   };
   const course = new Course({ ask: (request) => engine.ask(JSON.stringify(request)) }, around);
   const toml = readFileSync(new URL(`scenarios/${name}.toml`, ROOT), "utf8");
-  await course.receive({ kind: "start", asked: { toml } });
+  await course.receive({ kind: "start", input: { toml } });
   await course.receive({ kind: "go", how: "on" });
   const last = told.at(-1);
   if (last?.kind !== "finished") {

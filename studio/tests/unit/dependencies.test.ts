@@ -13,7 +13,7 @@ const locked = Object.entries(read("package-lock.json").packages as Record<strin
   ([path]) => path !== "",
 );
 
-/** Licences under which the page, which is under the MIT licence, may use a package. */
+/** Licences that are allowed for packages in the page, which itself is under the MIT licence. */
 const ALLOWED = new Set([
   "MIT",
   "ISC",

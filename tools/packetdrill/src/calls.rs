@@ -20,12 +20,12 @@ fn os(error: &std::io::Error) -> Errno {
 pub enum Peer {
     /// A host and port.
     At(SocketAddr),
-    /// No address: connect dissolves a connection.
+    /// No address (AF_UNSPEC), with which `connect` dissolves the connection of a socket.
     Unspecified,
 }
 
 impl Peer {
-    /// Reads a `sockaddr`. An IPv4 address mapped into IPv6 is extracted.
+    /// Reads a `sockaddr`. An IPv4-mapped IPv6 address becomes an IPv4 address.
     pub fn parse(bytes: &[u8]) -> Outcome<Self> {
         let family = bytes.get(..2).ok_or(Errno(libc::EINVAL))?;
         let port = bytes.get(2..4).map_or(0, |port| u16::from_be_bytes([port[0], port[1]]));
@@ -68,7 +68,7 @@ fn sockaddr(address: SocketAddr, domain: i32) -> Vec<u8> {
 }
 
 impl Inner {
-    /// The socket behind a descriptor.
+    /// The socket of a descriptor.
     pub(crate) fn socket_entry(&mut self, fd: RawFd) -> Outcome<&mut SocketEntry> {
         match self.descriptors.get_mut(fd) {
             Some(Entry::Socket(entry)) => Ok(entry),
@@ -81,8 +81,8 @@ impl Inner {
         self.socket_entry(fd).map(|entry| entry.id)
     }
 
-    /// Reads the settings of fast open, which apply at the time of their use. Errors in them are reported when a socket
-    /// is created.
+    /// Rereads the settings of TCP Fast Open, so that they apply at the time of use. Errors in them are reported when a
+    /// socket is created.
     pub(crate) fn refresh_fast_open(&mut self) {
         let _ = sysctl::apply_fast_open(&self.sysctl, &mut self.stack);
         let flushes = sysctl::flushes(&self.sysctl);
@@ -105,7 +105,7 @@ impl Inner {
 }
 
 impl World {
-    /// `socket(2)`. It reads the configuration in /proc/sys, which applies to everything opened from now on.
+    /// `socket(2)`. Rereads the settings in /proc/sys, so a change affects only sockets opened after it.
     pub fn socket(&self, domain: i32, kind: i32, protocol: i32) -> Outcome<i32> {
         let mut inner = self.enter();
         if domain != libc::AF_INET && domain != libc::AF_INET6 {
@@ -132,7 +132,7 @@ impl World {
         inner.descriptors.open(Entry::Socket(entry)).map_err(|error| os(&error))
     }
 
-    /// `bind(2)`. The host gets the address.
+    /// `bind(2)`. The address is also assigned to the host.
     pub fn bind(&self, fd: RawFd, to: Peer) -> Outcome<()> {
         let mut inner = self.enter();
         let id = inner.id(fd)?;
@@ -333,7 +333,7 @@ impl World {
         let how = Writing { more: flags & libc::MSG_MORE != 0, ends_record: flags & libc::MSG_EOR != 0 };
         let mut waited = false;
         let attempt = |inner: &mut Inner| {
-            // A sleeping writer is woken when a third of the buffer is free (`sk_stream_is_writeable`).
+            // A sleeping writer is notified when a third of the buffer is free (`sk_stream_is_writeable`).
             if std::mem::replace(&mut waited, true)
                 && inner.stack.readiness(entry.id).is_ok_and(|readiness| !readiness.writable)
             {
@@ -362,7 +362,7 @@ impl World {
     }
 
     /// Opens the connection for a `sendto(2)` with MSG_FASTOPEN, or for the first write after a deferred connect.
-    /// Returns the number of bytes that left with the SYN (`tcp_sendmsg_fastopen`).
+    /// Returns the number of bytes sent with the SYN (`tcp_sendmsg_fastopen`).
     fn open_with<'a>(
         &'a self,
         mut inner: Guard<'a>,

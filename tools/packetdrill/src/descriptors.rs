@@ -1,4 +1,5 @@
-//! Descriptors that are real ones: the tool closes those that a script leaves open through libc.
+//! The descriptors. All are real file descriptors, because the tool closes those that a script leaves open through
+//! libc.
 
 use lightlag_host::SocketId;
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// The object behind a descriptor.
+/// The object that a descriptor refers to.
 pub(crate) enum Entry {
     Socket(SocketEntry),
     Epoll(Interests),
@@ -22,12 +23,12 @@ pub(crate) type Interests = BTreeMap<RawFd, Interest>;
 pub(crate) struct Interest {
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// For EPOLLET: an event that was not reported yet, and the numbers of earlier wakes of a reader and of a writer.
+    /// For EPOLLET: an event that is not reported yet, and the last notification counts of a reader and of a writer.
     pub(crate) pending: bool,
     pub(crate) wakes: (u64, u64),
 }
 
-/// A socket as the application sees it.
+/// A socket from the application's point of view.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketEntry {
     pub(crate) id: SocketId,
@@ -36,7 +37,7 @@ pub(crate) struct SocketEntry {
     pub(crate) nonblocking: bool,
     /// The outcome of a non-blocking connect was reported.
     pub(crate) connect_told: bool,
-    /// Options without effect, by level and name. Their values are kept.
+    /// Options without effect, by level and name. Their values are stored.
     pub(crate) kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
@@ -86,7 +87,8 @@ impl Descriptors {
 }
 
 impl Drop for Descriptors {
-    /// The remaining descriptors were closed through libc, or will be: by now their numbers may belong to others.
+    /// Does not close the remaining descriptors: they were closed through libc or will be, and their numbers may be
+    /// reused.
     fn drop(&mut self) {
         for (owned, _) in std::mem::take(&mut self.entries).into_values() {
             let _ = owned.into_raw_fd();

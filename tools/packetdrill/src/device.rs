@@ -3,7 +3,7 @@
 /// The device of the tool.
 const NAME: &[u8] = b"tun0";
 
-/// The MTU of Ethernet, if there is no such device.
+/// The MTU if there is no such device, as on Ethernet.
 pub(crate) const USUAL_MTU: u16 = 1500;
 
 /// The MTU of the device in this network namespace, if it exists.

@@ -9,7 +9,7 @@ use lightlag_tcp::fast_open::Refusal;
 /// Bytes of `struct tcp_info` in Linux 6.18.
 pub(crate) const TCP_INFO_LEN: usize = 280;
 
-/// Writes the members of a C structure one after the other. Each stands at a multiple of its size.
+/// Writes the members of a C structure one after the other. Each is aligned to a multiple of its size.
 struct Members(Vec<u8>);
 
 impl Members {
@@ -42,7 +42,7 @@ fn millis(time: Duration) -> u64 {
     time.as_nanos() / 1_000_000
 }
 
-/// The numbers of include/net/tcp_states.h.
+/// Returns the number of a state in include/net/tcp_states.h.
 fn state(state: State) -> u8 {
     match state {
         State::Established => 1,
@@ -59,7 +59,7 @@ fn state(state: State) -> u8 {
     }
 }
 
-/// The numbers of `enum tcp_ca_state`: Open, Disorder, CWR, Recovery, Loss.
+/// Returns the number of a state in `enum tcp_ca_state`: Open, Disorder, CWR, Recovery, Loss.
 fn repair(info: &TcpInfo) -> u8 {
     match info.phase {
         Phase::Recovery => 3,
@@ -144,7 +144,7 @@ mod tests {
 
     /// All members that libc declares are at libc's offsets.
     #[test]
-    fn members_stand_where_the_kernel_has_them() {
+    fn members_have_the_offsets_of_the_kernel() {
         let mut out = Members(Vec::new());
         (0..8).for_each(|_| out.byte(0));
         assert_eq!(out.0.len(), offset_of!(libc::tcp_info, tcpi_rto));

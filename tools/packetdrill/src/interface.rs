@@ -22,7 +22,7 @@ type User = *mut c_void;
 pub struct Interface {
     /// The first argument of every function.
     pub userdata: User,
-    /// Called when the tool is done.
+    /// Called when the tool has finished.
     pub free: unsafe extern "C" fn(User),
     pub socket: unsafe extern "C" fn(User, c_int, c_int, c_int) -> c_int,
     pub bind: unsafe extern "C" fn(User, c_int, *const sockaddr, socklen_t) -> c_int,
@@ -49,9 +49,9 @@ pub struct Interface {
     pub getsockopt: unsafe extern "C" fn(User, c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int,
     pub setsockopt: unsafe extern "C" fn(User, c_int, c_int, c_int, *const c_void, socklen_t) -> c_int,
     pub poll: unsafe extern "C" fn(User, *mut pollfd, nfds_t, c_int) -> c_int,
-    /// Takes in a packet.
+    /// Hands a packet to the stack.
     pub netdev_send: unsafe extern "C" fn(User, *const c_void, size_t) -> c_int,
-    /// The next packet of the stack: its bytes, their number (0 if none will come) and the time at which it left, in
+    /// Returns the next packet of the stack: its bytes, their number (0 if none will come) and its departure time in
     /// µs.
     pub netdev_receive: unsafe extern "C" fn(User, *mut c_void, *mut size_t, *mut c_longlong) -> c_int,
     pub usleep: unsafe extern "C" fn(User, useconds_t) -> c_int,
@@ -64,7 +64,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The table of this world, which it owns from now on.
+    /// Returns the table of a world; the table owns the world.
     pub(crate) fn new(world: Box<World>) -> Self {
         Self {
             userdata: Box::into_raw(world).cast(),
@@ -104,7 +104,7 @@ impl Interface {
     }
 }
 
-/// The world behind `userdata`.
+/// The world that `userdata` points to.
 ///
 /// # Safety
 ///
@@ -184,7 +184,7 @@ unsafe fn gather(parts: *const iovec, count: usize) -> Outcome<Vec<u8>> {
     Ok(data)
 }
 
-/// Reads into one buffer and hands its bytes out to the parts.
+/// Reads into one buffer, and copies its bytes to the parts.
 ///
 /// # Safety
 ///
@@ -237,7 +237,7 @@ unsafe fn store(found: &[u8], address: *mut sockaddr, len: *mut socklen_t) {
 }
 
 // The tool calls the following functions through the table, with the contract of the system call of each name: pointers
-// point to as much memory as the lengths beside them. `user` is the `userdata` of the table.
+// point to as much memory as the corresponding lengths. `user` is the `userdata` of the table.
 
 unsafe extern "C" fn free(user: User) {
     crate::preload::unregister();
@@ -325,7 +325,7 @@ unsafe extern "C" fn recvmsg(user: User, fd: c_int, message: *mut msghdr, flags:
     size(read)
 }
 
-/// Writes the control message TCP_CM_INQ if there is room for it. Returns the used length of the buffer.
+/// Writes the control message TCP_CM_INQ if the buffer has space for it. Returns the used length of the buffer.
 ///
 /// # Safety
 ///
@@ -333,7 +333,7 @@ unsafe extern "C" fn recvmsg(user: User, fd: c_int, message: *mut msghdr, flags:
 unsafe fn tell_left(message: &msghdr, left: c_int) -> size_t {
     // SAFETY: plain arithmetic.
     let space = unsafe { libc::CMSG_SPACE(size_of::<c_int>() as c_uint) } as size_t;
-    // SAFETY: only looks at the two fields.
+    // SAFETY: only reads the two fields.
     let header = unsafe { libc::CMSG_FIRSTHDR(message) };
     if header.is_null() || message.msg_controllen < space {
         return 0;
@@ -554,8 +554,7 @@ unsafe extern "C" fn splice(
     len: size_t,
     flags: c_uint,
 ) -> ssize_t {
-    // SAFETY: the contract of the table: null, or an offset. The tool passes the address of 0 where the script says
-    // NULL.
+    // SAFETY: the contract of the table: null, or an offset. The tool passes the address of 0 for NULL in the script.
     let given = |offset: *mut loff_t| unsafe { offset.as_ref() }.is_some_and(|offset| *offset != 0);
     if given(from_offset) || given(to_offset) {
         // Neither pipes nor sockets have offsets.
@@ -565,7 +564,7 @@ unsafe extern "C" fn splice(
     size(unsafe { world(user) }.splice(from, to, len, flags))
 }
 
-/// The text behind a C string; empty for null.
+/// The text of a C string; empty for null.
 ///
 /// # Safety
 ///

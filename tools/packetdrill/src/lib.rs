@@ -1,8 +1,8 @@
-//! lightlag's TCP behind the interface by which packetdrill drives a user-space stack (its `--so_filename`).
+//! lightlag's TCP as a user-space stack for packetdrill (its `--so_filename`).
 //!
 //! Scripts run unchanged and in virtual time. The clock moves when the tool sleeps or waits for a packet, and by one
-//! microsecond when it reads the time. It stands still while a thread that a packet has woken has not read it yet. The
-//! same script gives the same packets at the same times, whatever the machine does.
+//! microsecond when it reads the time. It stands still while a thread that a packet has unblocked has not read it yet.
+//! The same script gives the same packets at the same times, whatever the machine does.
 //!
 //! - [`interface`]: the table of functions, in C's terms.
 //! - [`world`]: the clock, the packets, and the waiting threads.
@@ -29,10 +29,10 @@ use world::World;
 
 /// The entry point: fills in the table.
 ///
-/// `flags` are the tool's `--so_flags`: words of the form `key=value`, separated by commas. `local=ADDRESS` is an
-/// address from which sockets connect (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1). `sysctl=FOLDER`
-/// replaces /proc/sys/net/ipv4. `hz=250` lets timers fire with the ticks of such a kernel; otherwise they are exact.
-/// `mtu=BYTES` replaces the MTU of the device tun0, which is read whenever a socket is opened.
+/// `flags` are the tool's `--so_flags`: settings of the form `key=value`, separated by commas. `local=ADDRESS` is a
+/// source address of connecting sockets (may be repeated; default 192.168.0.1 and fd3d:fa7b:d17d::1).
+/// `sysctl=DIRECTORY` replaces /proc/sys/net/ipv4. `hz=250` lets timers fire with the ticks of such a kernel; otherwise
+/// they are exact. `mtu=BYTES` replaces the MTU of the device tun0, which is read whenever a socket is opened.
 ///
 /// # Safety
 ///

@@ -20,7 +20,7 @@ const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 /// TCP_INQ of linux/tcp.h, and the control message of that name: number of bytes left to read.
 pub(crate) const TCP_INQ: i32 = 36;
 
-/// Options without effect: they are kept, and returned on request.
+/// Options without effect: they are stored, and returned on request.
 const KEPT: [(i32, i32); 17] = [
     (libc::SOL_SOCKET, libc::SO_REUSEADDR),
     (libc::SOL_SOCKET, libc::SO_REUSEPORT),
@@ -42,7 +42,7 @@ const KEPT: [(i32, i32); 17] = [
     (libc::SOL_TCP, TCP_INQ),
 ];
 
-/// An int in all bytes that the caller gives. Linux accepts one byte for options of IP.
+/// Parses an int. Linux also accepts a single byte for IP options.
 fn int(value: &[u8]) -> Outcome<i32> {
     match value {
         [byte] => Ok(i32::from(*byte)),
@@ -51,7 +51,7 @@ fn int(value: &[u8]) -> Outcome<i32> {
     }
 }
 
-/// An int that is 0 or 1.
+/// Parses an int that is 0 or 1.
 fn switch(value: &[u8]) -> Outcome<bool> {
     match int(value)? {
         0 => Ok(false),
@@ -64,7 +64,7 @@ fn seconds(value: &[u8]) -> Outcome<Duration> {
     Ok(Duration::from_secs(u64::try_from(int(value)?).map_err(|_| Errno(libc::EINVAL))?))
 }
 
-/// The number of timeouts of a SYN-ACK within so many seconds, of which the last may end later (`secs_to_retrans`).
+/// Returns the number of timeouts of a SYN-ACK that start within the given time (`secs_to_retrans`).
 fn timeouts_within(seconds: u64) -> u8 {
     let (mut timeouts, mut wait, mut total) = (0, 1, 0);
     while total < seconds && timeouts < u8::MAX {
@@ -75,12 +75,12 @@ fn timeouts_within(seconds: u64) -> u8 {
     timeouts
 }
 
-/// The time within which the SYN-ACK times out so often, in seconds (`retrans_to_secs`).
+/// Returns the time in seconds within which a SYN-ACK has this number of timeouts (`retrans_to_secs`).
 fn seconds_of(timeouts: u8) -> u64 {
     (0..u32::from(timeouts)).map(|doublings| (1 << doublings.min(32)).min(LONGEST_TIMEOUT)).sum()
 }
 
-/// The longest timeout in seconds (TCP_RTO_MAX).
+/// The maximum timeout in seconds (TCP_RTO_MAX).
 const LONGEST_TIMEOUT: u64 = 120;
 
 /// `struct linger`.
@@ -90,7 +90,7 @@ fn linger(value: &[u8]) -> Outcome<Option<Duration>> {
     if on { time.map(Some) } else { Ok(None) }
 }
 
-/// The typed form of an option that the stack knows.
+/// The typed form of an option that the stack implements.
 fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
     let on = || int(value).map(|value| value != 0);
     let size = || int(value).map(|value| Bytes(value.max(0) as u64));
@@ -108,7 +108,7 @@ fn typed(level: i32, name: i32, value: &[u8]) -> Outcome<Option<SocketOption>> {
             SocketOption::DeferAccept(timeouts_within(int(value)?.max(0) as u64))
         }
         (libc::SOL_TCP, libc::TCP_LINGER2) => {
-            // A negative value is no wait at all; one above TCP_FIN_TIMEOUT_MAX counts as that.
+            // A negative value disables the wait; one above TCP_FIN_TIMEOUT_MAX counts as that.
             let seconds = int(value)?.clamp(0, 120) as u64;
             SocketOption::FinWait((seconds > 0 || int(value)? < 0).then(|| Duration::from_secs(seconds)))
         }
@@ -204,7 +204,7 @@ impl World {
 }
 
 impl Inner {
-    /// The plain numbers among the settings of a socket.
+    /// Returns an option of a socket whose value is a plain integer.
     fn setting(&mut self, fd: RawFd, level: i32, name: i32, settings: &Settings) -> Outcome<i32> {
         let seconds = |time: Duration| (time.as_nanos() / 1_000_000_000) as i32;
         Ok(match (level, name) {

@@ -29,7 +29,7 @@ impl Inner {
         events
     }
 
-    /// Number of wakes of a reader and of a writer at a descriptor.
+    /// Number of notifications of a reader and of a writer at a descriptor.
     fn wakes(&mut self, fd: RawFd) -> (u64, u64) {
         let Ok(id) = self.id(fd) else { return (0, 0) };
         self.stack.readiness(id).map_or((0, 0), |ready| (ready.arrivals, ready.releases))
@@ -55,7 +55,7 @@ impl Inner {
             }
             let now = u32::from(self.events(fd) as u16) & (interest.events | u32::from(ALWAYS as u16));
             let wakes = self.wakes(fd);
-            // As `ep_poll_callback`: arrivals do not wake a waiter that wants only room.
+            // As `ep_poll_callback`: arrivals do not unblock a waiter that polls only for buffer space.
             let wants = |bits: i32| interest.events & bits as u32 != 0;
             interest.pending |= wakes.0 != interest.wakes.0 && wants(libc::EPOLLIN | libc::EPOLLRDHUP)
                 || wakes.1 != interest.wakes.1 && wants(libc::EPOLLOUT);
@@ -77,7 +77,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// The deadline of a wait in milliseconds; a negative one waits for ever.
+    /// Returns the deadline of a wait in milliseconds. A negative wait has none.
     fn deadline(&self, timeout: i32) -> Option<Instant> {
         u64::try_from(timeout).ok().map(|millis| self.now + Duration::from_millis(millis))
     }
@@ -130,8 +130,8 @@ impl World {
         Ok(())
     }
 
-    /// `epoll_wait(2)`. With EPOLLET a ready descriptor is reported once for each arrival, and once each time that room
-    /// was made for a waiting writer.
+    /// `epoll_wait(2)`. With EPOLLET a ready descriptor is reported once for each arrival, and once each time that
+    /// buffer space became free for a waiting writer.
     pub fn epoll_wait(&self, epoll: RawFd, most: usize, timeout: i32) -> Outcome<Vec<epoll_event>> {
         let inner = self.enter();
         let deadline = inner.deadline(timeout);
@@ -176,12 +176,12 @@ fn os(error: &io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// The pipe behind a descriptor that [`World`] holds open.
+/// The pipe of a descriptor that [`World`] holds open.
 fn file(fd: RawFd) -> Outcome<std::fs::File> {
     // SAFETY: a plain system call on a number.
     match unsafe { libc::dup(fd) } {
         -1 => Err(os(&io::Error::last_os_error())),
-        // SAFETY: a new descriptor that no one else knows.
+        // SAFETY: a new descriptor without another user.
         copy => Ok(unsafe { OwnedFd::from_raw_fd(copy) }.into()),
     }
 }

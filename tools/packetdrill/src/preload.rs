@@ -5,7 +5,7 @@ use crate::world::World;
 use libc::{c_int, c_void, off_t, size_t, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The answer for a descriptor of another owner.
+/// The result for a descriptor that does not belong to this world.
 const NOT_MINE: c_int = -1;
 const NO_FILE_OF_MINE: ssize_t = ssize_t::MIN;
 

@@ -5,16 +5,16 @@
 use lightlag_control::congestion::{Choice, cubic};
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{FastOpen, Keys, SendBuffer, Stack, SynCookies};
-use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAlive, Scheme, TimerGranularity};
-use lightlag_tcp::ecn::{AccecnOption, Mode};
+use lightlag_tcp::config::{ChallengeAcks, Config, IdleRestart, KeepAliveConfig, Scheme, TimerGranularity};
+use lightlag_tcp::ecn::{AccecnOption, EcnMode};
 use std::fs;
 use std::path::Path;
 
-/// The folder of the kernel's settings.
+/// The directory of the kernel's settings.
 pub const FOLDER: &str = "/proc/sys/net/ipv4";
 
-/// Reads the settings in this folder, and applies them to everything that the stack opens from now on. No setting tells
-/// the number of ticks a second, so that is an argument: `timers`.
+/// Reads the settings in this directory, and applies them to everything that the stack opens later. No setting holds
+/// the number of ticks per second, so it is an argument: `timers`.
 pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Result<(), String> {
     let settings = Settings { folder };
     let (mut config, connecting) = settings.config()?;
@@ -40,7 +40,7 @@ pub fn apply(folder: &Path, timers: TimerGranularity, stack: &mut Stack) -> Resu
     apply_fast_open(folder, stack)
 }
 
-/// Applies the settings of fast open, which hold for open sockets, too.
+/// Applies the settings of fast open, which also hold for open sockets.
 pub fn apply_fast_open(folder: &Path, stack: &mut Stack) -> Result<(), String> {
     let settings = Settings { folder };
     let mut fast_open = FastOpen { keys: settings.keys("tcp_fastopen_key")?, ..FastOpen::default() };
@@ -58,7 +58,7 @@ pub fn apply_fast_open(folder: &Path, stack: &mut Stack) -> Result<(), String> {
     Ok(())
 }
 
-/// The files of a folder.
+/// The settings in the files of a directory.
 struct Settings<'a> {
     folder: &'a Path,
 }
@@ -121,7 +121,7 @@ impl Settings<'_> {
     }
 
     /// The configuration, and the ECN that connecting sockets request (tcp_ecn = 2 only answers).
-    fn config(&self) -> Result<(Config, Mode), String> {
+    fn config(&self) -> Result<(Config, EcnMode), String> {
         let mut config = lightlag_tcp::Profile::Linux.config();
         // The MTU of the device decides.
         config.mss = u16::MAX;
@@ -151,24 +151,24 @@ impl Settings<'_> {
             _ => AccecnOption::Always,
         };
         let ecn = self.number("tcp_ecn")?.unwrap_or(2);
-        // 3 requests AccECN and answers with it, 4 answers with it and requests RFC 3168, 5 only answers.
+        // 3 requests AccECN and accepts it, 4 accepts it and requests RFC 3168, 5 only accepts it.
         let connecting = match ecn {
-            1 | 4 => Mode::Classic,
-            3 => Mode::Accecn,
-            _ => Mode::Off,
+            1 | 4 => EcnMode::Classic,
+            3 => EcnMode::Accecn,
+            _ => EcnMode::Off,
         };
         config.ecn = match ecn {
-            0 => Mode::Off,
-            1 | 2 => Mode::Classic,
-            _ => Mode::Accecn,
+            0 => EcnMode::Off,
+            1 | 2 => EcnMode::Classic,
+            _ => EcnMode::Accecn,
         };
         Ok((config, connecting))
     }
 
-    fn keep_alive(&self) -> Result<KeepAlive, String> {
+    fn keep_alive(&self) -> Result<KeepAliveConfig, String> {
         let seconds = |name| Ok::<_, String>(self.number(name)?.map(Duration::from_secs));
-        let usual = KeepAlive::default();
-        Ok(KeepAlive {
+        let usual = KeepAliveConfig::default();
+        Ok(KeepAliveConfig {
             idle: seconds("tcp_keepalive_time")?.unwrap_or(usual.idle),
             interval: seconds("tcp_keepalive_intvl")?.unwrap_or(usual.interval),
             probes: self.number("tcp_keepalive_probes")?.map_or(usual.probes, |probes| probes as u16),
@@ -221,7 +221,7 @@ pub fn congestion(name: &str) -> Option<Choice> {
         "reno" => "newreno".parse().ok(),
         // The kernel's code, not the RFC, and as it was before 6.14, when most scripts were written.
         "cubic" => {
-            let mut config = cubic::Config::of(cubic::Variant::Linux);
+            let mut config = cubic::Config::of(cubic::CubicVariant::Linux);
             config.hystart.late_rounds = true;
             Some(Choice::Cubic(config))
         }

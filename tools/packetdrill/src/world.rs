@@ -2,7 +2,7 @@
 //!
 //! One thread drives: it sleeps, hands packets in and waits for packets. A second one may sit in a blocking call. After
 //! every event each blocked thread checks whether its call is done. If it is, the thread returns to the tool, which
-//! first reads the time. Nothing moves before that, so it reads the time at which it woke.
+//! first reads the time. Nothing moves before that, so it reads the time of the event that unblocked it.
 
 use crate::descriptors::Descriptors;
 use crate::sysctl;
@@ -21,10 +21,10 @@ const START: Instant = Instant::from_nanos(1_000_000_000_000);
 /// The cost of reading the clock: the tool reads it repeatedly while it waits for the next microsecond.
 const TICK: Duration = Duration::from_micros(1);
 
-/// The smallest MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and leave no room for data.
+/// The minimum MTU. Smaller packets need not be carried (RFC 791: 68 bytes), and have no space for data.
 const LEAST_MTU: u16 = 128;
 
-/// The default addresses of connecting sockets: those of the tool's own runner.
+/// The default source addresses of connecting sockets, as in the tool's own runner.
 const LOCAL: [&str; 2] = ["192.168.0.1", "fd3d:fa7b:d17d::1"];
 
 /// A stack, its clock and its descriptors.
@@ -35,7 +35,7 @@ pub struct World {
     driver: ThreadId,
 }
 
-/// The state behind the lock.
+/// The state that the lock protects.
 pub(crate) struct Inner {
     pub(crate) stack: Stack,
     pub(crate) now: Instant,
@@ -44,24 +44,25 @@ pub(crate) struct Inner {
     pub(crate) timers: TimerGranularity,
     /// Number of times that the memory of servers was flushed.
     pub(crate) flushes: u64,
-    /// The MTU, if the flags give it.
+    /// The MTU, if the flags set it.
     pub(crate) mtu: Option<u16>,
     /// Sent packets that the tool has not seen.
     outgoing: VecDeque<(Instant, Vec<u8>)>,
     blocked: Vec<(ThreadId, Option<Instant>)>,
-    /// Number of blocked threads that have not checked since the last event, and the number of that event.
+    /// Number of blocked threads that have not rechecked their condition since the last event; `event` is that event's
+    /// number.
     looking: usize,
     event: u64,
-    /// Threads that woke and have not read the clock.
+    /// Threads that were unblocked and have not read the clock.
     owing: Vec<ThreadId>,
-    /// Threads that woke since the driver last slept, by the kernel's ids.
+    /// Threads that were unblocked since the driver last slept, by the kernel's ids.
     woken: Vec<libc::pid_t>,
 }
 
 pub(crate) type Guard<'a> = MutexGuard<'a, Inner>;
 
 impl World {
-    /// Creates a world; `flags` as the tool got them.
+    /// Creates a world with the `flags` of the tool.
     pub fn new(flags: &str) -> Result<Self, String> {
         let mut addresses = Vec::new();
         let mut folder = PathBuf::from(sysctl::FOLDER);
@@ -71,16 +72,17 @@ impl World {
                 Some(("local", address)) => addresses.push(
                     address
                         .parse::<IpAddr>()
-                        .map_err(|_| format!("{address:?} is no address: give local=192.168.0.1"))?,
+                        .map_err(|_| format!("{address:?} is not an address: give local=192.168.0.1"))?,
                 ),
                 Some(("sysctl", path)) => folder = PathBuf::from(path),
                 Some(("hz", "250")) => timers = TimerGranularity::Linux,
                 Some(("mtu", bytes)) => {
                     let bytes = bytes.parse().ok().filter(|bytes| *bytes >= LEAST_MTU);
-                    mtu = Some(bytes.ok_or_else(|| format!("{word:?} is no MTU: give {LEAST_MTU} to 65535 bytes"))?);
+                    mtu =
+                        Some(bytes.ok_or_else(|| format!("{word:?} is not an MTU: give {LEAST_MTU} to 65535 bytes"))?);
                 }
                 _ => {
-                    let known = "local=ADDRESS, sysctl=FOLDER, mtu=BYTES and hz=250";
+                    let known = "local=ADDRESS, sysctl=DIRECTORY, mtu=BYTES and hz=250";
                     return Err(format!("{word:?} is not known: there are {known}"));
                 }
             }
@@ -116,7 +118,7 @@ impl World {
         self.lock().blocked.len()
     }
 
-    /// Takes in a packet now.
+    /// Hands a packet to the stack at the current time.
     pub fn packet_in(&self, packet: &[u8]) {
         let mut inner = self.enter();
         let now = inner.now;
@@ -124,8 +126,8 @@ impl World {
         drop(self.settle(inner));
     }
 
-    /// The next packet that leaves: its number of bytes, and the time at which it left, in microseconds. The clock runs
-    /// until then; 0 bytes mean that none will ever leave.
+    /// The next packet that is sent: its number of bytes, and its departure time in microseconds. The clock runs until
+    /// then; 0 bytes mean that no packet will ever be sent.
     pub fn next_packet(&self, buffer: &mut [u8]) -> (usize, u64) {
         let mut inner = self.enter();
         loop {
@@ -153,7 +155,7 @@ impl World {
         drop(self.advance(inner, until));
     }
 
-    /// The time in microseconds. Reading it takes one microsecond, except for a thread that has just woken.
+    /// The time in microseconds. Reading it takes one microsecond, except for a thread that was just unblocked.
     pub fn read_clock(&self) -> u64 {
         let mut inner = self.enter();
         let me = thread::current().id();
@@ -185,7 +187,7 @@ impl World {
         inner
     }
 
-    /// Handles an event: packets leave, and blocked threads check whether they can continue.
+    /// Handles an event: packets are sent, and blocked threads check whether they can continue.
     pub(crate) fn settle<'a>(&'a self, mut inner: Guard<'a>) -> Guard<'a> {
         inner.flush();
         if inner.blocked.is_empty() {

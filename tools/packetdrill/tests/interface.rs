@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
 
-/// Descriptors and the registry of the preloaded library belong to the process: one world at a time.
+/// Allows one world at a time, because descriptors and the registry of the preloaded library belong to the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The tool's side of the table.
@@ -32,12 +32,12 @@ const PEER: &str = "192.0.2.1:40000";
 const HOST: &str = "192.168.0.1:8080";
 
 impl Tool {
-    /// A world whose kernel has these settings.
+    /// Returns a world whose kernel has these settings.
     fn new(name: &str, settings: &[(&str, &str)]) -> Self {
         Self::with_flags(name, settings, "")
     }
 
-    /// As [`Self::new`], with more flags of the tool.
+    /// Like [`Self::new`], with additional flags of the tool.
     fn with_flags(name: &str, settings: &[(&str, &str)], more: &str) -> Self {
         let sysctl = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&sysctl).unwrap();
@@ -46,7 +46,7 @@ impl Tool {
         }
         let flags = CString::new(format!("local=192.168.0.1,sysctl={},{more}", sysctl.display())).unwrap();
         let mut table = MaybeUninit::uninit();
-        // SAFETY: a C string, and room for the table, which is filled in afterwards.
+        // SAFETY: a C string, and space for the table, which is filled in afterwards.
         let table = unsafe {
             packetdrill_interface_init(flags.as_ptr(), table.as_mut_ptr());
             table.assume_init()
@@ -61,7 +61,7 @@ impl Tool {
         fd
     }
 
-    /// A `sockaddr_in`.
+    /// Returns the `sockaddr_in` of an address.
     fn address(text: &str) -> libc::sockaddr_in {
         let SocketAddr::V4(address) = text.parse().unwrap() else { panic!("IPv4 only") };
         libc::sockaddr_in {
@@ -144,7 +144,7 @@ impl Tool {
         assert_eq!(rc, 0);
     }
 
-    /// The next packet and the time at which it left; `None` if none ever will.
+    /// Returns the next packet and its departure time; `None` if no packet will ever be sent.
     fn sniff(&self) -> Option<(Vec<u8>, u64)> {
         let (mut packet, mut len, mut time) = (vec![0; 65_536], 65_536, 0);
         // SAFETY: the buffer has this size; the numbers live here.
@@ -156,7 +156,7 @@ impl Tool {
         (len > 0).then_some((packet, time as u64))
     }
 
-    /// Bytes of an option.
+    /// Returns the bytes of an option.
     fn option(&self, fd: i32, level: i32, name: i32, room: usize) -> Result<Vec<u8>, i32> {
         let (mut value, mut len) = (vec![0; room], room as libc::socklen_t);
         // SAFETY: the buffer has this size.
@@ -214,7 +214,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
 }
 
 #[test]
-fn a_handshake_and_data_both_ways() {
+fn a_handshake_and_data_in_both_directions() {
     let _alone = alone();
     let tool = Tool::new("both-ways", &[("tcp_rmem", "4096 540000 15728640"), ("tcp_timestamps", "0")]);
     let listener = tool.listen();
@@ -238,7 +238,7 @@ fn a_handshake_and_data_both_ways() {
 }
 
 #[test]
-fn a_blocking_accept_and_read_wake_at_the_time_of_the_packet() {
+fn a_blocking_accept_and_read_return_at_the_time_of_the_packet() {
     let _alone = alone();
     let tool = Tool::new("blocking", &[]);
     let listener = tool.listen();
@@ -305,7 +305,7 @@ fn a_blocking_connect_returns_when_the_peer_answers_and_fails_when_it_refuses() 
 }
 
 #[test]
-fn a_call_that_would_block_says_so_and_the_driver_moves_the_clock_itself() {
+fn a_call_that_would_block_reports_it_and_the_driver_moves_the_clock_itself() {
     let _alone = alone();
     let tool = Tool::new("driver", &[]);
     let listener = tool.listen();
@@ -328,7 +328,7 @@ fn a_call_that_would_block_says_so_and_the_driver_moves_the_clock_itself() {
 }
 
 #[test]
-fn reading_the_clock_takes_a_microsecond_and_sleeping_what_it_says() {
+fn reading_the_clock_takes_a_microsecond_and_sleeping_its_argument() {
     let _alone = alone();
     let tool = Tool::new("clock", &[]);
     let start = tool.now();
@@ -374,7 +374,7 @@ fn tcp_info_has_the_size_and_the_members_of_the_kernel() {
     assert_eq!(word(std::mem::offset_of!(libc::tcp_info, tcpi_snd_mss)), 1_000);
     let rtt = word(std::mem::offset_of!(libc::tcp_info, tcpi_rtt));
     assert!((10_000..10_100).contains(&rtt), "{rtt}");
-    assert_eq!(tool.option(fd, libc::SOL_TCP, libc::TCP_INFO, 8).unwrap().len(), 8, "no more than there is room for");
+    assert_eq!(tool.option(fd, libc::SOL_TCP, libc::TCP_INFO, 8).unwrap().len(), 8, "no more than the buffer holds");
     assert_eq!(tool.option(fd, libc::SOL_TCP, 26, 20).unwrap().len(), 0, "TCP_CC_INFO");
     assert_eq!(tool.option(fd, libc::SOL_SOCKET, 55, 36).unwrap().len(), 36, "SO_MEMINFO");
     assert_eq!(tool.option(fd, libc::SOL_TCP, 9_999, 4), Err(libc::ENOPROTOOPT));
@@ -445,7 +445,7 @@ fn a_pipe_and_a_socket_are_spliced() {
 }
 
 #[test]
-fn epoll_tells_what_is_ready() {
+fn epoll_reports_what_is_ready() {
     let _alone = alone();
     let tool = Tool::new("epoll", &[]);
     let listener = tool.listen();
@@ -457,7 +457,7 @@ fn epoll_tells_what_is_ready() {
     assert_eq!(rc, 0);
     let wait = || {
         let mut found = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: room for one event.
+        // SAFETY: space for one event.
         let count = unsafe { (tool.table.epoll_wait)(tool.table.userdata, epoll, &mut found, 1, 0) };
         (count, found.u64)
     };
@@ -478,7 +478,7 @@ fn the_mtu_of_the_device_bounds_the_mss() {
 }
 
 #[test]
-fn an_edge_is_told_once_for_each_arrival() {
+fn an_edge_is_reported_once_for_each_arrival() {
     let _alone = alone();
     let tool = Tool::new("edge", &[("tcp_timestamps", "0")]);
     let listener = tool.listen();
@@ -492,7 +492,7 @@ fn an_edge_is_told_once_for_each_arrival() {
     assert_eq!(rc, 0);
     let wait = || {
         let mut found = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: room for one event.
+        // SAFETY: space for one event.
         unsafe { (tool.table.epoll_wait)(tool.table.userdata, epoll, &mut found, 1, 0) }
     };
     assert_eq!(wait(), 0);
@@ -505,7 +505,7 @@ fn an_edge_is_told_once_for_each_arrival() {
 }
 
 #[test]
-fn a_message_tells_how_much_is_left_to_read() {
+fn a_message_reports_how_much_is_left_to_read() {
     let _alone = alone();
     let tool = Tool::new("inq", &[("tcp_timestamps", "0")]);
     let listener = tool.listen();
@@ -561,7 +561,7 @@ impl Tool {
 }
 
 #[test]
-fn a_socket_of_mptcp_is_refused() {
+fn a_socket_of_mptcp_is_rejected() {
     let _alone = alone();
     let tool = Tool::new("mptcp", &[]);
     let (kind, protocol) = (libc::SOCK_STREAM, libc::IPPROTO_MPTCP);
@@ -663,7 +663,7 @@ fn a_dissolved_connection_is_reset_and_its_socket_connects_again() {
 }
 
 #[test]
-fn keep_alive_times_are_those_of_the_kernel_s_settings() {
+fn keep_alive_times_match_the_kernel_s_settings() {
     let _alone = alone();
     let settings = [("tcp_keepalive_time", "15"), ("tcp_keepalive_intvl", "16"), ("tcp_keepalive_probes", "2")];
     let tool = Tool::new("keepalive", &settings);
@@ -673,14 +673,14 @@ fn keep_alive_times_are_those_of_the_kernel_s_settings() {
 }
 
 #[test]
-fn a_listener_may_answer_with_cookies_at_once() {
+fn a_listener_may_use_cookies_immediately() {
     let _alone = alone();
     let tool = Tool::new("cookies", &[("tcp_syncookies", "2"), ("tcp_timestamps", "0")]);
     let listener = tool.listen();
     let options = SynOptions { mss: Some(8_960), window_scale: None, sack_permitted: false };
     tool.inject(&Segment::new(SeqNumber(0), SeqNumber(0), 32_792, Flags::SYN).with_syn_options(options), &[]);
     let answer = decoded(&tool.sniff().unwrap().0).segment;
-    // Nothing is kept: no SYN-ACK is ever repeated.
+    // No state is stored: a SYN-ACK is never retransmitted.
     assert_eq!(tool.sniff(), None);
     tool.inject(&Segment::new(SeqNumber(1), answer.seq.plus(1), 60_000, Flags::ACK), &[]);
     let (fd, _) = tool.accept(listener);

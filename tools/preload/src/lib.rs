@@ -1,15 +1,15 @@
 //! `getsockopt` and `sendfile` for descriptors that belong to a user-space stack.
 //!
-//! packetdrill asks libc, not the stack under test, for TCP_INFO, TCP_CC_INFO and SO_MEMINFO when a script has a block
-//! of code, and its interface has no `sendfile`. This library is preloaded before libc. It asks the stack that
-//! registered itself, and libc for every descriptor that the stack does not know.
+//! packetdrill calls libc, not the stack under test, for TCP_INFO, TCP_CC_INFO and SO_MEMINFO when a script has a block
+//! of code, and its interface has no `sendfile`. This library is preloaded before libc. It calls the stack that
+//! registered itself, and libc for every descriptor that does not belong to the stack.
 
 #![allow(unsafe_code)]
 
 use libc::{c_char, c_int, c_void, off_t, size_t, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Answers a call of `getsockopt`: 0, an error number, or [`NOT_MINE`].
+/// Performs `getsockopt`. Returns 0, an error number, or [`NOT_MINE`].
 pub type Answer = unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int;
 
 /// The result of [`Answer`] for a descriptor that the stack does not know.
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn sendfile(to: c_int, file: c_int, offset: *mut off_t, le
     unsafe { next(to, file, offset, len) }
 }
 
-/// As [`sendfile`], under the name that programs with large files call.
+/// [`sendfile`] under the name that programs with support for large files call.
 ///
 /// # Safety
 ///
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn sendfile64(to: c_int, file: c_int, offset: *mut off_t, 
 mod tests {
     use super::*;
 
-    /// A stack that owns descriptor 1000 and refuses all requests for 1001.
+    /// A stack that owns descriptor 1000 and rejects all requests for 1001.
     unsafe extern "C" fn stack(fd: c_int, _: c_int, _: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
         match fd {
             1000 => {
@@ -147,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_answers_for_its_descriptors_and_libc_for_the_rest() {
+    fn the_stack_handles_its_descriptors_and_libc_the_rest() {
         // SAFETY: plain system calls.
         let real = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM, 0) };
-        assert_eq!(ask(1000), Err(libc::EBADF), "nobody is registered");
+        assert_eq!(ask(1000), Err(libc::EBADF), "no stack is registered");
         lightlag_preload_register(Some(stack), Some(send_file));
         assert_eq!(ask(1000), Ok(7));
         assert_eq!(ask(1001), Err(libc::ENOPROTOOPT));
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(send(1000), 9);
         // SAFETY: as in `getsockopt`.
         assert_eq!((send(1001), unsafe { *libc::__errno_location() }), (-1, libc::EPIPE));
-        assert_eq!(send(-1), -1, "libc knows no such descriptor");
+        assert_eq!(send(-1), -1, "the descriptor does not exist in libc");
         lightlag_preload_register(None, None);
         assert_eq!(ask(1000), Err(libc::EBADF));
         // SAFETY: our descriptor.

@@ -1,66 +1,66 @@
-//! The sentences about a flow.
+//! Sentences about a flow.
 
-use super::{Facts, Recorded, Trace};
+use super::{AccountFacts, SenderRecords, Trace};
 use crate::numbers::{UNLIMITED_SEGMENTS, count, grouped, milliseconds, number, percent, rate, size};
 use crate::summary::{Flow, Limited, retransmitted_share};
 use crate::words::listed;
 
-/// Share of a sender's time below which a limit is left out.
+/// Minimum fraction of a sender's time for a limit to be reported.
 const LITTLE: f64 = 0.05;
-/// Share of the BDP below which a window is called too small.
+/// Minimum window relative to the BDP; a smaller one is reported as too small.
 const ENOUGH: f64 = 0.9;
-/// Kinds of drops that are told.
+/// Maximum number of causes of drops in a sentence.
 const DROPS: usize = 3;
 
-/// What a limit did to a sender.
+/// Returns the clause that describes how a cause limited a sender.
 pub(super) fn held(limit: &str) -> &'static str {
     match limit {
-        "cwnd" => "the congestion window held it back",
-        "rwnd" => "the receiver's window held it back",
+        "cwnd" => "the congestion window limited it",
+        "rwnd" => "the receive window limited it",
         "application" => "its application had nothing to send, or the connection opened and closed",
-        "pacing" => "pacing held it back",
+        "pacing" => "pacing limited it",
         "recovery" => "it repaired losses",
         _ => "it waited for timeouts, or repaired after them",
     }
 }
 
-/// Why a packet was dropped.
+/// Returns the explanation of a cause of drops, for a sentence.
 fn why(cause: &str) -> &str {
     match cause {
         "queue" => "the queue was full",
         "aqm" => "by the queue discipline",
         "error" => "errors on the link",
         "outage" => "an outage of the link",
-        "retry" => "no answer on the air",
-        "lifetime" => "waited too long on the air",
+        "retry" => "no acknowledgement on the radio link",
+        "lifetime" => "waited too long in the radio queue",
         "no_route" => "no route",
-        "route" => "no way through the sky",
+        "route" => "no path over the constellation",
         "scheduled" => "losses that the scenario lists",
         other => other,
     }
 }
 
-pub(super) fn of_flow(flow: &Flow, recorded: &Recorded, facts: &Facts) -> Vec<String> {
+pub(super) fn of_flow(flow: &Flow, recorded: &SenderRecords, facts: &AccountFacts) -> Vec<String> {
     let sender = facts.sender(flow);
     let ended = ended(flow);
-    let mut told = vec![if facts.flows.len() == 1 {
+    let mut sentences = vec![if facts.flows.len() == 1 {
         format!("{}{}.", ended[..1].to_uppercase(), &ended[1..])
     } else {
         format!("It reached {}; {ended}.", of_its_path(flow, facts))
     }];
     if facts.is_split(flow) {
-        told.push(format!("What follows is about its longest leg, {}.", sender.ends()));
+        sentences.push(format!("The following refers to its longest leg, {}.", sender.ends()));
     }
-    told.extend(limits(&sender.limited_s));
-    told.extend(window(flow, sender, recorded.trace.as_ref(), facts));
-    told.extend(losses(sender, recorded));
-    told.extend(queues(flow, sender, facts));
-    told.extend(sharing(flow, facts));
-    told
+    sentences.extend(limits(&sender.limited_s));
+    sentences.extend(window(flow, sender, recorded.trace.as_ref(), facts));
+    sentences.extend(losses(sender, recorded));
+    sentences.extend(queues(flow, sender, facts));
+    sentences.extend(sharing(flow, facts));
+    sentences
 }
 
-/// Its goodput, beside the rate of the slowest link on its way.
-pub(super) fn of_its_path(flow: &Flow, facts: &Facts) -> String {
+/// Returns the goodput in words, relative to the rate of the slowest link on the path.
+pub(super) fn of_its_path(flow: &Flow, facts: &AccountFacts) -> String {
     let goodput = rate(flow.goodput_bps);
     match (facts.capacity_bps(flow), &flow.bottleneck) {
         (Some(capacity), Some(link)) => {
@@ -71,7 +71,7 @@ pub(super) fn of_its_path(flow: &Flow, facts: &Facts) -> String {
     }
 }
 
-/// A share in percent, with two digits for small ones.
+/// Returns a fraction in percent: more digits for small ones.
 fn short_percent(share: f64) -> String {
     if share >= 0.095 { percent(share, 0) } else { crate::numbers::share(share, 1.0) }
 }
@@ -79,13 +79,13 @@ fn short_percent(share: f64) -> String {
 fn ended(flow: &Flow) -> String {
     let delivered = size(flow.delivered_bytes as f64);
     match (flow.failure(), flow.finish_s) {
-        (Some(failure), _) => format!("it was given up: {failure}"),
+        (Some(failure), _) => format!("it was aborted: {failure}"),
         (None, None) => format!("it had delivered {delivered} when the run ended"),
         (None, Some(finish_s)) => format!("its {delivered} took {} s", number(finish_s - flow.start(), 4)),
     }
 }
 
-/// Where its time went.
+/// Returns the sentence about the causes that limited the sender, with their fractions of its time.
 fn limits(limited: &Limited) -> Option<String> {
     let total = limited.total();
     if total <= 0.0 {
@@ -97,15 +97,15 @@ fn limits(limited: &Limited) -> Option<String> {
     Some(format!("Its time, {} s: {}.", number(total, 4), parts.join("; ")))
 }
 
-/// Bytes of a full segment, about.
+/// Returns the approximate payload of a full segment in bytes.
 fn payload(sender: &Flow, trace: Option<&Trace>) -> Option<f64> {
     let first = sender.sent_segments as f64 - sender.retransmitted_segments as f64;
     let sent = trace.map_or(sender.delivered_bytes as f64, |trace| trace.sent_bytes);
     (first > 0.0 && sent > 0.0).then(|| sent / first)
 }
 
-/// The mean window beside the BDP, and how long it took to get there.
-fn window(flow: &Flow, sender: &Flow, trace: Option<&Trace>, facts: &Facts) -> Vec<String> {
+/// Returns the sentences about the mean window relative to the BDP, and the time to reach it.
+fn window(flow: &Flow, sender: &Flow, trace: Option<&Trace>, facts: &AccountFacts) -> Vec<String> {
     let mean = sender.mean_cwnd_segments;
     let limited = &sender.limited_s;
     let total = limited.total();
@@ -122,7 +122,7 @@ fn window(flow: &Flow, sender: &Flow, trace: Option<&Trace>, facts: &Facts) -> V
     let share = mean * payload / bdp;
     let is_full = facts.is_full(flow);
     let too_little = if share < ENOUGH && !is_full { ", too little to fill the path" } else { "" };
-    let mut told = vec![format!(
+    let mut sentences = vec![format!(
         "The BDP is {} ({} × {}), about {} segments; its mean window, {} segments, is {} of that{too_little}.",
         size(bdp),
         rate(capacity),
@@ -132,28 +132,26 @@ fn window(flow: &Flow, sender: &Flow, trace: Option<&Trace>, facts: &Facts) -> V
         short_percent(share),
     )];
     if LITTLE * total > 0.0 && limited.rwnd >= LITTLE * total {
-        told.push(
-            "A receive buffer that holds at least the BDP, and what queues hold, would not hold it back.".to_owned(),
-        );
+        sentences.push("A receive buffer of at least the BDP plus the queued data would not limit it.".to_owned());
     }
     let by_receiver = limited.rwnd > 0.5 * total;
     if let Some(trace) = trace.filter(|_| !is_full && !by_receiver) {
         let start_s = sender.start_s.unwrap_or_else(|| flow.start());
-        told.extend(growth(trace, bdp / payload, start_s, rtt, capacity));
+        sentences.extend(growth(trace, bdp / payload, start_s, rtt, capacity));
     }
-    told
+    sentences
 }
 
-/// How long the window took to reach the BDP, and what that cost.
+/// Returns the sentence about the time until the window reached the BDP, and the payload that this delay cost.
 fn growth(trace: &Trace, bdp_segments: f64, start_s: f64, rtt_s: f64, capacity_bps: f64) -> Option<String> {
     let Some((time_s, arrived_bytes, _)) = trace.highest.iter().find(|(.., segments)| *segments >= bdp_segments) else {
         let (.., most) = trace.highest.last()?;
-        return Some(format!("The window never reached the BDP; it was {} segments at most.", grouped(*most, 0)));
+        return Some(format!("The window never reached the BDP; its maximum was {} segments.", grouped(*most, 0)));
     };
     let took_s = time_s - start_s;
     (took_s > 2.0 * rtt_s).then(|| {
         format!(
-            "The window took {} s, {} of the least round trips, to reach the BDP; until then {} had arrived of the {} that \
+            "The window took {} s, {} minimum round trips, to reach the BDP; until then {} had arrived of the {} that \
              the link could have carried.",
             number(took_s, 3),
             number(took_s / rtt_s, 3),
@@ -163,12 +161,12 @@ fn growth(trace: &Trace, bdp_segments: f64, start_s: f64, rtt_s: f64, capacity_b
     })
 }
 
-fn losses(sender: &Flow, recorded: &Recorded) -> Vec<String> {
+fn losses(sender: &Flow, recorded: &SenderRecords) -> Vec<String> {
     let again = sender.retransmitted_segments;
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     match recorded.drops.as_deref() {
         Some([]) if again == 0 => {
-            return vec!["No packet was dropped on its way to the receiver, and none was sent again.".to_owned()];
+            return vec!["No packet was dropped on the path to the receiver, and none was retransmitted.".to_owned()];
         }
         Some([]) | None => {}
         Some(drops) => {
@@ -176,7 +174,7 @@ fn losses(sender: &Flow, recorded: &Recorded) -> Vec<String> {
                 format!("{} at {link} ({})", count(*packets), why(cause))
             };
             let parts: Vec<String> = drops.iter().take(DROPS).map(part).collect();
-            told.push(format!("Packets on their way to the receiver were dropped: {}.", listed(&parts)));
+            sentences.push(format!("Packets to the receiver were dropped: {}.", listed(&parts)));
         }
     }
     let mut repairs = Vec::new();
@@ -190,21 +188,26 @@ fn losses(sender: &Flow, recorded: &Recorded) -> Vec<String> {
     if let Some(share) = retransmitted_share([sender]) {
         let within = if repairs.is_empty() { String::new() } else { format!(", in {}", listed(&repairs)) };
         let sent = count(sender.sent_segments);
-        told.push(format!("It sent {} of {sent} segments again ({}){within}.", count(again), percent(share, 2)));
+        sentences.push(format!(
+            "It retransmitted {} of {sent} segments ({}){within}.",
+            count(again),
+            percent(share, 2)
+        ));
     }
-    told
+    sentences
 }
 
-fn queues(flow: &Flow, sender: &Flow, facts: &Facts) -> Option<String> {
-    let (least, mean) = (sender.min_rtt()?, sender.mean_rtt_s.filter(|mean| *mean != 0.0)?);
+fn queues(flow: &Flow, sender: &Flow, facts: &AccountFacts) -> Option<String> {
+    let (min_rtt, mean) = (sender.min_rtt()?, sender.mean_rtt_s.filter(|mean| *mean != 0.0)?);
     let link = facts.link(flow)?;
-    let more = mean - least;
+    let more = mean - min_rtt;
     more.is_finite().then(|| {
         format!(
-            "Its mean round trip, {}, is {} above the least, {}; the queue of {} held {} packets on average, {} at most.",
+            "Its mean round trip, {}, is {} above the minimum, {}; the queue of {} held {} packets on average, with a \
+             maximum of {}.",
             milliseconds(Some(mean)),
             milliseconds(Some(more)),
-            milliseconds(Some(least)),
+            milliseconds(Some(min_rtt)),
             link.name,
             number(link.mean_queue_packets, 3),
             count(link.max_queue_packets),
@@ -212,8 +215,8 @@ fn queues(flow: &Flow, sender: &Flow, facts: &Facts) -> Option<String> {
     })
 }
 
-/// How many flows want the same link for at least half of the flow's time.
-fn sharing(flow: &Flow, facts: &Facts) -> Option<String> {
+/// Returns the sentence about the number of flows that shared the link for at least half of this flow's time.
+fn sharing(flow: &Flow, facts: &AccountFacts) -> Option<String> {
     let capacity = facts.capacity_bps(flow)?;
     let end_s = facts.run.simulated_s;
     let until = |flow: &Flow| flow.finish_s.unwrap_or(end_s);

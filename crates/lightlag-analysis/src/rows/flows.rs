@@ -1,14 +1,14 @@
-//! Flows, each with its legs, as a table.
+//! The table of flows and of their legs.
 
-use super::{FLOWS, Table};
+use super::{FLOWS, TextTable};
 use crate::numbers::{NONE, count, milliseconds, number, percent, rate_like, share, window};
 use crate::summary::{Flow, Limited, legs_of};
 
-/// A share of a sender's time below which a cause is left out.
+/// Minimum fraction of a sender's time for a limiting cause to be listed.
 const LITTLE: f64 = 0.005;
 
-/// The flows that people see, by their places: all if there are at most 20, otherwise the first 20 that delivered data, or
-/// the first 20 where none did.
+/// Returns the indices of the flows in the table: all if there are at most 20, otherwise the first 20 that delivered
+/// data, or the first 20 if none did.
 pub fn shown_flows(delivered_bytes: &[u64]) -> Vec<usize> {
     if delivered_bytes.len() <= FLOWS {
         return (0..delivered_bytes.len()).collect();
@@ -18,7 +18,7 @@ pub fn shown_flows(delivered_bytes: &[u64]) -> Vec<usize> {
     if shown.is_empty() { (0..FLOWS).collect() } else { shown }
 }
 
-/// A line about the flows that [`shown_flows`] leaves out, empty if it shows all.
+/// Returns a line about the flows that [`shown_flows`] omits; empty if it omits none.
 pub fn hidden_flows(delivered_bytes: &[u64]) -> String {
     let shown = shown_flows(delivered_bytes);
     let more = delivered_bytes.len() - shown.len();
@@ -36,14 +36,14 @@ pub fn hidden_flows(delivered_bytes: &[u64]) -> String {
     }
 }
 
-/// The flows that [`shown_flows`] chooses, each with a row for every leg if it has any.
-pub fn flow_table(flows: &[Flow], legs: &[Flow]) -> Table {
+/// Returns the table of the flows that [`shown_flows`] selects, with one row for each leg of a split flow.
+pub fn flow_table(flows: &[Flow], legs: &[Flow]) -> TextTable {
     let delivered: Vec<u64> = flows.iter().map(|flow| flow.delivered_bytes).collect();
     let legs_of = legs_of(legs);
     let mut shown: Vec<(&Flow, bool)> = Vec::new();
-    for at in shown_flows(&delivered) {
-        let own = legs_of.get(flows[at].name.as_str());
-        shown.push((&flows[at], own.is_some()));
+    for index in shown_flows(&delivered) {
+        let own = legs_of.get(flows[index].name.as_str());
+        shown.push((&flows[index], own.is_some()));
         shown.extend(own.into_iter().flatten().map(|leg| (*leg, false)));
     }
     let largest = shown.iter().fold(0.0_f64, |most, (flow, _)| most.max(flow.goodput_bps));
@@ -62,26 +62,26 @@ pub fn flow_table(flows: &[Flow], legs: &[Flow]) -> Table {
         row.extend(has_signals.then(|| signal_cell(flow)));
         row
     };
-    Table::of("Flows", shown.iter().map(row).collect())
+    TextTable::of("Flows", shown.iter().map(row).collect())
 }
 
-type Cell = (&'static str, String);
+type CellText = (&'static str, String);
 
-fn blank(cell: &mut Cell) {
+fn blank(cell: &mut CellText) {
     NONE.clone_into(&mut cell.1);
 }
 
-/// A flow or a leg. Flows of datagrams have no retransmissions and no acknowledgements. All rates of the column take the
-/// unit of the largest.
-fn flow_cells(flow: &Flow, largest_bps: f64) -> Vec<Cell> {
+/// Returns the cells of a flow or leg. UDP flows have no retransmissions and no acknowledgements. All rates of the
+/// column have the decimal prefix of the maximum.
+fn flow_cells(flow: &Flow, largest_bps: f64) -> Vec<CellText> {
     let of_connection = |text: String| if flow.is_datagrams() { NONE.to_owned() } else { text };
-    let resent = share(flow.retransmitted_segments as f64, flow.sent_segments as f64);
+    let retransmitted = share(flow.retransmitted_segments as f64, flow.sent_segments as f64);
     vec![
         ("flow", if flow.leg.is_some() { format!("  {}", flow.ends()) } else { flow.name.clone() }),
         ("congestion", flow.congestion.clone()),
         ("goodput", rate_like(flow.goodput_bps, largest_bps)),
         ("finished", flow.finish_s.map_or(NONE.to_owned(), |time| format!("{} s", number(time, 4)))),
-        ("resent", of_connection(resent)),
+        ("retransmitted", of_connection(retransmitted)),
         ("timeouts", of_connection(flow.timeouts.to_string())),
         ("mean RTT", milliseconds(flow.mean_rtt_s)),
         ("mean cwnd", of_connection(window(flow.mean_cwnd_segments))),
@@ -89,8 +89,8 @@ fn flow_cells(flow: &Flow, largest_bps: f64) -> Vec<Cell> {
     ]
 }
 
-/// Losses and delays of a flow's datagrams, or of a sink's messages, if it has some.
-fn datagram_cells(flow: &Flow) -> [Cell; 3] {
+/// Returns the cells about losses and delays of a flow's datagrams or a sink's messages, empty if it has none.
+fn datagram_cells(flow: &Flow) -> [CellText; 3] {
     let (lost, mean, p95) = if let Some(messages) = flow.messages {
         let lost = share((messages.lost + messages.dropped) as f64, messages.sent as f64);
         (lost, milliseconds(messages.mean_delay_s), milliseconds(messages.p95_delay_s))
@@ -103,8 +103,8 @@ fn datagram_cells(flow: &Flow) -> [Cell; 3] {
     [("lost", lost), ("mean delay", mean), ("95 % delay", p95)]
 }
 
-/// The responses or the pages of a flow, if it has some.
-fn page_cells(flow: &Flow) -> [Cell; 3] {
+/// Returns the cells about the completion times of a flow's responses or pages, empty if it has none.
+fn page_cells(flow: &Flow) -> [CellText; 3] {
     let (count, mean, p95) = match flow.responses.or(flow.pages) {
         Some(pages) => (pages.count.to_string(), milliseconds(pages.mean_s), milliseconds(pages.p95_s)),
         None => (NONE.to_owned(), NONE.to_owned(), NONE.to_owned()),
@@ -112,15 +112,16 @@ fn page_cells(flow: &Flow) -> [Cell; 3] {
     [("responses", count), ("mean time", mean), ("95 % time", p95)]
 }
 
-/// Signals to the ends of a flow, through the network or at their own node, and how many were heeded.
-fn signal_cell(flow: &Flow) -> Cell {
+/// Returns the number of notifications sent to the endpoints of a flow, through the network or by their own node, and
+/// the number that were acted on.
+fn signal_cell(flow: &Flow) -> CellText {
     let text = flow.signals.map_or(NONE.to_owned(), |signals| {
-        format!("{} of {} heeded", signals.received + signals.local, signals.sent + signals.local)
+        format!("{} of {} acted on", signals.received + signals.local, signals.sent + signals.local)
     });
     ("signals", text)
 }
 
-/// The two causes that held a sender back for longest, with their share of its time.
+/// Returns the two causes that limited a sender longest, with their fractions of its time.
 fn limited_by(limited: &Limited) -> String {
     let total = limited.total();
     if total <= 0.0 {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_flows_those_that_delivered_are_shown_and_the_rest_is_told() {
+    fn shows_the_flows_that_delivered_and_counts_the_rest() {
         let mut many = vec![0; 25];
         assert_eq!(shown_flows(&many), (0..20).collect::<Vec<_>>());
         assert_eq!(hidden_flows(&many), "and 5 more flows, without delivered data");

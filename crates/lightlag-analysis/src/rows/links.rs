@@ -1,20 +1,20 @@
-//! Directions of links as a table.
+//! The table of link directions.
 
-use super::{LINKS, Table};
+use super::{LINKS, TextTable};
 use crate::numbers::{number, percent, size_like};
 use crate::summary::Link;
 use std::cmp::Reverse;
 
-/// A column with a count of a link.
+/// Heading of a column, and the function that returns its count for a link.
 type Count = (&'static str, fn(&Link) -> u64);
 
-/// Columns that plain links never fill; they are shown if some link fills them.
+/// Columns that are zero for ordinary links. Each is shown only if at least one link has a count.
 const RARE: [Count; 10] = [
     ("dropped (outage)", |link| link.dropped_outage),
     ("dropped (AQM)", |link| link.dropped_aqm),
-    ("ACKs thinned out", |link| link.dropped_acks),
-    ("dropped (no way)", |link| link.dropped_route),
-    ("sent another way", |link| link.withdrawn),
+    ("filtered ACKs", |link| link.dropped_acks),
+    ("dropped (no path)", |link| link.dropped_route),
+    ("rerouted", |link| link.withdrawn),
     ("marked", |link| link.marked),
     ("duplicated", |link| link.duplicated),
     ("reordered", |link| link.reordered),
@@ -22,35 +22,35 @@ const RARE: [Count; 10] = [
     ("repaired", |link| link.repaired),
 ];
 
-/// The link directions that dropped most packets or were busiest, at most 8, by their places.
+/// Returns the indices of up to 8 link directions: those that dropped most packets or were busiest.
 ///
 /// # Panics
 /// If there are not as many utilisations as counts.
 pub fn heaviest_links(dropped: &[u64], utilisation: &[f64]) -> Vec<usize> {
     assert_eq!(dropped.len(), utilisation.len(), "a link has a count and a utilisation");
-    let mut places: Vec<usize> = (0..dropped.len()).collect();
-    places.sort_by(|a, b| {
+    let mut indices: Vec<usize> = (0..dropped.len()).collect();
+    indices.sort_by(|a, b| {
         let weight = |at: &usize| Reverse(dropped[*at]);
         weight(a).cmp(&weight(b)).then(utilisation[*b].total_cmp(&utilisation[*a]))
     });
-    places.truncate(LINKS);
-    places.sort_unstable();
-    places
+    indices.truncate(LINKS);
+    indices.sort_unstable();
+    indices
 }
 
-/// The link directions that [`heaviest_links`] chooses, those without traffic left out.
-pub fn link_table(links: &[Link]) -> Table {
+/// Returns the table of the link directions that [`heaviest_links`] selects, without those that had no traffic.
+pub fn link_table(links: &[Link]) -> TextTable {
     let dropped: Vec<u64> = links.iter().map(Link::dropped).collect();
     let utilisation: Vec<f64> = links.iter().map(|link| link.utilisation).collect();
     let heaviest = heaviest_links(&dropped, &utilisation);
     let shown: Vec<&Link> = heaviest.into_iter().map(|at| &links[at]).filter(|link| link.carried_bytes > 0).collect();
     let rare: Vec<&Count> = RARE.iter().filter(|(_, of)| shown.iter().any(|link| of(link) > 0)).collect();
-    let most = shown.iter().map(|link| link.carried_bytes).max().unwrap_or(0) as f64;
+    let max_bytes = shown.iter().map(|link| link.carried_bytes).max().unwrap_or(0) as f64;
     let row = |link: &&Link| {
         let mut row = vec![
             ("link", link.name.clone()),
             ("utilisation", percent(link.utilisation, 1)),
-            ("carried", size_like(link.carried_bytes as f64, most)),
+            ("carried", size_like(link.carried_bytes as f64, max_bytes)),
             ("dropped (queue)", link.dropped_queue.to_string()),
             ("dropped (error)", link.dropped_error.to_string()),
         ];
@@ -59,7 +59,7 @@ pub fn link_table(links: &[Link]) -> Table {
         row.push(("max queue", link.max_queue_packets.to_string()));
         row
     };
-    Table::of("Links", shown.iter().map(row).collect())
+    TextTable::of("Links", shown.iter().map(row).collect())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Parts of a summary as tables of text for people.
+//! Parts of a summary as tables of text.
 
 mod flows;
 mod links;
@@ -15,24 +15,24 @@ pub use ways::way_table;
 use crate::summary::{Flow, Link, Proxy, Radio};
 use serde::{Deserialize, Serialize};
 
-/// Flows and proxies that a table shows.
+/// Maximum number of flows or proxies in a table.
 const FLOWS: usize = 20;
-/// Links, radios and ways that a table shows.
+/// Maximum number of links, radios or satellite paths in a table.
 const LINKS: usize = 8;
 
-/// A table of text. Every row has a text for each column.
+/// A table of text. Every row has one cell per column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Table {
-    /// What it is about.
+pub struct TextTable {
+    /// Title of the table.
     pub title: &'static str,
-    /// The heads of its columns.
+    /// Headings of the columns.
     pub columns: Vec<&'static str>,
-    /// Its rows.
+    /// Cells of each row.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    /// A table whose rows are texts with the heads of their columns, which are the same in each row.
+impl TextTable {
+    /// Creates a table from rows of (heading, cell) pairs. All rows have the same headings.
     fn of(title: &'static str, rows: Vec<Vec<(&'static str, String)>>) -> Self {
         let columns = rows.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| *head).collect());
         let rows = rows.into_iter().map(|row| row.into_iter().map(|(_, text)| text).collect()).collect();
@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-/// The lists of a summary.
+/// The lists of a summary that the tables show.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Lists {
@@ -51,8 +51,8 @@ pub struct Lists {
     interfaces: Vec<Radio>,
 }
 
-/// The tables of a summary that have rows.
-pub fn tables(lists: &Lists) -> Vec<Table> {
+/// Returns the tables of a summary that have rows.
+pub fn tables(lists: &Lists) -> Vec<TextTable> {
     let Lists { flows, legs, links, proxies, interfaces } = lists;
     let tables = [
         flow_table(flows, legs),

@@ -1,26 +1,26 @@
-//! Flows at proxies as a table.
+//! The table of flows at proxies.
 
-use super::{FLOWS, Table};
+use super::{FLOWS, TextTable};
 use crate::numbers::{NONE, milliseconds, share, size};
 use crate::summary::Proxy;
 
-/// The first 20 flows at proxies.
-pub fn proxy_table(proxies: &[Proxy]) -> Table {
+/// Returns the table of the first 20 flows that pass through proxies.
+pub fn proxy_table(proxies: &[Proxy]) -> TextTable {
     let row = |proxy: &Proxy| {
-        let resent = share(proxy.retransmitted_segments as f64, proxy.sent_segments as f64);
+        let retransmitted = share(proxy.retransmitted_segments as f64, proxy.sent_segments as f64);
         let lost = if proxy.lost_bytes > 0 { size(proxy.lost_bytes as f64) } else { NONE.to_owned() };
         vec![
             ("proxy", proxy.node.clone()),
             ("flow", proxy.flow.clone()),
             ("congestion", proxy.congestion.clone()),
-            ("passed on", size(proxy.acknowledged_bytes as f64)),
+            ("forwarded", size(proxy.acknowledged_bytes as f64)),
             ("lost", lost),
-            ("resent", resent),
+            ("retransmitted", retransmitted),
             ("timeouts", proxy.timeouts.to_string()),
             ("min RTT", milliseconds(proxy.min_rtt_s)),
             ("mean buffer", size(proxy.mean_buffer_bytes)),
             ("max buffer", size(proxy.max_buffer_bytes as f64)),
         ]
     };
-    Table::of("Proxies", proxies.iter().take(FLOWS).map(row).collect())
+    TextTable::of("Proxies", proxies.iter().take(FLOWS).map(row).collect())
 }

@@ -1,16 +1,16 @@
-//! Radios and media as tables.
+//! Tables of radios and of media.
 
-use super::{LINKS, Table};
+use super::{LINKS, TextTable};
 use crate::numbers::{NONE, count, number, percent, share, size, size_like};
 use crate::summary::Radio;
 
-/// The busiest radios, at most 8.
-pub fn radio_table(radios: &[Radio]) -> Table {
+/// Returns the table of up to 8 radios, the busiest ones.
+pub fn radio_table(radios: &[Radio]) -> TextTable {
     let mut shown: Vec<&Radio> = radios.iter().collect();
     shown.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
     shown.truncate(LINKS);
     let is_aggregated = radios.iter().any(|radio| radio.aggregates > 0);
-    let most = shown.iter().map(|radio| radio.routing_bytes).max().unwrap_or(0) as f64;
+    let max_bytes = shown.iter().map(|radio| radio.routing_bytes).max().unwrap_or(0) as f64;
     let row = |radio: &&Radio| {
         let mut row = vec![
             ("radio", radio.name.clone()),
@@ -26,16 +26,16 @@ pub fn radio_table(radios: &[Radio]) -> Table {
             ("retries", share(radio.retries as f64, radio.sent_frames as f64)),
             ("collisions", radio.collisions.to_string()),
             ("dropped", radio.dropped().to_string()),
-            ("routing", size_like(radio.routing_bytes as f64, most)),
+            ("routing", size_like(radio.routing_bytes as f64, max_bytes)),
             ("broken links", radio.broken_links.to_string()),
         ]);
         row
     };
-    Table::of("Radios", shown.iter().map(row).collect())
+    TextTable::of("Radios", shown.iter().map(row).collect())
 }
 
-/// The media: sums over the radios on each.
-pub fn medium_table(radios: &[Radio]) -> Table {
+/// Returns the table of the media, each with the sums over its radios.
+pub fn medium_table(radios: &[Radio]) -> TextTable {
     let mut media: Vec<(&str, Vec<&Radio>)> = Vec::new();
     for radio in radios {
         match media.iter_mut().find(|(name, _)| *name == radio.medium) {
@@ -43,10 +43,10 @@ pub fn medium_table(radios: &[Radio]) -> Table {
             None => media.push((&radio.medium, vec![radio])),
         }
     }
-    Table::of("Media", media.into_iter().map(|(name, radios)| medium_cells(name, &radios)).collect())
+    TextTable::of("Media", media.into_iter().map(|(name, radios)| medium_cells(name, &radios)).collect())
 }
 
-/// A medium. On the air may be more than all of the time: stations far apart send at once.
+/// Returns the cells of a medium. Airtime may exceed 100 %, because distant stations can transmit simultaneously.
 fn medium_cells(name: &str, radios: &[&Radio]) -> Vec<(&'static str, String)> {
     let total = |of: fn(&Radio) -> u64| radios.iter().map(|radio| of(radio)).sum::<u64>();
     let sum = |of: fn(&Radio) -> f64| radios.iter().fold(0.0, |sum, radio| sum + of(radio));

@@ -1,13 +1,13 @@
-//! Ways of flows through a sky as a table.
+//! Table of the paths of flows over a constellation.
 
-use super::{LINKS, Table};
+use super::{LINKS, TextTable};
 use crate::numbers::{NONE, milliseconds, number};
-use crate::summary::Way;
+use crate::summary::SatellitePath;
 use std::collections::BTreeSet;
 
-/// The first 8 ways. Round trips are those that senders measured.
-pub fn way_table(ways: &[Way]) -> Table {
-    let row = |way: &Way| {
+/// Returns the table of the first 8 flows with satellite paths. Round-trip times are the senders' samples.
+pub fn way_table(ways: &[SatellitePath]) -> TextTable {
+    let row = |way: &SatellitePath| {
         let ends = way.times_s.iter().skip(1).chain([&way.end_s]);
         let parts = way.times_s.iter().zip(ends).zip(&way.links);
         let out = parts.filter(|(_, links)| **links == 0).fold(0.0, |sum, ((from, to), _)| sum + (to - from));
@@ -18,13 +18,13 @@ pub fn way_table(ways: &[Way]) -> Table {
             _ => NONE.to_owned(),
         };
         vec![
-            ("way of", way.flow.clone()),
-            ("least RTT", milliseconds(way.least_rtt_s)),
-            ("greatest RTT", milliseconds(way.greatest_rtt_s)),
+            ("path of", way.flow.clone()),
+            ("min RTT", milliseconds(way.least_rtt_s)),
+            ("max RTT", milliseconds(way.greatest_rtt_s)),
             ("links", links),
             ("changes", way.times_s.len().saturating_sub(1).to_string()),
-            ("without a way", format!("{} s", number(out, 4))),
+            ("without a path", format!("{} s", number(out, 4))),
         ]
     };
-    Table::of("Ways", ways.iter().take(LINKS).map(row).collect())
+    TextTable::of("Paths", ways.iter().take(LINKS).map(row).collect())
 }

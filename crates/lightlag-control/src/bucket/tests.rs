@@ -5,8 +5,8 @@ fn at(nanos: u64) -> Instant {
     Instant::from_nanos(nanos)
 }
 
-/// A bucket with only one connection.
-fn alone(kbps: u64, size: u64) -> (Bucket, Member) {
+/// Returns a bucket with only one connection.
+fn alone(kbps: u64, size: u64) -> (Bucket, BucketUser) {
     let mut bucket = Bucket::new(Rate::from_bps(kbps * 1_000).unwrap(), Bytes(size));
     let member = bucket.join(20);
     (bucket, member)
@@ -36,7 +36,7 @@ fn an_idle_route_saves_no_more_than_its_bucket() {
 }
 
 #[test]
-fn who_waits_longer_goes_first() {
+fn the_longest_waiter_goes_first() {
     let mut bucket = Bucket::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
     let [first, second] = [bucket.join(0), bucket.join(0)];
     assert_eq!(bucket.ask(at(0), first, 1_000), Ok(()));
@@ -50,7 +50,7 @@ fn who_waits_longer_goes_first() {
 }
 
 #[test]
-fn who_does_not_come_loses_its_place() {
+fn an_absent_waiter_loses_its_position() {
     let mut bucket = Bucket::new(Rate::from_bps(8_000).unwrap(), Bytes(1_000));
     let [first, second] = [bucket.join(0), bucket.join(0)];
     assert_eq!(bucket.ask(at(0), first, 1_000), Ok(()));
@@ -60,7 +60,7 @@ fn who_does_not_come_loses_its_place() {
 }
 
 #[test]
-fn what_leaves_may_be_less_than_was_asked_for() {
+fn fewer_bytes_than_requested_may_be_sent() {
     let (mut bucket, member) = alone(8, 1_000);
     assert_eq!(bucket.ask(at(0), member, 980), Ok(()));
     bucket.settle(member, Some(980), Some(480));
@@ -81,7 +81,7 @@ fn a_wait_of_a_year_is_exact() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any interval t carries at most B + R t, whichever member sends.
+    /// Any interval of length t carries at most B + R·t, whichever member sends.
     #[test]
     fn no_interval_carries_more_than_the_bucket_and_the_rate(
         kbps in 1_u64..10_000,

@@ -1,12 +1,12 @@
-//! Careful Resume: retries a window that a path carried before, at most half of it, paced, and with a way back.
+//! Careful Resume: jumps to a window that was used on the path before, at most half of it, paced, and with a safe
+//! retreat.
 //!
 //! Kuhn, Stephan, Fairhurst, Secchi, Huitema, "Convergence of Congestion Control from Retained State", RFC 9959, in the
 //! form of the last versions of draft-ietf-tsvwg-careful-resume (-23, -24), whose sections are cited below. The sender
 //! starts with its normal congestion control. Once the initial data is acknowledged and the round-trip time resembles
 //! the saved one, the window jumps:
-//! the window jumps:
 //!
-//! | phase | window | leaves it |
+//! | phase | window | ends when |
 //! |---|---|---|
 //! | Reconnaissance §3.2 | normal | all initial data acknowledged: Unvalidated; congestion, or another RTT: Normal |
 //! | Unvalidated §3.3 | min(max_jump, saved_cwnd/2), paced over an RTT | window filled, an RTT passed, or first unvalidated data acknowledged: Validating, or Normal with PipeSize if less than that is in flight; congestion, a shorter RTT: Safe Retreat |
@@ -14,18 +14,18 @@
 //! | Safe Retreat §3.5 | PipeSize/2, constant, without PRR | last unvalidated data acknowledged: Normal, ssthresh = β·PipeSize |
 //! | Normal §3.7 | normal | |
 //!
-//! A timeout ends it in every phase (§3.6). Another algorithm, which this one wraps, provides the "normal" behaviour.
-//! It is rebuilt with the window of each phase that has its own, so that none of its earlier measurements remain. β is
-//! that algorithm's (§3.5: 0.5, CUBIC's 0.7).
+//! A timeout ends Careful Resume in every phase (§3.6). "Normal" is the behaviour of another algorithm, which Careful
+//! Resume wraps. For each phase with a window of its own, the wrapped algorithm is rebuilt with that window, so that
+//! none of its earlier measurements remain. β comes from the wrapped algorithm (§3.5: 0.5, for CUBIC 0.7).
 
 use super::{
-    Ack, Allowance, Cause, Choice, Congestion, CongestionControl, Departures, Diagnosis, Epoch, Internals, LEAST_BURST,
-    Lost, Needs, Sent, Start, Transmissions, build, own,
+    Ack, Allowance, Cause, Choice, Congestion, CongestionControl, ConnectionStart, Departures, Diagnosis, GrowthEpoch,
+    Internals, LEAST_BURST, Lost, Needs, Sent, Transmissions, build, custom,
 };
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
 
-/// The saved state of a path, and the part of it that is tried.
+/// The saved state of a path, and how much of it is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
@@ -33,24 +33,24 @@ pub struct Saved {
     pub saved_cwnd: Bytes,
     /// The smallest round-trip time of that connection.
     pub saved_rtt: Duration,
-    /// The largest window to jump to. Default: half of `saved_cwnd`, which bounds it in any case.
+    /// Maximum window to jump to. Default: half of `saved_cwnd`, which is the upper bound in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_jump: Option<Bytes>,
 }
 
 impl Saved {
-    /// jump_cwnd (§3.3).
+    /// Returns jump_cwnd, the window to jump to, in bytes (§3.3).
     fn jump(&self) -> u64 {
         let half = self.saved_cwnd.0 / 2;
         self.max_jump.map_or(half, |most| most.0.min(half))
     }
 
-    /// Whether this round-trip time is too short for the saved path (§3.2, §4.2.1).
+    /// Returns true if this round-trip time is too short for the saved path (§3.2, §4.2.1).
     fn is_too_short(&self, rtt: Duration) -> bool {
         rtt <= self.saved_rtt / 2
     }
 
-    /// Whether it is too long (§4.2.1).
+    /// Returns true if this round-trip time is too long for the saved path (§4.2.1).
     fn is_too_long(&self, rtt: Duration) -> bool {
         rtt > self.saved_rtt * 10
     }
@@ -60,45 +60,47 @@ impl Saved {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Reconnaissance,
-    /// Its start, its longest duration, and the offset of the first unvalidated data.
+    /// Sending the data beyond the normal window. `since`: start of the phase. `rtt`: its maximum duration. `first`:
+    /// stream offset of the first unvalidated data.
     Unvalidated {
         since: Instant,
         rtt: Duration,
         first: u64,
     },
-    /// It lasts until this offset is acknowledged.
+    /// Waiting until the unvalidated data, which ends at this offset, is acknowledged.
     Validating {
         last: u64,
     },
-    /// It lasts until this offset is acknowledged; known with the next ACK.
+    /// Reduced window until the unvalidated data, which ends at this offset, is acknowledged. The next ACK sets the
+    /// offset.
     SafeRetreat {
         last: Option<u64>,
     },
     Normal,
 }
 
-/// An algorithm wrapped by Careful Resume.
+/// An algorithm, wrapped by Careful Resume.
 pub struct CarefulResume {
     saved: Saved,
     choice: Choice,
-    start: Start,
+    start: ConnectionStart,
     normal: Box<dyn CongestionControl>,
     stage: Stage,
-    /// The window of the phases with their own.
+    /// Window in bytes, for the phases that have their own.
     window: u64,
-    /// The pacing rate of unvalidated data.
+    /// Pacing rate for unvalidated data.
     rate: Option<Rate>,
-    /// The flight before the jump, and the bytes delivered and lost since then.
+    /// Bytes in flight before the jump, and bytes delivered and lost since the jump.
     flight: u64,
     delivered: u64,
     lost: u64,
-    /// The reaction that may prove spurious was Safe Retreat's, which is not undone.
+    /// Whether the last reaction was the Safe Retreat, which is not undone if the loss was spurious.
     retreated: bool,
 }
 
 impl CarefulResume {
-    /// Wraps the chosen algorithm.
-    pub fn new(saved: Saved, choice: &Choice, start: &Start) -> Self {
+    /// Creates the chosen algorithm and wraps it.
+    pub fn new(saved: Saved, choice: &Choice, start: &ConnectionStart) -> Self {
         Self {
             saved,
             choice: choice.clone(),
@@ -114,7 +116,7 @@ impl CarefulResume {
         }
     }
 
-    /// The needs of this algorithm in front of one that needs `normal`.
+    /// Returns what this algorithm needs if the wrapped one needs `normal`.
     pub fn needs(normal: Needs) -> Needs {
         Needs { rate: true, pacing: true, ..normal }
     }
@@ -123,27 +125,28 @@ impl CarefulResume {
         self.start.initial_window * self.start.segment_size
     }
 
-    /// PipeSize: the bytes that the path has carried. The flight before the jump counts once, as its ACKs are not news
-    /// (appendix B.4: 29 before the jump and 34 unvalidated ones are 63).
+    /// Returns PipeSize: the bytes that the path has carried. The flight before the jump counts once, as its ACKs carry
+    /// no new information (appendix B.4: 29 before the jump and 34 unvalidated ones are 63).
     fn pipe_size(&self) -> u64 {
         self.delivered.max(self.flight)
     }
 
-    /// The same after repairs: data that was lost and arrived with its second copy was not carried.
+    /// Returns PipeSize after repairs: data that was lost, and arrived only when it was retransmitted, does not count
+    /// as carried.
     fn repaired_pipe_size(&self) -> u64 {
         self.delivered.saturating_sub(self.lost).max(self.flight)
     }
 
-    /// Rebuilds the normal algorithm at a window of `bytes`.
+    /// Rebuilds the wrapped algorithm with a window of `bytes`.
     fn rebuild(&mut self, now: Instant, bytes: u64, srtt: Duration) {
         let rtt = Some(srtt).filter(|rtt| !rtt.is_zero());
         let segments = bytes.div_ceil(self.start.segment_size);
-        self.normal = build(&self.choice, &Start { initial_window: segments, rtt, ..self.start });
+        self.normal = build(&self.choice, &ConnectionStart { initial_window: segments, rtt, ..self.start });
         // This overrides the algorithm's own choice of an initial window.
         self.normal.on_idle(now, bytes, 0);
     }
 
-    /// §3.2: the path is confirmed, and there is more data than the normal window admits.
+    /// §3.2: jumps once the path is confirmed, if there is more data than the normal window allows.
     fn reconnoitre(&mut self, ack: &Ack) {
         if ack.snd_una < self.initial() || !ack.cwnd_limited {
             return;
@@ -163,7 +166,7 @@ impl CarefulResume {
         self.stage = Stage::Unvalidated { since: ack.now, rtt, first: ack.snd_nxt };
     }
 
-    /// §3.3.
+    /// §3.3: handles an ACK while unvalidated data is sent.
     fn try_out(&mut self, ack: &Ack, since: Instant, rtt: Duration, first: u64) {
         if ack.newly_lost > 0 || ack.ece {
             // The episode that starts now leads to Safe Retreat.
@@ -187,20 +190,20 @@ impl CarefulResume {
         }
     }
 
-    /// §3.4: nothing was lost. The normal algorithm leaves slow start (§4.6).
+    /// §3.4: ends the validation, in which nothing was lost. The normal algorithm leaves slow start (§4.6).
     fn validated(&mut self) {
         self.normal.leave_slow_start();
         self.stage = Stage::Normal;
     }
 
-    /// §3.5.
+    /// §3.5: starts the Safe Retreat.
     fn retreat(&mut self) {
         self.window = (self.pipe_size() / 2).max(2 * self.start.segment_size);
         self.stage = Stage::SafeRetreat { last: None };
         self.retreated = true;
     }
 
-    /// §3.5: all unvalidated data is acknowledged.
+    /// §3.5: ends the Safe Retreat, as all unvalidated data is acknowledged.
     fn end_retreat(&mut self, ack: &Ack) {
         let pipe_size = self.repaired_pipe_size();
         self.rebuild(ack.now, pipe_size, ack.srtt);
@@ -211,7 +214,7 @@ impl CarefulResume {
         self.stage = Stage::Normal;
     }
 
-    /// Whether the normal algorithm controls the window.
+    /// Returns true if the wrapped algorithm controls the window.
     fn is_normal(&self) -> bool {
         matches!(self.stage, Stage::Reconnaissance | Stage::Validating { .. } | Stage::Normal)
     }
@@ -264,7 +267,7 @@ impl CongestionControl for CarefulResume {
             Stage::Unvalidated { .. } | Stage::Validating { .. } if !timeout => self.retreat(),
             Stage::SafeRetreat { .. } if !timeout => {}
             Stage::Unvalidated { .. } | Stage::Validating { .. } | Stage::SafeRetreat { .. } => {
-                // §3.6. Unvalidated data in flight is no measure of the path.
+                // §3.6. Unvalidated data in flight does not measure the path.
                 let flight = event.flight.min(self.repaired_pipe_size());
                 self.normal.on_congestion(&Congestion { flight, ..*event });
                 self.stage = Stage::Normal;
@@ -306,7 +309,7 @@ impl CongestionControl for CarefulResume {
         if self.is_normal() { self.normal.internals() } else { Internals::default() }
     }
 
-    fn epoch(&self) -> Option<Epoch> {
+    fn epoch(&self) -> Option<GrowthEpoch> {
         if self.is_normal() { self.normal.epoch() } else { None }
     }
 
@@ -322,7 +325,7 @@ impl CongestionControl for CarefulResume {
         Some(self)
     }
 
-    fn fault(&self) -> Option<&own::Fault> {
+    fn fault(&self) -> Option<&custom::Fault> {
         self.normal.fault()
     }
 }

@@ -1,62 +1,58 @@
-//! DCTCP: a reduction in proportion to the marked part of a window.
+//! DCTCP: reduces the window in proportion to the fraction of marked data.
 //!
-//! RFC 8257 §3.3-§3.5. The receiver echoes every mark, so the sender knows the marked fraction M of a window of data.
-//! Once a window, with g = 1/16 and α = 1 at the start,
+//! RFC 8257 §3.3-§3.5. The receiver echoes every mark, which gives the sender M, the marked fraction of a window of
+//! data. Once per window, with g = 1/16 and α = 1 at the start,
 //!
 //! - α = (1 − g) α + g M;
-//! - a marked window: W = W (1 − α/2), at most once a window (RFC 3168 §6.1.2), and ssthresh with it;
+//! - mark: ssthresh = W = W (1 − α/2), at most once per window (RFC 3168 §6.1.2);
 //! - loss: W = ssthresh = max(FlightSize/2, 2), as in RFC 5681 (§3.5: α is not used), unless this window of data was
 //!   already reduced; timeout: W = 1.
 //!
-//! It grows like NewReno (§3.4). Its queue must mark at a threshold K of the instantaneous length, above C·RTT/7
-//! (Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010).
+//! The window grows like NewReno's (§3.4). The queue must mark packets while its instantaneous length exceeds a
+//! threshold K, which has to be above C·RTT/7 (Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010).
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::registry::{About, Algorithm};
+use super::registry::Algorithm;
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Instant, Unit};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, SlowStart, Window};
+use lightlag_core::{Instant, Unit, settings};
 
-/// Parameters of [`Dctcp`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// g: the weight of the last window in α.
-    pub gain: f64,
-    /// α at the start.
-    pub initial_alpha: f64,
-    /// An early end of slow start, off by default.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0, hystart: hystart::Config::default() }
+settings! {
+    /// Parameters of [`Dctcp`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// g: weight of the last window of data in alpha.
+        gain: f64 = 1.0 / 16.0 => quantity(Unit::Plain, 0.001, 1.0);
+        /// alpha at the start: with 1 the first mark halves the window, with 0 it hardly changes the window.
+        initial_alpha: f64 = 1.0 => quantity(Unit::Plain, 0.0, 1.0);
+        + /// An early end of slow start, off by default.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
-/// DCTCP's window.
+/// State of DCTCP.
 pub struct Dctcp {
     window: Window,
     slow_start: SlowStart,
     gain: f64,
-    /// The estimate of the marked fraction.
+    /// α: the estimated fraction of marked data.
     alpha: f64,
-    /// Bytes delivered in this window of data, and the marked ones among them.
+    /// Bytes delivered in this window of data, and the bytes among them that were marked.
     delivered: u64,
     marked: u64,
-    /// The offset whose acknowledgement ends this window of data.
+    /// Stream offset whose acknowledgement ends this window of data.
     window_end: u64,
-    /// The first unacknowledged offset, and the next new one.
+    /// Stream offsets of the first unacknowledged byte and of the next new byte.
     una: u64,
     nxt: u64,
-    /// No further reduction until this offset is acknowledged.
+    /// Stream offset; until it is acknowledged, the window is not reduced again.
     reduced_until: u64,
 }
 
 impl Dctcp {
-    /// DCTCP in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates DCTCP in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             window: Window::new(start),
             slow_start: SlowStart::new(&config.hystart, start),
@@ -71,7 +67,7 @@ impl Dctcp {
         }
     }
 
-    /// RFC 8257 §3.3, steps 1 to 8.
+    /// Updates α with an ACK (RFC 8257 §3.3, steps 1 to 8).
     fn estimate(&mut self, ack: &Ack) {
         self.delivered += ack.newly_delivered;
         self.marked += ack.newly_marked.min(ack.newly_delivered);
@@ -116,46 +112,40 @@ impl CongestionControl for Dctcp {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "For data centres: the queue marks every packet above a short threshold, the receiver echoes each mark, \
-                and the sender reduces its window by half the fraction that was marked. The queue stays at the \
-                threshold. It needs such a queue (a RED or threshold queue with ECN) and both ends to agree; without \
-                marks it is NewReno.",
+        about: "For data centres. The queue marks every packet above a low threshold, the receiver echoes each mark, \
+                and the sender reduces its window by half of the marked fraction, so that the queue stays at the \
+                threshold. It needs such a queue (RED or step with ECN) and ECN at both endpoints; without marks it \
+                behaves like NewReno.",
         equations: &[
-            "once a window:  alpha = (1 - g) alpha + g M,  M = marked/delivered bytes",
-            "marks:    W = W (1 - alpha/2), once a window",
+            "once per window:  alpha = (1 - g) alpha + g M,  M = marked/delivered bytes,  g = 1/16, alpha = 1 at the start",
+            "marks:    W = ssthresh = W (1 - alpha/2), once per window",
             "slow start, avoidance:  as newreno",
             "loss:     ssthresh = max(FlightSize/2, 2), W = ssthresh",
             "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
         ],
         source: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+        year: 2010,
+        signal: Signal::Marks,
+        details: r#"
+            g is `gain`, the first α is `initial_alpha`. A loss in a window of data that was already reduced causes no
+            further reduction. The exact echo by the receiver is a function of the connection (docs/models/tcp.md). The
+            queue marks packets while its length exceeds a threshold K; Alizadeh et al. require K > C·RTT/7.
+        "#,
+        variants: &[],
+        deviations: &[],
+        checks: "α after 1 to 4 windows without marks (0.9375, 0.8789, 0.8240, 0.7725), halved after 11; α approaches M; the \
+                 reduction; a loss halves the window at any α; growth as in `newreno`.",
+        not_modelled: "",
     };
 
     const NEEDS: Needs = Needs { exact_marks: true, ..Needs::NONE };
-
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            Setting::quantity("gain", |config: &mut Self| &mut config.gain, Unit::Plain, 0.001, 1.0)
-                .by_default("0.0625")
-                .about("g: the weight of the last window in alpha."),
-            Setting::quantity("initial_alpha", |config: &mut Self| &mut config.initial_alpha, Unit::Plain, 0.0, 1.0)
-                .by_default("1")
-                .about("alpha at the start: with 1 the first mark halves the window, with 0 it hardly changes it."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Dctcp::new(self, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 
@@ -168,7 +158,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(1);
 
-    /// A sender in avoidance, one window of ten segments after the other.
+    /// A sender in congestion avoidance that sends one window of ten segments after the other.
     struct Flow {
         algorithm: Dctcp,
         acked: u64,
@@ -179,7 +169,7 @@ mod tests {
             Self { algorithm: Dctcp::new(&Config::default(), &start(10)), acked: 0 }
         }
 
-        /// Ten segments are acknowledged, the first `marked` of them with a mark.
+        /// Acknowledges ten segments, the first `marked` of them with a mark.
         fn window(&mut self, marked: u64) {
             self.segments(10, marked);
         }
@@ -229,7 +219,7 @@ mod tests {
     #[test]
     fn a_window_of_data_is_reduced_once() {
         let mut flow = Flow::new();
-        // Inside a window of data: what was sent before the reduction is still on the way.
+        // Inside a window of data: what was sent before the reduction is still in transit.
         flow.segments(5, 5);
         flow.algorithm.on_congestion(&congestion(Cause::Mark, 10.0));
         let window = flow.algorithm.window();

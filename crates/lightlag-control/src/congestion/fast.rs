@@ -1,4 +1,5 @@
-//! FAST: a fixed number of segments in the queue, reached by an equation instead of steps.
+//! FAST: keeps a fixed number of segments in the queue; computes the window from an equation instead of approaching it
+//! in steps.
 //!
 //! Wei, Jin, Low, Hegde, "FAST TCP: motivation, architecture, algorithms, performance", IEEE/ACM Transactions on
 //! Networking 14(6), 2006, equation (1), as generally known; the paper was not available. With base the smallest RTT
@@ -6,64 +7,60 @@
 //!
 //! - W = min(2W, (1 − γ)·W + γ·(base/RTT·W + α)), γ = 1/2.
 //!
-//! In equilibrium α segments of the flow wait, W·(1 − base/RTT) = α. Flows share a link in proportion to their α,
-//! whatever their RTT. α should be the data that the link carries in about 2 ms, at least 8: 200 for the 1 Gbit/s of
-//! the paper. Each sample enters the mean RTT with the weight min(3/W, 1/4).
+//! In equilibrium α segments of the flow are queued: W·(1 − base/RTT) = α. Flows share a link in proportion to their α,
+//! whatever their RTT. α should be the number of segments that the link carries in about 2 ms, at least 8: 200 for the
+//! 1 Gbit/s of the paper. Each sample has the weight min(3/W, 1/4) in the mean RTT.
 //!
-//! An update takes place once a round trip, and at least `interval` = 20 ms apart, the prototype's clock; more often,
-//! RTT would not yet show the effect of the last one. A rise is spread over the segments acknowledged in the round, a
-//! fall is immediate. The paper multiplies W while there is no queueing delay. No measured delay is zero, so slow start
-//! here lasts until more than α segments wait by the smallest sample of a round; the mean would count slow start's own
-//! bursts as a queue. Loss: ssthresh = FlightSize/2, W = ssthresh; timeout: W = 1.
+//! Updates take place once per round trip, and at least `interval` = 20 ms apart, as in the prototype; if they were
+//! more frequent, RTT would not yet show the effect of the last update. A rise is spread over the segments acknowledged
+//! in the round, a fall is immediate. The paper multiplies W while there is no queueing delay. A measured delay is
+//! never exactly zero, so slow start here lasts until more than α segments are queued according to the minimum sample
+//! of a round; the mean would count the bursts of slow start itself as a queue. Loss: ssthresh = FlightSize/2, W =
+//! ssthresh; timeout: W = 1.
 
+use super::about::{About, Deviation, Signal};
 use super::hystart;
-use super::registry::{About, Algorithm};
+use super::registry::Algorithm;
 use super::round::{Round, Samples};
 use super::window::window_based;
-use super::{Ack, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use super::{Ack, Congestion, CongestionControl, ConnectionStart, Phase, SlowStart, Window};
+use lightlag_core::{Duration, Instant, Unit, settings};
 
-/// The least window while the equation applies.
+/// The minimum window while the equation applies.
 const LEAST_WINDOW: f64 = 2.0;
 
-/// Parameters of [`Fast`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// α in segments, 20.
-    pub alpha: f64,
-    /// γ, 0.5.
-    pub gamma: f64,
-    /// The least time between two updates, 20 ms.
-    pub interval: Duration,
-    /// An early end of slow start, off by default.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        let interval = Duration::from_millis(20);
-        Self { alpha: 20.0, gamma: 0.5, interval, hystart: hystart::Config::default() }
+settings! {
+    /// Parameters of [`Fast`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Number of segments that the flow keeps in the queue: about what the link carries in 2 ms, at least 8.
+        alpha: f64 = 20.0 => quantity(Unit::Plain, 1.0, 1e6).unit("segments");
+        /// Fraction of the distance to its target that the window covers in an update.
+        gamma: f64 = 0.5 => quantity(Unit::Plain, 0.01, 1.0);
+        /// Minimum time between two updates if the round-trip time is shorter.
+        interval: Duration = Duration::from_millis(20) => time_up_to(Duration::from_secs(3600));
+        + /// An early end of slow start, off by default.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
-/// FAST's window.
+/// State of FAST.
 pub struct Fast {
     config: Config,
     window: Window,
     slow_start: SlowStart,
     round: Round,
-    /// The mean RTT in seconds.
+    /// Mean round-trip time in seconds; `None` before the first sample.
     mean: Option<f64>,
     next_update: Instant,
-    /// The window after the last update, and the growth per acknowledged segment on the way to it.
+    /// Window after the last update, and the growth per acknowledged segment until the window reaches it.
     target: f64,
     step: f64,
 }
 
 impl Fast {
-    /// FAST in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates FAST in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),
@@ -76,7 +73,7 @@ impl Fast {
         }
     }
 
-    /// Takes a sample, and returns the mean RTT and base/RTT.
+    /// Adds the round-trip sample of an ACK. Returns the mean RTT and base/RTT.
     fn measure(&mut self, ack: &Ack) -> Option<(f64, f64)> {
         if let Some(rtt) = ack.rtt {
             let (sample, weight) = (rtt.as_secs_f64(), (3.0 / self.window.segments()).min(0.25));
@@ -87,7 +84,7 @@ impl Fast {
         Some((mean, (ack.min_rtt.as_secs_f64() / mean).min(1.0)))
     }
 
-    /// Whether more than α segments wait by the smallest sample of a round.
+    /// Returns true if more than α segments are queued, according to the minimum sample of the round.
     fn is_full(&self, round: &Samples, base: Duration) -> bool {
         round.count > 0 && self.window.segments() * (round.min.saturating_sub(base) / round.min) > self.config.alpha
     }
@@ -161,50 +158,56 @@ impl CongestionControl for Fast {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "Aims at alpha segments of each flow in the queue, and approaches them by an equation that takes large \
-                steps far away and small ones nearby: fast, stable, and fair whatever the round-trip times. Set alpha \
-                to what the link carries in about 2 ms. Algorithms that fill queues take the path from it.",
+        about: "Keeps alpha segments of each flow in the queue. The window approaches this target by an equation with large \
+                steps far from it and small steps near it: fast, stable and fair at any round-trip time. Algorithms that \
+                fill queues take the bandwidth from it.",
         equations: &[
-            "update, once a round:  W = min(2 W, (1 - gamma) W + gamma (base/RTT W + alpha))",
+            "update, once per round:  W = min(2 W, (1 - gamma) W + gamma (base/RTT W + alpha)),  gamma = 1/2, alpha = 20",
             "base = smallest RTT, RTT = mean with the weight min(3/W, 1/4) for each sample",
             "slow start as newreno, until W (1 - base/RTT) > alpha with the smallest RTT of a round",
             "loss:     ssthresh = max(FlightSize/2, 2), W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
-            "equilibrium:  W (1 - base/RTT) = alpha;  the queue is the sum of alpha, rates are as alpha",
+            "equilibrium:  W (1 - base/RTT) = alpha;  queue = sum of alpha, rates proportional to alpha",
         ],
         source: "Wei, Jin, Low, Hegde, \"FAST TCP: motivation, architecture, algorithms, performance\", IEEE/ACM \
                  Transactions on Networking 14(6), 2006",
-    };
+        year: 2006,
+        signal: Signal::Delay,
+        details: r#"
+            The paper was not available; the equations are generally known. Set α to the segments that the link carries in
+            about 2 ms, at least 8 (200 at 1 Gbit/s). In slow start RTT is the minimum of a round, because the mean would
+            count the bursts of slow start as a queue. An increase is spread over the segments acknowledged in the round.
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            Setting::quantity("alpha", |config: &mut Self| &mut config.alpha, Unit::Plain, 1.0, 1e6)
-                .by_default("20")
-                .unit("segments")
-                .about("What the flow keeps in the queue: about what the link carries in 2 ms, at least 8."),
-            Setting::quantity("gamma", |config: &mut Self| &mut config.gamma, Unit::Plain, 0.01, 1.0)
-                .by_default("0.5")
-                .about("How much of the way to its aim the window goes with an update."),
-            Setting::time_up_to("interval", |config: &mut Self| &mut config.interval, Duration::from_secs(3600))
-                .by_default("20 ms")
-                .unit("time")
-                .about("The least time between two updates, where the round-trip time is shorter."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
+            A flow that starts while there is a queue counts it as part of the path, adds α segments of its own, and gets
+            more than its fair share.
+        "#,
+        variants: &[],
+        deviations: &[
+            Deviation {
+                scope: "slow start",
+                source: "exponential growth while the queueing delay is zero",
+                here: "slow start until more than α segments are in the queue",
+                reason: "a measured delay is never exactly zero",
+            },
+            Deviation {
+                scope: "",
+                source: "an update every 20 ms (prototype)",
+                here: "one update per round trip, and at most one in 20 ms (`interval`)",
+                reason: "before that the RTT does not show the effect of the last update, and long paths would \
+                         overshoot",
+            },
+        ],
+        checks: "The equation at four points; queue and window of one flow, to 1 %, for RTTs of 100 ms and ten minutes; two \
+                 flows with α of 20 and 40 and RTTs of 100 and 200 ms share the link 1:2, to 10 %.",
+        not_modelled: "The prototype's control of bursts.",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Fast::new(self, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

@@ -1,6 +1,6 @@
 //! HighSpeed TCP: increase and decrease depend on the window, through a response function.
 //!
-//! RFC 3649. With w in segments, up to 38 the standard TCP: a = 1, b = 1/2. Above, §5:
+//! RFC 3649. With w in segments, up to w = 38 as standard TCP: a = 1, b = 1/2. Above 38 (§5):
 //!
 //! - p(w) is a straight line in logarithms from (38, 10⁻³) to (83,000, 10⁻⁷), about 0.078/w^1.2;
 //! - b(w) = (0.1 − 0.5)·(ln w − ln 38)/(ln 83,000 − ln 38) + 0.5;
@@ -8,22 +8,22 @@
 //! - avoidance, for each counted segment: w += a(w)/w; loss, mark, timeout: ssthresh = (1 − b(w))·w, of the
 //!   window, not of FlightSize.
 //!
-//! a is at least 1, b at least 0.1. The `table` is that of appendix B, built from 0.078/w^1.2 in whole steps of a; an
-//! entry applies once the window reaches it. `linux` takes the next entry instead, as Linux and ns-3 do, so a = 2 from
-//! 38 on. The variant `linux-2.6` is that of ns-2: see `highspeed/linux26.rs`. Slow start and the window after a timeout are NewReno's. Limited slow start (RFC 3742), which §3 recommends,
-//! is not modelled.
+//! a is at least 1, b at least 0.1. The `table` is from appendix B, built from 0.078/w^1.2 in integer steps of a; an
+//! entry applies once the window reaches it. `linux` uses the entry after it, as Linux and ns-3 do, so a = 2 for w ≥
+//! 38. The variant `linux-2.6` follows ns-2: see `highspeed/linux26.rs`. Slow start and the window after a timeout are
+//!     as in NewReno. Limited slow start (RFC 3742), which §3 recommends, is not modelled.
 
 mod linux26;
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::linux26::{Agent, Choosable, Variant};
-use super::registry::{About, Algorithm};
-use super::window::window_based;
-use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::Unit;
-use lightlag_core::params::Setting;
+use super::linux26::{Agent, Linux26Variant, RECEIVE_BUFFER, VariantChoice};
+use super::registry::Algorithm;
+use super::window::{REDUCES_WINDOW, window_based};
+use super::{Ack, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
+use lightlag_core::{Unit, settings, words};
 
-/// Appendix B: from this window on, this increase and this decrease.
+/// Table of appendix B: minimum window in segments, increase a, decrease b.
 #[rustfmt::skip]
 const TABLE: [(f64, f64, f64); 73] = [
     (38.0, 1.0, 0.5), (118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37),
@@ -45,66 +45,44 @@ const TABLE: [(f64, f64, f64); 73] = [
     (84_035.0, 71.0, 0.1), (89_053.0, 72.0, 0.1), (94_717.0, 73.0, 0.09),
 ];
 
-/// Parameters of [`HighSpeed`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The source of the rules.
-    pub variant: Variant,
-    /// The source of a and b.
-    pub response: Response,
-    /// Low_Window in segments, 38.
-    pub low_window: f64,
-    /// Low_P, losses a segment at Low_Window, 10⁻³.
-    pub low_p: f64,
-    /// High_Window in segments, 83,000.
-    pub high_window: f64,
-    /// High_P, losses a segment at High_Window, 10⁻⁷.
-    pub high_p: f64,
-    /// High_Decrease, b at High_Window, 0.1.
-    pub high_decrease: f64,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
-
-impl Choosable for Config {
-    fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    fn choose(&mut self, variant: Variant) {
-        self.variant = variant;
+settings! {
+    /// Parameters of [`HighSpeed`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the rules.
+        variant: Linux26Variant = Linux26Variant::default() => choice("a value").rules();
+        /// Source of a and b: the formula, the RFC's table, or the table as linux reads it, shifted by one entry. The
+        /// tables only fit the defaults of the other parameters.
+        response: Response = Response::default() => choice("a value");
+        /// Low_Window: maximum window for NewReno's rules.
+        low_window: f64 = 38.0 => quantity(Unit::Plain, 2.0, 1e6).unit("segments");
+        /// Low_P: loss rate for low_window.
+        low_p: f64 = 1e-3 => quantity(Unit::Plain, 1e-9, 0.1).unit("losses/segment");
+        /// High_Window: window at the loss rate high_p.
+        high_window: f64 = 83_000.0 => quantity(Unit::Plain, 3.0, 1e8).unit("segments");
+        /// High_P: loss rate for high_window.
+        high_p: f64 = 1e-7 => quantity(Unit::Plain, 1e-12, 0.1).unit("losses/segment");
+        /// High_Decrease: fraction of the window removed by a loss at high_window and above.
+        high_decrease: f64 = 0.1 => quantity(Unit::Plain, 0.01, 0.5);
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            variant: Variant::default(),
-            response: Response::default(),
-            low_window: 38.0,
-            low_p: 1e-3,
-            high_window: 83_000.0,
-            high_p: 1e-7,
-            high_decrease: 0.1,
-            hystart: hystart::Config::default(),
-        }
+words! {
+    /// Source of a and b.
+    pub enum Response {
+        /// The equations of §5.
+        Formula = "formula",
+        /// The table of appendix B: the last entry that the window has reached.
+        Table = "table",
+        /// The table as Linux and ns-3 read it: the first entry that the window has not passed.
+        Linux = "linux",
     }
-}
-
-/// The source of a and b.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Response {
-    /// The equations of §5.
-    #[default]
-    Formula,
-    /// The table of appendix B: the last entry that the window has reached.
-    Table,
-    /// The table as Linux and ns-3 read it: the first entry that the window has not passed.
-    Linux,
 }
 
 impl Config {
-    /// a(w) in segments a round, and b(w).
+    /// Returns a(w) in segments per round, and b(w).
     fn response(&self, window: f64) -> (f64, f64) {
         match self.response {
             Response::Formula => self.formula(window),
@@ -113,7 +91,7 @@ impl Config {
         }
     }
 
-    /// Whether the numbers are those of the tables.
+    /// Returns true if the parameters have the values for which the tables were computed.
     fn has_fixed_numbers(&self) -> bool {
         let Self { variant, response, hystart, .. } = *self;
         *self == Self { variant, response, hystart, ..Self::default() }
@@ -130,25 +108,25 @@ impl Config {
     }
 }
 
-/// A row of the table, or the last one for larger windows.
+/// Returns a and b in a row of the table; beyond the table, the last row applies.
 fn entry(row: usize) -> (f64, f64) {
     let (_, a, b) = TABLE[row.min(TABLE.len() - 1)];
     (a, b)
 }
 
-/// HighSpeed TCP's window.
+/// State of HighSpeed TCP.
 pub struct HighSpeed {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    /// The window for which `a` was computed, and the change that makes a new computation necessary.
+    /// Window for which `a` was computed. It is computed again once the window has changed by a segment.
     at: f64,
     a: f64,
 }
 
 impl HighSpeed {
-    /// HighSpeed TCP in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates HighSpeed TCP in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),
@@ -158,7 +136,7 @@ impl HighSpeed {
         }
     }
 
-    /// a(w), computed again if the window has changed by a segment.
+    /// Returns a(w), which is computed again if the window has changed by at least a segment.
     fn increase(&mut self) -> f64 {
         let window = self.window.segments();
         if (window - self.at).abs() >= 1.0 {
@@ -192,36 +170,45 @@ impl CongestionControl for HighSpeed {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "The standard TCP up to 38 segments; above, the larger the window, the more a round trip adds and the \
-                less a loss takes, so that 10 Gbit/s at 100 ms needs one loss in ten million segments, not in five \
-                billion.",
+        about: "Standard TCP up to 38 segments. Above, the growth per round trip rises with the window and the \
+                reduction after a loss falls, so that 10 Gbit/s at 100 ms tolerates one loss in ten million segments \
+                instead of one in five billion.",
         equations: &[
             "p(w) = exp( ln(w/38)/ln(83000/38) ln(1e-7/1e-3) + ln 1e-3 ),  about 0.078/w^1.2",
-            "b(w) = (0.1 - 0.5) ln(w/38)/ln(83000/38) + 0.5;  a(w) = w^2 p(w) 2 b(w)/(2 - b(w));  w <= 38: 1/2 and 1",
+            "b(w) = (0.1 - 0.5) ln(w/38)/ln(83000/38) + 0.5",
+            "a(w) = w^2 p(w) 2 b(w)/(2 - b(w)), at least 1;  w <= 38: a = 1, b = 1/2",
             "avoidance, per counted segment:   W += a(W)/W",
             "loss:     ssthresh = (1 - b(W)) W, at least 2;  W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
-            "linux-2.6: a and b as with response = \"linux\", a for each ACK, a segment for W;  b in 1/256, W whole",
             "mean window with loss p < 1e-3:   0.12/p^0.835 segments",
         ],
         source: "RFC 3649 (Floyd, 2003), §5 and appendix B",
-    };
+        year: 2003,
+        signal: Signal::Loss,
+        details: r#"
+            38, 10⁻³, 83000, 10⁻⁷ and 0.1 are `low_window`, `low_p`, `high_window`, `high_p` and `high_decrease`.
 
-    fn settings() -> Vec<Setting<Self>> {
-        let response: Setting<Self> = Setting::word(
-            "response",
-            "a value",
-            &["formula", "table", "linux"],
-            |config: &Self| config.response as usize,
-            |config: &mut Self, word| config.response = [Response::Formula, Response::Table, Response::Linux][word],
-        )
-        .by_default("formula")
-        .about(
-            "Where a and b come from: the formula, the RFC's table, or the table as linux reads it, which is \
-                      an entry ahead. The tables are those of the other parameters' defaults.",
-        );
-        [vec![super::linux26::setting(), response], formula_settings(), hystart::settings("standard")].concat()
-    }
+            `response = "table"` uses the table of appendix B, where a is an integer that applies to windows of at least
+            the entry. `response = "linux"` reads the same table one entry ahead, as Linux and ns-3 do: a = 2 for W ≥ 38.
+        "#,
+        variants: &[
+            ("paper", "The equations above. The default, except in the profile `ns2-linux`."),
+            (
+                "linux-2.6",
+                r#"
+                tcp_highspeed.c of Linux 2.6.22, as in ns-2; used by the profile `ns2-linux`. The table is read one
+                entry ahead, and only avoidance changes the entry. Each ACK adds a to a count; when the count reaches W,
+                the window grows by one segment and the count is reduced by W. ssthresh = W − ⌊b W⌋, with b rounded down
+                to a multiple of 1/256.
+            "#,
+            ),
+        ],
+        deviations: &[REDUCES_WINDOW, RECEIVE_BUFFER],
+        checks: "a and b at 1058, 10,000 and 83,000 segments; every row of the table against the program of appendix B; the \
+                 mean window under regular losses, to 10 %, and under random losses, to 5 % of what a(W) and b(W) give in \
+                 a model without packets (1.16 and 1.03 times the equation at 10⁻³ and 10⁻⁴).",
+        not_modelled: "Limited slow start (RFC 3742), which §3 recommends.",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()?;
@@ -232,12 +219,15 @@ impl Algorithm for Config {
         if high_p >= low_p {
             return Err(format!("high_p: {high_p} is not below low_p, which is {low_p}"));
         }
-        let is_linux26 = self.variant == Variant::Linux26;
+        let is_linux26 = self.variant == Linux26Variant::Linux26;
         if is_linux26 && self.response != Response::Formula {
-            return Err("response: variant = \"linux-2.6\" has a table of its own: leave response out".to_owned());
+            return Err(
+                "response: cannot be combined with variant = \"linux-2.6\", which has its own table: remove response"
+                    .to_owned(),
+            );
         }
         if (is_linux26 || self.response != Response::Formula) && !self.has_fixed_numbers() {
-            return Err("response: the tables have fixed numbers: leave the other parameters out".to_owned());
+            return Err("response: the tables have fixed values: remove the other parameters".to_owned());
         }
         Ok(())
     }
@@ -245,47 +235,17 @@ impl Algorithm for Config {
     fn in_linux26(&self) -> Self {
         // A response or numbers of the scenario's own stay.
         let is_free = self.response == Response::Formula && self.has_fixed_numbers();
-        let variant = if is_free && self.variant == Variant::Profile { Variant::Linux26 } else { self.variant };
+        let variant =
+            if is_free && self.variant == Linux26Variant::Profile { Linux26Variant::Linux26 } else { self.variant };
         Self { variant, ..self.clone() }
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        if self.variant == Variant::Linux26 {
-            return Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start));
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
+        if self.variant == Linux26Variant::Linux26 {
+            return Box::new(Agent::new(linux26::HighSpeedLinux26::new(self), &self.hystart, start));
         }
         Box::new(HighSpeed::new(self, start))
     }
 }
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
-    }
-}
-
-fn formula_settings() -> Vec<Setting<Config>> {
-    vec![
-        Setting::quantity("low_window", |config: &mut Config| &mut config.low_window, Unit::Plain, 2.0, 1e6)
-            .by_default("38")
-            .unit("segments")
-            .about("Low_Window: up to here it grows and reacts as NewReno."),
-        Setting::quantity("low_p", |config: &mut Config| &mut config.low_p, Unit::Plain, 1e-9, 0.1)
-            .by_default("0.001")
-            .unit("losses/segment")
-            .about("Low_P: the loss rate that goes with low_window."),
-        Setting::quantity("high_window", |config: &mut Config| &mut config.high_window, Unit::Plain, 3.0, 1e8)
-            .by_default("83000")
-            .unit("segments")
-            .about("High_Window: the window that high_p shall allow."),
-        Setting::quantity("high_p", |config: &mut Config| &mut config.high_p, Unit::Plain, 1e-12, 0.1)
-            .by_default("0.0000001")
-            .unit("losses/segment")
-            .about("High_P: the loss rate that goes with high_window."),
-        Setting::quantity("high_decrease", |config: &mut Config| &mut config.high_decrease, Unit::Plain, 0.01, 0.5)
-            .by_default("0.1")
-            .about("High_Decrease: the part of the window that a loss takes at high_window and above."),
-    ]
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,75 +1,53 @@
-//! H-TCP: growth by the time since the last loss, back-off by the queue's share of the round-trip time.
+//! H-TCP: the window grows with the time since the last loss, and the back-off depends on the queueing part of the
+//! round-trip time.
 //!
-//! Shorten, Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004. With Δ the seconds since
-//! the last loss, Δ_L = 1 s, and β the fraction that a loss keeps, W in segments:
+//! Shorten, Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004. With Δ the seconds since the
+//! last loss, Δ_L = 1 s, β the fraction of the window that remains after a loss, and W in segments:
 //!
 //! - α = 1 up to Δ_L, then 1 + 10(Δ − Δ_L) + ((Δ − Δ_L)/2)²; then α = max(1, 2(1 − β)·α);
 //! - avoidance, for each counted segment: W += α/W;
-//! - loss, mark, timeout: β = RTTmin/RTTmax, within 0.5 and 0.8, but 0.5 if the throughput B differs by more than a
-//!   fifth from that at the loss before; ssthresh = β·W, of the window, not of FlightSize.
+//! - loss, mark, timeout: β = RTTmin/RTTmax, at least 0.5 and at most 0.8; but 0.5 if the throughput B differs by more
+//!   than a fifth from its value at the previous loss; ssthresh = β·W, of the window, not of FlightSize.
 //!
 //! RTTmin is the connection's smallest sample, RTTmax the largest since the last loss: their ratio is the back-off that
 //! just empties the queue. B is the throughput of the last complete round trip before the loss. Slow start and the
-//! window after a timeout are NewReno's. Before the first loss Δ counts from the first ACK, and after an idle time from
-//! its end. The scaling of α by the RTT, an option of the authors that Linux switches on, is that of the variant
-//! `linux-2.6` only, the module of ns-2: see `htcp/linux26.rs`.
-//! The variant `ns3` grows almost as NewReno: see `htcp/ns3.rs`.
+//! window after a timeout are as in NewReno. Before the first loss Δ counts from the first ACK, and after an idle time
+//! from the end of that time. The authors propose an option to scale α by the RTT. Linux uses it; here only the variant
+//! `linux-2.6` has it, the module of ns-2: see `htcp/linux26.rs`. The variant `ns3` grows almost like NewReno: see
+//! `htcp/ns3.rs`.
 
 mod linux26;
 mod ns3;
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::linux26::{Agent, Choosable, Variant};
-use super::registry::{About, Algorithm};
-use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use super::linux26::{Agent, FIRST_ACK, Linux26Variant, RECEIVE_BUFFER, VariantChoice};
+use super::registry::Algorithm;
+use super::window::{REDUCES_WINDOW, window_based};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
+use lightlag_core::{Duration, Instant, Unit, settings};
 
-/// Parameters of [`Htcp`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The source of the rules.
-    pub variant: Variant,
-    /// Δ_L: the time after a loss during which it grows like the standard TCP, 1 s.
-    pub low_speed_time: Duration,
-    /// The least that a loss keeps, 0.5.
-    pub beta_min: f64,
-    /// The most that a loss keeps, 0.8.
-    pub beta_max: f64,
-    /// The relative change of throughput that sets β to its least, 0.2.
-    pub throughput_change: f64,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            variant: Variant::default(),
-            low_speed_time: Duration::from_secs(1),
-            beta_min: 0.5,
-            beta_max: 0.8,
-            throughput_change: 0.2,
-            hystart: hystart::Config::default(),
-        }
-    }
-}
-
-impl Choosable for Config {
-    const HAS_NS3: bool = true;
-
-    fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    fn choose(&mut self, variant: Variant) {
-        self.variant = variant;
+settings! {
+    /// Parameters of [`Htcp`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the rules.
+        variant: Linux26Variant = Linux26Variant::default() => choice("a value").rules_with_ns3();
+        /// Delta_L: time after a loss during which the window grows as in NewReno.
+        low_speed_time: Duration = Duration::from_secs(1) => time_up_to(Duration::from_secs(3600));
+        /// Minimum fraction of the window that remains after a loss; also used where the throughput changes.
+        beta_min: f64 = 0.5 => quantity(Unit::Plain, 0.1, 0.99);
+        /// Maximum fraction of the window that remains after a loss.
+        beta_max: f64 = 0.8 => quantity(Unit::Plain, 0.1, 0.99);
+        /// Maximum relative change of the throughput between two losses; a larger change sets beta to beta_min.
+        throughput_change: f64 = 0.2 => quantity(Unit::Plain, 0.0, 1000.0);
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
 impl Config {
-    /// α before it is scaled by β, `since` the last loss.
+    /// Returns α before it is scaled by β, a time `since` after the last loss.
     fn alpha(&self, since: Duration) -> f64 {
         if since <= self.low_speed_time {
             return 1.0;
@@ -78,48 +56,48 @@ impl Config {
         1.0 + 10.0 * x + 0.25 * x * x
     }
 
-    /// α for a loss that kept β.
+    /// Returns α, scaled by β, the fraction of the window that remained after the last loss.
     fn scaled_alpha(&self, since: Duration, beta: f64) -> f64 {
         (2.0 * (1.0 - beta) * self.alpha(since)).max(1.0)
     }
 }
 
-/// H-TCP's window.
+/// State of H-TCP.
 pub struct Htcp {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    epoch: Epoch,
-    /// The epoch before the last reaction.
-    before: Epoch,
-    round: Option<Round>,
-    /// Of the last whole round, in bytes a second.
+    epoch: HtcpEpoch,
+    /// Epoch before the last reaction, for an undo.
+    before: HtcpEpoch,
+    round: Option<DeliveredRound>,
+    /// Throughput of the last complete round, in bytes per second.
     throughput: Option<f64>,
 }
 
-/// The state that a congestion event leaves for the next one.
+/// State after a congestion event, used at the next one.
 #[derive(Clone, Copy)]
-struct Epoch {
-    /// Its time, or the time at which the connection started to count.
+struct HtcpEpoch {
+    /// Time of the last congestion event. Before the first one: time of the first ACK.
     begin: Option<Instant>,
     beta: f64,
-    /// The largest sample since then; zero without one.
+    /// Maximum round-trip sample since then; zero without a sample.
     max_rtt: Duration,
-    /// The throughput before it, in bytes a second.
+    /// Throughput before the event, in bytes per second.
     throughput: Option<f64>,
 }
 
-/// The bytes delivered in a round trip.
-struct Round {
+/// The bytes delivered in the current round trip.
+struct DeliveredRound {
     start: Instant,
     end: u64,
     delivered: u64,
 }
 
 impl Htcp {
-    /// H-TCP in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
-        let epoch = Epoch { begin: None, beta: config.beta_min, max_rtt: Duration::ZERO, throughput: None };
+    /// Creates H-TCP in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
+        let epoch = HtcpEpoch { begin: None, beta: config.beta_min, max_rtt: Duration::ZERO, throughput: None };
         Self {
             config: config.clone(),
             window: Window::new(start),
@@ -145,10 +123,10 @@ impl Htcp {
                 self.throughput = Some(round.delivered as f64 / time);
             }
         }
-        self.round = Some(Round { start: ack.now, end: ack.snd_nxt, delivered: 0 });
+        self.round = Some(DeliveredRound { start: ack.now, end: ack.snd_nxt, delivered: 0 });
     }
 
-    /// β of a congestion event, with `min_rtt` the smallest sample of the connection.
+    /// Returns β for a congestion event. `min_rtt`: minimum round-trip sample of the connection.
     fn backoff(&self, min_rtt: Duration) -> f64 {
         let Config { beta_min, beta_max, throughput_change, .. } = self.config;
         let (Some(now), Some(last)) = (self.throughput, self.epoch.throughput) else { return beta_min };
@@ -188,7 +166,7 @@ impl CongestionControl for Htcp {
 
     fn on_undo(&mut self, _now: Instant) {
         self.window.undo();
-        self.epoch = Epoch { max_rtt: self.before.max_rtt.max(self.epoch.max_rtt), ..self.before };
+        self.epoch = HtcpEpoch { max_rtt: self.before.max_rtt.max(self.epoch.max_rtt), ..self.before };
     }
 
     fn on_idle(&mut self, now: Instant, window: u64, threshold: u64) {
@@ -204,9 +182,10 @@ impl CongestionControl for Htcp {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "For a second after a loss the standard TCP; then growth rises with the square of the time since, so \
-                that a large window is back in seconds. The backoff empties the queue and no more: 0.5 to 0.8 of the \
-                window stay, by the ratio of the smallest and the largest round-trip time.",
+        about: "Standard TCP for one second after a loss; then growth rises with the square of the time since that \
+                loss, so that a large window is reached again in seconds. After a loss 0.5 to 0.8 of the window \
+                remains, according to the ratio of the minimum and the maximum round-trip time, so that the reduction \
+                just empties the queue.",
         equations: &[
             "alpha = 1 while D <= 1 s after the last loss, else 1 + 10 (D - 1) + ((D - 1)/2)^2",
             "alpha = max(1, 2 (1 - beta) alpha)",
@@ -214,43 +193,46 @@ impl Algorithm for Config {
             "beta = RTTmin/RTTmax within 0.5 and 0.8;  0.5 if |B - last B| > 0.2 last B",
             "loss:     ssthresh = beta W, at least 2;  W = ssthresh",
             "timeout:  the same ssthresh, W = 1",
-            "linux-2.6: alpha also times RTTmin/0.1 s, within 0.1 and 2;  RTT = SRTT;  whole segments",
         ],
         source: "Shorten, Leith, \"H-TCP: TCP for high-speed and long-distance networks\", PFLDnet 2004",
-    };
+        year: 2004,
+        signal: Signal::Loss,
+        details: r#"
+            D is the time since the last loss in seconds; an idle time restarts it. RTTmin is the minimum of the
+            connection, RTTmax the maximum since the last loss. B is the throughput, measured over the last complete round
+            before a loss. 1 s is `low_speed_time`, 0.5 and 0.8 are `beta_min` and `beta_max`, 0.2 is `throughput_change`.
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            super::linux26::setting(),
-            Setting::time_up_to(
-                "low_speed_time",
-                |config: &mut Self| &mut config.low_speed_time,
-                Duration::from_secs(3600),
-            )
-            .by_default("1 s")
-            .unit("time")
-            .about("Delta_L: so long after a loss it grows as NewReno."),
-            Setting::quantity("beta_min", |config: &mut Self| &mut config.beta_min, Unit::Plain, 0.1, 0.99)
-                .by_default("0.5")
-                .about("The least of the window that a loss keeps, and what it keeps where the throughput changes."),
-            Setting::quantity("beta_max", |config: &mut Self| &mut config.beta_max, Unit::Plain, 0.1, 0.99)
-                .by_default("0.8")
-                .about("The most of the window that a loss keeps."),
-            Setting::quantity(
-                "throughput_change",
-                |config: &mut Self| &mut config.throughput_change,
-                Unit::Plain,
-                0.0,
-                1000.0,
-            )
-            .by_default("0.2")
-            .about(
-                "A throughput that differs by more than this part from that at the loss before sets beta to \
-                          beta_min.",
+            The scaling of α by the RTT, an option of the authors that Linux enables, exists in `linux-2.6` only.
+        "#,
+        variants: &[
+            ("paper", "The equations above. The default, except in the profiles `ns2-linux` and `ns3`."),
+            (
+                "linux-2.6",
+                r#"
+                The module of Linux 2.6.22, as in ns-2; used by the profile `ns2-linux`. The table also describes the
+                variant `ns3`:
+
+                | | `linux-2.6` | `ns3` |
+                |---|---|---|
+                | D | since the end of the last repair | since the last loss |
+                | α | an integer; multiplied by RTTmin/100 ms within 0.1 and 2, at least 1 | as the paper |
+                | avoidance | one segment when the counted ones multiplied by α reach W | an ACK adds 1/W segments and α bytes, so that α has almost no effect |
+                | RTT | SRTT in ms; RTTmax is measured from 3 RTTmin after a repair, rises by up to 20 ms at a time, and a loss reduces its excess over RTTmin to 95 % | SRTT; both since the last loss |
+                | throughput | mean over windows with the weight 1/4; the maximum of two epochs is compared | all data since the last loss, divided by that time |
+                | β | also 1/2 at the first loss after a change of the throughput, and for RTTmin up to 10 ms | RTTmin/RTTmax if the throughput rose to less than twice its value, else 1/2 |
+                | ssthresh | ⌊β W⌋ | β FlightSize |
+            "#,
             ),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
+            (
+                "ns3",
+                "TcpHtcp of ns-3, which uses the smoothed RTT; used by the profile `ns3`. See the table of `linux-2.6`.",
+            ),
+        ],
+        deviations: &[REDUCES_WINDOW, RECEIVE_BUFFER, FIRST_ACK],
+        checks: "α at seven times; β at both bounds and between; the switch at a fifth of the throughput; the window after 11 \
+                 s against the integral of α, to 0.5 %.",
+        not_modelled: "",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()?;
@@ -258,21 +240,15 @@ impl Algorithm for Config {
         if beta_min <= beta_max {
             return Ok(());
         }
-        Err(format!("beta_min: {beta_min} is above beta_max, which is {beta_max}: make it smaller"))
+        Err(format!("beta_min: {beta_min} is above beta_max, which is {beta_max}: reduce it"))
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         match self.variant {
-            Variant::Linux26 => Box::new(Agent::new(linux26::Module26::new(self), &self.hystart, start)),
-            Variant::Ns3 => Box::new(ns3::HtcpNs3::new(self, start)),
-            Variant::Profile | Variant::Paper => Box::new(Htcp::new(self, start)),
+            Linux26Variant::Linux26 => Box::new(Agent::new(linux26::HtcpLinux26::new(self), &self.hystart, start)),
+            Linux26Variant::Ns3 => Box::new(ns3::HtcpNs3::new(self, start)),
+            Linux26Variant::Profile | Linux26Variant::Paper => Box::new(Htcp::new(self, start)),
         }
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

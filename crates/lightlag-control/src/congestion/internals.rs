@@ -1,19 +1,19 @@
-//! The inner state of algorithms, for traces.
+//! Internal state of algorithms, for traces.
 
 use lightlag_core::{Duration, Rate};
 
-/// Values that only some algorithms have. A value that an algorithm does not have, or not yet, is missing.
+/// Values that only some algorithms have. `None`: the algorithm does not have the value, or not yet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Internals {
-    /// State of a model of the path.
+    /// State of an algorithm that models the path.
     pub state: Option<PathState>,
-    /// Estimated rate of the bottleneck: BtlBw of BBR.
+    /// Estimated rate of the bottleneck (BtlBw of BBR).
     pub bottleneck_rate: Option<Rate>,
-    /// Estimated round-trip time without queues: RTprop of BBR.
+    /// Estimated round-trip time without queues (RTprop of BBR).
     pub propagation: Option<Duration>,
-    /// Factor between the bottleneck's rate and the pacing rate.
+    /// Ratio of the pacing rate to the estimated bottleneck rate.
     pub pacing_gain: Option<f64>,
-    /// Factor between the bandwidth-delay product of the two estimates and the window.
+    /// Ratio of the window to the bandwidth-delay product of the two estimates.
     pub window_gain: Option<f64>,
     /// ρ of Hybla.
     pub rho: Option<f64>,
@@ -28,7 +28,7 @@ macro_rules! states {
         }
 
         impl PathState {
-            /// Names of the states, by their numbers.
+            /// Names of the states, indexed by their numbers.
             pub const NAMES: &[&str] = &[$($name),+];
         }
     };
@@ -39,21 +39,21 @@ states! {
     Startup "startup"
     /// DRAIN: empties the queue that STARTUP made.
     Drain "drain"
-    /// PROBE_BW: around the bottleneck's rate, with the pacing gains of version 1.
+    /// PROBE_BW of version 1: sends around the bottleneck's rate, with a cycle of pacing gains.
     ProbeBw "probe_bw"
-    /// PROBE_RTT: a small window, to measure the round-trip time.
+    /// PROBE_RTT: reduces the window, to measure the round-trip time.
     ProbeRtt "probe_rtt"
-    /// ProbeBW_DOWN of version 3: slower, until there is room.
+    /// ProbeBW_DOWN of version 3: sends below the bottleneck's rate, until there is room.
     ProbeBwDown "probe_bw_down"
-    /// ProbeBW_CRUISE of version 3: at the bottleneck's rate.
+    /// ProbeBW_CRUISE of version 3: sends at the bottleneck's rate.
     ProbeBwCruise "probe_bw_cruise"
-    /// ProbeBW_REFILL of version 3: a round that fills the path.
+    /// ProbeBW_REFILL of version 3: fills the path for a round.
     ProbeBwRefill "probe_bw_refill"
-    /// ProbeBW_UP of version 3: faster.
+    /// ProbeBW_UP of version 3: sends above the bottleneck's rate.
     ProbeBwUp "probe_bw_up"
 }
 
-/// A rate in bytes a second; none if it is zero.
+/// Returns a rate in bytes per second as a [`Rate`]; `None` if it is zero.
 pub(super) fn rate(bytes_per_second: f64) -> Option<Rate> {
     Rate::from_bps((8.0 * bytes_per_second) as u64)
 }

@@ -1,64 +1,59 @@
-//! Jersey (TCP-J): the ACK rate gives the capacity of the path, and marking routers tell whether a loss is congestion.
+//! Jersey (TCP-J): estimates the capacity of the path from the rate of ACKs, and uses ECN marks to distinguish
+//! congestion losses from others.
 //!
 //! Xu, Tian, Ansari, "TCP-Jersey for wireless IP communications", IEEE JSAC 22(4), 2004. **Reconstructed** from its
 //! abstract, from a public ns-3 port, and from the form of its estimator that later papers quote; the paper was not
-//! available. W in segments, R in segments a second:
+//! available. W in segments, R in segments per second:
 //!
-//! - estimate at an ACK of L segments, t after the last: R = (Tw·R + L)/(t + Tw), Tw = K·RTT, K = 1; from zero;
+//! - estimate at an ACK of L segments, a time t after the last ACK: R = (Tw·R + L)/(t + Tw), Tw = K·RTT, K = 1; R
+//!   starts at zero;
 //! - ownd = R·RTT;
-//! - congestion warning (CW): routers mark all packets while their average queue exceeds a threshold (the discipline `step`
-//!   with a `weight`), and ACKs echo the mark (`ecn = "classic"`);
+//! - congestion warning (CW): routers mark all packets while their average queue exceeds a threshold (the discipline
+//!   `step` with a `weight`), and ACKs echo the mark (`ecn = "classic"`);
 //! - growth as NewReno, but none while a warning is echoed;
-//! - warning without a loss, once a window: ssthresh = ownd, W goes down to it;
-//! - loss while a warning is echoed: ssthresh = W = ownd; loss without one: an error of the path, W stays;
+//! - warning without a loss, once per window: ssthresh = ownd, W = min(W, ownd);
+//! - loss while a warning is echoed: ssthresh = W = ownd; loss without a warning: counts as a transmission error, W
+//!   stays;
 //! - timeout: ssthresh = ownd, W = 1.
 //!
-//! RTT is SRTT. With RTTmin (`window_rtt`) a warning also empties the queue that SRTT contains.
+//! RTT is SRTT by default. With RTTmin (`window_rtt`) a warning also drains the queue, whose delay is a part of SRTT.
 //!
-//! Two rules are ours. A reaction never opens the window. If the ends have no ECN, so that no router can warn, each
-//! loss sets W = min(W, R·RTTmin), as in Westwood: otherwise only a timeout would ever reduce the window. With ECN on a
-//! path whose bottleneck does not mark, only a timeout does; the protocol requires marks from the routers.
+//! Two rules are our own. A reaction never increases the window. If the endpoints did not negotiate ECN, so that no
+//! router can warn, each loss sets W = min(W, R·RTTmin), as in Westwood: otherwise only a timeout would ever reduce the
+//! window. If they did, but the bottleneck does not mark, only a timeout reduces the window; the protocol requires
+//! routers that mark.
 
+use super::about::{About, Deviation, Provenance, Signal};
 use super::hystart;
-use super::registry::{About, Algorithm, Provenance};
+use super::registry::Algorithm;
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, SlowStart, Window};
+use lightlag_core::{Duration, Instant, Unit, settings, words};
 
-/// The round-trip time in ownd.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WindowRtt {
-    /// SRTT.
-    #[default]
-    Smoothed,
-    /// The smallest.
-    Smallest,
-}
-
-impl WindowRtt {
-    const ALL: [Self; 2] = [Self::Smoothed, Self::Smallest];
-    const NAMES: [&'static str; 2] = ["srtt", "min_rtt"];
-}
-
-/// Parameters of Jersey.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// K: the estimator's window in round-trip times.
-    pub estimate_rtts: f64,
-    /// The round-trip time in ownd.
-    pub window_rtt: WindowRtt,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { estimate_rtts: 1.0, window_rtt: WindowRtt::Smoothed, hystart: hystart::Config::default() }
+words! {
+    /// Round-trip time used in ownd.
+    pub enum WindowRtt {
+        /// SRTT.
+        Smoothed = "srtt",
+        /// The minimum round-trip sample.
+        Smallest = "min_rtt",
     }
 }
 
-/// The estimate of the available rate, in segments a second (ABE).
+settings! {
+    /// Parameters of Jersey.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// K: window of the rate estimate.
+        estimate_rtts: f64 = 1.0 => quantity(Unit::Plain, 0.01, 1000.0).unit("round trips");
+        /// Round-trip time in ownd; with min_rtt a warning also drains the queue.
+        window_rtt: WindowRtt = WindowRtt::Smoothed => choice("a value");
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
+    }
+}
+
+/// Estimate of the available rate in segments per second: ABE, available bandwidth estimation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckRate {
     rate: f64,
@@ -67,12 +62,12 @@ pub(super) struct AckRate {
 }
 
 impl AckRate {
-    /// Starts at zero, with a window of this many round-trip times.
+    /// Creates an estimate of zero, with a filter window of this many round-trip times.
     pub(super) fn new(rtts: f64) -> Self {
         Self { rate: 0.0, rtts, last: None }
     }
 
-    /// Takes in `acked` segments, acknowledged or SACKed.
+    /// Adds an ACK; `acked` is the number of segments that it acknowledged or SACKed.
     pub(super) fn on_ack(&mut self, ack: &Ack, acked: f64) {
         if acked == 0.0 || ack.srtt.is_zero() {
             return;
@@ -83,28 +78,28 @@ impl AckRate {
         }
     }
 
-    /// Segments that fill a path with this round-trip time.
+    /// Returns the number of segments that fill a path with this round-trip time.
     pub(super) fn fills(&self, rtt: Duration) -> f64 {
         // Before the first sample there is no rate either.
         if rtt == Duration::MAX { 0.0 } else { self.rate * rtt.as_secs_f64() }
     }
 }
 
-/// The window of Jersey.
+/// State of Jersey.
 pub struct Jersey {
     config: Config,
     window: Window,
     slow_start: SlowStart,
     estimate: AckRate,
-    /// The ends agreed on ECN.
+    /// Whether the endpoints negotiated ECN, so that routers can warn.
     warnings: bool,
-    /// The newest ACK echoes a mark.
+    /// Whether the newest ACK echoed a mark.
     warned: bool,
 }
 
 impl Jersey {
-    /// Jersey in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates Jersey in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             window: Window::new(start),
             slow_start: SlowStart::new(&config.hystart, start),
@@ -115,7 +110,7 @@ impl Jersey {
         }
     }
 
-    /// ownd.
+    /// Returns ownd in segments.
     fn path(&self, event: &Congestion) -> f64 {
         let smoothed = self.warnings && self.config.window_rtt == WindowRtt::Smoothed;
         self.estimate.fills(if smoothed { event.srtt } else { event.min_rtt })
@@ -148,46 +143,65 @@ impl CongestionControl for Jersey {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "The rate of the ACKs says what the path holds, and routers say whether a loss is congestion: \
-                they mark all packets while their average queue is long (discipline step with a weight, ecn = \"classic\"). \
-                Loss with a warning: the window becomes what the path holds. Loss without: it stays. Established are the \
-                estimator and the two kinds of loss. Where the ends have no ECN each loss takes the window down to what the \
-                path holds, which is ours.",
+        about: "Sets the window from the rate of the ACKs, and lets routers report congestion: they mark all packets \
+                while their average queue is long (discipline step with a weight, ecn = \"classic\"). A loss with a \
+                warning sets the window to the estimated capacity of the path; a loss without a warning leaves it \
+                unchanged.",
         equations: &[
-            "ACK of L:  R = (Tw R + L)/(t + Tw), t since the last ACK, Tw = K RTT;  ownd = R RTT",
+            "ACK of L:  R = (Tw R + L)/(t + Tw), t since the last ACK, Tw = K SRTT, K = 1;  ownd = R SRTT",
             "growth:    as newreno, none while a warning is echoed",
-            "warning:   without a loss, once a window: ssthresh = max(ownd, 2), W = min(W, ssthresh)",
-            "loss:      with a warning: the same; without one: W stays",
+            "warning:   without a loss, once per window: ssthresh = max(ownd, 2), W = min(W, ssthresh)",
+            "loss:      with a warning: the same; without one: W and ssthresh stay",
             "no ECN:    loss: ssthresh = max(R RTTmin, 2), W = min(W, ssthresh)",
             "timeout:   ssthresh = max(ownd, 2), W = 1",
         ],
         source: "Xu, Tian, Ansari, \"TCP-Jersey for wireless IP communications\", IEEE JSAC 22(4), 2004",
-    };
+        year: 2004,
+        signal: Signal::LossAndRate,
+        details: r#"
+            Later papers establish the estimator, congestion warnings, and that a loss without a warning is an error. The
+            paper was not available. K is `estimate_rtts`; R starts at zero. `window_rtt = "min_rtt"` uses the minimum RTT
+            in ownd, which also empties the queue.
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            Setting::quantity(
-                "estimate_rtts",
-                |config: &mut Self| &mut config.estimate_rtts,
-                Unit::Plain,
-                0.01,
-                1000.0,
-            )
-            .by_default("1")
-            .unit("round trips")
-            .about("K: the window of the rate estimate."),
-            Setting::word(
-                "window_rtt",
-                "a value",
-                &WindowRtt::NAMES,
-                |config: &Self| config.window_rtt as usize,
-                |config: &mut Self, word| config.window_rtt = WindowRtt::ALL[word],
-            )
-            .by_default("srtt")
-            .about("The round-trip time in ownd; with min_rtt a warning also empties the queue."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
+            Routers warn by marking all packets while their average queue is above a threshold, and ACKs echo the mark:
+
+            <!-- part of: geo -->
+            ```toml
+            [[links]]
+            queue = { discipline = "step", limit = "500 packets", threshold = "50 packets", weight = 0.02 }
+
+            [[flows]]
+            tcp = { congestion = "jersey", ecn = "classic" }
+            ```
+
+            With ECN and a bottleneck that does **not** mark, only a timeout reduces the window, and the queue stays full:
+            the protocol relies on marking routers.
+        "#,
+        variants: &[],
+        deviations: &[
+            Deviation {
+                scope: "",
+                source: "a reaction sets W to ownd",
+                here: "W is never larger than before",
+                reason: "a loss must not increase the rate",
+            },
+            Deviation {
+                scope: "no ECN",
+                source: "paths without ECN are not specified",
+                here: "each loss sets ssthresh = max(R RTTmin, 2), as in `westwood`",
+                reason: "otherwise only a timeout would reduce W",
+            },
+            Deviation {
+                scope: "",
+                source: "R is updated after each ACK",
+                here: "not after ACKs that deliver nothing",
+                reason: "a duplicate ACK without SACK carries no amount",
+            },
+        ],
+        checks: "The estimator; every reaction; growth; over 550 ms and 10 Mbit/s with the queue above, the queue stays below \
+                 60 packets without a loss, and a loss of 10⁻² leaves 0.69 of the link (0.17 without warnings).",
+        not_modelled: "",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
@@ -195,17 +209,11 @@ impl Algorithm for Config {
 
     fn needs(&self, ecn: bool) -> Needs {
         // Without a warning the window stays constant while a loss is repaired.
-        Needs { own_recovery: ecn, ..Needs::NONE }
+        Needs { controls_recovery: ecn, ..Needs::NONE }
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Jersey::new(self, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

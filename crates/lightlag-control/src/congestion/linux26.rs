@@ -1,117 +1,136 @@
-//! The sender of TCP-Linux, the agent of ns-2 that carries congestion modules of Linux 2.6.22, with windows in whole
+//! The sender of TCP-Linux, an ns-2 agent that runs congestion control modules of Linux 2.6.22. Windows are whole
 //! segments.
 //!
-//! A variant `linux-2.6` is a `Module`: its increase above ssthresh, its ssthresh, its least window in recovery. The
-//! rest is the same for all (`LinuxTcpAgent`, `tcp_slow_start`):
+//! The variant `linux-2.6` of an algorithm is a `Module`. It defines the increase above ssthresh, the ssthresh after a
+//! loss, and the minimum window in recovery. The rest is the same for all modules (`LinuxTcpAgent`, `tcp_slow_start`):
 //!
-//! - each ACK of new data outside of fast recovery counts as one; slow start applies up to ssthresh and at it;
-//! - a loss sets ssthresh from the window, not from FlightSize, and forgets what was counted; a timeout, a repeated one
-//!   too, does the same and leaves a window of one segment;
-//! - fast recovery lowers the flight to the module's least, and ends at ssthresh, or at that least if it is larger.
+//! - each ACK of new data outside of fast recovery counts as one segment; slow start applies while W ≤ ssthresh;
+//! - a loss sets ssthresh from the window, not from FlightSize, and clears the counts; so does each timeout, including
+//!   a repeated one, and the window becomes one segment;
+//! - in fast recovery the flight may fall to the module's minimum window; after it the window is ssthresh, or that
+//!   minimum if it is larger.
 
+use super::about::Deviation;
 use super::hystart;
-use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window, WindowBased};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, SlowStart, Window, WindowBased};
+use lightlag_core::params::{Range, Setting, Word};
+use lightlag_core::{Duration, Instant, words};
 
-/// The source of an algorithm's rules. Not every algorithm has every variant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// Linux 2.6 with the profile `ns2-linux`, ns-3 with `ns3` where there is such a variant, the paper with the others.
-    #[default]
-    Profile,
-    /// The paper or the RFC.
-    Paper,
-    /// Linux 2.6.22, as in ns-2's TCP-Linux.
-    Linux26,
-    /// ns-3.
-    Ns3,
+words! {
+    /// Source of an algorithm's rules. Not every algorithm has every variant.
+    pub enum Linux26Variant {
+        /// `linux-2.6` in the profile `ns2-linux`; `ns3` in `ns3`, if the algorithm has this variant; otherwise
+        /// `paper`.
+        Profile = "profile",
+        /// The paper or the RFC.
+        Paper = "paper",
+        /// Linux 2.6.22, as in ns-2's TCP-Linux.
+        Linux26 = "linux-2.6",
+        /// ns-3.
+        Ns3 = "ns3",
+    }
 }
 
-/// A configuration with a [`Variant`].
-pub(super) trait Choosable {
-    /// Whether there is a variant of ns-3.
-    const HAS_NS3: bool = false;
+/// Deviation of all modules that do not limit the window themselves.
+pub(super) const RECEIVE_BUFFER: Deviation = Deviation {
+    scope: "linux-2.6",
+    source: "`window_` of ns-2 limits the window",
+    here: "the receive buffer limits it",
+    reason: "the profile has no limit of its own",
+};
 
-    fn variant(&self) -> Variant;
+/// Deviation of modules that start their measurements with the first ACK.
+pub(super) const FIRST_ACK: Deviation = Deviation {
+    scope: "linux-2.6",
+    source: "the module starts with the ACK of ns-2's first packet",
+    here: "it starts with the ACK of the first data, one round trip later",
+    reason: "the handshake replaces that packet",
+};
 
-    /// Sets the variant, with its numbers.
-    fn choose(&mut self, variant: Variant);
+/// Defines the range and the meaning of the setting `variant`.
+pub(super) trait VariantChoice {
+    /// Sets the range and the meaning for an algorithm that has no variant `ns3`.
+    fn rules(self) -> Self;
+
+    /// Sets the range and the meaning for an algorithm that has the variant `ns3`.
+    fn rules_with_ns3(self) -> Self;
 }
 
-/// The setting `variant`.
-pub(super) fn setting<C: Choosable>() -> Setting<C> {
-    Setting::word("variant", "a value", if C::HAS_NS3 {
-                &["profile", "paper", "linux-2.6", "ns3"]
-            } else {
-                &["profile", "paper", "linux-2.6"]
-            }, |config: &C| config.variant() as usize, |config: &mut C, word| {
-                config.choose([Variant::Profile, Variant::Paper, Variant::Linux26, Variant::Ns3][word])
-            }).by_default("profile").about(if C::HAS_NS3 {
+impl<C: Clone + 'static> VariantChoice for Setting<C> {
+    fn rules(mut self) -> Self {
+        self.range = Range::Word { what: "a value", words: &Linux26Variant::NAMES[..3] };
+        self.about(
+            "Source of the rules: paper, or linux-2.6, the module of Linux 2.6.22 in ns-2, which counts ACKs and \
+             whole segments; profile is linux-2.6 in profile ns2-linux, paper in the others.",
+        )
+    }
+
+    fn rules_with_ns3(self) -> Self {
+        self.about(
             "The source of the rules: paper, linux-2.6, the module of Linux 2.6.22 in ns-2, which counts ACKs and whole \
-             segments, or ns3, that of ns-3, which sees the smoothed RTT; profile is linux-2.6 in profile ns2-linux, ns3 \
-             in ns3, paper in the others."
-        } else {
-            "The source of the rules: paper, or linux-2.6, the module of Linux 2.6.22 in ns-2, which counts ACKs and \
-             whole segments; profile is linux-2.6 in profile ns2-linux, paper in the others."
-        })
+             segments, or ns3, the rules of ns-3, which uses the smoothed RTT; profile is linux-2.6 in profile ns2-linux, ns3 \
+             in ns3, paper in the others.",
+        )
+    }
 }
 
-/// A congestion module of Linux 2.6. Windows are whole segments.
+/// A congestion control module of Linux 2.6. Windows are whole segments.
 pub(super) trait Module: Send {
-    /// An ACK of new data, before it may open the window (`pkts_acked`, `cwnd_event`).
+    /// Processes an ACK of new data, before it may increase the window (`pkts_acked`, `cwnd_event`).
     fn measure(&mut self, _ack: &Ack, _sender: &Sender) {}
 
-    /// A duplicate ACK (`cwnd_event`).
+    /// Processes a duplicate ACK (`cwnd_event`).
     fn measure_duplicate(&mut self, _ack: &Ack) {}
 
-    /// An ACK that may open a window above ssthresh (`cong_avoid`).
+    /// Processes an ACK that may increase a window above ssthresh (`cong_avoid`).
     fn avoid_congestion(&mut self, ack: &Ack, sender: &mut Sender);
 
-    /// An ACK that opened the window in slow start.
+    /// Called after an ACK that increased the window in slow start.
     fn after_slow_start(&mut self, _ack: &Ack, _sender: &mut Sender) {}
 
-    /// The new ssthresh at this window (`ssthresh`). At least two segments are left in any case.
+    /// Returns the new ssthresh for this window (`ssthresh`). Values below two segments are raised to two.
     fn threshold(&mut self, window: f64, event: &Congestion) -> f64;
 
-    /// An episode begins, after its ssthresh was asked for (`set_state`).
+    /// Starts a loss episode, after [`Self::threshold`] was called (`set_state`).
     fn begin(&mut self, _event: &Congestion) {}
 
-    /// The repair is complete (`set_state`).
+    /// Called when recovery is complete (`set_state`).
     fn end(&mut self, _now: Instant) {}
 
-    /// The least window in fast recovery with this ssthresh (`min_cwnd`): by default that of Reno, half of it.
+    /// Returns the minimum window in fast recovery for this ssthresh (`min_cwnd`). Default: half of ssthresh, as for
+    /// Reno.
     fn least(&self, threshold: f64) -> f64 {
         (threshold / 2.0).floor()
     }
 }
 
-/// A window with its counts.
+/// The window, and what was counted towards its next increment.
 pub(super) struct Sender {
     pub window: Window,
     /// ACKs counted for the next segment (`snd_cwnd_cnt`).
     pub count: f64,
-    /// Segments acknowledged since slow start, the last reaction or the last whole window (`bytes_acked`).
+    /// Segments acknowledged since slow start, since the last reaction or since the last complete window
+    /// (`bytes_acked`).
     acked: f64,
 }
 
 impl Sender {
-    /// A sender with this window that has counted nothing.
+    /// Creates a sender with this window and counts of zero.
     pub(super) fn at(window: Window) -> Self {
         Self { window, count: 0.0, acked: 0.0 }
     }
 
-    /// The window in whole segments.
+    /// Returns the window in whole segments.
     pub(super) fn whole(&self) -> f64 {
         self.window.segments().floor()
     }
 
-    /// Whether the window is at most ssthresh.
+    /// Returns true if the window is at most ssthresh.
     pub(super) fn is_starting(&self) -> bool {
         self.whole() <= self.window.threshold()
     }
 
-    /// Adds a segment for the ACK after `needed` ones, and otherwise counts `acks`.
+    /// Adds a segment to the window if at least `needed` ACKs have been counted; otherwise counts `acks` more.
     pub(super) fn count_up_to(&mut self, needed: f64, acks: f64) {
         if self.count >= needed {
             self.window.grow(1.0);
@@ -121,8 +140,8 @@ impl Sender {
         }
     }
 
-    /// Adds a segment once a window was acknowledged (`tcp_reno_cong_avoid` with `tcp_abc`), or one for an ACK of slow
-    /// start.
+    /// Adds a segment when an entire window was acknowledged (`tcp_reno_cong_avoid` with `tcp_abc`). In slow start adds
+    /// `growth` segments.
     pub(super) fn grow_as_reno(&mut self, growth: f64) {
         let window = self.whole();
         if self.is_starting() {
@@ -139,18 +158,18 @@ impl Sender {
     }
 }
 
-/// The sender with a module.
+/// The sender, with a module.
 pub(super) struct Agent<M> {
     sender: Sender,
     slow_start: SlowStart,
     module: M,
-    /// The module's least window in the present episode.
+    /// Minimum window in the current loss episode, in segments.
     least: f64,
 }
 
 impl<M: Module> Agent<M> {
-    /// The module in slow start, at the initial window.
-    pub(super) fn new(module: M, hystart: &hystart::Config, start: &Start) -> Self {
+    /// Creates a sender with this module in slow start, with the initial window.
+    pub(super) fn new(module: M, hystart: &hystart::Config, start: &ConnectionStart) -> Self {
         let sender = Sender::at(Window::new(start));
         Self { sender, slow_start: SlowStart::new(hystart, start), module, least: 0.0 }
     }
@@ -210,12 +229,12 @@ impl<M: Module> CongestionControl for Agent<M> {
     }
 }
 
-/// A time in whole milliseconds, the jiffies of ns-2.
+/// Returns a time in integer milliseconds, the jiffies of ns-2.
 pub(super) fn jiffies(time: Duration) -> f64 {
     (time.as_nanos() / 1_000_000) as f64
 }
 
-/// Time since the start in jiffies.
+/// Returns the time since the start in jiffies.
 pub(super) fn clock(now: Instant) -> f64 {
     jiffies(now.since(Instant::ZERO))
 }

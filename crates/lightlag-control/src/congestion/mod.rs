@@ -1,11 +1,13 @@
-//! Congestion control: the amount of data in flight, and the rate at which it leaves.
+//! Congestion control: the amount of data in flight, and the sending rate.
 //!
-//! The recovery of the transport decides which data was lost and announces episodes. An algorithm here only answers
-//! with a window and, if it paces, a rate. It never transmits, and nothing else changes its window.
+//! The recovery of the transport decides which data was lost, and announces loss episodes. An algorithm only returns a
+//! window and, if it paces, a rate. It never transmits, and nothing else changes its window.
 //!
-//! An algorithm is one file and one line of the [`registry`]; those of users come from [outside](own). Window-based ones share a [`Window`] and may use
-//! [`hystart`] for their slow start. Those that decide once a round trip share a [`round::Round`].
+//! An algorithm is one file and one line of the [`registry`]; [custom] algorithms register at run time.
+//! Window-based ones share a [`Window`] and may use [`hystart`] for their slow start. Those that decide once per round
+//! trip share a [`round::Round`].
 
+mod about;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
@@ -14,6 +16,7 @@ pub mod careful_resume;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
+pub mod custom;
 pub mod dctcp;
 pub mod fast;
 pub mod highspeed;
@@ -28,7 +31,6 @@ pub mod linux26;
 pub mod new_reno;
 pub mod none;
 pub mod noordwijk;
-pub mod own;
 mod path_model;
 pub mod peach;
 pub mod registry;
@@ -49,80 +51,79 @@ pub mod westwood_plus;
 mod window;
 pub mod yeah;
 
+pub use about::{Deviation, Provenance, Signal};
 pub use capabilities::{
-    Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Report, Sent, Steering, Transmissions,
+    AckReport, Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Steering, Transmissions,
 };
 pub use internals::{Internals, PathState};
-pub use registry::{
-    Choice, Entry, Parameter, Provenance, UnknownAlgorithm, build, canonical, catalog, names, register,
-};
+pub use registry::{AlgorithmInfo, Choice, Parameter, UnknownAlgorithm, build, canonical, catalog, names, register};
 pub use slow_start::SlowStart;
 pub use window::{Window, WindowBased};
 
 use lightlag_core::{Duration, Instant};
 
-/// The facts known to an algorithm when its connection starts.
+/// Data about a connection for an algorithm, at the start of the connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Start {
+pub struct ConnectionStart {
     /// Payload of a full segment in bytes.
     pub segment_size: u64,
     /// Initial window in segments.
     pub initial_window: u64,
-    /// The round-trip time of the handshake, or that of a known route.
+    /// Round-trip time of the handshake, or of a known route.
     pub rtt: Option<Duration>,
-    /// The capacity of a known route in bytes of payload, at which slow start ends.
+    /// Capacity of a known route in bytes of payload; slow start ends there.
     pub pipe: Option<u64>,
-    /// The first slow-start threshold in segments, if it is set.
+    /// First slow-start threshold in segments, if one is configured.
     pub ssthresh: Option<u32>,
-    /// The largest window in segments, if it is set. Only algorithms with a [`Window`] keep to it.
+    /// Maximum window in segments, if one is configured. Only algorithms with a [`Window`] apply it.
     pub max_window: Option<u32>,
-    /// Whether a reduction leaves whole segments.
+    /// Whether windows are whole segments after a reduction.
     pub whole: bool,
     /// Whether timestamps are offered.
     pub timestamps: bool,
-    /// Whether a congestion mark costs less than a loss (ABE, RFC 8511).
+    /// Whether a congestion mark reduces the window less than a loss (ABE, RFC 8511).
     pub abe: bool,
-    /// Whether the ends agreed on ECN, so that marks can come.
+    /// Whether the endpoints negotiated ECN, so that congestion marks are possible.
     pub ecn: bool,
-    /// Whether segments leave in bursts, as for an offload of the network card (TSO of Linux).
+    /// Whether segments are sent in bursts, as with segmentation offload (TSO in Linux).
     pub tso: bool,
-    /// The seed of the algorithm's random draws, different for each connection.
+    /// Seed of the algorithm's random decisions, different for each connection.
     pub seed: u64,
 }
 
-/// The needs of an algorithm beyond its ACKs, declared by its configuration: [`Choice::needs`].
+/// The needs of an algorithm besides its ACKs. They follow from its configuration: [`Choice::needs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
-    /// It uses [`Ack::rate`] and both calls of [`Transmissions`].
+    /// Whether [`Ack::rate`] is measured, and both methods of [`Transmissions`] are called.
     pub rate: bool,
-    /// These rates are measured as ns-3 does ([`RateSampler::of_ns3`](crate::delivery_rate::RateSampler::of_ns3)).
+    /// Whether the rates are measured as in ns-3 ([`RateSampler::of_ns3`](crate::delivery_rate::RateSampler::of_ns3)).
     pub rate_as_ns3: bool,
-    /// [`Departures::pacing_rate`] is called for each segment.
+    /// Whether [`Departures::pacing_rate`] is called for each segment.
     pub pacing: bool,
-    /// Its window applies during fast recovery, too: no proportional rate reduction, no inflation.
-    pub own_recovery: bool,
-    /// After a loss all outstanding data leaves again in slow start, as after a timeout (Tahoe).
+    /// Whether the algorithm's window also applies during fast recovery: no proportional rate reduction, no inflation.
+    pub controls_recovery: bool,
+    /// Whether a loss makes all outstanding data be retransmitted in slow start, as after a timeout (Tahoe).
     pub restart_on_loss: bool,
-    /// Congestion marks are echoed as they come, and all packets can carry them (RFC 8257).
+    /// Whether congestion marks are echoed one by one, and all packets can carry them (RFC 8257).
     pub exact_marks: bool,
-    /// Segments of low priority leave at the times of [`LowPriority::next_probe`].
+    /// Data in low-priority segments, if any are sent. Their departure times come from [`LowPriority::next_probe`].
     pub probes: Probes,
-    /// It sends in bursts: [`Departures::release`] decides which segments may leave, and the window does not apply.
-    /// [`Transmissions::on_sent`] reports each segment.
+    /// Whether the algorithm sends in bursts: [`Departures::release`] decides which segments may leave, the window does
+    /// not apply, and [`Transmissions::on_sent`] reports each segment.
     pub bursts: bool,
-    /// [`Diagnosis::blames_errors`] is called after each loss and timeout.
+    /// Whether [`Diagnosis::blames_errors`] is called after each loss and timeout.
     pub bulk_repeat: bool,
-    /// [`Diagnosis::bears_silence`] is called when a timeout is due and no sign of a loss has come.
+    /// Whether [`Diagnosis::bears_silence`] is called when a timeout is due and there was no other sign of a loss.
     pub patience: bool,
 }
 
 impl Needs {
-    /// Nothing but ACKs.
+    /// No needs besides ACKs.
     pub const NONE: Self = Self {
         rate: false,
         rate_as_ns3: false,
         pacing: false,
-        own_recovery: false,
+        controls_recovery: false,
         restart_on_loss: false,
         exact_marks: false,
         probes: Probes::None,
@@ -132,254 +133,259 @@ impl Needs {
     };
 }
 
-/// The data in segments of low priority, which a sender adds for its algorithm. They take no part in the repair: they
-/// are not in flight, never lost and never retransmitted.
+/// Data in the low-priority segments that a sender adds for its algorithm. Recovery ignores these segments: they do not
+/// count as in flight, are never lost and are never retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Probes {
     /// No such segments.
     #[default]
     None,
-    /// The data sent last: the dummy segments of TCP Peach.
+    /// The data that was sent last: the dummy segments of TCP Peach.
     Last,
-    /// All unacknowledged data, in turns, so that they also repair: the NIL segments of TCP Peach+.
+    /// All unacknowledged data in turn, so that the segments also repair losses: the NIL segments of TCP Peach+.
     Outstanding,
 }
 
 /// The information carried by one acknowledgement. Offsets and sizes are in bytes of payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Time at which the ACK arrived.
+    /// Time when the ACK arrived.
     pub now: Instant,
-    /// Advance of the cumulative acknowledgement.
+    /// Bytes by which the cumulative acknowledgement advanced.
     pub newly_acked: u64,
-    /// Data acknowledged or SACKed for the first time.
+    /// Bytes acknowledged or SACKed for the first time.
     pub newly_delivered: u64,
-    /// Data marked as lost by this ACK.
+    /// Bytes marked as lost by this ACK.
     pub newly_lost: u64,
-    /// The part of the newly delivered data marked with CE, according to the feedback (RFC 3168, RFC 8257, RFC 9768).
+    /// Newly delivered bytes that were marked with CE, according to the feedback (RFC 3168, RFC 8257, RFC 9768).
     pub newly_marked: u64,
-    /// Whether it is a duplicate ACK (RFC 5681 §2; with SACK one that reports new data, RFC 6675 §2).
+    /// Whether this is a duplicate ACK (RFC 5681 §2; with SACK: an ACK that reports new data, RFC 6675 §2).
     pub duplicate: bool,
-    /// Whether the peer still echoes a mark (ECE, RFC 3168 §6.1.2). If so, the window does not grow.
+    /// Whether the peer still echoes a mark (ECE, RFC 3168 §6.1.2). While it does, the window does not grow.
     pub ece: bool,
-    /// One-way delay of the newest data, by timestamps, in ticks of 1 ms. The clocks differ by a constant, so only
-    /// differences between two of these are meaningful.
+    /// One-way delay of the newest data according to timestamps, in ticks of 1 ms. The clocks of the endpoints differ
+    /// by a constant, so only differences between two of these delays have a meaning.
     pub one_way: Option<Duration>,
-    /// Segments by which this ACK counts for growth, according to the profile: 1 for each ACK, the full-sized segments
-    /// that it acknowledged, or those up to a limit (RFC 3465).
+    /// Number of segments for which this ACK counts in the growth of the window. By profile: 1 for each ACK, the
+    /// full-sized segments that it acknowledged, or those up to a limit (RFC 3465).
     pub growth: f64,
-    /// The round-trip sample, if the ACK gives one (Karn).
+    /// Round-trip sample, if the ACK gives one (Karn's algorithm).
     pub rtt: Option<Duration>,
     /// SRTT (RFC 6298); zero before the first sample.
     pub srtt: Duration,
-    /// The smallest sample so far; [`Duration::MAX`] before the first.
+    /// Minimum round-trip sample so far; [`Duration::MAX`] before the first.
     pub min_rtt: Duration,
-    /// Outstanding data after this ACK (RFC 6675 pipe with SACK, FlightSize without).
+    /// Bytes outstanding after this ACK (RFC 6675 pipe with SACK, FlightSize without).
     pub inflight: u64,
-    /// Outstanding data before this ACK.
+    /// Bytes outstanding before this ACK.
     pub prior_inflight: u64,
     /// First unacknowledged offset after this ACK.
     pub snd_una: u64,
-    /// The offset of the next new data. A round ends when `snd_una` reaches the `snd_nxt` of its start.
+    /// Offset of the next new data. A round ends when `snd_una` reaches the value that `snd_nxt` had at its start.
     pub snd_nxt: u64,
-    /// The losses that the sender is repairing.
+    /// Whether the sender is repairing losses, and how they were found.
     pub phase: Phase,
     /// Whether the window, rather than the application or the receiver, limited the sender in the last round.
     pub cwnd_limited: bool,
-    /// Time at which pacing lets the next segment leave; not after `now` if at once.
+    /// Time when pacing allows the next segment; `now` or earlier: immediately.
     pub next_departure: Instant,
-    /// The delivery rate, if the algorithm [`Needs`] it.
+    /// Delivery-rate sample, if the algorithm [`Needs`] it.
     pub rate: Option<RateSample>,
 }
 
-/// The rate of delivery between the sending of one segment and its ACK (draft-ietf-ccwg-bbr §4.1.1).
+/// Delivery rate between the transmission of a segment and its ACK (draft-ietf-ccwg-bbr §4.1.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// Bytes delivered in `interval`.
     pub delivered: u64,
-    /// The longer of the time to send that data and the time to have it acknowledged. Zero without a valid sample; then
-    /// only the other fields count.
+    /// Time in which `delivered` bytes were sent, or in which they were acknowledged, whichever is longer. Zero if the
+    /// sample is not valid; then only the other fields have a meaning.
     pub interval: Duration,
-    /// Bytes that the connection had delivered when the newest segment acknowledged now was sent.
+    /// Bytes that the connection had delivered when the segment was sent. An ACK can acknowledge several segments; the
+    /// segment sent last gives the sample.
     pub prior_delivered: u64,
-    /// Bytes delivered so far.
+    /// Bytes that the connection has delivered so far.
     pub total_delivered: u64,
-    /// Bytes marked lost between the sending of that segment and now.
+    /// Bytes marked as lost since that segment was sent.
     pub lost: u64,
     /// Bytes in flight just after that segment was sent.
     pub tx_in_flight: u64,
-    /// Whether the application left room in the window when that segment was sent.
+    /// Whether the application left the window unfilled when that segment was sent.
     pub app_limited: bool,
-    /// Whether that segment had been sent more than once.
+    /// Whether that segment was a retransmission.
     pub retransmitted: bool,
 }
 
 impl RateSample {
-    /// Bytes a second, if the sample is valid.
+    /// Returns the rate in bytes per second; `None` if the sample is not valid.
     pub fn bytes_per_second(&self) -> Option<f64> {
         (!self.interval.is_zero()).then(|| self.delivered as f64 / self.interval.as_secs_f64())
     }
 }
 
 impl Ack {
-    /// Whether this ACK may open the window. It must have acknowledged or reported data that counts, outside fast
-    /// recovery, for a sender that used its whole window (RFC 9438 §4.6, RFC 5681 §3.1), and must not echo a mark (RFC
-    /// 3168 §6.1.2).
+    /// Returns true if this ACK may increase the window. It has to acknowledge or report data that counts for growth,
+    /// outside fast recovery, for a sender that used its entire window (RFC 9438 §4.6, RFC 5681 §3.1), and must not
+    /// echo a mark (RFC 3168 §6.1.2).
     pub fn may_grow(&self) -> bool {
         let counts = self.newly_acked > 0 || self.duplicate && self.growth > 0.0;
         counts && self.cwnd_limited && !self.ece && self.phase != Phase::Recovery
     }
 }
 
-/// The kind of losses that a sender is repairing.
+/// Whether a sender is repairing losses, and how they were found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Phase {
-    /// None.
+    /// No losses are being repaired.
     #[default]
     Open,
     /// Losses that duplicate or selective ACKs reported (fast recovery).
     Recovery,
-    /// Losses after a timeout, until everything outstanding then is acknowledged.
+    /// Losses found by a timeout, until all data that was outstanding then is acknowledged.
     Loss,
 }
 
-/// The cause of an episode.
+/// Cause of a congestion episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Duplicate or selective ACKs reported a loss.
     Loss,
-    /// The retransmission timer fired for the first time for this data.
+    /// The retransmission timer expired for the first time for this data.
     Timeout,
-    /// The retransmission timer fired again for the same data (RFC 5681 §3.1: ssthresh stays).
+    /// The retransmission timer expired again for the same data (RFC 5681 §3.1: ssthresh stays).
     RepeatedTimeout,
-    /// The peer echoes a congestion mark, at most once a window (RFC 3168 §6.1.2). Nothing is repaired.
+    /// The peer echoed a congestion mark; reported at most once per window (RFC 3168 §6.1.2). No data has to be
+    /// repaired.
     Mark,
 }
 
-/// The start of an episode, announced once, whatever the number of lost segments.
+/// Start of a congestion episode. It is announced once, whatever the number of lost segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// Its time.
+    /// Time when the episode starts.
     pub now: Instant,
-    /// Its cause.
+    /// Cause of the episode.
     pub cause: Cause,
     /// FlightSize before the reaction, in bytes (RFC 5681 §3.1 equation 4).
     pub flight: u64,
     /// SRTT (RFC 6298).
     pub srtt: Duration,
-    /// The smallest round-trip sample so far.
+    /// Minimum round-trip sample so far.
     pub min_rtt: Duration,
 }
 
-/// One epoch of a cubic growth function, for figures.
+/// An epoch of a cubic growth function, for figures.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Epoch {
-    /// Its start.
+pub struct GrowthEpoch {
+    /// Start of the epoch.
     pub start: Instant,
-    /// The window at the plateau in segments.
+    /// Window at the plateau, in segments.
     pub w_max: f64,
     /// Time from `start` to the plateau.
     pub k: Duration,
 }
 
-/// The amount that may be in flight. Every algorithm answers it, a [`WindowBased`] one by its [`Window`].
+/// The amount of data that may be in flight. Every algorithm implements this trait; a [`WindowBased`] one does it
+/// through its [`Window`].
 pub trait Allowance {
-    /// Bytes allowed in flight, at least one segment.
+    /// Returns the number of bytes allowed in flight; at least one segment.
     fn window(&self) -> u64;
 
-    /// The window in bytes at which slow start ends; `u64::MAX` before the first loss.
+    /// Returns the slow-start threshold in bytes; `u64::MAX` before the first loss.
     fn ssthresh(&self) -> u64;
 
-    /// Undoes the last reaction. A model of the path that did not react has nothing to undo.
+    /// Undoes the last reaction. Does nothing for a model of the path, which did not react.
     fn restore(&mut self) {}
 
-    /// Restarts from at most `window` bytes, with `threshold` as the new least threshold. A model of the path keeps its
-    /// own window.
+    /// Restarts after an idle time with at most `window` bytes and a slow-start threshold of at least `threshold`
+    /// bytes. A model of the path keeps its own window.
     fn restart(&mut self, _window: u64, _threshold: u64) {}
 }
 
-/// An algorithm. One instance serves one direction of one connection.
+/// A congestion control algorithm. An instance serves one direction of a connection.
 ///
-/// The methods that return none by default give access to the [capabilities] that only some algorithms have.
+/// The methods that return `None` by default give access to the [capabilities] that only some algorithms have.
 pub trait CongestionControl: Allowance + Send {
-    /// New data was acknowledged or SACKed, in recovery or not.
+    /// Processes an ACK that acknowledged or SACKed new data, in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// An episode started.
+    /// Reacts to the start of a congestion episode.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// The last reaction was to a spurious loss (RFC 3522, RFC 3708, RFC 5682): window and threshold return to their
-    /// values before it, or more.
+    /// Undoes the last reaction, which was to a spurious loss (RFC 3522, RFC 3708, RFC 5682): window and threshold
+    /// return to at least their values before it.
     fn on_undo(&mut self, _now: Instant) {
         self.restore();
     }
 
-    /// The sender was idle for longer than a timeout, or did not use its window, or moderates it after a repair. It
-    /// restarts from at most `window` bytes (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new least
-    /// threshold.
+    /// Restarts from at most `window` bytes (RFC 5681 §4.1, RFC 2861, RFC 7661), with `threshold` as the new minimum
+    /// threshold: the sender was idle for longer than a timeout, did not use its window, or moderates it after
+    /// recovery.
     fn on_idle(&mut self, _now: Instant, window: u64, threshold: u64) {
         self.restart(window, threshold);
     }
 
-    /// Fast recovery ended, as all data outstanding at its start is acknowledged, or the repair after a timeout did.
+    /// Called when fast recovery has ended, because all data that was outstanding at its start is acknowledged, or when
+    /// the repair after a timeout has ended.
     fn on_recovered(&mut self, _now: Instant) {}
 
-    /// Slow start ends here, at the present window. An algorithm without its own slow start ignores it.
+    /// Ends slow start at the current window. An algorithm without its own slow start ignores the call.
     fn leave_slow_start(&mut self) {}
 
-    /// Whether its window applies in the present episode, in place of proportional rate reduction.
+    /// Returns true if its own window applies in the current episode, instead of proportional rate reduction.
     fn refuses_prr(&self) -> bool {
         false
     }
 
-    /// The window that rate halving leaves in fast recovery, in bytes: by default half of ssthresh (`tcp_reno_min_cwnd`
-    /// of Linux 2.6).
+    /// Returns the minimum window of rate halving in fast recovery, in bytes. Default: half of ssthresh
+    /// (`tcp_reno_min_cwnd` of Linux 2.6).
     fn least_in_recovery(&self) -> u64 {
         self.ssthresh() / 2
     }
 
-    /// The current cubic epoch, for algorithms that have one.
-    fn epoch(&self) -> Option<Epoch> {
+    /// Returns the current epoch of the cubic growth function, for algorithms that have one.
+    fn epoch(&self) -> Option<GrowthEpoch> {
         None
     }
 
-    /// Its inner state, for traces.
+    /// Returns the internal state, for traces.
     fn internals(&self) -> Internals {
         Internals::default()
     }
 
-    /// Its rate or its bursts. An algorithm that [`Needs`] `pacing` or `bursts` returns itself.
+    /// Gives access to its pacing rate or its bursts. An algorithm that [`Needs`] `pacing` or `bursts` returns itself.
     fn departures(&self) -> Option<&dyn Departures> {
         None
     }
 
-    /// Its observer of segments. An algorithm that [`Needs`] `rate` or `bursts` returns itself.
+    /// Gives access to its observer of segments. An algorithm that [`Needs`] `rate` or `bursts` returns itself.
     fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
         None
     }
 
-    /// Its segments of low priority. An algorithm that [`Needs`] `probes` returns itself.
+    /// Gives access to its low-priority segments. An algorithm that [`Needs`] `probes` returns itself.
     fn low_priority(&mut self) -> Option<&mut dyn LowPriority> {
         None
     }
 
-    /// Its judgement of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns itself.
+    /// Gives access to its classification of losses. An algorithm that [`Needs`] `bulk_repeat` or `patience` returns
+    /// itself.
     fn diagnosis(&mut self) -> Option<&mut dyn Diagnosis> {
         None
     }
 
-    /// The judge of its losses that stands in front of it, if there is one.
+    /// Returns the loss response that wraps the algorithm, if there is one.
     fn loss_response(&mut self) -> Option<&mut dyn response::LossResponse> {
         None
     }
 
-    /// Its window in somebody else's hands. An algorithm that is steered from outside of the run returns itself.
+    /// Gives access to its external control. An algorithm that is steered by the caller of the run returns itself.
     fn steering(&mut self) -> Option<&mut dyn Steering> {
         None
     }
 
-    /// Its failure. Only algorithms from outside can [fail](own).
-    fn fault(&self) -> Option<&own::Fault> {
+    /// Returns the error of an algorithm that has failed. Only [custom] algorithms can fail.
+    fn fault(&self) -> Option<&custom::Fault> {
         None
     }
 }

@@ -1,20 +1,21 @@
-//! No congestion control: the flight is bounded by the peer's window and by the token bucket, if there is one
-//! (SCPS-TP's pure rate control). Losses are only repaired.
+//! No congestion control: the flight is bounded only by the peer's window and, if there is one, the token bucket
+//! (SCPS-TP's pure rate control). Losses are repaired, but reduce nothing.
 //!
 //! On a shared path this is unfair to all other flows. It is meant for dedicated links of known rate.
 
-use super::registry::{About, Algorithm};
-use super::{Ack, Allowance, Congestion, CongestionControl, Needs, Start};
-use lightlag_core::params::Setting;
+use super::about::{About, Signal};
+use super::registry::Algorithm;
+use super::{Ack, Allowance, Congestion, CongestionControl, ConnectionStart, Needs};
+use lightlag_core::params::{Declared, Setting};
 
-/// A window that is never full: 1 TiB.
+/// Window in bytes that is never full: 1 TiB.
 const WINDOW: u64 = 1 << 40;
 
 /// `none` has no parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config;
 
-/// The absence of a window.
+/// State of the algorithm: there is none.
 struct Unlimited;
 
 impl Allowance for Unlimited {
@@ -33,28 +34,40 @@ impl CongestionControl for Unlimited {
     fn on_congestion(&mut self, _: &Congestion) {}
 }
 
+impl Declared for Config {
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
+}
+
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "No congestion control: the peer's window alone bounds what is in flight, and rate_control, where it is \
-                set, how fast it leaves. For links whose rate is known and not shared, as SCPS-TP's pure rate control.",
+        about: "No congestion control. Only the peer's window limits the data in flight, and rate_control, if it is \
+                set, the sending rate. For links with a known rate that are not shared, as in the pure rate control of \
+                SCPS-TP.",
         equations: &[
-            "window:   W = 1 TiB, so that the peer's window binds",
-            "loss:     W as before; what is lost leaves again",
-            "timeout:  W as before; the timeout doubles, unless losses are blamed on corruption",
+            "window:   W = 1 TiB, so that the peer's window is the limit",
+            "loss:     W as before; lost data is retransmitted",
+            "timeout:  W as before; the timeout doubles, unless losses are attributed to corruption",
             "mark:     W as before",
             "rate:     at most B + R t bytes in any time t, with rate_control R and its bucket B",
         ],
         source: "CCSDS 714.0-B-2, Space Communications Protocol Specification: Transport Protocol, 2006",
+        year: 2006,
+        signal: Signal::Uncontrolled,
+        details: r#"
+            The key `rate_control` is described in docs/models/scps-tp.md. Results show a window of 1 TiB.
+        "#,
+        variants: &[],
+        deviations: &[],
+        checks: "",
+        not_modelled: "",
     };
 
     // Proportional rate reduction would impose a window.
-    const NEEDS: Needs = Needs { own_recovery: true, ..Needs::NONE };
+    const NEEDS: Needs = Needs { controls_recovery: true, ..Needs::NONE };
 
-    fn settings() -> Vec<Setting<Self>> {
-        Vec::new()
-    }
-
-    fn build(&self, _: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, _: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Unlimited)
     }
 }

@@ -5,53 +5,46 @@
 //! Roseti, Luglio, Zampognaro, IEEE/ACM Transactions on Networking 18(3), 2010. **Reconstructed** from their abstracts
 //! and from a public Linux module of 2013; the papers were not available. B in segments:
 //!
-//! - each TX timer releases a burst of B segments, at first 20 every 500 ms; there is neither slow start nor a window;
+//! - each time the TX timer expires, a burst of B segments is released; at first 20 every 500 ms. There is neither slow
+//!   start nor a window;
 //! - the ACKs of a burst of B0 = 20 segments give δ, the time between segments at the bottleneck: TX timer = δ·B0;
 //! - every 2 bursts, with Δ the RTT of a burst's first ACK less RTTmin: if Δ ≤ β = 200 ms, B = (B + B0)/2 (rate
-//!   tracking); otherwise B = N·T/(T + Δ) (rate adjustment), with N the segments of that burst and T = δ·N the duration
-//!   of its ACKs;
-//! - lost data leaves again within the next bursts; a loss changes nothing else;
-//! - timeout, or an idle time in which a burst could have left: everything as at the start.
+//!   tracking); otherwise B = N·T/(T + Δ) (rate adjustment), with N the number of segments in that burst and T = δ·N
+//!   the duration of its ACKs;
+//! - lost data is retransmitted within the next bursts; a loss changes nothing else;
+//! - timeout, or an idle time in which a burst could have left: everything restarts as at the beginning.
 //!
-//! The rate B/timer is then that of the bottleneck, B0/(δ·B0), as long as B = B0.
+//! As long as B = B0, the rate B/timer therefore equals the rate of the bottleneck, B0/(δ·B0).
 //!
-//! Three rules are ours. The timer changes only with bursts of B0, so that a B below B0 really lowers the rate (the
-//! module's timer follows each train, and the rate is then that of the bottleneck again). B is lowered from the burst
-//! that met the queue, so that later bursts, which met the same queue, do not lower it again. δ is measured without the
-//! ACK of the last segment, which the peer may delay. Marks are ignored.
+//! Three rules are our own. The timer changes only with bursts of B0 segments, so that a B below B0 really lowers the
+//! rate (the timer of the module follows each train, so that the rate returns to the bottleneck's rate). The new B is
+//! computed from the size of the burst that met the queue, so that later bursts, which met the same queue, do not lower
+//! it again. δ is measured without the ACK of the last segment, which the peer may delay. Marks are ignored.
 
-use super::registry::{About, Algorithm, Provenance};
+use super::about::{About, Deviation, Provenance, Signal};
+use super::registry::Algorithm;
 use super::trains::{Train, Trains};
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Needs, Release, Sent,
+    Transmissions,
 };
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use lightlag_core::{Duration, Instant, Unit, settings};
 
-/// The shortest TX timer: ACKs that come all at once show no dispersion.
+/// Minimum TX timer. ACKs that arrive simultaneously have no spacing.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Parameters of Noordwijk.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// B0: the burst at the start and in rate tracking, in segments.
-    pub burst: f64,
-    /// The TX timer at the start.
-    pub initial_timer: Duration,
-    /// β: the queueing delay above which the rate is adjusted.
-    pub beta: Duration,
-    /// Bursts between two changes of B.
-    pub stability: f64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            burst: 20.0,
-            initial_timer: Duration::from_millis(500),
-            beta: Duration::from_millis(200),
-            stability: 2.0,
-        }
+settings! {
+    /// Parameters of Noordwijk.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// B0: size of a burst at the start and in rate tracking.
+        burst: f64 = 20.0 => quantity(Unit::Plain, 2.0, 10_000.0).unit("segments");
+        /// Time between bursts before the spacing of ACKs is known.
+        initial_timer: Duration = Duration::from_millis(500) => time_up_to(Duration::from_secs(60));
+        /// Maximum queueing delay; above it bursts become smaller.
+        beta: Duration = Duration::from_millis(200) => time_up_to(Duration::from_secs(60));
+        /// Number of bursts between two changes of B.
+        stability: f64 = 2.0 => quantity(Unit::Plain, 1.0, 1000.0).unit("bursts");
     }
 }
 
@@ -59,16 +52,16 @@ impl Default for Config {
 pub struct Noordwijk {
     config: Config,
     trains: Trains,
-    /// B.
+    /// B: segments per burst.
     burst: f64,
     timer: Duration,
-    /// Trains since B changed.
+    /// Number of trains since B last changed.
     trains_seen: f64,
 }
 
 impl Noordwijk {
-    /// The state at the start: B0 segments every `initial_timer`.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates the state at the start: B0 segments every `initial_timer`.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             trains: Trains::new(start.segment_size),
@@ -84,7 +77,7 @@ impl Noordwijk {
         self.trains_seen = 0.0;
     }
 
-    /// B in whole segments.
+    /// Returns B in whole segments.
     fn whole(&self) -> u32 {
         (self.burst + 0.5) as u32
     }
@@ -167,49 +160,57 @@ impl Transmissions for Noordwijk {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "Bursts on a timer instead of a window, for short transfers over satellites that assign \
-                capacity on demand: the first 20 segments leave at once, the spacing of their ACKs sets the timer to the \
-                rate of the bottleneck, and a queue of more than beta makes the bursts smaller. A loss is repaired within \
-                the next bursts and changes nothing else. Established are bursts, timer, tracking, adjustment and their \
-                constants; when the timer changes and what adjustment starts from are ours.",
+        about: "Bursts on a timer instead of a window, for short transfers over satellites that assign capacity on demand. \
+                The first 20 segments are sent immediately, the spacing of their ACKs sets the timer to the rate of the \
+                bottleneck, and a queueing delay above beta makes the bursts smaller. Lost data is retransmitted within the \
+                next bursts; a loss changes nothing else.",
         equations: &[
-            "begin:       B = B0 = 20 every 500 ms; no slow start, no window",
-            "timer:       delta B0, delta the spacing of the ACKs of a whole burst",
-            "tracking:    every 2 bursts, RTT of the first ACK - RTTmin <= beta:  B = (B + B0)/2",
-            "adjustment:  above beta, excess D:  B = N T/(T + D), N segments, their ACKs T long",
-            "loss:        leaves again within the next burst, nothing else changes",
-            "timeout:     as at the begin; an idle time in which a burst could have left, too",
+            "start:       B = B0 = 20 every 500 ms; no slow start, no window",
+            "timer:       delta B0, delta the spacing of the ACKs of a complete burst of B0, at least 1 ms",
+            "tracking:    every 2 bursts, D = RTT of the first ACK - RTTmin <= beta = 200 ms:  B = (B + B0)/2",
+            "adjustment:  D > beta:  B = N T/(T + D), N segments of that burst, T = delta N;  at least 1",
+            "loss, mark:  no change; lost data is retransmitted within the next burst",
+            "timeout:     as at the start; also an idle time in which a burst could have been sent",
         ],
         source: "Roseti, Kristiansen, \"TCP Noordwijk: optimize TCP-based transport over DAMA in satellite networks\", \
                  ICSSC 2008; Roseti, Luglio, Zampognaro, IEEE/ACM ToN 18(3), 2010",
+        year: 2008,
+        signal: Signal::Bursts,
+        details: r#"
+            The model follows the abstracts of the papers and a Linux module of 2013. They establish the bursts, the timer,
+            tracking, adjustment and their constants. B0 is `burst`, 500 ms is `initial_timer`, 200 ms is `beta`, and 2
+            bursts is `stability`. Retransmissions are sent before new data. The trace column `cwnd` shows the data in
+            flight and one burst. δ leaves out the ACK of the last segment, which may be delayed.
+        "#,
+        variants: &[],
+        deviations: &[
+            Deviation {
+                scope: "",
+                source: "the timer follows each train of ACKs (module)",
+                here: "each train of B0 segments",
+                reason: "a smaller burst in a proportionally shorter time would not lower the rate",
+            },
+            Deviation {
+                scope: "",
+                source: "B = B T/(T + D), once every two bursts of any size (module)",
+                here: "N, the burst that met the queue, replaces B",
+                reason: "later bursts met the same queue and must not reduce B again",
+            },
+            Deviation {
+                scope: "",
+                source: "any time with nothing in flight restarts the algorithm (module)",
+                here: "only an idle time in which a burst could have been sent",
+                reason: "on a path with an RTT below the timer, nothing is in flight between bursts",
+            },
+        ],
+        checks: "Each rule; alone, B/timer is the rate of the bottleneck, to 1 %, and the queue is one burst, for 10, 100 and \
+                 550 ms and 1 to 50 Mbit/s; a loss of 10⁻² costs 3 % of the goodput of 20 MB over 550 ms and 10 Mbit/s. Two \
+                 flows share that link to 10 % and use 0.79 of it: both send at its full rate until they measure their queue, \
+                 which is one second long.",
+        not_modelled: "The information that the capacity assignment (DAMA) gives the sender in addition to its ACKs.",
     };
 
-    const NEEDS: Needs = Needs { bursts: true, own_recovery: true, ..Needs::NONE };
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::quantity("burst", |config: &mut Self| &mut config.burst, Unit::Plain, 2.0, 10_000.0)
-                .by_default("20")
-                .unit("segments")
-                .about("B0: the burst of the begin and of rate tracking."),
-            Setting::time_up_to(
-                "initial_timer",
-                |config: &mut Self| &mut config.initial_timer,
-                Duration::from_secs(60),
-            )
-            .by_default("500 ms")
-            .unit("time")
-            .about("The time between bursts before their spacing is known."),
-            Setting::time_up_to("beta", |config: &mut Self| &mut config.beta, Duration::from_secs(60))
-                .by_default("200 ms")
-                .unit("time")
-                .about("The queueing delay above which bursts become smaller."),
-            Setting::quantity("stability", |config: &mut Self| &mut config.stability, Unit::Plain, 1.0, 1000.0)
-                .by_default("2")
-                .unit("bursts")
-                .about("The bursts between two changes of B."),
-        ]
-    }
+    const NEEDS: Needs = Needs { bursts: true, controls_recovery: true, ..Needs::NONE };
 
     fn check(&self) -> Result<(), String> {
         if self.initial_timer < SHORTEST {
@@ -218,7 +219,7 @@ impl Algorithm for Config {
         Ok(())
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Noordwijk::new(self, start))
     }
 }

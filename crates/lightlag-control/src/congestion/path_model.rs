@@ -1,17 +1,17 @@
-//! Measurements of BBR and its successor: rounds by delivered data, maxima over some of them, and the excess of
-//! aggregated ACKs.
+//! Measurements of BBR in both versions: rounds counted by delivered data, maxima over several rounds, and the excess
+//! of aggregated ACKs.
 //!
-//! A round ends when a segment is acknowledged that left after the start of the round (draft-ietf-ccwg-bbr §5.5.1): it
-//! is a round trip of packets, however long that takes.
+//! A round ends when a segment is acknowledged that was sent after the start of the round (draft-ietf-ccwg-bbr §5.5.1):
+//! a round is a round trip of packets, however long that takes.
 
 use super::RateSample;
 use lightlag_core::Instant;
 use std::collections::VecDeque;
 
-/// Rounds of one connection.
+/// The rounds of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    /// The round ends with a segment that left after more than this had been delivered.
+    /// Delivered bytes: the round ends when a segment is acknowledged that was sent after this many had been delivered.
     end: u64,
     /// Number of completed rounds.
     pub count: u64,
@@ -20,7 +20,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Takes in an ACK. Returns whether it starts a round.
+    /// Adds the sample of an ACK. Returns true if it starts a round.
     pub fn advance(&mut self, sample: &RateSample) -> bool {
         self.started = sample.prior_delivered >= self.end;
         if self.started {
@@ -36,15 +36,15 @@ impl Rounds {
     }
 }
 
-/// The maximum of values over the last rounds, or over any other count that only grows.
+/// The maximum of the values of the last rounds, or over a window of any other counter that only grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxFilter {
-    /// Times and values; later ones are smaller.
+    /// Pairs of time and value, in descending order of values.
     values: VecDeque<(u64, f64)>,
 }
 
 impl MaxFilter {
-    /// Adds a value at `time`, and drops values from before the last `length` times.
+    /// Adds a value at `time`, and drops values that are at least `length` old.
     pub fn update(&mut self, time: u64, value: f64, length: u64) {
         while self.values.back().is_some_and(|(_, smaller)| *smaller <= value) {
             self.values.pop_back();
@@ -55,25 +55,25 @@ impl MaxFilter {
         }
     }
 
-    /// The maximum; zero before the first value.
+    /// Returns the maximum; zero before the first value.
     pub fn max(&self) -> f64 {
         self.values.front().map_or(0.0, |(_, value)| *value)
     }
 }
 
-/// The bytes by which the ACKs of the last rounds exceeded the bandwidth: links and receivers may collect packets or
-/// ACKs (draft-ietf-ccwg-bbr §5.5.9; Linux's tcp_bbr.c has the same for version 1).
+/// Excess of aggregated ACKs: the bytes by which ACKs in the last rounds exceeded the bandwidth, because links or
+/// receivers collect packets or ACKs (draft-ietf-ccwg-bbr §5.5.9; Linux's tcp_bbr.c has the same for version 1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     since: Option<Instant>,
     acked: f64,
     filter: MaxFilter,
-    /// Expected bytes count in whole multiples of this many, if that is not zero.
+    /// Unit in bytes for rounding down the expected bytes; zero for no rounding.
     unit: f64,
 }
 
 impl Aggregation {
-    /// Expects whole segments only, as Linux does.
+    /// Creates a measurement in which expected bytes are rounded down to whole segments, as in Linux.
     pub fn of_whole(segment: f64) -> Self {
         Self { unit: segment, ..Self::default() }
     }
@@ -84,8 +84,8 @@ impl Aggregation {
         self.acked = 0.0;
     }
 
-    /// Takes in an ACK of `acked` bytes in a round, with an expected `bandwidth` in bytes a second. No sample exceeds
-    /// `window`; the maximum covers the last `rounds` rounds.
+    /// Adds an ACK of `acked` bytes in round `round`. `bandwidth`: expected bandwidth in bytes per second. `window`:
+    /// upper bound of the excess. `rounds`: number of rounds over which the maximum is taken.
     pub fn note(&mut self, now: Instant, acked: f64, bandwidth: f64, window: f64, round: u64, rounds: u64) {
         let since = self.since.unwrap_or(now);
         let mut expected = whole(bandwidth * now.since(since).as_secs_f64(), self.unit);
@@ -97,18 +97,18 @@ impl Aggregation {
         self.filter.update(round, (self.acked - expected).min(window), rounds);
     }
 
-    /// The excess in bytes.
+    /// Returns the excess in bytes.
     pub fn excess(&self) -> f64 {
         self.filter.max()
     }
 }
 
-/// The whole multiples of `unit` in so many bytes; all of them if it is zero.
+/// Rounds a number of bytes down to a multiple of `unit`; returns it unchanged if `unit` is zero.
 pub(super) fn whole(bytes: f64, unit: f64) -> f64 {
     if unit > 0.0 { libm::floor(bytes / unit) * unit } else { bytes }
 }
 
-/// Segments that left while the algorithm itself kept the flight small, to measure the round-trip time. Their samples
+/// Segments that were sent while the algorithm kept the flight small to measure the round-trip time. Their samples
 /// count as application-limited (MarkConnectionAppLimited in the draft).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shallow {
@@ -117,7 +117,7 @@ pub(super) struct Shallow {
 }
 
 impl Shallow {
-    /// Notes that the flight is kept small now, with these bytes delivered and in flight.
+    /// Notes that the flight is kept small now. `delivered` and `inflight`: bytes delivered so far and in flight.
     pub fn mark(&mut self, delivered: u64, inflight: u64) {
         if delivered > self.until {
             self.from = delivered;
@@ -125,12 +125,12 @@ impl Shallow {
         self.until = delivered + inflight;
     }
 
-    /// Whether a segment that leaves after so many bytes were delivered counts.
+    /// Returns true if a segment that is sent when `delivered` bytes have been delivered belongs to them.
     pub fn lasts(&self, delivered: u64) -> bool {
         self.until > 0 && delivered <= self.until
     }
 
-    /// Whether the segment of this sample left during such a time.
+    /// Returns true if the segment of this sample belongs to them.
     pub fn covers(&self, sample: &RateSample) -> bool {
         self.until > 0 && (self.from..=self.until).contains(&sample.prior_delivered)
     }
@@ -142,7 +142,7 @@ mod tests {
     use lightlag_core::Duration;
 
     #[test]
-    fn the_maximum_is_that_of_the_last_rounds() {
+    fn the_maximum_covers_the_last_rounds() {
         let mut filter = MaxFilter::default();
         assert_eq!(filter.max(), 0.0);
         for (time, value, max) in
@@ -151,14 +151,14 @@ mod tests {
             filter.update(time, value, 3);
             assert_eq!(filter.max(), max, "at {time}");
         }
-        // A shorter memory applies at once.
+        // A shorter memory applies immediately.
         filter.update(6, 0.1, 1);
         assert_eq!(filter.max(), 0.1);
     }
 
     #[test]
     fn an_ack_of_many_segments_is_an_excess() {
-        // 100 kB/s, but the ACKs come every 100 ms, for 10 kB each.
+        // 100 kB/s, but the ACKs arrive every 100 ms, for 10 kB each.
         let mut aggregation = Aggregation::default();
         for n in 0..20 {
             let now = Instant::ZERO + Duration::from_millis(100 * n);

@@ -1,45 +1,62 @@
-//! The algorithms by name, as in a scenario, and their construction.
+//! The algorithms by their names in a scenario, and their construction.
 
-use super::own::{Maker, OUTSIDE, Origin, Own};
-use super::{CongestionControl, Needs, Start};
-use lightlag_core::params::{Plain, Setting, plain};
+use super::about::{About, Deviation, Provenance, Signal};
+use super::custom::{AlgorithmFactory, CUSTOM, CustomAlgorithm, Origin};
+use super::{CongestionControl, ConnectionStart, Needs, Probes};
+use lightlag_core::forms;
+use lightlag_core::params::{Declared, Plain, PlainTable, Range, Setting, plain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-/// The description of an algorithm.
+/// Description of an algorithm.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Entry {
-    /// Its name in a scenario.
+pub struct AlgorithmInfo {
+    /// Name in a scenario.
     pub name: &'static str,
-    /// Its behaviour, in a paragraph.
+    /// Behaviour, in a paragraph.
     pub about: &'static str,
-    /// Its rules, one per line.
+    /// Rules, one per line.
     pub equations: &'static [&'static str],
-    /// Its parameters.
+    /// Parameters.
     pub parameters: Vec<Parameter>,
-    /// The publication.
+    /// Publication that defines the algorithm.
     pub source: &'static str,
-    /// The faithfulness of the model to that source.
+    /// Year of the first publication.
+    pub year: u16,
+    /// Signal that the algorithm reacts to.
+    pub signal: Signal,
+    /// Faithfulness of the model to the publication.
     pub provenance: Provenance,
+    /// Functions of the connection that the algorithm needs with its default parameters.
+    pub needs: Vec<&'static str>,
+    /// Behaviour, constants and limits beyond the equations, as Markdown.
+    pub details: &'static str,
+    /// Variants: the value of the parameter that selects each, and its differences as Markdown.
+    pub variants: &'static [(&'static str, &'static str)],
+    /// Differences from the source.
+    pub deviations: &'static [Deviation],
+    /// Properties that tests compare with the source or with a closed form.
+    pub checks: &'static str,
+    /// Parts of the source that the model leaves out; empty if none is known.
+    pub not_modelled: &'static str,
 }
 
-/// The description of a parameter.
+/// Description of a parameter.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Parameter {
-    /// Its key in a scenario.
+    /// Key in a scenario.
     pub name: &'static str,
-    /// Its default.
+    /// Default value.
     pub default: String,
-    /// Its unit; empty for a number without one, a word or a switch.
+    /// Unit; empty for a number without a unit, a keyword or a switch.
     pub unit: &'static str,
-    /// Its effect.
+    /// Effect of the parameter.
     pub meaning: &'static str,
-    /// Its allowed values.
+    /// Allowed values.
     pub range: String,
 }
 
@@ -48,57 +65,38 @@ impl Parameter {
         Self {
             name: setting.key,
             default: setting.default_in_words(&C::default()),
-            unit: setting.unit,
+            unit: if matches!(setting.range, Range::Time { .. }) { "time" } else { setting.unit },
             meaning: setting.about,
             range: setting.range.in_words(),
         }
     }
 }
 
-/// The faithfulness of a model to its publication.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// Rules and constants are those of a public text.
-    Established,
-    /// The public texts leave rules or constants open. Our own choices fill the gaps; the model's page names them.
-    Reconstructed,
-}
-
-/// An algorithm's description of itself.
-pub(super) struct About {
-    pub about: &'static str,
-    pub equations: &'static [&'static str],
-    pub source: &'static str,
-}
-
-/// The configuration of an algorithm: it knows its parameters and builds it.
-pub(super) trait Algorithm: Clone + Default + PartialEq {
+/// Configuration of an algorithm: declares its parameters and builds the algorithm.
+pub(super) trait Algorithm: Declared + PartialEq {
     const ABOUT: About;
     const PROVENANCE: Provenance = Provenance::Established;
 
-    /// [`Choice::fixed_needs`].
+    /// Value of [`Choice::fixed_needs`].
     const NEEDS: Needs = Needs::NONE;
 
-    /// Whether its window starts at the initial window of the connection.
+    /// Whether the window starts at the initial window of the connection.
     const STARTS_AS_TOLD: bool = true;
 
-    /// [`Choice::draws`]. Without it [`build`] gives the algorithm the same seed in every run.
+    /// Value of [`Choice::draws`]. If false, [`build`] gives the algorithm the same seed in every run.
     const DRAWS: bool = false;
 
-    fn settings() -> Vec<Setting<Self>>;
-
-    /// The kernel's defaults, used with the profile `linux`.
+    /// Returns this configuration with the kernel's defaults, for the profile `linux`.
     fn in_linux(&self) -> Self {
         self.clone()
     }
 
-    /// The defaults of the kernels in ns-2's TCP-Linux, used with the profile `ns2-linux`.
+    /// Returns this configuration with the defaults of the kernels in ns-2's TCP-Linux, for the profile `ns2-linux`.
     fn in_linux26(&self) -> Self {
         in_variant(self, "linux-2.6")
     }
 
-    /// The rules of ns-3, used with the profile `ns3`.
+    /// Returns this configuration with the rules of ns-3, for the profile `ns3`.
     fn in_ns3(&self) -> Self {
         in_variant(self, "ns3")
     }
@@ -108,12 +106,12 @@ pub(super) trait Algorithm: Clone + Default + PartialEq {
         Ok(())
     }
 
-    /// [`Choice::needs`], if parameters or ECN affect it.
+    /// Value of [`Choice::needs`], for algorithms in which it depends on parameters or ECN.
     fn needs(&self, _ecn: bool) -> Needs {
         Self::NEEDS
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl>;
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl>;
 }
 
 macro_rules! algorithms {
@@ -121,99 +119,101 @@ macro_rules! algorithms {
         algorithms!(@ $($variant, $name, super::$($module)::+::Config;)*);
     };
     (@ $($variant:ident, $name:literal, $config:ty;)*) => {
-        /// A congestion control and its parameters. In a scenario it is a name, `"cubic"`, or a table,
-        /// `{ algorithm = "cubic", variant = "rfc8312" }`.
+        /// An algorithm and its parameters. In a scenario it is a name, `"cubic"`, or a table, `{ algorithm = "cubic",
+        /// variant = "rfc8312" }`.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Choice {
             $(#[doc = concat!("`", $name, "`")] $variant($config),)*
-            /// One from outside.
-            Own(Own),
+            /// A custom algorithm.
+            Custom(CustomAlgorithm),
         }
 
-        /// The names of the algorithms.
+        /// Names of the algorithms.
         const NAMES: &[&str] = &[$($name),*];
 
         impl Choice {
-            /// The algorithm's name.
+            /// Returns the name of the algorithm.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
-                    Self::Own(own) => own.name(),
+                    Self::Custom(custom) => custom.name(),
                 }
             }
 
             fn read(name: &str, table: BTreeMap<String, Plain>) -> Result<Self, String> {
                 match built_in(name) {
                     $(Some($name) => read::<$config>(table).map(Self::$variant),)*
-                    _ => match OUTSIDE.named(name) {
-                        Some(own) => own.with(table).map(Self::Own),
+                    _ => match CUSTOM.named(name) {
+                        Some(custom) => custom.with(table).map(Self::Custom),
                         None => Err(UnknownAlgorithm(name.to_owned()).to_string()),
                     },
                 }
             }
 
-            /// The algorithm with the kernel's values for parameters that are left to the profile.
+            /// Returns the algorithm; parameters that are left to the profile get the kernel's values.
             #[must_use]
             pub fn in_linux(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux()),)*
-                    Self::Own(own) => Self::Own(own.clone()),
+                    Self::Custom(custom) => Self::Custom(custom.clone()),
                 }
             }
 
-            /// The algorithm with the values of Linux 2.6 for parameters that are left to the profile.
+            /// Returns the algorithm; parameters that are left to the profile get the values of Linux 2.6.
             #[must_use]
             pub fn in_linux26(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_linux26()),)*
-                    Self::Own(own) => Self::Own(own.clone()),
+                    Self::Custom(custom) => Self::Custom(custom.clone()),
                 }
             }
 
-            /// The algorithm with the rules of ns-3 for parameters that are left to the profile.
+            /// Returns the algorithm; parameters that are left to the profile get the rules of ns-3.
             #[must_use]
             pub fn in_ns3(&self) -> Self {
                 match self {
                     $(Self::$variant(config) => Self::$variant(config.in_ns3()),)*
-                    Self::Own(own) => Self::Own(own.clone()),
+                    Self::Custom(custom) => Self::Custom(custom.clone()),
                 }
             }
 
             fn differences(&self) -> Vec<(&'static str, Plain)> {
                 match self {
                     $(Self::$variant(config) => plain::differences(&<$config>::settings(), config),)*
-                    Self::Own(_) => Vec::new(),
+                    Self::Custom(_) => Vec::new(),
                 }
             }
 
-            /// All needs of the algorithm beyond its ACKs. `ecn`: the ends agreed on ECN.
+            /// Returns everything that the algorithm needs besides its ACKs. `ecn`: whether the endpoints negotiated
+            /// ECN.
             pub fn needs(&self, ecn: bool) -> Needs {
                 match self {
                     $(Self::$variant(config) => config.needs(ecn),)*
-                    Self::Own(own) => own.parts().0.needs(),
+                    Self::Custom(custom) => custom.parts().0.needs(),
                 }
             }
 
-            /// The part of [`Self::needs`] that neither parameters nor ECN change.
+            /// Returns the part of [`Self::needs`] that depends neither on parameters nor on ECN.
             pub fn fixed_needs(&self) -> Needs {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::NEEDS,)*
-                    Self::Own(own) => own.parts().0.needs(),
+                    Self::Custom(custom) => custom.parts().0.needs(),
                 }
             }
 
-            /// Whether it makes random decisions, so that another seed gives another result. A custom algorithm may.
+            /// Returns true if the algorithm makes random decisions, so that another seed gives another result. True
+            /// for a custom algorithm, as it may.
             pub fn draws(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::DRAWS,)*
-                    Self::Own(_) => true,
+                    Self::Custom(_) => true,
                 }
             }
 
             fn starts_as_told(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as Algorithm>::STARTS_AS_TOLD,)*
-                    Self::Own(_) => true,
+                    Self::Custom(_) => true,
                 }
             }
 
@@ -228,27 +228,27 @@ macro_rules! algorithms {
             fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
                 match built_in(name) {
                     $(Some($name) => Ok(Self::$variant(<$config>::default())),)*
-                    _ => OUTSIDE.named(name).map(Self::Own).ok_or_else(|| UnknownAlgorithm(name.to_owned())),
+                    _ => CUSTOM.named(name).map(Self::Custom).ok_or_else(|| UnknownAlgorithm(name.to_owned())),
                 }
             }
         }
 
-        /// Builds the chosen algorithm at its start.
-        pub fn build(choice: &Choice, start: &Start) -> Box<dyn CongestionControl> {
+        /// Builds the chosen algorithm at the start of a connection.
+        pub fn build(choice: &Choice, start: &ConnectionStart) -> Box<dyn CongestionControl> {
             // Only an algorithm that declares its draws gets the seed of the run.
-            let start = &Start { seed: if choice.draws() { start.seed } else { 0 }, ..*start };
+            let start = &ConnectionStart { seed: if choice.draws() { start.seed } else { 0 }, ..*start };
             match choice {
                 $(Choice::$variant(config) => config.build(start),)*
-                Choice::Own(own) => {
-                    let (maker, values) = own.parts();
+                Choice::Custom(custom) => {
+                    let (maker, values) = custom.parts();
                     Arc::clone(maker).build(start, values)
                 }
             }
         }
 
-        /// The descriptions of all algorithms.
-        pub fn catalog() -> &'static [Entry] {
-            static CATALOG: LazyLock<Vec<Entry>> = LazyLock::new(|| vec![$(entry::<$config>($name)),*]);
+        /// Returns the descriptions of all algorithms.
+        pub fn catalog() -> &'static [AlgorithmInfo] {
+            static CATALOG: LazyLock<Vec<AlgorithmInfo>> = LazyLock::new(|| vec![$(entry::<$config>($name)),*]);
             &CATALOG
         }
     };
@@ -289,7 +289,7 @@ algorithms! {
     NoControl, "none", none;
 }
 
-/// Names used in the literature, in lower case and without a "TCP" before or after them.
+/// Names used in the literature, in lower case, without "TCP" before or after them; and the names in a scenario.
 const ALIASES: &[(&str, &str)] = &[
     ("new-reno", "newreno"),
     ("hs", "highspeed"),
@@ -310,8 +310,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("bbrv3", "bbr3"),
 ];
 
-/// The name in a scenario for a name used in the literature: in upper or lower case, with "TCP" before or after it, or an
-/// alias; or the name of an algorithm from outside that is registered. None for an unknown name.
+/// Returns the name in a scenario for a name used in the literature. Accepts upper and lower case, "TCP" before or
+/// after the name, aliases, and the names of registered custom algorithms. `None` if the name is unknown.
 ///
 /// # Examples
 /// ```
@@ -322,28 +322,28 @@ const ALIASES: &[(&str, &str)] = &[
 /// assert_eq!(canonical("qubic"), None);
 /// ```
 pub fn canonical(name: &str) -> Option<&'static str> {
-    built_in(name).or_else(|| OUTSIDE.names().into_iter().find(|registered| *registered == name))
+    built_in(name).or_else(|| CUSTOM.names().into_iter().find(|registered| *registered == name))
 }
 
-/// Makes an algorithm from outside known by its name, in place of an earlier one with that name.
+/// Registers a custom algorithm. It replaces a registered algorithm of the same name.
 ///
 /// # Errors
 /// If one of lightlag's own algorithms has the name.
-pub fn register(maker: Arc<dyn Maker>) -> Result<(), String> {
+pub fn register(maker: Arc<dyn AlgorithmFactory>) -> Result<(), String> {
     let name = maker.facts().name;
     if let Some(taken) = built_in(name) {
         return Err(format!("{name:?} is the name of an algorithm of lightlag, {taken}; choose another"));
     }
-    OUTSIDE.add(maker);
+    CUSTOM.add(maker);
     Ok(())
 }
 
-/// The names of all algorithms, those from outside that are registered at the end.
+/// Returns the names of all algorithms; registered custom ones come last.
 pub fn names() -> Vec<&'static str> {
-    NAMES.iter().copied().chain(OUTSIDE.names()).collect()
+    NAMES.iter().copied().chain(CUSTOM.names()).collect()
 }
 
-/// As [`canonical`], of the algorithms of lightlag.
+/// As [`canonical`], but without registered custom algorithms.
 fn built_in(name: &str) -> Option<&'static str> {
     let lower = name.trim().to_ascii_lowercase().replace([' ', '_'], "-");
     let registered = |word: &str| {
@@ -351,7 +351,7 @@ fn built_in(name: &str) -> Option<&'static str> {
         alias.or_else(|| NAMES.iter().copied().find(|name| *name == word))
     };
     let bare = || lower.strip_prefix("tcp-").or_else(|| lower.strip_suffix("-tcp"));
-    // A single letter is a name only beside the word TCP.
+    // A single letter is a name only next to the word TCP.
     registered(&lower).filter(|_| lower.len() > 1).or_else(|| bare().and_then(registered))
 }
 
@@ -361,40 +361,89 @@ fn read<C: Algorithm>(table: BTreeMap<String, Plain>) -> Result<C, String> {
     Ok(config)
 }
 
-/// An algorithm whose choice of rules is left to the profile, with the rules of this name, if it has them.
+/// Returns an algorithm whose rules are left to the profile with the variant `rules`, if it has this variant; otherwise
+/// an unchanged copy.
 pub(super) fn in_variant<C: Algorithm>(config: &C, rules: &str) -> C {
     plain::decided(&C::settings(), config, "profile", rules)
 }
 
-fn entry<C: Algorithm>(name: &'static str) -> Entry {
-    let About { about, equations, source } = C::ABOUT;
+fn entry<C: Algorithm>(name: &'static str) -> AlgorithmInfo {
+    let About { about, equations, source, year, signal, details, variants, deviations, checks, not_modelled } =
+        C::ABOUT;
     let parameters = C::settings().iter().map(Parameter::of::<C>).collect();
-    Entry { name, about, equations, parameters, source, provenance: C::PROVENANCE }
+    let (provenance, needs) = (C::PROVENANCE, needs_in_words(C::default().needs(true)));
+    AlgorithmInfo {
+        name,
+        about,
+        equations,
+        parameters,
+        source,
+        year,
+        signal,
+        provenance,
+        needs,
+        details,
+        variants,
+        deviations,
+        checks,
+        not_modelled,
+    }
 }
 
-/// The keys of a table that name an algorithm: lightlag's or a registered one, the library of one, its Python class.
+/// Returns in words which functions of the connection an algorithm needs.
+fn needs_in_words(needs: Needs) -> Vec<&'static str> {
+    let Needs {
+        rate,
+        rate_as_ns3: _,
+        pacing,
+        controls_recovery,
+        restart_on_loss,
+        exact_marks,
+        probes,
+        bursts,
+        bulk_repeat,
+        patience,
+    } = needs;
+    let all = [
+        (rate, "a delivery-rate sample with each ACK"),
+        (pacing, "pacing at a rate that the algorithm sets"),
+        (controls_recovery, "its own window during fast recovery, without proportional rate reduction"),
+        (restart_on_loss, "slow start after a loss, with all outstanding data retransmitted"),
+        (exact_marks, "the exact echo of congestion marks by the receiver (RFC 8257)"),
+        (probes == Probes::Last, "segments of low priority that repeat the last data"),
+        (probes == Probes::Outstanding, "segments of low priority that repeat outstanding data"),
+        (bursts, "bursts on a timer instead of a window"),
+        (bulk_repeat, "the retransmission of all outstanding data after a link error"),
+        (patience, "a timeout that can be postponed"),
+    ];
+    all.into_iter().filter_map(|(is_needed, words)| is_needed.then_some(words)).collect()
+}
+
+/// The keys of a table that select an algorithm: a name, the library of a plugin, or a Python class.
 const SOURCES: [&str; 3] = ["algorithm", "plugin", "python"];
 
 impl Choice {
-    fn from(key: &str, name: String, table: BTreeMap<String, Plain>) -> Result<Self, String> {
+    fn from_table(mut table: PlainTable) -> Result<Self, String> {
+        let named = table.take_name(&SOURCES, "an algorithm")?;
+        let (key, name) = named.ok_or("missing field `algorithm`")?;
         let origin = match key {
             "plugin" => Origin::Plugin(name),
             "python" => Origin::Python(name),
-            _ => return Self::read(&name, table),
+            _ => return Self::read(&name, table.0),
         };
-        OUTSIDE.in_file(&origin)?.with(table).map(Self::Own)
+        CUSTOM.in_file(&origin)?.with(table.0).map(Self::Custom)
     }
 
-    /// The algorithm `name` with its defaults, for known names.
+    /// Returns the algorithm `name` with its defaults. The name has to be known.
     ///
     /// # Panics
-    /// If there is none. Names from outside must be parsed.
+    /// If there is no such algorithm. Names of custom algorithms have to be parsed instead.
     pub fn named(name: &str) -> Self {
         name.parse().expect("the name of an algorithm")
     }
 
-    /// Whether the algorithm has a window that losses reduce and that starts at a given size: no model of the path, no
-    /// probes, no repair of its own.
+    /// Returns true if the algorithm has a window that losses reduce and that starts at a given size. This excludes
+    /// models of the path, and algorithms with probes or with a recovery of their own.
     pub fn is_window_based(&self) -> bool {
         let needs = self.needs(false);
         self.starts_as_told() && needs == Needs { exact_marks: needs.exact_marks, ..Needs::NONE }
@@ -407,13 +456,13 @@ impl Default for Choice {
     }
 }
 
-/// A name that no algorithm has.
+/// Error: no algorithm has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownAlgorithm(pub String);
 
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Serde's phrase for a word that is not in a list.
+        // Serde's phrase for a value that is not in a list.
         let known: Vec<String> = names().iter().map(|name| format!("`{name}`")).collect();
         write!(f, "unknown variant `{}`, expected one of {}", self.0, known.join(", "))
     }
@@ -421,47 +470,16 @@ impl fmt::Display for UnknownAlgorithm {
 
 impl std::error::Error for UnknownAlgorithm {}
 
-impl<'de> Deserialize<'de> for Choice {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrTable;
-        impl<'de> Visitor<'de> for NameOrTable {
-            type Value = Choice;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of an algorithm, such as \"cubic\", or a table { algorithm = \"cubic\", … }")
-            }
-            fn visit_str<E: Error>(self, name: &str) -> Result<Choice, E> {
-                name.parse().map_err(E::custom)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Choice, A::Error> {
-                let mut table = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry::<String, Plain>()? {
-                    if table.insert(key.clone(), value).is_some() {
-                        return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
-                    }
-                }
-                let mut named = SOURCES.iter().filter_map(|key| Some((*key, table.remove(*key)?)));
-                let (first, second) = (named.next(), named.next());
-                drop(named);
-                match (first, second) {
-                    (Some((key, _)), Some((other, _))) => {
-                        Err(A::Error::custom(format_args!("{key} and {other} both name an algorithm; keep one")))
-                    }
-                    (Some((key, Plain::Text(name))), None) => Choice::from(key, name, table).map_err(A::Error::custom),
-                    (Some((key, other)), None) => {
-                        Err(A::Error::custom(format_args!("{key}: {other} is not a name in quotes")))
-                    }
-                    (None, _) => Err(A::Error::missing_field("algorithm")),
-                }
-            }
-        }
-        deserializer.deserialize_any(NameOrTable)
-    }
+forms! {
+    Choice, "the name of an algorithm, such as \"cubic\", or a table { algorithm = \"cubic\", … }";
+    text str::parse;
+    read PlainTable: Choice::from_table;
 }
 
 impl Serialize for Choice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Self::Own(own) = self {
-            return serializer.collect_map(own.entries("algorithm"));
+        if let Self::Custom(custom) = self {
+            return serializer.collect_map(custom.entries("algorithm"));
         }
         let different = self.differences();
         if different.is_empty() {
@@ -485,23 +503,24 @@ impl JsonSchema for Choice {
         let mut forms = vec![json_schema!({ "type": "string", "enum": NAMES })];
         forms.extend(Self::schemas());
         let files = [
-            ("plugin", "A library with the C interface of lightlag.", "libmine.so"),
-            ("python", "A class in a file of Python, compiled or not.", "mine.py:Mine"),
+            ("plugin", "A library with lightlag's C interface.", "libmine.so"),
+            ("python", "A class in a Python file, compiled or not.", "mine.py:Mine"),
         ];
-        let own = |(key, description, example): (&str, &str, &str)| {
+        let custom = |(key, description, example): (&str, &str, &str)| {
             json_schema!({
                 "type": "object",
                 "title": key,
-                "description": "An algorithm from outside, with its parameters as further keys.",
+                "description": "A custom algorithm, with its parameters as further keys.",
                 "properties": {
                     key: { "type": "string", "description": description, "examples": [example] },
-                    "code": { "type": "string", "description": "A digest: another code is refused." }
+                    "code": { "type": "string", "description": "Digest of the code; other code is rejected." }
                 },
                 "required": [key]
             })
         };
-        forms.extend(files.map(own));
+        forms.extend(files.map(custom));
         json_schema!({
+            "title": "Congestion",
             "description": "A congestion control: its name, or a table with its parameters.",
             "anyOf": forms
         })

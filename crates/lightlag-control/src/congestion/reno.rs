@@ -5,89 +5,109 @@
 //!
 //! - slow start, for each counted segment: W += 1 (equation 2);
 //! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments (the byte
-//!   counting recommended by §3.1), or in `linux-2.6` after W acknowledged ones, including those of the repair before,
-//!   once an ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
+//!   counting recommended by §3.1); in `linux-2.6` W += 1 after W acknowledged segments, including those acknowledged
+//!   in the preceding recovery, at most once per ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
 //! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
 //! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
-//! - timeout: the same ssthresh, unless it is for the same data again; W = 1.
+//! - timeout: the same ssthresh, unless the timer expired before for the same data; W = 1.
 //!
-//! The connection chooses the count of an ACK: one segment, the segments that it acknowledges, or those up to a limit
-//! (RFC 3465). `reno` and `newreno` differ in the repair and the window during it, which belong to the recovery: `reno`
-//! goes with `recovery = "reno"`, which leaves fast recovery at the first ACK of new data (§3.2 step 6).
+//! The connection determines for how many segments an ACK counts: one, the segments that it acknowledges, or those up
+//! to a limit (RFC 3465). `reno` and `newreno` differ only in the repair of losses and the window during it, which is
+//! the task of the recovery: `reno` is meant for `recovery = "reno"`, which leaves fast recovery at the first ACK of
+//! new data (§3.2 step 6).
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::registry::{About, Algorithm};
+use super::registry::Algorithm;
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Needs, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, SlowStart, Window};
+use lightlag_core::params::{Declared, Setting};
+use lightlag_core::words;
 use std::marker::PhantomData;
 
-/// The fraction that a congestion mark keeps with ABE (RFC 8511 §3).
+/// Fraction of FlightSize that remains after a congestion mark with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.8;
 
-/// One of the algorithms that share this window.
-pub(super) trait Member: Clone + Default + PartialEq {
+/// The variants of [`Increase`], for the descriptions of the algorithms.
+pub(super) const INCREASES: &[(&str, &str)] = &[
+    (
+        "fraction",
+        "RFC 5681: 1/W for each counted segment. The default, except in the profiles `linux`, `ns2-linux` and `ns3`.",
+    ),
+    (
+        "whole",
+        "Linux (profile `linux`): one segment after W counted segments; thresholds have whole segments, ssthresh = \
+         max(⌊FlightSize/2⌋, 2).",
+    ),
+    (
+        "linux-2.6",
+        "Linux 2.6 with byte counting (profile `ns2-linux`): one segment after W acknowledged segments, including those \
+         acknowledged in fast recovery, and at most one segment per ACK.",
+    ),
+    ("ns3", "ns-3 (profile `ns3`): 1/W for each ACK, and 1 in slow start, whatever the ACK acknowledges."),
+];
+
+/// Marker trait of the algorithms that share this window: Tahoe, Reno and NewReno.
+pub(super) trait RenoFamily: Clone + Default + PartialEq + 'static {
     const ABOUT: About;
 
-    /// Whether a loss costs the whole window, and all outstanding data leaves again.
+    /// Whether a loss sets the window to one segment and makes all outstanding data be retransmitted.
     const RESTARTS: bool;
 }
 
-/// `reno`.
+/// Marker type of the algorithm `reno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 
 /// Parameters of the algorithm `M`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config<M = Reno> {
-    /// The form of congestion avoidance's segment a round.
+    /// Form of the increase by a segment per round in congestion avoidance.
     pub increase: Increase,
     /// Slow start.
     pub hystart: hystart::Config,
     member: PhantomData<M>,
 }
 
-/// The form of congestion avoidance's segment a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Increase {
-    /// `whole` with the profile `linux`, `linux-2.6` with `ns2-linux`, `ns3` with `ns3`, `fraction` with the others.
-    #[default]
-    Profile,
-    /// 1/W for each counted segment (RFC 5681 equation 3).
-    Fraction,
-    /// A whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1), and thresholds of whole segments, as in
-    /// Linux (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
-    Whole,
-    /// A whole segment after W acknowledged ones, as in Linux 2.6 with byte counting. Segments acknowledged in fast
-    /// recovery count, too, and an ACK adds at most one segment.
-    Linux26,
-    /// 1/W for each ACK, and a segment for each in slow start, as in ns-3 (`TcpNewReno`).
-    Ns3,
+words! {
+    /// Form of the increase by a segment per round in congestion avoidance.
+    pub enum Increase {
+        /// `whole` in the profile `linux`, `linux-2.6` in `ns2-linux`, `ns3` in `ns3`, and `fraction` in the others.
+        Profile = "profile",
+        /// By 1/W for each counted segment (RFC 5681 equation 3).
+        Fraction = "fraction",
+        /// By a whole segment after W counted ones (RFC 5681 §3.1, RFC 3465 §2.1); thresholds are whole segments too,
+        /// as in Linux (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`).
+        Whole = "whole",
+        /// By a whole segment after W acknowledged ones, as in Linux 2.6 with byte counting. Segments acknowledged in
+        /// fast recovery also count, and an ACK adds at most one segment.
+        Linux26 = "linux-2.6",
+        /// By 1/W for each ACK, and in slow start by a segment for each ACK, as in ns-3 (`TcpNewReno`).
+        Ns3 = "ns3",
+    }
 }
 
-/// RFC 5681's window.
+/// The window of RFC 5681.
 pub struct Additive {
     window: Window,
     increase: Increase,
     counted: f64,
-    /// The fraction of FlightSize that a congestion mark keeps.
+    /// Fraction of FlightSize that remains after a congestion mark.
     mark_kept: f64,
     restarts: bool,
     slow_start: SlowStart,
 }
 
 impl Increase {
-    const ALL: [Self; 5] = [Self::Profile, Self::Fraction, Self::Whole, Self::Linux26, Self::Ns3];
-
-    /// The choice, or that of the profile.
+    /// Returns the configured form, or `profile` if the form is left to the profile.
     fn or(self, profile: Self) -> Self {
         if self == Self::Profile { profile } else { self }
     }
 }
 
 impl Additive {
-    /// The algorithm in slow start, at the initial window.
-    fn new<M: Member>(config: &Config<M>, start: &Start) -> Self {
+    /// Creates the algorithm in slow start, with the initial window.
+    fn new<M: RenoFamily>(config: &Config<M>, start: &ConnectionStart) -> Self {
         Self {
             window: Window::new(start),
             increase: config.increase,
@@ -125,7 +145,7 @@ impl Additive {
         }
     }
 
-    /// This fraction of the flight, as a threshold.
+    /// Returns this fraction of the flight as a threshold in segments.
     fn threshold(&self, kept: f64, flight: u64) -> f64 {
         let threshold = kept * self.window.in_segments(flight);
         if matches!(self.increase, Increase::Whole | Increase::Linux26) { libm::floor(threshold) } else { threshold }
@@ -143,7 +163,7 @@ impl CongestionControl for Additive {
             return;
         }
         if self.increase == Increase::Linux26 && self.window.segments() <= self.window.threshold() {
-            // Slow start applies at the threshold, too, and uses up the count (tcp_slow_start).
+            // Slow start also applies at the threshold, and uses up the count (tcp_slow_start).
             self.counted = 0.0;
             let left = self.slow_start.grow(ack, &mut self.window, ack.growth, 1.0);
             return self.window.grow(left);
@@ -169,11 +189,11 @@ impl CongestionControl for Additive {
     }
 }
 
-impl Member for Reno {
+impl RenoFamily for Reno {
     const ABOUT: About = About {
-        about: "The standard TCP of 1990: one segment more each round trip, half the window after a loss. The window \
-                is that of newreno; with recovery = \"reno\" several losses in a window cost several halvings, or a \
-                timeout.",
+        about: "The standard TCP of 1990. The window grows by one segment per round trip and is halved after a loss. It \
+                has the window of newreno; with recovery = \"reno\" several losses in a window cause several halvings, \
+                or a timeout.",
         equations: &[
             "slow start, per counted segment:  W += 1",
             "avoidance, per counted segment:   W += 1/W",
@@ -183,34 +203,41 @@ impl Member for Reno {
         ],
         source: "RFC 5681 §3.2; Jacobson, end2end-interest, 30 April 1990; the mean window: Mathis, Semke, Mahdavi, \
                  Ott, CCR 27(3), 1997",
+        year: 1990,
+        signal: Signal::Loss,
+        details: r#"
+            The key `recovery`, not the name of the algorithm, selects how losses are repaired. `reno` is meant for
+            `recovery = "reno"`, where fast recovery ends at the first ACK of new data.
+
+            With one loss every n segments the window is a sawtooth from W/2 to W with n = 3W²/8, and its mean is
+            √(3/(2p)). A mark counts as a loss; with ABE (RFC 8511 §3) it leaves max(0.8 FlightSize, 2).
+        "#,
+        variants: INCREASES,
+        deviations: &[],
+        checks: "The sawtooth at one loss every n segments, to 1 %; the mean window under random loss at p = 10⁻², 10⁻³ \
+                 and 10⁻⁴, to 10 %.",
+        not_modelled: "",
     };
     const RESTARTS: bool = false;
 }
 
-impl<M: Member> Algorithm for Config<M> {
+impl<M: RenoFamily> Declared for Config<M> {
+    fn settings() -> Vec<Setting<Self>> {
+        let increase = Setting::choice("increase", |config: &mut Self| &mut config.increase, "a value").about(
+            "Form of the increase by one segment per round in avoidance: fraction adds 1/W for each counted segment; whole \
+             adds one segment after W of them and rounds thresholds to integer segments, as Linux; linux-2.6 counts \
+             acknowledged segments, also in fast recovery; ns3 adds 1/W for each ACK, whatever it acknowledges; profile is whole \
+             in profile linux, linux-2.6 in ns2-linux, ns3 in ns3, fraction in the others.",
+        );
+        let slow_start = hystart::settings("standard").into_iter();
+        let slow_start = slow_start.map(|setting| setting.within(|config: &mut Self| &mut config.hystart));
+        [increase].into_iter().chain(slow_start).collect()
+    }
+}
+
+impl<M: RenoFamily> Algorithm for Config<M> {
     const ABOUT: About = M::ABOUT;
     const NEEDS: Needs = Needs { restart_on_loss: M::RESTARTS, ..Needs::NONE };
-
-    fn settings() -> Vec<Setting<Self>> {
-        let increase: Setting<Self> = Setting::word(
-            "increase",
-            "a value",
-            &["profile", "fraction", "whole", "linux-2.6", "ns3"],
-            |config: &Self| config.increase as usize,
-            |config: &mut Self, word| {
-                config.increase = Increase::ALL[word];
-            },
-        )
-        .by_default("profile")
-        .about(
-            "How avoidance adds its segment a round: fraction adds 1/W for each counted segment; whole \
-                      adds one segment after W of them, and keeps thresholds in whole segments, as Linux; linux-2.6 \
-                      does so after W acknowledged ones, those of fast recovery included; ns3 adds 1/W for each ACK, \
-                      whatever it acknowledges; profile is whole in profile linux, linux-2.6 in ns2-linux, ns3 in ns3, \
-                      fraction in the others.",
-        );
-        [vec![increase], hystart::settings("standard")].concat()
-    }
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
@@ -220,14 +247,8 @@ impl<M: Member> Algorithm for Config<M> {
         Self { increase: self.increase.or(Increase::Whole), ..self.clone() }
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Additive::new(self, start))
-    }
-}
-
-impl<M> hystart::Choosable for Config<M> {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

@@ -1,72 +1,73 @@
-//! Loss responses from outside: a judge in front of an algorithm, which says what a loss comes from.
+//! Custom loss responses: a classifier that wraps an algorithm and attributes each loss to a cause.
 //!
-//! A sender that blames a loss on corruption does not tell its congestion control, so that neither the window nor the back-off
-//! pays for it.
+//! A loss that the sender attributes to corruption is not reported to its congestion control, so that it neither
+//! reduces the window nor doubles the timeout.
 
-use super::own::Fault;
+use super::custom::Fault;
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Diagnosis, Epoch, Internals, LowPriority, Start,
-    Steering, Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Diagnosis, GrowthEpoch,
+    Internals, LowPriority, Steering, Transmissions,
 };
-use lightlag_core::own::{Outside, Registry};
+use lightlag_core::custom::{Factory, Registry};
 use lightlag_core::{Duration, Instant};
 use std::sync::Arc;
 
-/// A loss that was found: the start of an episode, whatever the number of lost segments, or a timeout.
+/// A loss that the sender has detected: the start of a loss episode, whatever the number of lost segments, or a
+/// timeout.
 #[derive(Clone, Copy, Debug)]
-pub struct Loss {
-    /// Its time.
+pub struct LossEvent {
+    /// Time when the loss was detected.
     pub now: Instant,
-    /// The sign of it: [`Cause::Loss`] or [`Cause::Timeout`].
+    /// Sign of the loss: [`Cause::Loss`] or [`Cause::Timeout`].
     pub cause: Cause,
-    /// Time at which the lowest lost segment left.
+    /// Time when the lowest lost segment was sent.
     pub sent: Option<Instant>,
-    /// Outstanding data in bytes.
+    /// Outstanding bytes.
     pub inflight: u64,
-    /// The congestion window in bytes.
+    /// Congestion window in bytes.
     pub cwnd: u64,
     /// The latest round-trip sample; zero before the first.
     pub rtt: Duration,
     /// SRTT (RFC 6298); zero before the first sample.
     pub srtt: Duration,
-    /// The smallest sample so far; [`Duration::MAX`] before the first.
+    /// The minimum sample so far; [`Duration::MAX`] before the first.
     pub min_rtt: Duration,
 }
 
-/// Says for one sender what its losses come from.
+/// Attributes the losses of one sender to their causes.
 pub trait LossResponse: Send {
-    /// An ACK came, of which the congestion control is told, too.
+    /// Processes an ACK, which the congestion control also receives.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Whether a loss comes from an error of a link rather than from congestion.
-    fn is_corruption(&mut self, loss: &Loss) -> bool;
+    /// Returns true if a loss is due to transmission errors on a link rather than to congestion.
+    fn is_corruption(&mut self, loss: &LossEvent) -> bool;
 
-    /// Its failure. From then on it is not asked any more.
+    /// Returns the error of a response that has failed. It is not called again after that.
     fn fault(&self) -> Option<&Fault>;
 }
 
-/// A loss response from outside, which builds those of senders.
-pub trait Maker: Outside {
-    /// Builds it for a connection, with a value for each parameter.
-    fn build(self: Arc<Self>, start: &Start, values: &[f64]) -> Box<dyn LossResponse>;
+/// A custom loss response: builds an instance for each sender.
+pub trait ResponseFactory: Factory {
+    /// Builds an instance for a connection, with a value for each parameter.
+    fn build(self: Arc<Self>, start: &ConnectionStart, values: &[f64]) -> Box<dyn LossResponse>;
 }
 
-/// A loss response from outside with the values of its parameters.
-pub type Own = lightlag_core::own::Own<dyn Maker>;
+/// A custom loss response, with the values of its parameters.
+pub type CustomResponse = lightlag_core::custom::Custom<dyn ResponseFactory>;
 
-/// The loss responses from outside.
-pub static OUTSIDE: Registry<dyn Maker> = Registry::new();
+/// The registered custom loss responses.
+pub static CUSTOM: Registry<dyn ResponseFactory> = Registry::new();
 
-/// An algorithm with a loss response in front of it.
+/// An algorithm wrapped by a loss response.
 pub struct Responding {
     algorithm: Box<dyn CongestionControl>,
     response: Box<dyn LossResponse>,
 }
 
 impl Responding {
-    /// Puts a response in front of an algorithm.
-    pub fn new(own: &Own, start: &Start, algorithm: Box<dyn CongestionControl>) -> Self {
-        let (maker, values) = own.parts();
+    /// Wraps an algorithm with a response.
+    pub fn new(custom: &CustomResponse, start: &ConnectionStart, algorithm: Box<dyn CongestionControl>) -> Self {
+        let (maker, values) = custom.parts();
         Self { algorithm, response: Arc::clone(maker).build(start, values) }
     }
 }
@@ -123,7 +124,7 @@ impl CongestionControl for Responding {
         self.algorithm.least_in_recovery()
     }
 
-    fn epoch(&self) -> Option<Epoch> {
+    fn epoch(&self) -> Option<GrowthEpoch> {
         self.algorithm.epoch()
     }
 

@@ -1,7 +1,7 @@
-//! A round trip as seen by the sender, for algorithms that decide once a round trip.
+//! A round trip as seen by the sender, for algorithms that decide once per round trip.
 //!
-//! A round ends with the ACK that covers the first new data sent in it: all data of the round before is then
-//! acknowledged. The ACK that ends a round still belongs to it.
+//! A round ends with the ACK that covers the first new data sent in it; all data of the previous round is then
+//! acknowledged. The ACK that ends a round still belongs to that round.
 
 use super::Ack;
 use lightlag_core::Duration;
@@ -16,9 +16,9 @@ pub struct Round {
 /// The round-trip samples of a round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Samples {
-    /// Their number.
+    /// Number of samples.
     pub count: u32,
-    /// The smallest; [`Duration::MAX`] if there is none.
+    /// Minimum sample; [`Duration::MAX`] if there is none.
     pub min: Duration,
     nanos: u64,
 }
@@ -26,7 +26,7 @@ pub struct Samples {
 impl Samples {
     const NONE: Self = Self { count: 0, min: Duration::MAX, nanos: 0 };
 
-    /// Their mean, if there are any. The mean of equal samples is exactly that sample.
+    /// Returns the mean of the samples; `None` if there is none. The mean of equal samples is exactly that sample.
     pub fn mean(&self) -> Option<Duration> {
         self.nanos.checked_div(self.count.into()).map(Duration::from_nanos)
     }
@@ -39,14 +39,14 @@ impl Default for Round {
 }
 
 impl Round {
-    /// Takes in the sample of `ack`. Returns the samples of the round if the ACK ends it. The very first ACK only
-    /// starts a round.
+    /// Adds the sample of `ack`. Returns the samples of the round if the ACK ends it. The first ACK of the connection
+    /// only starts a round.
     pub fn on_ack(&mut self, ack: &Ack) -> Option<Samples> {
         self.take_in(ack);
         self.ended(ack, |end| ack.snd_una >= end)
     }
 
-    /// Takes in the sample of `ack`, which cannot end the round.
+    /// Adds the sample of `ack`, an ACK that cannot end the round.
     pub fn take_in(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.seen.count += 1;
@@ -55,9 +55,9 @@ impl Round {
         }
     }
 
-    /// As [`Self::on_ack`], but data that left after the round's start has to be acknowledged, too, as Linux's
-    /// `after(ack, end_seq)` asks: with a constant window and an ACK a segment such a round is a round-trip time, the
-    /// other one a segment shorter.
+    /// As [`Self::on_ack`], but the round ends only when data that was sent after its start is acknowledged, as with
+    /// `after(ack, end_seq)` in Linux. With a constant window and an ACK per segment, such a round lasts exactly a
+    /// round-trip time; a round of [`Self::on_ack`] is shorter by a segment.
     pub fn on_ack_beyond(&mut self, ack: &Ack) -> Option<Samples> {
         self.take_in(ack);
         self.ended(ack, |end| ack.snd_una > end)
@@ -72,7 +72,7 @@ impl Round {
         ended
     }
 
-    /// Starts a round with this ACK, and drops the last one.
+    /// Starts a round with this ACK, and drops the samples of the last one.
     pub fn restart(&mut self, ack: &Ack) {
         self.end = Some(ack.snd_nxt);
         self.forget();

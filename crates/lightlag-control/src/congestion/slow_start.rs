@@ -1,26 +1,27 @@
-//! Slow start as a policy of every window-based algorithm: the speed of its growth, and its end before a loss.
+//! Slow start as a policy of every window-based algorithm: how fast the window grows, and whether slow start ends
+//! before a loss.
 //!
 //! RFC 5681 §3.1 ends slow start only at the threshold. The policies of [`hystart`] look for earlier signs of a full
 //! path.
 
 use super::hystart::plus_plus::PlusPlus;
 use super::hystart::{self, HyStart, Policy};
-use super::{Ack, Start, Window};
+use super::{Ack, ConnectionStart, Window};
 use lightlag_core::Instant;
 
 /// The slow start of one connection.
 pub enum SlowStart {
-    /// RFC 5681's.
+    /// Slow start of RFC 5681.
     Standard,
-    /// That of Linux.
+    /// HyStart of Linux.
     HyStart(HyStart),
-    /// RFC 9406's.
+    /// HyStart++ of RFC 9406.
     PlusPlus(Box<PlusPlus>),
 }
 
 impl SlowStart {
-    /// The policy of `config`, for a window that is new, too.
-    pub fn new(config: &hystart::Config, start: &Start) -> Self {
+    /// Creates the policy that `config` selects, for a new connection.
+    pub fn new(config: &hystart::Config, start: &ConnectionStart) -> Self {
         match config.policy {
             Policy::Standard => Self::Standard,
             Policy::HyStart => Self::HyStart(HyStart::new(config)),
@@ -28,7 +29,7 @@ impl SlowStart {
         }
     }
 
-    /// Examines an ACK that causes no growth. Only HyStart does, as in the kernel.
+    /// Examines an ACK that does not increase the window. Only HyStart uses such ACKs, as in the kernel.
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if let Self::HyStart(hystart) = self
             && window.in_slow_start()
@@ -38,15 +39,15 @@ impl SlowStart {
         }
     }
 
-    /// Notes a timeout. Only HyStart looks at it, as in the kernel.
+    /// Notes a timeout. Only HyStart takes note of it, as in the kernel.
     pub fn time_out(&mut self, now: Instant) {
         if let Self::HyStart(hystart) = self {
             hystart.time_out(now);
         }
     }
 
-    /// Lets `window` grow by `each` for every one of `acked` segments while it is below its threshold. Returns the
-    /// number of `acked` segments left for congestion avoidance.
+    /// Grows `window` by `each` for every one of `acked` segments, as long as it is below its threshold. Returns the
+    /// number of `acked` segments that remain for congestion avoidance.
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
         if !window.in_slow_start() {
             return acked;
@@ -59,7 +60,7 @@ impl SlowStart {
         window.slow_start(acked, each)
     }
 
-    /// Lets `window` grow as NewReno: by slow start, then by 1/W for each counted segment (RFC 5681 equation 3).
+    /// Grows `window` as NewReno does: in slow start, and then by 1/W for each counted segment (RFC 5681 equation 3).
     pub fn grow_as_reno(&mut self, ack: &Ack, window: &mut Window) {
         let left = self.grow(ack, window, ack.growth, 1.0);
         if left > 0.0 {

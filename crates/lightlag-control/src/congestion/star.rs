@@ -1,56 +1,51 @@
-//! STAR: the window that the path holds, during and after errors of a satellite link.
+//! STAR: keeps the window at the estimated capacity of the path, during and after errors of a satellite link.
 //!
 //! Obata, Ishida, Takeuchi, Hanasaki, "TCP-STAR: TCP congestion control method for satellite internet", IEICE
-//! Transactions on Communications E89-B(6), 2006. Established by its abstract are three mechanisms at the sender:
-//! congestion window setting (CWS), lift window control (LWC) and acknowledgement error notification (AEN).
-//! **Reconstructed** are their rules; the paper was not available. W in segments, R the estimate of
-//! [`jersey`](super::jersey):
+//! Transactions on Communications E89-B(6), 2006. Its abstract establishes three mechanisms at the sender: congestion
+//! window setting (CWS), lift window control (LWC) and acknowledgement error notification (AEN). Their rules are
+//! **reconstructed**; the paper was not available. W in segments, R the estimate of [`jersey`](super::jersey):
 //!
 //! - ownd = R·RTTmin;
 //! - CWS: loss, mark: ssthresh = max(ownd, W/2), W = min(W, ssthresh); timeout: ssthresh = ownd, W = 1;
-//! - LWC: in avoidance each counted segment adds max(1/W, min(1, (ownd − W)/W)): at least Reno's growth, and at most
-//!   that of slow start while the path holds more;
-//! - AEN: a timeout may come from lost or late ACKs. While no sign of a loss has come, the timer waits once more for
-//!   its margin over SRTT, 4·RTTVAR (`ack_patience`). A timeout that proves spurious by the signs that the connection
-//!   looks for (`eifel`, `dsack_undo`, `frto`) is undone with its reduction, and the remaining data is not sent again.
+//! - LWC: in avoidance each counted segment adds max(1/W, min(1, (ownd − W)/W)): growth at least as in Reno, and at
+//!   most as in slow start while W is below the capacity of the path;
+//! - AEN: a timeout may come from lost or late ACKs. If there was no other sign of a loss, the timer waits once more,
+//!   for its margin over SRTT, 4·RTTVAR (`timeout_grace`). If the connection detects that a timeout was spurious
+//!   (`eifel`, `dsack_undo`, `frto`), its reduction is undone and the remaining data is not retransmitted.
 
+use super::about::{About, Deviation, Provenance, Signal};
 use super::hystart;
 use super::jersey::AckRate;
-use super::registry::{About, Algorithm, Provenance};
+use super::registry::Algorithm;
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Diagnosis, Needs, SlowStart, Start, Window};
-use lightlag_core::Unit;
-use lightlag_core::params::Setting;
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Diagnosis, Needs, SlowStart, Window};
+use lightlag_core::{Unit, settings};
 
-/// Parameters of STAR.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The estimator's window in round-trip times.
-    pub estimate_rtts: f64,
-    /// Whether a timeout waits once more for ACKs.
-    pub ack_patience: bool,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { estimate_rtts: 1.0, ack_patience: true, hystart: hystart::Config::default() }
+settings! {
+    /// Parameters of STAR.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// K: window of the rate estimate.
+        estimate_rtts: f64 = 1.0 => quantity(Unit::Plain, 0.01, 1000.0).unit("round trips");
+        /// Whether a timeout without any other sign of a loss waits once more for 4 RTTVAR.
+        timeout_grace: bool = true => flag();
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
-/// The window of STAR.
+/// State of STAR.
 pub struct Star {
     window: Window,
     slow_start: SlowStart,
     estimate: AckRate,
-    /// A timeout has waited since the last new ACK.
+    /// Whether a timeout has been postponed since the last ACK of new data.
     waited: bool,
 }
 
 impl Star {
-    /// STAR in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates STAR in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             window: Window::new(start),
             slow_start: SlowStart::new(&config.hystart, start),
@@ -104,10 +99,9 @@ impl Diagnosis for Star {
 impl Algorithm for Config {
     const PROVENANCE: Provenance = Provenance::Reconstructed;
     const ABOUT: About = About {
-        about: "For satellite links with errors: a loss leaves what the ACKs say the path holds (CWS), growth \
-                lifts the window quickly to that (LWC), and a timeout waits once more while nothing but silence says that \
-                something is lost (AEN). Established are the three mechanisms and what each is for; their rules are ours. \
-                What AEN takes back after a timeout depends on the connection: eifel, dsack_undo, frto.",
+        about: "For satellite links with errors. A loss sets the window to the capacity of the path, estimated from \
+                the ACKs (CWS), growth quickly raises the window to that value (LWC), and a timeout without any sign \
+                of a loss is postponed once (AEN).",
         equations: &[
             "ACK of L:  R = (Tw R + L)/(t + Tw), t since the last ACK, Tw = K SRTT;  ownd = R RTTmin",
             "CWS:       loss, mark: ssthresh = max(ownd, W/2, 2), W = min(W, ssthresh)",
@@ -117,43 +111,48 @@ impl Algorithm for Config {
         ],
         source: "Obata, Ishida, Takeuchi, Hanasaki, \"TCP-STAR: TCP congestion control method for satellite internet\", \
                  IEICE Transactions on Communications E89-B(6), 2006",
-    };
+        year: 2006,
+        signal: Signal::LossAndRate,
+        details: r#"
+            The abstract establishes three mechanisms at the sender and the purpose of each: congestion window setting
+            (CWS), lift window control (LWC) and acknowledgement error notification (AEN). R is the estimate of `jersey`.
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            Setting::quantity(
-                "estimate_rtts",
-                |config: &mut Self| &mut config.estimate_rtts,
-                Unit::Plain,
-                0.01,
-                1000.0,
-            )
-            .by_default("1")
-            .unit("round trips")
-            .about("K: the window of the rate estimate."),
-            Setting::flag("ack_patience", |config: &mut Self| &mut config.ack_patience)
-                .by_default("true")
-                .about("Whether a timeout without any sign of a loss waits once more for 4 RTTVAR."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
+            AEN adds the margin of the timeout over SRTT once more, 4 RTTVAR with the floors of the profile
+            (`timeout_grace`). A postponed timeout is never earlier than RFC 6298 requires. The other half of AEN belongs
+            to the connection: it undoes a spurious timeout and does not retransmit the rest (`eifel`, `dsack_undo`,
+            `frto`).
+        "#,
+        variants: &[],
+        deviations: &[
+            Deviation {
+                scope: "",
+                source: "the rules of the three mechanisms are not in the abstract",
+                here: "the rules above",
+                reason: "the paper was not available",
+            },
+            Deviation {
+                scope: "",
+                source: "a reaction sets W to ownd",
+                here: "W is never larger than before",
+                reason: "a loss must not increase the rate",
+            },
+        ],
+        checks: "The vector 1.25 MB/s · 0.5 s = 625 of 700 segments; LWC at its bounds; the timeout segment by segment; over \
+                 550 ms and 10 Mbit/s at 10⁻³ more goodput than `jersey` and `westwoodbr`, as the abstract claims: 0.69 of the \
+                 link as the mean of five seeds, against 0.54 each and 0.12 of NewReno.",
+        not_modelled: "",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
     }
 
     fn needs(&self, _ecn: bool) -> Needs {
-        Needs { patience: self.ack_patience, ..Needs::NONE }
+        Needs { patience: self.timeout_grace, ..Needs::NONE }
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Star::new(self, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

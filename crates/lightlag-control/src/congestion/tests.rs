@@ -1,4 +1,4 @@
-//! Shared parts of the algorithms' tests: a path without a network, and properties of every algorithm.
+//! Shared helpers of the algorithms' tests: a path without a network, and properties of every algorithm.
 
 use super::*;
 use lightlag_core::RandomStream;
@@ -10,9 +10,9 @@ pub(super) mod link;
 /// Payload of a full segment in these tests.
 pub(super) const SEGMENT: u64 = 1000;
 
-/// `segments` as the initial window.
-pub(super) fn start(segments: u64) -> Start {
-    Start {
+/// Returns the facts at the start of a connection with an initial window of `segments`.
+pub(super) fn start(segments: u64) -> ConnectionStart {
+    ConnectionStart {
         segment_size: SEGMENT,
         initial_window: segments,
         rtt: None,
@@ -28,13 +28,13 @@ pub(super) fn start(segments: u64) -> Start {
     }
 }
 
-/// An episode with `flight` segments in flight.
+/// Returns the start of an episode with `flight` segments in flight.
 pub(super) fn congestion(cause: Cause, flight: f64) -> Congestion {
     let flight = (flight * SEGMENT as f64).round() as u64;
     Congestion { now: Instant::ZERO, cause, flight, srtt: Duration::ZERO, min_rtt: Duration::MAX }
 }
 
-/// An ACK of one segment, at `now` and with the round-trip time `rtt`.
+/// Returns an ACK of one segment at `now` with the round-trip time `rtt`.
 pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
     Ack {
         now,
@@ -60,14 +60,14 @@ pub(super) fn ack(now: Instant, rtt: Duration) -> Ack {
     }
 }
 
-/// A sender that always has data on a path with a constant round-trip time and no queue: one ACK per segment, a window
-/// of them per round trip. The reaction to a loss takes no time.
+/// A sender that always has data, on a path with a constant round-trip time and no queue. Each segment is acknowledged,
+/// and a window of segments per round trip. The reaction to a loss takes no time.
 pub(super) struct Steady {
     pub algorithm: Box<dyn CongestionControl>,
     pub segment: u64,
     pub rtt: Duration,
     pub now: Instant,
-    /// Segments acknowledged.
+    /// Number of acknowledged segments.
     pub acked: u64,
 }
 
@@ -78,16 +78,16 @@ impl Steady {
 
     pub fn with_segment(choice: &str, rtt: Duration, segment: u64) -> Self {
         let choice: Choice = serde_json::from_str(choice).unwrap();
-        let start = Start { segment_size: segment, ..start(10) };
+        let start = ConnectionStart { segment_size: segment, ..start(10) };
         Self { algorithm: build(&choice, &start), segment, rtt, now: Instant::ZERO, acked: 0 }
     }
 
-    /// The window in segments.
+    /// Returns the window in segments.
     pub fn window(&self) -> f64 {
         self.algorithm.window() as f64 / self.segment as f64
     }
 
-    /// One segment is acknowledged, after its share of a round trip.
+    /// Acknowledges a segment, after a round-trip time divided by the window in segments.
     pub fn acknowledge(&mut self) {
         self.now += Duration::from_secs_f64(self.rtt.as_secs_f64() / self.window());
         self.acked += 1;
@@ -115,17 +115,17 @@ impl Steady {
         self.algorithm.on_congestion(&Congestion { now, cause: Cause::Loss, flight, srtt: rtt, min_rtt: rtt });
     }
 
-    /// Loses each segment with `probability`, but at most one a window, until there are this many losses. Returns the
-    /// mean window over time and the losses per segment.
+    /// Loses each segment with `probability`, but at most one per window, until there were `losses` losses. Returns the
+    /// mean window over time and the number of losses per segment.
     pub fn lose_at_random(&mut self, probability: f64, losses: u64) -> (f64, f64) {
         let mut random = RandomStream::new(1, "losses");
         let mut protected = 0;
         // The first losses end slow start and its after-effects.
         for warm_up in [true, false] {
             let (begin, first) = (self.now, self.acked);
-            let most = if warm_up { 50 } else { losses };
+            let max_losses = if warm_up { 50 } else { losses };
             let mut seen = 0;
-            while seen < most {
+            while seen < max_losses {
                 self.acknowledge();
                 if random.uniform() < probability && self.acked >= protected {
                     protected = self.acked + self.window() as u64;
@@ -191,10 +191,10 @@ pub(super) const ALL: &[&str] = &[
     r#"{ "algorithm": "hybla", "rho_source": "srtt", "count": "acks", "slow_start": "hystart" }"#,
 ];
 
-/// The algorithms that grow during recovery, too, and ignore a loss, in every variant.
+/// Algorithms that also grow during recovery and ignore a loss, in every variant.
 pub(super) const OWN_MODEL: &[&str] = &[r#""copa""#, r#"{ "algorithm": "copa", "mode": "default" }"#];
 
-/// All of them.
+/// Returns all algorithms, in every variant.
 fn everyone() -> Vec<&'static str> {
     [ALL, OWN_MODEL].concat()
 }
@@ -212,7 +212,7 @@ fn nothing_grows_while_the_application_or_a_recovery_holds_the_sender() {
     }
 }
 
-/// The window after a timeout in segments: one, except for algorithms whose authors start with two.
+/// Returns the window after a timeout in segments: one, except for algorithms whose authors start with two.
 fn least_window(choice: &str) -> u64 {
     if choice == r#""vegas""# { 2 } else { 1 }
 }
@@ -259,7 +259,7 @@ fn a_false_alarm_gives_window_and_threshold_back() {
 }
 
 #[test]
-fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
+fn after_an_idle_time_the_window_does_not_exceed_the_limit() {
     for choice in ALL {
         let mut path = Steady::new(choice, Duration::from_millis(100));
         if path.algorithm.departures().is_some() {
@@ -278,7 +278,7 @@ fn after_an_idle_time_the_window_is_at_most_what_is_allowed() {
 fn a_mark_leaves_no_more_than_there_was_and_with_abe_no_less_than_a_loss() {
     for choice in ALL {
         let reaction = |abe, cause| {
-            let mut algorithm = build(&serde_json::from_str(choice).unwrap(), &Start { abe, ..start(50) });
+            let mut algorithm = build(&serde_json::from_str(choice).unwrap(), &ConnectionStart { abe, ..start(50) });
             let before = algorithm.window();
             algorithm.on_congestion(&congestion(cause, 50.0));
             assert!(algorithm.window() <= before, "{choice} {cause:?}");

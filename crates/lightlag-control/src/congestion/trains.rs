@@ -1,6 +1,6 @@
-//! Bursts and their trains of ACKs, for algorithms that send a burst each time a timer fires.
+//! Bursts and their trains of ACKs, for algorithms that send a burst each time a timer expires.
 //!
-//! A burst is a number of segments, new or retransmitted, that leave together. Sent bytes, copies included, less the
+//! A burst is a number of segments, new or retransmitted, that are sent together. Sent bytes, copies included, less the
 //! bytes in flight have been delivered or lost. A burst's train starts with the first ACK that takes this count into
 //! the burst, and ends with the one that takes it to the end of the burst. Losses, retransmissions and lost ACKs
 //! therefore shift bursts and trains against each other only until the sender detects the loss.
@@ -12,36 +12,36 @@ use std::collections::VecDeque;
 /// The measurements from the ACKs of one burst.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Train {
-    /// Segments of the burst.
+    /// Number of segments in the burst.
     pub segments: f64,
-    /// The round-trip time given by its first ACK.
+    /// Round-trip time given by the first ACK of the burst.
     pub rtt: Option<Duration>,
-    /// Time from its first ACK to its last. If the last also acknowledges the next burst, it is extrapolated from the
-    /// ACKs before.
+    /// Time from the first ACK of the burst to the last. If the last one also acknowledges the next burst, the time is
+    /// extrapolated from the ACKs before.
     pub span: Duration,
-    /// Seconds per segment, between the first ACK and that of the last segment but one: the peer may delay the ACK of
-    /// the last.
+    /// Seconds per segment, from the first ACK to the ACK of the second-to-last segment, because the peer may delay the
+    /// ACK of the last.
     pub per_segment: Option<f64>,
 }
 
 /// A burst that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
-    /// Time at which it started to leave.
+    /// Time when the first segment of the burst was sent.
     left: Instant,
-    /// Its end, in bytes sent.
+    /// Bytes sent up to the end of the burst, counted from the start of the connection.
     end: u64,
 }
 
-/// A train whose end has not come.
+/// A train of ACKs that is not complete.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     first: Instant,
     at_first: u64,
     rtt: Option<Duration>,
-    /// The newest ACK of only this burst, and the bytes that it reached.
+    /// Time of the newest ACK that covers only this burst, and the byte count that it reached.
     last: (Instant, u64),
-    /// The same, up to the ACK of the last segment but one.
+    /// Time and byte count of the last ACK that does not cover the last segment of the burst.
     prompt: (Instant, u64),
 }
 
@@ -49,15 +49,15 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Trains {
     segment_size: u64,
-    /// Time at which the next burst may leave.
+    /// Time when the next burst may leave.
     due: Instant,
-    /// Segments of this burst that may still leave.
+    /// Segments of the current burst that may still leave.
     left: u32,
-    /// Bytes sent, copies included, and the part of them that was delivered or lost.
+    /// Bytes sent, retransmissions included; and how many of them were delivered or lost.
     sent: u64,
     settled: u64,
     inflight: u64,
-    /// The bursts whose trains are incomplete, and the start of the first of them, in bytes sent.
+    /// The bursts whose trains are incomplete, and the byte count at the start of the first of them.
     bursts: VecDeque<Burst>,
     begin: u64,
     open: Option<Open>,
@@ -65,7 +65,7 @@ pub(super) struct Trains {
 }
 
 impl Trains {
-    /// The state before the first burst, which may leave at once.
+    /// Creates the state before the first burst, which may be sent immediately.
     pub fn new(segment_size: u64) -> Self {
         Self {
             segment_size,
@@ -81,18 +81,18 @@ impl Trains {
         }
     }
 
-    /// Time at which the next burst may leave.
+    /// Returns the time when the next burst may leave.
     pub fn due(&self) -> Instant {
         self.due
     }
 
-    /// The segments that may leave now, in bursts of this size.
+    /// Returns how many segments may leave now, in bursts of this size, and when the next burst may.
     pub fn release(&self, now: Instant, burst: u32) -> Release {
         let segments = if now >= self.due { burst } else { self.left };
         Release { segments, next: self.due }
     }
 
-    /// Notes that a segment left. The first one of a burst of this many segments sets the timer to `interval`.
+    /// Notes a sent segment. The first segment of a burst of `burst` segments sets the timer to `interval`.
     pub fn on_sent(&mut self, sent: &Sent, burst: u32, interval: Duration) {
         let begins = sent.now >= self.due;
         if begins {
@@ -110,7 +110,7 @@ impl Trains {
         }
     }
 
-    /// Takes in an ACK. [`Self::next`] returns the trains that it completes.
+    /// Adds an ACK. [`Self::next`] returns the trains that it completes.
     pub fn on_ack(&mut self, ack: &Ack) {
         self.inflight = ack.inflight;
         let from = self.settled;
@@ -131,12 +131,12 @@ impl Trains {
         }
     }
 
-    /// The ACK belongs to the train of the first burst, which ends at `end`.
+    /// Adds the ACK to the train of the first burst, which ends at the byte count `end`.
     fn follow(&mut self, ack: &Ack, end: u64) {
         let (now, reached) = (ack.now, self.settled.min(end));
         let begin = Open { first: now, at_first: reached, rtt: ack.rtt, last: (now, reached), prompt: (now, reached) };
         let open = self.open.get_or_insert(begin);
-        // Its data belongs to the next burst, by the time at which it left or by the count, or the data that takes the
+        // Its data belongs to the next burst, by its time of transmission or by the count, or the data that takes the
         // count to the end was lost. Then the ACK does not show when the end arrived.
         let next = self.bursts.get(1).map_or(Instant::MAX, |burst| burst.left);
         let of_the_next = ack.rtt.is_some_and(|rtt| Instant::ZERO + now.since(Instant::ZERO + rtt) >= next);
@@ -169,12 +169,12 @@ impl Trains {
         self.bursts.pop_front();
     }
 
-    /// The next complete train.
+    /// Returns the next complete train, and removes it.
     pub fn next(&mut self) -> Option<Train> {
         self.complete.pop_front()
     }
 
-    /// All outstanding data is lost: a burst may leave at once.
+    /// Forgets all bursts, because all outstanding data is lost; a burst may be sent immediately.
     pub fn forget(&mut self) {
         self.due = Instant::ZERO;
         self.left = 0;
@@ -184,7 +184,7 @@ impl Trains {
         self.open = None;
     }
 
-    /// The flight plus the segments that may leave before any ACK, for the record.
+    /// Returns a window for traces: the flight plus the segments that may leave before any ACK.
     pub fn window(&self, burst: u32) -> u64 {
         self.inflight + u64::from(burst) * self.segment_size
     }

@@ -1,99 +1,80 @@
-//! Veno: a Reno that attributes a loss without a queue to an error of the link.
+//! Veno: a variant of Reno that attributes a loss to transmission errors if there is no queue.
 //!
 //! Fu, Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21(2), 2003. Like
-//! Vegas it estimates its segments in the queue, N = W·(1 − RTTmin/RTT); W in segments, β = 3 of them:
+//! Vegas it estimates the number of its segments in the queue, N = W·(1 − RTTmin/RTT). With W in segments and β = 3
+//! segments:
 //!
 //! - slow start, timeout: as NewReno;
-//! - avoidance, for each counted segment: W += 1/W if N < β, otherwise for every second one: 1/(2W) each;
+//! - avoidance, for each counted segment: W += 1/W if N < β, otherwise W += 1/(2W): a segment for every two round
+//!   trips;
 //! - loss, mark: ssthresh = 0.8·W if N < β, W/2 otherwise, of the window, not of FlightSize.
 //!
-//! The variant `linux-2.6` is that of ns-2: see `veno/linux26.rs`.
+//! The variant `linux-2.6` follows ns-2: see `veno/linux26.rs`.
 //!
-//! RTTmin is the smallest sample of the connection. RTT is SRTT, as the paper is generally known (its text was not
-//! available), or the newest sample, as in Linux. Without a sample N is assumed to be large. The variant `ns3` grows like
-//! NewReno: see `veno/ns3.rs`.
+//! RTTmin is the minimum sample of the connection. RTT is SRTT, as the paper is generally known (its text was not
+//! available), or the newest sample, as in Linux. If there is no sample, N counts as large. The variant `ns3` grows
+//! like NewReno: see `veno/ns3.rs`.
 
 mod linux26;
 mod ns3;
 
+use super::about::{About, Deviation, Signal};
 use super::hystart;
-use super::linux26::{Agent, Choosable, Variant};
-use super::registry::{About, Algorithm};
-use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Unit};
+use super::linux26::{Agent, Linux26Variant, RECEIVE_BUFFER, VariantChoice};
+use super::registry::Algorithm;
+use super::window::{REDUCES_WINDOW, window_based};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
+use lightlag_core::{Duration, Unit, settings, words};
 
-/// Parameters of [`Veno`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The source of the rules.
-    pub variant: Variant,
-    /// β of the paper: the number of segments in the queue from which the path is full, 3.
-    pub backlog: f64,
-    /// The fraction of the window that a loss without a queue keeps, 0.8.
-    pub beta: f64,
-    /// The RTT that gives N.
-    pub rtt_source: RttSource,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            variant: Variant::default(),
-            backlog: 3.0,
-            beta: 0.8,
-            rtt_source: RttSource::default(),
-            hystart: hystart::Config::default(),
-        }
+settings! {
+    /// Parameters of [`Veno`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the rules.
+        variant: Linux26Variant = Linux26Variant::default() => choice("a value").rules_with_ns3();
+        /// Minimum number of segments in the queue of a full path (beta in the paper).
+        backlog: f64 = 3.0 => quantity(Unit::Plain, 0.0, 1e6).unit("segments");
+        /// Fraction of the window that remains after a loss if the path is not full.
+        beta: f64 = 0.8 => quantity(Unit::Plain, 0.1, 0.99);
+        /// Round-trip time for N: srtt, or the newest sample (Linux).
+        rtt_source: RttSource = RttSource::default() => choice("a value");
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
 impl Config {
-    /// The variant of a profile, unless the scenario chose another one, or the RTT, which stays.
-    fn with(&self, profile: Variant) -> Self {
-        let is_free = self.variant == Variant::Profile && self.rtt_source == RttSource::default();
+    /// Returns these parameters with the variant of a profile, unless the scenario chose a variant. The RTT does not
+    /// change.
+    fn with(&self, profile: Linux26Variant) -> Self {
+        let is_free = self.variant == Linux26Variant::Profile && self.rtt_source == RttSource::default();
         Self { variant: if is_free { profile } else { self.variant }, ..self.clone() }
     }
 }
 
-impl Choosable for Config {
-    const HAS_NS3: bool = true;
-
-    fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    fn choose(&mut self, variant: Variant) {
-        self.variant = variant;
+words! {
+    /// Round-trip time that determines N.
+    pub enum RttSource {
+        /// SRTT (RFC 6298).
+        Srtt = "srtt",
+        /// The newest sample.
+        Sample = "sample",
     }
 }
 
-/// The RTT that gives N.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RttSource {
-    /// SRTT (RFC 6298).
-    #[default]
-    Srtt,
-    /// The newest sample.
-    Sample,
-}
-
-/// Veno's window.
+/// State of Veno.
 pub struct Veno {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    /// The newest sample of the source; zero before the first.
+    /// Newest round-trip time from the selected source; zero before the first.
     rtt: Duration,
     min_rtt: Duration,
 }
 
 impl Veno {
-    /// Veno in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates Veno in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),
@@ -112,7 +93,7 @@ impl Veno {
         };
     }
 
-    /// Whether N is below β.
+    /// Returns true if N is below β.
     fn has_room(&self) -> bool {
         !self.rtt.is_zero() && self.window.segments() * (1.0 - self.min_rtt / self.rtt) < self.config.backlog
     }
@@ -150,72 +131,87 @@ impl CongestionControl for Veno {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "NewReno for wireless links: where the round-trip time shows no queue, a loss is taken for an error of \
-                the link and costs a fifth of the window instead of half; where it shows one, growth is halved.",
+        about: "NewReno for wireless links. If the round-trip time shows no queue, a loss counts as a link error and takes a \
+                fifth of the window instead of half; if it shows a queue, growth is halved.",
         equations: &[
             "N = W (1 - RTTmin/RTT): segments in the queue",
             "avoidance, per counted segment:   W += 1/W if N < 3, else 1/(2 W)",
             "loss:     ssthresh = 0.8 W if N < 3, else W/2, at least 2;  W = ssthresh",
             "timeout:  ssthresh = max(FlightSize/2, 2), W = 1",
-            "linux-2.6: N from the newest RTT, in half segments;  a segment for W + 1 ACKs, or 2 W + 2;  W whole",
             "mean window with random loss p and no queue:  sqrt(4.5/p) segments",
         ],
         source: "Fu, Liew, \"TCP Veno: TCP enhancement for transmission over wireless access networks\", IEEE JSAC \
                  21(2), 2003",
+        year: 2003,
+        signal: Signal::LossAndDelay,
+        details: r#"
+            3 is `backlog` and 0.8 is `beta`. RTT is SRTT, or the newest sample with `rtt_source = "sample"`, as in Linux.
+        "#,
+        variants: &[
+            ("paper", "The equations above. The default, except in the profiles `ns2-linux` and `ns3`."),
+            (
+                "linux-2.6",
+                r#"
+                tcp_veno.c of Linux 2.6.22, as in ns-2; used by the profile `ns2-linux`. N = W − ⌊2 W RTTmin/RTT⌋/2 of the
+                newest sample, in half segments. The window grows by one segment after W + 1 ACKs, or after twice as many
+                if N ≥ 3. ssthresh is in whole segments and is the minimum window in fast recovery.
+            "#,
+            ),
+            (
+                "ns3",
+                r#"
+                TcpVeno of ns-3; used by the profile `ns3`. It restarts the count of its samples with each ACK and so never
+                has enough of them for Veno's increase: it grows as NewReno of ns-3, by 1/W per ACK. A loss or timeout
+                leaves 0.8 of FlightSize if N < 3, and half of it otherwise. N = W − ⌊W RTTmin/RTT⌋, where both RTTs are
+                SRTT.
+            "#,
+            ),
+        ],
+        deviations: &[
+            REDUCES_WINDOW,
+            RECEIVE_BUFFER,
+            Deviation {
+                scope: "paper",
+                source: "with a queue, every second ACK adds 1/W",
+                here: "each ACK adds half of that",
+                reason: "the same growth, whatever the number of segments that an ACK counts for",
+            },
+            Deviation {
+                scope: "ns3",
+                source: "from the end of a repair to the next ACK, N = W",
+                here: "N is unchanged",
+                reason: "it matters only for a second loss before the next ACK",
+            },
+        ],
+        checks: "The reaction around N = 3; both increments; the mean window √(4.5/p) under random loss without a queue, to 10 %.",
+        not_modelled: "",
     };
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            super::linux26::setting(),
-            Setting::quantity("backlog", |config: &mut Self| &mut config.backlog, Unit::Plain, 0.0, 1e6)
-                .by_default("3")
-                .unit("segments")
-                .about("With so many segments in the queue the path is full (beta in the paper)."),
-            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99)
-                .by_default("0.8")
-                .about("The fraction of the window that a loss keeps where the path is not full."),
-            Setting::word(
-                "rtt_source",
-                "a value",
-                &["srtt", "sample"],
-                |config: &Self| config.rtt_source as usize,
-                |config: &mut Self, word| config.rtt_source = [RttSource::Srtt, RttSource::Sample][word],
-            )
-            .by_default("srtt")
-            .about("Which round-trip time makes N: srtt, or the newest sample (Linux)."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
-
     fn check(&self) -> Result<(), String> {
-        if matches!(self.variant, Variant::Linux26 | Variant::Ns3) && self.rtt_source != RttSource::default() {
-            return Err(
-                "rtt_source: the variants linux-2.6 and ns3 have a source of their own: leave it out".to_owned()
-            );
+        if matches!(self.variant, Linux26Variant::Linux26 | Linux26Variant::Ns3)
+            && self.rtt_source != RttSource::default()
+        {
+            return Err("rtt_source: the variants linux-2.6 and ns3 have their own source: remove it".to_owned());
         }
         self.hystart.check()
     }
 
     fn in_linux26(&self) -> Self {
-        self.with(Variant::Linux26)
+        self.with(Linux26Variant::Linux26)
     }
 
     fn in_ns3(&self) -> Self {
-        self.with(Variant::Ns3)
+        self.with(Linux26Variant::Ns3)
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         match self.variant {
-            Variant::Linux26 => Box::new(Agent::new(linux26::Module26::new(self, start), &self.hystart, start)),
-            Variant::Ns3 => Box::new(ns3::VenoNs3::new(self, start)),
-            Variant::Profile | Variant::Paper => Box::new(Veno::new(self, start)),
+            Linux26Variant::Linux26 => {
+                Box::new(Agent::new(linux26::VenoLinux26::new(self, start), &self.hystart, start))
+            }
+            Linux26Variant::Ns3 => Box::new(ns3::VenoNs3::new(self, start)),
+            Linux26Variant::Profile | Linux26Variant::Paper => Box::new(Veno::new(self, start)),
         }
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

@@ -1,97 +1,86 @@
-//! TCP Wave: bursts of a constant size, whose timer follows the bottleneck and the queue.
+//! TCP Wave: sends bursts of a constant size; the time between them follows the rate of the bottleneck and the queue.
 //!
 //! Abdelsalam, Luglio, Roseti, Zampognaro, "TCP Wave: a new reliable transport approach for future internet", Computer
-//! Networks 112, 2017. Rules and constants are those of the authors' public Linux module (2017), described in our own
+//! Networks 112, 2017. Rules and constants come from the authors' public Linux module (2017), described in our own
 //! words; the paper was not available. Bursts have 10 segments:
 //!
-//! - a round is the ACKs of one burst, if it had more than 3 segments. It gives the RTT of its first ACK, and D, the
-//!   time from its first ACK to its last. If that is zero, D is its last average, which moves half of the way to each
-//!   D;
-//! - a = (RTT − RTTmin)/RTT; A = a·A + (1 − a)·RTT, in the first round RTTmin; Δ = A − RTTmin;
-//! - tracking, Δ ≤ β = 150 ms: timer = D + Δ/2, within 1 ms and 500 ms;
-//! - adjustment, Δ > β: timer = 500 ms for the next ⌊A/D⌋ rounds, which change nothing; RTTmin is measured anew, A =
-//!   RTTmax;
-//! - lost data leaves again within the bursts; a loss changes nothing else.
+//! - a round is the ACKs of one burst, if it had more than 3 segments. A round gives the RTT of its first ACK, and D,
+//!   the time from its first ACK to its last. If this time is zero, D is the last value of its moving average, in which
+//!   a new D has the weight 1/2;
+//! - a = (RTT − RTTmin)/RTT; A = a·A + (1 − a)·RTT, starting with RTTmin in the first round; Δ = A − RTTmin;
+//! - tracking, Δ ≤ β = 150 ms: timer = D + Δ/2, at least 1 ms and at most 500 ms;
+//! - adjustment, Δ > β: timer = 500 ms for the next ⌊A/D⌋ rounds, in which nothing else changes; RTTmin is measured
+//!   again, and A = RTTmax;
+//! - lost data is retransmitted within the bursts; a loss changes nothing else.
 //!
-//! Ten segments have nine gaps, so the rate over an empty queue is 10/9 of the bottleneck's. The queue that this builds
-//! compensates for it: Δ = 2/μ in the steady state. On long paths the answer comes late and the queue swings.
-//! `dispersion = "scaled"` is the rule of a later version of the module: the time of ten gaps, 10/9·D.
+//! Ten segments have nine gaps, so the rate over an empty queue is 10/9 of the bottleneck's. The queue that results
+//! compensates for this: in the steady state Δ = 2/μ, with μ the rate of the bottleneck in segments. On long paths the
+//! reaction is late, and the queue oscillates. `dispersion = "scaled"` is the rule of a later version of the module: D
+//! is the time of ten gaps, 10/9 of the time of nine.
 //!
-//! Three rules are ours. A burst that was cut short uses the average of D (as in the later module), or its own D scaled
-//! to ten segments. Bursts are told apart by the bytes in flight, not by counting ACKs, which losses shift. A timeout
-//! restarts with 500 ms; the module has no rule, and Linux reduces the window to one segment.
+//! Three rules are our own. For a burst that was cut short, D is the average (as in the later module), or its own D
+//! scaled to ten segments. Bursts are distinguished by the bytes in flight, not by counting ACKs, because losses would
+//! shift the count. After a timeout the timer restarts with 500 ms; the module has no rule, and Linux reduces the
+//! window to one segment.
 
-use super::registry::{About, Algorithm};
+use super::about::{About, Deviation, Signal};
+use super::registry::Algorithm;
 use super::trains::{Train, Trains};
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Needs, Release, Sent, Start, Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Needs, Release, Sent,
+    Transmissions,
 };
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use lightlag_core::{Duration, Instant, Unit, settings, words};
 
-/// The shortest timer, in seconds.
+/// Minimum time between bursts, in seconds.
 const SHORTEST: f64 = 0.001;
 
-/// The definition of D.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dispersion {
-    /// The time from the first ACK of a burst to the last.
-    #[default]
-    Train,
-    /// The time in which the bottleneck sends the whole burst.
-    Scaled,
-}
-
-impl Dispersion {
-    const ALL: [Self; 2] = [Self::Train, Self::Scaled];
-    const NAMES: [&'static str; 2] = ["train", "scaled"];
-}
-
-/// Parameters of Wave.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// Segments of a burst.
-    pub burst: f64,
-    /// Bursts of at most this many segments do not make a round.
-    pub min_burst: f64,
-    /// The timer at the start and of adjustment, which is the longest one.
-    pub initial_timer: Duration,
-    /// β: the queueing delay above which the rate is adjusted.
-    pub beta: Duration,
-    /// The definition of D.
-    pub dispersion: Dispersion,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            burst: 10.0,
-            min_burst: 3.0,
-            initial_timer: Duration::from_millis(500),
-            beta: Duration::from_millis(150),
-            dispersion: Dispersion::Train,
-        }
+words! {
+    /// Definition of D.
+    pub enum Dispersion {
+        /// Time from the first ACK of a burst to the last.
+        Train = "train",
+        /// Time in which the bottleneck sends the entire burst.
+        Scaled = "scaled",
     }
 }
 
-/// The state of one connection. Times are in seconds.
+settings! {
+    /// Parameters of Wave.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Number of segments in a burst.
+        burst: f64 = 10.0 => quantity(Unit::Plain, 2.0, 10_000.0).unit("segments");
+        /// Maximum number of segments in a burst that has no effect on the timer.
+        min_burst: f64 = 3.0 => quantity(Unit::Plain, 1.0, 10_000.0).unit("segments");
+        /// Time between bursts at the start and in adjustment; also its maximum.
+        initial_timer: Duration = Duration::from_millis(500) => time_up_to(Duration::from_secs(60));
+        /// Maximum queueing delay before the rate is adjusted.
+        beta: Duration = Duration::from_millis(150) => time_up_to(Duration::from_secs(60));
+        /// D: in train the time from the first ACK of a burst to the last; in scaled (the module's later version) the
+        /// time that the bottleneck takes for the entire burst.
+        dispersion: Dispersion = Dispersion::Train => choice("a value");
+    }
+}
+
+/// State of TCP Wave. Times are in seconds.
 pub struct Wave {
     config: Config,
     trains: Trains,
     timer: f64,
-    /// The smallest RTT since the last adjustment.
+    /// RTTmin: smallest RTT since the last adjustment.
     min_rtt: Option<f64>,
     max_rtt: f64,
-    /// A.
+    /// A, the moving average of the RTT.
     average_rtt: Option<f64>,
     average_dispersion: Option<f64>,
-    /// Rounds for which nothing changes.
+    /// Number of further rounds in which nothing changes.
     stable_for: f64,
 }
 
 impl Wave {
-    /// The state at the start.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Returns the state at the start.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             trains: Trains::new(start.segment_size),
@@ -136,7 +125,7 @@ impl Wave {
         }
     }
 
-    /// D; `None` before there is one.
+    /// Returns D for a train; `None` while D is unknown.
     fn dispersion(&mut self, train: &Train) -> Option<f64> {
         let whole = train.segments + 0.5 > self.config.burst;
         let measured = match self.config.dispersion {
@@ -202,61 +191,69 @@ impl Transmissions for Wave {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "Bursts of ten segments on a timer instead of a window. The time that the ACKs of a burst take, and half of \
-                the queueing delay, are the time to the next burst; a queue of more than beta stops nearly everything \
-                until it is gone. A loss is repaired within the bursts and changes nothing else. Established: rules and \
-                constants of the authors' Linux module. Ours: bursts that are cut short, and the timeout.",
+        about: "Bursts of ten segments on a timer instead of a window. The time to the next burst is the duration of the \
+                ACKs of a burst plus half of the queueing delay. A queueing delay above beta almost stops the sender until \
+                the queue is empty. Lost data is retransmitted within the bursts; a loss changes nothing else.",
         equations: &[
-            "round:       the ACKs of a burst: RTT of the first, D from first to last; zero is the last average of D",
+            "round:       ACKs of a burst: RTT of the first, D from first to last (if zero, the average of D)",
             "average:     a = (RTT - RTTmin)/RTT, A = a A + (1 - a) RTT, first RTTmin; excess E = A - RTTmin",
-            "tracking:    E <= beta:  timer = D + E/2, within 1 ms and 500 ms",
-            "adjustment:  E > beta:  timer = 500 ms for floor(A/D) rounds, RTTmin anew, A = RTTmax",
+            "tracking:    E <= beta = 150 ms:  timer = D + E/2, within 1 ms and 500 ms",
+            "adjustment:  E > beta:  timer = 500 ms for floor(A/D) rounds; RTTmin measured again, A = RTTmax",
             "rate:        10/timer; steady where E = 2/mu",
-            "loss:        leaves again within the bursts, nothing else changes",
+            "loss, mark:  no change; lost data is retransmitted within the bursts",
             "timeout:     timer = 500 ms",
         ],
         source: "Abdelsalam, Luglio, Roseti, Zampognaro, \"TCP Wave: a new reliable transport approach for future \
                  internet\", Computer Networks 112, 2017; the authors' Linux module, 2017",
+        year: 2017,
+        signal: Signal::Bursts,
+        details: r#"
+            Rules and constants come from the authors' Linux module; the paper was not available. The 10 segments are
+            `burst`, 500 ms is `initial_timer` and 150 ms is `beta`. A round consists of the ACKs of a burst of more
+            than `min_burst` = 3 segments. In the average of D, a new value has the weight 1/2. The rounds of an
+            adjustment change nothing. The trace column `cwnd` shows the data in flight and one burst.
+
+            Ten segments have nine gaps, so that the rate over an empty queue is 10/9 of the bottleneck's, and E = 2/μ
+            compensates for it. With fast feedback this is steady: 11 to 14 packets and full use of the link at 10 ms. Over
+            550 ms the queue swings below β, and the link is used to 0.95 at 1 Mbit/s, 0.74 at 10 and 0.61 at 50. Delayed
+            ACKs leave eight gaps and make the swings larger.
+        "#,
+        variants: &[
+            ("train", "D is the time from the first ACK of a burst to the last."),
+            (
+                "scaled",
+                r#"
+                A rule of a later version of the module: D is the time of the complete burst at the bottleneck, measured
+                without the ACK of its last segment. The rate then equals the bottleneck's, to 1 %, and to 5 % with delayed
+                ACKs.
+            "#,
+            ),
+        ],
+        deviations: &[
+            Deviation {
+                scope: "",
+                source: "a timeout changes nothing (module), and Linux sets W to one segment",
+                here: "timer = 500 ms",
+                reason: "no ACK arrives at this rate",
+            },
+            Deviation {
+                scope: "",
+                source: "bursts and trains are matched by counting ACKs",
+                here: "by the data in flight and its send times",
+                reason: "losses shift the count",
+            },
+            Deviation {
+                scope: "shortened bursts",
+                source: "not specified in the version of the module that `train` follows",
+                here: "D is the average, or the burst's own D scaled to ten segments",
+                reason: "a shortened burst has a shorter train; the average is the rule of the later module",
+            },
+        ],
+        checks: "Each rule; the values under Details; the queue that a burst meets stays below β.",
+        not_modelled: "The heuristics of the later version for ACKs that cover a complete burst.",
     };
 
-    const NEEDS: Needs = Needs { bursts: true, own_recovery: true, ..Needs::NONE };
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::quantity("burst", |config: &mut Self| &mut config.burst, Unit::Plain, 2.0, 10_000.0)
-                .by_default("10")
-                .unit("segments")
-                .about("Segments of a burst."),
-            Setting::quantity("min_burst", |config: &mut Self| &mut config.min_burst, Unit::Plain, 1.0, 10_000.0)
-                .by_default("3")
-                .unit("segments")
-                .about("Bursts up to this many segments change nothing."),
-            Setting::time_up_to(
-                "initial_timer",
-                |config: &mut Self| &mut config.initial_timer,
-                Duration::from_secs(60),
-            )
-            .by_default("500 ms")
-            .unit("time")
-            .about("The time between bursts at the begin and in adjustment, and the longest."),
-            Setting::time_up_to("beta", |config: &mut Self| &mut config.beta, Duration::from_secs(60))
-                .by_default("150 ms")
-                .unit("time")
-                .about("The queueing delay above which the rate is adjusted."),
-            Setting::word(
-                "dispersion",
-                "a value",
-                &Dispersion::NAMES,
-                |config: &Self| config.dispersion as usize,
-                |config: &mut Self, word| config.dispersion = Dispersion::ALL[word],
-            )
-            .by_default("train")
-            .about(
-                "D: from the first ACK of a burst to the last in train, the time of the whole burst at the \
-                          bottleneck in scaled (the module's later version).",
-            ),
-        ]
-    }
+    const NEEDS: Needs = Needs { bursts: true, controls_recovery: true, ..Needs::NONE };
 
     fn check(&self) -> Result<(), String> {
         if self.initial_timer < Duration::from_millis(1) {
@@ -268,7 +265,7 @@ impl Algorithm for Config {
         Ok(())
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Wave::new(self, start))
     }
 }

@@ -1,103 +1,96 @@
-//! Westwood: after a loss, the window follows the rate at which ACKs return.
+//! Westwood: after a loss, the window is set from the rate of returning ACKs.
 //!
 //! Casetti, Gerla, Mascolo, Sanadidi, Wang, "TCP Westwood: end-to-end congestion control for wired/wireless networks",
-//! Wireless Networks 8(5), 2002. Growth as NewReno; W in segments, B in segments a second:
+//! Wireless Networks 8(5), 2002. Growth as NewReno; W in segments, B in segments per second:
 //!
-//! - sample of an ACK: b = acknowledged/Δ, Δ since the ACK before it; acknowledged is 1 for a duplicate ACK, and for
-//!   a cumulative one the segments it covers less those that duplicates were counted for, at least 1;
-//! - filter (Tustin): B = ((2τ − Δ)·B + Δ·(b + last b))/(2τ + Δ), τ = 500 ms; a sample of zero for every τ/2 without an
-//!   ACK;
+//! - an ACK gives the sample b = acknowledged/Δ, with Δ the time since the previous ACK. "acknowledged" is 1 for a
+//!   duplicate ACK. For a cumulative ACK it is the number of segments that the ACK covers, less those that were already
+//!   counted for duplicate ACKs, at least 1;
+//! - filter (Tustin): B = ((2τ − Δ)·B + Δ·(b + last b))/(2τ + Δ), τ = 500 ms; every τ/2 without an ACK counts as a
+//!   sample of zero;
 //! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh);
 //! - timeout: the same ssthresh, W = 1.
 //!
-//! The variant `linux-2.6` is that of ns-2, which is Westwood+: see `westwood/linux26.rs`.
+//! The variant `linux-2.6` follows ns-2, where `westwood` is Westwood+: see `westwood/linux26.rs`.
 //!
-//! B starts at zero. ACKs that arrive at the same instant make one sample. ns-2 and INET let an ACK count for at most
+//! B starts at zero. ACKs that arrive at the same instant form one sample. In ns-2 and INET an ACK counts for at most
 //! two segments (`ack_limit`). INET filters with a constant Δ = τ/10, and divides ssthresh by a number that grows with
-//! losses in slow start, which the paper does not have. The paper's counting and τ are those generally known; its text
-//! was not available.
+//! losses in slow start; the paper does neither. The paper's counting and τ are used as generally known; its text was
+//! not available.
 
 mod linux26;
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::linux26::{Agent, Choosable, Variant};
-use super::registry::{About, Algorithm};
+use super::linux26::{Agent, FIRST_ACK, Linux26Variant, VariantChoice};
+use super::registry::Algorithm;
 use super::window::window_based;
-use super::{Ack, Congestion, CongestionControl, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use super::{Ack, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
+use lightlag_core::{Duration, Instant, Unit, settings};
 
-/// Parameters of Westwood.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The source of the rules.
-    pub variant: Variant,
-    /// τ: the time constant of the filter, 500 ms.
-    pub filter_time: Duration,
-    /// The most segments that an ACK counts for; 0 means no limit.
-    pub ack_limit: f64,
-    /// Slow start.
-    pub hystart: hystart::Config,
-}
+/// The counting of acknowledged segments, for the descriptions of Westwood and Westwood+.
+pub(super) const ESTIMATE: &str = "
+    A duplicate ACK counts as one segment. A cumulative ACK counts the segments that it covers, less those already counted
+    for duplicate ACKs, but at least one; `westwood` also has a maximum, `ack_limit` (none; 2 in ns-2 and INET). ACKs in
+    bunches make B many times too large in `westwood`, but not in `westwood+`.
+";
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            variant: Variant::default(),
-            filter_time: Duration::from_millis(500),
-            ack_limit: 0.0,
-            hystart: hystart::Config::default(),
-        }
+/// The checks in tests, for the descriptions of Westwood and Westwood+.
+pub(super) const ESTIMATE_CHECKS: &str = "The three filters step by step; the count of segments; silence; the window after a loss at 100 segments per second; \
+     ACKs in bunches.";
+
+settings! {
+    /// Parameters of Westwood.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the rules.
+        variant: Linux26Variant = Linux26Variant::default() => choice("a value").rules();
+        /// tau: time constant of the bandwidth filter.
+        filter_time: Duration = Duration::from_millis(500) => time_up_to(Duration::from_secs(3600));
+        /// Maximum number of segments that an ACK counts for in the estimate; 0 for no limit (ns-2, INET: 2).
+        ack_limit: f64 = 0.0 => quantity(Unit::Plain, 0.0, 1e9).unit("segments");
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
 impl Config {
-    /// Whether the parameters of the filter are the defaults.
+    /// Returns true if the parameters of the filter are the defaults.
     fn keeps_filter(&self) -> bool {
         let Self { filter_time, ack_limit, .. } = Self::default();
         (self.filter_time, self.ack_limit) == (filter_time, ack_limit)
     }
 }
 
-impl Choosable for Config {
-    fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    fn choose(&mut self, variant: Variant) {
-        self.variant = variant;
-    }
-}
-
-/// An estimator of bandwidth from ACKs.
+/// An estimator of the bandwidth from ACKs.
 pub(super) trait Estimator: Send {
-    /// Takes in `acked` acknowledged segments.
+    /// Adds an ACK that acknowledges `acked` segments.
     fn on_ack(&mut self, ack: &Ack, acked: f64);
 
-    /// The bandwidth in segments a second.
+    /// Returns the bandwidth in segments per second at `now`.
     fn bandwidth(&mut self, now: Instant) -> f64;
 }
 
-/// The window of Westwood, Westwood+ and, after congestion, WestwoodBR.
+/// State of Westwood and Westwood+. WestwoodBR also uses it, for its reaction to congestion.
 pub(super) struct Westwood<E> {
     window: Window,
     slow_start: SlowStart,
-    count: Count,
+    count: AckedSegments,
     estimator: E,
 }
 
 impl<E: Estimator> Westwood<E> {
-    /// The algorithm in slow start, at the initial window.
-    pub(super) fn new(estimator: E, ack_limit: f64, hystart: &hystart::Config, start: &Start) -> Self {
+    /// Creates the algorithm in slow start, with the initial window.
+    pub(super) fn new(estimator: E, ack_limit: f64, hystart: &hystart::Config, start: &ConnectionStart) -> Self {
         Self {
             window: Window::new(start),
             slow_start: SlowStart::new(hystart, start),
-            count: Count::new(ack_limit),
+            count: AckedSegments::new(ack_limit),
             estimator,
         }
     }
 
-    /// The segments that the path holds: the estimated bandwidth over the smallest round-trip time.
+    /// Returns the number of segments that the path holds: the estimated bandwidth times the smallest round-trip time.
     pub(super) fn path(&mut self, event: &Congestion) -> f64 {
         let bandwidth = self.estimator.bandwidth(event.now);
         // Before the first sample there is no bandwidth either.
@@ -106,15 +99,15 @@ impl<E: Estimator> Westwood<E> {
     }
 }
 
-/// The count of segments that an ACK acknowledges.
-struct Count {
-    /// Segments counted for duplicate ACKs that no cumulative one has covered.
+/// Counts the segments that ACKs acknowledge.
+struct AckedSegments {
+    /// Segments that were counted for duplicate ACKs, and that no cumulative ACK has covered yet.
     accounted: f64,
     limit: f64,
 }
 
-impl Count {
-    /// A count with at most `limit` segments for an ACK; 0 means no limit.
+impl AckedSegments {
+    /// Creates a count in which an ACK counts for at most `limit` segments; 0 means no limit.
     fn new(limit: f64) -> Self {
         Self { accounted: 0.0, limit }
     }
@@ -155,15 +148,15 @@ impl<E: Estimator> CongestionControl for Westwood<E> {
     }
 }
 
-/// The filter of the paper.
+/// The filter of the paper (Tustin).
 pub(super) struct Tustin {
     tau: f64,
     bandwidth: f64,
     last_sample: f64,
     last_ack: Option<Instant>,
-    /// Time of the last sample, real or zero.
+    /// Time of the last sample, from an ACK or of zero.
     filtered: Instant,
-    /// Segments acknowledged at the instant of `last_ack`, after its sample.
+    /// Segments acknowledged at the time of `last_ack`, but after its sample.
     waiting: f64,
 }
 
@@ -185,7 +178,7 @@ impl Tustin {
         self.last_sample = sample;
     }
 
-    /// Adds a sample of zero for each τ/2 before `now`.
+    /// Adds a sample of zero for each τ/2 without an ACK before `now`.
     fn be_silent_until(&mut self, now: Instant) {
         let half = Duration::from_secs_f64(self.tau / 2.0);
         while now.since(self.filtered) > half && (self.bandwidth > 1e-9 || self.last_sample > 0.0) {
@@ -231,39 +224,41 @@ impl Estimator for Tustin {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "NewReno that does not halve: the rate at which ACKs come back says what the path carries, and a loss \
-                sets the window to that rate times the smallest round-trip time, so that an error of the link costs \
-                little. ACKs that a queue has pushed together make the estimate too large.",
+        about: "NewReno with a bandwidth estimate instead of halving. The rate of the ACKs gives the bandwidth B, and a loss \
+                sets the window to B times the minimum round-trip time, so that link errors cost little. ACKs that arrive \
+                in bunches make the estimate too large.",
         equations: &[
             "sample of an ACK:  b = acknowledged/D, D since the last ACK; a sample of 0 after tau/2 without one",
-            "filter:   B = ((2 tau - D) B + D (b + last b))/(2 tau + D)",
+            "filter:   B = ((2 tau - D) B + D (b + last b))/(2 tau + D),  tau = 500 ms",
             "growth:   as newreno",
             "loss:     ssthresh = max(B RTTmin, 2), W = min(W, ssthresh)",
-            "linux-2.6: B as in westwood+;  loss: ssthresh = W/2, W = max(B RTTmin, ssthresh);  timeout: W/2, W = 1",
             "timeout:  the same ssthresh, W = 1",
         ],
         source: "Casetti, Gerla, Mascolo, Sanadidi, Wang, \"TCP Westwood: end-to-end congestion control for \
                  wired/wireless networks\", Wireless Networks 8(5), 2002",
+        year: 2002,
+        signal: Signal::LossAndRate,
+        details: ESTIMATE,
+        variants: &[
+            ("paper", "The equations above. The default, except in the profile `ns2-linux`."),
+            (
+                "linux-2.6",
+                r#"
+                tcp_westwood.c of Linux 2.6.22, as in ns-2; used by the profile `ns2-linux`. B is in whole bytes per
+                millisecond, with the filter `linux` of `westwood+`. RTTmin is the minimum SRTT in ms. A loss or timeout
+                sets ssthresh = ⌊W/2⌋. B RTTmin is the minimum window in fast recovery, and the window stays there if
+                that is above ssthresh. (`westwood` in ns-2 is Westwood+.)
+            "#,
+            ),
+        ],
+        deviations: &[FIRST_ACK],
+        checks: ESTIMATE_CHECKS,
+        not_modelled: "INET's divisor of ssthresh, which grows with losses in slow start.",
     };
 
-    fn settings() -> Vec<Setting<Self>> {
-        let own: Vec<Setting<Self>> = vec![
-            super::linux26::setting(),
-            Setting::time_up_to("filter_time", |config: &mut Self| &mut config.filter_time, Duration::from_secs(3600))
-                .by_default("500 ms")
-                .unit("time")
-                .about("tau: the time constant of the bandwidth filter."),
-            Setting::quantity("ack_limit", |config: &mut Self| &mut config.ack_limit, Unit::Plain, 0.0, 1e9)
-                .by_default("0")
-                .unit("segments")
-                .about("The most that an ACK counts for in the estimate; 0 is no limit (ns-2, INET: 2)."),
-        ];
-        [own, hystart::settings("standard")].concat()
-    }
-
     fn check(&self) -> Result<(), String> {
-        if self.variant == Variant::Linux26 && !self.keeps_filter() {
-            let why = "variant = \"linux-2.6\" has another filter: leave both out";
+        if self.variant == Linux26Variant::Linux26 && !self.keeps_filter() {
+            let why = "variant = \"linux-2.6\" has another filter: remove both";
             return Err(format!("filter_time, ack_limit: {why}"));
         }
         if self.filter_time < Duration::from_millis(1) {
@@ -274,21 +269,15 @@ impl Algorithm for Config {
 
     fn in_linux26(&self) -> Self {
         // A filter of the scenario's own stays.
-        let is_free = self.variant == Variant::Profile && self.keeps_filter();
-        Self { variant: if is_free { Variant::Linux26 } else { self.variant }, ..self.clone() }
+        let is_free = self.variant == Linux26Variant::Profile && self.keeps_filter();
+        Self { variant: if is_free { Linux26Variant::Linux26 } else { self.variant }, ..self.clone() }
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        if self.variant == Variant::Linux26 {
-            return Box::new(Agent::new(linux26::Module26::new(start), &self.hystart, start));
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
+        if self.variant == Linux26Variant::Linux26 {
+            return Box::new(Agent::new(linux26::WestwoodLinux26::new(start), &self.hystart, start));
         }
         Box::new(Westwood::new(Tustin::new(self.filter_time), self.ack_limit, &self.hystart, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
     }
 }
 

@@ -1,60 +1,62 @@
-//! Westwood+: Westwood with one sample per round trip, which bunched ACKs do not disturb.
+//! Westwood+: Westwood with one bandwidth sample per round trip, so that bunched ACKs do not disturb the estimate.
 //!
 //! Grieco, Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control",
-//! ACM CCR 34(2), 2004. The window and the count of ACKs are those of [`westwood`](super::westwood):
+//! ACM CCR 34(2), 2004. The window and the counting of ACKs are as in [`westwood`](super::westwood):
 //!
-//! - sample, once per SRTT: b = segments acknowledged since the last sample, over that time;
+//! - sample, once per SRTT: b = segments acknowledged since the last sample, divided by the time since then;
 //! - filter: B = 7/8·B + 1/8·b, from zero;
 //! - loss, mark: ssthresh = B·RTTmin, W = min(W, ssthresh); timeout: the same ssthresh, W = 1.
 //!
-//! `linux` is the estimate of tcp_westwood.c: the first sample is used unfiltered, the others pass the filter twice,
-//! and a sample spans more than the newest RTT and 50 ms. `ns3` is that of ns-3: B = 0.9·B + 0.1·(b + last b)/2. The
-//! kernel reduces to that window when the recovery ends, and to half before, and measures RTTmin anew after a timeout.
-//! Here the reaction is the paper's, and RTTmin the connection's.
+//! The filter `linux` follows tcp_westwood.c: the first sample is used unfiltered, the others pass the filter twice,
+//! and a sample spans more than the newest RTT and more than 50 ms. The filter `ns3` follows ns-3: B = 0.9·B + 0.1·(b +
+//! last b)/2. The kernel reduces the window to half at a loss and to B·RTTmin only when recovery ends, and measures
+//! RTTmin again after a timeout. Here the reaction is as in the paper, and RTTmin is the minimum of the connection.
 
+use super::about::{About, Signal};
 use super::hystart;
-use super::registry::{About, Algorithm};
-use super::westwood::{Estimator, Westwood};
-use super::{Ack, CongestionControl, Start};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant};
+use super::registry::Algorithm;
+use super::westwood::{ESTIMATE, ESTIMATE_CHECKS, Estimator, Westwood};
+use super::{Ack, CongestionControl, ConnectionStart};
+use lightlag_core::{Duration, Instant, settings, words};
 
-/// Linux: the shortest span of a sample.
+/// Linux: minimum duration of a sample.
 const LEAST_SPAN: Duration = Duration::from_millis(50);
 
-/// Parameters of Westwood+.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Config {
-    /// The source of the filter.
-    pub filter: Filter,
-    /// Slow start.
-    pub hystart: hystart::Config,
+settings! {
+    /// Parameters of Westwood+.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the bandwidth filter: the paper, linux or ns3.
+        filter: Filter = Filter::default() => choice("a value");
+        + /// Slow start.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
+    }
 }
 
-/// The source of the filter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
-    /// 7/8 of the old value, once.
-    #[default]
-    Paper,
-    /// The same twice, on samples of at least 50 ms.
-    Linux,
-    /// 9/10 of the old value, and the mean of two samples.
-    Ns3,
+words! {
+    /// Specification or program that defines the filter.
+    pub enum Filter {
+        /// One pass, with 7/8 of the old value and 1/8 of the new one.
+        Paper = "paper",
+        /// Two such passes, on samples over at least 50 ms.
+        Linux = "linux",
+        /// 9/10 of the old value, and 1/10 of the mean of the last two samples.
+        Ns3 = "ns3",
+    }
 }
 
-/// The estimate of one sample a round trip.
-struct Rounds {
+/// Bandwidth estimate with one sample per round trip.
+struct RoundSamples {
     filter: Filter,
     begin: Option<Instant>,
     acked: f64,
     bandwidth: f64,
-    /// The intermediate value of the filter: after one pass, or the last sample.
+    /// Intermediate value of the filter: its output after the first pass (linux), or the last sample (ns3).
     between: f64,
     is_first: bool,
 }
 
-impl Rounds {
+impl RoundSamples {
     fn new(filter: Filter) -> Self {
         Self { filter, begin: None, acked: 0.0, bandwidth: 0.0, between: 0.0, is_first: true }
     }
@@ -84,7 +86,7 @@ impl Rounds {
     }
 }
 
-impl Estimator for Rounds {
+impl Estimator for RoundSamples {
     fn on_ack(&mut self, ack: &Ack, acked: f64) {
         let Some(begin) = self.begin else {
             self.begin = Some(ack.now);
@@ -106,45 +108,41 @@ impl Estimator for Rounds {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "Westwood with one bandwidth sample each round trip, so that ACKs which a queue has pushed together do \
-                not make the estimate too large. A loss sets the window to that bandwidth times the smallest \
-                round-trip time.",
+        about: "Westwood with one bandwidth sample per round trip, so that ACKs in bunches do not make the estimate too \
+                large. A loss sets the window to the estimate times the minimum round-trip time.",
         equations: &[
-            "sample, once an RTT:  b = acknowledged/time;  filter:  B = 7/8 B + 1/8 b",
-            "linux: the filter twice, samples of at least 50 ms;  ns3: B = 0.9 B + 0.1 (b + last b)/2",
+            "sample, once per SRTT:  b = acknowledged/time;  filter:  B = 7/8 B + 1/8 b",
             "growth:   as newreno",
             "loss:     ssthresh = max(B RTTmin, 2), W = min(W, ssthresh)",
             "timeout:  the same ssthresh, W = 1",
+            "filter = \"linux\":  the filter twice;  filter = \"ns3\":  B = 0.9 B + 0.1 (b + last b)/2",
         ],
         source: "Grieco, Mascolo, \"Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP \
                  congestion control\", ACM CCR 34(2), 2004",
+        year: 2004,
+        signal: Signal::LossAndRate,
+        details: ESTIMATE,
+        variants: &[
+            ("paper", "The filter of the equations."),
+            (
+                "linux",
+                "The filter twice in succession. The first sample is used unchanged; a sample covers more than the \
+                       newest RTT and 50 ms.",
+            ),
+            ("ns3", "B = 0.9 B + 0.1 (b + last b)/2."),
+        ],
+        deviations: &[],
+        checks: ESTIMATE_CHECKS,
+        not_modelled: "Two rules of the kernel: it resets RTTmin after a timeout, and it reduces the window to B RTTmin when \
+                       the recovery ends.",
     };
-
-    fn settings() -> Vec<Setting<Self>> {
-        let filter: Setting<Self> = Setting::word(
-            "filter",
-            "a value",
-            &["paper", "linux", "ns3"],
-            |config: &Self| config.filter as usize,
-            |config: &mut Self, word| config.filter = [Filter::Paper, Filter::Linux, Filter::Ns3][word],
-        )
-        .by_default("paper")
-        .about("Whose bandwidth filter: the paper's, that of linux, or that of ns3.");
-        [vec![filter], hystart::settings("standard")].concat()
-    }
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Westwood::new(Rounds::new(self.filter), 0.0, &self.hystart, start))
-    }
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
+        Box::new(Westwood::new(RoundSamples::new(self.filter), 0.0, &self.hystart, start))
     }
 }
 

@@ -1,116 +1,93 @@
-//! YeAH: Scalable's growth while the queue is short, Reno's otherwise, and draining of the queue before it overflows.
+//! YeAH: grows like Scalable TCP while the queue is short and like Reno otherwise, and drains the queue before it
+//! overflows.
 //!
-//! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007. The rules and constants are
-//! those of tcp_yeah.c, which one of the authors wrote. Once a round, of at least three samples, with base the smallest
-//! RTT of the connection and RTT that of the round:
+//! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007. The rules and constants are from
+//! tcp_yeah.c, which one of the authors wrote. Once per round, of at least three samples, with base the smallest RTT of
+//! the connection and RTT the smallest RTT of the round:
 //!
 //! - Q = W·(RTT − base)/RTT is the number of segments in queues, L = (RTT − base)/base their effect on the RTT;
 //! - fast mode if Q ≤ Qmax = 80 and L ≤ 1/φ = 1/8: each counted segment adds 1/min(W, 100);
-//! - slow mode otherwise: each adds 1/W. If Q > Qmax the window gives the queue back: W −= min(Q/γ, W/2^ε), but not
-//!   below Wreno, and ssthresh = W (γ = 1, ε = 1);
-//! - Wreno is the window that Reno would have: W/2 at the first slow round, plus 1 with each; after ζ = 50 fast rounds
-//!   it is reset to 2.
+//! - slow mode otherwise: each counted segment adds 1/W. If Q > Qmax, the queue is drained: W −= min(Q/γ, W/2^ε), but
+//!   not below Wreno, and ssthresh = W (γ = 1, ε = 1);
+//! - Wreno is the window that Reno would have: W/2 at the first slow round, plus 1 for each further one; after ζ = 50
+//!   fast rounds it is reset to 2.
 //!
-//! A loss removes max(min(Q, W/2), W/8), or W/2 after ρ = 16 slow rounds in a row, when other flows fill the queue;
-//! Wreno is halved. W is FlightSize there (RFC 5681 equation 4). A timeout has the same ssthresh.
+//! A loss removes max(min(Q, W/2), W/8), or W/2 after ρ = 16 successive slow rounds, in which other flows fill the
+//! queue; Wreno is halved. In these formulas W is FlightSize (RFC 5681 equation 4). A timeout has the same ssthresh.
 //!
-//! The variant `linux-2.6` is that of ns-2: see `yeah/linux26.rs`.
+//! The variant `linux-2.6` follows ns-2: see `yeah/linux26.rs`.
 
 mod linux26;
 
+use super::about::{About, Deviation, Signal};
 use super::hystart;
-use super::linux26::{Agent, Choosable, Variant};
-use super::registry::{About, Algorithm};
+use super::linux26::{Agent, Linux26Variant, RECEIVE_BUFFER, VariantChoice};
+use super::registry::Algorithm;
 use super::round::{Round, Samples};
 use super::window::window_based;
-use super::{Ack, Cause, Congestion, CongestionControl, Phase, SlowStart, Start, Window};
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, Unit};
+use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Phase, SlowStart, Window};
+use lightlag_core::{Duration, Instant, Unit, settings};
 
-/// A round with as many samples or fewer may have only delayed ACKs.
+/// Maximum number of samples in a round that may consist only of delayed ACKs.
 const TOO_FEW_SAMPLES: u32 = 2;
-/// Reno's window while it is unknown.
+/// Value of Wreno while it is unknown, in segments.
 const LEAST_WINDOW: f64 = 2.0;
-/// Scalable's gain: one segment for this many, 1/0.01.
+/// Inverse of Scalable TCP's increase per segment, 1/0.01: maximum number of segments to count for an increment.
 const SCALABLE_COUNT: f64 = 100.0;
 
-/// Parameters of [`Yeah`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// The source of the rules.
-    pub variant: Variant,
-    /// Qmax in segments, 80.
-    pub q_max: f64,
-    /// φ, 8.
-    pub phi: f64,
-    /// γ, 1.
-    pub gamma: f64,
-    /// ε, 1.
-    pub epsilon: f64,
-    /// The power of two whose inverse is the smallest reduction at a loss, 3.
-    pub delta: f64,
-    /// ρ in rounds, 16.
-    pub rho: f64,
-    /// ζ in rounds, 50.
-    pub zeta: f64,
-    /// An early end of slow start, off by default.
-    pub hystart: hystart::Config,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            variant: Variant::default(),
-            q_max: 80.0,
-            phi: 8.0,
-            gamma: 1.0,
-            epsilon: 1.0,
-            delta: 3.0,
-            rho: 16.0,
-            zeta: 50.0,
-            hystart: hystart::Config::default(),
-        }
+settings! {
+    /// Parameters of [`Yeah`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// Source of the rules.
+        variant: Linux26Variant = Linux26Variant::default() => choice("a value").rules();
+        /// Qmax: maximum number of segments in the queue before the window is reduced to drain it.
+        q_max: f64 = 80.0 => quantity(Unit::Plain, 1.0, 1e6).unit("segments");
+        /// phi: fast growth up to a queueing delay of base/phi.
+        phi: f64 = 8.0 => quantity(Unit::Plain, 0.01, 1e6);
+        /// gamma: divisor of the queue in a reduction that drains it.
+        gamma: f64 = 1.0 => quantity(Unit::Plain, 1.0, 1000.0);
+        /// epsilon: exponent of the maximum reduction, W/2^epsilon.
+        epsilon: f64 = 1.0 => quantity(Unit::Plain, 0.1, 30.0);
+        /// delta: exponent of the minimum reduction after a loss, W/2^delta.
+        delta: f64 = 3.0 => quantity(Unit::Plain, 1.0, 30.0);
+        /// rho: number of successive slow rounds before a loss removes half of the window.
+        rho: f64 = 16.0 => quantity(Unit::Plain, 0.0, 1e6).unit("RTTs");
+        /// zeta: number of fast rounds before Reno's window is reset.
+        zeta: f64 = 50.0 => quantity(Unit::Plain, 0.0, 1e6).unit("RTTs");
+        + /// An early end of slow start, off by default.
+        hystart: hystart::Config = hystart::Config::default() => hystart::settings("standard");
     }
 }
 
-impl Choosable for Config {
-    fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    fn choose(&mut self, variant: Variant) {
-        self.variant = variant;
-    }
-}
-
-/// The rounds on which the price of a loss and the least window depend.
+/// Counts of the last rounds, for the reduction after a loss and the minimum window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Memory {
-    /// Slow rounds in a row.
+struct ReductionHistory {
+    /// Number of successive slow rounds.
     slow: f64,
-    /// Fast rounds since the last loss.
+    /// Number of fast rounds since the last loss.
     fast: f64,
-    /// Wreno.
+    /// Wreno, in segments.
     reno: f64,
 }
 
-/// YeAH's window.
+/// State of YeAH.
 pub struct Yeah {
     config: Config,
     window: Window,
     slow_start: SlowStart,
     round: Round,
-    /// Q of the last round.
+    /// Q in the last round, in segments.
     queue: f64,
-    memory: Memory,
-    /// The memory before the last reaction.
-    before: Memory,
+    memory: ReductionHistory,
+    /// History before the last reaction, for an undo.
+    before: ReductionHistory,
 }
 
 impl Yeah {
-    /// YeAH in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
-        let memory = Memory { slow: 0.0, fast: 0.0, reno: LEAST_WINDOW };
+    /// Creates YeAH in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
+        let memory = ReductionHistory { slow: 0.0, fast: 0.0, reno: LEAST_WINDOW };
         Self {
             config: config.clone(),
             window: Window::new(start),
@@ -155,7 +132,7 @@ impl Yeah {
         self.window.leave_slow_start();
     }
 
-    /// The segments that a loss removes from `flight`.
+    /// Returns the number of segments by which a loss reduces `flight`.
     fn price(&self, flight: f64) -> f64 {
         let half = (flight / 2.0).max(2.0);
         if self.memory.slow >= self.config.rho {
@@ -209,78 +186,72 @@ impl CongestionControl for Yeah {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "Grows as Scalable TCP while the queue is short, as Reno while it is long, and gives the queue back \
-                before it is 80 segments long. A loss takes what waits in the queue, and half of the window only \
-                where somebody else keeps the queue full.",
+        about: "Grows as Scalable TCP while the queue is short and as Reno while it is long, and drains its queue when \
+                that exceeds 80 segments. A loss removes what is in the queue, and half of the window only if other \
+                flows keep the queue full.",
         equations: &[
             "per round:  Q = W (RTT - base)/RTT, L = (RTT - base)/base;  RTT = smallest of the round",
-            "fast, Q <= q_max and L <= 1/phi, per counted segment:  W += 1/min(W, 100)",
-            "slow, otherwise, per counted segment:                  W += 1/W",
-            "Q > q_max:  W -= min(Q/gamma, W/2^epsilon), not below Wreno;  ssthresh = W",
-            "Wreno = W/2 with the first slow round, + 1 with each further, 2 after zeta fast rounds, halved by a loss",
-            "loss:     ssthresh = F - max(min(Q, F/2), F/2^delta), or F/2 after rho slow rounds;  F = FlightSize",
+            "fast, Q <= 80 and L <= 1/8, per counted segment:  W += 1/min(W, 100)",
+            "slow, otherwise, per counted segment:             W += 1/W",
+            "Q > 80:   W -= min(Q, W/2), not below Wreno;  ssthresh = W",
+            "Wreno = W/2 with the first slow round, + 1 with each further, 2 after 50 fast rounds, halved by a loss",
+            "loss:     ssthresh = F - max(min(Q, F/2), F/8), or F/2 after 16 slow rounds;  F = FlightSize",
             "timeout:  the same ssthresh, W = 1",
-            "linux-2.6: F = W;  W and Q in whole segments, which increments are counted for",
         ],
         source: "Baiocchi, Castellani, Vacirca, \"YeAH-TCP: yet another highspeed TCP\", PFLDnet 2007; tcp_yeah.c by \
                  the second author",
-    };
+        year: 2007,
+        signal: Signal::LossAndDelay,
+        details: r#"
+            A round counts if it has at least three samples. base is the minimum RTT of the connection. 80 is `q_max`, 1/8
+            is 1/`phi`, Q is divided by `gamma` = 1, W/2 is W/2^`epsilon`, F/8 is F/2^`delta`; 16 and 50 rounds are `rho`
+            and `zeta`.
 
-    fn settings() -> Vec<Setting<Self>> {
-        [vec![super::linux26::setting()], queue_settings(), round_settings(), hystart::settings("standard")].concat()
-    }
+            Wreno prevents the sender from yielding to flows that do not yield. It also rises without competing flows: if
+            slow start leaves a queue that never overflows, or if L > 1/8 long before Q > 80 (below 640 segments of μ base),
+            Wreno can reach W, and the queue then stays until a loss.
+        "#,
+        variants: &[
+            ("paper", "The equations above. The default, except in the profile `ns2-linux`."),
+            (
+                "linux-2.6",
+                r#"
+                tcp_yeah.c of Linux 2.6.22, as in ns-2; used by the profile `ns2-linux`. It uses W instead of F, whole
+                segments, and rounds as in `vegas` with that variant.
+            "#,
+            ),
+        ],
+        deviations: &[
+            Deviation {
+                scope: "paper",
+                source: "a loss reduces W (Linux)",
+                here: "a loss reduces FlightSize",
+                reason: "RFC 5681 §3.1",
+            },
+            Deviation {
+                scope: "paper",
+                source: "1/8 is computed with integers, so that any queue counts as long (ns-3)",
+                here: "computed with fractions",
+                reason: "the rule of the paper",
+            },
+            RECEIVE_BUFFER,
+        ],
+        checks: "The border between the modes; the reduction and its floor; the three reductions after a loss; on a path of \
+                 1000 segments the window of one flow moves between 1000 and 1080 plus the growth of a round, and uses 98 % \
+                 of the link.",
+        not_modelled: "",
+    };
 
     fn check(&self) -> Result<(), String> {
         self.hystart.check()
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
-        if self.variant == Variant::Linux26 {
-            return Box::new(Agent::new(linux26::Module26::new(self, start), &self.hystart, start));
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
+        if self.variant == Linux26Variant::Linux26 {
+            return Box::new(Agent::new(linux26::YeahLinux26::new(self, start), &self.hystart, start));
         }
         Box::new(Yeah::new(self, start))
     }
 }
-
-fn queue_settings() -> Vec<Setting<Config>> {
-    vec![
-        Setting::quantity("q_max", |config: &mut Config| &mut config.q_max, Unit::Plain, 1.0, 1e6)
-            .by_default("80")
-            .unit("segments")
-            .about("Qmax: with more in the queue the window gives it back."),
-        Setting::quantity("phi", |config: &mut Config| &mut config.phi, Unit::Plain, 0.01, 1e6)
-            .by_default("8")
-            .about("The window grows fast while queueing adds at most base/phi to the round-trip time."),
-        Setting::quantity("gamma", |config: &mut Config| &mut config.gamma, Unit::Plain, 1.0, 1000.0)
-            .by_default("1")
-            .about("The window gives back the queue divided by this."),
-        Setting::quantity("epsilon", |config: &mut Config| &mut config.epsilon, Unit::Plain, 0.1, 30.0)
-            .by_default("1")
-            .about("The window gives back W/2^epsilon at most."),
-        Setting::quantity("delta", |config: &mut Config| &mut config.delta, Unit::Plain, 1.0, 30.0)
-            .by_default("3")
-            .about("A loss takes W/2^delta at least."),
-    ]
-}
-
-fn round_settings() -> Vec<Setting<Config>> {
-    vec![
-        Setting::quantity("rho", |config: &mut Config| &mut config.rho, Unit::Plain, 0.0, 1e6)
-            .by_default("16")
-            .unit("RTTs")
-            .about("After so many slow rounds in a row a loss takes half of the window."),
-        Setting::quantity("zeta", |config: &mut Config| &mut config.zeta, Unit::Plain, 0.0, 1e6)
-            .by_default("50")
-            .unit("RTTs")
-            .about("After so many fast rounds what Reno would have is forgotten."),
-    ]
-}
-
-impl hystart::Choosable for Config {
-    fn hystart(&mut self) -> &mut hystart::Config {
-        &mut self.hystart
-    }
-}
-
 #[cfg(test)]
 mod tests;

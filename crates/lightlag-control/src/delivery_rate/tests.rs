@@ -10,7 +10,8 @@ fn at(ms: u64) -> Instant {
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// A sender on a path of 100 ms: its segments by number, and its pipe.
+/// A sender on a path of 100 ms. `next` and `first`: numbers of the next new and of the first unacknowledged segment.
+/// `pipe`: bytes in flight.
 struct Flow {
     sampler: RateSampler,
     next: u64,
@@ -23,7 +24,7 @@ impl Flow {
         Self { sampler: RateSampler::new(0), next: 0, first: 0, pipe: 0 }
     }
 
-    /// As ns-3 measures it, after a handshake of 100 ms.
+    /// Creates a sender that measures like ns-3, after a handshake of 100 ms.
     fn of_ns3() -> Self {
         let mut sampler = RateSampler::of_ns3(0);
         sampler.smoothed(RTT);
@@ -37,7 +38,7 @@ impl Flow {
         sent
     }
 
-    /// An ACK for these segments, after which all below `first` are acknowledged.
+    /// Returns the sample of an ACK for these segments. Then all segments below `first` are acknowledged.
     fn ack(&mut self, ms: u64, segments: impl IntoIterator<Item = u64>, first: u64) -> RateSample {
         for number in segments {
             self.sampler.delivered(at(ms), number, SIZE);
@@ -54,7 +55,7 @@ fn rate(sample: &RateSample) -> f64 {
 
 #[test]
 fn a_steady_flow_is_measured_at_its_rate() {
-    // A segment every 10 ms, acknowledged 100 ms later: 100 kB/s from the second round trip on.
+    // A segment every 10 ms, acknowledged 100 ms later: 100 kB/s after the first round trip.
     let mut flow = Flow::new();
     (0..10).for_each(|n| {
         flow.send(10 * n);
@@ -103,7 +104,7 @@ fn compressed_acks_are_measured_by_the_time_to_send() {
 
 #[test]
 fn a_burst_is_measured_by_the_time_to_acknowledge() {
-    // 10 segments leave at once; the bottleneck delivers one every 20 ms.
+    // 10 segments are sent together; the bottleneck delivers one every 20 ms.
     let mut flow = Flow::new();
     (0..10).for_each(|_| {
         flow.send(0);
@@ -139,8 +140,8 @@ fn segments_of_one_instant_are_ordered_by_their_number() {
 }
 
 #[test]
-fn an_interval_below_the_smallest_rtt_is_no_sample() {
-    // Taken as lost and sent again at 150 and 165 ms; the ACKs of the first copies arrive at 160 and 170 ms.
+fn an_interval_below_the_minimum_rtt_gives_no_sample() {
+    // Taken as lost and retransmitted at 150 and 165 ms; the ACKs of the first copies arrive at 160 and 170 ms.
     let mut flow = Flow::new();
     (0..3).for_each(|_| {
         flow.send(0);
@@ -157,7 +158,7 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
 }
 
 #[test]
-fn a_timeout_does_not_begin_the_measurement_anew() {
+fn a_timeout_does_not_restart_the_measurement() {
     // Delivered at 100 ms; a timeout at 300 ms takes all the rest as lost, and the ACK of its repair acknowledges that,
     // too.
     let mut flow = Flow::new();
@@ -172,7 +173,7 @@ fn a_timeout_does_not_begin_the_measurement_anew() {
     flow.pipe = 9 * SIZE;
     let sample = flow.ack(400, 1..10, 10);
     assert_eq!((sample.delivered, sample.interval), (9 * SIZE, Duration::from_millis(300)));
-    // With nothing outstanding, the next segment starts anew.
+    // With nothing outstanding, the next segment starts again.
     flow.send(500);
     assert_eq!(flow.ack(600, [10], 11).interval, RTT);
 }
@@ -190,7 +191,7 @@ fn losses_are_counted_from_the_sending_of_a_segment() {
     flow.pipe -= 2 * SIZE;
     flow.send(115);
     assert_eq!(flow.ack(120, [9], 0).lost, 2 * SIZE);
-    // The segment that left after both losses has seen none.
+    // The segment that was sent after both losses has seen none.
     assert_eq!(flow.ack(220, [10], 0).lost, 0);
 }
 
@@ -219,7 +220,7 @@ fn a_gap_in_the_supply_marks_samples_for_a_round_trip() {
 }
 
 #[test]
-fn a_start_from_idle_says_so() {
+fn a_start_from_idle_is_marked() {
     let mut flow = Flow::new();
     flow.sampler.check_application_limited(&Supply { unsent: 0, in_flight: 0, window: SIZE, to_repair: 0 });
     assert!(flow.send(10).app_limited);
@@ -246,7 +247,7 @@ fn parts_of_a_segment_count_once_each() {
     assert!(flow.sampler.snapshots.is_empty());
 }
 
-/// The rates of a steady flow of 100 kB/s with ten segments in flight, of which an ACK answers `every`.
+/// Returns the rates of a steady flow of 100 kB/s with ten segments in flight and an ACK for every `every` segments.
 fn steady_rates(mut flow: Flow, every: u64) -> Vec<f64> {
     (0..10).for_each(|n| {
         flow.send(10 * n);
@@ -266,16 +267,16 @@ fn steady_rates(mut flow: Flow, every: u64) -> Vec<f64> {
 #[test]
 fn ns3_measures_too_little_where_few_acks_cover_a_flight() {
     // Ten, five and two ACKs in a flight.
-    for (every, least) in [(1, 10.0 / 11.0), (2, 5.0 / 6.0), (5, 2.0 / 3.0)] {
+    for (every, ratio) in [(1, 10.0 / 11.0), (2, 5.0 / 6.0), (5, 2.0 / 3.0)] {
         let of_ns3 = steady_rates(Flow::of_ns3(), every);
         let exact = steady_rates(Flow::new(), every);
         let (last, exact) = (of_ns3[of_ns3.len() - 1], exact[exact.len() - 1]);
-        assert!((last / exact - least).abs() < 0.002, "{every}: {last} of {exact}");
+        assert!((last / exact - ratio).abs() < 0.002, "{every}: {last} of {exact}");
     }
 }
 
 #[test]
-fn a_sample_of_ns3_lasts_and_its_first_time_is_that_of_the_simulation() {
+fn a_sample_of_ns3_lasts_and_starts_at_the_time_of_the_simulation() {
     let mut flow = Flow::of_ns3();
     (0..4).for_each(|_| {
         flow.send(1000);
@@ -293,23 +294,23 @@ fn a_sample_of_ns3_lasts_and_its_first_time_is_that_of_the_simulation() {
 }
 
 #[test]
-fn intervals_of_ns3_are_compared_with_the_smallest_smoothed_round_trip_time() {
+fn intervals_of_ns3_are_compared_with_the_minimum_smoothed_round_trip_time() {
     let mut flow = Flow { sampler: RateSampler::of_ns3(0), ..Flow::new() };
-    // The handshake waited for a route. The smallest sample, RTT, does not matter.
+    // The handshake waited for a route. The minimum sample, RTT, does not matter.
     flow.sampler.smoothed(Duration::from_millis(300));
     flow.send(1000);
     assert_eq!(flow.ack(1100, [0], 1).interval.as_nanos(), 1_100_000_000);
     (0..2).for_each(|_| {
         flow.send(1100);
     });
-    // 275 ms = (7 · 300 + 100) / 8, and 200 ms since the first segment left.
+    // 275 ms = (7 · 300 + 100) / 8, and 200 ms since the first segment was sent.
     flow.sampler.smoothed(Duration::from_millis(275));
     let short = flow.ack(1200, [1], 2);
     assert_eq!((short.bytes_per_second(), short.delivered), (None, SIZE));
     // Until a newer segment is delivered there is neither a rate nor an amount.
     let none = flow.ack(1210, [2], 3);
     assert_eq!((none.bytes_per_second(), none.delivered), (None, 0));
-    // The next time is again that of the simulation.
+    // The next time is again the time of the simulation.
     flow.send(1210);
     flow.sampler.smoothed(Duration::from_millis(290));
     assert_eq!(flow.ack(1310, [3], 4).interval.as_nanos(), 1_310_000_000);

@@ -1,4 +1,4 @@
-//! Heaps: with the position of every entity, or with stale entries.
+//! Heaps as event queues: one retains stale entries, the others track the position of every entity.
 
 use crate::{NEVER, Queue};
 use std::cmp::Reverse;
@@ -15,8 +15,8 @@ fn parts(key: u128) -> (u64, u32) {
     ((key >> 64) as u64, key as u32)
 }
 
-/// The standard library's heap. An entry that moves closer is pushed again; the older one stays and is skipped when it
-/// surfaces.
+/// The standard library's heap. An entry that moves closer is pushed again; the older one stays, and is skipped when it
+/// reaches the top.
 pub struct LazyStdHeap {
     heap: BinaryHeap<Reverse<u128>>,
     /// The true deadline of each entity.
@@ -40,7 +40,7 @@ impl Queue for LazyStdHeap {
     #[inline]
     fn next(&mut self) -> (u64, u32) {
         loop {
-            let top = self.heap.peek_mut().expect("something is always pending");
+            let top = self.heap.peek_mut().expect("an event is always pending");
             let (time, entity) = parts(top.0);
             if self.due[entity as usize] == time {
                 return (time, entity);
@@ -52,7 +52,7 @@ impl Queue for LazyStdHeap {
     #[inline]
     fn settle(&mut self, entity: u32, time: u64) {
         self.due[entity as usize] = time;
-        let mut top = self.heap.peek_mut().expect("something is always pending");
+        let mut top = self.heap.peek_mut().expect("an event is always pending");
         if time == NEVER {
             PeekMut::pop(top);
         } else {
@@ -61,7 +61,7 @@ impl Queue for LazyStdHeap {
     }
 }
 
-/// A binary heap with the position of every entity.
+/// A binary heap that tracks the position of every entity.
 pub struct IndexedBinaryHeap {
     heap: Vec<u128>,
     position: Vec<u32>,
@@ -69,28 +69,28 @@ pub struct IndexedBinaryHeap {
 
 impl IndexedBinaryHeap {
     #[inline]
-    fn put(&mut self, at: usize, key: u128) {
-        self.heap[at] = key;
-        self.position[key as u32 as usize] = at as u32;
+    fn put(&mut self, index: usize, key: u128) {
+        self.heap[index] = key;
+        self.position[key as u32 as usize] = index as u32;
     }
 
     #[inline]
-    fn up(&mut self, mut at: usize, key: u128) {
-        while at > 0 {
-            let parent = (at - 1) / 2;
+    fn up(&mut self, mut index: usize, key: u128) {
+        while index > 0 {
+            let parent = (index - 1) / 2;
             if self.heap[parent] <= key {
                 break;
             }
-            self.put(at, self.heap[parent]);
-            at = parent;
+            self.put(index, self.heap[parent]);
+            index = parent;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 
     #[inline]
-    fn down(&mut self, mut at: usize, key: u128) {
+    fn down(&mut self, mut index: usize, key: u128) {
         loop {
-            let mut child = 2 * at + 1;
+            let mut child = 2 * index + 1;
             if child >= self.heap.len() {
                 break;
             }
@@ -98,10 +98,10 @@ impl IndexedBinaryHeap {
             if key <= self.heap[child] {
                 break;
             }
-            self.put(at, self.heap[child]);
-            at = child;
+            self.put(index, self.heap[child]);
+            index = child;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 }
 
@@ -113,12 +113,12 @@ impl Queue for IndexedBinaryHeap {
     #[inline]
     fn arm(&mut self, entity: u32, time: u64) {
         let key = key(time, entity);
-        let at = self.position[entity as usize];
-        if at == ABSENT {
+        let position = self.position[entity as usize];
+        if position == ABSENT {
             self.heap.push(key);
             self.up(self.heap.len() - 1, key);
-        } else if key < self.heap[at as usize] {
-            self.up(at as usize, key);
+        } else if key < self.heap[position as usize] {
+            self.up(position as usize, key);
         }
     }
 
@@ -134,15 +134,15 @@ impl Queue for IndexedBinaryHeap {
             return;
         }
         self.position[entity as usize] = ABSENT;
-        let last = self.heap.pop().expect("the entity stands in the heap");
+        let last = self.heap.pop().expect("the entity is in the heap");
         if !self.heap.is_empty() {
             self.down(0, last);
         }
     }
 }
 
-/// [`LinedHeap`] without its layout: the root is entry 0, and the children of entry i start at 4·i + 1 and lie across
-/// two cache lines.
+/// [`LinedHeap`] without its memory layout: the root is entry 0, and the children of entry i start at 4·i + 1, so that
+/// they usually lie in two cache lines.
 pub struct PlainHeap {
     heap: Vec<u128>,
     position: Vec<u32>,
@@ -150,37 +150,39 @@ pub struct PlainHeap {
 
 impl PlainHeap {
     #[inline]
-    fn put(&mut self, at: usize, key: u128) {
-        self.heap[at] = key;
-        self.position[key as u32 as usize] = at as u32;
+    fn put(&mut self, index: usize, key: u128) {
+        self.heap[index] = key;
+        self.position[key as u32 as usize] = index as u32;
     }
 
     #[inline]
-    fn up(&mut self, mut at: usize, key: u128) {
-        while at > 0 {
-            let parent = (at - 1) / 4;
+    fn up(&mut self, mut index: usize, key: u128) {
+        while index > 0 {
+            let parent = (index - 1) / 4;
             if self.heap[parent] <= key {
                 break;
             }
-            self.put(at, self.heap[parent]);
-            at = parent;
+            self.put(index, self.heap[parent]);
+            index = parent;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 
     #[inline]
-    fn down(&mut self, mut at: usize, key: u128) {
+    fn down(&mut self, mut index: usize, key: u128) {
         loop {
-            let first = 4 * at + 1;
+            let first = 4 * index + 1;
             let Some(children) = self.heap.get(first..(first + 4).min(self.heap.len())) else { break };
-            let Some((offset, least)) = children.iter().copied().enumerate().min_by_key(|child| child.1) else { break };
-            if key <= least {
+            let Some((offset, min_key)) = children.iter().copied().enumerate().min_by_key(|child| child.1) else {
+                break;
+            };
+            if key <= min_key {
                 break;
             }
-            self.put(at, least);
-            at = first + offset;
+            self.put(index, min_key);
+            index = first + offset;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 }
 
@@ -192,12 +194,12 @@ impl Queue for PlainHeap {
     #[inline]
     fn arm(&mut self, entity: u32, time: u64) {
         let key = key(time, entity);
-        let at = self.position[entity as usize];
-        if at == ABSENT {
+        let position = self.position[entity as usize];
+        if position == ABSENT {
             self.heap.push(key);
             self.up(self.heap.len() - 1, key);
-        } else if key < self.heap[at as usize] {
-            self.up(at as usize, key);
+        } else if key < self.heap[position as usize] {
+            self.up(position as usize, key);
         }
     }
 
@@ -213,7 +215,7 @@ impl Queue for PlainHeap {
             return;
         }
         self.position[entity as usize] = ABSENT;
-        let last = self.heap.pop().expect("the entity stands in the heap");
+        let last = self.heap.pop().expect("the entity is in the heap");
         if !self.heap.is_empty() {
             self.down(0, last);
         }
@@ -225,60 +227,62 @@ impl Queue for PlainHeap {
 #[repr(align(64))]
 struct Siblings([u128; 4]);
 
-/// The position of the root, so that the children of the entry at `i` fill the line at `4 (i - 2)`.
+/// Index of the root. With this one, the children of entry `i` are the four entries that start at `4 (i - 2)`, which
+/// fill one cache line.
 const ROOT: usize = 3;
 
-/// The key of free places, larger than every other.
+/// Key of unused entries, larger than every other key.
 const FREE: u128 = u128::MAX;
 
-/// A 4-ary heap with the position of every entity, whose siblings share a cache line and are compared without branches.
+/// A 4-ary heap that tracks the position of every entity. Siblings share a cache line and are compared without
+/// branches.
 pub struct LinedHeap {
     lines: Vec<Siblings>,
-    /// The first free place.
+    /// Index of the first unused entry.
     end: usize,
     position: Vec<u32>,
 }
 
 impl LinedHeap {
     #[inline]
-    fn at(&self, at: usize) -> u128 {
-        self.lines[at / 4].0[at % 4]
+    fn at(&self, index: usize) -> u128 {
+        self.lines[index / 4].0[index % 4]
     }
 
     #[inline]
-    fn put(&mut self, at: usize, key: u128) {
-        self.lines[at / 4].0[at % 4] = key;
-        self.position[key as u32 as usize] = at as u32;
+    fn put(&mut self, index: usize, key: u128) {
+        self.lines[index / 4].0[index % 4] = key;
+        self.position[key as u32 as usize] = index as u32;
     }
 
     #[inline]
-    fn up(&mut self, mut at: usize, key: u128) {
-        while at > ROOT {
-            let parent = at / 4 + 2;
+    fn up(&mut self, mut index: usize, key: u128) {
+        while index > ROOT {
+            let parent = index / 4 + 2;
             let above = self.at(parent);
             if above <= key {
                 break;
             }
-            self.put(at, above);
-            at = parent;
+            self.put(index, above);
+            index = parent;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 
     #[inline]
-    fn down(&mut self, mut at: usize, key: u128) {
-        while let Some(Siblings([a, b, c, d])) = self.lines.get(at - 2) {
+    fn down(&mut self, mut index: usize, key: u128) {
+        while let Some(Siblings([a, b, c, d])) = self.lines.get(index - 2) {
             let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
             let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
-            let (least, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
+            let (min_key, offset) = if right < left { (*right, right_at) } else { (*left, left_at) };
             // The line after the end holds only FREE.
-            if key <= least {
+            if key <= min_key {
                 break;
             }
-            self.put(at, least);
-            at = 4 * (at - 2) + offset;
+            self.put(index, min_key);
+            index = 4 * (index - 2) + offset;
         }
-        self.put(at, key);
+        self.put(index, key);
     }
 }
 
@@ -291,12 +295,12 @@ impl Queue for LinedHeap {
     #[inline]
     fn arm(&mut self, entity: u32, time: u64) {
         let key = key(time, entity);
-        let at = self.position[entity as usize];
-        if at == ABSENT {
+        let position = self.position[entity as usize];
+        if position == ABSENT {
             self.end += 1;
             self.up(self.end - 1, key);
-        } else if key < self.at(at as usize) {
-            self.up(at as usize, key);
+        } else if key < self.at(position as usize) {
+            self.up(position as usize, key);
         }
     }
 

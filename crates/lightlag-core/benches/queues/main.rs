@@ -1,14 +1,14 @@
-//! Compares event queues on a mix of events like that of a simulation.
+//! Compares event queues on a mix of events as in a simulation.
 //!
-//! `cargo bench -p lightlag-core --bench queues` drives the shipped queue and its rivals through the same events. It
-//! prints nanoseconds of CPU time for each, and the ratio to the shipped one. All of them must give the same order,
-//! which a checksum proves.
+//! `cargo bench -p lightlag-core --bench queues` runs the shipped queue and its candidates with the same events. It
+//! prints the CPU time per event of each in nanoseconds, and the ratio to the shipped one. A checksum proves that all
+//! of them return the same order.
 //!
-//! The mix is that of a network: half of the entities are links, half are connections. A link that wakes has delivered
-//! a packet. It wakes again after its own nearly constant delay, or falls idle while another link, idle so far, takes a
-//! packet. Half of the packets reach a connection and move its deadline, which lies far ahead: the entry stays in
-//! place, and the connection that wakes early settles on its true deadline. Sometimes a deadline moves closer (a
-//! delayed ACK) and the entry moves.
+//! The mix is modelled on a network: half of the entities are links, half are connections. The event of a link delivers
+//! a packet. The next one follows after its nearly constant delay, or the link becomes idle while another, idle link
+//! takes over a packet. Half of the packets reach a connection and postpone its deadline, which is far ahead. Its entry
+//! in the queue does not move: it fires early, and the connection then sets its true deadline. Sometimes a deadline
+//! moves closer (a delayed ACK) and the entry moves.
 
 mod heaps;
 mod trees;
@@ -18,18 +18,18 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use std::hint::black_box;
 
-/// No entry.
+/// Time of an entity without an event.
 const NEVER: u64 = u64::MAX;
 
-/// The operations of an event queue: the contract of [`EventQueue`] in bare numbers.
+/// Operations of an event queue: the contract of [`EventQueue`] in plain numbers.
 trait Queue {
-    /// A queue for entities 0 to `entities - 1`.
+    /// Returns a queue for entities 0 to `entities - 1`.
     fn new(entities: usize) -> Self;
-    /// Wakes the entity at `time` or earlier.
+    /// Schedules the entity at `time` or earlier.
     fn arm(&mut self, entity: u32, time: u64);
-    /// The earliest entry.
+    /// Returns the earliest entry.
     fn next(&mut self) -> (u64, u32);
-    /// The entity of the earliest entry next wakes at `time`, or not at all.
+    /// Completes the event of the earliest entry's entity, and schedules its next one at `time`, if any.
     fn settle(&mut self, entity: u32, time: u64);
 }
 
@@ -45,7 +45,7 @@ impl Queue for EventQueue {
 
     #[inline]
     fn next(&mut self) -> (u64, u32) {
-        let (time, entity) = self.next_until(Instant::MAX).expect("something is always pending");
+        let (time, entity) = self.next_until(Instant::MAX).expect("an event is always pending");
         (time.as_nanos(), entity.0)
     }
 
@@ -55,7 +55,8 @@ impl Queue for EventQueue {
     }
 }
 
-/// No queue: the cost of the events themselves. Its order is round robin, so its checksum is its own.
+/// Stand-in for a queue, to measure the cost of the events themselves. It returns the entities in round-robin order, so
+/// its checksum differs.
 struct Nothing {
     entities: u32,
     now: u64,
@@ -83,7 +84,7 @@ impl Queue for Nothing {
     }
 }
 
-/// The events, apart from the queue.
+/// The mix of events: its state outside the queue.
 struct Mix {
     links: u32,
     /// The delay of each link between two arrivals.
@@ -99,7 +100,7 @@ const RETRANSMISSION_TIMEOUT: u64 = 200_000_000;
 const DELAYED_ACK: u64 = 40_000_000;
 
 impl Mix {
-    /// Half of the links carry packets from the start.
+    /// Returns a mix in which half of the links carry packets from the start.
     fn new(entities: usize, queue: &mut impl Queue) -> Self {
         let links = (entities / 2) as u32;
         let mut mix = Self {
@@ -126,7 +127,7 @@ impl Mix {
         mix
     }
 
-    /// Xorshift64: cheap, and the same on every machine.
+    /// Returns a number from Xorshift64: cheap, and the same on every machine.
     #[inline]
     fn draw(&mut self) -> u64 {
         self.random ^= self.random << 13;
@@ -176,8 +177,8 @@ impl Mix {
     }
 }
 
-/// Nanoseconds of CPU time of this process. Nothing here calls the kernel, which splits the sum into user and system
-/// time by ticks, too coarse for short rounds.
+/// Returns the CPU time of this process in nanoseconds: the sum of user and system time. The kernel separates the two
+/// by ticks, which is too coarse for short rounds, and nothing here calls the kernel.
 fn cpu_nanos() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts CPU time");
     ((usage.user_time() + usage.system_time()).num_microseconds() * 1000).unsigned_abs()
@@ -185,7 +186,7 @@ fn cpu_nanos() -> u64 {
 
 /// A queue under measurement.
 trait Contest {
-    /// Handles some events. Returns nanoseconds per event, and the checksum of the order.
+    /// Handles a number of events. Returns nanoseconds per event, and the checksum of the order.
     fn round(&mut self, events: u64) -> (f64, u64);
 }
 
@@ -208,25 +209,25 @@ fn contender<Q: Queue + 'static>(entities: usize) -> Box<dyn Contest> {
     Box::new(Contender { queue, mix })
 }
 
-/// A name with its constructor.
+/// Name of a queue, and its constructor.
 type Row = (&'static str, fn(usize) -> Box<dyn Contest>);
 
 const ROWS: [Row; 9] = [
-    ("tournament, 8 keys a match (shipped)", contender::<EventQueue>),
-    ("indexed 4-ary heap, a line for siblings", contender::<heaps::LinedHeap>),
+    ("tournament, 8 keys per match (shipped)", contender::<EventQueue>),
+    ("indexed 4-ary heap, siblings in one line", contender::<heaps::LinedHeap>),
     ("indexed 4-ary heap, plain layout", contender::<heaps::PlainHeap>),
     ("indexed binary heap", contender::<heaps::IndexedBinaryHeap>),
     ("std BinaryHeap with stale entries", contender::<heaps::LazyStdHeap>),
-    ("tournament, 2 wide keys a match", contender::<trees::Tournament>),
-    ("tournament, 8 times a match", contender::<trees::WideTournament>),
+    ("tournament, 2 wide keys per match", contender::<trees::Tournament>),
+    ("tournament, 8 times per match", contender::<trees::WideTournament>),
     ("calendar queue, width known", contender::<trees::Calendar>),
     ("no queue: the events alone", contender::<Nothing>),
 ];
 
 const ROUNDS: usize = 8;
 
-/// The best round of each row in nanoseconds per event. The rows alternate, so that a busy moment of the machine
-/// affects all of them.
+/// Returns the best round of each row in nanoseconds per event. The rows alternate, so that a busy moment of the
+/// machine affects all of them.
 fn measure(entities: usize) -> Vec<f64> {
     let events = 1_000_000;
     let mut contenders: Vec<_> = ROWS.iter().map(|(_, contender)| contender(entities)).collect();
@@ -252,9 +253,9 @@ fn main() {
     print!("| {:41} |", "entities");
     sizes.iter().for_each(|size| print!("{size:>16} |"));
     println!("\n|{:-<43}|{}", "", "----------------:|".repeat(sizes.len()));
-    for (at, (name, _)) in ROWS.iter().enumerate() {
+    for (row, (name, _)) in ROWS.iter().enumerate() {
         print!("| {name:41} |");
-        columns.iter().for_each(|column| print!("{:7.1} ({:4.2} ×) |", column[at], column[at] / column[0]));
+        columns.iter().for_each(|column| print!("{:7.1} ({:4.2} ×) |", column[row], column[row] / column[0]));
         println!();
     }
 }

@@ -1,4 +1,4 @@
-//! Structures with a fixed place for every entity.
+//! Event queues with a fixed slot for every entity.
 
 use crate::{NEVER, Queue};
 
@@ -12,15 +12,15 @@ pub struct Tournament {
 impl Tournament {
     #[inline]
     fn set(&mut self, entity: u32, key: u128) {
-        let mut at = self.leaves + entity as usize;
-        self.nodes[at] = key;
-        while at > 1 {
-            let winner = self.nodes[at].min(self.nodes[at ^ 1]);
-            at /= 2;
-            if self.nodes[at] == winner {
+        let mut node = self.leaves + entity as usize;
+        self.nodes[node] = key;
+        while node > 1 {
+            let winner = self.nodes[node].min(self.nodes[node ^ 1]);
+            node /= 2;
+            if self.nodes[node] == winner {
                 break;
             }
-            self.nodes[at] = winner;
+            self.nodes[node] = winner;
         }
     }
 }
@@ -51,7 +51,7 @@ impl Queue for Tournament {
     }
 }
 
-/// Eight times, one cache line.
+/// Eight times in one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Match([u64; 8]);
@@ -64,8 +64,8 @@ impl Match {
     }
 }
 
-/// A tournament with eight in a match and only times: the winner is found on the way down from the root, and a tie goes
-/// to the first, which is the lower entity.
+/// A tournament with eight slots per match, which store only times. The winner is found on the path down from the root.
+/// A tie goes to the first slot, and therefore to the lower entity.
 pub struct WideTournament {
     /// The leaves first, the root (one match) last.
     rounds: Vec<Vec<Match>>,
@@ -74,15 +74,15 @@ pub struct WideTournament {
 impl WideTournament {
     #[inline]
     fn set(&mut self, entity: u32, time: u64) {
-        let (mut at, mut time) = (entity as usize, time);
+        let (mut index, mut time) = (entity as usize, time);
         for round in &mut self.rounds {
-            let place = &mut round[at / 8];
-            if place.0[at % 8] == time {
+            let group = &mut round[index / 8];
+            if group.0[index % 8] == time {
                 break;
             }
-            place.0[at % 8] = time;
-            time = place.least();
-            at /= 8;
+            group.0[index % 8] = time;
+            time = group.least();
+            index /= 8;
         }
     }
 }
@@ -90,14 +90,14 @@ impl WideTournament {
 impl Queue for WideTournament {
     fn new(entities: usize) -> Self {
         let mut rounds = Vec::new();
-        let mut places = entities;
+        let mut slots = entities;
         loop {
-            let matches = places.div_ceil(8);
+            let matches = slots.div_ceil(8);
             rounds.push(vec![Match([NEVER; 8]); matches]);
             if matches == 1 {
                 return Self { rounds };
             }
-            places = matches;
+            slots = matches;
         }
     }
 
@@ -110,13 +110,13 @@ impl Queue for WideTournament {
 
     #[inline]
     fn next(&mut self) -> (u64, u32) {
-        let (mut at, mut time) = (0, 0);
+        let (mut index, mut time) = (0, 0);
         for round in self.rounds.iter().rev() {
-            let place = &round[at];
-            time = place.least();
-            at = 8 * at + place.0.iter().position(|t| *t == time).unwrap_or(0);
+            let group = &round[index];
+            time = group.least();
+            index = 8 * index + group.0.iter().position(|t| *t == time).unwrap_or(0);
         }
-        (time, at as u32)
+        (time, index as u32)
     }
 
     #[inline]
@@ -127,11 +127,12 @@ impl Queue for WideTournament {
 
 const NONE: u32 = u32::MAX;
 
-/// A calendar: days of equal width, each a list of the entities that wake on it, this year or later. The width is the
-/// mean time between events, which the mix knows. A real calendar would have to find it.
+/// A calendar queue: days of equal width, each with a list of the entities that have an event on that day of this year
+/// or a later one. The width is the mean time between events, which the mix determines. A real calendar queue would
+/// have to estimate it.
 pub struct Calendar {
     days: Vec<u32>,
-    /// The day is `time >> shift`.
+    /// Width of a day as a power of two: the day of a time is `time >> shift`.
     shift: u32,
     /// The deadline of each entity, and its neighbours on that day.
     entries: Vec<Entry>,
@@ -180,7 +181,7 @@ impl Calendar {
 
 impl Queue for Calendar {
     fn new(entities: usize) -> Self {
-        // A quarter of the entities are busy links that wake every 0.3 ms (the harmonic mean of their delays).
+        // A quarter of the entities are busy links with an event every 0.3 ms (the harmonic mean of their delays).
         let gap = (300_000 / (entities as u64 / 4)).max(1);
         Self {
             days: vec![NONE; (2 * entities).next_power_of_two()],
@@ -205,13 +206,13 @@ impl Queue for Calendar {
     fn next(&mut self) -> (u64, u32) {
         loop {
             let mut first = (NEVER, NONE);
-            let mut at = self.days[self.today as usize & (self.days.len() - 1)];
-            while at != NONE {
-                let Entry { time, next, .. } = self.entries[at as usize];
+            let mut index = self.days[self.today as usize & (self.days.len() - 1)];
+            while index != NONE {
+                let Entry { time, next, .. } = self.entries[index as usize];
                 if time >> self.shift == self.today {
-                    first = first.min((time, at));
+                    first = first.min((time, index));
                 }
-                at = next;
+                index = next;
             }
             if first.1 != NONE {
                 return first;

@@ -2,19 +2,20 @@
 
 use crate::Bytes;
 
-/// The requested limit of waiting data. The packet in transmission does not count.
+/// Limit of the waiting data as configured. The packet in transmission does not count.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
     /// Packets, at least 1.
     Packets(u64),
     /// Bytes at the network layer.
     Bytes(Bytes),
-    /// Multiples of the link's rate × the longest round trip of the flows that cross it, above 0.
+    /// Bandwidth-delay products, above 0: multiples of the link's rate times the longest round trip of the flows that
+    /// cross it.
     Bdp(f64),
 }
 
 impl Limit {
-    /// Whether both are in the same unit and this one is smaller; `None` if they cannot be compared.
+    /// Returns true if both are in the same unit and this one is smaller; `None` if they cannot be compared.
     pub fn is_below(self, other: Self) -> Option<bool> {
         match (self, other) {
             (Self::Packets(a), Self::Packets(b)) => Some(a < b),

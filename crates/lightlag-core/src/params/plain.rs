@@ -1,4 +1,4 @@
-//! Parameters as plain values: a table of flags, numbers and texts, as it stands inside the options of a transport.
+//! Parameters as plain values: a table of flags, numbers and strings, as in the options of a transport.
 
 use super::{Parameter, Range, Setting, Value};
 use crate::{Duration, Probability};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A value as a scenario writes it.
+/// A value as written in a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Plain {
@@ -16,9 +16,9 @@ pub enum Plain {
     Flag(bool),
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// A value that no parameter has.
+    /// A value of any other type, which no parameter accepts.
     #[serde(skip_serializing)]
     Other(IgnoredAny),
 }
@@ -35,7 +35,7 @@ impl fmt::Display for Plain {
 }
 
 impl Range {
-    /// The allowed values, in words.
+    /// Returns the allowed values, in words.
     ///
     /// # Panics
     /// For values that have no plain form: limits, lists and tables.
@@ -44,7 +44,7 @@ impl Range {
             Self::Flag => "true or false".to_owned(),
             Self::Count { least, most, .. } => format!("a whole number from {least} to {most}"),
             Self::Number { least, most } => between("a number", f64::from(*least), *most),
-            Self::AtLeast { least, .. } => format!("a number from {least} on"),
+            Self::AtLeast { least, .. } => format!("a number, at least {least}"),
             Self::Quantity { least, most, .. } => between("a number", *least, *most),
             Self::Whole { least, most } => between("a whole number", *least, *most),
             Self::Probability { .. } => "a probability from 0 to 1".to_owned(),
@@ -60,7 +60,7 @@ impl Range {
         }
     }
 
-    /// A plain value of this range; `None` for any other.
+    /// Returns a plain value of this range; `None` for any other.
     fn read(&self, plain: &Plain) -> Option<Value> {
         match (self, plain) {
             (Self::Flag, Plain::Flag(on)) => Some(Value::Flag(*on)),
@@ -94,7 +94,7 @@ impl Range {
         }
     }
 
-    /// The plain form of a value of this range.
+    /// Returns the plain form of a value of this range.
     fn plain(&self, value: &Value) -> Plain {
         match (value, self) {
             (Value::Flag(on), _) => Plain::Flag(*on),
@@ -137,18 +137,18 @@ impl Range {
     }
 }
 
-/// The numbers of a range in words, where infinite bounds are none.
-fn between(what: &str, least: f64, most: f64) -> String {
-    match (least.is_finite(), most.is_finite()) {
-        (true, true) => format!("{what} from {least} to {most}"),
-        (true, false) => format!("{what} from {least} on"),
-        (false, true) => format!("{what} up to {most}"),
+/// Returns a range of numbers in words, without infinite bounds.
+fn between(what: &str, min: f64, max: f64) -> String {
+    match (min.is_finite(), max.is_finite()) {
+        (true, true) => format!("{what} from {min} to {max}"),
+        (true, false) => format!("{what}, at least {min}"),
+        (false, true) => format!("{what} up to {max}"),
         (false, false) => what.to_owned(),
     }
 }
 
 impl Parameter {
-    /// The value that a plain one stands for.
+    /// Returns the value that a plain one represents.
     ///
     /// # Errors
     /// If it is not in the range.
@@ -156,14 +156,14 @@ impl Parameter {
         read_one(self.key, &self.range, plain)
     }
 
-    /// The plain form of a value that is kept as a number, as those of custom algorithms are: 1 is true.
+    /// Returns the plain form of a value that is stored as a number, as in custom algorithms: for a flag, 1 is true.
     pub fn plain(&self, number: f64) -> Plain {
         if matches!(self.range, Range::Flag) { Plain::Flag(number != 0.0) } else { Plain::Number(number) }
     }
 }
 
 impl Value {
-    /// A flag or a number as a number: true is 1.
+    /// Returns a flag or a number as a number: true is 1.
     ///
     /// # Panics
     /// If it is of another kind.
@@ -180,8 +180,8 @@ fn read_one(key: &str, range: &Range, plain: &Plain) -> Result<Value, String> {
     range.read(plain).ok_or_else(|| format!("{key}: {plain} is not {}", range.in_words()))
 }
 
-impl<C: Clone> Setting<C> {
-    /// Its default in words: the one that it declares, or the value in `defaults`.
+impl<C: Clone + 'static> Setting<C> {
+    /// Returns the default in words: the declared one, or the value in `defaults`.
     pub fn default_in_words(&self, defaults: &C) -> String {
         match (self.shown_default, self.range.plain(&self.get(defaults))) {
             (Some(shown), _) => shown.to_owned(),
@@ -197,11 +197,14 @@ impl<C: Clone> Setting<C> {
     }
 }
 
-/// Reads the parameters in `table`. Those left out have their defaults.
+/// Reads the parameters in `table`. Omitted parameters have their defaults.
 ///
 /// # Errors
-/// Names every key that is not a parameter, and every value that is out of its range.
-pub fn read<C: Clone + Default>(settings: &[Setting<C>], mut table: BTreeMap<String, Plain>) -> Result<C, String> {
+/// The message lists every key that is not a parameter, and every value that is out of its range.
+pub fn read<C: Clone + Default + 'static>(
+    settings: &[Setting<C>],
+    mut table: BTreeMap<String, Plain>,
+) -> Result<C, String> {
     let mut config = C::default();
     let mut errors = Vec::new();
     // In the order of the settings, because a later one may depend on an earlier one.
@@ -219,8 +222,8 @@ pub fn read<C: Clone + Default>(settings: &[Setting<C>], mut table: BTreeMap<Str
     if errors.is_empty() { Ok(config) } else { Err(errors.join("; ")) }
 }
 
-/// The values of `config` that differ from those implied by the earlier settings.
-pub fn differences<C: Clone + Default>(settings: &[Setting<C>], config: &C) -> Vec<(&'static str, Plain)> {
+/// Returns the values of `config` that differ from the defaults, where a setting may change the defaults of later ones.
+pub fn differences<C: Clone + Default + 'static>(settings: &[Setting<C>], config: &C) -> Vec<(&'static str, Plain)> {
     let mut base = C::default();
     let mut different = Vec::new();
     for setting in settings {
@@ -233,9 +236,10 @@ pub fn differences<C: Clone + Default>(settings: &[Setting<C>], config: &C) -> V
     different
 }
 
-/// `config` with `word` for the parameter that is left to something else, because its word is `open`. Parameters that differ from
-/// their defaults stay.
-pub fn decided<C: Clone + Default>(settings: &[Setting<C>], config: &C, open: &str, word: &str) -> C {
+/// Returns `config` with a definite choice, if one of its parameters has the keyword `open`, which leaves the choice to
+/// the caller: that parameter is set to `word`. Parameters that differ from their defaults are unchanged; the others
+/// follow the choice.
+pub fn decided<C: Clone + Default + 'static>(settings: &[Setting<C>], config: &C, open: &str, word: &str) -> C {
     let chosen_word = |setting: &Setting<C>| match (setting.range, setting.get(config)) {
         (Range::Word { words, .. }, Value::Word(index)) if words[index] == open => {
             words.iter().position(|known| *known == word)
@@ -259,8 +263,8 @@ pub fn decided<C: Clone + Default>(settings: &[Setting<C>], config: &C, open: &s
     chosen
 }
 
-/// The schema of a table with these settings and the key `word`, whose value is `name`.
-pub fn schema<C: Clone + Default>(word: &str, name: &str, settings: &[Setting<C>]) -> Schema {
+/// Returns the schema of a table with these settings, and with the key `word`, whose value is always `name`.
+pub fn schema<C: Clone + Default + 'static>(word: &str, name: &str, settings: &[Setting<C>]) -> Schema {
     let mut properties = json_schema!({ word: { "const": name } });
     for setting in settings {
         let description = format!("{} Default: {}.", setting.about, setting.default_in_words(&C::default()));

@@ -2,49 +2,52 @@
 
 use super::{Parameter, Setting, Value};
 
-/// A model with settings: one of several, by name.
-pub trait Described: Clone + Default {
-    /// A paragraph about its behaviour, whose first sentence stands alone, and its publication.
+/// A model with settings, one of several that a scenario chooses from by name.
+pub trait Described: Clone + Default + 'static {
+    /// Paragraph about the behaviour and the publication of the model. The first sentence is also shown alone.
     const ABOUT: &'static str;
 
-    /// Its parameters.
-    fn settings() -> Vec<Setting<Self>>;
+    /// Returns the parameters, if there are any.
+    fn settings() -> Vec<Setting<Self>> {
+        Vec::new()
+    }
 }
 
 /// A choice of one model among several, with the parameters of each.
 pub trait Registered: Clone {
-    /// The names, in the order of the registry.
+    /// Names of the models, in the order of the registry.
     const NAMES: &'static [&'static str];
 
-    /// The model of this name with its defaults.
+    /// Returns the model of this name with its defaults.
     fn named(name: &str) -> Option<Self>;
 
-    /// Every registered model with its defaults, in the order of the registry.
+    /// Returns every registered model with its defaults, in the order of the registry.
     fn all() -> Vec<Self> {
         Self::NAMES.iter().filter_map(|name| Self::named(name)).collect()
     }
 
-    /// Its name.
+    /// Returns the name of the model.
     fn name(&self) -> &'static str;
 
-    /// A paragraph about it.
+    /// Returns a paragraph about the model.
     fn about(&self) -> &'static str;
 
-    /// Its parameters, with their defaults.
+    /// Returns the parameters, with their defaults.
     fn parameters(&self) -> Vec<Parameter>;
 
-    /// The value of the parameter with this index.
+    /// Returns the value of the parameter with this index.
     fn get(&self, index: usize) -> Value;
 
-    /// Gives the parameter with this index a value of its range.
+    /// Sets the parameter with this index to a value in its range.
     fn set(&mut self, index: usize, value: Value);
 
-    /// The reason for which the parameter with this index does not go with those before it, if there is one.
+    /// Returns the reason why the parameter with this index cannot be combined with those before it, if there is one.
     fn check(&self, index: usize) -> Option<&'static str>;
 }
 
-/// Makes an enum of [`Described`] models, which is [`Registered`], from a line for each: variant, name, type. A last line
-/// `+ Own(own::Own);` adds a variant for custom models, which have a name and no parameters of this kind.
+/// Declares an enum of [`Described`] models, which is [`Registered`], with one line each: variant, name, type. A last
+/// line `+ Own(own::Own);` adds a variant for custom models, which have names of their own and do not declare their
+/// parameters here.
 ///
 /// ```
 /// use lightlag_core::params::{Described, Registered, Setting};
@@ -78,7 +81,7 @@ macro_rules! registry {
         $(#[$meta])*
         pub enum $choice {
             $(#[doc = concat!("`", $name, "`")] $variant($model),)*
-            $(/// One from outside.
+            $(/// Custom model.
             $custom($custom_model),)?
         }
 
@@ -102,7 +105,7 @@ macro_rules! registry {
             fn about(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => <$model as $crate::params::Described>::ABOUT,)*
-                    $(Self::$custom(_) => "From outside.",)?
+                    $(Self::$custom(_) => "A custom model.",)?
                 }
             }
 

@@ -22,48 +22,48 @@ pub struct Decibels(f64);
 pub struct SymbolRate(u64);
 
 impl Distance {
-    /// A length of whole kilometres.
+    /// Returns a length in kilometres.
     pub const fn from_km(kilometres: u64) -> Self {
         Self(kilometres * 1000)
     }
 
-    /// Metres.
+    /// Returns the number of metres.
     pub const fn as_metres(self) -> f64 {
         self.0 as f64
     }
 }
 
 impl Angle {
-    /// An angle in degrees; `None` if it is not finite.
+    /// Returns an angle in degrees; `None` if it is not finite.
     pub fn from_degrees(degrees: f64) -> Option<Self> {
         degrees.is_finite().then_some(Self(degrees))
     }
 
-    /// Degrees.
+    /// Returns the number of degrees.
     pub const fn as_degrees(self) -> f64 {
         self.0
     }
 
-    /// Radians.
+    /// Returns the number of radians.
     pub const fn as_radians(self) -> f64 {
         self.0.to_radians()
     }
 }
 
 impl Decibels {
-    /// A ratio in decibels; `None` if it is not finite.
+    /// Returns a ratio in decibels; `None` if it is not finite.
     pub fn new(decibels: f64) -> Option<Self> {
         decibels.is_finite().then_some(Self(decibels))
     }
 
-    /// The number of decibels.
+    /// Returns the number of decibels.
     pub const fn value(self) -> f64 {
         self.0
     }
 }
 
 impl SymbolRate {
-    /// A rate in symbols per second; `None` for zero.
+    /// Returns a rate in symbols per second; `None` for zero.
     pub const fn from_baud(symbols_per_second: u64) -> Option<Self> {
         if symbols_per_second == 0 { None } else { Some(Self(symbols_per_second)) }
     }
@@ -73,7 +73,7 @@ impl SymbolRate {
         self.0
     }
 
-    /// The rate of this many symbols at this many bits per symbol, at least 1 bit/s.
+    /// Returns the bit rate of this symbol rate with this many bits per symbol, at least 1 bit/s.
     pub fn carrying(self, bits_per_symbol: f64) -> Rate {
         Rate::from_bps((self.0 as f64 * bits_per_symbol + 0.5) as u64).unwrap_or(Rate(1))
     }
@@ -98,7 +98,7 @@ impl FromStr for SymbolRate {
     }
 }
 
-/// A number with this unit, of either sign.
+/// Parses a number with this unit, which may be negative.
 fn signed(text: &str, unit: &str, expected: &'static str) -> Result<f64, UnitError> {
     match number_and_unit(text) {
         Some((number, found)) if found == unit && number.is_finite() => Ok(number),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_unit_is_refused() {
+    fn an_unknown_unit_is_rejected() {
         assert!("40".parse::<Angle>().is_err() && "inf deg".parse::<Angle>().is_err());
         assert!("-1 km".parse::<Distance>().is_err() && "0 Bd".parse::<SymbolRate>().is_err());
         assert!("15 dBm".parse::<Decibels>().unwrap_err().to_string().contains("15 dB"));

@@ -3,12 +3,12 @@
 use super::{UnitError, number_and_unit};
 use std::fmt;
 
-/// The unit of a real quantity. A value is a number of the first unit that it may be written in.
+/// Unit of a real quantity. Values are stored in the first unit that is listed at each variant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// A number without a unit.
     Plain,
-    /// A place or a length: m, km.
+    /// A coordinate or a length: m, km.
     Metre,
     /// A speed: m/s, km/h.
     MetrePerSecond,
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its names, and the number of the first unit that each stands for.
+    /// Returns the names of the units, each with its size as a multiple of the first.
     const fn names(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Plain => &[("", 1.0)],
@@ -36,7 +36,7 @@ impl Unit {
         }
     }
 
-    /// The form of a quantity, for a message.
+    /// Returns the expected form of a quantity, for an error message.
     pub const fn expected(self) -> &'static str {
         match self {
             Self::Plain => "a number such as 0.5",
@@ -49,10 +49,10 @@ impl Unit {
         }
     }
 
-    /// The value of a text, of either sign.
+    /// Parses a string as a value, which may be negative.
     ///
     /// # Errors
-    /// If it is no finite number with a name of this unit.
+    /// If it is not a finite number followed by a name of this unit.
     pub fn parse(self, text: &str) -> Result<f64, UnitError> {
         let value = number_and_unit(text).and_then(|(number, unit)| {
             let (_, scale) = self.names().iter().find(|(name, _)| *name == unit)?;
@@ -61,7 +61,7 @@ impl Unit {
         value.ok_or_else(|| UnitError { value: text.to_owned(), expected: self.expected(), part_of: None })
     }
 
-    /// A value as text, to be parsed back.
+    /// Returns a value as text that can be parsed.
     pub fn show(self, value: f64) -> impl fmt::Display {
         Shown(self, value)
     }
@@ -75,8 +75,8 @@ impl fmt::Display for Shown {
         if unit == Unit::Plain {
             return write!(f, "{value}");
         }
-        // The largest unit in which the value reads back as the same number, for frequencies alone: 5180000000 Hz is hard
-        // to read.
+        // The largest unit that preserves the number when parsed again, for frequencies alone: 5180000000 Hz is hard to
+        // read.
         let fits = |(_, scale): &&(&str, f64)| value.abs() >= *scale && (value / scale) * scale == value;
         let names = unit.names();
         let (name, scale) = match unit {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn other_units_are_refused() {
+    fn other_units_are_rejected() {
         for (unit, text) in [(Unit::Dbm, "16 dB"), (Unit::Metre, "16"), (Unit::Plain, "16 m"), (Unit::Metre, "inf m")] {
             assert!(unit.parse(text).unwrap_err().to_string().contains(unit.expected()), "{text}");
         }

@@ -1,7 +1,7 @@
-//! The addresses and ports of a host, and the sockets that have them.
+//! The addresses and ports of a host, and the sockets that use them.
 
 use super::Stack;
-use crate::table::{Kind, SocketId};
+use crate::table::{SocketId, SocketKind};
 use lightlag_core::{Instant, RandomStream};
 use lightlag_tcp::segment::SeqNumber;
 use std::net::{IpAddr, SocketAddr};
@@ -10,26 +10,28 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) const EPHEMERAL: std::ops::Range<u16> = 32_768..61_000;
 
 impl Stack {
-    /// The socket that listens at this address. One bound to exactly this address comes before one bound to all.
+    /// Returns the socket that listens at this address. A socket bound to exactly this address takes precedence over
+    /// one bound to all addresses.
     pub(super) fn listener_at(&self, local: SocketAddr) -> Option<SocketId> {
-        let mut found = None;
+        let mut listener = None;
         for id in self.listeners.iter().copied() {
             match self.table.get(id).and_then(|socket| socket.local) {
                 Some(bound) if bound == local => return Some(id),
-                Some(bound) if bound.port() == local.port() && covers(bound.ip(), local.ip()) => found = Some(id),
+                Some(bound) if bound.port() == local.port() && covers(bound.ip(), local.ip()) => listener = Some(id),
                 _ => {}
             }
         }
-        found
+        listener
     }
 
-    /// An initial sequence number: a clock of 4 µs and an offset that only the seed determines (RFC 9293 §3.4.1).
+    /// Returns an initial sequence number: a clock with ticks of 4 µs, plus an offset that depends on the addresses and
+    /// the seed (RFC 9293 §3.4.1).
     pub(crate) fn initial_number(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> SeqNumber {
         let offset = RandomStream::new(self.config.seed, &format!("{local} {remote}")).bits();
         SeqNumber((now.as_nanos() / 4_000).wrapping_add(offset) as u32)
     }
 
-    /// A port that no other socket uses for this peer.
+    /// Returns a port that no other socket uses for this peer.
     pub(crate) fn ephemeral_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
         for _ in EPHEMERAL {
             let port = self.next_port;
@@ -42,10 +44,10 @@ impl Stack {
         None
     }
 
-    /// Whether a socket is bound to this address, or to one that covers it.
+    /// Returns true if a socket is bound to this address, or to one that covers it.
     pub(crate) fn is_taken(&self, address: SocketAddr) -> bool {
         self.table.iter().any(|(_, socket)| {
-            !matches!(socket.kind, Kind::Stream(_))
+            !matches!(socket.kind, SocketKind::Stream(_))
                 && socket.local.is_some_and(|bound| {
                     bound.port() == address.port()
                         && (covers(bound.ip(), address.ip()) || covers(address.ip(), bound.ip()))
@@ -53,7 +55,7 @@ impl Stack {
         })
     }
 
-    /// Assigns the pair of addresses to the socket; `false` if another socket has it.
+    /// Assigns the pair of addresses to the socket. Returns false if another socket has it.
     pub(crate) fn register(&mut self, local: SocketAddr, remote: SocketAddr, id: SocketId) -> bool {
         let free = !self.connections.contains_key(&(local, remote));
         if free {
@@ -62,7 +64,7 @@ impl Stack {
         free
     }
 
-    /// The connection between these addresses.
+    /// Returns the connection between these addresses.
     pub(crate) fn connection_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<SocketId> {
         self.connections.get(&(local, remote)).copied()
     }
@@ -78,7 +80,7 @@ impl Stack {
     }
 }
 
-/// Whether a socket bound to `bound` receives packets sent to `address`.
+/// Returns true if a socket bound to `bound` receives packets sent to `address`.
 fn covers(bound: IpAddr, address: IpAddr) -> bool {
     bound == address || bound.is_unspecified() && bound.is_ipv4() == address.is_ipv4()
 }

@@ -1,22 +1,22 @@
-//! Packets that arrive: for a connection, for a listener, or for nobody.
+//! Handles packets that arrive: for a connection, for a listener, or for neither.
 
 use super::addresses::is_unicast;
 use super::{Stack, SynCookies};
-use crate::cookies::{self, Opening};
+use crate::cookies::{self, ConnectionAddresses};
 use crate::options::Settings;
 use crate::stream::Stream;
-use crate::table::{Kind, Socket, SocketId};
+use crate::table::{Socket, SocketId, SocketKind};
 use lightlag_core::{Codepoint, Instant};
 use lightlag_tcp::connection::reset_for;
 use lightlag_tcp::segment::{Flags, SeqNumber};
 use lightlag_tcp::{Connection, Segment};
 use lightlag_wire::{Addresses, PacketError, TcpPacket};
 
-/// The most resets that may wait to leave: a flood of stray segments must not grow memory.
+/// Maximum number of resets that wait to be sent, so that a flood of stray segments cannot exhaust the memory.
 const MOST_REPLIES: usize = 1_000;
 
 impl Stack {
-    /// Takes in a packet. Any packet is handled or counted.
+    /// Handles a packet that arrives. A packet that is dropped is counted.
     pub fn packet_in(&mut self, now: Instant, packet: &[u8]) {
         self.counters.packets_in += 1;
         match lightlag_wire::decode(packet) {
@@ -67,12 +67,12 @@ impl Stack {
         }
     }
 
-    /// The initial sequence number for the connection that a SYN opens in place of one in TIME-WAIT.
+    /// Returns the initial sequence number for a new connection, if the SYN may replace the existing one in TIME-WAIT.
     fn successor(&mut self, id: SocketId, segment: &Segment) -> Option<SeqNumber> {
         self.stream_mut(id)?.connection.successor(segment)
     }
 
-    /// Handles a segment without a connection: a SYN to a listener opens one, and anything else is answered by a reset.
+    /// Handles a segment without a connection: a SYN to a listener opens one, and any other segment causes a reset.
     fn open_passively(&mut self, now: Instant, packet: &TcpPacket<'_>, initial: Option<SeqNumber>) {
         let (local, remote) = (packet.addresses.destination, packet.addresses.source);
         let segment = &packet.segment;
@@ -115,7 +115,7 @@ impl Stack {
         self.note_early(listener, id);
     }
 
-    /// Adds a listener's connection whose handshake is in progress.
+    /// Adds a connection of a listener whose handshake is in progress.
     fn insert_child(
         &mut self,
         listener: SocketId,
@@ -127,7 +127,7 @@ impl Stack {
         if let Some(queue) = self.table.get_mut(listener).and_then(Socket::listener) {
             queue.opening += 1;
         }
-        let mut child = Socket::new(Kind::Stream(Box::new(stream)), settings);
+        let mut child = Socket::new(SocketKind::Stream(Box::new(stream)), settings);
         (child.local, child.remote, child.parent) = (Some(local), Some(remote), Some(listener));
         child.opened_by_peer = true;
         self.note_opened_by_peer();
@@ -137,7 +137,7 @@ impl Stack {
         id
     }
 
-    /// Sends the SYN-ACK that a connection would send, with a cookie as its number, and does not keep the connection.
+    /// Replies with a SYN-ACK whose sequence number is a cookie, and discards the connection.
     fn answer_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, settings: &Settings) {
         let (local, remote) = (packet.addresses.destination, packet.addresses.source);
         if self.replies.len() >= MOST_REPLIES {
@@ -146,7 +146,7 @@ impl Stack {
         }
         let config = self.tcp_config(settings, local.ip());
         let syn = cookies::bare_syn(&packet.segment, config.timestamps);
-        let opening = Opening { local, remote, number: syn.seq };
+        let opening = ConnectionAddresses { local, remote, number: syn.seq };
         // RFC 9293 §3.7.1: the default of a peer that names no MSS.
         let mss = syn.syn_options().mss.unwrap_or(if local.is_ipv4() { 536 } else { 1_220 });
         let initial = self.cookies.make(now, &opening, mss);
@@ -158,16 +158,16 @@ impl Stack {
         }
     }
 
-    /// Opens the connection if the ACK brings a valid cookie back. Returns whether it does.
+    /// Opens a connection if the ACK returns a valid cookie. Returns false if it does not.
     fn open_with_cookie(&mut self, now: Instant, packet: &TcpPacket<'_>, listener: SocketId) -> bool {
         let (local, remote, ack) = (packet.addresses.destination, packet.addresses.source, &packet.segment);
-        let opening = Opening { local, remote, number: ack.seq.plus(u32::MAX) };
+        let opening = ConnectionAddresses { local, remote, number: ack.seq.plus(u32::MAX) };
         let cookie = ack.ack.plus(u32::MAX);
         let Some(mss) = self.cookies.read(now, cookie, &opening) else { return false };
         let Some(socket) = self.table.get_mut(listener) else { return false };
         let settings = socket.settings.clone();
         if socket.listener().is_none_or(|queue| queue.waiting.len() > queue.backlog) {
-            // As any ACK for a full queue: the peer sends its data again, which is an ACK, too.
+            // As for any ACK with a full queue: the peer sends its data again, which also carries an ACK.
             self.counters.refused_syns += 1;
             return true;
         }
@@ -186,7 +186,7 @@ impl Stack {
         true
     }
 
-    /// RFC 9293 §3.10.7.1.
+    /// Sends a reset in response to a segment (RFC 9293 §3.10.7.1).
     fn reset(&mut self, addresses: &Addresses, segment: &Segment) {
         if self.replies.len() >= MOST_REPLIES {
             return;
@@ -197,7 +197,7 @@ impl Stack {
         }
     }
 
-    /// Sends a segment without a socket back to the sender of a segment with these addresses.
+    /// Sends a segment that belongs to no socket back to the sender of a segment with these addresses.
     fn reply(&mut self, addresses: &Addresses, segment: &Segment) {
         let back = Addresses { source: addresses.destination, destination: addresses.source };
         let mut packet = Vec::new();
@@ -206,7 +206,7 @@ impl Stack {
         self.replies.push_back(packet);
     }
 
-    /// Replaces a connection in TIME-WAIT by a new one.
+    /// Removes a connection in TIME-WAIT, because a new one replaces it.
     fn retire(&mut self, id: SocketId) {
         self.disconnect(id);
         let Some(socket) = self.table.get_mut(id) else { return };

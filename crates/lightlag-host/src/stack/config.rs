@@ -1,4 +1,4 @@
-//! The configuration of a host, and the TCP of its sockets that results.
+//! The configuration of a host, and the resulting TCP configuration of its sockets.
 
 use super::{Limits, Stack};
 use crate::fast_open::FastOpen;
@@ -7,56 +7,56 @@ use crate::send_space::{SendBuffer, SendSpace};
 use crate::stream::Stream;
 use lightlag_core::Bytes;
 use lightlag_tcp::Connection;
-use lightlag_tcp::config::{Config, KeepAlive};
-use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::config::{Config, KeepAliveConfig};
+use lightlag_tcp::ecn::EcnMode;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The moment from which a listener answers SYNs with cookies and keeps no state (RFC 4987 §3.6; tcp_syncookies of Linux).
+/// Condition under which a listener replies to SYNs with cookies instead of storing state (RFC 4987 §3.6;
+/// tcp_syncookies of Linux).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SynCookies {
-    /// Never: a listener with too many half-open connections drops the SYN.
+    /// Never. A listener with too many half-open connections drops the SYN.
     Never,
-    /// Once too many connections are half open.
+    /// When too many connections are half open.
     Crowded,
-    /// At once.
+    /// For every SYN.
     Always,
 }
 
 /// The configuration of a host.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
-    /// Its addresses. Packets for others are dropped and counted.
+    /// IP addresses of the host. Packets to other addresses are dropped and counted.
     pub addresses: Vec<IpAddr>,
-    /// The TCP of sockets without options of their own.
+    /// TCP configuration of sockets that set no options.
     pub tcp: Config,
-    /// Largest IP packet in bytes; bounds the MSS.
+    /// Maximum size of an IP packet in bytes, which limits the MSS.
     pub mtu: u16,
-    /// The ECN that a connecting socket requests, if it differs from the mode that it accepts.
-    pub connecting_ecn: Option<Mode>,
-    /// The send buffer of sockets without the option.
+    /// The ECN mode that a connecting socket requests, if it differs from the mode that a listening socket accepts.
+    pub connecting_ecn: Option<EcnMode>,
+    /// Send buffer of sockets that do not set SO_SNDBUF.
     pub send_buffer: SendBuffer,
-    /// A socket accepts no more data while this many bytes wait to leave for the first time (tcp_notsent_lowat of
-    /// Linux).
+    /// A socket accepts no more data while this many bytes have never been sent (tcp_notsent_lowat of Linux).
     pub not_sent_limit: Bytes,
-    /// The least segments of a burst (tcp_min_tso_segs of Linux). The last of a burst has the PSH flag.
+    /// Minimum number of segments in a burst (tcp_min_tso_segs of Linux). The last segment of a burst has the PSH flag.
     pub least_burst: u64,
-    /// The times of keep-alive probes, for new sockets (tcp_keepalive_time, _intvl and _probes of Linux).
-    pub keep_alive_timing: KeepAlive,
-    /// The use of cookies by listeners (RFC 4987 §3.6; tcp_syncookies of Linux).
+    /// Timing of the keep-alive probes of new sockets (tcp_keepalive_time, _intvl and _probes of Linux).
+    pub keep_alive_timing: KeepAliveConfig,
+    /// Condition under which listeners reply with SYN cookies (RFC 4987 §3.6; tcp_syncookies of Linux).
     pub syn_cookies: SynCookies,
-    /// The ends that send or accept data in a SYN (RFC 7413).
+    /// Settings of TCP Fast Open: whether clients send and listeners accept data in a SYN (RFC 7413).
     pub fast_open: FastOpen,
-    /// Bounds of what peers can make the host hold.
+    /// Limits of the state that peers can create on the host.
     pub limits: Limits,
     /// Hop limit of sent packets.
     pub ttl: u8,
-    /// The seed of initial sequence numbers and ephemeral ports.
+    /// Seed of the initial sequence numbers and ephemeral ports.
     pub seed: u64,
 }
 
 impl HostConfig {
-    /// A host with these addresses that behaves like Linux.
+    /// Returns the configuration of a host with these addresses that behaves like Linux.
     pub fn new(addresses: Vec<IpAddr>) -> Self {
         Self {
             addresses,
@@ -66,7 +66,7 @@ impl HostConfig {
             send_buffer: SendBuffer::default(),
             not_sent_limit: Bytes(u32::MAX.into()),
             least_burst: 2,
-            keep_alive_timing: KeepAlive::default(),
+            keep_alive_timing: KeepAliveConfig::default(),
             syn_cookies: SynCookies::Crowded,
             fast_open: FastOpen::default(),
             limits: Limits::default(),
@@ -77,8 +77,8 @@ impl HostConfig {
 }
 
 impl Stack {
-    /// Sets the TCP of new connections, and the ECN that connecting sockets request.
-    pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: Mode) {
+    /// Sets the TCP configuration of new connections, and the ECN mode that connecting sockets request.
+    pub fn set_tcp(&mut self, tcp: Config, connecting_ecn: EcnMode) {
         (self.config.tcp, self.config.connecting_ecn) = (tcp, Some(connecting_ecn));
     }
 
@@ -87,27 +87,27 @@ impl Stack {
         self.config.send_buffer = bounds;
     }
 
-    /// Sets the unsent limit of sockets without their own.
+    /// Sets the unsent limit of sockets that do not set TCP_NOTSENT_LOWAT.
     pub fn set_not_sent_limit(&mut self, limit: Bytes) {
         self.config.not_sent_limit = limit;
     }
 
-    /// Sets the times of keep-alive probes, for new sockets.
-    pub fn set_keep_alive_timing(&mut self, timing: KeepAlive) {
+    /// Sets the timing of the keep-alive probes of new sockets.
+    pub fn set_keep_alive_timing(&mut self, timing: KeepAliveConfig) {
         self.config.keep_alive_timing = timing;
     }
 
-    /// Sets when listeners answer with cookies.
+    /// Sets when listeners reply with cookies.
     pub fn set_syn_cookies(&mut self, choice: SynCookies) {
         self.config.syn_cookies = choice;
     }
 
-    /// Sets the largest IP packet in bytes, for new connections.
+    /// Sets the maximum size of an IP packet in bytes, for new connections.
     pub fn set_mtu(&mut self, bytes: u16) {
         self.config.mtu = bytes;
     }
 
-    /// Sets the least segments of a burst, for new connections.
+    /// Sets the minimum number of segments in a burst, for new connections.
     pub fn set_least_burst(&mut self, segments: u64) {
         self.config.least_burst = segments;
     }
@@ -119,7 +119,7 @@ impl Stack {
         }
     }
 
-    /// The TCP configuration that results from the settings of a socket.
+    /// Returns the TCP configuration that results from the settings of a socket.
     pub(crate) fn tcp_config(&self, settings: &Settings, local: IpAddr) -> Arc<Config> {
         let mut config = self.config.tcp.clone();
         let headers = if local.is_ipv4() { 40 } else { 60 };
@@ -136,8 +136,8 @@ impl Stack {
             // A stream of real bytes cannot have holes: partial reliability is not offered.
             scps.bets = None;
         }
-        if config.ecn == Mode::Off && config.congestion.fixed_needs().exact_marks {
-            config.ecn = Mode::Classic;
+        if config.ecn == EcnMode::Off && config.congestion.fixed_needs().exact_marks {
+            config.ecn = EcnMode::Classic;
         }
         if let Some(buffer) = settings.receive_buffer {
             (config.receive_buffer, config.receive_buffer_initial) = (buffer, None);
@@ -145,7 +145,7 @@ impl Stack {
         Arc::new(config)
     }
 
-    /// A new connection with the settings of its socket.
+    /// Returns a new connection with the settings of its socket.
     pub(crate) fn stream(&self, mut connection: Connection, settings: &Settings) -> Stream {
         connection.set_user_timeout(settings.user_timeout);
         let fixed = settings.send_buffer.map(|bytes| bytes.0);

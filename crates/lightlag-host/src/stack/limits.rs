@@ -1,28 +1,29 @@
-//! Bounds of what peers can make a host hold: connections, TIME-WAIT, memory, and connections without progress.
+//! Limits of the state that peers can create on a host: connections, TIME-WAIT, memory, and connections without
+//! progress.
 //!
-//! A full host drops a SYN, as Linux does with a full accept queue, and resets the connection without progress for the
-//! longest time if that is long enough, so that connections that do nothing keep no one out. Only connections that
-//! peers opened count.
+//! A full host drops a SYN, as Linux does if the accept queue is full. It then resets the connection that has made no
+//! progress for longest, if that is at least the configured time, so that idle connections do not block new ones. Only
+//! connections that peers opened count.
 
 use super::Stack;
 use crate::error::SocketError;
-use crate::table::{Kind, SocketId};
+use crate::table::{SocketId, SocketKind};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_tcp::State;
 
-/// Bounds of the connections that peers open at a host. By default there are none.
+/// Limits for the connections that peers open at a host. By default there are none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Largest number of connections, TIME-WAIT excluded.
+    /// Maximum number of connections, excluding those in TIME-WAIT.
     pub connections: usize,
-    /// Largest number of connections in TIME-WAIT; others end at once (`tcp_max_tw_buckets` of Linux).
+    /// Maximum number of connections in TIME-WAIT; further ones end immediately (`tcp_max_tw_buckets` of Linux).
     pub time_wait: usize,
-    /// Largest memory of all their buffers, TIME-WAIT excluded. Beyond it connections are reset, those without progress
-    /// first.
+    /// Maximum total size of the buffers of all connections, excluding those in TIME-WAIT. If it is exceeded,
+    /// connections are reset, starting with the one that has made no progress for longest.
     pub memory: Bytes,
-    /// Longest time without progress while the peer's window is closed and data waits; four round trips are added.
+    /// Maximum time without progress while the peer's window is closed and data waits; four round-trip times are added.
     pub closed_window: Duration,
-    /// Time without progress after which a connection of a full host is reset for a new one.
+    /// Time without progress before a connection of a full host may be reset for a new one.
     pub idle: Duration,
 }
 
@@ -38,18 +39,18 @@ impl Default for Limits {
     }
 }
 
-/// Numbers that are compared with the limits.
+/// Counts that are compared with the limits.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    /// Sockets that peers opened.
+pub(super) struct ConnectionCounts {
+    /// Number of sockets that peers opened.
     opened: usize,
-    /// Sockets in TIME-WAIT.
+    /// Number of sockets in TIME-WAIT.
     time_wait: usize,
-    /// SYNs that a full host dropped since the limits were last enforced.
+    /// Number of SYNs that a full host dropped since the limits were last enforced.
     refused: usize,
 }
 
-/// A connection that may have to go.
+/// A connection that may have to be reset.
 struct Candidate {
     id: SocketId,
     since: Instant,
@@ -57,18 +58,18 @@ struct Candidate {
 }
 
 impl Stack {
-    /// Notes a new connection that a peer opened.
+    /// Counts a new connection that a peer opened.
     pub(super) fn note_opened_by_peer(&mut self) {
         self.held.opened += 1;
     }
 
-    /// Notes that a socket is gone.
+    /// Removes a socket from the counts.
     pub(super) fn note_removed(&mut self, by_peer: bool, in_time_wait: bool) {
         self.held.opened -= usize::from(by_peer);
         self.held.time_wait -= usize::from(in_time_wait);
     }
 
-    /// Returns true, and counts the SYN as refused, if the host may hold no further connection.
+    /// Returns true if the host may hold no further connection, and then counts the SYN as dropped.
     pub(super) fn refuses_more(&mut self) -> bool {
         let full = self.held.opened.saturating_sub(self.held.time_wait) >= self.config.limits.connections;
         if full {
@@ -78,7 +79,7 @@ impl Stack {
         full
     }
 
-    /// Whether a closed connection may stay in TIME-WAIT.
+    /// Returns true if a closed connection may stay in TIME-WAIT.
     pub(super) fn may_wait(&mut self, id: SocketId) -> bool {
         let Some(socket) = self.table.get_mut(id) else { return false };
         if socket.in_time_wait {
@@ -95,20 +96,21 @@ impl Stack {
         true
     }
 
-    /// Number of connections of peers in TIME-WAIT.
+    /// Returns the number of connections in TIME-WAIT that peers opened.
     pub fn connections_in_time_wait(&self) -> usize {
         self.held.time_wait
     }
 
-    /// Time at which a connection last made progress: bytes were acknowledged or received in order.
+    /// Returns the time of a connection's last progress, which is when bytes were last acknowledged or received in
+    /// order.
     pub fn progress_at(&self, id: SocketId) -> Option<Instant> {
         match &self.table.get(id)?.kind {
-            Kind::Stream(stream) => Some(stream.progress_at()),
+            SocketKind::Stream(stream) => Some(stream.progress_at()),
             _ => None,
         }
     }
 
-    /// Resets connections beyond the limits. Call it several times a second.
+    /// Resets connections that exceed the limits. Call it several times per second.
     pub fn enforce_limits(&mut self, now: Instant) {
         let limits = self.config.limits;
         let mut refused = std::mem::take(&mut self.held.refused);
@@ -135,7 +137,7 @@ impl Stack {
         }
     }
 
-    /// Frees the buffers that hold nothing.
+    /// Frees buffers that are empty.
     fn release_memory(&mut self, connections: &mut [Candidate]) {
         for one in connections {
             if let Some(stream) = self.stream_mut(one.id) {
@@ -145,11 +147,11 @@ impl Stack {
         }
     }
 
-    /// The connections of peers whose window has been closed for too long, and the others.
+    /// Returns the connections opened by peers: those whose window has been closed for too long, and the others.
     fn candidates(&self, now: Instant) -> (Vec<SocketId>, Vec<Candidate>) {
         let (mut stalled, mut others) = (Vec::new(), Vec::new());
         for (id, socket) in self.table.iter().filter(|(_, socket)| socket.opened_by_peer) {
-            let Kind::Stream(stream) = &socket.kind else { continue };
+            let SocketKind::Stream(stream) = &socket.kind else { continue };
             if matches!(stream.connection.state(), State::Closed | State::SynReceived | State::TimeWait) {
                 continue;
             }
@@ -165,7 +167,7 @@ impl Stack {
         (stalled, others)
     }
 
-    /// Resets a connection for this reason.
+    /// Resets a connection, and reports this reason to its application.
     fn evict(&mut self, id: SocketId, reason: SocketError) {
         let Some(socket) = self.table.get_mut(id) else { return };
         socket.error = Some(reason);

@@ -1,5 +1,5 @@
-//! Data in a SYN (RFC 7413): cookies, the application's view before the handshake ends, and paths or servers that do
-//! not cooperate.
+//! Data in a SYN (RFC 7413): cookies, the application's view before the handshake is complete, and paths or servers
+//! that do not support it.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, address, pattern, socket_address};
 use lightlag_core::{Duration, Instant};
@@ -20,7 +20,7 @@ fn world() -> World {
     World::new(Pipe::CLEAN, everywhere)
 }
 
-/// Opens a socket with this data. Returns how much of it leaves with the SYN.
+/// Opens a connection with this data. Returns the number of bytes sent with the SYN.
 fn open(world: &mut World, data: &[u8]) -> (SocketId, usize) {
     let socket = world.stacks[CLIENT].socket();
     let to = socket_address(SERVER, 80);
@@ -28,11 +28,11 @@ fn open(world: &mut World, data: &[u8]) -> (SocketId, usize) {
     (socket, len)
 }
 
-/// A listener whose cookie the client knows.
+/// Returns a listener whose cookie the client has cached.
 fn acquainted(world: &mut World) -> SocketId {
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
     let (socket, len) = open(world, b"too early");
-    assert_eq!(len, 0, "the first SYN only asks");
+    assert_eq!(len, 0, "the first SYN only requests a cookie");
     world.run(SECOND);
     let server = world.stacks[SERVER].accept(listener).unwrap();
     let info = world.stacks[CLIENT].info(world.now, socket).unwrap();
@@ -51,7 +51,7 @@ fn read(world: &mut World, host: usize, socket: SocketId) -> Result<Vec<u8>, Soc
 }
 
 #[test]
-fn from_the_second_connection_on_a_request_is_answered_in_one_round_trip() {
+fn after_the_first_connection_a_request_takes_one_round_trip() {
     let mut world = world();
     let listener = acquainted(&mut world);
     let start = world.now;
@@ -77,7 +77,7 @@ fn from_the_second_connection_on_a_request_is_answered_in_one_round_trip() {
 }
 
 #[test]
-fn what_has_no_room_in_the_syn_follows() {
+fn data_beyond_the_space_in_the_syn_follows() {
     let mut world = world();
     let listener = acquainted(&mut world);
     let data = pattern(5_000, 3);
@@ -127,7 +127,7 @@ fn without_a_cookie_a_connect_is_not_put_off() {
 }
 
 #[test]
-fn hosts_may_agree_to_need_no_cookies() {
+fn hosts_may_do_without_cookies() {
     let mut world = World::new(Pipe::CLEAN, |_, config| {
         config.fast_open = FastOpen {
             server: true,
@@ -138,11 +138,11 @@ fn hosts_may_agree_to_need_no_cookies() {
         };
     });
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
-    let (_, len) = open(&mut world, b"at once");
+    let (_, len) = open(&mut world, b"instant");
     assert_eq!(len, 7);
     world.run(Duration::from_millis(10));
     let server = world.stacks[SERVER].accept(listener).unwrap();
-    assert_eq!(read(&mut world, SERVER, server).unwrap(), b"at once");
+    assert_eq!(read(&mut world, SERVER, server).unwrap(), b"instant");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_cookie_of_another_key_costs_a_round_trip_and_no_data() {
         world.run(SECOND);
         let info = world.stacks[CLIENT].info(world.now, client).unwrap();
         assert_eq!((info.syn_data, info.fast_open_refusal), (taken, refusal));
-        assert_eq!(info.total_retrans, u64::from(!taken), "it left again at once");
+        assert_eq!(info.total_retrans, u64::from(!taken), "it was retransmitted immediately");
         if !taken {
             let server = world.stacks[SERVER].accept(listener).unwrap();
             assert_eq!(read(&mut world, SERVER, server).unwrap(), b"request", "once");
@@ -188,7 +188,7 @@ fn a_backup_key_takes_old_cookies_and_gives_new_ones() {
 }
 
 #[test]
-fn a_listener_takes_data_of_as_many_unconfirmed_clients_as_it_was_told() {
+fn a_listener_limits_the_unconfirmed_clients_with_data() {
     let mut world = world();
     let listener = acquainted(&mut world);
     world.stacks[SERVER].set_option(world.now, listener, &SocketOption::FastOpen(2)).unwrap();
@@ -200,7 +200,7 @@ fn a_listener_takes_data_of_as_many_unconfirmed_clients_as_it_was_told() {
     world.connected[CLIENT] = true;
     world.run(Duration::from_secs(3));
     accepted.extend(std::iter::from_fn(|| world.stacks[SERVER].accept(listener).ok()));
-    assert_eq!(accepted.len(), 4, "the others were opened as usual");
+    assert_eq!(accepted.len(), 4, "the other connections were opened normally");
     for socket in accepted {
         assert_eq!(read(&mut world, SERVER, socket).unwrap(), b"request");
     }
@@ -221,7 +221,7 @@ fn a_reset_connection_counts_for_a_minute() {
     };
     let (client, accepted) = early(&mut world);
     let accepted = accepted.expect("the first");
-    // The SYN-ACK finds no socket, so it is answered by a reset.
+    // The SYN-ACK finds no socket, so a reset is sent.
     world.stacks[CLIENT].close(world.now, client).unwrap();
     world.run(SECOND);
     assert_eq!(read(&mut world, SERVER, accepted).unwrap(), b"request", "it is read all the same");
@@ -233,7 +233,7 @@ fn a_reset_connection_counts_for_a_minute() {
 }
 
 #[test]
-fn only_the_syn_ack_leaves_again_before_it_is_answered() {
+fn only_the_syn_ack_is_retransmitted_before_its_ack() {
     let mut world = World::new(Pipe::CLEAN, |host, config| {
         everywhere(host, config);
         config.tcp.timer_granularity = TimerGranularity::Exact;
@@ -247,12 +247,12 @@ fn only_the_syn_ack_leaves_again_before_it_is_answered() {
     let server = stack.accept(listener).unwrap();
     let mut now = world.now;
     let sent = |stack: &mut lightlag_host::Stack, now: Instant| {
-        let (mut packet, mut found) = (Vec::new(), Vec::new());
+        let (mut packet, mut segments) = (Vec::new(), Vec::new());
         while stack.poll_packet(now, &mut packet) {
             let segment = lightlag_wire::decode(&packet).unwrap().segment;
-            found.push((segment.flags.has(Flags::SYN), segment.len));
+            segments.push((segment.flags.has(Flags::SYN), segment.len));
         }
-        found
+        segments
     };
     assert_eq!(sent(stack, now), [(true, 0)]);
     stack.write(now, server, b"answer").unwrap();
@@ -270,7 +270,7 @@ fn only_the_syn_ack_leaves_again_before_it_is_answered() {
 }
 
 #[test]
-fn a_router_ends_what_nobody_accepted_but_its_data_stays() {
+fn a_router_ends_an_unaccepted_connection_but_its_data_stays() {
     let mut world = world();
     let listener = acquainted(&mut world);
     for accepted in [false, true] {
@@ -293,7 +293,7 @@ fn a_router_ends_what_nobody_accepted_but_its_data_stays() {
 }
 
 #[test]
-fn a_router_ends_a_handshake_that_nobody_waits_for() {
+fn a_router_ends_a_handshake_without_a_waiter() {
     let mut world = World::new(Pipe::CLEAN, |_, _| {});
     world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
     let client = world.stacks[CLIENT].socket();
@@ -311,7 +311,7 @@ fn a_router_ends_a_handshake_that_nobody_waits_for() {
 }
 
 #[test]
-fn data_that_is_too_big_for_the_path_leaves_behind_a_plain_syn() {
+fn data_that_is_too_big_for_the_path_is_sent_after_a_plain_syn() {
     let mut world = world();
     let listener = acquainted(&mut world);
     let data = pattern(1_200, 2);
@@ -321,7 +321,7 @@ fn data_that_is_too_big_for_the_path_leaves_behind_a_plain_syn() {
     assert!(world.stacks[CLIENT].poll_packet(world.now, &mut packet));
     icmp::encode(&mut complaint, [10, 9, 0, 254].into(), Error::PacketTooBig { mtu: 840 }, &packet).unwrap();
     world.stacks[CLIENT].packet_in(world.now, &complaint);
-    assert!(world.stacks[CLIENT].poll_packet(world.now, &mut packet), "at once");
+    assert!(world.stacks[CLIENT].poll_packet(world.now, &mut packet), "immediately");
     let again = lightlag_wire::decode(&packet).unwrap().segment;
     assert_eq!((again.len, again.cookie(), again.syn_options().mss), (0, None, Some(800)));
     world.stacks[SERVER].packet_in(world.now, &packet);
@@ -354,7 +354,7 @@ fn a_path_that_swallows_data_is_spared_for_a_while() {
 }
 
 #[test]
-fn where_a_host_opens_nothing_fast_calls_say_so() {
+fn calls_report_that_a_host_has_no_fast_open() {
     let mut world = World::new(Pipe::CLEAN, |_, config| config.fast_open.client = false);
     let stack = &mut world.stacks[CLIENT];
     let socket = stack.socket();
@@ -374,8 +374,8 @@ fn nothing_is_lost_nor_read_twice_whatever_the_pipe_does() {
         let mut world = World::new(pipe, everywhere).with_seed(seed);
         let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
         for round in 0..3 {
-            let (asked, told) = (pattern(3_000, seed), pattern(20_000, seed + 1_000));
-            let (client, len) = open(&mut world, &asked);
+            let (request, reply) = (pattern(3_000, seed), pattern(20_000, seed + 1_000));
+            let (client, len) = open(&mut world, &request);
             let end = world.now + Duration::from_secs(600);
             let server = loop {
                 match world.stacks[SERVER].accept(listener) {
@@ -383,9 +383,9 @@ fn nothing_is_lost_nor_read_twice_whatever_the_pipe_does() {
                     Err(_) => assert!(world.step(end), "seed {seed}, round {round}: no connection"),
                 }
             };
-            let back = world.send((SERVER, server), (CLIENT, client), &told);
-            let there = world.send((CLIENT, client), (SERVER, server), &asked[len..]);
-            assert!(there == asked && back == told, "seed {seed}, round {round}");
+            let back = world.send((SERVER, server), (CLIENT, client), &reply);
+            let there = world.send((CLIENT, client), (SERVER, server), &request[len..]);
+            assert!(there == request && back == reply, "seed {seed}, round {round}");
             world.stacks[CLIENT].shutdown(client, Shutdown::Both).unwrap();
             world.run(SECOND);
             world.stacks[CLIENT].close(world.now, client).unwrap();

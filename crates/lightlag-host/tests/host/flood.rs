@@ -8,7 +8,7 @@ use lightlag_tcp::segment::{Flags, SeqNumber, SynOptions, Timestamps};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 
-/// The most half-open connections: the backlog and one.
+/// Backlog of the listener: one more connection than this may be half open.
 const BACKLOG: usize = 128;
 
 /// Sends a segment from an invented address to the server.
@@ -22,7 +22,7 @@ fn inject(world: &mut World, number: u32, segment: &Segment) {
     while world.stacks[SERVER].poll_packet(world.now, &mut packet) {}
 }
 
-/// A listener under a flood of this many SYNs.
+/// Returns a listener after a flood of this number of SYNs.
 fn flooded(syns: u32) -> (World, SocketId) {
     let mut world = World::new(Pipe::CLEAN, |_, _| {});
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), BACKLOG).unwrap();
@@ -36,7 +36,7 @@ fn flooded(syns: u32) -> (World, SocketId) {
 }
 
 #[test]
-fn a_flood_is_answered_with_cookies_and_costs_no_memory() {
+fn a_flood_gets_cookies_and_costs_no_memory() {
     let (mut world, listener) = flooded(20_000);
     let counters = *world.stacks[SERVER].counters();
     assert_eq!((counters.cookies_sent, counters.refused_syns), (20_000 - BACKLOG as u64 - 1, 0));
@@ -52,7 +52,7 @@ fn a_flood_is_answered_with_cookies_and_costs_no_memory() {
 }
 
 #[test]
-fn who_answers_is_served_in_the_middle_of_a_flood() {
+fn a_client_that_completes_the_handshake_is_served_during_a_flood() {
     let (mut world, listener) = flooded(1_000);
     let client = world.stacks[CLIENT].socket();
     world.stacks[CLIENT].connect(world.now, client, socket_address(SERVER, 80)).unwrap();
@@ -81,7 +81,7 @@ fn without_timestamps_a_cookie_keeps_the_mss_alone() {
     let info = world.stacks[SERVER].info(world.now, server).unwrap();
     assert_eq!((info.sack, info.scales, info.snd_mss), (false, None, 1_460));
     let info = world.stacks[CLIENT].info(world.now, client).unwrap();
-    assert_eq!((info.sack, info.scales), (false, None), "the client heard so");
+    assert_eq!((info.sack, info.scales), (false, None), "the client was notified");
     let data = vec![7; 50_000];
     assert!(world.send((CLIENT, client), (SERVER, server), &data) == data);
 }

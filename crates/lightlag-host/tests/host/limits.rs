@@ -1,10 +1,10 @@
-//! Bounds of what peers can make a host hold.
+//! Limits of the state that peers can create on a host.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, socket_address};
 use lightlag_core::{Bytes, Duration};
 use lightlag_host::{Limits, SocketError, SocketId};
 
-/// A server with these limits, and its listener.
+/// Returns a server with these limits, and its listener.
 fn limited(limits: Limits) -> (World, SocketId) {
     let mut world = World::new(Pipe::CLEAN, |host, config| {
         if host == SERVER {
@@ -22,7 +22,7 @@ fn connect(world: &mut World) -> SocketId {
     client
 }
 
-/// Runs for this time and enforces the limits ten times a second.
+/// Runs for this time, and enforces the limits ten times per second.
 fn run(world: &mut World, time: Duration) {
     for _ in 0..time.as_nanos() / 100_000_000 {
         world.run(Duration::from_millis(100));
@@ -31,7 +31,7 @@ fn run(world: &mut World, time: Duration) {
 }
 
 #[test]
-fn a_full_host_drops_a_syn_and_takes_its_retransmission_once_there_is_room() {
+fn a_full_host_drops_a_syn_and_accepts_its_retransmission_once_it_has_capacity() {
     let (mut world, listener) = limited(Limits { connections: 2, ..Limits::default() });
     let clients: Vec<SocketId> = (0..3).map(|_| connect(&mut world)).collect();
     run(&mut world, Duration::from_millis(500));
@@ -48,7 +48,7 @@ fn a_full_host_drops_a_syn_and_takes_its_retransmission_once_there_is_room() {
 }
 
 #[test]
-fn an_idle_connection_of_a_full_host_gives_way() {
+fn an_idle_connection_of_a_full_host_is_evicted() {
     let limits = Limits { connections: 2, idle: Duration::from_secs(60), ..Limits::default() };
     let (mut world, listener) = limited(limits);
     let clients = [connect(&mut world), connect(&mut world)];
@@ -76,7 +76,7 @@ fn a_peer_that_keeps_its_window_closed_is_reset() {
     run(&mut world, Duration::from_millis(100));
     let server = world.stacks[SERVER].accept(listener).unwrap();
     let mut written = 0;
-    // The client does not read, so that its buffer fills; it answers each probe.
+    // The client does not read, so its buffer fills; it acknowledges each probe.
     for _ in 0..50 {
         written += world.stacks[SERVER].write(world.now, server, &[7; 100_000]).unwrap_or(0);
         run(&mut world, Duration::from_millis(100));

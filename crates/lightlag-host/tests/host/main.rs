@@ -1,4 +1,4 @@
-//! Two hosts talk over a pipe.
+//! Two hosts that communicate over a simulated pipe.
 
 mod fast_open;
 mod flood;

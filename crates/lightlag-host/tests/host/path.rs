@@ -20,24 +20,32 @@ fn counters(world: &World) -> Counters {
     *world.stacks[CLIENT].counters()
 }
 
-/// The router reports an error about this packet to the client.
+/// Delivers an ICMP error of the router about this packet to the client.
 fn complain(world: &mut World, error: Error, packet: &[u8]) {
     let mut complaint = Vec::new();
     icmp::encode(&mut complaint, router(packet[0] >> 4 == 6), error, packet).unwrap();
     world.stacks[CLIENT].packet_in(world.now, &complaint);
 }
 
-/// The packets that the client sends now.
+/// Returns the packets that the client sends now.
 fn leaving(world: &mut World) -> Vec<Vec<u8>> {
-    let (mut packet, mut found) = (Vec::new(), Vec::new());
+    let (mut packet, mut packets) = (Vec::new(), Vec::new());
     while world.stacks[CLIENT].poll_packet(world.now, &mut packet) {
-        found.push(packet.clone());
+        packets.push(packet.clone());
     }
-    found
+    packets
 }
 
-/// Sends `data` to the server over a link with an MTU, whose router reports `told`. Returns the data that arrived.
-fn through(world: &mut World, client: SocketId, server: SocketId, data: &[u8], mtu: usize, told: u32) -> Vec<u8> {
+/// Sends `data` to the server over a link with this MTU, whose router reports `reported_mtu` for larger packets.
+/// Returns the data that arrived.
+fn through(
+    world: &mut World,
+    client: SocketId,
+    server: SocketId,
+    data: &[u8],
+    mtu: usize,
+    reported_mtu: u32,
+) -> Vec<u8> {
     let (mut written, mut arrived, mut buffer) = (0, Vec::new(), [0; 10_000]);
     let end = world.now + Duration::from_secs(600);
     while arrived.len() < data.len() {
@@ -46,7 +54,7 @@ fn through(world: &mut World, client: SocketId, server: SocketId, data: &[u8], m
         }
         for packet in leaving(world) {
             if packet.len() > mtu {
-                complain(world, Error::PacketTooBig { mtu: told }, &packet);
+                complain(world, Error::PacketTooBig { mtu: reported_mtu }, &packet);
             } else {
                 world.stacks[SERVER].packet_in(world.now, &packet);
             }
@@ -64,11 +72,13 @@ fn through(world: &mut World, client: SocketId, server: SocketId, data: &[u8], m
 #[test]
 fn a_smaller_path_is_filled_with_smaller_segments() {
     for congestion in ["reno", "cubic", "bbr"] {
-        for (v6, mtu, told, full) in [(false, 1_000, 1_000, 948), (true, 1_300, 1_300, 1_228), (false, 552, 0, 500)] {
+        for (v6, mtu, reported_mtu, full) in
+            [(false, 1_000, 1_000, 948), (true, 1_300, 1_300, 1_228), (false, 552, 0, 500)]
+        {
             let mut world = world(congestion);
             let (client, server, _) = world.connect(v6);
             let data = pattern(300_000, 3);
-            assert_eq!(through(&mut world, client, server, &data, mtu, told), data, "{congestion} {mtu}");
+            assert_eq!(through(&mut world, client, server, &data, mtu, reported_mtu), data, "{congestion} {mtu}");
             let info = world.stacks[CLIENT].info(world.now, client).unwrap();
             assert_eq!(info.snd_mss, full, "{congestion} {mtu}");
             assert_eq!(info.timeouts, 0, "{congestion} {mtu}: it waits for no timer");
@@ -78,7 +88,7 @@ fn a_smaller_path_is_filled_with_smaller_segments() {
 }
 
 #[test]
-fn the_window_stays_and_what_was_outstanding_leaves_at_once() {
+fn the_window_stays_and_outstanding_data_is_sent_immediately() {
     let mut world = world("reno");
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].write(world.now, client, &[1; 4 * 1_448]).unwrap();

@@ -1,4 +1,4 @@
-//! A peer that sends single segments, including those that no correct TCP sends.
+//! A peer that sends single segments, including segments that a correct TCP never sends.
 
 use super::world::{SERVER, World, address, socket_address};
 use lightlag_core::{Bytes, Duration};
@@ -8,12 +8,12 @@ use lightlag_tcp::{Profile, Segment};
 use lightlag_wire::{Addresses, IpFields};
 use std::net::SocketAddr;
 
-/// The peer's port.
+/// The peer's port number.
 const PORT: u16 = 4_000;
 
-/// The end of a connection to the server that a test plays itself.
+/// The peer's end of a connection to the server. The test determines each of its segments.
 pub struct Peer {
-    /// The next sequence number that the server sends.
+    /// The sequence number that is expected in the server's next segment.
     pub expected: SeqNumber,
 }
 
@@ -22,12 +22,12 @@ impl Peer {
         ([10, 9, 0, 7], PORT).into()
     }
 
-    /// An accepted connection. The peer's data starts at number 1.
+    /// Returns the peer and the accepted connection. The peer's data starts at sequence number 1.
     pub fn connect(world: &mut World) -> (Self, SocketId) {
         Self::connect_with(world, b"")
     }
 
-    /// As [`Self::connect`]; the SYN carries this data.
+    /// Opens a connection like [`Self::connect`], with this data in the SYN.
     pub fn connect_with(world: &mut World, early: &[u8]) -> (Self, SocketId) {
         let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
         let mut peer = Self { expected: SeqNumber(0) };
@@ -38,7 +38,7 @@ impl Peer {
         (peer, world.stacks[SERVER].accept(listener).unwrap())
     }
 
-    /// Sends a segment of the peer.
+    /// Sends a segment from the peer to the server.
     pub fn send(&self, world: &mut World, seq: u32, flags: Flags, payload: &[u8]) {
         let addresses = Addresses { source: Self::end(), destination: SocketAddr::new(address(SERVER, false), 80) };
         let mut segment = Segment::new(SeqNumber(seq), self.expected, 60_000, flags);
@@ -48,16 +48,16 @@ impl Peer {
         world.stacks[SERVER].packet_in(world.now, &packet);
     }
 
-    /// The packets that the server sends now.
+    /// Returns the packets that the server sends now.
     pub fn packets(&self, world: &mut World) -> Vec<Vec<u8>> {
-        let (mut packet, mut found) = (Vec::new(), Vec::new());
+        let (mut packet, mut packets) = (Vec::new(), Vec::new());
         while world.stacks[SERVER].poll_packet(world.now, &mut packet) {
-            found.push(packet.clone());
+            packets.push(packet.clone());
         }
-        found
+        packets
     }
 
-    /// The segments of [`Self::packets`].
+    /// Returns the segments of [`Self::packets`].
     pub fn segments(&self, world: &mut World) -> Vec<Segment> {
         self.packets(world).iter().map(|packet| lightlag_wire::decode(packet).unwrap().segment).collect()
     }
@@ -80,27 +80,27 @@ fn data_of_the_syn_is_read_where_the_profile_keeps_it() {
 }
 
 #[test]
-fn what_ends_beyond_the_window_is_read_whole_where_it_is_taken_whole() {
+fn a_segment_that_ends_beyond_the_window_is_read_entirely_if_it_is_accepted_entirely() {
     let mut world = World::new(super::world::Pipe::CLEAN, |_, config| {
         config.tcp.receive_buffer = Bytes(4_000);
         config.tcp.receive_buffer_initial = None;
     });
     let (peer, socket) = Peer::connect(&mut world);
     let data: Vec<u8> = (1..=4_100).map(|number| (number % 251) as u8).collect();
-    let mut found: Vec<u8> = Vec::new();
+    let mut received: Vec<u8> = Vec::new();
     for range in [0..1_990, 1_990..4_100] {
         peer.send(&mut world, 1 + range.start as u32, Flags::PSH.with(Flags::ACK), &data[range]);
         let window = peer.segments(&mut world).last().map_or(0, |segment| segment.window);
         assert!(window < 2_110, "{window}");
         let mut part = [0; 4_096];
         let len = world.stacks[SERVER].read(socket, &mut part).unwrap();
-        found.extend(&part[..len]);
+        received.extend(&part[..len]);
     }
-    assert_eq!(found, data);
+    assert_eq!(received, data);
 }
 
 #[test]
-fn what_a_peer_sends_beyond_its_fin_is_never_read() {
+fn data_beyond_the_fin_of_a_peer_is_never_read() {
     let mut world = World::new(super::world::Pipe::CLEAN, |_, _| {});
     let (peer, server) = Peer::connect(&mut world);
     peer.send(&mut world, 2, Flags::ACK, &[7; 1_000]);
@@ -112,7 +112,7 @@ fn what_a_peer_sends_beyond_its_fin_is_never_read() {
 }
 
 #[test]
-fn the_information_counts_what_came_late_and_twice() {
+fn the_information_counts_late_and_duplicate_data() {
     let mut world = World::new(super::world::Pipe::CLEAN, |_, _| {});
     let (peer, server) = Peer::connect(&mut world);
     for seq in [1, 2_001, 1_001] {

@@ -21,7 +21,11 @@ fn a_port_without_listener_refuses() {
     world.run(SECOND);
     assert!(world.stacks[CLIENT].readiness(socket).unwrap().error);
     assert_eq!(world.stacks[CLIENT].write(world.now, socket, b"x"), Err(SocketError::Refused));
-    assert_eq!(world.stacks[CLIENT].write(world.now, socket, b"x"), Err(SocketError::BrokenPipe), "it is told once");
+    assert_eq!(
+        world.stacks[CLIENT].write(world.now, socket, b"x"),
+        Err(SocketError::BrokenPipe),
+        "it is reported once"
+    );
     assert_eq!(world.stacks[SERVER].counters().resets, 1);
     assert_eq!(world.stacks[CLIENT].counters().resets, 0, "a reset gets no reset");
 }
@@ -79,7 +83,7 @@ fn a_full_backlog_drops_syns_until_somebody_accepts() {
     assert_eq!(world.stacks[SERVER].counters().refused_syns, 1);
     assert!(world.stacks[SERVER].accept(listener).is_ok() && world.stacks[SERVER].accept(listener).is_ok());
     world.run(Duration::from_secs(10));
-    assert!(world.stacks[SERVER].accept(listener).is_ok(), "the SYN came again");
+    assert!(world.stacks[SERVER].accept(listener).is_ok(), "the SYN was retransmitted");
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn time_wait_ends_and_its_addresses_are_free_before_for_a_newer_connection() {
 }
 
 #[test]
-fn data_that_nobody_read_makes_a_close_a_reset() {
+fn unread_data_turns_a_close_into_a_reset() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     world.stacks[CLIENT].write(world.now, client, b"unread").unwrap();
@@ -145,7 +149,7 @@ fn data_that_nobody_read_makes_a_close_a_reset() {
 }
 
 #[test]
-fn what_arrived_before_a_reset_can_be_read() {
+fn data_that_arrived_before_a_reset_can_be_read() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     world.stacks[CLIENT].write(world.now, client, b"last words").unwrap();
@@ -187,13 +191,13 @@ fn closing_a_listener_resets_who_waits() {
 }
 
 #[test]
-fn addresses_in_use_and_strange_ones_are_refused() {
+fn addresses_in_use_and_foreign_addresses_are_rejected() {
     let mut world = world();
     let stack = &mut world.stacks[SERVER];
     stack.listen(socket_address(SERVER, 80), 5).unwrap();
     assert_eq!(stack.listen(socket_address(SERVER, 80), 5), Err(SocketError::AddressInUse));
     assert_eq!(stack.listen(SocketAddr::new([0, 0, 0, 0].into(), 80), 5), Err(SocketError::AddressInUse));
-    assert!(stack.listen(SocketAddr::new(address(SERVER, true), 80), 5).is_ok(), "IPv6 is another one");
+    assert!(stack.listen(SocketAddr::new(address(SERVER, true), 80), 5).is_ok(), "the IPv6 address is free");
     assert_eq!(stack.listen(socket_address(CLIENT, 80), 5), Err(SocketError::AddressNotAvailable));
     let socket = stack.socket();
     assert_eq!(stack.listen_on(socket, 5), Err(SocketError::Invalid), "it has no address");
@@ -258,7 +262,7 @@ fn keep_alive_notices_that_the_peer_is_gone() {
 }
 
 #[test]
-fn options_out_of_range_and_too_late_are_refused() {
+fn options_out_of_range_or_set_too_late_are_rejected() {
     let mut world = world();
     let (client, _, _) = world.connect(false);
     let stack = &mut world.stacks[CLIENT];
@@ -279,7 +283,7 @@ fn options_out_of_range_and_too_late_are_refused() {
 }
 
 #[test]
-fn a_maximum_segment_is_kept() {
+fn a_maximum_segment_is_stored() {
     let mut world = world();
     let listener = world.stacks[SERVER].listen(socket_address(SERVER, 80), 5).unwrap();
     let client = world.stacks[CLIENT].socket();
@@ -323,7 +327,7 @@ fn packets_for_others_and_broken_ones_are_counted() {
 }
 
 #[test]
-fn a_router_that_knows_no_way_ends_an_opening_connection_only() {
+fn a_router_without_a_route_ends_only_an_opening_connection() {
     use lightlag_wire::icmp::{self, Error};
     let mut world = world();
     let (client, server, _) = world.connect(false);
@@ -339,11 +343,11 @@ fn a_router_that_knows_no_way_ends_an_opening_connection_only() {
     icmp::encode(&mut complaint, [10, 9, 0, 254].into(), Error::HostUnreachable, &packet).unwrap();
     world.stacks[CLIENT].packet_in(world.now, &complaint);
     world.run(Duration::from_secs(5));
-    assert_eq!(world.stacks[SERVER].read(server, &mut [0; 8]), Ok(4), "the data left again");
+    assert_eq!(world.stacks[SERVER].read(server, &mut [0; 8]), Ok(4), "the data was retransmitted");
 }
 
 #[test]
-fn two_sockets_may_open_to_each_other_at_once() {
+fn two_sockets_may_open_to_each_other_simultaneously() {
     let mut world = world();
     let ends = [CLIENT, SERVER].map(|host| {
         let stack = &mut world.stacks[host];
@@ -360,20 +364,20 @@ fn two_sockets_may_open_to_each_other_at_once() {
     assert!(world.send((CLIENT, ends[0]), (SERVER, ends[1]), &data) == data);
 }
 
-/// Lengths and PSH of the segments with data that a host sends now.
+/// Returns the lengths and PSH flags of the segments with data that a host sends now.
 fn leaving(world: &mut World, host: usize) -> Vec<(u16, bool)> {
-    let (mut packet, mut found) = (Vec::new(), Vec::new());
+    let (mut packet, mut segments) = (Vec::new(), Vec::new());
     while world.stacks[host].poll_packet(world.now, &mut packet) {
         let segment = lightlag_wire::decode(&packet).unwrap().segment;
         if segment.len > 0 {
-            found.push((segment.len, segment.flags.has(lightlag_tcp::segment::Flags::PSH)));
+            segments.push((segment.len, segment.flags.has(lightlag_tcp::segment::Flags::PSH)));
         }
     }
-    found
+    segments
 }
 
 #[test]
-fn the_last_segment_of_a_burst_and_of_a_write_asks_for_a_push() {
+fn the_last_segment_of_a_burst_and_of_a_write_requests_a_push() {
     let mut world = world();
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NoDelay(true)).unwrap();
@@ -387,7 +391,7 @@ fn the_last_segment_of_a_burst_and_of_a_write_asks_for_a_push() {
 const MORE: Writing = Writing { more: true, ends_record: false };
 
 #[test]
-fn more_to_come_holds_back_what_is_no_segment_and_asks_for_no_push() {
+fn more_to_come_delays_partial_segments_and_requests_no_push() {
     let mut world = world();
     let (client, _, _) = world.connect(false);
     let set = |world: &mut World| {
@@ -400,16 +404,16 @@ fn more_to_come_holds_back_what_is_no_segment_and_asks_for_no_push() {
     assert_eq!(leaving(&mut world, CLIENT), [(100, false)], "TCP_NODELAY lets it go");
     world.stacks[CLIENT].write_with(world.now, client, &[0; 20], MORE).unwrap();
     world.stacks[CLIENT].write(world.now, client, &[0; 20]).unwrap();
-    assert_eq!(leaving(&mut world, CLIENT), [(40, true)], "a write without MSG_MORE, too");
+    assert_eq!(leaving(&mut world, CLIENT), [(40, true)], "likewise a write without MSG_MORE");
 }
 
 #[test]
-fn what_may_wait_unsent_bounds_writes_and_wakes_a_writer_at_half_of_it() {
+fn the_limit_of_unsent_data_bounds_writes_and_notifies_a_writer_at_half_of_it() {
     let mut world = world();
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::NotSentLimit(Bytes(4_000))).unwrap();
     world.connected[SERVER] = false;
-    // The first ten segments leave; the kernel's buffer, which holds half the peer's window, is filled.
+    // The first ten segments are sent; the kernel's buffer, which holds half the peer's window, is filled.
     let taken = world.stacks[CLIENT].write(world.now, client, &[0; 200_000]).unwrap() as u64;
     world.flush();
     let unsent = world.stacks[CLIENT].info(world.now, client).unwrap().notsent_bytes;
@@ -422,11 +426,11 @@ fn what_may_wait_unsent_bounds_writes_and_wakes_a_writer_at_half_of_it() {
     world.run(Duration::from_secs(3));
     let after = world.stacks[CLIENT].readiness(client).unwrap();
     assert!(after.writable);
-    assert_eq!(after.releases, before.releases + 1, "told once");
+    assert_eq!(after.releases, before.releases + 1, "reported once");
 }
 
 #[test]
-fn arrivals_wake_a_reader_once_each() {
+fn each_arrival_notifies_a_reader_once() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     let arrivals = |world: &mut World| world.stacks[SERVER].readiness(server).unwrap().arrivals;
@@ -438,7 +442,7 @@ fn arrivals_wake_a_reader_once_each() {
     }
     world.stacks[SERVER].read(server, &mut [0; 3]).unwrap();
     world.run(SECOND);
-    assert_eq!(arrivals(&mut world), first + 2, "reading is no arrival");
+    assert_eq!(arrivals(&mut world), first + 2, "reading does not count as an arrival");
     world.stacks[CLIENT].shutdown(client, Shutdown::Write).unwrap();
     world.run(SECOND);
     assert_eq!(arrivals(&mut world), first + 3);
@@ -465,7 +469,7 @@ fn times_of_business_count_until_everything_is_acknowledged() {
     world.run(SECOND);
     let info = |world: &World, host: usize, socket| world.stacks[host].info(world.now, socket).unwrap();
     assert_eq!(info(&world, CLIENT, client).busy_time, Duration::ZERO);
-    assert!(info(&world, SERVER, server).last_data_recv >= SECOND, "from the handshake on, {opened:?}");
+    assert!(info(&world, SERVER, server).last_data_recv >= SECOND, "since the handshake, {opened:?}");
     world.stacks[CLIENT].write(world.now, client, &[0; 3 * 1_448]).unwrap();
     world.run(SECOND);
     // One round trip of 20 ms; the first ACKs are not delayed.
@@ -475,7 +479,7 @@ fn times_of_business_count_until_everything_is_acknowledged() {
 }
 
 #[test]
-fn a_small_send_buffer_is_told_as_a_limit() {
+fn a_small_send_buffer_is_reported_as_a_limit() {
     let mut world = world();
     let (client, server, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::SendBuffer(Bytes(5_000))).unwrap();
@@ -493,7 +497,7 @@ fn a_small_send_buffer_is_told_as_a_limit() {
 }
 
 #[test]
-fn the_user_timeout_ends_a_connection_that_nobody_answers() {
+fn the_user_timeout_ends_a_connection_without_a_reply() {
     let mut world = world();
     let (client, _, _) = world.connect(false);
     world.stacks[CLIENT].set_option(world.now, client, &SocketOption::UserTimeout(Duration::from_secs(3))).unwrap();

@@ -1,4 +1,4 @@
-//! Bytes arrive as they were written, whatever the pipe does to packets.
+//! Tests that bytes arrive as they were written, whatever the pipe does to the packets.
 
 use crate::world::{CLIENT, Pipe, SERVER, World, pattern};
 use lightlag_core::{Bytes, Duration};
@@ -21,7 +21,7 @@ fn a_megabyte_arrives_over_a_clean_pipe() {
 }
 
 #[test]
-fn both_directions_at_once() {
+fn both_directions_simultaneously() {
     let mut world = World::new(Pipe { loss: 0.02, ..Pipe::CLEAN }, |_, _| {});
     let (client, server, _) = world.connect(true);
     let (there, back) = (pattern(300_000, 1), pattern(300_000, 2));
@@ -60,7 +60,7 @@ fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
     assert_eq!(info.snd_wnd, 0, "the buffer is full");
     assert!(info.rwnd_limited > Duration::from_secs(9));
     let unread = world.stacks[SERVER].queued(server).unwrap().0;
-    assert!((65_000..70_000).contains(&unread), "{unread}: what was promised first, and no more");
+    assert!((65_000..70_000).contains(&unread), "{unread}: the window offered first, and no more");
     assert!(world.send((CLIENT, client), (SERVER, server), &data[written..]) == data);
 }
 
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_written_arrives(
+    fn written_data_arrives(
         (client_options, server_options) in (options(), options()),
         (loss, twice, jitter) in (0.0..0.15, 0.0..0.1, 0_u64..40),
         (len, seed, v6) in (0_usize..200_000, any::<u64>(), any::<bool>()),

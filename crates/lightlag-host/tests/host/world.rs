@@ -1,4 +1,4 @@
-//! Two hosts and a pipe that loses, duplicates and reorders.
+//! Two hosts, and a pipe that loses, duplicates and reorders packets.
 
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_host::{HostConfig, SocketError, SocketId, Stack};
@@ -6,35 +6,35 @@ use lightlag_tcp::State;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// The host that connects.
+/// Index of the host that connects.
 pub const CLIENT: usize = 0;
-/// The host that listens.
+/// Index of the host that listens.
 pub const SERVER: usize = 1;
 
-/// The effects of the pipe on a packet.
+/// The effects of the pipe on packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipe {
-    /// Delay one way.
+    /// One-way delay.
     pub delay: Duration,
-    /// Random extra delay, up to this much: packets overtake each other.
+    /// Maximum random extra delay. Packets may overtake each other.
     pub jitter: Duration,
-    /// Probability of a loss.
+    /// Probability that a packet is lost.
     pub loss: f64,
-    /// Probability of a duplicate.
+    /// Probability that a packet is duplicated.
     pub twice: f64,
 }
 
 impl Pipe {
-    /// 10 ms, without loss, jitter or duplicates.
+    /// A pipe with a delay of 10 ms, and without loss, jitter or duplicates.
     pub const CLEAN: Self = Self { delay: Duration::from_millis(10), jitter: Duration::ZERO, loss: 0.0, twice: 0.0 };
 }
 
-/// Two hosts, the pipe and the clock.
+/// Two hosts, the pipe between them and the clock.
 pub struct World {
     pub stacks: [Stack; 2],
     pub now: Instant,
     pub pipe: Pipe,
-    /// Whether packets to the host arrive.
+    /// For each host, whether packets to it arrive.
     pub connected: [bool; 2],
     under_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     count: u64,
@@ -83,23 +83,23 @@ impl World {
                 for _ in 0..copies {
                     if self.random.uniform() >= self.pipe.loss {
                         let jitter = self.pipe.jitter.as_secs_f64() * self.random.uniform();
-                        let at = self.now + self.pipe.delay + Duration::from_secs_f64(jitter);
+                        let arrival = self.now + self.pipe.delay + Duration::from_secs_f64(jitter);
                         self.count += 1;
-                        self.under_way.insert((at, self.count), (1 - from, packet.clone()));
+                        self.under_way.insert((arrival, self.count), (1 - from, packet.clone()));
                     }
                 }
             }
         }
     }
 
-    /// Time of the next event.
+    /// Returns the time of the next event.
     pub fn next(&self) -> Option<Instant> {
         let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
         let timers = self.stacks.iter().filter_map(Stack::poll_timeout);
         arrival.into_iter().chain(timers).min()
     }
 
-    /// Advances to the next event; `false` if there is none before `end`.
+    /// Advances to the next event. Returns false if there is none before `end`.
     pub fn step(&mut self, end: Instant) -> bool {
         self.flush();
         let Some(next) = self.next().filter(|next| *next <= end) else {
@@ -127,7 +127,8 @@ impl World {
         while self.step(end) {}
     }
 
-    /// A connection from the client to port 80 of the server, accepted.
+    /// Opens a connection from the client to port 80 of the server. Returns the client's socket, the accepted socket
+    /// and the listener.
     pub fn connect(&mut self, v6: bool) -> (SocketId, SocketId, SocketId) {
         let to = SocketAddr::new(address(SERVER, v6), 80);
         let listener = self.stacks[SERVER].listen(to, 5).unwrap();
@@ -150,7 +151,8 @@ impl World {
         (client, server, listener)
     }
 
-    /// Writes all of `data` as time advances. Returns the data that arrives at the other end until it closes.
+    /// Writes all of `data`, and advances the time. Returns the data that arrives at the other end until that end
+    /// closes.
     pub fn send(&mut self, from: (usize, SocketId), to: (usize, SocketId), data: &[u8]) -> Vec<u8> {
         let mut arrived = Vec::new();
         let mut written = 0;
@@ -178,7 +180,7 @@ impl World {
     }
 }
 
-/// Bytes with a long period.
+/// Returns `len` bytes of a pattern with a long period.
 pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
     let mut random = RandomStream::new(seed, "pattern");
     let mut data: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| random.bits().to_le_bytes()).collect();

@@ -1,14 +1,14 @@
-//! Directory of an emulation: finds the device or host to which a packet is addressed.
+//! Directory of an emulation: finds the device or host for which a packet is destined.
 //!
-//! A host's address and the kernel's address on a device name one edge. Other addresses lie behind the device whose
-//! network contains them; the longest prefix wins. A packet of a host for any other address leaves at the first device,
-//! and a packet of one of two devices at the other one.
+//! The address of a host, or of the kernel on a device, identifies one edge. Other addresses belong to the device whose
+//! network contains them; the longest prefix wins. A packet for any other address is sent to the first device if it
+//! comes from a host, and to the other device if it comes from one of two devices.
 
 use crate::packet;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Place where real packets enter and leave the simulated network.
+/// Point where real packets enter and leave the simulated network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Edge {
     /// TUN device with this index.
@@ -17,10 +17,10 @@ pub(super) enum Edge {
     Host(usize),
 }
 
-/// Address of a network's member, and its prefix length in bits.
+/// Address of a member of a network, and the length of the network's prefix in bits.
 pub type Prefix = (IpAddr, u8);
 
-/// Returns true if the two addresses share the first `bits` bits and the family.
+/// Returns true if the two addresses are of the same IP version and share the first `bits` bits.
 pub(crate) fn is_same_network(a: IpAddr, b: IpAddr, bits: u8) -> bool {
     let (a, b, width) = match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(a.to_bits()), u128::from(b.to_bits()), 32),
@@ -33,24 +33,24 @@ pub(crate) fn is_same_network(a: IpAddr, b: IpAddr, bits: u8) -> bool {
 /// Edges by address.
 pub(super) struct Directory {
     edges: BTreeMap<IpAddr, Edge>,
-    /// Networks of devices, the longest prefix first.
+    /// Networks of devices, longest prefix first.
     networks: Vec<(Prefix, usize)>,
     devices: usize,
 }
 
 impl Directory {
-    /// Builds the directory of devices with these addresses of the kernel, and of hosts with these addresses.
+    /// Builds the directory. `devices` has the kernel's addresses on each device, `hosts` the address of each host.
     pub(super) fn new(devices: &[Vec<Prefix>], hosts: &[IpAddr]) -> Self {
         let mut networks: Vec<(Prefix, usize)> =
             devices.iter().enumerate().flat_map(|(device, list)| list.iter().map(move |one| (*one, device))).collect();
         networks.sort_by_key(|((_, bits), _)| std::cmp::Reverse(*bits));
-        // Of two devices with the same address the first counts.
+        // If two devices have the same address, the first one counts.
         let kernel = networks.iter().rev().map(|((address, _), device)| (*address, Edge::Device(*device)));
         let hosts = hosts.iter().enumerate().map(|(host, address)| (*address, Edge::Host(host)));
         Self { edges: kernel.chain(hosts).collect(), networks, devices: devices.len() }
     }
 
-    /// Returns the edge for which a packet from `from` is meant, if any.
+    /// Returns the destination edge of a packet that entered at `from`; `None` if there is none.
     pub(super) fn find(&self, from: Edge, packet: &[u8]) -> Option<Edge> {
         let named = packet::destination(packet).and_then(|address| self.edge_of(address));
         named.filter(|to| *to != from).or(match (from, self.devices) {
@@ -71,7 +71,7 @@ impl Directory {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet for this address, as far as the directory reads it.
+    /// Returns an IPv4 packet to this address, with only the fields that the directory reads.
     fn packet_for(address: &str) -> Vec<u8> {
         let IpAddr::V4(address) = address.parse().unwrap() else { panic!("the test uses IPv4") };
         let mut packet = vec![0; 20];
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_one_network_are_told_apart_by_their_own_address() {
+    fn both_ends_of_one_network_are_distinguished_by_their_own_address() {
         let directory = directory(&["10.77.0.1/24", "10.77.0.2/24"], &["10.77.0.3"]);
         assert_eq!(directory.find(Edge::Host(0), &packet_for("10.77.0.1")), Some(Edge::Device(0)));
         assert_eq!(directory.find(Edge::Host(0), &packet_for("10.77.0.2")), Some(Edge::Device(1)));

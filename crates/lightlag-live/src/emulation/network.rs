@@ -10,7 +10,7 @@ use lightlag_scenario::Network;
 use lightlag_sim::Emulator;
 use std::sync::Arc;
 
-/// Network of a scenario, and the nodes of devices and hosts.
+/// The network of a scenario, and the nodes where devices and hosts are attached.
 #[derive(Clone, Debug)]
 pub struct NetworkPlan {
     name: String,
@@ -20,25 +20,25 @@ pub struct NetworkPlan {
     hosts: Vec<NodeId>,
 }
 
-/// Requested node of a host.
+/// The node that was requested for a host.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    /// Name of the node. `None` is the end of the scenario's first flow.
+    /// Name of the node; `None` means the end of the scenario's first flow.
     pub(super) node: Option<String>,
-    /// Key of the node in messages.
+    /// Key that sets the node, for messages.
     pub(super) key: String,
 }
 
 impl NetworkPlan {
-    /// Reads the network of a scenario in JSON. Devices without a node are at the ends of its first flow.
+    /// Reads the network from a scenario in JSON. Devices without a node are attached to the ends of its first flow.
     ///
     /// # Errors
-    /// The scenario's errors; or a node that does not exist, is taken, or cannot be reached.
+    /// The scenario's errors, or a node that does not exist, is already taken, or cannot be reached.
     pub(super) fn of_scenario(json: &str, devices: &[Option<String>], hosts: &[Site]) -> Result<Self, OptionsError> {
         let read = lightlag_scenario::parse_json(json, &[]).and_then(|scenario| Ok((scenario.expand()?, scenario)));
         let (network, scenario) = read.map_err(OptionsError::Scenario)?;
         network.check_wired()?;
-        let flow = network.flows.first().ok_or("flows: is empty; add a flow, whose ends are the default nodes")?;
+        let flow = network.flows.first().ok_or("flows: is empty; add a flow, whose endpoints are the default nodes")?;
         let ends = [flow.from, flow.to];
         let mut taken: Vec<(NodeId, Edge)> = Vec::new();
         for (device, name) in devices.iter().enumerate() {
@@ -60,7 +60,7 @@ impl NetworkPlan {
                     return Err(format!("{key}: {name:?} is the node of a device; give the host another node").into());
                 }
                 Some((_, Edge::Host(_))) => {
-                    return Err(format!("{key}: {name:?} has a host already; give each a node of its own").into());
+                    return Err(format!("{key}: {name:?} already has a host; give each host its own node").into());
                 }
                 None => taken.push((node, Edge::Host(host))),
             }
@@ -72,17 +72,17 @@ impl NetworkPlan {
         Ok(Self { name: scenario.name, network, seed: scenario.seed, devices, hosts })
     }
 
-    /// Name of the scenario.
+    /// Returns the name of the scenario.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Names of the devices' nodes.
+    /// Returns the names of the devices' nodes.
     pub fn device_nodes(&self) -> impl Iterator<Item = &str> {
         self.devices.iter().map(|node| self.network.nodes[node.0 as usize].as_str())
     }
 
-    /// Names of the hosts' nodes.
+    /// Returns the names of the hosts' nodes.
     pub fn host_nodes(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|node| self.network.nodes[node.0 as usize].as_str())
     }
@@ -107,56 +107,56 @@ fn check_reachable(network: &Network, nodes: &[NodeId]) -> Result<(), String> {
     }
 }
 
-/// Ordered pairs of different nodes.
+/// Returns all ordered pairs of two different nodes.
 fn pairs(nodes: &[NodeId]) -> impl Iterator<Item = (NodeId, NodeId)> {
     nodes.iter().flat_map(move |from| nodes.iter().map(move |to| (*from, *to))).filter(|(from, to)| from != to)
 }
 
-/// A link direction that packets of devices or hosts cross.
+/// A link direction whose counters are reported, because packets of devices or hosts cross it.
 struct Watched {
     link: LinkId,
     name: String,
-    /// Device whose packets to the other device cross it.
+    /// Index of the device whose packets to the other device cross it; `None` if only packets of hosts do.
     direction: Option<usize>,
 }
 
-/// A real packet and its source, an index of the emulation's sources.
+/// A real packet, and the index of the device or host that sent it.
 #[derive(Clone, Default)]
-struct Body {
+struct RealPacket {
     source: usize,
     bytes: Arc<[u8]>,
 }
 
-/// A packet that has reached its destination.
+/// A packet that has arrived at its destination.
 pub(super) struct Arrival {
     /// Time of arrival.
     pub(super) due: Instant,
-    /// Index of its source.
+    /// Index of the device or host that sent it.
     pub(super) source: usize,
     /// Its destination.
     pub(super) to: Edge,
-    /// The packet, with the mark of a queue.
+    /// The packet, with the CE mark if a queue marked it.
     pub(super) bytes: Arc<[u8]>,
 }
 
 /// The running network.
 pub(super) struct EmulatedNetwork {
-    emulator: Emulator<Body>,
+    emulator: Emulator<RealPacket>,
     devices: Vec<NodeId>,
     hosts: Vec<NodeId>,
-    /// Edge of each node.
+    /// Device or host at each node, if there is one.
     edges: Vec<Option<Edge>>,
     watched: Vec<Watched>,
 }
 
-/// Packets that links lost, dropped and marked.
+/// Number of packets that were lost, dropped or marked in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Losses {
     /// Lost or damaged by links.
     pub(super) lost: u64,
-    /// Dropped by queues, or because the TTL expired.
+    /// Dropped by queues, or because the TTL reached 0.
     pub(super) dropped: u64,
-    /// Marked by queues.
+    /// Marked with CE by queues.
     pub(super) marked: u64,
 }
 
@@ -185,7 +185,7 @@ impl EmulatedNetwork {
         }
     }
 
-    /// Sends a packet. Every packet due by `now` has been taken with [`receive`](Self::receive).
+    /// Sends a packet. The caller has already taken every packet due by `now` with [`receive`](Self::receive).
     ///
     /// # Errors
     /// If it is not a complete IP packet.
@@ -200,7 +200,7 @@ impl EmulatedNetwork {
         let envelope = packet::envelope(bytes)?;
         let size = u16::try_from(bytes.len()).expect("an IP packet has at most 65,535 bytes");
         let flags = PacketFlags::new(envelope.carries_payload).with_ecn(envelope.ecn);
-        let body = Body { source, bytes: Arc::from(bytes) };
+        let body = RealPacket { source, bytes: Arc::from(bytes) };
         let packet = Packet::new(self.node(to), EndpointId(envelope.flow), size, flags, body);
         self.emulator.send(now, self.node(from), packet);
         Ok(())
@@ -209,7 +209,7 @@ impl EmulatedNetwork {
     /// Returns the next packet that has arrived by `now`.
     pub(super) fn receive(&mut self, now: Instant) -> Option<Arrival> {
         let (due, packet) = self.emulator.next_delivery(now)?;
-        let Body { source, mut bytes } = packet.body;
+        let RealPacket { source, mut bytes } = packet.body;
         if packet.flags.ecn() == Codepoint::Ce {
             packet::mark(Arc::make_mut(&mut bytes));
         }
@@ -217,12 +217,12 @@ impl EmulatedNetwork {
         Some(Arrival { due, source, to, bytes })
     }
 
-    /// Time of the next event in the network; nothing arrives before it.
+    /// Returns the time of the next event in the network; no packet arrives earlier. `None` if there is no event.
     pub(super) fn next_event(&self) -> Option<Instant> {
         self.emulator.next_event()
     }
 
-    /// Counters of the whole network.
+    /// Returns the counters of the entire network.
     pub(super) fn losses(&mut self, now: Instant) -> Losses {
         let expired = Losses { dropped: self.emulator.expired(), ..Losses::default() };
         self.emulator.links(now).fold(expired, |sum, (counters, _)| Losses {
@@ -232,7 +232,7 @@ impl EmulatedNetwork {
         })
     }
 
-    /// Counters of the link directions between devices and hosts.
+    /// Returns the counters of the link directions that packets of devices or hosts cross.
     pub(super) fn links(&mut self, now: Instant) -> Vec<LinkSnapshot> {
         let counted: Vec<_> = self.emulator.links(now).collect();
         let links = self.watched.iter().map(|Watched { link, name, direction }| {
@@ -256,10 +256,10 @@ impl EmulatedNetwork {
     }
 }
 
-/// Link directions between the devices in the order in which packets cross them, then those that only hosts use.
+/// Returns the link directions on the paths between the devices, in path order, followed by those that only hosts use.
 fn watched(plan: &NetworkPlan) -> Vec<Watched> {
     let NetworkPlan { network, devices, hosts, .. } = plan;
-    let path = |from, to| network.routes.at_start().path(from, to).expect("devices and hosts reach each other");
+    let path = |from, to| network.routes.at_start().path(from, to).expect("devices and hosts can reach each other");
     let mut watched: Vec<Watched> = Vec::new();
     let mut watch = |links: Vec<LinkId>, direction: Option<usize>| {
         for link in links {
@@ -284,7 +284,7 @@ mod tests {
     use lightlag_wire::{Addresses, IpFields};
     use std::net::IpAddr;
 
-    /// A host at this node.
+    /// Returns the request of a host for this node.
     fn site(node: Option<&str>, index: usize) -> Site {
         Site { node: node.map(str::to_owned), key: format!("hosts[{index}].node") }
     }
@@ -351,10 +351,10 @@ mod tests {
     fn a_radio_medium_carries_no_real_packets() {
         let text = r#"{"duration": "1 s", "topology": {"kind": "swarm", "nodes": 2}}"#;
         let error = plan(text, &[None], &[site(None, 0)]).unwrap_err();
-        assert!(error.starts_with("the radio medium \"air\" cannot carry real packets; take"), "{error}");
+        assert!(error.starts_with("the radio medium \"air\" cannot carry real packets; use"), "{error}");
     }
 
-    /// Two hosts and a device around a router.
+    /// A network with two hosts and a device around a router.
     const STAR: &str = r#"{"duration": "1 s", "links": [
         {"between": ["client", "router"], "rate": "8 Mbit/s", "delay": "1 ms"},
         {"between": ["server", "router"], "rate": "8 Mbit/s", "delay": "2 ms"},
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_may_stand_at_the_router() {
+    fn a_host_may_be_at_the_router() {
         let sites = [site(Some("client"), 0), site(Some("router"), 1)];
         let mut network = EmulatedNetwork::new(&plan(STAR, &[Some("outside")], &sites).unwrap());
         network.send(Instant::ZERO, Edge::Device(0), Edge::Host(1), 0, &packet(0)).unwrap();
@@ -402,7 +402,7 @@ mod tests {
             (
                 vec![Some("outside")],
                 vec![site(Some("client"), 0), site(Some("client"), 1)],
-                "hosts[1].node: \"client\" has a host already",
+                "hosts[1].node: \"client\" already has a host",
             ),
             (vec![Some("outside")], vec![site(Some("far"), 0)], "links: \"far\" cannot be reached from \"outside\""),
             (vec![Some("client"), Some("far")], vec![], "links: \"far\" cannot be reached from \"client\""),

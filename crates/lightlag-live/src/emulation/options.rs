@@ -1,9 +1,9 @@
-//! The options of `lightlag emulate`, `serve-tcp` and `connect`, and their [`EmulationPlan`].
+//! The options of `lightlag emulate`, `serve-tcp` and `connect`, which become an [`EmulationPlan`].
 
 use super::directory::{Prefix, is_same_network};
 use super::error::OptionsError;
 use super::network::{NetworkPlan, Site};
-use super::plan::{EmulationPlan, End};
+use super::plan::{EmulationEnd, EmulationPlan};
 use crate::priority::Priority;
 use crate::serve::{HostOptions, HostPlan, Naming};
 use crate::tun::TunConfig;
@@ -15,26 +15,26 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulationOptions {
-    /// Devices: one with hosts behind it, or two with a network between them.
+    /// Devices: either one, with hosts, or two, with a network between them.
     pub devices: Vec<DeviceOptions>,
-    /// Largest IP packet in bytes.
+    /// Maximum size of an IP packet in bytes. Default 1500.
     #[serde(default = "ethernet")]
     pub mtu: u16,
-    /// Scenario in JSON: the network that joins devices and hosts.
+    /// Scenario in JSON, which describes the network between devices and hosts.
     #[serde(default)]
     pub scenario: Option<String>,
-    /// Scheduling of the loop: fifo (the default), nice or normal.
+    /// Scheduling of the loop's thread: fifo (the default), nice or normal.
     #[serde(default)]
     pub priority: Option<String>,
-    /// Time after which it ends. Without it, an emulation with one device ends with its hosts.
+    /// Duration of the emulation. If omitted, an emulation with one device ends when its hosts have finished.
     #[serde(default)]
     pub duration: Option<Duration>,
     /// Seed of the hosts' initial sequence numbers and ports.
     pub seed: u64,
-    /// Host of the command line.
+    /// The host that the options of the command line describe.
     #[serde(default)]
     pub host: Option<HostOptions>,
-    /// Hosts of a file, each with the keys of `host`.
+    /// The hosts in a file, each with the same keys as `host`.
     #[serde(default)]
     pub hosts: Vec<serde_json::Value>,
 }
@@ -43,32 +43,34 @@ pub struct EmulationOptions {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceOptions {
-    /// Its name.
+    /// Name of the device.
     pub name: String,
-    /// Its network namespace; `None` is the caller's.
+    /// Network namespace of the device; `None` means the caller's.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// The kernel's addresses on it with their prefix lengths. Without any, the device may have some already.
+    /// Addresses that the kernel gets on the device, with their prefix lengths. If there are none, an existing device
+    /// keeps its own.
     #[serde(default)]
     pub addresses: Vec<String>,
-    /// Its node. Defaults: the start of the scenario's first flow, and for the second device its end.
+    /// Node of the device. By default, the first device is at the start of the scenario's first flow, and the second at
+    /// its end.
     #[serde(default)]
     pub node: Option<String>,
 }
 
-/// MTU of Ethernet.
+/// The MTU of Ethernet in bytes.
 const fn ethernet() -> u16 {
     1500
 }
 
-/// Minimum MTU of a host: 68 bytes (RFC 791) leave no room for data.
+/// Minimum MTU of a host in bytes. The 68 bytes of RFC 791 would leave no space for data.
 const MIN_HOST_MTU: u16 = 128;
 
 impl EmulationOptions {
     /// Returns the emulation that the options describe.
     ///
     /// # Errors
-    /// The scenario's errors, or one line with the option, its value, and a fix.
+    /// The scenario's errors, or one line that names the option, its value and a fix.
     pub fn resolve(&self) -> Result<EmulationPlan, OptionsError> {
         let devices = self.devices.iter().map(|device| self.device(device)).collect::<Result<Vec<_>, String>>()?;
         let (hosts, sites) = self.hosts(&devices)?;
@@ -76,18 +78,20 @@ impl EmulationOptions {
         let network = |json| NetworkPlan::of_scenario(json, &nodes, &sites);
         let network = self.scenario.as_deref().map(network).transpose()?;
         if network.is_none() && (devices.len() != 1 || hosts.len() != 1 || !self.hosts.is_empty()) {
-            return Err("--hosts: the hosts stand at nodes of a scenario; name it with --path".into());
+            return Err("--hosts: hosts are attached to nodes of a scenario; name it with --path".into());
         }
         let priority = match self.priority.as_deref() {
             None | Some("fifo") => Priority::Fifo,
             Some("nice") => Priority::Nice,
             Some("normal") => Priority::Normal,
-            Some(other) => return Err(format!("--priority {other:?}: is not fifo, nice or normal").into()),
+            Some(other) => {
+                return Err(format!("--priority {other:?}: is not a valid priority; use fifo, nice or normal").into());
+            }
         };
         let end = match self.duration {
-            Some(time) => End::After(time),
-            None if devices.len() == 1 => End::WithHosts,
-            None => End::Never,
+            Some(time) => EmulationEnd::After(time),
+            None if devices.len() == 1 => EmulationEnd::WithHosts,
+            None => EmulationEnd::Never,
         };
         Ok(EmulationPlan { devices, hosts, network, priority, end })
     }
@@ -102,7 +106,7 @@ impl EmulationOptions {
         })
     }
 
-    /// Name of the option with the devices' addresses.
+    /// Returns the name of the option that sets the addresses of the devices.
     fn address_option(&self) -> &'static str {
         if self.devices.len() == 1 { "--peer" } else { "--address" }
     }
@@ -137,7 +141,7 @@ impl EmulationOptions {
         of_line.chain(of_file).collect()
     }
 
-    /// Checks that the kernel routes packets for a host to one of the devices.
+    /// Checks that the kernel routes packets for a host into one of the devices.
     fn check_address(&self, devices: &[TunConfig], host: IpAddr, key: &str) -> Result<(), String> {
         let all: Vec<Prefix> = devices.iter().flat_map(|device| device.addresses.iter().copied()).collect();
         let option = self.address_option();
@@ -150,13 +154,13 @@ impl EmulationOptions {
             return Ok(());
         }
         let those = if all.len() == 1 { "that network" } else { "those networks" };
-        Err(format!("{option} {given}: {key} {host} lies outside {those}; the kernel would not route to it"))
+        Err(format!("{option} {given}: {key} {host} is outside {those}; the kernel would not route to it"))
     }
 }
 
-/// Reads `ADDRESS/PREFIX`.
+/// Parses `ADDRESS/PREFIX`.
 fn prefix(text: &str, option: &str) -> Result<Prefix, String> {
-    let wrong = || format!("{option} {text:?}: is not ADDRESS/PREFIX; write for example 10.9.0.1/24");
+    let wrong = || format!("{option} {text:?}: is not ADDRESS/PREFIX; write, for example, 10.9.0.1/24");
     let (address, bits) = text.split_once('/').ok_or_else(wrong)?;
     let address: IpAddr = address.parse().map_err(|_| wrong())?;
     let bits: u8 = bits.parse().map_err(|_| wrong())?;

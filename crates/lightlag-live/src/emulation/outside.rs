@@ -1,13 +1,13 @@
-//! The surroundings of an emulation: TUN devices and the wall clock, or those of a test.
+//! The environment of an emulation: TUN devices and the wall clock, or replacements for tests.
 
 use crate::Clock;
-use crate::tun::{Tun, TunError, Written};
+use crate::tun::{Tun, TunError, WriteResult};
 use lightlag_core::Instant;
 use std::os::fd::AsFd;
 
-/// Devices and a clock.
+/// The devices and the clock of an emulation.
 pub trait Outside {
-    /// Time since the start.
+    /// Returns the time since the start.
     fn now(&self) -> Instant;
 
     /// Waits until a device may have a packet, or until `until`.
@@ -23,7 +23,7 @@ pub trait Outside {
     ///
     /// # Errors
     /// If the device is gone.
-    fn write(&mut self, device: usize, packet: &[u8]) -> Result<Written, TunError>;
+    fn write(&mut self, device: usize, packet: &[u8]) -> Result<WriteResult, TunError>;
 
     /// Checks that all devices still exist. Called several times a second.
     ///
@@ -32,14 +32,14 @@ pub trait Outside {
     fn check(&mut self) -> Result<(), TunError>;
 }
 
-/// TUN devices and the wall clock.
+/// Real TUN devices and the wall clock.
 pub struct Devices {
     clock: Clock,
     tuns: Vec<Tun>,
 }
 
 impl Devices {
-    /// Starts the clock of open devices.
+    /// Takes open devices, and starts the clock.
     pub fn new(tuns: Vec<Tun>) -> Self {
         Self { clock: Clock::start(), tuns }
     }
@@ -59,7 +59,7 @@ impl Outside for Devices {
         self.tuns[device].read(buffer)
     }
 
-    fn write(&mut self, device: usize, packet: &[u8]) -> Result<Written, TunError> {
+    fn write(&mut self, device: usize, packet: &[u8]) -> Result<WriteResult, TunError> {
         self.tuns[device].write(packet)
     }
 

@@ -4,17 +4,17 @@ use crate::tun::TunError;
 use lightlag_core::Codepoint;
 use std::collections::VecDeque;
 
-/// Two devices and a clock that moves when the loop waits.
+/// Two simulated devices, and a clock that advances when the loop waits.
 #[derive(Default)]
 struct Fake {
     now: Instant,
     input: [VecDeque<(Instant, Vec<u8>)>; 2],
     output: Vec<(Instant, usize, Vec<u8>)>,
-    /// The loop is held up at this time, for this long.
+    /// Time when the loop is held up, and for how long.
     held_up: Option<(Instant, Duration)>,
-    /// From this time on the second device is gone.
+    /// Time when the second device disappears.
     vanishes: Option<Instant>,
-    /// The kernel refuses packets.
+    /// Whether the kernel rejects packets.
     refuses: bool,
 }
 
@@ -26,10 +26,10 @@ impl Outside for Fake {
     fn wait(&mut self, until: Instant) {
         let packets = self.input.iter().filter_map(|queue| queue.front().map(|(at, _)| *at));
         let mut woken = packets.chain([until]).min().unwrap().max(self.now);
-        if let Some((at, span)) = self.held_up
-            && woken >= at
+        if let Some((start, span)) = self.held_up
+            && woken >= start
         {
-            woken = woken.max(at + span);
+            woken = woken.max(start + span);
             self.held_up = None;
         }
         self.now = woken;
@@ -45,12 +45,12 @@ impl Outside for Fake {
         Ok(Some(packet.len()))
     }
 
-    fn write(&mut self, side: usize, packet: &[u8]) -> Result<Written, TunError> {
+    fn write(&mut self, side: usize, packet: &[u8]) -> Result<WriteResult, TunError> {
         if self.refuses {
-            return Ok(Written::Refused);
+            return Ok(WriteResult::Refused);
         }
         self.output.push((self.now, side, packet.to_vec()));
-        Ok(Written::Taken)
+        Ok(WriteResult::Taken)
     }
 
     fn check(&mut self) -> Result<(), TunError> {
@@ -65,7 +65,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// A UDP packet of `size` bytes in all, ECT(0), with a mark of its own.
+/// Returns a UDP packet with ECT(0) of `size` bytes, headers included. Its payload and identification are `mark`, to
+/// recognise it.
 fn packet(size: u16, mark: u8) -> Vec<u8> {
     let mut packet = vec![0x45, 2, 0, 0, 0, mark, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
     packet[2..4].copy_from_slice(&size.to_be_bytes());
@@ -73,7 +74,7 @@ fn packet(size: u16, mark: u8) -> Vec<u8> {
     packet
 }
 
-/// An emulation of one link, 12 Mbit/s and 10 ms each way.
+/// Returns an emulation of one link with 12 Mbit/s and 10 ms in each direction; `more` is appended to the scenario.
 fn emulation(more: &str) -> Emulation {
     let text = format!(
         "duration = \"1 s\"\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n\
@@ -82,7 +83,7 @@ fn emulation(more: &str) -> Emulation {
     Emulation::new(&plan(&text, &["a", "b"], &[]), &[Vec::new(), Vec::new()]).unwrap()
 }
 
-/// The plan of a scenario in TOML, with devices at these nodes, and these hosts.
+/// Returns the plan of a scenario in TOML, with devices at these nodes and these hosts.
 fn plan(toml: &str, devices: &[&str], hosts: &[serde_json::Value]) -> EmulationPlan {
     let scenario = lightlag_scenario::parse_toml(toml, &[]).unwrap();
     let device = |node: &&str| serde_json::json!({"name": format!("ll-{node}"), "node": node});
@@ -97,7 +98,7 @@ fn plan(toml: &str, devices: &[&str], hosts: &[serde_json::Value]) -> EmulationP
 
 fn run(emulation: &mut Emulation, fake: &mut Fake, millis: u64) -> (Snapshot, Result<(), EmulationError>) {
     let handle = Handle::default();
-    emulation.end = End::After(Duration::from_millis(millis));
+    emulation.end = EmulationEnd::After(Duration::from_millis(millis));
     let result = emulation.run(fake, &handle);
     (handle.snapshot(), result)
 }
@@ -122,7 +123,7 @@ fn packets_cross_in_both_directions_at_their_time() {
 }
 
 #[test]
-fn a_loop_that_is_held_up_delivers_late_and_says_so() {
+fn a_delayed_loop_delivers_late_and_reports_it() {
     let mut fake = Fake { held_up: Some((at(110), Duration::from_millis(5))), ..Fake::default() };
     fake.input[0].extend([(at(100), packet(1500, 1)), (at(200), packet(1500, 2))]);
     let (snapshot, result) = run(&mut emulation(""), &mut fake, 500);
@@ -137,7 +138,7 @@ fn a_loop_that_is_held_up_delivers_late_and_says_so() {
 }
 
 #[test]
-fn a_late_look_does_not_move_later_packets() {
+fn a_late_poll_does_not_move_later_packets() {
     // Both wait in the device; each leaves after the other, at the speed of the link.
     let mut fake = Fake { held_up: Some((at(120), Duration::from_millis(40))), ..Fake::default() };
     fake.input[0].extend([(at(100), packet(1500, 1)), (at(130), packet(1500, 2)), (at(130), packet(1500, 3))]);
@@ -148,7 +149,7 @@ fn a_late_look_does_not_move_later_packets() {
 }
 
 #[test]
-fn what_is_no_packet_is_counted_and_dropped() {
+fn an_invalid_packet_is_counted_and_dropped() {
     let mut fake = Fake::default();
     let junk = [Vec::new(), vec![0x15; 40], vec![0x45; 19], packet(1500, 1)[..1499].to_vec(), vec![0x60; 39]];
     fake.input[0].extend(junk.into_iter().map(|bytes| (at(100), bytes)));
@@ -170,7 +171,7 @@ fn the_largest_packet_crosses() {
 }
 
 #[test]
-fn every_packet_is_delivered_dropped_with_a_cause_or_on_the_way() {
+fn every_packet_is_delivered_dropped_with_a_cause_or_in_transit() {
     let mut fake = Fake::default();
     fake.input[0].extend((0..2000).map(|n| (at(n / 4), packet(1500, n as u8))));
     let link = "queue = \"20 packets\"\nloss = 0.1\nduplicate = 0.1\nreorder = { probability = 0.1, delay = \"3 ms\" }";
@@ -181,7 +182,7 @@ fn every_packet_is_delivered_dropped_with_a_cause_or_on_the_way() {
     assert_eq!(link.offered, there.taken_packets);
     assert_eq!(link.delivered, there.delivered_packets);
     let left = link.offered + link.duplicated - link.delivered - link.dropped_queue - link.dropped_error;
-    assert!((1..60).contains(&left), "{left} are on the way");
+    assert!((1..60).contains(&left), "{left} are in transit");
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn packets_that_the_kernel_does_not_take_are_counted() {
 }
 
 #[test]
-fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
+fn a_device_that_vanishes_ends_the_emulation_and_keeps_its_counters() {
     let mut fake = Fake { vanishes: Some(at(200)), ..Fake::default() };
     fake.input[0].push_back((at(0), packet(100, 1)));
     let (snapshot, result) = run(&mut emulation(""), &mut fake, 60_000);
@@ -217,13 +218,13 @@ fn a_device_that_vanishes_ends_the_emulation_and_keeps_what_was_counted() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard() {
+fn a_request_to_stop_is_honoured() {
     let handle = Handle::default();
     handle.stop();
     emulation("").run(&mut Fake::default(), &handle).unwrap();
 }
 
-/// Two devices and a pair of hosts around a router with one slow link each way, in virtual time.
+/// A network in virtual time: two devices and a pair of hosts around a router, with one slow link in each direction.
 const STAR: &str = r#"
     duration = "60 s"
     [[links]]
@@ -275,7 +276,7 @@ fn hosts_and_devices_share_one_queue() {
         packet[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 77, 0, 2]);
     }
     let handle = Handle::default();
-    emulation.end = End::After(Duration::from_secs(10));
+    emulation.end = EmulationEnd::After(Duration::from_secs(10));
     emulation.run(&mut fake, &handle).unwrap();
     let reports: Vec<_> = handle
         .take_events()
@@ -307,7 +308,7 @@ fn a_client_connects_at_its_start() {
     let mut fake = Fake::default();
     let (snapshot, result) = run(&mut emulation, &mut fake, 2500);
     result.unwrap();
-    // 40 to 60 bytes over three links of 7 ms in all; the SYN is repeated after a second.
+    // 40 to 60 bytes over three links of 7 ms in total; the SYN is retransmitted after a second.
     let (first, device, _) = &fake.output[0];
     assert!(*first > at(2007) && *first < at(2008), "{first:?}");
     assert_eq!((*device, snapshot.directions[2].taken_packets), (1, 1));
@@ -338,6 +339,6 @@ fn hosts_between_two_devices_need_the_addresses_of_both() {
     let error = Emulation::new(&plan, &[vec![([10, 77, 0, 1].into(), 24)], Vec::new()]).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "ll-right: has no address, by which packets of hosts find it; give --address ADDRESS/PREFIX ADDRESS/PREFIX"
+        "ll-right: has no address, which hosts need to reach it; give --address ADDRESS/PREFIX ADDRESS/PREFIX"
     );
 }

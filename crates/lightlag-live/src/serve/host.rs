@@ -1,19 +1,20 @@
 //! A simulated host: its stack, and the application of each of its connections.
 
 use super::iperf::{Client, Server};
-use super::report::Report;
+use super::report::ConnectionReport;
 use super::session::{CHUNK, Session};
-use super::{Action, Event, HostError, HostPlan, Role};
+use super::{Event, HostError, HostPlan, HostTask, Role};
 use crate::statistics::HostCounters;
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Counters, SocketError, SocketId, SocketOption, Stack};
 use std::io;
 use std::net::SocketAddr;
 
-/// Connections that may wait to be accepted. They are accepted at once.
+/// Maximum length of a listener's accept queue. Connections are accepted immediately.
 const BACKLOG: usize = 128;
 
-/// Time of a host at the start of the emulation: some peers take a timestamp of 0 for none.
+/// Time on the host's clock when the emulation starts. It is not 0, because some peers treat a timestamp of 0 as
+/// missing.
 const BEGIN: Duration = Duration::from_secs(1);
 
 /// A running host. Its public methods take the time since the start of the emulation.
@@ -21,25 +22,25 @@ pub(crate) struct Host {
     plan: HostPlan,
     stack: Stack,
     listener: Option<SocketId>,
-    /// Time at which it connects first.
+    /// Time when it opens its first connection, until then.
     connects_at: Option<Instant>,
-    /// The connection in its handshake.
+    /// The connection that it opens, during its handshake.
     opening: Option<SocketId>,
     sessions: Vec<Session>,
     server: Server,
     client: Option<Client>,
     connections: u64,
-    /// Bytes that an application has just read.
+    /// Buffer for the bytes that an application reads.
     chunk: Vec<u8>,
 }
 
 impl Host {
-    /// The host of a plan.
+    /// Creates the host that a plan describes.
     ///
     /// # Errors
     /// If a file to be sent cannot be opened.
     pub(crate) fn new(plan: &HostPlan) -> Result<Self, HostError> {
-        if let Action::Listen { role: Role::Send(source), .. } | Action::Connect { role: Role::Send(source), .. } =
+        if let HostTask::Listen { role: Role::Send(source), .. } | HostTask::Connect { role: Role::Send(source), .. } =
             &plan.action
         {
             source.open()?;
@@ -58,26 +59,27 @@ impl Host {
         })
     }
 
-    /// Starts to listen, or plans the first connection. Returns the address at which it listens, or to which it connects.
+    /// Starts listening, or schedules the first connection. Returns the local address of a listener, or the remote
+    /// address of a client.
     ///
     /// # Errors
     /// If the address or port cannot be used.
     pub(crate) fn begin(&mut self, now: Instant) -> Result<SocketAddr, HostError> {
         match &self.plan.action {
-            Action::Listen { port, .. } => {
+            HostTask::Listen { port, .. } => {
                 let address = SocketAddr::new(self.plan.address(), *port);
                 let listened = self.stack.listen(address, BACKLOG);
                 self.listener = Some(listened.map_err(|error| HostError::Socket { address, error })?);
                 Ok(address)
             }
-            Action::Connect { remote, start, .. } => {
+            HostTask::Connect { remote, start, .. } => {
                 self.connects_at = Some(now + BEGIN + *start);
                 Ok(*remote)
             }
         }
     }
 
-    /// Takes a packet from the network.
+    /// Processes a packet from the network.
     pub(crate) fn packet_in(&mut self, now: Instant, packet: &[u8]) {
         self.stack.packet_in(now + BEGIN, packet);
     }
@@ -87,14 +89,14 @@ impl Host {
         self.stack.poll_packet(now + BEGIN, packet)
     }
 
-    /// Resets connections beyond the limits. Called several times a second.
+    /// Resets connections that exceed the limits. Called several times a second.
     pub(crate) fn enforce_limits(&mut self, now: Instant) {
         self.stack.enforce_limits(now + BEGIN);
     }
 
-    /// Opens a connection. A sender whose data may leave with the SYN opens it with its first data.
+    /// Opens a connection. If a sender may put data in its SYN, the SYN is delayed until its first write.
     fn connect(&mut self, now: Instant) -> Result<(), HostError> {
-        let Action::Connect { remote: address, role, .. } = &self.plan.action else { return Ok(()) };
+        let HostTask::Connect { remote: address, role, .. } = &self.plan.action else { return Ok(()) };
         let (address, sends, socket) = (*address, matches!(role, Role::Send(_)), self.stack.socket());
         let opened = match self.plan.early {
             true if sends => {
@@ -109,10 +111,10 @@ impl Host {
         Ok(())
     }
 
-    /// Handles timers, and lets the application of each connection do its work. `report` takes the events.
+    /// Handles timers and runs the application of each connection. `report` is called for each event.
     ///
     /// # Errors
-    /// If a connection is refused, a test of iperf3 fails, or a file cannot be read.
+    /// If a connection is rejected, a test of iperf3 fails, or a file cannot be read.
     pub(crate) fn drive(&mut self, now: Instant, report: &mut dyn FnMut(Event)) -> Result<(), HostError> {
         let now = now + BEGIN;
         self.stack.handle_timeout(now);
@@ -129,15 +131,15 @@ impl Host {
         for closed in self.work(now)? {
             self.connections += 1;
             report(Event::Closed(Box::new(closed)));
-            if matches!(self.plan.action, Action::Connect { connections, .. } if self.connections < connections) {
+            if matches!(self.plan.action, HostTask::Connect { connections, .. } if self.connections < connections) {
                 self.connect(now)?;
             }
         }
         Ok(())
     }
 
-    /// Lets the applications work. Returns the reports of connections that are over.
-    fn work(&mut self, now: Instant) -> Result<Vec<Report>, HostError> {
+    /// Runs the applications. Returns the reports of connections that have ended.
+    fn work(&mut self, now: Instant) -> Result<Vec<ConnectionReport>, HostError> {
         let mut reports = self.server.drive(now, &mut self.stack, &mut self.chunk)?;
         if let Some(client) = &mut self.client {
             let report = client.drive(now, &mut self.stack, &mut self.chunk)?;
@@ -150,12 +152,12 @@ impl Host {
                 self.connect(now)?;
             }
         }
-        let mut at = 0;
-        while let Some(session) = self.sessions.get_mut(at) {
+        let mut index = 0;
+        while let Some(session) = self.sessions.get_mut(index) {
             match session.drive(now, &mut self.stack, &mut self.chunk)? {
-                None => at += 1,
+                None => index += 1,
                 Some(report) => {
-                    self.sessions.swap_remove(at);
+                    self.sessions.swap_remove(index);
                     reports.push(report);
                 }
             }
@@ -163,9 +165,9 @@ impl Host {
         Ok(reports)
     }
 
-    /// Starts the application of an open connection.
+    /// Starts the application of a new open connection.
     fn employ(&mut self, now: Instant, socket: SocketId) -> io::Result<()> {
-        let (Action::Listen { role, .. } | Action::Connect { role, .. }) = &self.plan.action;
+        let (HostTask::Listen { role, .. } | HostTask::Connect { role, .. }) = &self.plan.action;
         match (role, &mut self.client) {
             (Role::Iperf, _) => self.server.accept(socket),
             (Role::Test(test), None) => {
@@ -178,7 +180,7 @@ impl Host {
         Ok(())
     }
 
-    /// Connections whose handshake is over.
+    /// Returns the connections whose handshake has just completed.
     fn newly_open(&mut self) -> Result<Vec<SocketId>, HostError> {
         let mut open = Vec::new();
         while let Some(Ok(socket)) = self.listener.map(|listener| self.stack.accept(listener)) {
@@ -187,7 +189,7 @@ impl Host {
         if let Some(socket) = self.opening {
             let ready = self.stack.readiness(socket).unwrap_or_default();
             if ready.error {
-                let Action::Connect { remote: address, .. } = self.plan.action else { return Ok(open) };
+                let HostTask::Connect { remote: address, .. } = self.plan.action else { return Ok(open) };
                 let error = self.stack.take_error(socket).ok().flatten().unwrap_or(SocketError::TimedOut);
                 return Err(HostError::Socket { address, error });
             }
@@ -199,7 +201,7 @@ impl Host {
         Ok(open)
     }
 
-    /// Returns the next time at which the stack or an application has something to do.
+    /// Returns the next time when the stack or an application has work to do.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(Session::deadline);
         let client = self.client.as_ref().and_then(Client::deadline);
@@ -207,16 +209,16 @@ impl Host {
         deadlines.min().map(|time| Instant::ZERO + time.since(Instant::ZERO + BEGIN))
     }
 
-    /// Returns true if the task is done.
+    /// Returns true if the host has finished its task.
     pub(crate) fn is_done(&self) -> bool {
         let is_served = match &self.plan.action {
-            Action::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
-            Action::Connect { .. } => self.connects_at.is_none() && self.opening.is_none(),
+            HostTask::Listen { connections, .. } => connections.is_some_and(|most| self.connections >= most),
+            HostTask::Connect { .. } => self.connects_at.is_none() && self.opening.is_none(),
         };
         is_served && self.sessions.is_empty() && self.server.is_idle() && self.client.is_none()
     }
 
-    /// Returns true if no connection is open or waits for its last segments.
+    /// Returns true if no connection is open or still waits for its last segments to be acknowledged.
     pub(crate) fn is_quiet(&self) -> bool {
         self.stack.active_connections() == 0
     }
@@ -237,7 +239,7 @@ impl Host {
         }
     }
 
-    /// Adds the counters of the host to those of all.
+    /// Adds the counters of the host to `counters`.
     pub(crate) fn add_to(&self, counters: &mut HostCounters) {
         let Counters { packets_in, packets_out, .. } = *self.stack.counters();
         let Counters { bad_packets, other_protocols, not_for_us, refused_syns, evicted, resets, .. } =

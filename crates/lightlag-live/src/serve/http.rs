@@ -1,13 +1,13 @@
-//! A very small HTTP server: GET and HEAD of the files in a folder, one request a connection (RFC 9112).
+//! A very small HTTP server: GET and HEAD of the files in a directory, one request per connection (RFC 9112).
 
-use super::payload::{Payload, Source};
+use super::payload::{Payload, PayloadSource};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest accepted request header, in bytes.
+/// Maximum accepted length of a request header, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// One connection of a browser or curl.
+/// One connection from an HTTP client.
 pub struct Http {
     folder: PathBuf,
     request: Vec<u8>,
@@ -16,12 +16,12 @@ pub struct Http {
 }
 
 impl Http {
-    /// A connection that asks for files of a folder.
+    /// Creates the server side of a connection, which serves the files in a directory.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, request: Vec::new(), answered: false, body: None }
     }
 
-    /// Takes in a part of the request. Once it is complete, the head of the answer follows.
+    /// Processes received bytes. Once the request is complete, appends the head of the reply to `out`.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -50,7 +50,7 @@ impl Http {
             fail(out, "405 Method Not Allowed");
             return Ok(());
         }
-        match self.find(target).and_then(|path| Source::File(path).open().ok()) {
+        match self.find(target).and_then(|path| PayloadSource::File(path).open().ok()) {
             None => fail(out, "404 Not Found"),
             Some(body) => {
                 out.extend_from_slice(
@@ -67,25 +67,25 @@ impl Http {
         Ok(())
     }
 
-    /// The requested file, if it lies inside the folder.
+    /// Returns the requested file, if it lies inside the directory.
     fn find(&self, target: &str) -> Option<PathBuf> {
         let path = target.split(['?', '#']).next()?.strip_prefix('/')?;
         let path = Path::new(if path.is_empty() { "index.html" } else { path });
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-        let found = self.folder.join(path).canonicalize().ok().filter(|_| inside)?;
-        // A symbolic link may lead out of the folder.
-        found.starts_with(self.folder.canonicalize().ok()?).then_some(found)
+        let resolved = self.folder.join(path).canonicalize().ok().filter(|_| inside)?;
+        // A symbolic link may lead out of the directory.
+        resolved.starts_with(self.folder.canonicalize().ok()?).then_some(resolved)
     }
 
-    /// Appends the next part of the body.
+    /// Appends up to `most` more bytes of the body to `out`.
     ///
     /// # Errors
     /// If the file cannot be read, or has become shorter.
-    pub fn next(&mut self, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        self.body.as_mut().map_or(Ok(()), |body| body.next(most, out))
+    pub fn next(&mut self, max: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        self.body.as_mut().map_or(Ok(()), |body| body.next(max, out))
     }
 
-    /// Whether the whole answer was sent.
+    /// Returns true if the complete reply was sent.
     pub fn is_answered(&self) -> bool {
         self.answered && self.body.as_ref().is_none_or(Payload::is_empty)
     }
@@ -119,16 +119,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_given_whole() {
+    fn a_file_is_sent_completely() {
         let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
-        let found = answer(b"GET /lib.rs HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(found.starts_with("HTTP/1.1 200 OK\r\n") && found.ends_with(&text));
-        assert!(found.contains(&format!("Content-Length: {}\r\n", text.len())));
+        let response = answer(b"GET /lib.rs HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && response.ends_with(&text));
+        assert!(response.contains(&format!("Content-Length: {}\r\n", text.len())));
         assert!(answer(b"HEAD /lib.rs HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
     }
 
     #[test]
-    fn nothing_outside_the_folder_is_given() {
+    fn no_file_outside_the_directory_is_sent() {
         for target in ["/../Cargo.toml", "//etc/passwd", "/nothing", "lib.rs", "/serve/../../Cargo.toml"] {
             let found = answer(format!("GET {target} HTTP/1.1\r\n\r\n").as_bytes());
             assert!(found.starts_with("HTTP/1.1 404 "), "{target}: {found}");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_requests_are_refused() {
+    fn malformed_requests_are_rejected() {
         assert!(answer(b"hello\r\n\r\n").starts_with("HTTP/1.1 400 "));
         assert!(answer(b"POST /lib.rs HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
         assert!(answer(&[b'x'; LONGEST + 1]).starts_with("HTTP/1.1 431 "));

@@ -1,7 +1,8 @@
-//! Simulated hosts of an [emulation](crate::emulation): they serve clients and connect to servers, real or simulated.
+//! Simulated hosts of an [emulation](crate::emulation). They serve clients and connect to servers, which may be real or
+//! simulated.
 //!
-//! A host is a [`Stack`](lightlag_host::Stack) and the application of each of its connections. It has no clock and no
-//! device: the emulation passes packets and the time, and takes packets and a deadline.
+//! A host consists of a [`Stack`](lightlag_host::Stack) and an application for each connection. It has no clock and no
+//! device: the emulation gives it packets and the time, and takes its packets and its next deadline.
 
 mod host;
 mod http;
@@ -12,10 +13,10 @@ mod report;
 mod session;
 
 pub use http::Http;
-pub use iperf::Test;
+pub use iperf::TestRequest;
 pub use options::HostOptions;
-pub use payload::Source;
-pub use report::Report;
+pub use payload::PayloadSource;
+pub use report::ConnectionReport;
 pub use session::{Pause, Role};
 
 pub(crate) use host::Host;
@@ -31,31 +32,31 @@ use std::net::{IpAddr, SocketAddr};
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// The host listens or is about to connect.
+    /// The host listens, or is about to connect.
     Ready {
-        /// The address at which it listens, or to which it connects.
+        /// Local address of a listener, or remote address of a client.
         address: String,
     },
-    /// A connection is open.
+    /// A connection was established.
     Opened {
-        /// The host's address.
+        /// Address of the host.
         local: String,
-        /// The peer's address.
+        /// Address of the peer.
         remote: String,
     },
-    /// A connection is over.
-    Closed(Box<Report>),
+    /// A connection has ended.
+    Closed(Box<ConnectionReport>),
 }
 
 /// The reason why a host failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// It cannot use its address or port, or its connection failed.
+    /// The host cannot use its address or port, or its connection failed.
     #[error("{address}: {error}")]
     Socket {
-        /// Address at which it was to listen or to which it connected.
+        /// Local address of a listener, or remote address of a client.
         address: SocketAddr,
-        /// The error.
+        /// The error of the socket.
         error: SocketError,
     },
     /// A file to be sent cannot be read, or a test of iperf3 failed.
@@ -63,19 +64,19 @@ pub enum HostError {
     Io(#[from] io::Error),
 }
 
-/// The task of the host.
+/// The task of a host.
 #[derive(Clone, Debug)]
-pub enum Action {
-    /// Listens at a port and does the same with each connection.
+pub enum HostTask {
+    /// Listens on a port, and runs the same application on each connection.
     Listen {
-        /// The port.
+        /// The port to listen on.
         port: u16,
         /// The application of each connection.
         role: Role,
-        /// Number of connections after which the host ends.
+        /// Number of connections that the host serves before it has finished; unlimited if `None`.
         connections: Option<u64>,
     },
-    /// Opens connections, one after the other.
+    /// Opens connections, one after another.
     Connect {
         /// The address of the server.
         remote: SocketAddr,
@@ -83,26 +84,26 @@ pub enum Action {
         role: Role,
         /// Number of connections.
         connections: u64,
-        /// Time of the first one, since the start of the emulation.
+        /// Time of the first connection, since the start of the emulation.
         start: Duration,
     },
 }
 
-/// A simulated host: its TCP, and its task.
+/// A complete description of a simulated host.
 #[derive(Clone, Debug)]
 pub struct HostPlan {
-    /// Its addresses and its TCP.
+    /// The host's addresses and its TCP settings.
     pub host: HostConfig,
-    /// Its task.
-    pub action: Action,
-    /// Connecting sockets request a cookie, and send data in their SYN if possible.
+    /// The host's task.
+    pub action: HostTask,
+    /// Whether sockets that connect request a fast open cookie, and send data in their SYN if possible.
     pub early: bool,
-    /// The reader stops once for a while.
+    /// A pause of the reading application, once per connection; `None` if there is none.
     pub pause: Option<Pause>,
 }
 
 impl HostPlan {
-    /// Address of the host.
+    /// Returns the address of the host.
     ///
     /// # Panics
     /// If the host has none.

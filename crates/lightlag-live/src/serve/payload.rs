@@ -1,32 +1,32 @@
-//! The payload to send: a number of bytes of a pattern, or a file.
+//! The payload that an application sends: a number of bytes of a pattern, or a file.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// The source of the payload.
+/// Description of a payload.
 #[derive(Clone, Debug)]
-pub enum Source {
-    /// A number of bytes of a pattern that does not repeat.
+pub enum PayloadSource {
+    /// This number of bytes of a pattern that does not repeat.
     Pattern(u64),
-    /// A file, from its start.
+    /// The contents of a file.
     File(PathBuf),
 }
 
-/// The bytes that remain.
+/// A payload that is being sent, without the bytes that were sent already.
 pub struct Payload {
     left: u64,
     from: From,
 }
 
 enum From {
-    /// State of a SplitMix64 generator.
+    /// State of the SplitMix64 generator that produces the pattern.
     Pattern(u64),
     File(File),
 }
 
-impl Source {
-    /// Opens the payload at its start.
+impl PayloadSource {
+    /// Opens the payload for sending from its start.
     ///
     /// # Errors
     /// If the file cannot be opened, or is not a regular file.
@@ -48,12 +48,12 @@ impl Source {
 }
 
 impl Payload {
-    /// Whether no bytes remain.
+    /// Returns true if no bytes remain.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// Number of bytes that remain.
+    /// Returns the number of bytes that remain.
     pub fn len(&self) -> u64 {
         self.left
     }
@@ -63,12 +63,12 @@ impl Payload {
         self.left = 0;
     }
 
-    /// Appends up to `most` bytes to `out`.
+    /// Appends up to `max` bytes to `out`.
     ///
     /// # Errors
-    /// If the file cannot be read, or has become shorter.
-    pub fn next(&mut self, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        let len = self.left.min(most as u64) as usize;
+    /// If the file cannot be read, or has been shortened.
+    pub fn next(&mut self, max: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let len = self.left.min(max as u64) as usize;
         let start = out.len();
         match &mut self.from {
             From::Pattern(state) => {
@@ -87,7 +87,7 @@ impl Payload {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns the next number of the SplitMix64 generator (Steele, Lea, Flood 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -100,9 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_the_same_in_any_pieces() {
+    fn a_pattern_is_the_same_however_it_is_split() {
         let all = |piece: usize| {
-            let mut payload = Source::Pattern(1_000).open().unwrap();
+            let mut payload = PayloadSource::Pattern(1_000).open().unwrap();
             let mut out = Vec::new();
             while !payload.is_empty() {
                 payload.next(piece, &mut out).unwrap();
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_missing_is_named() {
-        let error = Source::File("/nowhere/at all".into()).open().err().unwrap();
+        let error = PayloadSource::File("/nowhere/at all".into()).open().err().unwrap();
         assert!(error.to_string().starts_with("/nowhere/at all: "), "{error}");
     }
 }

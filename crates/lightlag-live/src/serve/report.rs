@@ -4,24 +4,25 @@ use lightlag_core::{Duration, Instant};
 use lightlag_host::{SocketError, SocketId, Stack};
 use serde::Serialize;
 
-/// Detects stalls: periods in which nothing new was received or acknowledged although data was in flight.
+/// Detects stalls: periods in which no new data is received or acknowledged, except while the application pauses or the
+/// peer's window is closed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Watch {
+pub(super) struct StallDetector {
     opened: Instant,
     progress: u64,
     since: Instant,
-    /// The longest time without progress, and the retransmission timeout at its start.
+    /// Longest time without progress, and the retransmission timeout when it started.
     longest: (Duration, Duration),
     rto: Duration,
 }
 
-impl Watch {
+impl StallDetector {
     pub(super) fn new(now: Instant) -> Self {
         let none = Duration::ZERO;
         Self { opened: now, progress: 0, since: now, longest: (none, none), rto: none }
     }
 
-    /// The reader resumes: the time before was not a stall.
+    /// Restarts the measurement when the reader resumes, because a pause is not a stall.
     pub(super) fn resume(&mut self, now: Instant) {
         self.since = now;
     }
@@ -43,40 +44,40 @@ impl Watch {
     }
 }
 
-/// One connection, from its start to now. Times are in seconds.
+/// Report on a connection, from its start until now. Times are in seconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct ConnectionReport {
     /// The local address.
     pub local: String,
-    /// The peer's.
+    /// The peer's address.
     pub remote: String,
-    /// Time since it was opened.
+    /// Time since the connection was opened.
     pub seconds: f64,
     /// Bytes that the application read.
     pub bytes_in: u64,
-    /// Their SHA-256.
+    /// SHA-256 of the bytes that the application read.
     pub sha256_in: String,
     /// Bytes that the application wrote.
     pub bytes_out: u64,
-    /// Their SHA-256.
+    /// SHA-256 of the bytes that the application wrote.
     pub sha256_out: String,
     /// Written bytes that the peer acknowledged.
     pub bytes_acknowledged: u64,
-    /// The error that ended it.
+    /// The error that ended the connection, if any.
     pub error: Option<String>,
     /// The congestion control.
     pub congestion: String,
-    /// Retransmitted segments.
+    /// Number of retransmitted segments.
     pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
     /// Segments sent.
     pub segments_out: u64,
     /// Segments received.
     pub segments_in: u64,
-    /// SRTT.
+    /// Smoothed round-trip time (SRTT).
     pub srtt: f64,
-    /// The smallest RTT sample.
+    /// Minimum round-trip sample.
     pub min_rtt: f64,
     /// The retransmission timeout.
     pub rto: f64,
@@ -96,18 +97,18 @@ pub struct Report {
     pub ecn: bool,
     /// Whether data in a SYN was accepted, in either direction.
     pub syn_data: bool,
-    /// The longest time without progress, except for pauses of the reader.
+    /// Longest time without progress, not counting pauses of the reader.
     pub longest_stall: f64,
-    /// The retransmission timeout at its start.
+    /// The retransmission timeout when that longest time started.
     pub rto_at_stall: f64,
 }
 
-impl Report {
+impl ConnectionReport {
     pub(super) fn of(
         now: Instant,
         stack: &Stack,
         socket: SocketId,
-        watch: &Watch,
+        watch: &StallDetector,
         (bytes_in, bytes_out): (u64, u64),
         [sha256_in, sha256_out]: [String; 2],
         error: Option<SocketError>,

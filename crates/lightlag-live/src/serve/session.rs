@@ -1,9 +1,9 @@
-//! The application of one connection: discard, echo, send, or answer HTTP.
+//! The application of one connection, which discards, echoes, sends, or answers HTTP requests.
 
 use super::http::Http;
-use super::iperf::Test;
-use super::payload::{Payload, Source};
-use super::report::{Report, Watch};
+use super::iperf::TestRequest;
+use super::payload::{Payload, PayloadSource};
+use super::report::{ConnectionReport, StallDetector};
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{Shutdown, SocketError, SocketId, Stack};
 use sha2::{Digest, Sha256};
@@ -15,32 +15,33 @@ use std::path::PathBuf;
 pub enum Role {
     /// Reads until the peer closes.
     Sink,
-    /// Sends everything back.
+    /// Sends all received data back.
     Echo,
-    /// Sends this payload, then closes. Reads and counts received data meanwhile.
-    Send(Source),
-    /// Answers requests for the files in a folder.
+    /// Sends this payload, then closes its direction. Received data is read and counted.
+    Send(PayloadSource),
+    /// Answers requests for the files in a directory.
     Http(PathBuf),
-    /// Acts as a server of iperf3, whose connections belong together.
+    /// Acts as an iperf3 server, which handles all of its connections together.
     Iperf,
-    /// Acts as a client of iperf3.
-    Test(Test),
+    /// Acts as an iperf3 client in a test with these settings.
+    Test(TestRequest),
 }
 
-/// A pause of the reader, which closes the window.
+/// A pause during which the application does not read, so that the receive window closes.
 #[derive(Clone, Copy, Debug, serde::Deserialize)]
 pub struct Pause {
-    /// Number of bytes read before it.
+    /// Number of bytes that are read before the pause.
     pub after: lightlag_core::Bytes,
-    /// Its length.
+    /// Duration of the pause.
     #[serde(rename = "for")]
     pub time: Duration,
 }
 
-/// The most bytes read or written at once.
+/// Maximum number of bytes per read or write.
 pub(super) const CHUNK: usize = 1 << 16;
 
-/// The most bytes that an echo holds before it stops reading. The buffers of the connection hold the rest.
+/// Maximum number of bytes that an echo holds before it stops reading. Further data stays in the buffers of the
+/// connection.
 const ECHO: usize = 1 << 17;
 
 enum Work {
@@ -50,7 +51,7 @@ enum Work {
     Http(Http),
 }
 
-/// One connection and its application.
+/// A connection with its application.
 pub struct Session {
     pub(super) socket: SocketId,
     work: Work,
@@ -65,14 +66,14 @@ pub struct Session {
     ended: bool,
     held: bool,
     error: Option<SocketError>,
-    watch: Watch,
+    watch: StallDetector,
 }
 
 impl Session {
     /// Starts the application of a connection.
     ///
     /// # Errors
-    /// If the file that is to be sent cannot be opened.
+    /// If the file to send cannot be opened.
     pub fn new(now: Instant, socket: SocketId, role: &Role, pause: Option<Pause>) -> io::Result<Self> {
         let work = match role {
             // A connection of iperf3 gets its role once its cookie is known.
@@ -95,7 +96,7 @@ impl Session {
             ended: false,
             held: false,
             error: None,
-            watch: Watch::new(now),
+            watch: StallDetector::new(now),
         })
     }
 
@@ -104,8 +105,8 @@ impl Session {
         self.held = on;
     }
 
-    /// Ends the payload early. The stack still sends the data that it has accepted, and then the end of the stream, as
-    /// a kernel does after `close`.
+    /// Ends the payload early. As after `close` in a kernel, the stack still sends the data that it has accepted, and
+    /// then the FIN.
     pub(super) fn end_payload(&mut self) {
         self.outgoing = Outgoing::default();
         if let Work::Send(payload) = &mut self.work {
@@ -113,11 +114,12 @@ impl Session {
         }
     }
 
-    /// Does everything possible now. Returns the report once the connection is over. `chunk` is overwritten.
+    /// Makes all progress that is possible now. Returns the report once the connection has ended. `chunk` is a buffer
+    /// that is overwritten.
     ///
     /// # Errors
-    /// If the file that is being sent cannot be read.
-    pub fn drive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<Option<Report>> {
+    /// If the file to send cannot be read.
+    pub fn drive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<Option<ConnectionReport>> {
         self.receive(now, stack, chunk)?;
         self.transmit(now, stack)?;
         self.watch.look(now, stack, self.socket, self.paused_until.is_some());
@@ -131,15 +133,15 @@ impl Session {
         Ok(Some(report))
     }
 
-    /// Time at which there is work even if no packet arrives.
+    /// Returns the time when the application has work to do even if no packet arrives; `None` if there is no such time.
     pub fn deadline(&self) -> Option<Instant> {
         self.paused_until
     }
 
-    /// The report of the connection so far.
-    pub fn report(&self, now: Instant, stack: &Stack) -> Report {
+    /// Returns the report on the connection so far.
+    pub fn report(&self, now: Instant, stack: &Stack) -> ConnectionReport {
         let hashes = [&self.hash_in, &self.hash_out].map(|hash| hex(&hash.clone().finalize()));
-        Report::of(now, stack, self.socket, &self.watch, (self.bytes_in, self.bytes_out), hashes, self.error)
+        ConnectionReport::of(now, stack, self.socket, &self.watch, (self.bytes_in, self.bytes_out), hashes, self.error)
     }
 
     fn receive(&mut self, now: Instant, stack: &mut Stack, chunk: &mut [u8]) -> io::Result<()> {
@@ -166,10 +168,11 @@ impl Session {
         self.paused_until.is_some()
     }
 
-    /// Number of bytes that may be read: a pause starts after an exact number of bytes.
-    fn may_read(&self, most: usize) -> usize {
+    /// Returns the number of bytes that may be read, at most `limit`: fewer if a pause is to start after an exact
+    /// number of bytes.
+    fn may_read(&self, limit: usize) -> usize {
         let left = self.pause.map_or(u64::MAX, |pause| pause.after.0.saturating_sub(self.bytes_in).max(1));
-        left.min(most as u64) as usize
+        left.min(limit as u64) as usize
     }
 
     fn take(&mut self, now: Instant, data: &[u8]) -> io::Result<()> {
@@ -219,7 +222,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether all data has been sent.
+    /// Returns true if all data has been sent.
     fn finished(&self) -> bool {
         match &self.work {
             Work::Sink | Work::Echo => self.ended,
@@ -229,22 +232,22 @@ impl Session {
     }
 }
 
-/// Bytes to be sent.
+/// Bytes that are being sent.
 #[derive(Default)]
 struct Outgoing {
     bytes: Vec<u8>,
-    /// Number of them that the stack has accepted.
+    /// Number of these bytes that the stack has accepted.
     sent: usize,
 }
 
 impl Outgoing {
-    /// The bytes that the stack has not accepted.
+    /// Returns the bytes that the stack has not accepted.
     fn rest(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// Notes that the stack has accepted this many more. A connection may never accept everything at once, so the
-    /// accepted bytes are removed in between, too.
+    /// Records that the stack has accepted `len` more bytes. Accepted bytes are removed even before all of them are
+    /// accepted, because that may never happen in one call.
     fn advance(&mut self, len: usize) {
         self.sent += len;
         if self.sent == self.bytes.len() || self.sent >= CHUNK {

@@ -1,36 +1,37 @@
-//! Groups: members that follow a leader, each at an offset of its own that wanders.
+//! Groups: members that follow a leader, each at a varying offset from it.
 //!
-//! Reference point group mobility, Hong, Gerla, Pei and Chiang, *A group mobility model for ad hoc wireless networks*, MSWiM
-//! 1999. A member is at the place of its leader plus an offset, and the offset moves in a ball about the leader: straight
-//! from place to place, each drawn uniformly, at a constant speed. A member that would leave the area slides along its wall.
+//! Reference point group mobility, Hong, Gerla, Pei and Chiang, *A group mobility model for ad hoc wireless networks*,
+//! MSWiM 1999. A member's position is the leader's position plus an offset. The offset moves at a constant speed within a
+//! ball around the leader, in straight lines between random positions that are uniformly distributed. A member that
+//! would leave the area slides along the wall.
 
 use crate::model::{Model, Refusal, in_area};
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Mobility, Motion, Piece, Vector};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, RandomStream, Unit};
 
-/// The parameters of a member.
+/// The parameters of a group member.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Group {
-    /// The name of the node that leads.
+    /// Name of the leader.
     pub leader: String,
-    /// The greatest distance from the leader, in metres.
+    /// Maximum distance from the leader, in metres.
     pub radius: f64,
-    /// The speed relative to the leader, in metres per second. Zero keeps a formation.
+    /// Speed relative to the leader, in metres per second. With zero the group keeps its formation.
     pub speed: f64,
-    /// The leader's own motion, which whoever knows the nodes fills in.
+    /// The leader's own motion; filled in after the scenario is read.
     pub led: Option<Box<Leader>>,
 }
 
 /// The motion of a leader.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Leader {
-    /// Its model.
+    /// The leader's mobility model.
     pub mobility: Mobility,
-    /// Its start, as given to [`Motion::new`].
+    /// The leader's start position, as given to [`Motion::new`].
     pub place: Option<Vector>,
-    /// The area in which it moves.
+    /// The area in which the leader moves.
     pub area: Area,
 }
 
@@ -41,63 +42,65 @@ impl Default for Group {
 }
 
 impl Described for Group {
-    const ABOUT: &'static str = "A node follows `leader` within `radius`, and wanders about it at `speed`: it flies straight \
-        from one place drawn uniformly in a ball about the leader to the next. With speed 0 it keeps the offset with which it \
-        starts. At the walls of the area members slide along. (Reference point group mobility, Hong et al., MSWiM 1999)";
+    const ABOUT: &'static str = "A node follows `leader` within `radius`, and moves around it at `speed`: it flies \
+                                 straight from one position, drawn uniformly in a ball around the leader, to the next. \
+                                 With speed 0 it keeps its initial offset. At the walls of the area members slide \
+                                 along. (Reference point group mobility, Hong et al., MSWiM 1999)";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::text("leader", |c: &mut Self| &mut c.leader, "the name of a node")
-                .about("The name of the node that leads.")
-                .required("write the name of the node that leads"),
+                .about("Name of the leader.")
+                .required("write the name of the leader"),
             Setting::quantity("radius", |c: &mut Self| &mut c.radius, Unit::Metre, 0.001, 1e6)
-                .about("The greatest distance from the leader, in metres."),
+                .about("Maximum distance from the leader, in metres."),
             Setting::quantity("speed", |c: &mut Self| &mut c.speed, Unit::MetrePerSecond, 0.0, 10_000.0)
-                .about("The speed relative to the leader, in metres per second. Zero keeps a formation."),
+                .about("Speed relative to the leader, in metres per second. Zero keeps a formation."),
         ]
     }
 }
 
-/// A member at work.
+/// The state of a group member.
 #[derive(Clone, Debug)]
 pub struct Member {
     leader: Box<Motion>,
     offset: Piece,
     radius: f64,
-    /// Whether the ball is a disc, in a flat area.
+    /// Whether the area is flat, so that the ball is a disc.
     flat: bool,
     speed: f64,
     area: Area,
     random: RandomStream,
 }
 
-/// Goals nearer than this are drawn again, in metres.
+/// Minimum distance of the next goal in metres; nearer goals are drawn again.
 const NEAR: f64 = 1e-6;
 
-/// A place in a ball about the origin, uniformly distributed; in a disc if it is flat.
+/// Returns a random position in a ball around the origin, uniformly distributed; in a horizontal disc if `flat` is
+/// true.
 fn in_ball(random: &mut RandomStream, radius: f64, flat: bool) -> Vector {
     loop {
         let mut draw = || 2.0 * random.uniform() - 1.0;
-        let place = Vector::new(draw(), draw(), if flat { 0.0 } else { draw() });
-        if place.square() <= 1.0 {
-            return place * radius;
+        let point = Vector::new(draw(), draw(), if flat { 0.0 } else { draw() });
+        if point.square() <= 1.0 {
+            return point * radius;
         }
     }
 }
 
 impl Member {
-    fn wander(&mut self, from: Instant, place: Vector) {
+    fn wander(&mut self, from: Instant, position: Vector) {
         if self.speed == 0.0 {
-            self.offset = Piece::rest(from, Instant::MAX, place);
+            self.offset = Piece::rest(from, Instant::MAX, position);
             return;
         }
         let goal = loop {
             let goal = in_ball(&mut self.random, self.radius, self.flat);
-            if goal.distance(place) >= NEAR {
+            if goal.distance(position) >= NEAR {
                 break goal;
             }
         };
-        self.offset = Piece::flight(from, place, goal, self.speed);
+        self.offset = Piece::flight(from, position, goal, self.speed);
     }
 
     fn joined(&mut self, from: Instant) -> Piece {
@@ -112,15 +115,15 @@ impl Member {
 impl Model for Group {
     type Walk = Member;
 
-    fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+    fn check(&self, area: &Area, position: Option<Vector>) -> Result<(), Refusal> {
         let Some(led) = &self.led else {
             return Err(Refusal::of("leader", format!("no node is called {:?}", self.leader)));
         };
-        if let Mobility::Group(of) = &led.mobility {
-            let message = format!("{} follows {} itself; name {1} as the leader", self.leader, of.leader);
+        if let Mobility::Group(group) = &led.mobility {
+            let message = format!("{} follows {} itself; name {1} as the leader", self.leader, group.leader);
             return Err(Refusal::of("leader", message));
         }
-        if let (Some(here), Some(there)) = (place, led.place) {
+        if let (Some(here), Some(there)) = (position, led.place) {
             let distance = here.distance(there);
             if distance > self.radius {
                 let (radius, leader) = (self.radius, &self.leader);
@@ -129,10 +132,10 @@ impl Model for Group {
             }
         }
         led.mobility.check(&led.area, led.place)?;
-        in_area(area, place)
+        in_area(area, position)
     }
 
-    fn start(&self, start: Start<'_>) -> (Member, Piece) {
+    fn start(&self, start: WalkStart<'_>) -> (Member, Piece) {
         let led = self.led.as_ref().expect("a checked group has a leader");
         let mut leader = Motion::new(&led.mobility, &led.area, led.place, start.seed, &self.leader);
         let centre = leader.position(Instant::ZERO);
@@ -169,34 +172,34 @@ mod tests {
         Area::new(Vector::ZERO, Vector::new(400.0, 400.0, 100.0)).unwrap()
     }
 
-    fn led(mobility: Mobility, place: Option<Vector>) -> Group {
+    fn led(mobility: Mobility, position: Option<Vector>) -> Group {
         Group {
             leader: "leader".to_owned(),
-            led: Some(Box::new(Leader { mobility, place, area: area() })),
+            led: Some(Box::new(Leader { mobility, place: position, area: area() })),
             ..Group::default()
         }
     }
 
     #[test]
-    fn without_a_speed_a_formation_is_kept() {
+    fn without_a_speed_a_formation_is_unchanged() {
         let mobility = Mobility::GaussMarkov(GaussMarkov::calm(10.0, 10.0));
-        let (place, offset) = (Vector::new(200.0, 200.0, 50.0), Vector::new(3.0, -4.0, 5.0));
-        let mut leader = Motion::new(&mobility, &area(), Some(place), 7, "leader");
-        let group = Mobility::Group(Group { speed: 0.0, ..led(mobility, Some(place)) });
-        let mut member = Motion::new(&group, &area(), Some(place + offset), 7, "member");
+        let (position, offset) = (Vector::new(200.0, 200.0, 50.0), Vector::new(3.0, -4.0, 5.0));
+        let mut leader = Motion::new(&mobility, &area(), Some(position), 7, "leader");
+        let group = Mobility::Group(Group { speed: 0.0, ..led(mobility, Some(position)) });
+        let mut member = Motion::new(&group, &area(), Some(position + offset), 7, "member");
         for tenth in 0..100 {
-            let at = Instant::ZERO + lightlag_core::Duration::from_millis(100 * tenth);
-            let expected = area().clamp(leader.position(at) + offset);
-            assert!(member.position(at).distance(expected) < 1e-9, "at {at}");
+            let time = Instant::ZERO + lightlag_core::Duration::from_millis(100 * tenth);
+            let expected = area().clamp(leader.position(time) + offset);
+            assert!(member.position(time).distance(expected) < 1e-9, "at {time}");
         }
     }
 
     #[test]
     fn members_fill_the_ball() {
-        let place = Vector::new(200.0, 200.0, 50.0);
-        let group = Mobility::Group(led(Mobility::Static(Static), Some(place)));
+        let position = Vector::new(200.0, 200.0, 50.0);
+        let group = Mobility::Group(led(Mobility::Static(Static), Some(position)));
         let distances: Vec<f64> = (0..2_000)
-            .map(|seed| Motion::new(&group, &area(), None, seed, "member").position(Instant::ZERO).distance(place))
+            .map(|seed| Motion::new(&group, &area(), None, seed, "member").position(Instant::ZERO).distance(position))
             .collect();
         // In a ball of radius 20 the mean distance from the middle is 15, with a deviation of 3.9.
         let mean = distances.iter().sum::<f64>() / 2_000.0;

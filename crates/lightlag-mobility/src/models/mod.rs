@@ -1,4 +1,4 @@
-//! The models, a file each.
+//! The mobility models, one file each.
 
 pub mod gauss_markov;
 pub mod group;

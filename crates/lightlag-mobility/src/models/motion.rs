@@ -1,16 +1,17 @@
 //! The path of one node.
 
 use crate::models::registry::{Course, Mobility};
-use crate::walk::Start;
+use crate::walk::WalkStart;
 use crate::{Area, Piece, Vector};
 use lightlag_core::{Instant, RandomStream};
 
-/// The path of one node, worked out as far as it was asked for.
+/// The path of one node, computed up to the latest time that was requested.
 ///
-/// Times may be asked for in any order within the last two pieces, but a time before them is forgotten. A caller whose
-/// times never go back by more than a piece may thus ask freely.
+/// Only the last two segments are stored. Times may therefore be requested in any order, as long as a request never
+/// goes back by more than one segment.
 ///
-/// A clone goes on by itself and yields the same path: everything drawn comes from a stream of the node's own.
+/// A clone continues independently and yields the same path, because all random values come from the node's own random
+/// stream.
 #[derive(Clone, Debug)]
 pub struct Motion {
     piece: Piece,
@@ -19,43 +20,44 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// The path of the node called `node_name`, from `place` on or, without a place, from one that the model draws.
+    /// Creates the path of the node called `node_name`. It starts at `position` or, if that is `None`, at a position
+    /// that the model chooses.
     ///
     /// # Panics
-    /// If [`Mobility::check`] refuses the area or the place.
-    pub fn new(config: &Mobility, area: &Area, place: Option<Vector>, seed: u64, node_name: &str) -> Self {
-        if let Err(refusal) = config.check(area, place) {
+    /// If [`Mobility::check`] rejects the area or the position.
+    pub fn new(config: &Mobility, area: &Area, position: Option<Vector>, seed: u64, node_name: &str) -> Self {
+        if let Err(refusal) = config.check(area, position) {
             panic!("{node_name}: {refusal}");
         }
         let random = RandomStream::new(seed, &format!("node {node_name} mobility"));
-        let (course, piece) = Course::start(config, Start { area, place, random, seed });
+        let (course, piece) = Course::start(config, WalkStart { area, place: position, random, seed });
         Self { piece, before: piece, course }
     }
 
-    /// The piece at this instant, which is not before the last piece but one.
-    pub fn piece(&mut self, at: Instant) -> &Piece {
-        while at >= self.piece.until && self.piece.until < Instant::MAX {
+    /// Returns the segment at this instant, which must not be earlier than the last segment but one.
+    pub fn piece(&mut self, time: Instant) -> &Piece {
+        while time >= self.piece.until && self.piece.until < Instant::MAX {
             self.before = self.piece;
             self.piece = self.course.next(&self.piece);
         }
-        if at >= self.piece.from {
+        if time >= self.piece.from {
             return &self.piece;
         }
-        debug_assert!(at >= self.before.from, "{at} is before {}: the path is forgotten", self.before.from);
+        debug_assert!(time >= self.before.from, "{time} is before {}: the earlier path is discarded", self.before.from);
         &self.before
     }
 
-    /// The place at this instant.
-    pub fn position(&mut self, at: Instant) -> Vector {
-        self.piece(at).position(at)
+    /// Returns the position at this instant.
+    pub fn position(&mut self, time: Instant) -> Vector {
+        self.piece(time).position(time)
     }
 
-    /// The velocity at this instant, in metres per second.
-    pub fn velocity(&mut self, at: Instant) -> Vector {
-        self.piece(at).velocity(at)
+    /// Returns the velocity at this instant, in metres per second.
+    pub fn velocity(&mut self, time: Instant) -> Vector {
+        self.piece(time).velocity(time)
     }
 
-    /// An upper bound of the speed at any time, in metres per second.
+    /// Returns an upper bound of the node's speed, in metres per second.
     pub fn max_speed(&self) -> f64 {
         self.course.max_speed()
     }

@@ -1,49 +1,65 @@
-//! The movements of Paparazzi, an autopilot: circle, oval, scan, eight and waypoint.
+//! The movements of the Paparazzi autopilot: circle, oval, scan, figure of eight and waypoint.
 //!
-//! Bouachir, Abrassart, Garcia and Larrieu, *A mobility model for UAV ad hoc network*, ICUAS 2014: an aircraft draws a speed
-//! and a height once, then one movement after another with these probabilities: stay-at (a circle) 30 %, oval 30 %, scan
-//! 30 %, eight 5 %, waypoint 5 %. Sizes, places and times of the movements are ours: see `docs/models/mobility.md`.
+//! Bouachir, Abrassart, Garcia and Larrieu, *A mobility model for UAV ad hoc network*, ICUAS 2014: an aircraft chooses
+//! a random speed and height once, and then one random movement after another, with these probabilities: stay-at (a
+//! circle) 30 %, oval 30 %, scan 30 %, eight 5 %, waypoint 5 %. The paper does not give sizes, positions and durations
+//! of the movements; those used here are in `docs/models/mobility.md`.
 
 use crate::model::Model;
 use crate::piece::flight_time;
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Piece, Vector};
-use lightlag_core::params::{Described, Setting};
-use lightlag_core::{Duration, Instant, RandomStream, Unit};
+use lightlag_core::params::Declared;
+use lightlag_core::{Duration, Instant, RandomStream, Unit, settings};
 use std::f64::consts::{PI, SQRT_2};
 
-/// The parameters of the movements of Paparazzi.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Paparazzi {
-    /// The lowest speed, in metres per second.
-    pub speed_least: f64,
-    /// The highest speed, in metres per second.
-    pub speed_most: f64,
-    /// The smallest radius of a turn, in metres.
-    pub radius_least: f64,
-    /// The largest radius of a turn, in metres.
-    pub radius_most: f64,
-    /// The shortest time for which a circle, an oval or an eight goes on.
-    pub stay_least: Duration,
-    /// The longest time.
-    pub stay_most: Duration,
-    /// The weights of the movements.
-    pub weights: Weights,
+settings! {
+    /// Parameters of the movements of Paparazzi.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Paparazzi {
+        about "An aircraft draws a speed and a height once, and then one movement after another: circles around a \
+               position (stay_at), ovals, scans of a rectangle, eights, and straight flights (waypoint). Circles, \
+               ovals and eights are repeated in full laps for a time from stay_min to stay_max. Radii are drawn from \
+               radius_min to radius_max, and do not exceed a sixth of the shorter side of the area. (Bouachir et al., \
+               ICUAS 2014, for the movements and their weights; the sizes are ours)";
+
+        /// Minimum speed, in metres per second.
+        speed_min: f64 = 15.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0);
+        /// Maximum speed, in metres per second.
+        speed_max: f64 = 25.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0)
+            .checked(|c| (c.speed_max < c.speed_min).then_some("is below speed_min"));
+        /// Minimum radius of a turn, in metres.
+        radius_min: f64 = 20.0 => quantity(Unit::Metre, 0.1, 100_000.0);
+        /// Maximum radius of a turn, in metres.
+        radius_max: f64 = 60.0 => quantity(Unit::Metre, 0.1, 100_000.0)
+            .checked(|c| (c.radius_max < c.radius_min).then_some("is below radius_min"));
+        /// Minimum duration of a circle, an oval or a figure of eight.
+        stay_min: Duration = Duration::from_secs(30) => time();
+        /// Maximum duration of a circle, an oval or a figure of eight.
+        stay_max: Duration = Duration::from_secs(120) => time()
+            .checked(|c| (c.stay_max < c.stay_min).then_some("is below stay_min"));
+        + /// Weights of the movements.
+        weights: Weights = Weights::default() => Weights::settings();
+    }
 }
 
-/// How often each movement is chosen, relative to their sum.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Weights {
-    /// Circles about a place.
-    pub stay_at: f64,
-    /// Two half circles joined by straight lines.
-    pub oval: f64,
-    /// Parallel lines joined by half circles.
-    pub scan: f64,
-    /// Two circles joined by lines that cross.
-    pub eight: f64,
-    /// A straight flight.
-    pub waypoint: f64,
+settings! {
+    /// Weight of each movement in the random choice, relative to their sum.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Weights {
+        /// Circles around a position.
+        stay_at: f64 = 0.3 => quantity(Unit::Plain, 0.0, 1e6);
+        /// Two half circles joined by straight lines.
+        oval: f64 = 0.3 => quantity(Unit::Plain, 0.0, 1e6);
+        /// Parallel lines joined by half circles.
+        scan: f64 = 0.3 => quantity(Unit::Plain, 0.0, 1e6);
+        /// Two circles joined by lines that cross, as in the digit 8.
+        eight: f64 = 0.05 => quantity(Unit::Plain, 0.0, 1e6);
+        /// A straight flight to a random position.
+        waypoint: f64 = 0.05 => quantity(Unit::Plain, 0.0, 1e6)
+            .checked(|c| (c.all().iter().sum::<f64>() == 0.0).then_some("disables every movement: all five weights are \
+                0"));
+    }
 }
 
 impl Weights {
@@ -52,89 +68,38 @@ impl Weights {
     }
 }
 
-impl Default for Paparazzi {
-    fn default() -> Self {
-        Self {
-            speed_least: 15.0,
-            speed_most: 25.0,
-            radius_least: 20.0,
-            radius_most: 60.0,
-            stay_least: Duration::from_secs(30),
-            stay_most: Duration::from_secs(120),
-            weights: Weights { stay_at: 0.3, oval: 0.3, scan: 0.3, eight: 0.05, waypoint: 0.05 },
-        }
-    }
-}
-
-impl Described for Paparazzi {
-    const ABOUT: &'static str = "An aircraft draws a speed and a height once, and then one movement after another: circles \
-        about a place (stay_at), ovals, scans of a rectangle, eights, and straight flights (waypoint). Circles, ovals and \
-        eights go on in whole laps for a time from stay_least to stay_most. Radii are drawn from radius_least to radius_most, \
-        and are at most a sixth of the shorter side of the area. (Bouachir et al., ICUAS 2014, for the movements and their \
-        weights; the sizes are ours)";
-
-    fn settings() -> Vec<Setting<Self>> {
-        let speed = |key, at| Setting::quantity(key, at, Unit::MetrePerSecond, 0.001, 10_000.0);
-        let radius = |key, at| Setting::quantity(key, at, Unit::Metre, 0.1, 100_000.0);
-        let weight = |key, at| Setting::quantity(key, at, Unit::Plain, 0.0, 1e6);
-        vec![
-            speed("speed_least", |c: &mut Self| &mut c.speed_least).about("The lowest speed, in metres per second."),
-            speed("speed_most", |c: &mut Self| &mut c.speed_most)
-                .about("The highest speed, in metres per second.")
-                .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            radius("radius_least", |c: &mut Self| &mut c.radius_least)
-                .about("The smallest radius of a turn, in metres."),
-            radius("radius_most", |c: &mut Self| &mut c.radius_most)
-                .about("The largest radius of a turn, in metres.")
-                .checked(|c| (c.radius_most < c.radius_least).then_some("is below radius_least")),
-            Setting::time("stay_least", |c: &mut Self| &mut c.stay_least)
-                .about("The shortest time for which a circle, an oval or an eight goes on."),
-            Setting::time("stay_most", |c: &mut Self| &mut c.stay_most)
-                .about("The longest time for which they go on.")
-                .checked(|c| (c.stay_most < c.stay_least).then_some("is below stay_least")),
-            weight("stay_at", |c: &mut Self| &mut c.weights.stay_at).about("Circles about a place."),
-            weight("oval", |c: &mut Self| &mut c.weights.oval).about("Two half circles joined by straight lines."),
-            weight("scan", |c: &mut Self| &mut c.weights.scan).about("Parallel lines joined by half circles."),
-            weight("eight", |c: &mut Self| &mut c.weights.eight).about("Two circles joined by lines that cross."),
-            weight("waypoint", |c: &mut Self| &mut c.weights.waypoint).about("A straight flight.").checked(|c| {
-                (c.weights.all().iter().sum::<f64>() == 0.0).then_some("leaves no movement: all five weights are 0")
-            }),
-        ]
-    }
-}
-
-/// A part of a movement.
+/// A leg of a movement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Leg {
-    /// Straight to a place.
+    /// Straight to a position.
     To(Vector),
-    /// About a centre by an angle in radians, counterclockwise if it is positive.
+    /// An arc around a centre by an angle in radians, counterclockwise if positive.
     About(Vector, f64),
 }
 
-/// The most parts of a movement: a scan of eight lines, and the flight to it.
+/// Maximum number of legs of a movement: a scan of eight lines, and the flight to it.
 const MOST_LEGS: usize = 16;
-/// The most lines of a scan.
+/// Maximum number of lines of a scan.
 const MOST_LINES: u64 = 8;
-/// Legs shorter than this are left out, in metres.
+/// Minimum length of a leg in metres; shorter legs are left out.
 const NEAR: f64 = 1e-6;
 
-/// A node at work.
+/// The state of a node that follows the model.
 #[derive(Clone, Debug)]
 pub struct PaparazziWalk {
     config: Paparazzi,
     area: Area,
     random: RandomStream,
     speed: f64,
-    /// Legs of this movement.
+    /// The legs of the current movement.
     legs: Vec<Leg>,
-    /// The next leg.
+    /// Index of the next leg.
     next: usize,
-    /// Laps left after this one; a lap starts behind the first leg.
+    /// Number of laps left after the current one. The first leg, the flight to the movement, is not part of a lap.
     laps: u64,
 }
 
-/// Axes of a movement: one along it, one to its left.
+/// Coordinate system of a movement: its centre, and the axes along it and to its left.
 #[derive(Clone, Copy)]
 struct Frame {
     centre: Vector,
@@ -149,8 +114,8 @@ impl Frame {
 }
 
 impl PaparazziWalk {
-    fn between(&mut self, least: f64, most: f64) -> f64 {
-        least + (most - least).max(0.0) * self.random.uniform()
+    fn between(&mut self, min: f64, max: f64) -> f64 {
+        min + (max - min).max(0.0) * self.random.uniform()
     }
 
     fn sign(&mut self) -> f64 {
@@ -161,23 +126,23 @@ impl PaparazziWalk {
         self.legs.push(leg);
     }
 
-    /// A centre such that everything within these distances of it, in x and in y, is in the area.
+    /// Returns a random centre whose distance from the area's walls is at least `x` along x and `y` along y.
     fn centre(&mut self, x: f64, y: f64) -> Vector {
-        let (least, most) = (self.area.least(), self.area.most());
-        let centre_x = self.between(least.x + x, most.x - x);
-        let centre_y = self.between(least.y + y, most.y - y);
-        Vector::new(centre_x, centre_y, least.z)
+        let (min, max) = (self.area.least(), self.area.most());
+        let centre_x = self.between(min.x + x, max.x - x);
+        let centre_y = self.between(min.y + y, max.y - y);
+        Vector::new(centre_x, centre_y, min.z)
     }
 
-    /// A radius that leaves room for every movement.
+    /// Returns a random radius with which every movement fits into the area.
     fn radius(&mut self) -> f64 {
         let size = self.area.size();
         let most = size.x.min(size.y) / 6.0;
-        self.between(self.config.radius_least, self.config.radius_most).min(most)
+        self.between(self.config.radius_min, self.config.radius_max).min(most)
     }
 
-    /// Draws the next movement of a node at `place`.
-    fn choose(&mut self, place: Vector) {
+    /// Chooses the next movement of a node at `position` at random.
+    fn choose(&mut self, position: Vector) {
         self.legs.clear();
         (self.next, self.laps) = (0, 0);
         let weights = self.config.weights.all();
@@ -189,7 +154,7 @@ impl PaparazziWalk {
         // Rounding may leave a rest: the last movement with a weight takes it.
         let last = weights.iter().rposition(|weight| *weight > 0.0).expect("checked settings");
         match chosen.unwrap_or(last) {
-            0 => self.stay_at(place),
+            0 => self.stay_at(position),
             1 => self.oval(),
             2 => self.scan(),
             3 => self.eight(),
@@ -200,17 +165,17 @@ impl PaparazziWalk {
         }
     }
 
-    /// Goes on in whole laps for a drawn time.
+    /// Chooses for how many complete laps of this length the movement is repeated, from a random duration.
     fn repeat(&mut self, length: f64) {
-        let (least, most) = (self.config.stay_least.as_secs_f64(), self.config.stay_most.as_secs_f64());
+        let (least, most) = (self.config.stay_min.as_secs_f64(), self.config.stay_max.as_secs_f64());
         let laps = libm::ceil(self.between(least, most) * self.speed / length);
         self.laps = (laps as u64).saturating_sub(1);
     }
 
-    fn stay_at(&mut self, place: Vector) {
+    fn stay_at(&mut self, position: Vector) {
         let radius = self.radius();
         let centre = self.centre(radius, radius);
-        let (x, y) = (place.x - centre.x, place.y - centre.y);
+        let (x, y) = (position.x - centre.x, position.y - centre.y);
         let distance = libm::hypot(x, y);
         let out = if distance < NEAR { Vector::new(1.0, 0.0, 0.0) } else { Vector::new(x, y, 0.0) * (1.0 / distance) };
         let turn = self.sign() * 2.0 * PI;
@@ -219,13 +184,14 @@ impl PaparazziWalk {
         self.repeat(2.0 * PI * radius);
     }
 
-    /// A frame in a drawn direction, and half the length of a movement with ends of this radius, from `least` to `most`.
-    fn stretched(&mut self, radius: f64, least: f64, most: f64) -> (Frame, f64) {
+    /// Returns a coordinate system with a random direction, and half the length of a movement, from `min` to `max`,
+    /// such that ends with this radius fit into the area.
+    fn stretched(&mut self, radius: f64, min: f64, max: f64) -> (Frame, f64) {
         let (sin, cos) = libm::sincos(2.0 * PI * self.random.uniform());
         let size = self.area.size();
         let room = |side: f64, share: f64| (side / 2.0 - radius) / share.abs().max(1e-9);
-        let most = most.min(room(size.x, cos)).min(room(size.y, sin));
-        let half = self.between(least, most);
+        let most = max.min(room(size.x, cos)).min(room(size.y, sin));
+        let half = self.between(min, most);
         let centre = self.centre(half * cos.abs() + radius, half * sin.abs() + radius);
         let mirror = self.sign();
         let left = Vector::new(-sin, cos, 0.0) * mirror;
@@ -244,8 +210,8 @@ impl PaparazziWalk {
         self.repeat(4.0 * half + 2.0 * PI * radius);
     }
 
-    /// The lines cross in the middle at the angle β to the axis, sin β = r / h with h half the distance of the centres,
-    /// and touch the circles; each circle is followed for π + 2β.
+    /// Adds a figure of eight. The lines cross in the middle at the angle β to the axis, where sin β = r / h and h is
+    /// half the distance between the centres. They are tangents of the circles; each circle is followed for π + 2β.
     fn eight(&mut self) {
         let radius = self.radius();
         let (frame, half) = self.stretched(radius, SQRT_2 * radius, 3.0 * radius);
@@ -261,7 +227,7 @@ impl PaparazziWalk {
         self.repeat(4.0 * half * cos + 2.0 * (PI + 2.0 * beta) * radius);
     }
 
-    /// Lines along x or y, two radii apart.
+    /// Adds a scan: lines along x or y, two radii apart.
     fn scan(&mut self) {
         let radius = self.radius();
         let size = self.area.size();
@@ -291,11 +257,11 @@ impl PaparazziWalk {
         }
     }
 
-    fn piece(&mut self, from: Instant, place: Vector) -> Piece {
+    fn piece(&mut self, from: Instant, position: Vector) -> Piece {
         loop {
             while let Some(leg) = self.legs.get(self.next).copied() {
                 self.next += 1;
-                if let Some(piece) = self.fly(from, place, leg) {
+                if let Some(piece) = self.fly(from, position, leg) {
                     return piece;
                 }
             }
@@ -303,25 +269,25 @@ impl PaparazziWalk {
                 self.laps -= 1;
                 self.next = 1;
             } else {
-                self.choose(place);
+                self.choose(position);
             }
         }
     }
 
-    fn fly(&self, from: Instant, place: Vector, leg: Leg) -> Option<Piece> {
+    fn fly(&self, from: Instant, position: Vector, leg: Leg) -> Option<Piece> {
         match leg {
-            Leg::To(goal) => (place.distance(goal) >= NEAR).then(|| Piece::flight(from, place, goal, self.speed)),
+            Leg::To(goal) => (position.distance(goal) >= NEAR).then(|| Piece::flight(from, position, goal, self.speed)),
             Leg::About(centre, angle) => {
-                let radius = libm::hypot(place.x - centre.x, place.y - centre.y);
+                let radius = libm::hypot(position.x - centre.x, position.y - centre.y);
                 let time = flight_time(radius * angle.abs(), self.speed);
-                Some(Piece::arc(from, from + time, place, centre, angle / time.as_secs_f64()))
+                Some(Piece::arc(from, from + time, position, centre, angle / time.as_secs_f64()))
             }
         }
     }
 }
 
 impl Frame {
-    /// 1 where `left` is to the left of `along` seen from above, else -1.
+    /// Returns 1 if `left` is to the left of `along` seen from above, else −1.
     fn sense(self) -> f64 {
         (self.along.x * self.left.y - self.along.y * self.left.x).signum()
     }
@@ -330,19 +296,19 @@ impl Frame {
 impl Model for Paparazzi {
     type Walk = PaparazziWalk;
 
-    fn start(&self, mut start: Start<'_>) -> (PaparazziWalk, Piece) {
-        let place = start.place();
+    fn start(&self, mut start: WalkStart<'_>) -> (PaparazziWalk, Piece) {
+        let position = start.place();
         let mut walk = PaparazziWalk {
             config: *self,
-            area: start.area.at_height(place.z),
+            area: start.area.at_height(position.z),
             random: start.random,
             speed: 0.0,
             legs: Vec::with_capacity(MOST_LEGS),
             next: 0,
             laps: 0,
         };
-        walk.speed = walk.between(self.speed_least, self.speed_most);
-        let piece = walk.piece(Instant::ZERO, place);
+        walk.speed = walk.between(self.speed_min, self.speed_max);
+        let piece = walk.piece(Instant::ZERO, position);
         (walk, piece)
     }
 }
@@ -367,10 +333,11 @@ mod tests {
         let area = Area::new(Vector::ZERO, Vector::new(1000.0, 800.0, 100.0)).unwrap();
         let config = Paparazzi { weights, ..Paparazzi::default() };
         let random = RandomStream::new(seed, "node a mobility");
-        config.start(Start { area: &area, place: None, random, seed })
+        config.start(WalkStart { area: &area, place: None, random, seed })
     }
 
-    /// Asserts that the lap behind the flight to a movement has no corner and, but for a scan, ends where it started.
+    /// Asserts that a lap, without the flight to the movement, has no corner and, except for a scan, ends where it
+    /// started.
     fn smooth(weights: Weights, pieces: usize, closes: bool) {
         for seed in 0..50 {
             let (mut walk, mut last) = walk(weights, seed);
@@ -399,10 +366,10 @@ mod tests {
     #[test]
     fn movements_are_chosen_by_their_weights() {
         let (mut walk, first) = walk(Paparazzi::default().weights, 1);
-        let place = first.position(first.from);
+        let position = first.position(first.from);
         let mut counts = [0.0_f64; 5];
         for _ in 0..20_000 {
-            walk.choose(place);
+            walk.choose(position);
             let turns = |sign: f64| walk.legs.iter().any(|leg| matches!(leg, Leg::About(_, a) if a * sign > 0.0));
             let kind = match walk.legs.len() {
                 1 => 4,
@@ -421,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_goes_on_for_the_time_drawn() {
+    fn a_circle_continues_for_the_drawn_time() {
         for seed in 0..20 {
             let (mut walk, mut last) = walk(Weights { stay_at: 1.0, ..NONE }, seed);
             let start = last.until;

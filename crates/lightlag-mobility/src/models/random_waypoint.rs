@@ -1,101 +1,80 @@
-//! Random waypoint, from its stationary distribution on.
+//! Random waypoint, started in its stationary distribution.
 //!
-//! Johnson and Maltz, *Dynamic source routing in ad hoc wireless networks*, 1996; the stationary distribution by Navidi and
-//! Camp, *Stationary distributions for the random waypoint mobility model*, IEEE TMC 3(1), 2004. A node flies to a uniform
-//! place at a uniform speed from v₀ to v₁, pauses, and goes on. With L the length of a leg, a node that is met at an
-//! arbitrary time
+//! Johnson and Maltz, *Dynamic source routing in ad hoc wireless networks*, 1996; the stationary distribution by Navidi
+//! and Camp, *Stationary distributions for the random waypoint mobility model*, IEEE TMC 3(1), 2004. A node flies to a
+//! uniformly distributed position at a speed uniformly distributed from v₀ to v₁, pauses, and continues. With P the
+//! duration of a pause and L the length of a leg, a node observed at an arbitrary time
 //!
 //! - pauses with probability E\[P\] / (E\[P\] + E\[L\] ln(v₁/v₀) / (v₁ − v₀)), and its remaining pause has the density
 //!   P(pause > p) / E\[P\];
-//! - else it is on a leg whose density grows with its length, uniformly along it, at the speed v₀^(1−u) v₁^u.
+//! - otherwise is on a leg whose probability density is proportional to its length, uniformly distributed along the
+//!   leg, at the speed v₀^(1−u) v₁^u with u uniform from 0 to 1.
 
 use crate::model::Model;
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Piece, Vector};
-use lightlag_core::params::{Described, Setting};
-use lightlag_core::{Duration, Instant, RandomStream, Unit};
+use lightlag_core::{Duration, Instant, RandomStream, Unit, settings};
 use std::f64::consts::PI;
 
-/// The parameters of random waypoint.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RandomWaypoint {
-    /// The lowest speed, in metres per second.
-    pub speed_least: f64,
-    /// The highest speed, in metres per second.
-    pub speed_most: f64,
-    /// The shortest pause.
-    pub pause_least: Duration,
-    /// The longest pause.
-    pub pause_most: Duration,
-    /// Whether a node keeps its height.
-    pub level: bool,
-    /// Whether nodes without a place start from the stationary distribution, not at rest somewhere.
-    pub steady: bool,
-}
+settings! {
+    /// Parameters of random waypoint.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct RandomWaypoint {
+        about "A node flies straight to a position drawn uniformly in the area, at a speed drawn uniformly, pauses and \
+               continues with the next position. Nodes without a given position start from the stationary \
+               distribution, so there is no transient; with `steady = false`, or from a given position, a node starts \
+               with a leg from its initial position. With `level`, a node keeps its height. A minimum speed of zero is \
+               rejected: the mean speed would decay to zero. (Johnson and Maltz 1996; Navidi and Camp, IEEE TMC 2004)";
 
-impl Default for RandomWaypoint {
-    fn default() -> Self {
-        let (speed_least, speed_most) = (5.0, 20.0);
-        let pause = Duration::ZERO;
-        Self { speed_least, speed_most, pause_least: pause, pause_most: pause, level: false, steady: true }
-    }
-}
-
-impl Described for RandomWaypoint {
-    const ABOUT: &'static str = "A node flies straight to a place drawn uniformly in the area, at a speed drawn uniformly, \
-        pauses and goes on. Nodes without a given place start from the stationary distribution, so that nothing has to settle; \
-        with `steady = false`, or from a given place, a node starts with a leg from where it is. With `level`, a node keeps its \
-        height. A lowest speed of zero is refused: the mean speed would decay to zero. (Johnson and Maltz 1996; Navidi and \
-        Camp, IEEE TMC 2004)";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0)
-                .about("The lowest speed, in metres per second."),
-            Setting::quantity("speed_most", |c: &mut Self| &mut c.speed_most, Unit::MetrePerSecond, 0.001, 10_000.0)
-                .about("The highest speed, in metres per second.")
-                .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            Setting::time_or_zero("pause_least", |c: &mut Self| &mut c.pause_least).about("The shortest pause."),
-            Setting::time_or_zero("pause_most", |c: &mut Self| &mut c.pause_most)
-                .about("The longest pause.")
-                .checked(|c| (c.pause_most < c.pause_least).then_some("is below pause_least")),
-            Setting::flag("level", |c: &mut Self| &mut c.level).about("Whether a node keeps its height."),
-            Setting::flag("steady", |c: &mut Self| &mut c.steady)
-                .about("Whether nodes without a place start from the stationary distribution, not at rest somewhere."),
-        ]
+        /// Minimum speed, in metres per second.
+        speed_min: f64 = 5.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0);
+        /// Maximum speed, in metres per second.
+        speed_max: f64 = 20.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0)
+            .checked(|c| (c.speed_max < c.speed_min).then_some("is below speed_min"));
+        /// Minimum pause.
+        pause_min: Duration = Duration::ZERO => time_or_zero();
+        /// Maximum pause.
+        pause_max: Duration = Duration::ZERO => time_or_zero()
+            .checked(|c| (c.pause_max < c.pause_min).then_some("is below pause_min"));
+        /// Whether a node stays at its initial height.
+        level: bool = false => flag();
+        /// Whether nodes without a given position start in the stationary distribution, instead of at a uniformly
+        /// distributed position.
+        steady: bool = true => flag();
     }
 }
 
 impl RandomWaypoint {
-    /// The mean time of a leg, in seconds: E\[L\] E\[1/v\].
+    /// Returns the mean time of a leg, in seconds: E\[L\] E\[1/v\].
     fn mean_travel(&self, size: Vector) -> f64 {
-        let (least, most) = (self.speed_least, self.speed_most);
+        let (least, most) = (self.speed_min, self.speed_max);
         let slowness = if least == most { 1.0 / least } else { libm::log(most / least) / (most - least) };
         mean_distance(size) * slowness
     }
 
-    /// The chance that a node pauses at an arbitrary time.
+    /// Returns the probability that a node is pausing at an arbitrary time.
     fn paused(&self, size: Vector) -> f64 {
-        let pause = (self.pause_least.as_secs_f64() + self.pause_most.as_secs_f64()) / 2.0;
+        let pause = (self.pause_min.as_secs_f64() + self.pause_max.as_secs_f64()) / 2.0;
         if pause == 0.0 { 0.0 } else { pause / (pause + self.mean_travel(size)) }
     }
 
-    /// The rest of a pause that is met at an arbitrary time, by inversion with `u` from 0 to 1.
+    /// Returns the remaining duration of a pause observed at an arbitrary time, by inverting its distribution at `u`,
+    /// from 0 to 1.
     fn residual_pause(&self, u: f64) -> Duration {
-        let (least, most) = (self.pause_least.as_secs_f64(), self.pause_most.as_secs_f64());
-        let sum = least + most;
-        Duration::from_secs_f64(if u * sum < 2.0 * least {
+        let (min, max) = (self.pause_min.as_secs_f64(), self.pause_max.as_secs_f64());
+        let sum = min + max;
+        Duration::from_secs_f64(if u * sum < 2.0 * min {
             u * sum / 2.0
         } else {
-            most - libm::sqrt((1.0 - u) * (most * most - least * least))
+            max - libm::sqrt((1.0 - u) * (max * max - min * min))
         })
     }
 }
 
-/// The mean distance of two uniform places in a box of this size, in metres:
+/// Returns the mean distance between two uniformly distributed positions in a box of this size, in metres:
 /// ∫∫∫ 8 (1 − u)(1 − v)(1 − w) √(a²u² + b²v² + c²w²) du dv dw over the unit cube.
 ///
-/// Gauss-Legendre with 24 points an axis, in s with u = s², which thins out the kink at the origin.
+/// Gauss-Legendre quadrature with 24 points per axis. The substitution u = s² smooths the kink at the origin.
 fn mean_distance(size: Vector) -> f64 {
     const POINTS: usize = 24;
     let mut nodes = [(0.0, 0.0); POINTS];
@@ -115,7 +94,8 @@ fn mean_distance(size: Vector) -> f64 {
     sum
 }
 
-/// A root of the Legendre polynomial of this degree and its weight, by Newton's method (Abramowitz and Stegun 25.4.29).
+/// Returns a root of the Legendre polynomial of this degree and its weight, by Newton's method (Abramowitz and Stegun
+/// 25.4.29).
 fn legendre(index: usize, degree: usize) -> (f64, f64) {
     let mut x = libm::cos(PI * (index as f64 + 0.75) / (degree as f64 + 0.5));
     let mut slope = 1.0;
@@ -131,7 +111,7 @@ fn legendre(index: usize, degree: usize) -> (f64, f64) {
     (x, 2.0 / ((1.0 - x * x) * slope * slope))
 }
 
-/// A node at work.
+/// The state of a node that follows the model.
 #[derive(Clone, Debug)]
 pub struct RandomWaypointWalk {
     config: RandomWaypoint,
@@ -141,37 +121,37 @@ pub struct RandomWaypointWalk {
     arrives: bool,
 }
 
-/// Goals nearer than this are drawn again, in metres.
+/// Minimum distance of the next goal in metres; nearer goals are drawn again.
 const NEAR: f64 = 1e-6;
 
 impl RandomWaypointWalk {
-    fn leg_to(&mut self, from: Instant, place: Vector, goal: Vector, speed: f64) -> Piece {
+    fn leg_to(&mut self, from: Instant, position: Vector, goal: Vector, speed: f64) -> Piece {
         (self.goal, self.arrives) = (goal, true);
-        Piece::flight(from, place, goal, speed)
+        Piece::flight(from, position, goal, speed)
     }
 
-    fn leg(&mut self, from: Instant, place: Vector) -> Piece {
+    fn leg(&mut self, from: Instant, position: Vector) -> Piece {
         let goal = loop {
             let goal = self.area.draw(&mut self.random);
-            if goal.distance(place) >= NEAR {
+            if goal.distance(position) >= NEAR {
                 break goal;
             }
         };
-        let RandomWaypoint { speed_least, speed_most, .. } = self.config;
-        let speed = speed_least + (speed_most - speed_least) * self.random.uniform();
-        self.leg_to(from, place, goal, speed)
+        let RandomWaypoint { speed_min, speed_max, .. } = self.config;
+        let speed = speed_min + (speed_max - speed_min) * self.random.uniform();
+        self.leg_to(from, position, goal, speed)
     }
 
-    fn pause(&mut self, from: Instant, place: Vector, time: Duration) -> Piece {
-        (self.goal, self.arrives) = (place, false);
-        Piece::rest(from, from + time, place)
+    fn pause(&mut self, from: Instant, position: Vector, time: Duration) -> Piece {
+        (self.goal, self.arrives) = (position, false);
+        Piece::rest(from, from + time, position)
     }
 
     fn steady_start(&mut self) -> Piece {
         if self.random.uniform() < self.config.paused(self.area.size()) {
-            let place = self.area.draw(&mut self.random);
+            let position = self.area.draw(&mut self.random);
             let rest = self.config.residual_pause(self.random.uniform());
-            return self.pause(Instant::ZERO, place, rest.max(Duration::from_nanos(1)));
+            return self.pause(Instant::ZERO, position, rest.max(Duration::from_nanos(1)));
         }
         let diagonal = self.area.size().length();
         let (from, goal) = loop {
@@ -180,25 +160,25 @@ impl RandomWaypointWalk {
                 break (from, goal);
             }
         };
-        let place = self.area.clamp(from + (goal - from) * self.random.uniform());
-        let RandomWaypoint { speed_least, speed_most, .. } = self.config;
-        let speed = speed_least * libm::pow(speed_most / speed_least, self.random.uniform());
-        self.leg_to(Instant::ZERO, place, goal, speed)
+        let position = self.area.clamp(from + (goal - from) * self.random.uniform());
+        let RandomWaypoint { speed_min, speed_max, .. } = self.config;
+        let speed = speed_min * libm::pow(speed_max / speed_min, self.random.uniform());
+        self.leg_to(Instant::ZERO, position, goal, speed)
     }
 }
 
 impl Model for RandomWaypoint {
     type Walk = RandomWaypointWalk;
 
-    fn start(&self, mut start: Start<'_>) -> (RandomWaypointWalk, Piece) {
+    fn start(&self, mut start: WalkStart<'_>) -> (RandomWaypointWalk, Piece) {
         let mut area = *start.area;
         if self.level {
             area = area.at_height(start.place().z);
         }
-        let place = start.place.or_else(|| (!self.steady).then(|| area.draw(&mut start.random)));
+        let position = start.place.or_else(|| (!self.steady).then(|| area.draw(&mut start.random)));
         let mut walk =
             RandomWaypointWalk { config: *self, area, random: start.random, goal: Vector::ZERO, arrives: false };
-        let piece = match place {
+        let piece = match position {
             Some(place) => walk.leg(Instant::ZERO, place),
             None => walk.steady_start(),
         };
@@ -208,10 +188,10 @@ impl Model for RandomWaypoint {
 
 impl Walk for RandomWaypointWalk {
     fn next(&mut self, last: &Piece) -> Piece {
-        let RandomWaypoint { pause_least, pause_most, .. } = self.config;
-        if self.arrives && pause_most > Duration::ZERO {
-            let spread = (pause_most - pause_least).as_secs_f64() * self.random.uniform();
-            let time = pause_least + Duration::from_secs_f64(spread);
+        let RandomWaypoint { pause_min, pause_max, .. } = self.config;
+        if self.arrives && pause_max > Duration::ZERO {
+            let spread = (pause_max - pause_min).as_secs_f64() * self.random.uniform();
+            let time = pause_min + Duration::from_secs_f64(spread);
             if time > Duration::ZERO {
                 return self.pause(last.until, self.goal, time);
             }
@@ -220,7 +200,7 @@ impl Walk for RandomWaypointWalk {
     }
 
     fn max_speed(&self) -> f64 {
-        self.config.speed_most
+        self.config.speed_max
     }
 }
 
@@ -234,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_distances_are_those_of_closed_forms() {
+    fn mean_distances_match_closed_forms() {
         let mean = |x, y, z| mean_distance(Vector::new(x, y, z));
         // (2 + √2 + 5 asinh 1) / 15, and the constant of Robbins.
         assert!((mean(1.0, 1.0, 0.0) - 0.521_405_433_164_720_7).abs() < 1e-6);
@@ -265,14 +245,18 @@ mod tests {
         }
     }
 
-    /// The speed and the distance from the middle of many nodes at a time.
-    fn population(config: RandomWaypoint, area: &Area, nodes: u64, at: Instant) -> Vec<(f64, f64)> {
+    /// Returns the speed of many nodes at a time, and their distances from the centre.
+    fn population(config: RandomWaypoint, area: &Area, nodes: u64, time: Instant) -> Vec<(f64, f64)> {
         let mobility = Mobility::RandomWaypoint(config);
         let mut nodes: Vec<Motion> = (0..nodes).map(|seed| Motion::new(&mobility, area, None, seed, "a")).collect();
-        nodes.iter_mut().map(|node| (node.velocity(at).length(), node.position(at).distance(area.centre()))).collect()
+        nodes
+            .iter_mut()
+            .map(|node| (node.velocity(time).length(), node.position(time).distance(area.centre())))
+            .collect()
     }
 
-    /// The greatest distance of an empirical distribution from its law (Kolmogorov and Smirnov).
+    /// Returns the maximum distance between an empirical distribution and the expected one (Kolmogorov-Smirnov
+    /// statistic).
     fn farthest(mut values: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -282,7 +266,7 @@ mod tests {
 
     #[test]
     fn speeds_are_stationary_from_the_start() {
-        let config = RandomWaypoint { speed_least: 1.0, speed_most: 20.0, ..RandomWaypoint::default() };
+        let config = RandomWaypoint { speed_min: 1.0, speed_max: 20.0, ..RandomWaypoint::default() };
         let area = area(400.0, 400.0, 100.0);
         for seconds in [0, 20, 300] {
             let at = Instant::ZERO + Duration::from_secs(seconds);
@@ -313,8 +297,8 @@ mod tests {
 
     #[test]
     fn pauses_are_stationary_from_the_start() {
-        let (pause_least, pause_most) = (Duration::from_secs(5), Duration::from_secs(35));
-        let config = RandomWaypoint { pause_least, pause_most, ..RandomWaypoint::default() };
+        let (pause_min, pause_max) = (Duration::from_secs(5), Duration::from_secs(35));
+        let config = RandomWaypoint { pause_min, pause_max, ..RandomWaypoint::default() };
         let area = area(400.0, 300.0, 0.0);
         // 20 s of pause; E[L] = 183.6 m by Ghosh's formula, E[1/v] = ln 4 / 15 s/m: 16.97 s of travel.
         let expected = 20.0 / (20.0 + 16.97);
@@ -329,8 +313,8 @@ mod tests {
 
     #[test]
     fn a_residual_pause_is_drawn_by_inversion() {
-        let (pause_least, pause_most) = (Duration::from_secs(10), Duration::from_secs(30));
-        let config = RandomWaypoint { pause_least, pause_most, ..RandomWaypoint::default() };
+        let (pause_min, pause_max) = (Duration::from_secs(10), Duration::from_secs(30));
+        let config = RandomWaypoint { pause_min, pause_max, ..RandomWaypoint::default() };
         // E[P] = 20 s: uniform up to 10 s with density 1/20, then falling to zero at 30 s.
         assert_eq!(config.residual_pause(0.25), Duration::from_secs(5));
         assert_eq!(config.residual_pause(0.5), Duration::from_secs(10));

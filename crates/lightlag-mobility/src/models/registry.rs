@@ -1,15 +1,15 @@
-//! The models by name: their settings in a scenario, and their start.
+//! The registry of models: their names, their settings in a scenario, and their initial states.
 
 use crate::model::{Model, Refusal};
 use crate::models::{GaussMarkov, Group, Paparazzi, RandomWaypoint, SmoothTurn, Static, Trace, Waypoints};
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Piece, Vector};
 
-/// Makes the enums of models, as configured and at work, from a line for each.
+/// Generates the enums of models, of their parameters and of their states, from one line per model.
 macro_rules! models {
     ($($variant:ident, $name:literal, $config:ty;)*) => {
         lightlag_core::registry! {
-            /// A model of mobility and its parameters.
+            /// A mobility model and its parameters.
             #[derive(Clone, PartialEq, Debug)]
             pub enum Mobility {
                 $($variant, $name, $config;)*
@@ -17,25 +17,25 @@ macro_rules! models {
         }
 
         impl Mobility {
-            /// Whether the model goes with this area and this place.
+            /// Checks that the model is compatible with this area and this position.
             ///
             /// # Errors
-            /// The reason why it does not.
-            pub fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+            /// The reason why it is not.
+            pub fn check(&self, area: &Area, position: Option<Vector>) -> Result<(), Refusal> {
                 match self {
-                    $(Self::$variant(config) => Model::check(config, area, place),)*
+                    $(Self::$variant(config) => Model::check(config, area, position),)*
                 }
             }
         }
 
-        /// A node at work.
+        /// The state of a node that follows a model.
         #[derive(Clone, Debug)]
         pub(crate) enum Course {
             $($variant(<$config as Model>::Walk),)*
         }
 
         impl Course {
-            pub(crate) fn start(config: &Mobility, start: Start<'_>) -> (Self, Piece) {
+            pub(crate) fn start(config: &Mobility, start: WalkStart<'_>) -> (Self, Piece) {
                 match config {
                     $(Mobility::$variant(config) => {
                         let (walk, piece) = Model::start(config, start);

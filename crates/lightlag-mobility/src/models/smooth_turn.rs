@@ -1,72 +1,53 @@
 //! Smooth turns: arcs at a constant speed, for aircraft that cannot turn on the spot.
 //!
-//! Wan, Namuduri, Zhou and Fu, *A smooth-turn mobility model for airborne networks*, IEEE TVT 62(7), 2013. At exponential
-//! times a node draws a curvature κ ~ N(0, σ²) and circles about the centre at the distance 1/κ to its left, so that its
-//! heading changes by v κ a second. At a wall its path is mirrored.
+//! Wan, Namuduri, Zhou and Fu, *A smooth-turn mobility model for airborne networks*, IEEE TVT 62(7), 2013. At
+//! exponentially distributed intervals a node draws a curvature κ ~ N(0, σ²) and circles around the centre at the
+//! distance 1/κ to its left, so that its heading changes by v κ per second. Its path is reflected at walls.
 
 use crate::model::Model;
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use crate::{Area, Piece, Vector};
-use lightlag_core::params::{Described, Setting};
-use lightlag_core::{Duration, Instant, RandomStream, Unit};
+use lightlag_core::{Duration, Instant, RandomStream, Unit, settings};
 use std::f64::consts::PI;
 
-/// The parameters of smooth turns.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SmoothTurn {
-    /// The lowest speed, in metres per second.
-    pub speed_least: f64,
-    /// The highest speed, in metres per second.
-    pub speed_most: f64,
-    /// The mean time between two changes of the curvature.
-    pub turn_time: Duration,
-    /// The standard deviation of the curvature, in 1/m.
-    pub curvature: f64,
-}
+settings! {
+    /// Parameters of smooth turns.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct SmoothTurn {
+        about "A node flies on arcs at a constant speed and height. After exponential times with the given mean it \
+               draws another curvature, normally distributed around zero with the given standard deviation in 1/m. \
+               Walls mirror its path. (Wan et al., IEEE TVT 2013)";
 
-impl Default for SmoothTurn {
-    fn default() -> Self {
-        Self { speed_least: 20.0, speed_most: 20.0, turn_time: Duration::from_secs(20), curvature: 0.01 }
+        /// Minimum speed, in metres per second.
+        speed_min: f64 = 20.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0);
+        /// Maximum speed, in metres per second.
+        speed_max: f64 = 20.0 => quantity(Unit::MetrePerSecond, 0.001, 10_000.0)
+            .checked(|c| (c.speed_max < c.speed_min).then_some("is below speed_min"));
+        /// Mean time between two changes of the curvature.
+        turn_time: Duration = Duration::from_secs(20) => time();
+        /// Standard deviation of the curvature, in 1/m.
+        curvature: f64 = 0.01 => quantity(Unit::Plain, 0.0, 10.0);
     }
 }
 
-impl Described for SmoothTurn {
-    const ABOUT: &'static str = "A node flies on arcs at a constant speed and height. After exponential times of this mean it \
-        draws another curvature, normally distributed around straight on with this standard deviation in 1/m. Walls mirror its \
-        path. (Wan et al., IEEE TVT 2013)";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::quantity("speed_least", |c: &mut Self| &mut c.speed_least, Unit::MetrePerSecond, 0.001, 10_000.0)
-                .about("The lowest speed, in metres per second."),
-            Setting::quantity("speed_most", |c: &mut Self| &mut c.speed_most, Unit::MetrePerSecond, 0.001, 10_000.0)
-                .about("The highest speed, in metres per second.")
-                .checked(|c| (c.speed_most < c.speed_least).then_some("is below speed_least")),
-            Setting::time("turn_time", |c: &mut Self| &mut c.turn_time)
-                .about("The mean time between two changes of the curvature."),
-            Setting::quantity("curvature", |c: &mut Self| &mut c.curvature, Unit::Plain, 0.0, 10.0)
-                .about("The standard deviation of the curvature, in 1/m."),
-        ]
-    }
-}
-
-/// A place so near to a wall is on it, in metres.
+/// Maximum distance from a wall of a position that counts as on the wall, in metres.
 const AT_WALL: f64 = 1e-6;
-/// A flight along a wall to within this angle, in radians, counts as parallel to it.
+/// Maximum angle to a wall of a flight that counts as parallel to the wall, in radians.
 const PARALLEL: f64 = 1e-6;
-/// Curvatures below this are straight, in 1/m: such a circle is larger than the Earth.
+/// Minimum curvature of an arc in 1/m; a smaller one counts as straight, because such a circle is larger than the
+/// Earth.
 const STRAIGHT: f64 = 1e-8;
 
-/// A node at work.
+/// The state of a node that follows the model.
 #[derive(Clone, Debug)]
 pub struct SmoothTurnWalk {
     config: SmoothTurn,
     area: Area,
     random: RandomStream,
     speed: f64,
-    /// In 1/m, positive to the left.
+    /// Current curvature in 1/m, positive to the left.
     curvature: f64,
-    /// When it draws another curvature.
+    /// Time when the next curvature is drawn.
     change: Instant,
 }
 
@@ -76,17 +57,17 @@ impl SmoothTurnWalk {
         self.change = from + self.random.exponential(self.config.turn_time).max(Duration::from_micros(1));
     }
 
-    /// Mirrors the path at the walls on which the node is, if it would pass them.
-    fn mirror(&mut self, place: Vector, heading: &mut Vector) {
-        let (least, most) = (self.area.least(), self.area.most());
+    /// Reflects the path at the walls that the node touches and would cross.
+    fn mirror(&mut self, position: Vector, heading: &mut Vector) {
+        let (min, max) = (self.area.least(), self.area.most());
         // The centre of the circle is to the left of the heading.
         let inward = Vector::new(-heading.y * self.curvature, heading.x * self.curvature, 0.0);
-        let passes = |place: f64, least: f64, most: f64, heading: f64, bend: f64| {
+        let passes = |coordinate: f64, low: f64, high: f64, heading: f64, bend: f64| {
             let out = |outward: f64, bend: f64| outward > PARALLEL || (outward > -PARALLEL && bend > 0.0);
-            (most - place < AT_WALL && out(heading, bend)) || (place - least < AT_WALL && out(-heading, -bend))
+            (high - coordinate < AT_WALL && out(heading, bend)) || (coordinate - low < AT_WALL && out(-heading, -bend))
         };
-        let at_x = passes(place.x, least.x, most.x, heading.x, inward.x);
-        let at_y = passes(place.y, least.y, most.y, heading.y, inward.y);
+        let at_x = passes(position.x, min.x, max.x, heading.x, inward.x);
+        let at_y = passes(position.y, min.y, max.y, heading.y, inward.y);
         if at_x {
             heading.x = -heading.x;
         }
@@ -98,47 +79,48 @@ impl SmoothTurnWalk {
         }
     }
 
-    /// The next part of the path, with the node at `place` and a heading of length 1.
-    fn arc(&mut self, from: Instant, place: Vector, mut heading: Vector) -> Piece {
+    /// Returns the next segment of the path, for a node at `position` whose heading is a unit vector.
+    fn arc(&mut self, from: Instant, position: Vector, mut heading: Vector) -> Piece {
         if from >= self.change {
             self.turn(from);
         }
-        self.mirror(place, &mut heading);
+        self.mirror(position, &mut heading);
         let (met, piece) = if self.curvature.abs() < STRAIGHT {
             let velocity = heading * self.speed;
-            (self.met_straight(place, velocity), Piece::straight(from, self.change, place, velocity))
+            (self.met_straight(position, velocity), Piece::straight(from, self.change, position, velocity))
         } else {
             let radius = 1.0 / self.curvature;
-            let centre = Vector::new(place.x - heading.y * radius, place.y + heading.x * radius, place.z);
+            let centre = Vector::new(position.x - heading.y * radius, position.y + heading.x * radius, position.z);
             let rate = self.speed * self.curvature;
-            (self.met_turning(place, centre, rate), Piece::arc(from, self.change, place, centre, rate))
+            (self.met_turning(position, centre, rate), Piece::arc(from, self.change, position, centre, rate))
         };
         let met = from + Duration::from_secs_f64(met).max(Duration::from_nanos(1));
         piece.ending(met)
     }
 
-    /// Seconds to the next wall on a line.
-    fn met_straight(&self, place: Vector, velocity: Vector) -> f64 {
-        let (least, most) = (self.area.least(), self.area.most());
-        let axis = |place: f64, speed: f64, least: f64, most: f64| match speed {
-            speed if speed > 0.0 => (most - place) / speed,
-            speed if speed < 0.0 => (least - place) / speed,
+    /// Returns the time to the next wall on a straight line, in seconds.
+    fn met_straight(&self, position: Vector, velocity: Vector) -> f64 {
+        let (min, max) = (self.area.least(), self.area.most());
+        let axis = |coordinate: f64, speed: f64, low: f64, high: f64| match speed {
+            speed if speed > 0.0 => (high - coordinate) / speed,
+            speed if speed < 0.0 => (low - coordinate) / speed,
             _ => f64::INFINITY,
         };
-        axis(place.x, velocity.x, least.x, most.x).min(axis(place.y, velocity.y, least.y, most.y))
+        axis(position.x, velocity.x, min.x, max.x).min(axis(position.y, velocity.y, min.y, max.y))
     }
 
-    /// Seconds to the next wall on a circle, infinite if it meets none. At the angle φ from the centre c, x = cₓ + r cos φ
-    /// and y = c_y + r sin φ, and each wall is passed outwards at one angle.
-    fn met_turning(&self, place: Vector, centre: Vector, rate: f64) -> f64 {
-        let (least, most) = (self.area.least(), self.area.most());
-        let (x, y) = (place.x - centre.x, place.y - centre.y);
+    /// Returns the time to the next wall on a circle in seconds, infinite if the circle meets no wall. At the angle φ
+    /// seen from the centre c, x = cₓ + r cos φ and y = c_y + r sin φ; the node crosses each wall outwards at one
+    /// angle.
+    fn met_turning(&self, position: Vector, centre: Vector, rate: f64) -> f64 {
+        let (min, max) = (self.area.least(), self.area.most());
+        let (x, y) = (position.x - centre.x, position.y - centre.y);
         let (radius, now) = (libm::hypot(x, y), libm::atan2(y, x));
         let left = rate > 0.0;
-        let east = meets((most.x - centre.x) / radius).map(|c| if left { -libm::acos(c) } else { libm::acos(c) });
-        let west = meets((least.x - centre.x) / radius).map(|c| if left { libm::acos(c) } else { -libm::acos(c) });
-        let north = meets((most.y - centre.y) / radius).map(|s| if left { libm::asin(s) } else { PI - libm::asin(s) });
-        let south = meets((least.y - centre.y) / radius).map(|s| if left { PI - libm::asin(s) } else { libm::asin(s) });
+        let east = meets((max.x - centre.x) / radius).map(|c| if left { -libm::acos(c) } else { libm::acos(c) });
+        let west = meets((min.x - centre.x) / radius).map(|c| if left { libm::acos(c) } else { -libm::acos(c) });
+        let north = meets((max.y - centre.y) / radius).map(|s| if left { libm::asin(s) } else { PI - libm::asin(s) });
+        let south = meets((min.y - centre.y) / radius).map(|s| if left { PI - libm::asin(s) } else { libm::asin(s) });
         let turn = |angle: f64| {
             let turn = libm::fmod((angle - now) * rate.signum(), 2.0 * PI);
             let turn = if turn < 0.0 { turn + 2.0 * PI } else { turn };
@@ -150,7 +132,7 @@ impl SmoothTurnWalk {
     }
 }
 
-/// The cosine or sine at which a circle meets a wall, if it does.
+/// Returns the cosine or sine of the angle where a circle meets a wall, if it does.
 fn meets(ratio: f64) -> Option<f64> {
     (ratio.abs() < 1.0).then_some(ratio)
 }
@@ -158,23 +140,23 @@ fn meets(ratio: f64) -> Option<f64> {
 impl Model for SmoothTurn {
     type Walk = SmoothTurnWalk;
 
-    fn start(&self, mut start: Start<'_>) -> (SmoothTurnWalk, Piece) {
-        let place = start.place();
+    fn start(&self, mut start: WalkStart<'_>) -> (SmoothTurnWalk, Piece) {
+        let position = start.place();
         let mut random = start.random;
-        let speed = self.speed_least + (self.speed_most - self.speed_least) * random.uniform();
+        let speed = self.speed_min + (self.speed_max - self.speed_min) * random.uniform();
         let (sin, cos) = libm::sincos(2.0 * PI * random.uniform());
         let area = *start.area;
         let mut walk = SmoothTurnWalk { config: *self, area, random, speed, curvature: 0.0, change: Instant::ZERO };
-        let piece = walk.arc(Instant::ZERO, place, Vector::new(cos, sin, 0.0));
+        let piece = walk.arc(Instant::ZERO, position, Vector::new(cos, sin, 0.0));
         (walk, piece)
     }
 }
 
 impl Walk for SmoothTurnWalk {
     fn next(&mut self, last: &Piece) -> Piece {
-        let place = self.area.clamp(last.position(last.until));
+        let position = self.area.clamp(last.position(last.until));
         let velocity = last.velocity(last.until);
-        self.arc(last.until, place, velocity * (1.0 / velocity.length()))
+        self.arc(last.until, position, velocity * (1.0 / velocity.length()))
     }
 
     fn max_speed(&self) -> f64 {

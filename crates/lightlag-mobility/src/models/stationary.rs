@@ -2,9 +2,9 @@
 
 use crate::Piece;
 use crate::model::Model;
-use crate::walk::{Start, Walk};
+use crate::walk::{Walk, WalkStart};
 use lightlag_core::Instant;
-use lightlag_core::params::{Described, Setting};
+use lightlag_core::params::Described;
 
 /// Nodes that stay where they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,25 +12,21 @@ pub struct Static;
 
 impl Described for Static {
     const ABOUT: &'static str = "A node stays where it starts.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        Vec::new()
-    }
 }
 
-/// A node that rests.
+/// A node that does not move.
 #[derive(Clone, Copy, Debug)]
-pub struct Rest;
+pub struct Stationary;
 
 impl Model for Static {
-    type Walk = Rest;
+    type Walk = Stationary;
 
-    fn start(&self, mut start: Start<'_>) -> (Rest, Piece) {
-        (Rest, Piece::rest(Instant::ZERO, Instant::MAX, start.place()))
+    fn start(&self, mut start: WalkStart<'_>) -> (Stationary, Piece) {
+        (Stationary, Piece::rest(Instant::ZERO, Instant::MAX, start.place()))
     }
 }
 
-impl Walk for Rest {
+impl Walk for Stationary {
     fn next(&mut self, last: &Piece) -> Piece {
         *last
     }

@@ -1,34 +1,36 @@
-//! Paths by hand: places with times, or places with the speed to each.
+//! Paths given in the scenario: positions with times, or positions with the speed of the flight to each.
 
 use crate::model::{Model, Refusal, extent, in_area, shown};
 use crate::piece::flight_time;
 use crate::track::{Fix, Follower, Track};
-use crate::walk::Start;
+use crate::walk::WalkStart;
 use crate::{Area, Piece, Vector};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant};
 
-/// Places with times, or places with the speed to each.
+/// Positions with times, or positions with the speed of the flight to each.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Waypoints {
-    /// Rows of time in seconds, x, y and z in metres.
+    /// Rows of time in seconds, and x, y and z in metres.
     pub times: Vec<Vec<f64>>,
-    /// Rows of x, y and z in metres, and the speed to that place in metres per second.
+    /// Rows of x, y and z in metres, and the speed of the flight to that position in metres per second.
     pub places: Vec<Vec<f64>>,
-    /// Whether the path starts again at its end.
+    /// Whether the path starts again after its end.
     pub repeats: bool,
 }
 
-/// The longest time of a path: 20 days.
+/// Maximum duration of a path: 20 days.
 const LONGEST: f64 = 20.0 * 24.0 * 3600.0;
-/// A distance below which two places are one, in metres.
+/// Maximum distance between positions that count as equal, in metres.
 const SAME: f64 = 1e-6;
 
 impl Described for Waypoints {
-    const ABOUT: &'static str = "A node flies through given places, straight from each to the next. `times` gives each \
-        place with its time: the node rests at the first until its time and at the last after it. `places` gives each place \
-        with the speed to it: the node starts at time 0 from where it is placed, or at the first place. `repeat` returns to \
-        the start and goes on: a path of times has to end where it starts, and a path of places flies back at its last speed.";
+    const ABOUT: &'static str = "A node flies through given positions, straight from each to the next. `times` gives \
+                                 each position with its time: the node stays at the first until its time and at the \
+                                 last after it. `places` gives each position with the speed to it: the node starts at \
+                                 time 0 from its own position, or at the first one. `repeat` returns to the start and \
+                                 repeats the path: a path of times must end at its start, and a path of places flies \
+                                 back at its last speed.";
 
     fn settings() -> Vec<Setting<Self>> {
         const TIMES: &[&str] = &["time_s", "x_m", "y_m", "z_m"];
@@ -39,7 +41,7 @@ impl Described for Waypoints {
                 .quiet()
                 .checked(|c| refused_times(&c.times)),
             Setting::rows("places", |c: &mut Self| &mut c.places, PLACES, "[[0, 0, 20, 10], [100, 0, 20, 10]]")
-                .about("Rows of x, y and z in metres, and the speed to that place in metres per second.")
+                .about("Rows of x, y and z in metres, and the speed to that position in metres per second.")
                 .quiet()
                 .checked(|c| refused_places(c)),
             Setting::flag("repeat", |c: &mut Self| &mut c.repeats)
@@ -47,8 +49,9 @@ impl Described for Waypoints {
                 .quiet()
                 .checked(|c| {
                     let closes = |rows: &[Vec<f64>]| rows.len() > 1 && rows[0][1..] == rows[rows.len() - 1][1..];
-                    (c.repeats && !c.times.is_empty() && !closes(&c.times))
-                        .then_some("needs a path that ends where it starts; add the first place with a time at its end")
+                    (c.repeats && !c.times.is_empty() && !closes(&c.times)).then_some(
+                        "needs a path that ends where it starts; add the first position with a time at its end",
+                    )
                 }),
         ]
     }
@@ -59,12 +62,12 @@ fn refused_times(rows: &[Vec<f64>]) -> Option<&'static str> {
         return Some("has a time that is not from 0 to 1728000 s (20 days)");
     }
     let at = |row: &Vec<f64>| Duration::from_secs_f64(row[0]);
-    (!rows.is_sorted_by(|a, b| at(a) < at(b))).then_some("has a time that is not after the one before it")
+    (!rows.is_sorted_by(|a, b| at(a) < at(b))).then_some("has a time that is not after the previous one")
 }
 
 fn refused_places(config: &Waypoints) -> Option<&'static str> {
     if !config.times.is_empty() && !config.places.is_empty() {
-        return Some("does not go with times; leave one of them out");
+        return Some("cannot be combined with times; remove one of them");
     }
     if config.places.iter().any(|row| !(0.001..=10_000.0).contains(&row[3])) {
         return Some("has a speed that is not from 0.001 to 10000 m/s");
@@ -75,29 +78,29 @@ fn refused_places(config: &Waypoints) -> Option<&'static str> {
 impl Model for Waypoints {
     type Walk = Follower;
 
-    fn check(&self, area: &Area, place: Option<Vector>) -> Result<(), Refusal> {
+    fn check(&self, area: &Area, start: Option<Vector>) -> Result<(), Refusal> {
         let (key, rows, skip) = match self.times.as_slice() {
             [] => ("places", &self.places, 0),
             _ => ("times", &self.times, 1),
         };
-        if rows.is_empty() && place.is_none() {
+        if rows.is_empty() && start.is_none() {
             return Err(Refusal::of(
                 "times",
                 "neither times nor places are given; write times = [[0, 0, 0, 20], [10, 100, 0, 20]]".to_owned(),
             ));
         }
-        if skip == 1 && place.is_some() {
-            return Err(Refusal::place("a path of times has its own start; leave the place out".to_owned()));
+        if skip == 1 && start.is_some() {
+            return Err(Refusal::place("a path of times defines its own start; remove the position".to_owned()));
         }
-        for place in rows.iter().map(|row| Vector::new(row[skip], row[skip + 1], row[skip + 2])) {
-            if !area.contains(place) {
-                return Err(Refusal::of(key, format!("{} is outside {}", shown(place), extent(area))));
+        for position in rows.iter().map(|row| Vector::new(row[skip], row[skip + 1], row[skip + 2])) {
+            if !area.contains(position) {
+                return Err(Refusal::of(key, format!("{} is outside {}", shown(position), extent(area))));
             }
         }
-        in_area(area, place)
+        in_area(area, start)
     }
 
-    fn start(&self, start: Start<'_>) -> (Follower, Piece) {
+    fn start(&self, start: WalkStart<'_>) -> (Follower, Piece) {
         let track = if self.times.is_empty() { self.flown(start.place) } else { self.timed() };
         Follower::new(track, self.repeats)
     }
@@ -112,21 +115,21 @@ impl Waypoints {
         Track::new(self.times.iter().map(fix).collect()).expect("checked settings")
     }
 
-    /// The track through the places at their speeds. A place where the node already is adds nothing.
-    fn flown(&self, place: Option<Vector>) -> Track {
+    /// Returns the track through the positions at the given speeds. A position where the node already is adds nothing.
+    fn flown(&self, initial: Option<Vector>) -> Track {
         let stops = self.places.iter().map(|row| (Vector::new(row[0], row[1], row[2]), row[3]));
-        let mut fixes: Vec<Fix> = place.map(|place| Fix { at: Instant::ZERO, place }).into_iter().collect();
+        let mut fixes: Vec<Fix> = initial.map(|place| Fix { at: Instant::ZERO, place }).into_iter().collect();
         let back = self.repeats.then(|| {
             let start = fixes.first().map_or_else(|| stops.clone().next().map(|stop| stop.0), |fix| Some(fix.place));
             start.zip(self.places.last().map(|row| row[3]))
         });
-        for (place, speed) in stops.chain(back.flatten()) {
+        for (position, speed) in stops.chain(back.flatten()) {
             match fixes.last() {
-                None => fixes.push(Fix { at: Instant::ZERO, place }),
-                Some(last) if last.place.distance(place) < SAME => {}
+                None => fixes.push(Fix { at: Instant::ZERO, place: position }),
+                Some(last) if last.place.distance(position) < SAME => {}
                 Some(last) => {
-                    let at = last.at + flight_time(last.place.distance(place), speed);
-                    fixes.push(Fix { at, place });
+                    let at = last.at + flight_time(last.place.distance(position), speed);
+                    fixes.push(Fix { at, place: position });
                 }
             }
         }
@@ -147,8 +150,8 @@ mod tests {
         Instant::ZERO + Duration::from_secs_f64(seconds)
     }
 
-    fn motion(config: Waypoints, place: Option<Vector>) -> Motion {
-        Motion::new(&Mobility::Waypoints(config), &area(), place, 1, "a")
+    fn motion(config: Waypoints, position: Option<Vector>) -> Motion {
+        Motion::new(&Mobility::Waypoints(config), &area(), position, 1, "a")
     }
 
     #[test]
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_paths_are_refused() {
+    fn wrong_paths_are_rejected() {
         let refused = |key: &str, config: &Waypoints| {
             let settings = Waypoints::settings();
             let setting = settings.iter().find(|setting| setting.key == key).unwrap();
@@ -191,7 +194,7 @@ mod tests {
         assert!(refused("times", &timed(vec![row(1.0), row(1.0)])).unwrap().contains("not after"));
         assert!(refused("times", &timed(vec![row(-1.0)])).unwrap().contains("from 0 to"));
         let both = Waypoints { times: vec![row(1.0)], places: vec![row(1.0)], repeats: false };
-        assert!(refused("places", &both).unwrap().contains("leave one of them out"));
+        assert!(refused("places", &both).unwrap().contains("remove one of them"));
         let still = Waypoints { places: vec![row(1.0)], ..Waypoints::default() };
         assert!(refused("places", &still).unwrap().contains("speed"));
         let open = Waypoints { times: vec![row(1.0), vec![2.0, 5.0, 0.0, 0.0]], repeats: true, ..Waypoints::default() };

@@ -1,14 +1,14 @@
-//! CSV: a row for each place of a node.
+//! CSV: one row per position of a node.
 //!
-//! The header names the columns in any order: `time`, `node` and either `x`, `y`, `z` or `lat`, `lon`, `alt`, each with its
-//! unit behind it or not (`time_s`, `x_m`, `lat_deg`). Rows of different nodes may alternate.
+//! The header names the columns in any order: `time`, `node` and either `x`, `y`, `z` or `lat`, `lon`, `alt`, each with
+//! or without its unit as a suffix (`time_s`, `x_m`, `lat_deg`). Rows of different nodes may alternate.
 
 use super::geodesy::{Geodetic, Local};
 use super::{Draft, PathError, Paths, append, finish, lines, metres, number, time};
 use crate::{Fix, Vector};
 use std::collections::BTreeMap;
 
-/// The columns, with their units.
+/// Names of the columns, without and with their units.
 const COLUMNS: [(&str, &str); 8] = [
     ("time", "time_s"),
     ("node", "node"),
@@ -20,8 +20,8 @@ const COLUMNS: [(&str, &str); 8] = [
     ("alt", "alt_m"),
 ];
 
-/// The kind of places in a file, with the columns of the three coordinates.
-enum Kind {
+/// The kind of coordinates in a file, with their three columns.
+enum CoordinateKind {
     Local([usize; 3]),
     Geodetic([usize; 3]),
 }
@@ -30,7 +30,7 @@ struct Header {
     columns: usize,
     time: usize,
     node: usize,
-    kind: Kind,
+    kind: CoordinateKind,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
@@ -59,36 +59,36 @@ pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
 }
 
 fn header(line: &str) -> Result<Header, String> {
-    let mut places = [None; COLUMNS.len()];
+    let mut indices = [None; COLUMNS.len()];
     let mut columns = 0;
     for name in line.split(',').map(str::trim) {
         let Some(column) = COLUMNS.iter().position(|(short, long)| name == *short || name == *long) else {
             return Err(format!("{name:?} is not a column; there are time, node, x, y, z or lat, lon, alt"));
         };
-        if places[column].is_some() {
-            return Err(format!("the column {name} is there twice"));
+        if indices[column].is_some() {
+            return Err(format!("the column {name} is duplicated"));
         }
-        places[column] = Some(columns);
+        indices[column] = Some(columns);
         columns += 1;
     }
     let required = |index: usize| {
         let name = COLUMNS[index].0;
-        places[index]
-            .ok_or_else(|| format!("the column {name} is missing; a place has time, node, x, y, z or lat, lon, alt"))
+        indices[index]
+            .ok_or_else(|| format!("the column {name} is missing; a position has time, node, x, y, z or lat, lon, alt"))
     };
-    let has_any = |from: usize| places[from..from + 3].iter().any(Option::is_some);
+    let has_any = |from: usize| indices[from..from + 3].iter().any(Option::is_some);
     if has_any(2) && has_any(5) {
-        return Err("x, y, z do not go with lat, lon, alt; leave one kind out".to_owned());
+        return Err("x, y, z cannot be combined with lat, lon, alt; remove one kind".to_owned());
     }
     let kind = if has_any(5) {
-        Kind::Geodetic([required(5)?, required(6)?, required(7)?])
+        CoordinateKind::Geodetic([required(5)?, required(6)?, required(7)?])
     } else {
-        Kind::Local([required(2)?, required(3)?, required(4)?])
+        CoordinateKind::Local([required(2)?, required(3)?, required(4)?])
     };
     Ok(Header { columns, time: required(0)?, node: required(1)?, kind })
 }
 
-/// The greatest height, in metres.
+/// Maximum absolute height, in metres.
 const HIGHEST: f64 = 1e8;
 
 fn height_of(field: &str) -> Result<f64, String> {
@@ -97,7 +97,7 @@ fn height_of(field: &str) -> Result<f64, String> {
     is_right.then_some(height).ok_or_else(|| format!("alt: {field} is not from -{HIGHEST} to {HIGHEST} m"))
 }
 
-/// The node of a row, and its place. The first place of a file is the origin of local coordinates.
+/// Returns the name of a row's node, and its position. The first position in a file is the origin of local coordinates.
 fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Result<(&'a str, Fix), String> {
     let mut fields = [""; COLUMNS.len()];
     let mut count = 0;
@@ -114,12 +114,12 @@ fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Resul
     if node.is_empty() {
         return Err("node: the name is empty".to_owned());
     }
-    let at = time("time", fields[header.time])?;
-    let place = match header.kind {
-        Kind::Local([x, y, z]) => {
+    let instant = time("time", fields[header.time])?;
+    let position = match header.kind {
+        CoordinateKind::Local([x, y, z]) => {
             Vector::new(metres("x", fields[x])?, metres("y", fields[y])?, metres("z", fields[z])?)
         }
-        Kind::Geodetic([latitude, longitude, height]) => {
+        CoordinateKind::Geodetic([latitude, longitude, height]) => {
             let angle = |name, field: &str, most: f64| {
                 let angle = number(name, field)?;
                 let is_right = angle.abs() <= most;
@@ -127,13 +127,13 @@ fn place<'a>(line: &'a str, header: &Header, local: &mut Option<Local>) -> Resul
                     .then_some(angle)
                     .ok_or_else(|| format!("{name}: {field} is not from -{most} to {most} degrees"))
             };
-            let of = Geodetic {
+            let geodetic = Geodetic {
                 latitude: angle("lat", fields[latitude], 90.0)?,
                 longitude: angle("lon", fields[longitude], 180.0)?,
                 height: height_of(fields[height])?,
             };
-            local.get_or_insert_with(|| Local::at(of)).place(of)
+            local.get_or_insert_with(|| Local::at(geodetic)).place(geodetic)
         }
     };
-    Ok((node, Fix { at, place }))
+    Ok((node, Fix { at: instant, place: position }))
 }

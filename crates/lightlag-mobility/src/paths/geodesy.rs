@@ -1,14 +1,14 @@
-//! Places on the ellipsoid of WGS 84 in local coordinates.
+//! Conversion of WGS 84 positions to local coordinates.
 //!
-//! A place of latitude φ, longitude λ and height h above the ellipsoid is, from the centre of the Earth,
+//! A point with latitude φ, longitude λ and height h above the ellipsoid has geocentric coordinates
 //!
 //! ```text
 //! X = (N + h) cos φ cos λ,  Y = (N + h) cos φ sin λ,  Z = ((1 − e²) N + h) sin φ,  N = a / √(1 − e² sin² φ)
 //! ```
 //!
-//! and its difference from an origin is turned into the directions east, north and up there (Hofmann-Wellenhof,
-//! Lichtenegger and Wasle, *GNSS*, 2008, §8.2). Up is that of the origin: a place 10 km away at the same height is 8 m
-//! below it.
+//! and its difference from the origin is rotated into the directions east, north and up at the origin
+//! (Hofmann-Wellenhof, Lichtenegger and Wasle, *GNSS*, 2008, §8.2). Up is the direction at the origin: a point 10 km
+//! away at the same height is 8 m below it.
 
 use crate::Vector;
 use std::f64::consts::PI;
@@ -20,19 +20,19 @@ const FLATTENING: f64 = 1.0 / 298.257_223_563;
 /// The square of the eccentricity.
 const ECCENTRICITY: f64 = FLATTENING * (2.0 - FLATTENING);
 
-/// A place on the Earth.
+/// A position on the Earth.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Geodetic {
-    /// Degrees to the north, from −90 to 90.
+    /// Latitude in degrees, from −90 to 90, positive to the north.
     pub latitude: f64,
-    /// Degrees to the east, from −180 to 180.
+    /// Longitude in degrees, from −180 to 180, positive to the east.
     pub longitude: f64,
-    /// Metres above the ellipsoid.
+    /// Height above the ellipsoid, in metres.
     pub height: f64,
 }
 
 impl Geodetic {
-    /// From the centre of the Earth, with z through the north pole and x through the meridian of Greenwich.
+    /// Returns geocentric coordinates: z points to the north pole, x to the equator on the Greenwich meridian.
     fn centred(self) -> Vector {
         let (sin, cos) = libm::sincos(self.latitude * (PI / 180.0));
         let (east, greenwich) = libm::sincos(self.longitude * (PI / 180.0));
@@ -42,7 +42,7 @@ impl Geodetic {
     }
 }
 
-/// A plane that touches the Earth: x to the east, y to the north, z up.
+/// Local coordinates on a plane that touches the Earth: x to the east, y to the north, z up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Local {
     origin: Vector,
@@ -52,7 +52,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// The plane at this place, which has the coordinates (0, 0, 0).
+    /// Returns local coordinates with the origin at this position.
     pub fn at(origin: Geodetic) -> Self {
         let (sin, cos) = libm::sincos(origin.latitude * (PI / 180.0));
         let (east, greenwich) = libm::sincos(origin.longitude * (PI / 180.0));
@@ -64,9 +64,9 @@ impl Local {
         }
     }
 
-    /// A place in these coordinates, in metres.
-    pub fn place(&self, of: Geodetic) -> Vector {
-        let offset = of.centred() - self.origin;
+    /// Converts a position to local coordinates, in metres.
+    pub fn place(&self, geodetic: Geodetic) -> Vector {
+        let offset = geodetic.centred() - self.origin;
         Vector::new(self.east.dot(offset), self.north.dot(offset), self.up.dot(offset))
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn short_ways_follow_the_radii_of_curvature() {
+    fn short_distances_follow_the_radii_of_curvature() {
         let local = Local::at(at(45.0, 9.0, 100.0));
         let e = ECCENTRICITY;
         let normal = SEMI_MAJOR / libm::sqrt(1.0 - e / 2.0);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_kept() {
+    fn distances_are_unchanged() {
         let (a, b) = (at(48.8, 2.3, 35.0), at(48.9, 2.5, 300.0));
         let local = Local::at(at(48.85, 2.35, 50.0));
         let (across, chord) = (local.place(a).distance(local.place(b)), a.centred().distance(b.centred()));

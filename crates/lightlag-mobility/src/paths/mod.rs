@@ -1,7 +1,7 @@
-//! Files of paths: CSV, BonnMotion and scripts of `setdest`.
+//! Files that contain paths: CSV, BonnMotion and `setdest` scripts.
 //!
-//! Reading is pure: it takes the bytes of a file, uncompressed. A last line without its newline is refused, because a
-//! file that was cut off would look complete.
+//! The functions here do no input or output: they take the bytes of a file, uncompressed. A last line without a newline
+//! is rejected, because otherwise a truncated file would look complete.
 
 mod bonnmotion;
 mod csv;
@@ -15,17 +15,17 @@ use crate::{Fix, Track, Vector};
 use lightlag_core::{Duration, Instant};
 use std::fmt;
 
-/// The longest time of a path.
+/// Maximum duration of a path.
 pub(crate) const LONGEST: Duration = Duration::from_secs(20 * 24 * 3600);
-/// The farthest coordinate, in metres.
+/// Maximum absolute coordinate, in metres.
 const FARTHEST: f64 = 1e9;
 
-/// An error of a file of paths, with its line, counted from 1.
+/// An error in a file of paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathError {
-    /// The line.
+    /// Line number, from 1.
     pub line: usize,
-    /// The field, the value and the remedy.
+    /// The field, the value and the fix.
     pub message: String,
 }
 
@@ -42,39 +42,39 @@ impl std::error::Error for PathError {}
 pub struct Path {
     /// The name of the node in the file, or its number.
     pub node: String,
-    /// Its places.
+    /// The positions of the node with their times.
     pub track: Track,
 }
 
-/// The paths of a file: in the order of their numbers, or in that in which their names appear.
+/// The paths in a file, sorted by node number or, for names, by first appearance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Paths {
     nodes: Vec<Path>,
-    /// Lines of a script that move no node.
+    /// Number of lines of a script that move no node.
     left_out: usize,
 }
 
-/// A doubt about a path.
+/// A warning about a path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Doubt {
-    /// The node is faster somewhere than it should be.
+    /// The node is somewhere faster than expected.
     Fast {
         /// The node.
         node: String,
-        /// Its greatest speed, in metres per second.
+        /// Maximum speed of the node, in metres per second.
         speed: f64,
-        /// Where it starts to have it.
+        /// Start time of the leg with that speed.
         from: Instant,
-        /// The speed that it should not exceed, in metres per second.
+        /// The expected maximum speed, in metres per second.
         fastest: f64,
     },
-    /// The path ends before the run.
+    /// The path ends before the end of the run.
     Short {
         /// The node.
         node: String,
-        /// The end of its path.
+        /// The end time of the path.
         end: Instant,
-        /// The length of the run.
+        /// The duration of the run.
         run: Duration,
     },
 }
@@ -83,20 +83,23 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fast { node, speed, from, fastest } => {
-                write!(f, "node {node} flies at {speed:.1} m/s from {from} on, faster than {fastest} m/s")
+                write!(f, "node {node} flies at {speed:.1} m/s starting at {from}, faster than {fastest} m/s")
             }
             Self::Short { node, end, run } => {
-                write!(f, "the path of node {node} ends at {end}, before the run of {run}; it stays at its last place")
+                write!(
+                    f,
+                    "the path of node {node} ends at {end}, before the run of {run}; it stays at its last position"
+                )
             }
         }
     }
 }
 
 impl Paths {
-    /// The paths of a file with these bytes; a file by BonnMotion has this dimension, 2 or 3.
+    /// Reads the paths from the bytes of a file. `dimension`, 2 or 3, applies to BonnMotion files.
     ///
     /// # Errors
-    /// The first invalid line.
+    /// An error of the first invalid line.
     pub fn read(format: TraceFormat, dimension: u32, bytes: &[u8]) -> Result<Self, PathError> {
         match format {
             TraceFormat::Csv => csv::read(bytes),
@@ -105,37 +108,37 @@ impl Paths {
         }
     }
 
-    /// The path of each node.
+    /// Returns the path of each node.
     pub fn nodes(&self) -> &[Path] {
         &self.nodes
     }
 
-    /// Number of lines of a script that move no node and were left out.
+    /// Returns the number of lines in a script that were left out because they move no node.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// The path of the node with this name.
+    /// Returns the path of the node with this name, if there is one.
     pub fn named(&self, node: &str) -> Option<&Track> {
         self.nodes.iter().find(|path| path.node == node).map(|path| &path.track)
     }
 
-    /// The least and the largest coordinates.
+    /// Returns the minimum and the maximum of each coordinate.
     pub fn bounds(&self) -> (Vector, Vector) {
-        let places = self.nodes.iter().flat_map(|path| path.track.fixes()).map(|fix| fix.place);
+        let positions = self.nodes.iter().flat_map(|path| path.track.fixes()).map(|fix| fix.place);
         let infinite = Vector::new(f64::INFINITY, f64::INFINITY, f64::INFINITY);
-        places.fold((infinite, -infinite), |(least, most), place| {
-            let least = Vector::new(least.x.min(place.x), least.y.min(place.y), least.z.min(place.z));
-            (least, Vector::new(most.x.max(place.x), most.y.max(place.y), most.z.max(place.z)))
+        positions.fold((infinite, -infinite), |(min, max), position| {
+            let min = Vector::new(min.x.min(position.x), min.y.min(position.y), min.z.min(position.z));
+            (min, Vector::new(max.x.max(position.x), max.y.max(position.y), max.z.max(position.z)))
         })
     }
 
-    /// Doubts about nodes faster than `fastest` metres per second, and about paths shorter than the run.
+    /// Returns warnings about nodes faster than `fastest` metres per second, and about paths shorter than the run.
     pub fn doubts(&self, run: Duration, fastest: Option<f64>) -> Vec<Doubt> {
         self.nodes.iter().flat_map(|path| path.doubts(run, fastest)).collect()
     }
 
-    /// The paths as CSV, which reads back as they are.
+    /// Returns the paths as CSV. Reading it gives exactly the same paths.
     pub fn to_csv(&self) -> String {
         let mut text = String::from("time,node,x,y,z\n");
         for Path { node, track } in &self.nodes {
@@ -148,7 +151,8 @@ impl Paths {
 }
 
 impl Path {
-    /// The same about one path. A node with a single place is one that stays.
+    /// Returns the warnings about this path. A node with a single position is stationary, so its path is never too
+    /// short.
     pub fn doubts(&self, run: Duration, fastest: Option<f64>) -> Vec<Doubt> {
         let Self { node, track } = self;
         let mut doubts = Vec::new();
@@ -165,20 +169,21 @@ impl Path {
     }
 }
 
-/// The lines of a file with their numbers, without their ends.
+/// Returns the lines of a file, numbered and without line breaks.
 fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, PathError> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
         PathError { line, message: "is not text in UTF-8".to_owned() }
     })?;
     if !text.is_empty() && !text.ends_with('\n') {
-        let message = "the last line has no newline: the file is cut off; if the line is whole, add a newline";
+        let message = "the last line has no newline, so the file may be truncated; if the line is complete, add a \
+                       newline";
         return Err(PathError { line: 1 + text.matches('\n').count(), message: message.to_owned() });
     }
     Ok(text.lines().enumerate().map(|(index, line)| (index + 1, line)))
 }
 
-/// A finite number in a field.
+/// Returns a finite number in a field.
 fn number(name: &str, field: &str) -> Result<f64, String> {
     let number = field.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("{name}: {field:?} is not a number"))
@@ -204,31 +209,32 @@ fn metres(name: &str, field: &str) -> Result<f64, String> {
     Ok(metres)
 }
 
-/// Adds a place to the path of `node`.
+/// Adds a position to the path of `node`.
 fn append(fixes: &mut Vec<Fix>, fix: Fix, node: &str) -> Result<(), String> {
     if let Some(last) = fixes.last() {
         if fix.at < last.at {
             return Err(format!(
-                "the time of node {node} goes back from {} to {}; its places come in the order of time",
+                "the time of node {node} decreases from {} to {}; its positions must be in ascending order of time",
                 last.at, fix.at
             ));
         }
         if fix.at == last.at {
-            return Err(format!("node {node} has two places at {}; leave one of them out", fix.at));
+            return Err(format!("node {node} has two positions at {}; remove one of them", fix.at));
         }
     }
     fixes.push(fix);
     Ok(())
 }
 
-/// A node of a file that is being read: its name, its places, and the line on which it appears first.
+/// A node while the file is being read: its name, its positions, and the line of its first appearance.
 struct Draft {
     node: String,
     fixes: Vec<Fix>,
     line: usize,
 }
 
-/// The paths of these nodes. If all names are numbers, the nodes are in their order, from 0 or 1 on without a gap.
+/// Returns the paths of these nodes. If all names are numbers, they must be consecutive, from 0 or 1, and the paths are
+/// sorted by number.
 fn finish(mut drafts: Vec<Draft>) -> Result<Paths, PathError> {
     let number = |draft: &Draft| draft.node.parse::<u32>().ok();
     if drafts.iter().all(|draft| number(draft).is_some()) {
@@ -244,7 +250,7 @@ fn finish(mut drafts: Vec<Draft>) -> Result<Paths, PathError> {
     }
     let path = |draft: Draft| {
         let track = Track::new(draft.fixes);
-        let message = || format!("node {} has no place", draft.node);
+        let message = || format!("node {} has no position", draft.node);
         let track = track.ok_or_else(|| PathError { line: draft.line, message: message() })?;
         Ok(Path { node: draft.node, track })
     };

@@ -1,13 +1,14 @@
-//! Movement scripts of ns-2, as its program setdest and others write them (*The ns Manual*, "Mobile Networking in ns").
+//! Movement scripts of ns-2, as written by `setdest` and other programs (*The ns Manual*, "Mobile Networking in ns").
 //!
-//! `$node_(3) set X_ 12.5` places a node (`Y_` and `Z_` likewise), and `$ns_ at 2.0 "$node_(3) setdest 90 44 5.0"` sends it
-//! to (90, 44) at 5 m/s, until it is there or sent elsewhere. Speed 0 stops it. Heights stay. Commands of a node apply in the
-//! order of their times, wherever they stand in the file.
+//! `$node_(3) set X_ 12.5` places a node (`Y_` and `Z_` likewise), and `$ns_ at 2.0 "$node_(3) setdest 90 44 5.0"`
+//! sends it to (90, 44) at 5 m/s, until it is there or sent elsewhere. Speed 0 stops it. The height stays the same. The
+//! commands of a node are applied in order of time, whatever their order in the file.
 //!
-//! The reader holds as much Tcl as such files have: the simulator and the array of nodes under any name, quotes and braces
-//! around commands and numbers, variables that are set to numbers, comments. Lines that move no node (`$god_`, the start of
-//! agents, other Tcl) are left out and counted. A line with `setdest`, `X_`, `Y_` or `Z_` that cannot be read is an error, and so
-//! is one in a block of Tcl, which may run often or never.
+//! The reader supports only the Tcl that occurs in such files: any name for the simulator and for the array of nodes,
+//! quotes and braces around commands and numbers, variables that are set to numbers, and comments. Lines that move no
+//! node (`$god_`, the start of agents, other Tcl) are left out and counted. A line with `setdest`, `X_`, `Y_` or `Z_`
+//! that cannot be read is an error. So is such a line within a block of Tcl, which might be executed any number of
+//! times.
 
 use super::{Draft, LONGEST, PathError, Paths, append, finish, lines, metres, number, time};
 use crate::{Fix, Vector};
@@ -26,22 +27,22 @@ enum Move {
 
 /// The commands of a node.
 struct Mover {
-    /// The line on which it appears first.
+    /// Line where the node first appears.
     line: usize,
     start: [Option<f64>; 3],
     /// Commands with their times and lines.
     moves: Vec<(Instant, usize, Move)>,
 }
 
-/// A script while it is read.
+/// A script while it is being read.
 #[derive(Default)]
 struct Script {
-    /// Variables that hold a number, as text.
+    /// Variables that are set to a number, stored as text.
     variables: BTreeMap<String, String>,
     /// The name of the array of nodes.
     array: Option<String>,
     movers: BTreeMap<u32, Mover>,
-    /// Open braces of lines that were left out.
+    /// Number of open braces in the lines that were left out.
     depth: usize,
     left_out: usize,
 }
@@ -52,7 +53,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Paths, PathError> {
         script.line(line, text).map_err(|message| PathError { line, message })?;
     }
     if script.movers.is_empty() {
-        let message = "the script places no node; it has lines such as $node_(0) set X_ 12.5".to_owned();
+        let message = "the script places no node; write lines such as $node_(0) set X_ 12.5".to_owned();
         return Err(PathError { line: 1, message });
     }
     let left_out = script.left_out;
@@ -76,16 +77,19 @@ impl Script {
         if self.depth > 0 {
             return Err(format!("{text:?} is in a block of Tcl, which is not run; write movements outside of blocks"));
         }
-        let unknown =
-            || format!("{text:?} is no line of a movement script, such as $ns_ at 2.0 \"$node_(0) setdest 90 44 5.0\"");
+        let unknown = || {
+            format!(
+                "{text:?} is not a valid line of a movement script, such as $ns_ at 2.0 \"$node_(0) setdest 90 44 5.0\""
+            )
+        };
         let words = words(text).ok_or_else(unknown)?;
-        let (at, command) = match words.as_slice() {
-            [simulator, "at", at, command] if is_variable(simulator) => {
+        let (instant, command) = match words.as_slice() {
+            [simulator, "at", time_text, command] if is_variable(simulator) => {
                 let words = self::words(command).ok_or_else(unknown)?;
                 if !words.iter().any(|word| is_motion(word)) {
                     return Err(unknown());
                 }
-                (Some(time("time", self.value(at)?)?), words)
+                (Some(time("time", self.value(time_text)?)?), words)
             }
             _ => (None, words),
         };
@@ -109,10 +113,10 @@ impl Script {
         };
         self.join(array)?;
         let mover = self.movers.entry(node).or_insert_with(|| Mover { line, start: [None; 3], moves: Vec::new() });
-        mover.add(node, line, at, done)
+        mover.add(node, line, instant, done)
     }
 
-    /// Remembers a variable that is set to a number, and forgets one that is set to anything else.
+    /// Stores a variable that is set to a number, or removes it if it is set to anything else.
     fn assign(&mut self, text: &str) {
         let Some(words) = words(text) else { return };
         match words.as_slice() {
@@ -126,7 +130,7 @@ impl Script {
         }
     }
 
-    /// A number as text, or the value of a variable.
+    /// Resolves a token: returns the number itself, or the value of a variable, as text.
     fn value<'a>(&'a self, word: &'a str) -> Result<&'a str, String> {
         let Some(name) = word.strip_prefix('$') else { return Ok(word) };
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
@@ -134,21 +138,21 @@ impl Script {
         value.ok_or_else(|| format!("{word} is not a variable that is set to a number; write the number"))
     }
 
-    /// Two arrays would have two nodes with one number.
+    /// Checks that all nodes are in one array; two arrays would have two nodes with the same number.
     fn join(&mut self, array: String) -> Result<(), String> {
         match self.array.get_or_insert_with(|| array.clone()) {
             known if *known == array => Ok(()),
-            known => Err(format!("${array} is another array of nodes than ${known}; write one file for each")),
+            known => Err(format!("${array} and ${known} are different arrays of nodes; write one file for each")),
         }
     }
 }
 
-/// Whether a word of a line moves a node.
+/// Returns true if a token belongs to a command that moves a node.
 fn is_motion(word: &str) -> bool {
     matches!(word, "setdest" | "X_" | "Y_" | "Z_")
 }
 
-/// A line without the comment at its start or after a semicolon.
+/// Returns a line without its comment, at the start of the line or after a semicolon.
 fn without_comment(line: &str) -> &str {
     if line.starts_with('#') {
         return "";
@@ -157,9 +161,10 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| line[..at].trim_end())
 }
 
-/// The words of a command: quotes and braces hold spaces together and are taken off. `None` if they do not match.
+/// Splits a command into words. Quotes and braces group words that contain spaces, and are removed. `None` if they are
+/// not balanced.
 fn words(text: &str) -> Option<Vec<&str>> {
-    let mut found = Vec::new();
+    let mut tokens = Vec::new();
     let mut rest = text.trim();
     while let Some(first) = rest.chars().next() {
         let end = match first {
@@ -167,34 +172,34 @@ fn words(text: &str) -> Option<Vec<&str>> {
             '{' => closing(rest)?,
             _ => {
                 let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                found.push(&rest[..end]);
+                tokens.push(&rest[..end]);
                 rest = rest[end..].trim_start();
                 continue;
             }
         };
-        found.push(rest[1..end].trim());
+        tokens.push(rest[1..end].trim());
         rest = rest[end + 1..].trim_start();
     }
-    Some(found)
+    Some(tokens)
 }
 
-/// The position of the brace that closes the first one.
+/// Returns the position of the brace that closes the first brace.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
+    for (index, byte) in text.bytes().enumerate() {
         match byte {
             b'{' => depth += 1,
             b'}' => depth -= 1,
             _ => {}
         }
         if depth == 0 {
-            return Some(at);
+            return Some(index);
         }
     }
     None
 }
 
-/// Whether a word is the value of a plain variable, as `$ns_`.
+/// Returns true if a token is a plain variable, such as `$ns_`.
 fn is_variable(word: &str) -> bool {
     word.strip_prefix('$').is_some_and(|name| !name.is_empty() && name.bytes().all(is_of_name))
 }
@@ -203,7 +208,7 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The array and the number of `$node_(3)` or `${node_(3)}`.
+/// Returns the array name and the node number of `$node_(3)` or `${node_(3)}`.
 fn node_of(word: &str) -> Option<(&str, u32)> {
     let word = word.strip_prefix('$')?;
     let word = word.strip_prefix('{').map_or(Some(word), |word| word.strip_suffix('}'))?;
@@ -213,13 +218,13 @@ fn node_of(word: &str) -> Option<(&str, u32)> {
 }
 
 impl Mover {
-    fn add(&mut self, node: u32, line: usize, at: Option<Instant>, command: Move) -> Result<(), String> {
+    fn add(&mut self, node: u32, line: usize, time: Option<Instant>, command: Move) -> Result<(), String> {
         let Move::Set { axis, value } = command else {
-            let at = at.ok_or_else(|| format!("node {node} has no time for setdest; write $ns_ at 0.0 before it"))?;
+            let at = time.ok_or_else(|| format!("node {node} has no time for setdest; write $ns_ at 0.0 before it"))?;
             self.moves.push((at, line, command));
             return Ok(());
         };
-        if let Some(at) = at.filter(|at| *at > Instant::ZERO) {
+        if let Some(at) = time.filter(|at| *at > Instant::ZERO) {
             self.moves.push((at, line, command));
             return Ok(());
         }
@@ -229,7 +234,7 @@ impl Mover {
         }
     }
 
-    /// The path that the commands make.
+    /// Returns the path that results from the commands.
     fn flown(mut self, node: u32) -> Result<Draft, PathError> {
         let missing = |axis: usize| PathError {
             line: self.line,
@@ -238,7 +243,7 @@ impl Mover {
         let [x, y, z] = self.start;
         let start = Vector::new(x.ok_or_else(|| missing(0))?, y.ok_or_else(|| missing(1))?, z.unwrap_or(0.0));
         self.moves.sort_by_key(|(at, ..)| *at);
-        let mut course = Course { fixes: vec![Fix { at: Instant::ZERO, place: start }], leg: None };
+        let mut course = NodePath { fixes: vec![Fix { at: Instant::ZERO, place: start }], leg: None };
         for (at, line, command) in self.moves {
             course.command(at, command, node).map_err(|message| PathError { line, message })?;
         }
@@ -247,69 +252,69 @@ impl Mover {
     }
 }
 
-/// The path of a node while its commands apply.
-struct Course {
+/// The path of a node while its commands are applied.
+struct NodePath {
     fixes: Vec<Fix>,
-    /// The goal and the time at which it is reached.
+    /// The destination and the arrival time of the current flight.
     leg: Option<Fix>,
 }
 
-impl Course {
-    fn command(&mut self, at: Instant, command: Move, node: u32) -> Result<(), String> {
+impl NodePath {
+    fn command(&mut self, time: Instant, command: Move, node: u32) -> Result<(), String> {
         let leg = self.leg;
-        self.arrive_by(at);
+        self.arrive_by(time);
         let last = self.fixes[self.fixes.len() - 1];
         match command {
             Move::Go { x, y, speed } => {
-                if at > last.at {
-                    append(&mut self.fixes, Fix { at, place: last.place }, &node.to_string())?;
+                if time > last.at {
+                    append(&mut self.fixes, Fix { at: time, place: last.place }, &node.to_string())?;
                 }
                 let goal = Vector::new(x, y, last.place.z);
                 let distance = last.place.distance(goal);
                 let needed = Duration::from_secs_f64(distance / speed).max(INSTANT);
-                self.leg = (speed > 0.0 && distance > 0.0).then(|| Fix { at: at + needed, place: goal });
+                self.leg = (speed > 0.0 && distance > 0.0).then(|| Fix { at: time + needed, place: goal });
             }
             Move::Set { axis, value } => {
-                let mut place = last.place;
+                let mut position = last.place;
                 match axis {
-                    0 => place.x = value,
-                    1 => place.y = value,
-                    _ => place.z = value,
+                    0 => position.x = value,
+                    1 => position.y = value,
+                    _ => position.z = value,
                 }
-                self.jump(at, last, place, node)?;
-                self.leg = leg.filter(|goal| goal.at > at && axis == 2).map(|goal| {
+                self.jump(time, last, position, node)?;
+                self.leg = leg.filter(|goal| goal.at > time && axis == 2).map(|goal| {
                     let Vector { x, y, .. } = goal.place;
-                    Fix { at: goal.at, place: Vector::new(x, y, place.z) }
+                    Fix { at: goal.at, place: Vector::new(x, y, position.z) }
                 });
             }
         }
         Ok(())
     }
 
-    /// Moves the node at once. Its last place holds until just before.
-    fn jump(&mut self, at: Instant, last: Fix, place: Vector, node: u32) -> Result<(), String> {
-        if place == last.place {
+    /// Moves the node instantly. It stays at its last position until just before `time`.
+    fn jump(&mut self, time: Instant, last: Fix, position: Vector, node: u32) -> Result<(), String> {
+        if position == last.place {
             return Ok(());
         }
-        if last.at == at {
+        if last.at == time {
             self.fixes.pop();
         }
-        let before = Instant::ZERO + (at.since(Instant::ZERO) - INSTANT);
+        let before = Instant::ZERO + (time.since(Instant::ZERO) - INSTANT);
         if self.fixes.last().is_some_and(|fix| fix.at < before) {
             self.fixes.push(Fix { at: before, place: last.place });
         }
-        append(&mut self.fixes, Fix { at, place }, &node.to_string())
+        append(&mut self.fixes, Fix { at: time, place: position }, &node.to_string())
     }
 
-    /// Flies the leg up to this time, to its end if that is before.
-    fn arrive_by(&mut self, at: Instant) {
+    /// Advances the current flight to this time, or to its end if that is earlier.
+    fn arrive_by(&mut self, time: Instant) {
         let Some(goal) = self.leg.take() else { return };
         let last = self.fixes[self.fixes.len() - 1];
-        if goal.at <= at {
+        if goal.at <= time {
             self.fixes.push(goal);
-        } else if at > last.at {
-            let share = at.since(last.at).as_secs_f64() / goal.at.since(last.at).as_secs_f64();
-            self.fixes.push(Fix { at, place: last.place + (goal.place - last.place) * share });
+        } else if time > last.at {
+            let share = time.since(last.at).as_secs_f64() / goal.at.since(last.at).as_secs_f64();
+            self.fixes.push(Fix { at: time, place: last.place + (goal.place - last.place) * share });
         }
     }
 }

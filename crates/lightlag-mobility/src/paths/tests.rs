@@ -1,4 +1,4 @@
-//! Files, right and wrong.
+//! Tests with valid and invalid files.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn places_on_the_earth_become_local_at_the_first() {
 }
 
 #[test]
-fn wrong_rows_are_told_with_their_line() {
+fn wrong_rows_are_reported_with_their_line() {
     let cases = [
         ("", "line 1: the file is empty"),
         ("time,node,x,y,z\n", "line 1: there is no row"),
@@ -53,8 +53,8 @@ fn wrong_rows_are_told_with_their_line() {
         ("node,x,y,z\na,1,1,1\n", "line 1: the column time is missing"),
         ("time,x,y,z\n0,1,1,1\n", "line 1: the column node is missing"),
         ("time,node,lat,lon\n0,a,1,1\n", "line 1: the column alt is missing"),
-        ("time,node,x,y,z,lat\n0,a,1,1,1,1\n", "line 1: x, y, z do not go with lat, lon, alt"),
-        ("time,node,x,y,z,x_m\n0,a,1,1,1,1\n", "line 1: the column x_m is there twice"),
+        ("time,node,x,y,z,lat\n0,a,1,1,1,1\n", "line 1: x, y, z cannot be combined with lat, lon, alt"),
+        ("time,node,x,y,z,x_m\n0,a,1,1,1,1\n", "line 1: the column x_m is duplicated"),
         ("time,node,x,y,z,w\n0,a,1,1,1,1\n", "line 1: \"w\" is not a column"),
         ("time,node,x,y,z\n0,a,1,1\n", "line 2: 4 fields where the header has 5"),
         ("time,node,x,y,z\n0,a,1,1,1,1,1,1,1,1\n", "line 2: 10 fields where the header has 5"),
@@ -67,9 +67,9 @@ fn wrong_rows_are_told_with_their_line() {
         ("time,node,x,y,z\n1e9,a,1,1,1\n", "line 2: time: 1e9 is above 1728000 s"),
         (
             "time,node,x,y,z\n1,a,1,1,1\n0,b,1,1,1\n0.5,a,1,1,1\n",
-            "line 4: the time of node a goes back from 1 s to 0.5 s",
+            "line 4: the time of node a decreases from 1 s to 0.5 s",
         ),
-        ("time,node,x,y,z\n1,a,1,1,1\n1,a,2,1,1\n", "line 3: node a has two places at 1 s"),
+        ("time,node,x,y,z\n1,a,1,1,1\n1,a,2,1,1\n", "line 3: node a has two positions at 1 s"),
         ("time,node,x,y,z\n0,0,1,1,1\n0,1,1,1,1\n0,3,1,1,1\n", "line 4: there is a node 3 but no node 2"),
         ("time,node,x,y,z\n0,2,1,1,1\n", "line 2: there is a node 2 but no node 1"),
         ("time,node,x,y,z\n0,1,1,1,1\n0,01,1,1,1\n", "line 3: there is a node 01 but no node 2"),
@@ -97,17 +97,17 @@ fn a_line_by_bonnmotion_is_a_node() {
 }
 
 #[test]
-fn wrong_lines_by_bonnmotion_are_told() {
+fn wrong_lines_by_bonnmotion_are_reported() {
     let cases = [
         ("", "line 1: the file has no node"),
         ("# none\n", "line 1: the file has no node"),
-        ("0 1 2\n\n", "line 2: node 1 has no place"),
-        ("0 1 2 3\n", "line 1: 4 numbers are no sequence of time x y; is it dimension = 3?"),
-        ("0 1 2 3 4\n", "line 1: 5 numbers are no sequence of time x y"),
+        ("0 1 2\n\n", "line 2: node 1 has no position"),
+        ("0 1 2 3\n", "line 1: 4 numbers are not a sequence of time x y; did you mean dimension = 3?"),
+        ("0 1 2 3 4\n", "line 1: 5 numbers are not a sequence of time x y"),
         ("0 1 x\n", "line 1: y: \"x\" is not a number"),
         ("0 1 2 NaN 1 2\n", "line 1: time: \"NaN\" is not a number"),
-        ("2 1 2 1 1 2\n", "line 1: the time of node 0 goes back from 2 s to 1 s"),
-        ("2 1 2 2 1 3\n", "line 1: node 0 has two places at 2 s"),
+        ("2 1 2 1 1 2\n", "line 1: the time of node 0 decreases from 2 s to 1 s"),
+        ("2 1 2 2 1 3\n", "line 1: node 0 has two positions at 2 s"),
         ("0 1 2", "line 1: the last line has no newline"),
     ];
     for (text, message) in cases {
@@ -185,7 +185,7 @@ fn commands_apply_in_the_order_of_their_times() {
 }
 
 #[test]
-fn wrong_lines_of_a_script_are_told() {
+fn wrong_lines_of_a_script_are_reported() {
     let start = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n";
     let cases = [
         ("", "line 1: the script places no node"),
@@ -193,14 +193,14 @@ fn wrong_lines_of_a_script_are_told() {
         ("$node_(0) set X_ one\n", "line 1: X_: \"one\" is not a number"),
         ("$node_(0) set W_ 1\n", "line 1: the script places no node"),
         ("set val(nn) 5\n", "line 1: the script places no node"),
-        ("$node_($i) set X_ 1\n", "line 1: \"$node_($i) set X_ 1\" is no line"),
+        ("$node_($i) set X_ 1\n", "line 1: \"$node_($i) set X_ 1\" is not a valid line"),
         ("$node_(0) set X_ $x\n", "line 1: $x is not a variable that is set to a number; write the number"),
         ("set x 1\nset x [expr 2]\n$node_(0) set X_ $x\n", "line 3: $x is not a variable"),
         ("for {set i 0} {$i < 2} {incr i} {\n$node_(0) set X_ 1\n}\n", "line 2: \"$node_(0) set X_ 1\" is in a block"),
-        ("$a(0) set X_ 1\n$b(0) set Y_ 1\n", "line 2: $b is another array of nodes than $a"),
+        ("$a(0) set X_ 1\n$b(0) set Y_ 1\n", "line 2: $b and $a are different arrays of nodes"),
         ("$node_(0) setdest 1 2 3\n", "line 1: node 0 has no time for setdest"),
         ("$ns_ at 1 \"$node_(0) setdest 1 1\n", "line 1: \"$ns_ at 1"),
-        ("$node_(a) set X_ 1\n", "line 1: \"$node_(a) set X_ 1\" is no line"),
+        ("$node_(a) set X_ 1\n", "line 1: \"$node_(a) set X_ 1\" is not a valid line"),
         ("$node_(0) set X_ 1\n$node_(0) set X_ 2\n", "line 2: X_ of node 0 is set twice"),
         ("$ns_ at 1 \"$node_(0) setdest 1 1 1\"\n", "line 1: node 0 has no X_"),
         (
@@ -232,8 +232,8 @@ fn doubts_name_the_node() {
     let doubts: Vec<String> =
         paths.doubts(Duration::from_secs(60), Some(30.0)).iter().map(ToString::to_string).collect();
     let expected = [
-        "node a flies at 50.0 m/s from 0 s on, faster than 30 m/s",
-        "the path of node a ends at 20 s, before the run of 60 s; it stays at its last place",
+        "node a flies at 50.0 m/s starting at 0 s, faster than 30 m/s",
+        "the path of node a ends at 20 s, before the run of 60 s; it stays at its last position",
     ];
     assert_eq!(doubts, expected);
     assert_eq!(paths.doubts(Duration::from_secs(10), None), []);

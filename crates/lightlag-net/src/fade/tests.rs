@@ -23,7 +23,7 @@ fn phases(link: &AdaptiveLink, seconds: u64) -> Vec<Phase> {
     link.phases(Duration::from_millis(250), Duration::from_secs(seconds), stream())
 }
 
-/// Mean and variance of a series, and its autocorrelation at this lag.
+/// Returns the mean and the variance of a series, and its autocorrelation at this lag.
 fn moments(series: &[f64], lag: usize) -> (f64, f64, f64) {
     let n = series.len() as f64;
     let mean = series.iter().sum::<f64>() / n;
@@ -40,8 +40,9 @@ fn the_series_has_its_mean_its_variance_and_its_correlation_time() {
     let step = Duration::from_secs(2_500);
     let series: Vec<f64> = FADE.attenuations(step, stream()).take(steps).map(libm::log).collect();
     let (mean, variance, correlation) = moments(&series, 2);
-    // With ρ = e^(−1/2): the mean of n steps has the variance σ²/n · (1 + ρ)/(1 − ρ), the variance 2σ⁴/n · (1 + ρ²)/(1 − ρ²),
-    // and the autocorrelation at T by Bartlett's formula 1/n · ((1 + ρ²)(1 − ρ⁴)/(1 − ρ²) − 4ρ⁴). 99 %: 2.576 of each.
+    // With ρ = e^(−1/2): the mean of n steps has the variance σ²/n · (1 + ρ)/(1 − ρ), the variance 2σ⁴/n · (1 + ρ²)/(1
+    // − ρ²), and the autocorrelation at T by Bartlett's formula 1/n · ((1 + ρ²)(1 − ρ⁴)/(1 − ρ²) − 4ρ⁴). 99 %: 2.576 of
+    // each.
     let (n, rho, square) = (steps as f64, libm::exp(-0.5), 1.44_f64);
     let of_mean = square / n * (1.0 + rho) / (1.0 - rho);
     let of_variance = 2.0 * square * square / n * (1.0 + rho * rho) / (1.0 - rho * rho);
@@ -58,7 +59,7 @@ fn the_series_has_its_mean_its_variance_and_its_correlation_time() {
 
 #[test]
 fn the_discretisation_is_exact() {
-    // The autocorrelation after the same time is the same, whatever the step.
+    // The autocorrelation after the same time does not depend on the step.
     for (seconds, lag) in [(500_u64, 10), (1_000, 5), (5_000, 1)] {
         let series = FADE.attenuations(Duration::from_secs(seconds), stream()).take(400_000).map(libm::log);
         let (_, variance, correlation) = moments(&series.collect::<Vec<_>>(), lag);
@@ -68,7 +69,7 @@ fn the_discretisation_is_exact() {
 }
 
 #[test]
-fn modcods_are_those_of_the_standard() {
+fn modcods_match_the_standard() {
     let table = [
         ("QPSK 1/4", 0.490, -2.35),
         ("QPSK 1/2", 0.989, 1.00),
@@ -97,7 +98,7 @@ fn a_modcod_needs_its_threshold_and_the_margin() {
         let need = modcod.threshold + 1.0;
         assert_eq!(link.choose(need, Sending::With(number)), Sending::With(number), "{}", modcod.name);
         assert_eq!(link.choose(need - 0.01, Sending::With(number)), Sending::With(number - 1), "{}", modcod.name);
-        // A higher one than the present needs the hysteresis, too.
+        // A higher MODCOD than the current one also requires the hysteresis.
         assert_eq!(link.choose(need + 0.29, Sending::With(number - 1)), Sending::With(number - 1));
         assert_eq!(link.choose(need + 0.31, Sending::With(number - 1)), Sending::With(number));
     }
@@ -124,7 +125,7 @@ fn rates_follow_the_weather() {
     assert_eq!(rates.into_iter().collect::<Vec<_>>(), known);
 }
 
-/// Share of the time in which frames are lost.
+/// Returns the fraction of the time in which frames are lost.
 fn lost_share(link: &AdaptiveLink, seconds: u64) -> f64 {
     let table = phases(link, seconds);
     let end = Instant::ZERO + Duration::from_secs(seconds);
@@ -143,7 +144,7 @@ fn a_fade_that_outruns_the_margin_loses_frames() {
     let usual = link(fast, 15.0);
     assert!(lost_share(&usual, 20_000) > 0.01, "{}", lost_share(&usual, 20_000));
     let at_once = AdaptiveLink { loop_delay: Duration::ZERO, ..usual };
-    assert_eq!(lost_share(&at_once, 20_000), 0.0, "who knows the present loses nothing");
+    assert_eq!(lost_share(&at_once, 20_000), 0.0, "no frame is lost without a delay of the control loop");
     let careful = AdaptiveLink { margin: Decibels::new(3.0).unwrap(), ..usual };
     assert!(lost_share(&careful, 20_000) < lost_share(&usual, 20_000) / 4.0);
     // Rain is slow: with 1 dB hardly anything is lost, most of it while the lowest MODCOD is used without a margin.
@@ -152,7 +153,7 @@ fn a_fade_that_outruns_the_margin_loses_frames() {
 }
 
 #[test]
-fn the_transmitter_answers_a_loop_delay_late() {
+fn the_transmitter_reacts_one_loop_delay_later() {
     let usual = link(RainFade { mean: 1.5, deviation: 0.5, correlation_time: Duration::from_secs(100) }, 15.0);
     let late = phases(&usual, 1_000);
     let at_once = phases(&AdaptiveLink { loop_delay: Duration::ZERO, ..usual }, 1_000);

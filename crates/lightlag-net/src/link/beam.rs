@@ -1,11 +1,13 @@
-//! A transmitter whose far ends move: a laser between satellites, the dish of a ground station, the antenna of a satellite.
+//! A transmitter with moving far ends: a laser between satellites, the dish of a ground station, the antenna of a
+//! satellite.
 //!
-//! A packet travels for the time of light over the distance that holds when its transmission starts. A laser has one far
-//! end. A dish and an antenna have one for each *exit*, the place where packets leave the sky: a dish sends to the satellite
-//! on the way to the exit, an antenna to the exit itself. Where a far end is changes at handovers.
+//! A packet propagates at the speed of light over the distance at the start of its transmission. A laser has one far
+//! end. A dish and an antenna have one for each *exit*, the station where packets leave the constellation: a dish sends
+//! to the satellite on the path to the exit, an antenna to the exit itself. Handovers change the far ends.
 //!
-//! Distances are known at knots a quarter of a second apart and straight between them. Satellites and the ground accelerate
-//! towards each other by less than 120 m/s² above 500 km (v²/h), so a chord of 0.27 s is within 1.1 m of the curve, 4 ns.
+//! Distances are computed at knots a quarter of a second apart, with linear interpolation. Satellites and the ground
+//! accelerate towards each other by less than 120 m/s² above 500 km (v²/h), so a chord of 0.27 s is within 1.1 m of the
+//! curve, 4 ns.
 
 use crate::{NodeId, Packet};
 use lightlag_core::{Duration, Instant, Rate};
@@ -15,47 +17,48 @@ use std::sync::Arc;
 /// Nanoseconds between two knots, as a power of two.
 const KNOTS: u32 = 28;
 
-/// Ends that move.
+/// Positions of moving nodes during a run.
 pub trait Flight: Debug + Send + Sync {
-    /// The time of light between two ends, by their numbers, at a time of the run.
-    fn light_time(&self, from: u32, to: u32, at: Instant) -> Duration;
+    /// Returns the propagation time of light between two nodes, by their indices, at a time of the run.
+    fn light_time(&self, from: u32, to: u32, time: Instant) -> Duration;
 
-    /// The sine of the elevation of the end in the sky above the horizon of the one on the ground.
-    fn elevation(&self, from: u32, to: u32, at: Instant) -> f64;
+    /// Returns the sine of the elevation of the satellite above the horizon of the ground node.
+    fn elevation(&self, from: u32, to: u32, time: Instant) -> f64;
 }
 
-/// Rates by the sine of the elevation from which on they hold, in ascending order. The first holds below, too.
+/// Rates by elevation. Each applies from a minimum elevation, given by its sine, in ascending order. The first also
+/// applies below its minimum.
 pub type RatesByElevation = Arc<[(f64, Rate)]>;
 
-/// Times after a handover in which packets fare badly.
+/// Times until which packets are delayed or lost after a handover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unrest {
-    /// Nothing leaves before.
+    /// Packets wait until this time before they are transmitted.
     pub held_until: Instant,
-    /// Packets sent before are lost.
+    /// Packets whose transmission starts before this time are lost.
     pub lost_until: Instant,
 }
 
-/// The way of a packet from a transmitter to a far end.
+/// Path from a transmitter to a far end, for one packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     pub(super) node: NodeId,
     pub(super) light_time: Duration,
     pub(super) unrest: Unrest,
-    /// The rate, if it depends on the far end.
+    /// Rate, if it depends on the far end.
     pub(super) rate: Option<Rate>,
 }
 
 /// The far end of a beam.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FarEnd {
-    /// Its number in the flight.
+    /// Index of the node in the [`Flight`].
     pub number: u32,
-    /// Its node.
+    /// ID of the node at the far end.
     pub node: NodeId,
 }
 
-/// The exits of destinations: places where packets for them leave the sky.
+/// Exit index of destinations that are not reached over the constellation.
 pub const NO_EXIT: u32 = u32::MAX;
 
 /// The far ends of a transmitter.
@@ -63,7 +66,7 @@ pub const NO_EXIT: u32 = u32::MAX;
 pub struct Beam {
     flight: Arc<dyn Flight>,
     from: u32,
-    /// By destination the number of its exit; `None` if everything goes to the first far end.
+    /// Index of the exit by destination; `None` if every packet goes to the first far end.
     exits: Option<Arc<[u32]>>,
     rates: Option<RatesByElevation>,
     heads: Vec<Option<Head>>,
@@ -74,11 +77,11 @@ struct Head {
     end: FarEnd,
     unrest: Unrest,
     knots: Knots,
-    /// The rate of this stretch of time, where it depends on the elevation.
+    /// Rate of the current interval, if it depends on the elevation.
     rate: Option<Rate>,
 }
 
-/// The times of light at both ends of a stretch of time.
+/// Propagation times of light at both ends of an interval.
 #[derive(Clone, Copy, Debug)]
 struct Knots {
     stretch: u64,
@@ -87,47 +90,48 @@ struct Knots {
 }
 
 impl Beam {
-    /// A beam to one far end.
+    /// Returns a beam to one far end.
     pub fn between(flight: Arc<dyn Flight>, from: u32, to: FarEnd) -> Self {
         let head = Head::new(to, &*flight, from, Instant::ZERO, Unrest::default(), None);
         Self { flight, from, exits: None, rates: None, heads: vec![Some(head)] }
     }
 
-    /// A beam that has a far end for each of `many` exits, none of them yet; `exits` says by destination which is whose.
+    /// Returns a beam with a far end for each of `many` exits, all of them unset. `exits` holds the exit index of each
+    /// destination.
     pub fn by_exit(flight: Arc<dyn Flight>, from: u32, exits: Arc<[u32]>, many: usize) -> Self {
         Self { flight, from, exits: Some(exits), rates: None, heads: vec![None; many] }
     }
 
-    /// Sends at a rate that follows the elevation, from one quarter of a second to the next.
+    /// Sets the rates by elevation. The rate is updated every quarter of a second.
     #[must_use]
     pub fn at_rates(mut self, rates: Option<RatesByElevation>) -> Self {
         self.rates = rates;
         self
     }
 
-    /// Points at another far end, or at none, for one exit.
+    /// Sets the far end for one exit, or clears it.
     pub(super) fn aim(&mut self, now: Instant, exit: usize, end: Option<FarEnd>, unrest: Unrest) {
         let rates = self.rates.as_deref();
         self.heads[exit] = end.map(|end| Head::new(end, &*self.flight, self.from, now, unrest, rates));
     }
 
-    /// Whether it has one far end, which is always the same.
+    /// Returns true if the beam has a single far end, which never changes.
     pub fn has_one_end(&self) -> bool {
         self.exits.is_none()
     }
 
-    /// The time of light to the only far end.
-    pub(super) fn light_time(&mut self, at: Instant) -> Duration {
+    /// Returns the propagation time of light to the only far end.
+    pub(super) fn light_time(&mut self, time: Instant) -> Duration {
         let Self { flight, from, heads, .. } = self;
-        heads[0].as_mut().map_or(Duration::ZERO, |head| head.light_time(&**flight, *from, at, None))
+        heads[0].as_mut().map_or(Duration::ZERO, |head| head.light_time(&**flight, *from, time, None))
     }
 
-    /// Whether it points at nothing.
+    /// Returns true if the beam currently has no far end.
     pub(super) fn is_blind(&self) -> bool {
         self.heads.iter().all(Option::is_none)
     }
 
-    /// The way of a packet whose transmission starts now.
+    /// Returns the path of a packet whose transmission starts at `start`; `None` if its exit has no far end.
     pub(super) fn flight_of<B>(&mut self, start: Instant, packet: &Packet<B>) -> Option<Leg> {
         let exit = match &self.exits {
             None => 0,
@@ -138,11 +142,11 @@ impl Beam {
         Some(Leg { node: head.end.node, light_time, unrest: head.unrest, rate: head.rate })
     }
 
-    /// The shortest time of light to any far end at this time. A packet that starts later arrives later: nothing moves as
-    /// fast as light.
-    pub(super) fn least(&mut self, at: Instant) -> Option<Duration> {
+    /// Returns the minimum propagation time of light to any far end. A packet that starts later arrives later: no far
+    /// end moves as fast as light.
+    pub(super) fn least(&mut self, time: Instant) -> Option<Duration> {
         let Self { flight, from, heads, rates, .. } = self;
-        heads.iter_mut().flatten().map(|head| head.light_time(&**flight, *from, at, rates.as_deref())).min()
+        heads.iter_mut().flatten().map(|head| head.light_time(&**flight, *from, time, rates.as_deref())).min()
     }
 }
 
@@ -160,13 +164,13 @@ impl Head {
         Self { end, unrest, knots: Knots::new(flight, from, end.number, stretch), rate }
     }
 
-    fn light_time(&mut self, flight: &dyn Flight, from: u32, at: Instant, rates: Option<&[(f64, Rate)]>) -> Duration {
-        let stretch = at.as_nanos() >> KNOTS;
+    fn light_time(&mut self, flight: &dyn Flight, from: u32, time: Instant, rates: Option<&[(f64, Rate)]>) -> Duration {
+        let stretch = time.as_nanos() >> KNOTS;
         if stretch != self.knots.stretch {
             self.knots = self.knots.moved(flight, from, self.end.number, stretch);
             self.rate = rates.map(|rates| rate_at(rates, flight, from, self.end.number, stretch));
         }
-        let part = (at.as_nanos() & ((1 << KNOTS) - 1)) as i64;
+        let part = (time.as_nanos() & ((1 << KNOTS) - 1)) as i64;
         let Knots { first, last, .. } = self.knots;
         Duration::from_nanos((first + (((last - first) * part) >> KNOTS)) as u64)
     }
@@ -186,7 +190,7 @@ impl Knots {
     }
 }
 
-/// The rate at the start of a stretch of time.
+/// Returns the rate that applies during an interval, according to the elevation at its start.
 fn rate_at(rates: &[(f64, Rate)], flight: &dyn Flight, from: u32, to: u32, stretch: u64) -> Rate {
     let sine = flight.elevation(from, to, Instant::from_nanos(stretch << KNOTS));
     let holds = rates.iter().rev().find(|(least, _)| sine >= *least);

@@ -1,30 +1,30 @@
 //! The drop-tail link that computes its departures.
 //!
-//! The queue is first in, first out and the rate is constant, so a packet's departure is known when it arrives:
-//! the link computes it instead of simulating it, and a packet costs one event a hop, its arrival at the far
-//! end. Packets stand by value in one ring from their arrival at the queue to their arrival at the far end.
+//! The queue is first in, first out and the rate is constant, so a packet's departure time is determined when it
+//! arrives: the link computes it instead of simulating it. A packet costs one event per hop, its arrival at the far
+//! end. Packets are stored by value in one ring from their arrival at the queue to their arrival at the far end.
 //!
 //! `max(now, end of the previous transmission) + 8·(size + header) / rate + delay`
 
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::limit::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
-use lightlag_core::{Duration, Instant, Ring, Spares, prefetch};
+use lightlag_core::{Duration, FreeList, Instant, Ring, prefetch};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// The constants of links of one kind.
+/// Constants that links with the same configuration share.
 #[derive(Debug)]
 pub struct LinkConstants {
     config: LinkConfig,
-    /// Nanoseconds that a byte takes, if they are whole.
+    /// Transmission time of a byte in nanoseconds, if it is a whole number.
     nanos_a_byte: Option<NonZeroU64>,
     /// 2⁶³ / rate, rounded up.
     reciprocal: u64,
 }
 
 impl LinkConstants {
-    /// The constants of links with this configuration.
+    /// Returns the constants of links with this configuration.
     ///
     /// # Panics
     /// If the rate has more than 63 bits, or the header is longer than a packet.
@@ -37,24 +37,24 @@ impl LinkConstants {
         Self { config, nanos_a_byte, reciprocal: (1_u64 << 63).div_ceil(rate) }
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// Whole nanoseconds that a frame of so many bytes takes, and what is left over, in units of 1/rate, with what was left
-    /// over before.
+    /// Returns the transmission time of a frame of `frame` bytes in nanoseconds, rounded down, and the new remainder,
+    /// in units of 1/rate. `remainder` is the remainder of the previous frame.
     #[inline(always)]
     fn transmission(&self, frame: u64, remainder: u64) -> (u64, u64) {
-        // The end of the transmission decides what happens next, so its time is to be known soon.
+        // The end of the transmission decides what happens next, so compute it early.
         if let Some(nanos) = self.nanos_a_byte {
             return (frame * nanos.get(), 0);
         }
         let rate = self.config.rate.as_bps();
         // Below 2^17 · 8 · 10^9, and a remainder below the rate: inside 64 bits.
         let work = frame * NANOS_FOR_A_BYTE + remainder;
-        // A product costs less than a division. The reciprocal exceeds 2^63 / rate by less than one, so the product exceeds
-        // the quotient by less than work / 2^63: most often it has the same whole part, and otherwise one more.
+        // A product costs less than a division. The reciprocal exceeds 2^63 / rate by less than one, so the product
+        // exceeds the quotient by less than work / 2^63: its integer part is usually equal, and otherwise one larger.
         let nanos = ((u128::from(work) * u128::from(self.reciprocal)) >> 63) as u64;
         work.checked_sub(nanos * rate).map_or_else(|| (nanos - 1, work - (nanos - 1) * rate), |rest| (nanos, rest))
     }
@@ -63,17 +63,17 @@ impl LinkConstants {
 /// Nanoseconds that a byte takes at 1 bit/s.
 const NANOS_FOR_A_BYTE: u64 = 8 * 1_000_000_000;
 
-/// Counts of every packet of the link, modulo 2³².
+/// Totals over all packets of the link, modulo 2³².
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct LinkCounts {
     offered: u32,
-    /// Bytes put on the link, headers included, those of packets still waiting too.
+    /// Bytes put on the link, headers and waiting packets included.
     sent_bytes: u32,
-    /// Nanoseconds that every packet so far waits for its transmission to start.
+    /// Total time in nanoseconds that all packets so far wait for the start of their transmission.
     waiting: u32,
 }
 
-/// How often each of the [`Counts`] has passed 2³²: nothing of it on a link that is seldom used.
+/// Number of times that each of the [`LinkCounts`] has passed 2³². Not allocated for a rarely used link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ages {
     offered: u64,
@@ -81,7 +81,7 @@ struct Ages {
     waiting: u64,
 }
 
-/// Adds to a count of 32 bits; returns whether it has passed 2³².
+/// Adds to a 32-bit count; returns true if the count has passed 2³².
 #[inline(always)]
 fn add(count: &mut u32, more: u32) -> bool {
     let (sum, wraps) = count.overflowing_add(more);
@@ -89,18 +89,18 @@ fn add(count: &mut u32, more: u32) -> bool {
     wraps
 }
 
-/// The longest header of a link, and its highest rate in bit/s.
+/// Maximum size of a link's header in bytes.
 const MOST_HEADER: u64 = u16::MAX as u64;
 const MOST_RATE: u64 = u64::MAX >> 1;
 
-/// Whoever wakes a link knows that it has a packet.
-const ONLY_FOR_A_PACKET: &str = "a link wakes only for a packet";
+/// Panic message for an event of a link that has no packets.
+const ONLY_FOR_A_PACKET: &str = "a link fires only for a packet";
 
 /// State that few links need.
 #[derive(Default)]
 struct Extras {
     loss: Option<LossProcess>,
-    /// How long data packets wait, if somebody asked.
+    /// Waiting times of data packets, if they are recorded.
     waits: Option<Waits>,
     /// The far end, if it moves.
     moving: Option<Moving>,
@@ -109,20 +109,21 @@ struct Extras {
     ages: Ages,
 }
 
-/// A far end that moves as smoothly as a satellite beside this one: packets arrive in the order in which they leave.
+/// A far end that moves relative to this one, as smoothly as a satellite does. Packets arrive in the order in which
+/// they are sent.
 struct Moving {
     beam: Beam,
-    /// The delay beside the light.
+    /// Delay in addition to the propagation of light.
     beside: Duration,
-    /// That of the last packet. It changes by less than a nanosecond in a millisecond.
+    /// Delay of the last packet. It changes by less than a nanosecond per millisecond.
     delay: Duration,
     last_arrival: Instant,
 }
 
 impl Moving {
-    /// The delay of a packet whose transmission lasts from `start` to `end`.
+    /// Returns the delay of a packet whose transmission lasts from `start` to `end`.
     fn advance(&mut self, start: Instant, end: Instant) -> Duration {
-        // Where light takes no time any more, because a satellite has decayed, no packet overtakes those before it.
+        // When a satellite has decayed, light takes no time any more, but no packet overtakes earlier ones.
         self.delay = (self.beside + self.beam.light_time(start)).max(self.last_arrival.since(end));
         self.last_arrival = end + self.delay;
         self.delay
@@ -135,41 +136,43 @@ struct InFlight<B> {
     packet: Packet<B>,
 }
 
-/// Memory for packets that links have given back.
+/// Free memory for packets, returned by idle links.
 #[derive(Default)]
-pub struct PacketSpares<B>(Spares<InFlight<B>>);
+pub struct PacketSpares<B>(FreeList<InFlight<B>>);
 
 /// One direction of a link with a drop-tail queue.
-// Few cache lines, in the order in which a packet needs them: of ten thousand links that each carry one now and then none is
-// found in any cache. What links have in common is kept once.
+// Few cache lines, in the order in which a packet needs them: when ten thousand links each carry a packet only
+// occasionally, none of them stays in a cache. Constants that links have in common are stored once.
 #[repr(C)]
 pub struct ComputedLink<B> {
-    /// The node to which it leads.
+    /// Node at the far end.
     to: NodeId,
-    /// How many at the front of `ring` have certainly left the transmitter. Brought up to date only when a limit
-    /// or a maximum is at stake, so that a packet in propagation is not touched between its two ends.
+    /// Number of packets at the front of `ring` that are known to have left the transmitter. It is updated only when a
+    /// limit or a maximum depends on it, so that a packet in propagation is not touched in between.
     departed: u32,
-    /// Waiting, in transmission or in propagation, in order of arrival.
+    /// Packets that wait, are in transmission or are in propagation, in order of arrival.
     ring: Ring<InFlight<B>>,
-    /// Bytes at the network layer of `ring[departed..]`.
+    /// Total size at the network layer, in bytes, of `ring[departed..]`.
     undeparted_bytes: u64,
-    /// Losses and waits to keep: none, in one test for the packets of most links.
+    /// State for losses, recorded waiting times and a moving far end. Most links need none of it, so a single test
+    /// skips it.
     extras: Option<Box<Extras>>,
     constants: Arc<LinkConstants>,
-    /// When the last accepted packet has left the transmitter.
+    /// End of the transmission of the last accepted packet.
     busy_until: Instant,
-    /// The fraction of a nanosecond by which that moment was rounded down, in units of 1/rate: carried over, so
-    /// that back-to-back packets keep the exact rate.
+    /// Fraction of a nanosecond by which `busy_until` was rounded down, in units of 1/rate. It is carried over, so that
+    /// back-to-back packets have the exact rate.
     remainder: u64,
-    /// Nanoseconds before that moment in which it transmitted nothing.
+    /// Total time before `busy_until` during which the link did not transmit, in nanoseconds.
     idle: u64,
-    counts: Counts,
-    /// The most packets that ever waited at once.
+    counts: LinkCounts,
+    /// Maximum number of packets that waited simultaneously.
     max_queue: u32,
 }
 
 impl Extras {
-    /// Keeps how long a packet waits, and says whether it is lost.
+    /// Records how long a packet waits, and returns true if it is lost.
+    #[inline]
     fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
         if let Some(waits) = &mut self.waits {
             waits.note(flags, start.since(now));
@@ -179,18 +182,18 @@ impl Extras {
 }
 
 impl<B: Clone + Default> ComputedLink<B> {
-    /// An idle link.
+    /// Returns an idle link.
     ///
     /// # Panics
-    /// If losses are to be drawn before the queue: that takes a [`QueuedLink`](super::QueuedLink).
+    /// If the loss process applies before the queue: that needs a [`QueuedLink`](super::QueuedLink).
     pub fn new(config: LinkConfig, loss: LossProcess) -> Self {
         Self::sharing(Arc::new(LinkConstants::new(config)), loss)
     }
 
-    /// The same with constants that it shares with other links.
+    /// Returns an idle link that shares its constants with other links.
     ///
     /// # Panics
-    /// As [`Self::new`].
+    /// Under the same condition as [`Self::new`].
     pub fn sharing(constants: Arc<LinkConstants>, loss: LossProcess) -> Self {
         assert_eq!(loss.place(), LossPlace::AfterQueue, "a computed link draws losses after its queue");
         let extras = loss.is_lossy().then(|| Box::new(Extras { loss: Some(loss), ..Extras::default() }));
@@ -204,27 +207,27 @@ impl<B: Clone + Default> ComputedLink<B> {
             busy_until: Instant::ZERO,
             remainder: 0,
             idle: 0,
-            counts: Counts::default(),
+            counts: LinkCounts::default(),
             max_queue: 0,
         }
     }
 
-    /// Leads to this node.
+    /// Sets the node at the far end.
     #[must_use]
     pub fn leading_to(self, to: NodeId) -> Self {
         Self { to, ..self }
     }
 
-    /// The node to which it leads.
+    /// Returns the node at the far end.
     #[inline(always)]
     pub fn to(&self) -> NodeId {
         self.to
     }
 
-    /// Sends to one far end that moves. The time of light comes on top of the delay.
+    /// Adds to the delay the propagation time of light to a single moving far end.
     ///
     /// # Panics
-    /// If the beam has several far ends: that takes a [`QueuedLink`](super::QueuedLink).
+    /// If the beam has several far ends: that needs a [`QueuedLink`](super::QueuedLink).
     #[must_use]
     pub fn beaming(mut self, beam: Beam) -> Self {
         assert!(beam.has_one_end(), "a computed link has one far end");
@@ -234,80 +237,80 @@ impl<B: Clone + Default> ComputedLink<B> {
         self
     }
 
-    /// The constants of the link.
+    /// Returns the configuration with the current delay.
     pub fn config(&self) -> LinkConfig {
         LinkConfig { delay: self.delay(), ..self.constants.config }
     }
 
-    /// The delay of the last packet.
+    /// Returns the delay of the last packet.
     #[inline]
     fn delay(&self) -> Duration {
         let moving = self.extras.as_ref().and_then(|extras| extras.moving.as_ref());
         moving.map_or(self.constants.config.delay, |moving| moving.delay)
     }
 
-    /// What has been counted so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> LinkCounters {
         let offered = self.ages().offered << 32 | u64::from(self.counts.offered);
         let in_flight = self.ring.len() as u64;
         let (dropped_queue, dropped_error) =
             self.extras.as_ref().map_or((0, 0), |extras| (extras.dropped_queue, extras.dropped_error));
         let max_queue = u64::from(self.max_queue);
-        // Nothing else can have happened to a packet.
+        // A packet has no other fate.
         let delivered = offered - dropped_queue - dropped_error - in_flight;
         LinkCounters { offered, dropped_queue, dropped_error, delivered, max_queue, ..LinkCounters::default() }
     }
 
-    /// Packets between the queue and the far end.
+    /// Returns the number of packets that wait, are in transmission or are in propagation.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.ring.len()
     }
 
-    /// When the next packet reaches the far end.
+    /// Returns the arrival of the next packet at the far end.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         self.ring.front().map(|first| first.arrival)
     }
 
-    /// When the last packet reaches the far end.
+    /// Returns the arrival of the last packet at the far end.
     #[inline]
     pub fn last_arrival(&self) -> Option<Instant> {
         self.ring.back().map(|last| last.arrival)
     }
 
-    /// The packet behind so many others.
+    /// Returns the packet at index `behind` of the ring; the oldest has index 0.
     #[inline]
     pub fn waiting(&self, behind: usize) -> Option<&Packet<B>> {
         self.ring.get(behind).map(|later| &later.packet)
     }
 
-    /// Fetches from memory where the next packet will stand, if the link is idle.
+    /// Prefetches the slot of the next packet, if the link is idle.
     #[inline]
     pub fn prefetch_place(&self) {
         prefetch(self.ring.next_place());
     }
 
-    /// Gives back the memory for packets, if there are none.
+    /// Returns the memory for packets to `spares`, if the link has no packets.
     #[inline]
     pub fn rest(&mut self, spares: &mut PacketSpares<B>) {
         self.ring.release_to(&mut spares.0);
     }
 
-    /// Takes memory for packets from the spares, if the link has none and there are any.
+    /// Takes memory for packets from `spares`, if the link has none and some is free.
     #[inline(always)]
     pub fn furnish(&mut self, spares: &mut PacketSpares<B>) {
         self.ring.furnish(&mut spares.0);
     }
 
-    /// Takes a copy of a packet into the queue, or refuses it.
+    /// Copies a packet into the queue, or returns an error if the queue is full.
     #[inline(always)]
     pub fn send(&mut self, now: Instant, packet: &Packet<B>) -> Result<(), QueueFull> {
         self.send_by(now, packet, Packet::clone)
     }
 
-    /// The same with a copy that `copy` makes: packets that are plain memory, copied as a whole, take half the instructions
-    /// of a copy field by field.
+    /// Works like [`Self::send`], but calls `copy` to copy the packet. Copying a packet as plain memory takes half the
+    /// instructions of a copy field by field.
     #[inline(always)]
     pub fn send_by(
         &mut self,
@@ -347,19 +350,19 @@ impl<B: Clone + Default> ComputedLink<B> {
             self.ages_mut().sent_bytes += 1;
         }
         self.undeparted_bytes += u64::from(packet.size);
-        // Whole, from its place to the ring's: a packet that is changed on the way is copied once more.
+        // Copied in one step from its slot to the ring's: a packet changed in between would be copied once more.
         let arrival = self.busy_until + delay;
-        let place = self.ring.push();
-        place.packet = copy(packet);
-        place.packet.cross();
-        place.arrival = arrival;
+        let slot = self.ring.push();
+        slot.packet = copy(packet);
+        slot.packet.cross();
+        slot.arrival = arrival;
         if lost {
-            place.packet.flags.corrupt();
+            slot.packet.flags.corrupt();
         }
         Ok(())
     }
 
-    /// A packet waits so long for its transmission.
+    /// Records the time that a packet waits for its transmission.
     #[inline(always)]
     fn note_wait(&mut self, wait: Duration) {
         let wraps = add(&mut self.counts.waiting, wait.as_nanos() as u32);
@@ -378,30 +381,30 @@ impl<B: Clone + Default> ComputedLink<B> {
         self.extras.as_ref().map_or(Ages::default(), |extras| extras.ages)
     }
 
-    /// Keeps from now on how long data packets wait.
+    /// Starts recording the waiting times of data packets.
     pub(super) fn measure_waits(&mut self) {
         self.extras.get_or_insert_default().waits = Some(Waits::default());
     }
 
-    /// How long data packets have waited, if that is measured.
+    /// Returns the waiting times of data packets, if they are recorded.
     pub(super) fn waits(&self) -> Option<&Waits> {
         self.extras.as_ref()?.waits.as_ref()
     }
 
-    /// Whether a packet of `size` bytes may wait, while another is in transmission.
+    /// Returns an error if the queue cannot hold a packet of `size` bytes while another packet is in transmission.
     #[inline(always)]
     fn admit(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
-        // An upper bound of what would wait, this packet included, is enough most of the time.
+        // An upper bound of the backlog, this packet included, is usually sufficient.
         let bound = (self.ring.len() - self.departed as usize) as u64;
-        let most = u64::from(self.max_queue);
+        let max_queue = u64::from(self.max_queue);
         let at_stake = match self.constants.config.queue {
-            QueueLimit::Packets(limit) => bound > limit.min(most),
-            QueueLimit::Bytes(limit) => bound > most || self.undeparted_bytes + size > limit,
+            QueueLimit::Packets(limit) => bound > limit.min(max_queue),
+            QueueLimit::Bytes(limit) => bound > max_queue || self.undeparted_bytes + size > limit,
         };
         if at_stake { self.admit_closely(now, size) } else { Ok(()) }
     }
 
-    /// The same by the packets that wait now.
+    /// Works like [`Self::admit`], but computes the exact backlog.
     #[inline(never)]
     fn admit_closely(&mut self, now: Instant, size: u64) -> Result<(), QueueFull> {
         let backlog = self.backlog(now);
@@ -413,12 +416,12 @@ impl<B: Clone + Default> ComputedLink<B> {
             self.extras.get_or_insert_default().dropped_queue += 1;
             return Err(QueueFull);
         }
-        // A ring has fewer than 2^32 places.
+        // A ring has fewer than 2^32 slots.
         self.max_queue = self.max_queue.max(backlog.packets as u32 + 1);
         Ok(())
     }
 
-    /// What waits now.
+    /// Returns the backlog at `now`.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
         let delay = self.delay();
         while let Some(next) = self.ring.get(self.departed as usize) {
@@ -437,10 +440,10 @@ impl<B: Clone + Default> ComputedLink<B> {
         }
     }
 
-    /// Takes the packet that arrives at the far end now; the flags of one that is corrupted say so.
+    /// Removes the packet that arrives at the far end now; its flags show whether it is corrupted.
     ///
     /// # Panics
-    /// If nothing is in flight: the link's event is armed only while something is.
+    /// If nothing is in flight: the link has a pending event only while it has packets.
     #[inline]
     pub fn receive(&mut self) -> Packet<B> {
         let packet = self.ring.pop().expect(ONLY_FOR_A_PACKET).packet;
@@ -448,7 +451,8 @@ impl<B: Clone + Default> ComputedLink<B> {
         packet
     }
 
-    /// The same, but the packet stays in its place, where it can be copied until the link takes in another one.
+    /// Works like [`Self::receive`], but leaves the packet in its slot, where it can be copied until the next packet is
+    /// sent.
     #[inline(always)]
     pub fn receive_in_place(&mut self) -> &Packet<B> {
         let InFlight { packet, .. } = self.ring.pass().expect(ONLY_FOR_A_PACKET);
@@ -456,7 +460,7 @@ impl<B: Clone + Default> ComputedLink<B> {
         packet
     }
 
-    /// The totals of a run that ended at `end`.
+    /// Returns the totals of a run that ended at `end`.
     pub fn totals(&self, end: Instant) -> LinkTotals {
         let LinkConfig { header, rate, .. } = self.constants.config;
         let (delay, ages, counts) = (self.delay(), self.ages(), self.counts);
@@ -465,7 +469,7 @@ impl<B: Clone + Default> ComputedLink<B> {
             busy: u128::from(self.busy_until.as_nanos() - self.idle),
             queued: u128::from(ages.waiting) << 32 | u128::from(counts.waiting),
         };
-        // Take back what lies beyond the end: the transmissions after it, and the waits.
+        // Subtract the transmissions and the waits after the end of the run.
         let mut finish = self.busy_until;
         for InFlight { arrival, packet } in self.ring.iter().rev() {
             let departure = Instant::ZERO + arrival.since(Instant::ZERO + delay);
@@ -486,7 +490,7 @@ impl<B: Clone + Default> ComputedLink<B> {
     }
 }
 
-/// A packet leaves the ring at its far end.
+/// Records that a packet leaves the ring at its far end.
 #[inline(always)]
 fn note_arrival<B>(
     packet: &Packet<B>,

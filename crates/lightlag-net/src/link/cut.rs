@@ -1,42 +1,30 @@
-//! A link direction that is cut: what offers packets to it is in one place, its far end in another.
+//! Link directions between two partitions: packets enter the link in one partition, and the far end is in another.
 //!
-//! A link that computes its departures stands at its far end, whole. It may learn later than it happens what is offered to it, and
-//! even after it has delivered packets that arrive later than that: only their order counts. A link with a queue has two halves.
-//! The near half is the whole link, which nobody asks for arrivals: it tells what it puts on its way, as soon as that is decided, and
-//! forgets it when it has arrived. The far half has only arrivals, told by the near half.
+//! A link that computes its departures is simulated at its far end. It may be given a packet later than the packet was
+//! sent, and even after it has delivered packets that arrive later: only the order of the packets counts. A link with a
+//! queue has two halves. The near half is the complete link, whose arrivals are not handled: it passes on the packets
+//! in transit as soon as their transmission is decided, and removes them when they have arrived. The far half has only
+//! arrivals, received from the near half.
 
-use super::Link;
+use super::LinkModel;
 use super::queued::{OnTheWay, QueuedLink};
 use crate::Packet;
-use lightlag_core::{Duration, Instant};
-
-impl<B: Clone + Default> Link<B> {
-    /// The least time from the offer of a packet to its arrival; `None` if the link cannot be cut, because packets may overtake
-    /// there, or a code delivers them later than they arrive.
-    pub fn least_crossing(&self) -> Option<Duration> {
-        match self {
-            Self::Computed(link) => Some(link.config().delay),
-            Self::Queued(link) if !link.keeps_order() || link.is_coded() => None,
-            Self::Queued(link) => {
-                Some(link.changes.as_ref().map_or(link.config().delay, |changes| changes.least_delay()))
-            }
-        }
-    }
-}
+use lightlag_core::Instant;
 
 impl<B: Clone + Default> QueuedLink<B> {
-    /// Near half: what is on its way behind the first `known`, in the order of arrival.
+    /// Near half: returns the packets in transit after the first `known`, in the order of arrival.
     pub fn on_the_way_after(&self, known: usize) -> impl Iterator<Item = (Instant, &Packet<B>)> {
         self.on_the_way.range(known..).map(|sent| (sent.arrival, &sent.packet))
     }
 
-    /// Far half: a packet will arrive. They are told in the order of their arrival. Returns whether it is the next one to arrive.
+    /// Far half: adds a packet that will arrive. Packets are added in the order of their arrival. Returns true if it is
+    /// the next one to arrive.
     pub fn expect(&mut self, arrival: Instant, packet: Packet<B>) -> bool {
         self.on_the_way.push_back(OnTheWay { arrival, at: None, packet });
         self.on_the_way.len() == 1
     }
 
-    /// When it is decided next what leaves; [`Instant::MAX`] if nothing waits.
+    /// Returns the time of the next decision about a departure; [`Instant::MAX`] if no packet waits.
     pub fn next_decision(&self) -> Instant {
         let waits = self.in_flight() > self.on_the_way.len();
         if waits { self.busy_until } else { Instant::MAX }
@@ -53,7 +41,7 @@ mod tests {
     use super::*;
     use crate::queue::DisciplineConfig;
     use crate::{Disturbance, EndpointId, LinkConfig, Loss, LossProcess, NodeId, PacketFlags, QueueLimit};
-    use lightlag_core::{RandomStream, Rate};
+    use lightlag_core::{Duration, RandomStream, Rate};
 
     fn config() -> LinkConfig {
         let (rate, delay) = (Rate::from_mbps(12), Duration::from_millis(50));
@@ -81,7 +69,7 @@ mod tests {
         QueuedLink::new(config(), discipline, loss, Disturbance::none())
     }
 
-    /// Arrivals of packets that come in threes, each three once in 2 ms: the queue grows, and overflows.
+    /// Offers packets that arrive in groups of three every 2 ms: the queue grows, and overflows.
     fn offer(mut send: impl FnMut(Instant, Packet<()>)) {
         for flow in 0..60 {
             send(Instant::from_nanos(u64::from(flow / 3) * 2_000_000), packet(flow));
@@ -89,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computed_link_may_learn_late_what_is_offered_to_it() {
+    fn packets_may_be_offered_late_to_a_computed_link() {
         let (mut whole, mut late) = (computed(), computed());
         let mut posted = Vec::new();
         let deliver = |link: &mut ComputedLink<()>, until: Instant, arrivals: &mut Vec<(Instant, u32)>| {
@@ -97,15 +85,16 @@ mod tests {
                 arrivals.push((arrival, link.receive().to.0));
             }
         };
-        let (mut in_time, mut told) = (Vec::new(), Vec::new());
+        let (mut in_time, mut delivered) = (Vec::new(), Vec::new());
         let delay = config().delay;
         offer(|now, packet| {
             deliver(&mut whole, now, &mut in_time);
             let taken = whole.send(now, &packet).is_ok();
             posted.push((now, packet, taken, whole.backlog(now)));
-            // None of these arrives before this delay is over, so the far end may go on until then before it is told.
+            // None of these arrives before this delay has passed, so the far end may advance that far before it
+            // receives them.
             if posted.len() == 25 {
-                deliver(&mut late, posted[0].0 + delay, &mut told);
+                deliver(&mut late, posted[0].0 + delay, &mut delivered);
                 for (time, packet, taken, backlog) in posted.drain(..) {
                     assert_eq!((late.send(time, &packet).is_ok(), late.backlog(time)), (taken, backlog));
                 }
@@ -114,10 +103,10 @@ mod tests {
         posted.drain(..).for_each(|(time, packet, ..)| _ = late.send(time, &packet));
         let end = Instant::from_nanos(1_000_000_000);
         deliver(&mut whole, end, &mut in_time);
-        deliver(&mut late, end, &mut told);
-        assert_eq!(told, in_time);
+        deliver(&mut late, end, &mut delivered);
+        assert_eq!(delivered, in_time);
         assert_eq!((late.counters(), late.totals(end)), (whole.counters(), whole.totals(end)));
-        assert!(told.len() > 20 && late.counters().dropped_queue > 10, "{:?}", late.counters());
+        assert!(delivered.len() > 20 && late.counters().dropped_queue > 10, "{:?}", late.counters());
     }
 
     #[test]
@@ -132,7 +121,7 @@ mod tests {
         };
         offer(|now, packet| {
             if packet.to.0 % 3 == 0 && now > Instant::ZERO {
-                // Decided before the next packets come.
+                // Decided before the next packets arrive.
                 decide(&mut near, Instant::from_nanos(now.as_nanos() - 1));
             }
             near.send(now, packet);

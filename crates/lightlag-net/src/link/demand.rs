@@ -4,14 +4,14 @@
 //! and its signalling:
 //!
 //! - In each frame the terminal requests capacity for waiting data that it has not yet requested (volume-based, VBDC).
-//!   A request at the start of frame k is granted from that moment + `latency` on, as far as a frame has room; the rest
-//!   waits at the network control centre for the next frames.
-//! - A constant assignment (CRA) is available in every frame without a request. So is free capacity (FCA), as far as
-//!   the frame has room beside the other two.
-//! - A grant for a frame is used at any time in it, at the rate of the link, and expires at its end. A packet that was
-//!   granted only in part continues in the next frame: the granted slots are filled with its parts.
+//!   A request at the start of frame k is granted for a frame that starts `latency` later, as far as that frame has
+//!   capacity; the rest waits at the network control centre for the next frames.
+//! - A constant assignment (CRA) is available in every frame without a request. Free capacity (FCA) needs no request
+//!   either; it is what the other two leave of the frame, up to a given rate.
+//! - A grant for a frame is used at any time in it, at the rate of the link, and expires at its end. If only a part of
+//!   a packet was granted, the packet continues in the next frame: fragments of it fill the granted slots.
 
-use super::timetable::Fate;
+use super::timetable::TransmissionFate;
 use crate::Packet;
 use lightlag_core::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ pub struct Demand {
     pub frame: Duration,
     /// Time from a request to the start of the frame that it is granted for.
     pub latency: Duration,
-    /// The rate assigned without a request.
+    /// Rate assigned without a request.
     pub constant: Option<Rate>,
-    /// The rate assigned without a request if there is room.
+    /// Rate assigned without a request if frames have free capacity.
     pub free: Option<Rate>,
-    /// The largest total rate.
+    /// Maximum total rate.
     pub most: Rate,
 }
 
@@ -37,47 +37,48 @@ pub(super) struct Serving<B> {
     pub(super) packet: Packet<B>,
     /// Bytes of its frame that remain to be sent.
     pub(super) left: u64,
-    /// Its fate so far.
-    pub(super) fate: Fate,
+    /// Fate of the packet so far.
+    pub(super) fate: TransmissionFate,
 }
 
-/// The state of bandwidth on demand. Frames of requests start at multiples of the frame. Frames of grants start later
-/// by the fraction of a frame in the latency.
+/// State of bandwidth on demand. Frames in which requests are made start at multiples of the frame duration. Frames for
+/// which capacity is granted are shifted by the remainder of the latency divided by the frame duration.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment<B> {
     demand: Demand,
-    /// The number of the next frame of requests.
+    /// Index of the next frame in which a request is made.
     request: u64,
-    /// The number of the next frame of grants.
+    /// Index of the next frame for which capacity is granted.
     grant: u64,
-    /// Requests that are not granted yet: number of the frame of grants, and bytes.
+    /// Requests that are not granted yet: index of the frame for which the grant is due, and bytes.
     asked: VecDeque<(u64, u64)>,
-    /// Their total bytes.
+    /// Total bytes of `asked`.
     asked_bytes: u64,
-    /// Bytes due for a grant for which no frame has had room yet.
+    /// Bytes whose grant is due, but for which no frame has had capacity yet.
     pending: u64,
-    /// The rest of the grants for the current frame, in bytes.
+    /// Remaining granted bytes of the current frame.
     pub(super) allowance: u64,
     pub(super) serving: Option<Serving<B>>,
 }
 
 impl Demand {
-    /// The shortest wait of a packet for its grant, if nothing is assigned without a request.
+    /// Returns the minimum time that a packet waits for its grant: the latency, or zero if some capacity needs no
+    /// request.
     pub fn least_wait(&self) -> Duration {
         if self.constant.is_none() && self.free.is_none() { self.latency } else { Duration::ZERO }
     }
 
-    /// The frames between a request and its grant.
+    /// Returns the number of frames between a request and its grant.
     fn frames(&self) -> u64 {
         self.latency.as_nanos() / self.frame.as_nanos()
     }
 
-    /// The delay of frames of grants after frames of requests.
+    /// Returns the time by which the frames of grants start after the frames of requests.
     fn shift(&self) -> Duration {
         Duration::from_nanos(self.latency.as_nanos() % self.frame.as_nanos())
     }
 
-    /// The bytes that a rate carries in the frame of this number, such that the bytes of all frames together are exact.
+    /// Returns the bytes that a rate carries in the frame with this index, such that the sum over all frames is exact.
     fn share(&self, rate: Rate, number: u64) -> u64 {
         let until = |frames: u64| {
             let bits = u128::from(rate.as_bps()) * u128::from(self.frame.as_nanos()) * u128::from(frames);
@@ -86,17 +87,17 @@ impl Demand {
         u64::try_from(until(number + 1) - until(number)).unwrap_or(u64::MAX)
     }
 
-    /// The capacity of a frame without a request, constant and free, and its total.
+    /// Returns the constant and the free capacity of a frame, which need no request, and the total capacity, in bytes.
     fn standing(&self, number: u64) -> (u64, u64, u64) {
-        let most = self.share(self.most, number);
-        let constant = self.constant.map_or(0, |rate| self.share(rate, number)).min(most);
-        (constant, self.free.map_or(0, |rate| self.share(rate, number)), most)
+        let max = self.share(self.most, number);
+        let constant = self.constant.map_or(0, |rate| self.share(rate, number)).min(max);
+        (constant, self.free.map_or(0, |rate| self.share(rate, number)), max)
     }
 }
 
 impl<B> Assignment<B> {
     pub(super) fn new(demand: Demand) -> Self {
-        let (constant, free, most) = demand.standing(0);
+        let (constant, free, max) = demand.standing(0);
         Self {
             demand,
             request: 0,
@@ -104,12 +105,12 @@ impl<B> Assignment<B> {
             asked: VecDeque::new(),
             asked_bytes: 0,
             pending: 0,
-            allowance: (constant + free).min(most),
+            allowance: (constant + free).min(max),
             serving: None,
         }
     }
 
-    /// Time at which the next frame of grants starts.
+    /// Returns the start of the next frame of grants.
     pub(super) fn next_frame(&self) -> Instant {
         self.grant_time(self.grant)
     }
@@ -118,7 +119,8 @@ impl<B> Assignment<B> {
         Instant::ZERO + self.demand.shift() + self.demand.frame * number
     }
 
-    /// Advances to `now`, not before the last call, with `waiting` bytes that wait and are not in service.
+    /// Advances to `now`, which never decreases. `waiting` is the number of bytes in the queue, without the packet in
+    /// service.
     pub(super) fn advance(&mut self, now: Instant, waiting: u64) {
         let backlog = waiting + self.serving.as_ref().map_or(0, |serving| serving.left);
         loop {
@@ -149,7 +151,7 @@ impl<B> Assignment<B> {
         }
     }
 
-    /// Requests capacity for waiting data that has none requested.
+    /// Requests capacity for the waiting data for which none has been requested yet.
     fn ask(&mut self, backlog: u64) {
         let wanted = backlog.saturating_sub(self.asked_bytes + self.pending + self.allowance);
         if wanted > 0 {
@@ -159,7 +161,7 @@ impl<B> Assignment<B> {
         self.request += 1;
     }
 
-    /// Starts the next frame of grants; the rest of the last one expires.
+    /// Starts the next frame of grants; unused grants of the previous one expire.
     fn begin_frame(&mut self) {
         if self.asked.front().is_some_and(|(number, _)| *number <= self.grant)
             && let Some((_, bytes)) = self.asked.pop_front()
@@ -167,10 +169,10 @@ impl<B> Assignment<B> {
             self.asked_bytes -= bytes;
             self.pending += bytes;
         }
-        let (constant, free, most) = self.demand.standing(self.grant);
-        let granted = self.pending.min(most - constant);
+        let (constant, free, max) = self.demand.standing(self.grant);
+        let granted = self.pending.min(max - constant);
         self.pending -= granted;
-        self.allowance = (constant + granted + free).min(most);
+        self.allowance = (constant + granted + free).min(max);
         self.grant += 1;
     }
 }

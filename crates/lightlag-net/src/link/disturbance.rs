@@ -1,22 +1,22 @@
-//! Disturbances of the order of packets on a link: some are held back, some arrive twice.
+//! Disturbances on a link: packets that are delayed, so that others overtake them, and duplicates.
 //!
-//! The laws of the network emulator of Linux (Hemminger, *Network Emulation with NetEm*, linux.conf.au 2005): each
-//! packet by itself, with a constant probability.
+//! The models of Linux's network emulator (Hemminger, *Network Emulation with NetEm*, linux.conf.au 2005): each packet
+//! is affected independently, with a constant probability.
 
 use lightlag_core::{Duration, Probability, RandomStream};
 
-/// Some packets are held back while later ones pass.
+/// Random delays of some packets, so that later packets overtake them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// Probability that a packet is held back.
+    /// Probability that a packet is delayed.
     pub probability: Probability,
-    /// The least extra delay.
+    /// Minimum additional delay.
     pub least: Duration,
-    /// The largest extra delay; between the two it is uniform.
+    /// Maximum additional delay. The delay is distributed uniformly between minimum and maximum.
     pub most: Duration,
 }
 
-/// Reordering and duplication at work on one link direction, each with a random stream of its own.
+/// State of reordering and duplication on one link direction, each with its own random stream.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
     reordering: Option<(Reordering, RandomStream)>,
@@ -24,36 +24,36 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Nothing is disturbed.
+    /// Returns the state of a link without disturbances.
     pub fn none() -> Self {
         Self { reordering: None, duplication: None }
     }
 
-    /// Holds packets back.
+    /// Delays some packets, so that later ones overtake them.
     #[must_use]
     pub fn reordering(mut self, reordering: Reordering, random: RandomStream) -> Self {
         self.reordering = Some((reordering, random));
         self
     }
 
-    /// Doubles packets with this probability.
+    /// Duplicates packets with this probability.
     #[must_use]
     pub fn duplicating(mut self, probability: Probability, random: RandomStream) -> Self {
         self.duplication = Some((probability, random));
         self
     }
 
-    /// Whether some packets are held back.
+    /// Returns true if some packets are delayed.
     pub(super) fn reorders(&self) -> bool {
         self.reordering.is_some()
     }
 
-    /// Whether some packets arrive twice.
+    /// Returns true if some packets arrive twice.
     pub(super) fn has_duplicates(&self) -> bool {
         self.duplication.is_some()
     }
 
-    /// By how much the next packet is held back, if it is.
+    /// Returns the additional delay of the next packet, if it is delayed.
     pub(super) fn held_back(&mut self) -> Option<Duration> {
         let (reordering, random) = self.reordering.as_mut()?;
         random.chance(reordering.probability).then(|| {
@@ -64,7 +64,7 @@ impl Disturbance {
         })
     }
 
-    /// Whether the next packet arrives twice.
+    /// Returns true if the next packet arrives twice.
     pub(super) fn duplicates(&mut self) -> bool {
         self.duplication.as_mut().is_some_and(|(probability, random)| random.chance(*probability))
     }

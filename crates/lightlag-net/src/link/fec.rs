@@ -1,15 +1,16 @@
 //! Forward error correction of a link: a systematic (n, k) block code over packets.
 //!
-//! The transmitter groups k data packets into a block and adds n − k repair packets of the size of its largest packet. The code
-//! is maximum distance separable, such as Reed-Solomon (RFC 6865 for packets of any size; DVB's MPE-FEC, ETSI EN 301 192 §9.3):
-//! any k of the n packets give back all data, and fewer give back nothing beyond the data packets that arrived. Where packets are
-//! lost independently with probability p, a packet stays lost if it is lost and at least n − k of the other n − 1 packets are:
+//! The transmitter groups k data packets into a block and adds n − k repair packets, which have the size of the largest
+//! packet in the block. The code is maximum distance separable, such as Reed-Solomon (RFC 6865 for packets of any size;
+//! DVB's MPE-FEC, ETSI EN 301 192 §9.3): any k of the n packets recover all data, and fewer recover nothing beyond the
+//! data packets that arrived. A lost packet cannot be recovered if at least n − k of the other n − 1 packets are also
+//! lost. If packets are lost independently with probability p, the residual loss is therefore
 //!
 //! `p · P(Bin(n − 1, p) ≥ n − k)`
 //!
-//! Repair packets leave directly after the last packet of their block, before packets that wait, and the loss model of the link
-//! applies to them. A block that is not full closes when it is `flush` old and nothing waits for transmission. With k' data
-//! packets it has ⌈k' (n − k) / k⌉ repair packets.
+//! Repair packets are sent directly after the last packet of their block, before packets that wait, and the loss model
+//! of the link applies to them. A block that is not full closes when it is `flush` old and no packet waits for
+//! transmission. With k' data packets it has ⌈k' (n − k) / k⌉ repair packets.
 
 use crate::{EndpointId, NodeId, Packet, PacketFlags};
 use lightlag_core::params::{Described, Setting};
@@ -25,13 +26,13 @@ const MAX_BLOCK: u32 = 255;
 /// An (n, k) block code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockCode {
-    /// Data packets in a full block, k.
+    /// Number of data packets in a full block, k.
     pub data: u32,
-    /// Repair packets of a full block, n − k.
+    /// Number of repair packets of a full block, n − k.
     pub repair: u32,
-    /// Age at which a block that is not full closes.
+    /// Maximum age of a block. A block that is not full by then is closed.
     pub flush: Duration,
-    /// Whether data waits behind lost data of its block until that is repaired or given up.
+    /// Whether data packets wait for lost packets of their block until those are recovered or abandoned.
     pub in_order: bool,
 }
 
@@ -42,12 +43,12 @@ impl Default for BlockCode {
 }
 
 impl BlockCode {
-    /// Repair packets of a block with this number of data packets.
+    /// Returns the number of repair packets of a block with this number of data packets.
     fn repair_for(&self, data: u32) -> u32 {
         (data * self.repair).div_ceil(self.data)
     }
 
-    /// Rate left for data if all packets have the same size: k / n of the rate of the link.
+    /// Returns the rate that remains for data if all packets have the same size: k / n of the link's rate.
     #[must_use]
     pub fn data_rate(&self, rate: Rate) -> Rate {
         let bits = u128::from(rate.as_bps()) * u128::from(self.data) / u128::from(self.data + self.repair);
@@ -56,8 +57,8 @@ impl BlockCode {
 }
 
 impl Described for BlockCode {
-    const ABOUT: &'static str = "Forward error correction by a systematic Reed-Solomon code over packets: any `data` packets of a \
-                                 block give back all its data.";
+    const ABOUT: &'static str = "Forward error correction by a systematic Reed-Solomon code over packets: any `data` \
+                                 packets of a block restore all its data.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -69,34 +70,35 @@ impl Described for BlockCode {
                 .required("give the number of repair packets of a block, such as 2")
                 .checked(|c| {
                     (c.data + c.repair > MAX_BLOCK)
-                        .then_some("and data exceed 255 packets, the longest Reed-Solomon block; use a shorter block")
+                        .then_some("and data exceed 255 packets, the maximum Reed-Solomon block; use a shorter block")
                 }),
             Setting::time("flush", |c: &mut Self| &mut c.flush)
-                .about("Age at which a block that is not full closes, once nothing waits for transmission."),
+                .about("Maximum age of an incomplete block while no packet waits for transmission; the block then \
+                        closes."),
             Setting::flag("in_order", |c: &mut Self| &mut c.in_order)
-                .about("Whether data waits behind lost data of its block until that is repaired or given up."),
+                .about("Whether data waits until the lost data before it in its block is repaired or abandoned."),
         ]
     }
 }
 
-/// The block that the encoder fills.
+/// The block that currently receives data packets from the encoder.
 struct OpenBlock {
     data: u32,
-    /// Size of its largest packet.
+    /// Size of the largest packet in the block, in bytes.
     size: u16,
     flush: Instant,
 }
 
-/// The block whose packets arrive.
+/// The block whose packets are arriving.
 struct ArrivingBlock<B> {
-    /// Packets that are not delivered yet, in the order of transmission: lost ones, and data behind them.
+    /// Packets that are not delivered yet, in the order of transmission: lost packets, and later data packets.
     waiting: VecDeque<Packet<B>>,
-    /// Lost data packets among them.
+    /// Number of lost data packets in `waiting`.
     lost: u32,
-    /// Repair packets that arrived, and those that were lost.
+    /// Number of repair packets of the block that arrived.
     repair_arrived: u32,
     repair_lost: u32,
-    /// Whether more packets were lost than the code repairs.
+    /// Whether more packets of the block were lost than the code can recover.
     is_given_up: bool,
 }
 
@@ -106,24 +108,25 @@ impl<B> Default for ArrivingBlock<B> {
     }
 }
 
-/// Encoder and decoder of a link direction. The packets of a block arrive one after the other, lost ones marked as such.
+/// Encoder and decoder of a link direction. The packets of a block arrive in order, and lost ones arrive marked as
+/// damaged.
 pub(super) struct Codec<B> {
     code: BlockCode,
     open: Option<OpenBlock>,
-    /// Repair packets of the last closed block that are not sent yet, and their size.
+    /// Number of repair packets of the last closed block that are not sent yet.
     unsent: u32,
     size: u16,
-    /// Repair packets of each closed block whose last packet has not arrived.
+    /// Number of repair packets of each closed block whose last packet has not arrived.
     closed: VecDeque<u32>,
-    /// Repair packets in transmission or in propagation.
+    /// Number of repair packets in transmission or in propagation.
     repair_in_flight: usize,
     arriving: ArrivingBlock<B>,
     /// Packets to be delivered at `released`.
     ready: VecDeque<Packet<B>>,
     released: Instant,
-    /// Repair packets sent.
+    /// Number of repair packets sent.
     pub(super) sent: u64,
-    /// Lost data packets that were repaired.
+    /// Number of lost data packets that were recovered.
     pub(super) repaired: u64,
 }
 
@@ -155,12 +158,12 @@ impl<B: Clone + Default> Codec<B> {
         }
     }
 
-    /// Time at which the open block closes if nothing waits for transmission.
+    /// Returns when the open block is closed if no packet waits for transmission.
     pub(super) fn flush_time(&self) -> Option<Instant> {
         self.open.as_ref().map(|block| block.flush)
     }
 
-    /// Closes the open block if it is old enough; nothing waits for transmission.
+    /// Closes the open block if it is old enough. Called only when no packet waits for transmission.
     pub(super) fn flush(&mut self, now: Instant) {
         if self.flush_time().is_some_and(|flush| flush <= now) {
             self.close();
@@ -174,12 +177,12 @@ impl<B: Clone + Default> Codec<B> {
         self.closed.push_back(self.unsent);
     }
 
-    /// Repair packets that wait for transmission, and the size of each.
+    /// Returns the number of repair packets that wait for transmission, and the size of each.
     pub(super) fn unsent(&self) -> (u64, u64) {
         (self.unsent.into(), self.size.into())
     }
 
-    /// Takes the next repair packet that waits for transmission.
+    /// Removes and returns the next repair packet that waits for transmission.
     pub(super) fn next_repair(&mut self) -> Option<Packet<B>> {
         self.unsent = self.unsent.checked_sub(1)?;
         self.sent += 1;
@@ -193,17 +196,18 @@ impl<B: Clone + Default> Codec<B> {
         ))
     }
 
-    /// Difference between the data packets that arrived but wait for delivery, and the repair packets in flight.
+    /// Returns the number of data packets that have arrived but wait for delivery, minus the number of repair packets
+    /// in flight.
     pub(super) fn undelivered(&self) -> isize {
         (self.arriving.waiting.len() + self.ready.len()) as isize - self.repair_in_flight as isize
     }
 
-    /// Time at which decoded packets are to be delivered, if there are any.
+    /// Returns the time of the delivery of decoded packets, if there are any.
     pub(super) fn delivery_time(&self) -> Option<Instant> {
         (!self.ready.is_empty()).then_some(self.released)
     }
 
-    /// Takes the next packet to be delivered, damaged if it stayed lost.
+    /// Removes and returns the next packet to be delivered; it is damaged if it could not be recovered.
     pub(super) fn next_delivery(&mut self) -> Option<Packet<B>> {
         self.ready.pop_front()
     }
@@ -255,7 +259,7 @@ impl<B: Clone + Default> Codec<B> {
         }
     }
 
-    /// Delivers what waits: k packets of the block have arrived.
+    /// Recovers the lost packets of the block and delivers all waiting ones, since k packets of the block have arrived.
     fn repair(&mut self) {
         let block = &mut self.arriving;
         self.repaired += u64::from(block.lost);
@@ -266,7 +270,8 @@ impl<B: Clone + Default> Codec<B> {
         }));
     }
 
-    /// Delivers what waits, with lost packets damaged: k packets of the block can no longer arrive.
+    /// Delivers all waiting packets of the block, lost ones as damaged, since k packets of the block can no longer
+    /// arrive.
     fn give_up(&mut self) {
         let block = &mut self.arriving;
         block.is_given_up = true;

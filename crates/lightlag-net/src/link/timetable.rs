@@ -1,10 +1,11 @@
-//! Links that change: rates, delays and outages by a timetable.
+//! Links that change over time: a timetable of rates, delays and outages.
 //!
-//! - A packet in transmission when the rate changes sends the bits that are left with the new rate; or it keeps the one with
-//!   which it has begun, where the timetable says so.
-//! - A packet travels with the delay that holds when its transmission begins, whatever changes later. Where the delay has
-//!   become shorter it waits for those before it, unless packets may overtake.
-//! - An outage cuts the frame in transmission: it arrives damaged. What has left the transmitter before arrives.
+//! - When the rate changes during a transmission, the remaining bits are sent at the new rate, unless the timetable
+//!   specifies that a packet keeps its initial rate.
+//! - The propagation delay of a packet is the one that applies when its transmission starts; later changes do not
+//!   affect it. If the delay has become shorter, the packet waits for earlier ones, unless packets may overtake.
+//! - An outage cuts off the frame in transmission, which arrives damaged. Packets that left the transmitter earlier
+//!   arrive intact.
 
 use super::jitter::JitterProcess;
 use crate::PacketFlags;
@@ -12,28 +13,28 @@ use crate::queue::Discipline;
 use lightlag_core::{Duration, Instant, Rate};
 use std::sync::Arc;
 
-/// Properties of a link direction from a moment on.
+/// Properties of a link direction, starting at a point in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Phase {
-    /// Since when.
+    /// Start of the phase.
     pub from: Instant,
-    /// Rate at which bits leave.
+    /// Transmission rate.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Whether anything is sent, or gets through.
+    /// Whether the link is up. If not, packets wait or are lost, as [`Outage`] specifies.
     pub is_up: bool,
-    /// Whether everything that is sent arrives damaged.
+    /// Whether every packet that is sent arrives damaged.
     pub loses: bool,
 }
 
 impl Phase {
-    /// Fate of packets that are sent.
-    fn fate(&self) -> Fate {
+    /// Returns the fate of packets that are sent in this phase.
+    fn fate(&self) -> TransmissionFate {
         match (self.is_up, self.loses) {
-            (false, _) => Fate::Unheard,
-            (true, true) => Fate::Damaged,
-            (true, false) => Fate::Intact,
+            (false, _) => TransmissionFate::Unheard,
+            (true, true) => TransmissionFate::Damaged,
+            (true, false) => TransmissionFate::Intact,
         }
     }
 }
@@ -41,28 +42,29 @@ impl Phase {
 /// Fate of packets during an outage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outage {
-    /// The transmitter notices: packets wait, as far as the queue has room.
+    /// The transmitter notices: packets wait until the queue is full.
     #[default]
     Hold,
-    /// The transmitter does not notice: it sends as always, and every packet that it sends then is lost.
+    /// The transmitter does not notice: it sends as always, and every packet that it sends during the outage is lost.
     Lose,
 }
 
-/// Bytes that leave at one opportunity.
+/// Number of bytes that can be sent at one opportunity.
 const OPPORTUNITY: u64 = 1500;
 
-/// Opportunities for 1500 bytes to leave at once. What does not find a packet then is lost; a packet may take several, and
-/// several small ones may share one. After the last they begin again, with its time as zero.
+/// Opportunities to send a burst of 1500 bytes each. Capacity for which no packet waits is lost. A packet may take
+/// several opportunities, and several small packets may share one. The sequence repeats: the time of its last
+/// opportunity is time zero of the next round.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deliveries {
     millis: Arc<[u32]>,
 }
 
 impl Deliveries {
-    /// Opportunities at these milliseconds.
+    /// Returns the opportunities at these milliseconds.
     ///
     /// # Panics
-    /// If there is none, they do not ascend, or the last is at zero.
+    /// If the list is empty, is not in ascending order, or ends with zero.
     pub fn new(millis: impl Into<Arc<[u32]>>) -> Self {
         let millis = millis.into();
         assert!(millis.is_sorted() && millis.last().is_some_and(|last| *last > 0), "a trace ascends from zero");
@@ -73,38 +75,38 @@ impl Deliveries {
         u64::from(self.millis[self.millis.len() - 1])
     }
 
-    /// When the opportunity of this number comes.
+    /// Returns the time of the opportunity at this index.
     fn time(&self, number: u64) -> Instant {
         let count = self.millis.len() as u64;
         let millis = number / count * self.period() + u64::from(self.millis[(number % count) as usize]);
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Number of opportunities up to `end`, included.
+    /// Returns the number of opportunities up to `end`, inclusive.
     fn count(&self, end: Instant) -> u64 {
         self.first(end + Duration::from_nanos(1), 0)
     }
 
-    /// The first opportunity at or after `now`, not before `least`.
-    fn first(&self, now: Instant, least: u64) -> u64 {
-        if self.time(least) >= now {
-            return least;
+    /// Returns the index of the first opportunity at or after `now`, which is at least `min`.
+    fn first(&self, now: Instant, min: u64) -> u64 {
+        if self.time(min) >= now {
+            return min;
         }
         let millis = now.as_nanos().div_ceil(1_000_000);
         let count = self.millis.len() as u64;
         // The last of a round and the first ones of the next may be at the same time: the last comes first.
         let (round, within) = ((millis - 1) / self.period(), (millis - 1) % self.period() + 1);
         let at = self.millis.partition_point(|time| u64::from(*time) < within) as u64;
-        least.max(round * count + at)
+        min.max(round * count + at)
     }
 }
 
-/// The present opportunity.
+/// State of the current opportunity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Opportunity {
-    /// Those before are over.
+    /// Index of the next opportunity.
     next: u64,
-    /// Bytes that the last one has left, for whatever leaves at the same moment.
+    /// Remaining bytes of the last opportunity, for packets that are sent at the same time.
     left: u64,
 }
 
@@ -113,7 +115,7 @@ struct Opportunity {
 pub struct Timetable {
     phases: Arc<[Phase]>,
     deliveries: Option<Deliveries>,
-    /// Whether a packet keeps the rate with which it has begun.
+    /// Whether a packet in transmission keeps its initial rate when the rate changes.
     keeps_rates: bool,
     /// Fate of packets during an outage.
     pub outage: Outage,
@@ -122,77 +124,77 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// A timetable of these phases.
+    /// Returns a timetable with these phases.
     ///
     /// # Panics
-    /// If there is none, the first does not begin at zero, or they do not follow each other.
+    /// If there is no phase, if the first does not start at zero, or if the phases are not in ascending order.
     pub fn new(phases: impl Into<Arc<[Phase]>>, outage: Outage, overtaking: bool) -> Self {
         let phases = phases.into();
-        assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase begins at zero");
-        assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase begins after the one before");
+        assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase starts at zero");
+        assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase starts after the previous one");
         Self { phases, deliveries: None, keeps_rates: false, outage, overtaking }
     }
 
-    /// Lets a packet keep the rate with which its transmission begins: a new one holds from the next packet on.
+    /// Lets a packet in transmission keep its initial rate. A new rate then applies only to the next packet.
     #[must_use]
     pub fn keeping_rates(mut self) -> Self {
         self.keeps_rates = true;
         self
     }
 
-    /// Whether it is up, at one rate, until then.
+    /// Returns true if the link is up without interruption, with a constant rate, until `until`.
     pub fn keeps_rate(&self, until: Instant) -> bool {
         let mut present = self.phases.iter().take_while(|phase| phase.from < until);
         self.deliveries.is_none() && present.all(|phase| phase.is_up && phase.rate == self.phases[0].rate)
     }
 
-    /// Whether its delay never changes.
+    /// Returns true if the delay never changes.
     pub fn keeps_delay(&self) -> bool {
         self.phases.iter().all(|phase| phase.delay == self.phases[0].delay)
     }
 
-    /// Leaves the rate to these opportunities.
+    /// Replaces the rate by opportunities.
     #[must_use]
     pub fn delivering(mut self, deliveries: Option<Deliveries>) -> Self {
         self.deliveries = deliveries;
         self
     }
 
-    /// The phases, in the order of time.
+    /// Returns the phases, in the order of time.
     pub fn phases(&self) -> &[Phase] {
         &self.phases
     }
 }
 
-/// A transmission.
+/// Timing and fate of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Transmission {
-    /// When the last bit has left, or the frame was cut.
+    /// Time when the last bit has left the transmitter, or when an outage cut off the frame.
     pub(super) end: Instant,
-    /// When the transmitter is free for the next packet.
+    /// Time when the transmitter is free for the next packet.
     pub(super) free: Instant,
-    /// Rest of the work beyond `end`, below a nanosecond, in bits · 10⁻⁹.
+    /// Fraction of a nanosecond beyond `end`, as work in bits · 10⁻⁹.
     pub(super) remainder: u64,
-    /// Time for which the packet travels after `end`.
+    /// Propagation delay, which follows `end`.
     pub(super) delay: Duration,
-    /// Fate of the packet meanwhile.
-    pub(super) fate: Fate,
+    /// Fate of the packet during its transmission.
+    pub(super) fate: TransmissionFate,
 }
 
-/// Fate of a packet during its transmission, beside what is drawn.
+/// Fate of a packet during its transmission, in addition to random losses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) enum Fate {
-    /// Nothing.
+pub(super) enum TransmissionFate {
+    /// No effect.
     #[default]
     Intact,
-    /// It arrives damaged.
+    /// The packet arrives damaged.
     Damaged,
-    /// An outage takes it: nobody hears of it.
+    /// An outage drops the packet without notice.
     Unheard,
 }
 
-impl Fate {
-    /// Does to a packet what has happened to it.
+impl TransmissionFate {
+    /// Sets the flags of a packet that has this fate.
     #[inline]
     pub(super) fn befall(self, flags: &mut PacketFlags) {
         match self {
@@ -203,38 +205,38 @@ impl Fate {
     }
 }
 
-/// A timetable at work.
+/// A timetable with its current state.
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     timetable: Timetable,
-    /// The present phase: that of the last decision.
+    /// Index of the current phase, at the last decision.
     present: usize,
-    /// For each phase the first moment at which a packet that starts in it or later can arrive, where that may be earlier than
-    /// of one that starts when the transmitter is free.
+    /// For each phase, the earliest arrival of a packet whose transmission starts in this phase or later. Empty unless
+    /// a transmission may start some time after the transmitter becomes free.
     first_arrivals: Vec<Instant>,
-    /// When the last packet arrives that was not held back.
+    /// Arrival of the last packet that was not delayed for reordering.
     last_arrival: Instant,
     opportunity: Opportunity,
     jitter: Option<JitterProcess>,
 }
 
 impl Changes {
-    /// Its timetable.
+    /// Returns the timetable.
     pub(super) fn timetable(&self) -> &Timetable {
         &self.timetable
     }
 
-    /// Whether packets arrive in the order in which they leave.
+    /// Returns true if packets arrive in the order in which they are sent.
     pub(super) fn keeps_order(&self) -> bool {
         !self.timetable.overtaking
     }
 
-    /// The least time that a packet travels.
+    /// Returns the minimum propagation delay.
     pub(super) fn least_delay(&self) -> Duration {
         self.least_travel(Duration::ZERO)
     }
 
-    /// The least time that a packet travels which takes so much longer than the delay.
+    /// Returns the minimum time in transit of a packet whose propagation delay is extended by `longer`.
     pub(super) fn least_travel(&self, longer: Duration) -> Duration {
         let least = self.timetable.phases.iter().map(|phase| phase.delay).min().unwrap_or_default();
         (least + longer).saturating_sub(self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most))
@@ -253,13 +255,13 @@ impl Changes {
         if overtaking { changes.starting_late() } else { changes }
     }
 
-    /// Lets packets start later than the transmitter is free, in a phase with a shorter delay perhaps: where they wait for
-    /// grants, or overtake those that did not.
+    /// Allows for packets whose transmission starts some time after the transmitter becomes free, possibly in a phase
+    /// with a shorter delay: because they wait for grants, or overtake earlier packets.
     #[must_use]
     pub(super) fn starting_late(mut self) -> Self {
-        let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        let max_jitter = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
         let earliest = self.timetable.phases.iter().rev().scan(Instant::MAX, |first, phase| {
-            *first = (*first).min(phase.from + phase.delay.saturating_sub(most));
+            *first = (*first).min(phase.from + phase.delay.saturating_sub(max_jitter));
             Some(*first)
         });
         self.first_arrivals = earliest.collect();
@@ -267,7 +269,7 @@ impl Changes {
         self
     }
 
-    /// Goes on to `now`, not before the last call, and tells the discipline the rates on the way.
+    /// Advances to `now`, which never decreases, and passes each rate change to the discipline.
     pub(super) fn advance<B>(&mut self, now: Instant, discipline: &mut dyn Discipline<B>) {
         let phases = &self.timetable.phases;
         while let Some(next) = phases.get(self.present + 1).filter(|next| next.from <= now) {
@@ -278,12 +280,12 @@ impl Changes {
         }
     }
 
-    /// Bytes that opportunities up to `end` could take, if the link has opportunities instead of a rate.
+    /// Returns the bytes that opportunities up to `end` could carry, if the link has opportunities instead of a rate.
     pub(super) fn offered(&self, end: Instant) -> Option<u64> {
         Some(self.timetable.deliveries.as_ref()?.count(end).saturating_mul(OPPORTUNITY))
     }
 
-    /// Until when nothing can leave, if nothing can leave now.
+    /// Returns the time until which nothing can be sent; `None` if packets can be sent now.
     pub(super) fn held(&mut self, now: Instant) -> Option<Instant> {
         if let Some(deliveries) = &self.timetable.deliveries {
             let Opportunity { next, left } = &mut self.opportunity;
@@ -303,12 +305,12 @@ impl Changes {
         is_held.then(|| self.up_after(self.present))
     }
 
-    /// When the link is up again after the phase `down`.
+    /// Returns the time when the link is up again after the phase `down`.
     fn up_after(&self, down: usize) -> Instant {
         self.timetable.phases[down + 1..].iter().find(|phase| phase.is_up).map_or(Instant::MAX, |phase| phase.from)
     }
 
-    /// The transmission of a frame that starts now, in the present phase.
+    /// Returns the transmission of a frame that starts now, in the current phase.
     pub(super) fn transmit(&mut self, start: Instant, frame: u64, remainder: u64) -> Transmission {
         match &self.timetable.deliveries {
             // At most 2^16 · 8 · 10^9 + the rate, well inside 64 bits.
@@ -322,37 +324,38 @@ impl Changes {
                 }
                 *left -= frame;
                 let delay = self.timetable.phases[self.present].delay;
-                Transmission { end, free: end, remainder: 0, delay, fate: Fate::Intact }
+                Transmission { end, free: end, remainder: 0, delay, fate: TransmissionFate::Intact }
             }
         }
     }
 
-    /// A transmission of `work`, in bits · 10⁻⁹, that starts now in the present phase.
+    /// Returns a transmission of `work`, in bits · 10⁻⁹, that starts now in the current phase.
     fn by_rate(&self, start: Instant, work: u64) -> Transmission {
         let phases = &self.timetable.phases;
         let delay = phases[self.present].delay;
-        let (mut at, mut from, mut work, mut fate) = (self.present, start, work, Fate::Intact);
+        let (mut index, mut from, mut work, mut fate) = (self.present, start, work, TransmissionFate::Intact);
         loop {
-            let rate = phases[if self.timetable.keeps_rates { self.present } else { at }].rate.as_bps();
-            fate = fate.max(phases[at].fate());
+            let rate = phases[if self.timetable.keeps_rates { self.present } else { index }].rate.as_bps();
+            fate = fate.max(phases[index].fate());
             let (nanos, remainder) = (work / rate, work % rate);
             let end = from + Duration::from_nanos(nanos);
-            let Some(next) = phases.get(at + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))
+            let Some(next) =
+                phases.get(index + 1).filter(|next| end > next.from || (end == next.from && remainder > 0))
             else {
                 return Transmission { end, free: end, remainder, delay, fate };
             };
             if !next.is_up && self.timetable.outage == Outage::Hold {
-                let free = self.up_after(at + 1);
-                return Transmission { end: next.from, free, remainder: 0, delay, fate: Fate::Unheard };
+                let free = self.up_after(index + 1);
+                return Transmission { end: next.from, free, remainder: 0, delay, fate: TransmissionFate::Unheard };
             }
-            // The time to the change is not above `nanos`, so what it takes of the work is not above the work.
+            // The time to the change does not exceed `nanos`, so its part of the work does not exceed the work.
             work -= next.from.since(from).as_nanos() * rate;
-            (at, from) = (at + 1, next.from);
+            (index, from) = (index + 1, next.from);
         }
     }
 
-    /// When a packet arrives that has left at `end` and travels for `delay`, more or less: not before the one before it,
-    /// unless packets may overtake.
+    /// Returns the arrival of a packet that leaves the transmitter at `end` and travels for `delay` plus jitter. It is
+    /// not before the arrival of the previous packet, unless packets may overtake.
     pub(super) fn arrive(&mut self, end: Instant, delay: Duration) -> Instant {
         let arrival = end + self.jitter.as_mut().map_or(delay, |jitter| jitter.apply(delay));
         if self.timetable.overtaking {
@@ -362,13 +365,14 @@ impl Changes {
         self.last_arrival
     }
 
-    /// Before when no packet can arrive that starts at `free`, in the present phase or later, or after that.
+    /// Returns the earliest arrival of a packet whose transmission starts at or after `free`, in the current phase or
+    /// later.
     pub(super) fn first_arrival(&self, free: Instant) -> Instant {
         let phases = &self.timetable.phases;
-        let at = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
-        let most = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
-        let own = free + phases[at].delay.saturating_sub(most);
-        let first = self.first_arrivals.get(at + 1).map_or(own, |after| own.min(*after));
+        let index = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
+        let max_jitter = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
+        let own = free + phases[index].delay.saturating_sub(max_jitter);
+        let first = self.first_arrivals.get(index + 1).map_or(own, |after| own.min(*after));
         if self.timetable.overtaking { first } else { first.max(self.last_arrival) }
     }
 }

@@ -1,19 +1,15 @@
 //! Waiting times of data packets before their transmission.
 
 use crate::PacketFlags;
-use lightlag_core::Duration;
+use lightlag_core::{Duration, Histogram};
 
-/// Bins of each octave.
-const PER_OCTAVE: u64 = 1 << BITS;
-const BITS: u32 = 5;
-
-/// The waits of the packets with payload that a link direction has transmitted: their exact mean, and their
-/// distribution as a histogram of at most 1,920 bins with 32 bins an octave. A quantile is the middle of its bin, so it
-/// is at most 1.6 % (1/64) off.
+/// Waiting times of the packets with payload that a link direction has transmitted: the exact mean, and a histogram of
+/// at most 1,920 bins, with 32 bins per octave. A quantile is the middle of its bin, so it is at most 1.6 % (1/64) off.
 ///
-/// A wait is the time from a packet's arrival at the queue to the first bit of its transmission. It counts once it is
-/// known: when the packet comes, on a link that computes its departures, or when it leaves the queue, on one with a
-/// discipline. Packets dropped by the queue do not count; packets lost on the link do.
+/// A waiting time is the time from a packet's arrival at the queue to the first bit of its transmission. It is recorded
+/// as soon as it is determined: on a link that computes its departures when the packet arrives, and on a link with a
+/// queue discipline when the packet leaves the queue. Packets dropped by the queue do not count; packets lost on the
+/// link do.
 ///
 /// ```
 /// use lightlag_core::Duration;
@@ -28,75 +24,49 @@ const BITS: u32 = 5;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Waits {
-    count: u64,
-    /// Nanoseconds.
+    /// Sum of the waiting times in nanoseconds.
     total: u128,
-    longest: Duration,
-    /// Grows up to the longest wait: most links have no queue.
-    bins: Vec<u32>,
+    /// Histogram of the waiting times in nanoseconds. It is short for links without a queue, which are the majority.
+    histogram: Histogram<5>,
 }
 
 impl Waits {
-    /// Notes that a packet with these flags has waited this long.
+    /// Records the waiting time of a packet with these flags, if the packet carries payload.
     #[cold]
     #[inline(never)]
     pub fn note(&mut self, flags: PacketFlags, wait: Duration) {
         if !flags.carries_payload() {
             return;
         }
-        self.count += 1;
         self.total += u128::from(wait.as_nanos());
-        self.longest = self.longest.max(wait);
-        let bin = bin_of(wait.as_nanos());
-        if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, 0);
-        }
-        self.bins[bin] = self.bins[bin].saturating_add(1);
+        self.histogram.add(wait.as_nanos(), wait.as_nanos());
     }
 
-    /// Number of packets counted.
+    /// Returns the number of packets recorded.
     pub fn count(&self) -> u64 {
-        self.count
+        self.histogram.total()
     }
 
-    /// The exact mean; `None` without a packet.
+    /// Returns the exact mean; `None` if no packet was recorded.
     pub fn mean(&self) -> Option<Duration> {
-        let mean = self.total.checked_div(u128::from(self.count))?;
+        let mean = self.total.checked_div(u128::from(self.count()))?;
         Some(Duration::from_nanos(mean as u64))
     }
 
-    /// The exact maximum; `None` without a packet.
+    /// Returns the exact maximum; `None` if no packet was recorded.
     pub fn longest(&self) -> Option<Duration> {
-        (self.count > 0).then_some(self.longest)
+        (self.count() > 0).then(|| Duration::from_nanos(self.histogram.max()))
     }
 
-    /// The wait that the share `share` of the packets does not exceed (nearest rank); `None` without a packet.
+    /// Returns the quantile `share` of the waiting times (nearest rank); `None` if no packet was recorded.
     ///
     /// # Panics
     /// If the share is not in [0, 1].
     pub fn quantile(&self, share: f64) -> Option<Duration> {
-        assert!((0.0..=1.0).contains(&share), "{share} is not a share");
-        let rank = ((share * self.count as f64).ceil() as u64).max(1);
-        let mut below = 0;
-        let bin = self.bins.iter().position(|count| {
-            below += u64::from(*count);
-            below >= rank
-        })?;
-        Some(Duration::from_nanos(middle_of(bin)).min(self.longest))
+        assert!((0.0..=1.0).contains(&share), "{share} is not a fraction from 0 to 1");
+        let (first, width) = self.histogram.quantile(share)?.range();
+        Some(Duration::from_nanos((first + width / 2).min(self.histogram.max())))
     }
-}
-
-/// The bin of this many nanoseconds. Below 64 each number has its own.
-fn bin_of(nanos: u64) -> usize {
-    let shift = (u64::BITS - BITS - 1).saturating_sub(nanos.leading_zeros());
-    (u64::from(shift) * PER_OCTAVE + (nanos >> shift)) as usize
-}
-
-/// The middle of a bin in nanoseconds.
-fn middle_of(bin: usize) -> u64 {
-    let bin = bin as u64;
-    let shift = (bin / PER_OCTAVE).saturating_sub(1);
-    ((bin - shift * PER_OCTAVE) << shift) + ((1 << shift) >> 1)
 }
 
 #[cfg(test)]
@@ -120,8 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_time_has_a_bin() {
-        assert_eq!(bin_of(u64::MAX), 1_919);
+    fn the_maximum_time_has_a_bin() {
         assert_eq!(data(&[u64::MAX]).longest(), Some(Duration::from_nanos(u64::MAX)));
     }
 
@@ -132,8 +101,9 @@ mod tests {
         assert_eq!([0.0, 0.5, 0.51, 0.75, 0.76, 1.0].map(quantile), [0, 0, 10, 10, 20, 20].map(Some));
     }
 
-    /// The share of the packets of an M/D/1 queue that wait no longer than `wait` (Erlang 1909): packets come at
-    /// `rate` a second, each takes a second. (1−ρ) Σ_k (λ(k−t))^k / k! · e^(−λ(k−t)), k from 0 to ⌊t⌋.
+    /// Returns the fraction of packets in an M/D/1 queue that wait no longer than `wait` seconds (Erlang 1909). Packets
+    /// arrive at `rate` per second, and the service time is one second. (1−ρ) Σ_k (λ(k−t))^k / k! · e^(−λ(k−t)), k from
+    /// 0 to ⌊t⌋.
     fn erlang(rate: f64, wait: f64) -> f64 {
         let term = |k: u32| {
             let x = rate * (f64::from(k) - wait);
@@ -174,14 +144,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn bins_are_in_order_and_narrow(nanos in any::<u64>()) {
-            let (middle, bin) = (middle_of(bin_of(nanos)), bin_of(nanos));
-            prop_assert!(middle.abs_diff(nanos) <= nanos / 64, "{middle} for {nanos}");
-            prop_assert_eq!(bin_of(middle), bin);
-            prop_assert!(nanos == u64::MAX || bin_of(nanos + 1) - bin <= 1);
-        }
-
         #[test]
         fn quantiles_are_within_a_64th_of_the_sorted_waits(
             mut waits in prop::collection::vec(0_u64..10_000_000_000, 1..300),

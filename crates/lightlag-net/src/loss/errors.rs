@@ -1,11 +1,11 @@
-//! Errors: wrong packets, and wrong bits of which one loses a packet.
+//! Independent packet errors, and bit errors, where a single wrong bit loses the packet.
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Instant, Probability, RandomStream};
 
-/// The packet error rate of a frame of `size` bytes under a bit error rate.
+/// Returns the packet error rate of a frame of `size` bytes under a bit error rate.
 pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probability {
     let ln_frame_ok = size.bits() as f64 * libm::log1p(-bit_error_rate.value());
     Probability::new(-libm::expm1(ln_frame_ok)).unwrap_or(Probability::ZERO)
@@ -14,7 +14,7 @@ pub fn packet_error_rate(bit_error_rate: Probability, size: Bytes) -> Probabilit
 /// Each packet is lost with this probability.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PacketErrors {
-    /// The probability.
+    /// Probability that a packet is lost.
     pub rate: Probability,
 }
 
@@ -37,7 +37,7 @@ impl Law for PacketErrors {
 /// Each bit is wrong with this probability, and one wrong bit loses the packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct BitErrors {
-    /// The probability.
+    /// Probability that a bit is wrong.
     pub bit_error_rate: Probability,
 }
 
@@ -58,7 +58,7 @@ impl Law for BitErrors {
     }
 }
 
-/// Draws for packets.
+/// Running process of packet errors.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     threshold: u64,
@@ -77,11 +77,11 @@ impl Process<Probability> for Packets {
     }
 }
 
-/// Draws for the bits of packets.
+/// Running process of bit errors.
 #[derive(Clone, Debug)]
 pub(super) struct Bits {
     ln_bit_ok: f64,
-    /// The size of the last frame, and the threshold of frames of that size.
+    /// Size of the last frame in bytes.
     size: u64,
     threshold: u64,
 }

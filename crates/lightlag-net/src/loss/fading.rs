@@ -1,4 +1,4 @@
-//! Fading: a channel that is good and bad in turn, for exponential times.
+//! Fading: a channel that alternates between a good and a bad state, each with exponentially distributed durations.
 
 use super::{Dwell, GilbertElliott, Law, Loss};
 use lightlag_core::params::{self, Described, Parameter, Setting};
@@ -7,9 +7,9 @@ use lightlag_core::{Duration, Probability};
 /// One state of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChannelState {
-    /// Its mean duration.
+    /// Mean time that the channel stays in this state.
     pub mean_time: Duration,
-    /// Probability that a packet is lost meanwhile.
+    /// Probability that a packet is lost in this state.
     pub loss: Probability,
 }
 
@@ -19,28 +19,28 @@ impl ChannelState {
     }
 
     fn settings() -> Vec<Setting<Self>> {
-        let refusal = "0 s is no time; write how long the state lasts on average";
+        let refusal = "0 s is not a valid duration; write the mean duration of the state";
         vec![
             Setting::time_above_zero("mean_time", |state: &mut Self| &mut state.mean_time, refusal)
-                .about("Its mean duration.")
-                .required("say how long it lasts on average, such as \"200 ms\""),
+                .about("Mean duration of the state.")
+                .required("specify the mean duration of the state, such as \"200 ms\""),
             Setting::probability("loss", |state: &mut Self| &mut state.loss)
-                .about("Probability that a packet is lost meanwhile."),
+                .about("Probability that a packet is lost in this state."),
         ]
     }
 }
 
-/// A channel that is good and bad in turn.
+/// A channel that alternates between a good and a bad state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fading {
-    /// Most of the time.
+    /// Good state.
     pub good: ChannelState,
-    /// Some of the time.
+    /// Bad state.
     pub bad: ChannelState,
 }
 
 impl Default for Fading {
-    /// Nothing is lost in the good state, and everything in the bad one.
+    /// No packet is lost in the good state, and every packet is lost in the bad state.
     fn default() -> Self {
         Self { good: ChannelState::losing(0.0), bad: ChannelState::losing(1.0) }
     }
@@ -49,19 +49,19 @@ impl Default for Fading {
 const EXAMPLE: &str = "{ mean_time = \"200 ms\", loss = 0.5 }";
 
 impl Described for Fading {
-    const ABOUT: &'static str =
-        "a channel that is good and bad in turn (Gilbert-Elliott), each for exponential times with this mean";
+    const ABOUT: &'static str = "a channel that alternates between a good and a bad state (Gilbert-Elliott), with \
+                                 exponential durations of the given means";
 
     fn settings() -> Vec<Setting<Self>> {
-        let remedy = "say how long it lasts and what it loses: { mean_time = \"200 ms\", loss = 0.5 }";
+        let remedy = "specify its mean duration and its loss probability: { mean_time = \"200 ms\", loss = 0.5 }";
         let states: [fn() -> Vec<Parameter>; 2] = [
             || params::parameters_of(ChannelState::settings(), &Fading::default().good),
             || params::parameters_of(ChannelState::settings(), &Fading::default().bad),
         ];
         let good = Setting::table("good", |law: &mut Self| &mut law.good, ChannelState::settings, states[0], EXAMPLE)
-            .about("The good state: its mean duration, and its losses.");
+            .about("Good state: its mean duration and its loss probability.");
         let bad = Setting::table("bad", |law: &mut Self| &mut law.bad, ChannelState::settings, states[1], EXAMPLE)
-            .about("The bad state: its mean duration, and its losses.");
+            .about("Bad state: its mean duration and its loss probability.");
         vec![good.required(remedy), bad.required(remedy)]
     }
 }

@@ -1,15 +1,15 @@
-//! Losses in bursts: a channel that is good for a while, then bad for a while.
+//! Bursts of losses: a channel that alternates between a good and a bad state.
 //!
-//! E. N. Gilbert, *Capacity of a burst-noise channel*, Bell System Technical Journal 39, 1960; E. O. Elliott, *Estimates
-//! of error rates for codes on burst-noise channels*, the same 42, 1963. A chain of two states, and a loss probability in
-//! each. The chain moves either
+//! E. N. Gilbert, *Capacity of a burst-noise channel*, Bell System Technical Journal 39, 1960; E. O. Elliott,
+//! *Estimates of error rates for codes on burst-noise channels*, the same journal, vol. 42, 1963. The model is a Markov
+//! chain with two states, each with a loss probability. The state changes either
 //!
-//! - with time: the sojourns in a state are exponential, whether packets pass or not; or
-//! - with packets: before each packet, from good to bad with p and from bad to good with r. The share of bad packets is
-//!   p / (p + r), the mean run of them 1 / r.
+//! - with time: the sojourn times are exponential, whether packets are sent or not; or
+//! - with packets: before each packet, from good to bad with p and from bad to good with r. The fraction of packets in
+//!   the bad state is p / (p + r), in runs of 1 / r packets on average.
 //!
-//! It begins in its stationary distribution. Its states have a random stream of their own: a channel that moves with time
-//! has its fades at the same moments, whatever is sent over it.
+//! The chain starts in its stationary distribution. The states have a separate random stream, so that a channel that
+//! changes with time has its fades at the same moments, whatever traffic is sent over it.
 
 use super::registry::{Draw, Process};
 use lightlag_core::{Duration, Instant, Probability, RandomStream};
@@ -17,7 +17,7 @@ use lightlag_core::{Duration, Instant, Probability, RandomStream};
 /// A channel with a good and a bad state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Changes of the state.
+    /// Rule for changes of the state.
     pub dwell: Dwell,
     /// Probability that a packet is lost in the good state.
     pub good_loss: Probability,
@@ -25,31 +25,32 @@ pub struct GilbertElliott {
     pub bad_loss: Probability,
 }
 
-/// Changes of the state of a channel.
+/// Rule for changes of the state of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Dwell {
-    /// With time.
+    /// The state changes with time.
     Time {
-        /// The mean sojourn in the good state, above zero.
+        /// Mean sojourn time in the good state, above zero.
         good: Duration,
-        /// The mean sojourn in the bad state, above zero.
+        /// Mean sojourn time in the bad state, above zero.
         bad: Duration,
     },
-    /// With packets.
+    /// The state may change before each packet.
     Packets {
-        /// From good to bad, before each packet.
+        /// Probability of a change from good to bad, before each packet.
         worsens: Probability,
-        /// From bad to good, before each packet; above zero.
+        /// Probability of a change from bad to good, before each packet; above zero.
         recovers: Probability,
     },
 }
 
 impl GilbertElliott {
-    /// The channel that loses the share `mean` of all packets in runs of `burst` packets on average: all packets of the bad
-    /// state, none of the good one. With r = 1 / burst and p = mean / (burst · (1 − mean)), the share is p / (p + r).
+    /// Returns the channel that loses the fraction `mean` of all packets, in runs of `burst` packets on average: it
+    /// loses all packets in the bad state, and none in the good state. With r = 1 / burst and p = mean / (burst · (1 −
+    /// mean)), the fraction is p / (p + r).
     ///
-    /// `None` if there is none: a run has at least one packet, and at least one packet passes between two runs, so the
-    /// mean run is not below mean / (1 − mean).
+    /// `None` if there is no such channel: a run has at least one packet, and at least one packet gets through between
+    /// two runs, so `burst` cannot be below 1 or below mean / (1 − mean).
     pub fn from_bursts(mean: Probability, burst: f64) -> Option<Self> {
         let reachable = burst >= 1.0 && burst.is_finite() && mean.value() < 1.0;
         let worsens = mean.value() / (burst * (1.0 - mean.value()));
@@ -61,7 +62,7 @@ impl GilbertElliott {
         Some(Self { dwell, good_loss: Probability::ZERO, bad_loss: Probability::new(1.0)? })
     }
 
-    /// The share of time, or of packets, in the bad state.
+    /// Returns the fraction of time, or of packets, in the bad state.
     fn bad_share(&self) -> f64 {
         let (to_bad, to_good) = match self.dwell {
             Dwell::Time { good, bad } => (bad.as_secs_f64(), good.as_secs_f64()),
@@ -71,29 +72,30 @@ impl GilbertElliott {
     }
 }
 
-/// After so many mean cycles without a packet the state is drawn anew: of where it began nothing is left, and following
-/// it would take longer than the run.
+/// Number of mean cycles without a packet that make the channel forget its state. The state is then drawn from the
+/// stationary distribution, since simulating all changes would take longer than the run.
 const FORGOTTEN: f64 = 100_000.0;
 
-/// A channel at work.
+/// State of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     model: GilbertElliott,
     states: RandomStream,
     is_bad: bool,
-    /// When the present state ends, of a channel that moves with time.
+    /// End of the current state, if the state changes with time.
     until: Instant,
 }
 
 impl Channel {
-    /// A channel from `start` on; its states are drawn from `states`.
+    /// Returns a channel that starts at `start`; its states are drawn from `states`.
     fn new(model: GilbertElliott, start: Instant, states: RandomStream) -> Self {
         let mut channel = Self { model, states, is_bad: false, until: Instant::MAX };
         channel.begin(start);
         channel
     }
 
-    /// Draws the state from the stationary distribution. What is left of an exponential sojourn is exponential, too.
+    /// Draws the state from the stationary distribution. The remaining part of an exponential sojourn time is
+    /// exponential as well.
     fn begin(&mut self, now: Instant) {
         self.is_bad = self.states.uniform() < self.model.bad_share();
         if let Dwell::Time { good, bad } = self.model.dwell {
@@ -101,7 +103,8 @@ impl Channel {
         }
     }
 
-    /// Whether the packet that starts at `now`, not before the one before, is lost. One number is drawn of `losses`.
+    /// Returns true if the packet whose transmission starts at `now` is lost. Must be called in the order of time.
+    /// Draws one number from `losses`.
     fn loses(&mut self, now: Instant, losses: &mut RandomStream) -> bool {
         match self.model.dwell {
             Dwell::Time { good, bad } => {
@@ -148,20 +151,21 @@ mod tests {
         (RandomStream::new(1, "states"), RandomStream::new(1, "losses"))
     }
 
-    /// The lost ones of a million packets, `gap` apart.
+    /// Returns, for each of a million packets at intervals of `gap`, whether it is lost.
     fn lost(model: GilbertElliott, gap: Duration) -> Vec<bool> {
         let (states, mut losses) = streams();
         let mut channel = Channel::new(model, Instant::ZERO, states);
         (0..PACKETS).map(|n| channel.loses(Instant::ZERO + gap * n, &mut losses)).collect()
     }
 
-    /// The lengths of the runs of lost packets.
+    /// Returns the lengths of the runs of lost packets.
     fn runs(lost: &[bool]) -> Vec<f64> {
         lost.split(|lost| !lost).map(|run| run.len() as f64).filter(|run| *run > 0.0).collect()
     }
 
-    /// Asserts the share of lost packets and the mean run of them, each within its 99 % interval, of a channel that loses
-    /// everything in the bad state and nothing in the good one, with these probabilities between two packets.
+    /// Asserts that the fraction of lost packets and their mean run length are within their 99 % intervals, for a
+    /// channel that loses all packets in the bad state and none in the good one. `p` and `r` are its transition
+    /// probabilities between two packets.
     fn check(lost: &[bool], p: f64, r: f64) {
         let (n, share) = (lost.len() as f64, p / (p + r));
         let observed = lost.iter().filter(|lost| **lost).count() as f64 / n;
@@ -176,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_have_the_share_and_the_length_that_were_asked_for() {
+    fn bursts_have_the_requested_fraction_and_length() {
         for (mean, burst) in [(0.01, 5.0), (0.001, 20.0), (0.3, 1.5), (0.5, 1.0)] {
             let model = GilbertElliott::from_bursts(probability(mean), burst).unwrap();
             check(&lost(model, Duration::ZERO), mean / (burst * (1.0 - mean)), 1.0 / burst);
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_too_short_for_the_share_do_not_exist() {
+    fn runs_too_short_for_the_fraction_do_not_exist() {
         for (mean, burst) in [(0.01, 0.5), (0.9, 2.0), (1.0, 1e9), (0.1, f64::NAN), (0.1, f64::INFINITY)] {
             assert_eq!(GilbertElliott::from_bursts(probability(mean), burst), None, "{mean}, {burst}");
         }
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn sojourns_have_the_share_and_the_length_that_were_asked_for() {
+    fn sojourns_have_the_requested_fraction_and_length() {
         let (good, bad, gap) = (Duration::from_secs(1), Duration::from_millis(50), Duration::from_millis(2));
         let dwell = Dwell::Time { good, bad };
         let model = GilbertElliott { dwell, good_loss: Probability::ZERO, bad_loss: probability(1.0) };

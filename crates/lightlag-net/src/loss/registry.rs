@@ -1,66 +1,67 @@
-//! The models by name: what a scenario may say of each, and what draws for it.
+//! Registry of the loss models: their settings in a scenario, and their processes.
 
 use super::Loss;
 use crate::PacketFlags;
 use lightlag_core::params::Described;
 use lightlag_core::{Instant, RandomStream};
 
-/// A loss model as asked for. Its keys tell it from the others.
+/// A loss model as configured. A scenario selects it by its keys.
 pub trait Law: Described {
-    /// Another name of its key, where it has one key.
+    /// Alternative name of the key, if the model has a single key.
     const ALIAS: Option<&'static str> = None;
 
-    /// Whether it names single packets, so that a link has it from the start or never.
+    /// Whether the model loses specific packets. A link then has the model from the start, or never.
     const NAMES_PACKETS: bool = false;
 
-    /// The key of a value that does not go with the others, and the reason, if there is one; `shown` has the value of a key
-    /// as it was given.
+    /// Returns the key whose value cannot be combined with the others, and the reason; `None` if all values are valid.
+    /// `shown` returns the value of a key as it was given.
     fn refuses(&self, _shown: &dyn Fn(&str) -> String) -> Option<(&'static str, String)> {
         None
     }
 
-    /// The model that a link runs.
+    /// Returns the loss model for the link.
     fn loss(&self) -> Loss;
 }
 
-/// A packet of which is drawn whether it is lost.
+/// A packet whose loss is to be decided.
 #[derive(Clone, Copy)]
 pub(super) struct Draw {
-    /// When its transmission starts, or when it comes to the link.
+    /// Start of the packet's transmission, or its arrival at the link.
     pub(super) start: Instant,
-    /// Bytes of its frame.
+    /// Size of the packet's frame in bytes.
     pub(super) size: u64,
     pub(super) flags: PacketFlags,
 }
 
-/// A model with parameters `C` at work.
+/// Running process of a model with parameters `C`.
 pub(super) trait Process<C> {
-    /// Whether it draws at random.
+    /// Whether losses are random.
     const DRAWS: bool;
 
-    /// The process from `from` on; states of a channel are drawn from `states`.
+    /// Returns the process, starting at `from`. Channel states are drawn from `states`.
     fn new(config: &C, from: Instant, states: RandomStream) -> Self;
 
-    /// Whether a packet, not before the one before, is lost.
+    /// Returns true if a packet is lost. Must be called in the order of time.
     fn loses(&mut self, packet: Draw, random: &mut RandomStream) -> bool;
 }
 
-/// Makes the enums of models, as configured and at work, from a line for each.
+/// Declares the enums of models, as configured and as running processes, with one line each.
 macro_rules! models {
     ($($(#[$doc:meta])* $variant:ident($config:ty) => $process:ty;)*) => {
         /// A loss model, as configured.
         #[derive(Clone, PartialEq, Debug, Default)]
         pub enum Loss {
-            /// Nothing is lost.
+            /// No losses.
             #[default]
             None,
             $($(#[$doc])* $variant($config),)*
-            /// Each of these from its time on, the first from zero on. Ascending; none of them changes itself.
+            /// A timetable of models in ascending order of time, which starts at zero. None of the models is itself a
+            /// timetable.
             Changing(Arc<[(Instant, Loss)]>),
         }
 
         impl Loss {
-            /// Whether it draws at random which packets are lost.
+            /// Returns true if losses are random.
             pub fn draws(&self) -> bool {
                 match self {
                     Self::None => false,
@@ -78,7 +79,7 @@ macro_rules! models {
         }
 
         impl Model {
-            /// A model that starts at `from`, with channel states from `states`.
+            /// Returns a process that starts at `from`. Channel states are drawn from `states`.
             fn new(loss: &Loss, from: Instant, states: RandomStream) -> Self {
                 match loss {
                     $(Loss::$variant(config) => Self::$variant(Process::new(config, from, states)),)*
@@ -98,11 +99,11 @@ macro_rules! models {
     };
 }
 
-/// Makes the enum of models as asked for from a line for each.
+/// Declares the enum of configured models, with one line each.
 macro_rules! laws {
     ($($variant:ident, $name:literal, $law:ty;)*) => {
         lightlag_core::registry! {
-            /// Losses as asked for. The name of a model is the first of its keys.
+            /// A loss model as configured. Its name is the first of its keys.
             #[derive(Clone, PartialEq, Debug)]
             pub enum LossLaw {
                 $($variant, $name, $law;)*
@@ -110,29 +111,29 @@ macro_rules! laws {
         }
 
         impl LossLaw {
-            /// Another name of its key, where it has one key.
+            /// Returns the alternative name of the key, if the model has a single key.
             pub fn alias(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$variant(_) => <$law as Law>::ALIAS,)*
                 }
             }
 
-            /// Whether it names single packets.
+            /// Returns true if the model loses specific packets.
             pub fn names_packets(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$law as Law>::NAMES_PACKETS,)*
                 }
             }
 
-            /// The key of a value that does not go with the others, and the reason, if there is one; `shown` has the value of
-            /// a key as it was given.
+            /// Returns the key whose value cannot be combined with the others, and the reason; `None` if all values are
+            /// valid. `shown` returns the value of a key as it was given.
             pub fn refuses(&self, shown: &dyn Fn(&str) -> String) -> Option<(&'static str, String)> {
                 match self {
                     $(Self::$variant(law) => law.refuses(shown),)*
                 }
             }
 
-            /// The model that a link runs.
+            /// Returns the loss model for the link.
             pub fn loss(&self) -> Loss {
                 match self {
                     $(Self::$variant(law) => law.loss(),)*

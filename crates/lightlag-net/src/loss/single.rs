@@ -1,17 +1,17 @@
-//! Single packets, named by a time or by their number.
+//! Losses of specific packets, which are given by times or by their numbers.
 
 use super::registry::{Draw, Process};
 use super::{Law, Loss};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream};
 
-/// The most packets that can be named one by one.
+/// Maximum length of a list of packet numbers.
 const MOST_NUMBERS: usize = 10_000_000;
 
-/// The first packet whose transmission starts at or after each of these times.
+/// Loss of the first packet whose transmission starts at or after each of these times.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Times {
-    /// The times, in any order.
+    /// Times, in any order.
     pub at: Vec<Duration>,
 }
 
@@ -21,7 +21,7 @@ impl Described for Times {
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::times("at", |law: &mut Self| &mut law.at)
-                .about("Times at which the next packet is lost, in any order."),
+                .about("Times in any order; the next packet after each time is lost."),
         ]
     }
 }
@@ -36,16 +36,17 @@ impl Law for Times {
     }
 }
 
-/// The packets with these numbers: those that carry payload are counted from 1 where losses are drawn.
+/// Loss of the packets with these numbers. Packets with payload are numbered from 1, at the point where losses are
+/// drawn.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Numbers {
-    /// The numbers, in any order.
+pub struct PacketNumbers {
+    /// Numbers of the packets, in any order.
     pub packets: Vec<u64>,
 }
 
-impl Described for Numbers {
+impl Described for PacketNumbers {
     const ABOUT: &'static str =
-        "packets with these numbers: those with payload are counted from 1, retransmissions too";
+        "packets with these numbers: packets with payload, including retransmissions, are counted from 1";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -55,7 +56,7 @@ impl Described for Numbers {
     }
 }
 
-impl Law for Numbers {
+impl Law for PacketNumbers {
     const NAMES_PACKETS: bool = true;
 
     fn loss(&self) -> Loss {

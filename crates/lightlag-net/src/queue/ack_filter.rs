@@ -1,31 +1,31 @@
-//! First in, first out, with fewer ACKs: for the slow direction of an asymmetric path (RFC 3449 §5.2).
+//! A first-in, first-out queue that reduces the number of ACKs, for the slow direction of an asymmetric path (RFC 3449
+//! §5.2).
 //!
-//! The transport marks packets that carry only a cumulative acknowledgement, and more than the packet before
-//! ([`PacketFlags::supersedes`](crate::PacketFlags::supersedes)); no other packet is ever touched. Two remedies apply,
-//! alone or together:
+//! The transport marks packets whose only content is a cumulative ACK, which acknowledges more than the previous packet
+//! ([`PacketFlags::supersedes`](crate::PacketFlags::supersedes)). No other packet is ever affected. Two mechanisms
+//! apply, separately or combined:
 //!
-//! - Filtering (§5.2.1): such a packet replaces the waiting one of its flow, if that is such a packet, too, and the
-//!   last of its flow in the queue. It takes the place in the queue: an ACK that went to the tail each time could be
-//!   delayed for ever. After a duplicate ACK, a selective one or data nothing is replaced, as in CAKE, because their
-//!   number and order carry information.
+//! - Filtering (§5.2.1): such a packet replaces the last packet of its flow in the queue, if that is also such a
+//!   packet. It takes the same queue slot: an ACK that moved to the tail each time could be delayed forever. Duplicate
+//!   ACKs, selective ACKs and data are never replaced, as in CAKE, because their number and order carry information.
 //! - Decimation (§5.2.2): only every `every`-th such packet of a flow joins the queue.
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting, bytes, withdraw};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, QueueLimit, QueuedPacket, Verdicts, bytes, withdraw};
 use crate::{EndpointId, LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The largest decimation.
+/// Maximum value of `every`.
 const MOST_THINNED: u32 = 1_000;
 
-/// The treatment of ACKs that report only a number.
+/// Parameters of the ACK filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFilterConfig {
-    /// Whether a later one replaces one that waits.
+    /// Whether a later ACK replaces a queued one.
     pub filter: bool,
-    /// One in this many joins the queue; 1 keeps all.
+    /// Decimation: one of this number of ACKs joins the queue; 1 accepts all.
     pub every: u32,
 }
 
@@ -36,9 +36,9 @@ impl Default for AckFilterConfig {
 }
 
 impl Described for AckFilterConfig {
-    const ABOUT: &'static str = "Drop-tail with fewer ACKs, for the slow direction of an asymmetric path. A cumulative ACK takes the place \
-         of the one of its flow that waits, unless filter is false; of every so many such ACKs only one joins the \
-         queue. Duplicate and selective ACKs stay (RFC 3449 §5.2).";
+    const ABOUT: &'static str = "Drop-tail with fewer ACKs, for the slow direction of an asymmetric path. A cumulative \
+                                 ACK replaces the queued one of its flow, unless filter is false; only one in `every` \
+                                 such ACKs joins the queue. Duplicate and selective ACKs stay (RFC 3449 §5.2).";
 
     fn settings() -> Vec<Setting<Self>> {
         let keeps_all = |config: &Self| {
@@ -51,17 +51,17 @@ impl Described for AckFilterConfig {
                 |config: &mut Self| &mut config.every,
                 MOST_THINNED,
                 "a number of ACKs",
-                ", of which one is kept",
+                ", one of which joins the queue",
             )
-            .about("One in this many joins the queue; 1 keeps all."),
+            .about("Only one in this number of ACKs joins the queue; 1 accepts all."),
             Setting::flag("filter", |config: &mut Self| &mut config.filter)
-                .about("Whether a later one replaces one that waits.")
+                .about("Whether a later ACK replaces a queued one.")
                 .checked(keeps_all),
         ]
     }
 }
 
-impl Kind for AckFilterConfig {
+impl DisciplineKind for AckFilterConfig {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
@@ -80,18 +80,18 @@ impl Config for AckFilterConfig {
 pub struct AckFilter<B> {
     config: AckFilterConfig,
     limit: QueueLimit,
-    packets: VecDeque<Waiting<B>>,
+    packets: VecDeque<QueuedPacket<B>>,
     bytes: u64,
-    /// Number of packets that have left, which is the number of the first one that waits.
+    /// Number of packets that have left, which is also the index of the first waiting packet.
     left: u64,
-    /// The number of the last packet of each flow, which waits if it has not left.
+    /// Index of the last packet of each flow. The packet waits if its index is at least `left`.
     last: BTreeMap<EndpointId, u64>,
-    /// Number of packets of each flow dropped since the last one kept.
+    /// Number of packets of each flow that were dropped since the last one that was queued.
     skipped: BTreeMap<EndpointId, u32>,
 }
 
 impl<B: Clone> AckFilter<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(config: AckFilterConfig, limit: QueueLimit) -> Self {
         Self {
             config,
@@ -104,14 +104,14 @@ impl<B: Clone> AckFilter<B> {
         }
     }
 
-    /// Whether this packet is dropped.
+    /// Returns true if decimation drops this packet.
     fn skips(&mut self, to: EndpointId) -> bool {
         let skipped = self.skipped.entry(to).or_default();
         *skipped = (*skipped + 1) % self.config.every;
         *skipped != 0
     }
 
-    /// The waiting packet that this one may replace.
+    /// Returns the waiting packet that `packet` may replace, if there is one.
     fn superseded(&mut self, packet: &Packet<B>) -> Option<&mut Packet<B>> {
         let at = self.last.get(&packet.to)?.checked_sub(self.left)?;
         let waiting = &mut self.packets.get_mut(at as usize)?.packet;
@@ -141,10 +141,10 @@ impl<B: Clone + Send> Discipline<B> for AckFilter<B> {
             self.last.insert(packet.to, self.left + self.packets.len() as u64);
         }
         self.bytes += u64::from(packet.size);
-        self.packets.push_back(Waiting { since: now, packet });
+        self.packets.push_back(QueuedPacket { since: now, packet });
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let first = self.packets.pop_front()?;
         self.left += 1;
         self.bytes -= u64::from(first.packet.size);

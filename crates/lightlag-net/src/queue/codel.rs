@@ -1,13 +1,13 @@
 //! CoDel: drops at the head of the queue once packets have waited longer than a target for an interval.
 //!
-//! RFC 8289 §5. A packet that has waited less than the target, or leaves no more than one packet of the largest size
-//! behind, shows that the queue is good. When the queue has not been good for an interval, a packet is dropped, and
-//! from then on one each `interval / sqrt(count)` until it is good again. A new dropping state that starts within 16
-//! intervals after the last one continues from the rate of that one: `count − lastcount` (RFC 8289 §5.6; older texts
-//! have `count − 2`).
+//! RFC 8289 §5. The queue is good if the packet at the head has waited less than the target, or if no more than one
+//! packet of the maximum size remains in the queue. When the queue has not been good for an interval, a packet is
+//! dropped, and thereafter one every `interval / sqrt(count)` until it is good again. A new dropping state that starts
+//! within 16 intervals after the last one continues with the last drop rate: `count − lastcount` (RFC 8289 §5.6; older
+//! texts have `count − 2`).
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
@@ -15,11 +15,11 @@ use lightlag_core::{Duration, Instant, RandomStream, Rate};
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CoDelConfig {
-    /// The acceptable persistent wait of packets.
+    /// Acceptable persistent waiting time of packets.
     pub target: Duration,
-    /// Time for which they may wait longer: about the largest round trip of the flows.
+    /// Time for which packets may wait longer than the target: about the maximum round-trip time of the flows.
     pub interval: Duration,
-    /// Whether packets are marked if possible.
+    /// Whether packets that support ECN are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -31,21 +31,23 @@ impl Default for CoDelConfig {
 }
 
 impl Described for CoDelConfig {
-    const ABOUT: &'static str = "Drops when packets wait too long. Once the wait exceeds target for a whole interval, at times that come \
-         closer and closer; with ecn it marks instead (RFC 8289).";
+    const ABOUT: &'static str = "Drops packets that wait too long. After the waiting time has exceeded target for an \
+                                 entire interval, it drops at decreasing intervals; with ecn it marks instead (RFC \
+                                 8289).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::time("target", |config: &mut Self| &mut config.target)
-                .about("The acceptable persistent wait of packets."),
+                .about("Acceptable persistent waiting time of packets."),
             Setting::time("interval", |config: &mut Self| &mut config.interval)
-                .about("Time for which they may wait longer: about the largest round trip of the flows."),
-            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
+                .about("Time for which they may wait longer: about the maximum round trip of the flows."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn)
+                .about("Whether packets are marked, if possible, instead of dropped."),
         ]
     }
 }
 
-impl Kind for CoDelConfig {
+impl DisciplineKind for CoDelConfig {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
@@ -63,25 +65,26 @@ impl Config for CoDelConfig {
     }
 }
 
-/// The state of CoDel, apart from its queue.
+/// State of CoDel, separate from its queue.
 #[derive(Clone, Debug)]
-pub struct Control {
+pub struct CodelState {
     config: CoDelConfig,
-    /// Time at which packets will have waited too long for an interval; `None` while the queue is good.
+    /// End of the current interval: packets will then have waited too long for an entire interval. `None` while the
+    /// queue is good.
     first_above: Option<Instant>,
     dropping: bool,
     /// Time of the next drop.
     drop_next: Instant,
-    /// Packets dropped in this dropping state.
+    /// Number of packets dropped in this dropping state.
     count: u64,
-    /// The value of `count` at the start of this dropping state.
+    /// Value of `count` at the start of this dropping state.
     last_count: u64,
-    /// The largest packet so far.
+    /// Size of the largest packet so far in bytes.
     largest: u16,
 }
 
-impl Control {
-    /// The control of an empty queue.
+impl CodelState {
+    /// Returns the state of an empty queue.
     pub fn new(config: CoDelConfig) -> Self {
         Self {
             config,
@@ -94,19 +97,19 @@ impl Control {
         }
     }
 
-    /// Notes the size of a packet that comes.
+    /// Records the size of a packet that arrives.
     pub fn see(&mut self, size: u16) {
         self.largest = self.largest.max(size);
     }
 
-    /// Time of the drop after one at `from`.
+    /// Returns the time of the drop that follows a drop at `from`.
     fn control_law(&self, from: Instant) -> Instant {
         let interval = self.config.interval.as_secs_f64();
         from + Duration::from_secs_f64(interval / (self.count as f64).sqrt())
     }
 
-    /// The next packet of `fifo`, and whether it may be dropped.
-    fn next<B: Clone>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(Waiting<B>, bool)> {
+    /// Returns the next packet of `fifo`, and whether it may be dropped.
+    fn next<B: Clone>(&mut self, now: Instant, fifo: &mut Fifo<B>) -> Option<(QueuedPacket<B>, bool)> {
         let Some(first) = fifo.pop() else {
             self.first_above = None;
             return None;
@@ -122,8 +125,13 @@ impl Control {
         Some((first, may_drop))
     }
 
-    /// Marks a packet if possible, otherwise drops it. Returns the packet if it was kept.
-    fn hit<B: Clone>(&self, now: Instant, mut first: Waiting<B>, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    /// Marks a packet if it supports ECN, and otherwise drops it. Returns the packet if it was not dropped.
+    fn hit<B: Clone>(
+        &self,
+        now: Instant,
+        mut first: QueuedPacket<B>,
+        verdicts: &mut Verdicts<B>,
+    ) -> Option<QueuedPacket<B>> {
         if self.config.ecn && first.packet.ecn().is_capable() {
             verdicts.mark(&mut first.packet);
             return Some(first);
@@ -132,13 +140,13 @@ impl Control {
         None
     }
 
-    /// The packet to transmit now (RFC 8289 §5.6).
+    /// Returns the packet to transmit now (RFC 8289 §5.6).
     pub fn dequeue<B: Clone>(
         &mut self,
         now: Instant,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Waiting<B>> {
+    ) -> Option<QueuedPacket<B>> {
         let next = self.next(now, fifo);
         let may_drop = next.as_ref().is_some_and(|(_, may_drop)| *may_drop);
         if self.dropping {
@@ -150,14 +158,14 @@ impl Control {
         }
     }
 
-    /// Drops the packets that are due in the dropping state.
+    /// Continues the dropping state: drops the packets that are due.
     fn go_on<B: Clone>(
         &mut self,
         now: Instant,
-        mut next: Option<(Waiting<B>, bool)>,
+        mut next: Option<(QueuedPacket<B>, bool)>,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Waiting<B>> {
+    ) -> Option<QueuedPacket<B>> {
         loop {
             let first = match next {
                 Some((first, true)) => first,
@@ -185,10 +193,10 @@ impl Control {
     fn begin<B: Clone>(
         &mut self,
         now: Instant,
-        next: Option<(Waiting<B>, bool)>,
+        next: Option<(QueuedPacket<B>, bool)>,
         fifo: &mut Fifo<B>,
         verdicts: &mut Verdicts<B>,
-    ) -> Option<Waiting<B>> {
+    ) -> Option<QueuedPacket<B>> {
         let (first, _) = next?;
         let marked = self.hit(now, first, verdicts);
         let left = marked.or_else(|| self.next(now, fifo).map(|(first, _)| first));
@@ -207,13 +215,13 @@ impl Control {
 pub struct CoDel<B> {
     limit: QueueLimit,
     fifo: Fifo<B>,
-    control: Control,
+    control: CodelState,
 }
 
 impl<B: Clone> CoDel<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(config: CoDelConfig, limit: QueueLimit) -> Self {
-        Self { limit, fifo: Fifo::default(), control: Control::new(config) }
+        Self { limit, fifo: Fifo::default(), control: CodelState::new(config) }
     }
 }
 
@@ -227,7 +235,7 @@ impl<B: Clone + Send> Discipline<B> for CoDel<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         self.control.dequeue(now, &mut self.fifo, verdicts)
     }
 
@@ -250,7 +258,7 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// A queue from which packets of 1000 B leave each millisecond, and in which those of `queued` never end.
+    /// Returns the verdicts of a queue that sends a packet of 1000 B every millisecond, and never empties.
     fn overload(config: CoDelConfig, ecn: Codepoint, millis: u64) -> Verdicts<u32> {
         let (mut codel, mut verdicts) = (CoDel::new(config, QueueLimit::Packets(100_000)), Verdicts::default());
         for _ in 0..50_000 {
@@ -290,7 +298,7 @@ mod tests {
     fn a_queue_below_the_target_or_of_one_packet_is_good() {
         let (mut codel, mut verdicts) =
             (CoDel::new(CoDelConfig::default(), QueueLimit::Packets(100)), Verdicts::default());
-        // One packet waits at all times, for a second each.
+        // One packet waits at any time, for a second each.
         for second in 0..100 {
             codel.enqueue(at(second * 1_000_000), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
             if second > 0 {
@@ -309,8 +317,8 @@ mod tests {
     }
 
     #[test]
-    fn a_second_dropping_state_soon_after_goes_on_at_the_last_rate() {
-        let mut control = Control::new(CoDelConfig::default());
+    fn a_second_dropping_state_soon_after_continues_at_the_last_rate() {
+        let mut control = CodelState::new(CoDelConfig::default());
         let (mut fifo, mut verdicts) = (Fifo::default(), Verdicts::default());
         control.see(1000);
         let fill = |fifo: &mut Fifo<u32>, now: Instant| {
@@ -325,7 +333,7 @@ mod tests {
             ms += 1;
         }
         assert_eq!((control.count, control.last_count), (30, 1));
-        // The queue empties, which ends the dropping state, and fills again at once.
+        // The queue empties, which ends the dropping state, and is immediately filled again.
         while fifo.pop().is_some() {}
         assert!(control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts).is_none());
         assert!(!control.dropping);
@@ -336,7 +344,7 @@ mod tests {
         }
         // 30 − 1: not the older rule of 30 − 2, nor 1.
         assert_eq!(control.count, 29);
-        // Much later it starts anew.
+        // Much later it starts at 1 again.
         while fifo.pop().is_some() {}
         control.dequeue(at(ms * 1_000), &mut fifo, &mut verdicts);
         ms += 5_000;

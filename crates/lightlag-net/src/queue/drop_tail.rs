@@ -1,12 +1,12 @@
-//! First in, first out, up to a limit. A packet that finds the queue full is dropped.
+//! A first-in, first-out queue with a limit. A packet that finds the queue full is dropped.
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 
-/// The requested form of drop-tail.
+/// Settings of drop-tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DropTailChoice {
     /// Whether the packet in transmission counts towards a limit in packets.
@@ -14,7 +14,7 @@ pub struct DropTailChoice {
 }
 
 impl Described for DropTailChoice {
-    const ABOUT: &'static str = "Drops what does not fit.";
+    const ABOUT: &'static str = "Drops packets that do not fit.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -25,15 +25,15 @@ impl Described for DropTailChoice {
     }
 }
 
-impl Kind for DropTailChoice {
+impl DisciplineKind for DropTailChoice {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self
     }
 
-    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
-        match asked {
+    fn limit(self, configured: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        match configured {
             // The packet in transmission occupies one of the places.
             Some(Limit::Packets(packets)) if self.count_in_service => QueueLimit::Packets(packets - 1),
             Some(limit) => QueueLimit::on_link(limit, rate, round_trip),
@@ -54,8 +54,8 @@ impl Config for DropTailChoice {
     }
 }
 
-/// A drop-tail queue. If packets stay in order on the link, [`ComputedLink`](crate::link::ComputedLink) does the same
-/// in less time.
+/// A drop-tail queue. If packets stay in order on the link, [`ComputedLink`](crate::link::ComputedLink) has the same
+/// results and is faster.
 #[derive(Clone, Debug)]
 pub struct DropTail<B> {
     limit: QueueLimit,
@@ -63,7 +63,7 @@ pub struct DropTail<B> {
 }
 
 impl<B: Clone> DropTail<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(limit: QueueLimit) -> Self {
         Self { limit, fifo: Fifo::default() }
     }
@@ -78,7 +78,7 @@ impl<B: Clone + Send> Discipline<B> for DropTail<B> {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         self.fifo.pop()
     }
 

@@ -1,51 +1,53 @@
-//! DualPI2: a short queue for scalable senders beside the classic one, with coupled probabilities.
+//! DualPI2: a short queue for scalable senders in addition to the classic one, with coupled probabilities.
 //!
 //! RFC 9332 and its appendix A. Packets marked ECT(1) or CE go to the low-latency queue, all others to the classic one.
 //! A PI controller adjusts a base probability by the delay of the classic queue:
 //!
 //! `p' ← p' + α (d − target) + β (d − d_old)`, α = 0.1 T / RTT_max², β = 0.3 / RTT_max, T = min(target, RTT_max / 3)
 //!
-//! Classic packets are hit with `p_C = p'²`. Low-latency ones are marked with the larger of `p_CL = k p'` and a ramp of
-//! their waiting time, so that `p_C = (p_CL / k)²` (RFC 9332 §2.1). A Reno window falls with 1/√p, a scalable one with
-//! 1/p, and flows in both queues get similar shares. Hits are evenly spaced, not random (appendix A.1: recur).
+//! Classic packets are marked or dropped (*hit*) with `p_C = p'²`. Low-latency ones are marked with the larger of `p_CL
+//! = k p'` and a ramp of their waiting time, so that `p_C = (p_CL / k)²` (RFC 9332 §2.1). The window of Reno is
+//! proportional to 1/√p, and the window of a scalable sender to 1/p, so flows in both queues get similar rates. Hits
+//! are evenly spaced, not random (appendix A.1: recur).
 //!
-//! Overload (appendix A.2): when p_CL reaches 1, low-latency packets are dropped with p_C too. From p_C = 1/k² on
+//! Overload (appendix A.2): when p_CL reaches 1, low-latency packets are also dropped with p_C. When p_C exceeds 1/k²,
 //! classic packets are dropped even if they could be marked.
 //!
-//! The RFC leaves the scheduler open. Here the low-latency queue comes first, and the classic one gets at least its
-//! share of the bytes while both wait.
+//! The RFC leaves the scheduler open. Here the low-latency queue has precedence, but the classic queue gets at least a
+//! configured fraction of the bytes while packets wait in both.
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, QueuedPacket, Verdicts};
 use crate::limit::{FULL_PACKET, LARGEST};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Probability, RandomStream, Rate};
 
-/// The largest coupling factor.
+/// Maximum coupling factor.
 const LARGEST_COUPLING: f64 = 1_000.0;
-/// The buffer in time at the rate of the link (RFC 9332 appendix A.1).
+/// Size of the buffer, as a time at the rate of the link (RFC 9332 appendix A.1).
 const BUFFER: Duration = Duration::from_millis(250);
 
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualPi2Config {
-    /// The target delay of classic packets.
+    /// Target delay of classic packets.
     pub target: Duration,
-    /// RTT_max, the largest round trip to expect; above zero.
+    /// RTT_max, the maximum expected round-trip time; above zero.
     pub max_rtt: Duration,
-    /// k, at least 1.
+    /// Coupling factor k, at least 1.
     pub coupling: f64,
-    /// Waiting time from which low-latency packets are marked, with a probability that grows from 0.
+    /// Maximum waiting time for which low-latency packets are never marked by the ramp. The probability of a mark grows
+    /// from 0 above it.
     pub min_threshold: Duration,
-    /// Additional waiting time from which all of them are marked.
+    /// Additional waiting time above `min_threshold` until all low-latency packets are marked.
     pub range: Duration,
-    /// The least share of the classic queue while both wait.
+    /// Minimum fraction of the bytes sent from the classic queue while packets wait in both queues.
     pub classic_share: Probability,
 }
 
 impl Default for DualPi2Config {
-    /// RFC 9332 appendix A.1; the classic share is that of Linux.
+    /// The defaults of RFC 9332 appendix A.1, with the classic fraction of Linux.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(15),
@@ -59,38 +61,38 @@ impl Default for DualPi2Config {
 }
 
 impl Described for DualPi2Config {
-    const ABOUT: &'static str = "A short queue for senders that answer marks in proportion, coupled to a classic one. A PI controller \
-         drops or marks from the classic one; its probability, times coupling, marks the short one, which takes \
-         ECT(1) (RFC 9332).";
+    const ABOUT: &'static str = "A short queue for senders with a proportional response to marks, coupled to a classic \
+                                 one. A PI controller drops or marks packets of the classic queue; its probability, \
+                                 times coupling, marks packets of the short queue, which holds ECT(1) packets (RFC \
+                                 9332).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::number("coupling", |config: &mut Self| &mut config.coupling, 1, LARGEST_COUPLING)
                 .about("k, at least 1."),
-            Setting::time("target", |config: &mut Self| &mut config.target)
-                .about("The target delay of classic packets."),
+            Setting::time("target", |config: &mut Self| &mut config.target).about("Target delay of classic packets."),
             Setting::time("max_rtt", |config: &mut Self| &mut config.max_rtt)
-                .about("RTT_max, the largest round trip to expect; above zero."),
+                .about("RTT_max, the maximum expected round trip; above zero."),
             Setting::time_or_zero("min_threshold", |config: &mut Self| &mut config.min_threshold)
-                .about("Waiting time from which low-latency packets are marked, with a probability that grows from 0."),
+                .about("Waiting time where the marking probability of low-latency packets starts to grow from 0."),
             Setting::time_or_zero("range", |config: &mut Self| &mut config.range)
-                .about("Additional waiting time from which all of them are marked."),
+                .about("Additional waiting time until all of them are marked."),
             Setting::probability("classic_share", |config: &mut Self| &mut config.classic_share)
-                .about("The least share of the classic queue while both wait."),
+                .about("Minimum share of the link for the classic queue while both queues hold packets."),
         ]
     }
 }
 
-impl Kind for DualPi2Config {
+impl DisciplineKind for DualPi2Config {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
         self
     }
 
-    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+    fn limit(self, configured: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
         let usual = || QueueLimit::Bytes((rate * BUFFER).0.clamp(FULL_PACKET.0, LARGEST.0));
-        asked.map_or_else(usual, |limit| QueueLimit::on_link(limit, rate, round_trip))
+        configured.map_or_else(usual, |limit| QueueLimit::on_link(limit, rate, round_trip))
     }
 }
 
@@ -104,7 +106,7 @@ impl Config for DualPi2Config {
     }
 }
 
-/// Spaces hits evenly: one each time that the sum of the probabilities grows by 1.
+/// Spaces hits evenly: there is a hit each time the sum of the probabilities has grown by 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recurrence(f64);
 
@@ -119,11 +121,11 @@ impl Recurrence {
     }
 }
 
-/// One of the two queues.
+/// One of the two queues of DualPI2.
 #[derive(Clone, Debug)]
 struct Half<B> {
     fifo: Fifo<B>,
-    /// The spacing of marks, and of classic drops.
+    /// Spacing of marks; in the classic queue also of drops.
     recurrence: Recurrence,
 }
 
@@ -132,7 +134,7 @@ impl<B: Clone> Half<B> {
         Self { fifo: Fifo::default(), recurrence: Recurrence::default() }
     }
 
-    /// Waiting time of its first packet.
+    /// Returns the waiting time of the packet at the head of the queue; zero if it is empty.
     fn time(&self, now: Instant) -> Duration {
         self.fifo.first().map_or(Duration::ZERO, |first| now.since(first.since))
     }
@@ -145,19 +147,20 @@ pub struct DualPi2<B> {
     limit: QueueLimit,
     low: Half<B>,
     classic: Half<B>,
-    /// The spacing of low-latency drops in overload.
+    /// Spacing of low-latency drops in overload.
     overload: Recurrence,
-    /// p'.
+    /// Base probability p'.
     base: f64,
     last_delay: Duration,
     period: Duration,
     next_update: Instant,
-    /// Bytes by which the classic queue is behind its share. It is served while this is positive.
+    /// Number of bytes that the classic queue has yet to send to get its fraction. The classic queue is served while
+    /// this is positive.
     classic_credit: f64,
 }
 
 impl<B: Clone> DualPi2<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(config: DualPi2Config, limit: QueueLimit) -> Self {
         let period = config.target.min(config.max_rtt / 3).max(Duration::from_nanos(1));
         Self {
@@ -174,7 +177,7 @@ impl<B: Clone> DualPi2<B> {
         }
     }
 
-    /// Makes the updates that are due by now. The queue has not changed since the last call.
+    /// Makes the updates that are due by now. The queue must not have changed since the last call.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.base == 0.0 && self.last_delay.is_zero() && self.backlog().packets == 0 {
@@ -206,7 +209,7 @@ impl<B: Clone> DualPi2<B> {
         Backlog { packets: low.packets + classic.packets, bytes: low.bytes + classic.bytes }
     }
 
-    /// The ramp's probability for a low-latency packet that has waited this long.
+    /// Returns the marking probability of the ramp for a low-latency packet that has waited this long.
     fn ramp(&self, waited: Duration) -> f64 {
         let over = waited.saturating_sub(self.config.min_threshold);
         if over.is_zero() {
@@ -218,8 +221,8 @@ impl<B: Clone> DualPi2<B> {
         }
     }
 
-    /// Takes the next low-latency packet, unless overload drops it.
-    fn dequeue_low(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    /// Removes the next low-latency packet, unless overload drops it.
+    fn dequeue_low(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let mut first = self.low.fifo.pop()?;
         let coupled = self.config.coupling * self.base;
         let marks = if coupled < 1.0 {
@@ -239,8 +242,8 @@ impl<B: Clone> DualPi2<B> {
         Some(first)
     }
 
-    /// Takes the next classic packet, unless it is dropped.
-    fn dequeue_classic(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    /// Removes the next classic packet, unless it is dropped.
+    fn dequeue_classic(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let mut first = self.classic.fifo.pop()?;
         let probability = self.base * self.base;
         if self.classic.recurrence.hits(probability) {
@@ -254,7 +257,7 @@ impl<B: Clone> DualPi2<B> {
         Some(first)
     }
 
-    /// Whether the low-latency queue is next, while both wait.
+    /// Returns true if the low-latency queue is served next, while packets wait in both queues.
     fn low_first(&mut self) -> bool {
         let share = self.config.classic_share.value();
         let low_first = self.classic_credit <= 0.0;
@@ -281,7 +284,7 @@ impl<B: Clone + Send> Discipline<B> for DualPi2<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         self.catch_up(now);
         loop {
             let next = match (self.low.fifo.is_empty(), self.classic.fifo.is_empty()) {
@@ -327,7 +330,8 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// The shares of packets marked and dropped at a base probability, with the delay at the target.
+    /// Returns the fractions of packets that are marked and dropped at a base probability, while the delay is at the
+    /// target.
     fn rates(base: f64, ecn: Codepoint) -> (f64, f64) {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         let n = 100_000;
@@ -335,7 +339,7 @@ mod tests {
             queue.enqueue(at(0), packet(0, 1000, ecn), &mut verdicts);
         }
         queue.base = base;
-        // No update is due, and nothing has waited long enough for the ramp.
+        // No update is due, and no packet has waited long enough for the ramp.
         while queue.dequeue(at(0), &mut verdicts).is_some() {}
         (verdicts.marked as f64 / f64::from(n), verdicts.early as f64 / f64::from(n))
     }
@@ -393,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_low_latency_queue_goes_first_and_leaves_the_classic_one_its_share() {
+    fn the_low_latency_queue_goes_first_and_leaves_the_classic_one_its_fraction() {
         let (mut queue, mut verdicts) = (queue(), Verdicts::default());
         for _ in 0..1_000 {
             queue.enqueue(at(0), packet(0, 1000, Codepoint::NotEct), &mut verdicts);
@@ -401,7 +405,7 @@ mod tests {
         }
         let flows: Vec<u32> = (0..1_000).map(|_| queue.dequeue(at(0), &mut verdicts).unwrap().packet.to.0).collect();
         assert_eq!(flows[0], 1);
-        // One classic packet for nine others.
+        // One classic packet per nine others.
         assert_eq!(flows.iter().filter(|flow| **flow == 0).count(), 100);
     }
 

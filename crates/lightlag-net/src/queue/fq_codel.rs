@@ -1,63 +1,64 @@
-//! FQ-CoDel: a queue for each flow, served in turn, with CoDel on each.
+//! FQ-CoDel: a queue for each flow, served in turn, with CoDel in each queue.
 //!
-//! RFC 8290 §4. A packet joins the queue given by the hash of its flow. Queues that were empty come first (new), the
-//! others in a round (old); a queue may send a quantum of bytes in each turn. A queue that empties while it is new goes
-//! to the end of the old ones, so a flow cannot stay new by sending a little at a time. When there is no room at all,
-//! the queue with the most bytes loses half its packets from its head, at most 64.
+//! RFC 8290 §4. A packet joins the queue selected by the hash of its flow. Queues that were empty are new and are
+//! served first; the others are old and are served in a round. A queue may send a quantum of bytes in each turn. A
+//! queue that empties while it is new goes to the end of the old ones, so a flow cannot remain new by sending small
+//! amounts. When the limit is reached, half of the packets, up to 64, are dropped from the head of the largest queue in
+//! bytes.
 
-use super::codel::{CoDelConfig, Control};
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting, bytes};
+use super::codel::{CoDelConfig, CodelState};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, QueuedPacket, Verdicts, bytes};
 use crate::{EndpointId, LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
-/// The most queues.
+/// Maximum number of queues.
 const MOST_QUEUES: u32 = 65_536;
 
-/// The most packets dropped at once for want of room (RFC 8290 §4.1).
+/// Maximum number of packets dropped in one batch when the limit is reached (RFC 8290 §4.1).
 const DROP_BATCH: u64 = 64;
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FqCoDelConfig {
-    /// CoDel on every queue.
+    /// Parameters of CoDel in every queue.
     pub codel: CoDelConfig,
     /// Number of queues.
     pub flows: u32,
-    /// Bytes that a queue may send in its turn.
+    /// Number of bytes that a queue may send per turn.
     pub quantum: Bytes,
 }
 
 impl Default for FqCoDelConfig {
-    /// RFC 8290 §5.2: 1024 queues and a quantum of 1514 B; marks are on.
+    /// The defaults of RFC 8290 §5.2: 1024 queues and a quantum of 1514 B. ECN marks are on.
     fn default() -> Self {
         Self { codel: CoDelConfig { ecn: true, ..CoDelConfig::default() }, flows: 1024, quantum: Bytes(1514) }
     }
 }
 
 impl Described for FqCoDelConfig {
-    const ABOUT: &'static str = "A queue for each flow, with CoDel on each. They are served in turns of a quantum, new flows first (RFC \
-         8290).";
+    const ABOUT: &'static str = "One queue per flow, each with CoDel. The queues are served in turn, one quantum at a \
+                                 time, new flows first (RFC 8290).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::time("target", |config: &mut Self| &mut config.codel.target)
-                .about("The acceptable persistent wait of packets."),
+                .about("Acceptable persistent waiting time of packets."),
             Setting::time("interval", |config: &mut Self| &mut config.codel.interval)
-                .about("Time for which they may wait longer: about the largest round trip of the flows."),
+                .about("Time for which they may wait longer: about the maximum round trip of the flows."),
             Setting::flag("ecn", |config: &mut Self| &mut config.codel.ecn)
-                .about("Whether packets are marked if possible."),
+                .about("Whether packets are marked, if possible, instead of dropped."),
             Setting::count("flows", |config: &mut Self| &mut config.flows, MOST_QUEUES, "a number of queues", "")
                 .about("Number of queues."),
             Setting::size("quantum", |config: &mut Self| &mut config.quantum)
-                .about("Bytes that a queue may send in its turn."),
+                .about("Bytes that a queue may send per turn."),
         ]
     }
 }
 
-impl Kind for FqCoDelConfig {
+impl DisciplineKind for FqCoDelConfig {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
@@ -65,8 +66,8 @@ impl Kind for FqCoDelConfig {
     }
 
     // RFC 8290 §5.2.2.
-    fn limit(self, asked: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
-        asked.map_or(QueueLimit::Packets(10_240), |limit| QueueLimit::on_link(limit, rate, round_trip))
+    fn limit(self, configured: Option<Limit>, rate: Rate, round_trip: Duration) -> QueueLimit {
+        configured.map_or(QueueLimit::Packets(10_240), |limit| QueueLimit::on_link(limit, rate, round_trip))
     }
 }
 
@@ -75,7 +76,7 @@ impl Config for FqCoDelConfig {
         Box::new(FqCoDel::new(self, link.queue, random))
     }
 
-    // It draws which flows share a queue.
+    // It draws the flows that share a queue.
     fn draws(self, several: bool) -> bool {
         several
     }
@@ -85,7 +86,7 @@ impl Config for FqCoDelConfig {
     }
 }
 
-/// The round of a queue.
+/// List that a queue is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Round {
     Out,
@@ -93,12 +94,12 @@ enum Round {
     Old,
 }
 
-/// One of the queues.
+/// The queue of one flow.
 #[derive(Clone, Debug)]
 struct FlowQueue<B> {
     fifo: Fifo<B>,
-    control: Control,
-    /// Bytes that it may still send in its turn.
+    control: CodelState,
+    /// Number of bytes that the queue may still send in its turn.
     credit: i64,
     round: Round,
 }
@@ -112,15 +113,15 @@ pub struct FqCoDel<B> {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     backlog: Backlog,
-    /// Perturbs the hash (RFC 8290 §4.1.1).
+    /// Random value that perturbs the hash (RFC 8290 §4.1.1).
     salt: u64,
 }
 
 impl<B: Clone> FqCoDel<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(config: FqCoDelConfig, limit: QueueLimit, mut random: RandomStream) -> Self {
         let queue =
-            FlowQueue { fifo: Fifo::default(), control: Control::new(config.codel), credit: 0, round: Round::Out };
+            FlowQueue { fifo: Fifo::default(), control: CodelState::new(config.codel), credit: 0, round: Round::Out };
         Self {
             quantum: i64::try_from(config.quantum.0).unwrap_or(i64::MAX),
             limit,
@@ -132,7 +133,8 @@ impl<B: Clone> FqCoDel<B> {
         }
     }
 
-    /// The queue of a flow. RFC 8290 leaves the hash open; this is the finaliser of SplitMix64.
+    /// Returns the index of the queue of a flow. RFC 8290 does not specify the hash; this is the finaliser of
+    /// SplitMix64.
     fn queue_of(&self, to: EndpointId) -> u32 {
         let mut z = (u64::from(to.0) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -148,7 +150,7 @@ impl<B: Clone> FqCoDel<B> {
         }
     }
 
-    /// Drops half the packets from the head of the queue with the most bytes, at most [`DROP_BATCH`].
+    /// Drops half of the packets in the largest queue in bytes, but at most [`DROP_BATCH`], from its head.
     fn make_room(&mut self, now: Instant, verdicts: &mut Verdicts<B>) {
         let bytes = |at: &u32| self.queues[*at as usize].fifo.backlog().bytes;
         // Every queue with packets is in a round. The lowest number wins among equals.
@@ -164,40 +166,40 @@ impl<B: Clone> FqCoDel<B> {
         }
     }
 
-    /// The queue whose turn it is, after skipping those without credit.
+    /// Returns the queue whose turn it is. Queues without credit go to the end of the round.
     fn turn(&mut self) -> Option<u32> {
         loop {
-            let at = *self.new.front().or_else(|| self.old.front())?;
-            let queue = &mut self.queues[at as usize];
+            let index = *self.new.front().or_else(|| self.old.front())?;
+            let queue = &mut self.queues[index as usize];
             if queue.credit > 0 {
-                return Some(at);
+                return Some(index);
             }
             queue.credit += self.quantum;
-            self.send_to_the_end(at);
+            self.send_to_the_end(index);
         }
     }
 
-    /// Moves the queue whose turn it is behind all others.
-    fn send_to_the_end(&mut self, at: u32) {
-        let queue = &mut self.queues[at as usize];
+    /// Moves the queue whose turn it is to the end of the round.
+    fn send_to_the_end(&mut self, index: u32) {
+        let queue = &mut self.queues[index as usize];
         if queue.round == Round::New {
             self.new.pop_front();
         } else {
             self.old.pop_front();
         }
         queue.round = Round::Old;
-        self.old.push_back(at);
+        self.old.push_back(index);
     }
 }
 
 impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
-        let at = self.queue_of(packet.to);
-        let queue = &mut self.queues[at as usize];
+        let index = self.queue_of(packet.to);
+        let queue = &mut self.queues[index as usize];
         if queue.round == Round::Out {
             queue.round = Round::New;
             queue.credit = self.quantum;
-            self.new.push_back(at);
+            self.new.push_back(index);
         }
         queue.control.see(packet.size);
         self.backlog.packets += 1;
@@ -208,9 +210,9 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>> {
-        while let Some(at) = self.turn() {
-            let queue = &mut self.queues[at as usize];
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
+        while let Some(index) = self.turn() {
+            let queue = &mut self.queues[index as usize];
             let before = queue.fifo.backlog();
             let next = queue.control.dequeue(now, &mut queue.fifo, verdicts);
             let after = queue.fifo.backlog();
@@ -221,7 +223,7 @@ impl<B: Clone + Send> Discipline<B> for FqCoDel<B> {
                 return Some(first);
             }
             if queue.round == Round::New {
-                self.send_to_the_end(at);
+                self.send_to_the_end(index);
             } else {
                 queue.round = Round::Out;
                 self.old.pop_front();
@@ -256,8 +258,8 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// Offers `offered` packets a millisecond of each flow, sends 1000 B a millisecond, and counts the bytes that each
-    /// flow sends.
+    /// Offers `offered` packets of each flow per millisecond to a link that sends 1000 B per millisecond. Returns the
+    /// number of bytes sent for each flow.
     fn shares(flows: &[(u32, u16)], offered: usize, millis: u64) -> Vec<u64> {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
         let (mut sent, mut total) = (vec![0; flows.len()], 0);
@@ -301,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_new_queue_waits_behind_the_old_ones_before_it_is_new_again() {
+    fn an_emptied_new_queue_waits_after_the_old_ones_before_it_is_new_again() {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 10_240), Verdicts::default());
         let mut flows = |arriving: &[u32], leaving: usize| -> Vec<u32> {
             for flow in arriving {
@@ -312,14 +314,14 @@ mod tests {
         // The bulk flow uses up its first turn: 1514 − 15 · 100 leaves credit for one packet more.
         assert_eq!(flows(&[1; 100], 16), [1; 16]);
         assert_eq!(flows(&[2], 1), [2], "new");
-        // The emptied queue is found in its turn and goes behind that of the bulk flow.
+        // The emptied queue is found in its turn and moves after the bulk flow's queue.
         assert_eq!(flows(&[], 1), [1]);
         // So the next packet waits until the bulk flow has used up the 1428 B of its turn.
         assert_eq!(flows(&[2], 15), [[1; 14].as_slice(), &[2]].concat(), "old");
     }
 
     #[test]
-    fn a_full_queue_takes_half_of_the_flow_with_most_bytes_at_most_64() {
+    fn a_full_queue_drops_half_of_the_flow_with_most_bytes_up_to_64() {
         let (mut queue, mut verdicts) = (queue(FqCoDelConfig::default(), 200), Verdicts::default());
         for _ in 0..50 {
             queue.enqueue(at(0), packet(2, 100, Codepoint::NotEct), &mut verdicts);

@@ -1,26 +1,27 @@
-//! Queue disciplines: which packet leaves next, and which is dropped or marked instead.
+//! Queue disciplines, which select the next packet to send, and drop or mark packets.
 //!
-//! A [`Discipline`] is asked when a packet comes and when the transmitter is free, in the order of time. One file each:
+//! A [`Discipline`] is called when a packet arrives and when the transmitter is free, in the order of time. Each
+//! discipline has its own file:
 //!
 //! - [`drop_tail`]: first in, first out, up to a limit.
-//! - [`red`]: by the average length of the queue, at random.
-//! - [`codel`]: by the time that packets wait, at the head.
-//! - [`fq_codel`]: a queue for each flow, with CoDel on each.
-//! - [`pie`]: by the time that packets would wait, at random.
-//! - [`dualpi2`]: a second queue for senders that answer each mark, coupled to the first.
-//! - [`step`]: marks beyond a threshold.
-//! - [`priority`]: packets of low priority make room for the others.
-//! - [`ack_filter`]: fewer ACKs.
-//! - [`own`]: as a user says.
+//! - [`red`]: drops at random, depending on the average length of the queue.
+//! - [`codel`]: drops at the head, depending on the time that packets have waited.
+//! - [`fq_codel`]: a queue for each flow, with CoDel in each queue.
+//! - [`pie`]: drops at random, depending on the time that arriving packets will wait.
+//! - [`dualpi2`]: a second queue for senders that respond to each mark, coupled to the first.
+//! - [`step`]: marks packets above a threshold.
+//! - [`priority`]: drops packets of low priority first.
+//! - [`ack_filter`]: reduces the number of ACKs.
+//! - [`custom`]: custom disciplines.
 //!
-//! A file declares what can be set, too ([`Kind`]); a line below makes it known by its name.
+//! The file also declares the settings of the discipline ([`DisciplineKind`]). A line below registers its name.
 
 pub mod ack_filter;
 pub mod codel;
+pub mod custom;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
-pub mod own;
 pub mod pie;
 pub mod priority;
 pub mod red;
@@ -36,38 +37,41 @@ pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
-pub use registry::Kind;
-pub use step::{Step, StepConfig};
+pub use registry::DisciplineKind;
+pub use step::{StepConfig, StepMarking};
 
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::Limit;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
-/// A queue discipline. Calls come in the order of time.
+/// A queue discipline. It is called in the order of time.
 pub trait Discipline<B>: Send {
-    /// Takes a packet that comes now. A packet that is not kept, this one or another, goes to `verdicts`.
+    /// Adds a packet that arrives now to the queue. A packet that is dropped, this one or another, is passed to
+    /// `verdicts`.
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>);
 
-    /// The packet to transmit now, and since when it waited; `None` leaves the link idle until the next packet comes.
-    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<Waiting<B>>;
+    /// Returns the packet to transmit now and its arrival time. After `None`, the link is idle until the next packet
+    /// arrives.
+    fn dequeue(&mut self, now: Instant, verdicts: &mut Verdicts<B>) -> Option<QueuedPacket<B>>;
 
-    /// Packets that wait.
+    /// Returns the backlog.
     fn backlog(&self) -> Backlog;
 
-    /// Takes out the packets that wait and `leave`, in the order in which they came within each queue, without a verdict.
+    /// Removes and returns the waiting packets for which `leave` returns true, in the order of arrival within each
+    /// queue, without a verdict.
     fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>>;
 
-    /// The link sends at another rate from `at` on.
+    /// Called when the rate of the link changes at `_at`.
     fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
 
-    /// Its failure. Only disciplines from outside can [fail](own).
-    fn fault(&self) -> Option<&own::Fault> {
+    /// Returns the failure of the discipline, if it has failed. Only [custom] disciplines can fail.
+    fn fault(&self) -> Option<&custom::Fault> {
         None
     }
 }
 
-// One line a discipline: its variant, its name in a scenario, its parameters as asked for and on a link.
+// One line per discipline: its variant, its name in a scenario, and its parameters as configured and on a link.
 registry::disciplines! {
     Red, "red", RedConfig<Limit> => RedConfig;
     CoDel, "codel", CoDelConfig => CoDelConfig;
@@ -79,31 +83,31 @@ registry::disciplines! {
     AckFilter, "ack_filter", AckFilterConfig => AckFilterConfig;
 }
 
-/// Why a packet was dropped.
+/// Cause of a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropCause {
     /// The queue was full.
     Queue,
-    /// It was corrupted on the link, or lost before the queue.
+    /// The packet was damaged on the link, or lost before the queue.
     Error,
-    /// The queue discipline dropped it, although there was room.
+    /// The queue discipline dropped the packet although the queue was not full.
     Aqm,
-    /// It was an ACK, and the queue thins them out.
+    /// The packet was an ACK, which the queue filtered out.
     AckFilter,
-    /// It came to a node with a TTL of 1, and not to its destination.
+    /// The packet arrived with a TTL of 1 at a node that is not its destination.
     Ttl,
-    /// The MAC of a radio gave up after the last retry.
+    /// The MAC of a radio dropped the packet after the last retry.
     Retry,
-    /// It waited too long at a radio.
+    /// The packet waited too long at a radio.
     Lifetime,
-    /// No route to its destination was found, or none in time.
+    /// No route to the packet's destination was found in time.
     NoRoute,
-    /// An outage of the link cut it or discarded it.
+    /// An outage of the link cut off or discarded the packet.
     Outage,
 }
 
 impl DropCause {
-    /// All of them, in the order in which results number them.
+    /// All causes, in the order of their indices in results.
     pub const ALL: [Self; 9] = [
         Self::Queue,
         Self::Error,
@@ -116,7 +120,7 @@ impl DropCause {
         Self::Outage,
     ];
 
-    /// The name in result files.
+    /// Returns the name of the cause in result files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -135,28 +139,28 @@ impl DropCause {
 /// A packet that a queue has dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped<B> {
-    /// When.
+    /// Time of the drop.
     pub at: Instant,
-    /// What.
+    /// The dropped packet.
     pub packet: Packet<B>,
-    /// Why.
+    /// Cause of the drop.
     pub cause: DropCause,
 }
 
-/// Decisions of a discipline about packets.
+/// Decisions of a discipline about packets, with their counts.
 #[derive(Clone, Debug)]
 pub struct Verdicts<B> {
-    /// Dropped and not yet fetched, in the order of time.
+    /// Dropped packets that the caller has not taken yet, in the order of time.
     pub(crate) dropped: Vec<Dropped<B>>,
-    /// Packets dropped for want of room so far.
+    /// Number of packets dropped because the buffer was full.
     pub(crate) full: u64,
-    /// Packets dropped by the discipline so far.
+    /// Number of packets dropped by the discipline.
     pub(crate) early: u64,
-    /// ACKs thinned out so far.
+    /// Number of ACKs filtered out.
     pub(crate) thinned: u64,
-    /// Packets marked so far.
+    /// Number of packets marked.
     pub(crate) marked: u64,
-    /// Packets so far that had nowhere to go.
+    /// Number of packets dropped because the beam has no far end for them.
     pub(crate) astray: u64,
 }
 
@@ -167,36 +171,36 @@ impl<B> Default for Verdicts<B> {
 }
 
 impl<B: Clone> Verdicts<B> {
-    /// Drops a packet for want of room.
-    pub fn full(&mut self, at: Instant, packet: Packet<B>) {
+    /// Drops a packet because the queue is full.
+    pub fn full(&mut self, time: Instant, packet: Packet<B>) {
         self.full += 1;
-        self.dropped.push(Dropped { at, packet, cause: DropCause::Queue });
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::Queue });
     }
 
-    /// Drops a packet that would have had room.
-    pub fn drop_early(&mut self, at: Instant, packet: Packet<B>) {
+    /// Drops a packet although the queue is not full.
+    pub fn drop_early(&mut self, time: Instant, packet: Packet<B>) {
         self.early += 1;
-        self.dropped.push(Dropped { at, packet, cause: DropCause::Aqm });
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::Aqm });
     }
 
     /// Drops an ACK that a later one makes superfluous.
-    pub fn thin(&mut self, at: Instant, packet: Packet<B>) {
+    pub fn thin(&mut self, time: Instant, packet: Packet<B>) {
         self.thinned += 1;
-        self.dropped.push(Dropped { at, packet, cause: DropCause::AckFilter });
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::AckFilter });
     }
 
-    /// Drops a packet for which there is no far end.
-    pub fn go_astray(&mut self, at: Instant, packet: Packet<B>) {
+    /// Drops a packet because the beam has no far end for it.
+    pub fn go_astray(&mut self, time: Instant, packet: Packet<B>) {
         self.astray += 1;
-        self.dropped.push(Dropped { at, packet, cause: DropCause::NoRoute });
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::NoRoute });
     }
 
-    /// Notes a packet that was lost before it could join the queue.
-    pub fn lost(&mut self, at: Instant, packet: Packet<B>) {
-        self.dropped.push(Dropped { at, packet, cause: DropCause::Error });
+    /// Records a packet that was lost before it could join the queue.
+    pub fn lost(&mut self, time: Instant, packet: Packet<B>) {
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::Error });
     }
 
-    /// Marks a packet whose transport understands marks.
+    /// Marks a packet, which must support ECN.
     pub fn mark(&mut self, packet: &mut Packet<B>) {
         debug_assert!(packet.ecn().is_capable(), "only ECT can become CE (RFC 3168 §5)");
         self.marked += u64::from(packet.ecn() != Codepoint::Ce);
@@ -204,19 +208,19 @@ impl<B: Clone> Verdicts<B> {
     }
 }
 
-/// A packet that waits.
+/// A packet that waits in a queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting<B> {
-    /// Since when.
+pub struct QueuedPacket<B> {
+    /// Arrival time.
     pub since: Instant,
-    /// What.
+    /// The waiting packet.
     pub packet: Packet<B>,
 }
 
-/// Packets in the order in which they came.
+/// A queue of packets in the order of their arrival.
 #[derive(Clone, Debug)]
 pub struct Fifo<B> {
-    packets: VecDeque<Waiting<B>>,
+    packets: VecDeque<QueuedPacket<B>>,
     bytes: u64,
 }
 
@@ -230,43 +234,46 @@ impl<B: Clone> Fifo<B> {
     /// Appends a packet.
     pub fn push(&mut self, now: Instant, packet: Packet<B>) {
         self.bytes += u64::from(packet.size);
-        self.packets.push_back(Waiting { since: now, packet });
+        self.packets.push_back(QueuedPacket { since: now, packet });
     }
 
-    /// Takes the packet that has waited longest.
-    pub fn pop(&mut self) -> Option<Waiting<B>> {
+    /// Removes the packet that has waited longest.
+    pub fn pop(&mut self) -> Option<QueuedPacket<B>> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.packet.size);
         Some(first)
     }
 
-    /// Takes out the packets that `leave`.
+    /// Removes the packets for which `leave` returns true.
     pub fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
         let withdrawn = withdraw(&mut self.packets, leave);
         self.bytes -= bytes(&withdrawn);
         withdrawn
     }
 
-    /// The packet that has waited longest.
-    pub fn first(&self) -> Option<&Waiting<B>> {
+    /// Returns the packet that has waited longest.
+    pub fn first(&self) -> Option<&QueuedPacket<B>> {
         self.packets.front()
     }
 
-    /// Whether nothing waits.
+    /// Returns true if no packet waits.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Packets that wait.
+    /// Returns the backlog.
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
 }
 
-/// Takes the packets that `leave` out of a queue.
-fn withdraw<B: Clone>(waiting: &mut VecDeque<Waiting<B>>, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
+/// Removes the packets for which `leave` returns true from a queue.
+fn withdraw<B: Clone>(
+    waiting: &mut VecDeque<QueuedPacket<B>>,
+    leave: &mut dyn FnMut(&Packet<B>) -> bool,
+) -> Vec<Packet<B>> {
     let mut withdrawn = Vec::new();
-    waiting.retain(|Waiting { packet, .. }| {
+    waiting.retain(|QueuedPacket { packet, .. }| {
         let leaves = leave(packet);
         if leaves {
             withdrawn.push(packet.clone());
@@ -276,7 +283,7 @@ fn withdraw<B: Clone>(waiting: &mut VecDeque<Waiting<B>>, leave: &mut dyn FnMut(
     withdrawn
 }
 
-/// Bytes of these packets.
+/// Returns the total size of the packets in bytes.
 fn bytes<B>(packets: &[Packet<B>]) -> u64 {
     packets.iter().map(|packet| u64::from(packet.size)).sum()
 }

@@ -1,45 +1,46 @@
-//! PIE: drops at random, with a probability that a controller adjusts until packets wait for the target.
+//! PIE: drops at random, with a probability that a controller adjusts until the waiting time of packets equals the
+//! target.
 //!
-//! RFC 8033 §4. In each update period, with d the wait of a packet that comes now:
+//! RFC 8033 §4. In each update period, where d is the expected waiting time of a packet that arrives now:
 //!
-//! `p ← p + α (d − target) + β (d − d_old)`, the change scaled down while p is small (§4.2), and p reduced
-//! by 2 % an update while nothing waits. No packet is dropped during the burst allowance (§4.4), while d_old is below half
-//! the target and p below 0.2, nor from a queue of two packets of usual size (§4.1).
+//! `p ← p + α (d − target) + β (d − d_old)`, the change scaled down while p is small (§4.2), and p reduced by 2 % per
+//! update while no packet waits. No packet is dropped during the burst allowance (§4.4), while d_old is below half the
+//! target and p below 0.2, nor from a queue of two packets of typical size (§4.1).
 //!
 //! The rate of the link is known, so d is the backlog over the rate, by Little's law (§4.3 a). The only enhancement of
 //! §5 is ECN: marks replace drops while p is below 10 % (§5.1).
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
 
-/// MEAN_PKTSIZE: a queue of at most twice this drops nothing.
+/// MEAN_PKTSIZE in bytes. A queue of at most twice this size drops no packets.
 const MEAN_PACKET: u64 = 1000;
-/// Below this probability marks replace drops (RFC 8033 §5.1: mark_ecnth).
+/// Maximum probability for marks: above it, packets are dropped instead of marked (RFC 8033 §5.1: mark_ecnth).
 const MARK_BELOW: f64 = 0.1;
 /// α and β in 1/s (RFC 8033 §4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// The factor of the probability in an update without a queue (RFC 8033 §4.2).
+/// Factor by which an update reduces the probability while no packet waits (RFC 8033 §4.2).
 const DECAY: f64 = 0.98;
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PieConfig {
-    /// QDELAY_REF: the target delay of packets.
+    /// QDELAY_REF: target delay of packets.
     pub target: Duration,
-    /// T_UPDATE, above zero.
+    /// T_UPDATE: time between two updates, above zero.
     pub update: Duration,
-    /// MAX_BURST: duration of a burst that is allowed after quiet times.
+    /// MAX_BURST: maximum duration of a burst that is let through after an idle period.
     pub burst: Duration,
-    /// Whether packets are marked if possible.
+    /// Whether packets that support ECN are marked instead of dropped.
     pub ecn: bool,
 }
 
 impl Default for PieConfig {
-    /// RFC 8033 §4: target and update each 15 ms, bursts of 150 ms.
+    /// The defaults of RFC 8033 §4: 15 ms for both the target and the update period, and bursts of 150 ms.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(15),
@@ -51,22 +52,24 @@ impl Default for PieConfig {
 }
 
 impl Described for PieConfig {
-    const ABOUT: &'static str = "Drops at random, steered by the time that packets wait. Every update the probability changes by how far \
-         that is from target and where it goes; the first burst passes; with ecn it marks instead (RFC 8033).";
+    const ABOUT: &'static str = "Drops at random, controlled by the waiting time of packets. Each update changes the \
+                                 probability by the deviation of the waiting time from target and by its trend; the \
+                                 first burst passes; with ecn it marks instead (RFC 8033).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::time("target", |config: &mut Self| &mut config.target)
-                .about("QDELAY_REF: the target delay of packets."),
+                .about("QDELAY_REF: target delay of packets."),
             Setting::time("update", |config: &mut Self| &mut config.update).about("T_UPDATE, above zero."),
             Setting::time_or_zero("burst", |config: &mut Self| &mut config.burst)
-                .about("MAX_BURST: duration of a burst that is allowed after quiet times."),
-            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
+                .about("MAX_BURST: duration of a burst that is allowed after idle periods."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn)
+                .about("Whether packets are marked, if possible, instead of dropped."),
         ]
     }
 }
 
-impl Kind for PieConfig {
+impl DisciplineKind for PieConfig {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
@@ -97,13 +100,13 @@ pub struct Pie<B> {
     fifo: Fifo<B>,
     random: RandomStream,
     probability: f64,
-    /// d at the last update.
+    /// Waiting time d at the last update.
     last_delay: Duration,
     burst_allowance: Duration,
     next_update: Instant,
 }
 
-/// The factor by which a change is scaled down while the probability is small (RFC 8033 §4.2).
+/// Returns the factor that scales a change down while the probability is small (RFC 8033 §4.2).
 fn scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (0.000_001, 1.0 / 2048.0),
@@ -117,7 +120,7 @@ fn scale(probability: f64) -> f64 {
 }
 
 impl<B: Clone> Pie<B> {
-    /// An empty queue of a link with this rate.
+    /// Returns an empty queue of a link with this rate.
     pub fn new(config: PieConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
         Self {
             config,
@@ -132,7 +135,7 @@ impl<B: Clone> Pie<B> {
         }
     }
 
-    /// Makes the updates that are due by now. The queue has not changed since the last call.
+    /// Makes the updates that are due by now. The queue must not have changed since the last call.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.is_at_rest() {
@@ -171,7 +174,7 @@ impl<B: Clone> Pie<B> {
         }
     }
 
-    /// Whether a packet that comes now is hit.
+    /// Returns true if a packet that arrives now is to be marked or dropped.
     fn hits(&mut self) -> bool {
         let quiet = self.last_delay * 2 < self.config.target && self.probability < 0.2;
         let short = self.fifo.backlog().bytes <= 2 * MEAN_PACKET;
@@ -194,7 +197,7 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
         self.fifo.push(now, packet);
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         self.catch_up(now);
         self.fifo.pop()
     }
@@ -207,8 +210,8 @@ impl<B: Clone + Send> Discipline<B> for Pie<B> {
         self.fifo.withdraw(leave)
     }
 
-    fn rate_changes(&mut self, at: Instant, rate: Rate) {
-        self.catch_up(at);
+    fn rate_changes(&mut self, time: Instant, rate: Rate) {
+        self.catch_up(time);
         self.rate = rate;
     }
 }
@@ -219,7 +222,7 @@ mod tests {
     use super::*;
     use lightlag_core::Codepoint;
 
-    /// 8 Mbit/s: 1 ms for 1000 B.
+    /// Returns a queue on a link of 8 Mbit/s, which sends 1000 B in 1 ms.
     fn pie(config: PieConfig) -> Pie<u32> {
         Pie::new(config, QueueLimit::Packets(100_000), Rate::from_mbps(8), RandomStream::new(1, "queue"))
     }
@@ -228,7 +231,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Adds waiting `packets` of 1000 B.
+    /// Adds `packets` packets of 1000 B to the queue.
     fn fill(pie: &mut Pie<u32>, packets: u64) {
         while pie.fifo.backlog().packets > packets {
             pie.fifo.pop();
@@ -295,7 +298,7 @@ mod tests {
             (0..10_000).filter(|_| pie.hits()).count()
         };
         assert_eq!(hits(100, 7, 0.19), 0, "below half the target with a small probability");
-        assert_eq!(hits(2, 100, 0.5), 0, "two packets of usual size");
+        assert_eq!(hits(2, 100, 0.5), 0, "two packets of typical size");
         // 1900 ± 5 · √(10,000 · 0.19 · 0.81)
         assert!(hits(100, 8, 0.19).abs_diff(1_900) < 197);
         assert!(hits(100, 7, 0.2).abs_diff(2_000) < 200);

@@ -1,32 +1,33 @@
-//! Two priorities: packets of low priority make room for the others.
+//! A queue with two priorities: when it is full, it drops packets of low priority first.
 //!
 //! TCP Peach requires this of a router (Akyildiz, Morabito, Palazzo, *TCP-Peach: a new congestion control scheme for
 //! satellite IP networks*, IEEE/ACM ToN 9(3), 2001): a segment that only probes the path is dropped before any that
-//! carries data. The paper leaves the mechanism to the router. Here there are two, both work-conserving and with one
-//! buffer for all:
+//! carries data. The paper leaves the mechanism to the router. There are two mechanisms here, both work-conserving and
+//! with a single buffer for all packets:
 //!
 //! - [`PriorityMode::PushOut`]: first in, first out. A packet of high priority that finds the buffer full replaces the
-//!   youngest of low priority.
-//! - [`PriorityMode::Strict`]: the same, and a packet of low priority leaves only when none of high priority waits.
+//!   youngest packet of low priority.
+//! - [`PriorityMode::Strict`]: the same, but a packet of low priority leaves only while no packet of high priority
+//!   waits.
 //!
-//! Low priority never takes a place in the buffer from high priority. With push-out it costs time: a packet of high
-//! priority waits for those of low priority before it. With strict service it waits at most for the one in
-//! transmission.
+//! Packets of low priority never take a buffer slot from packets of high priority, but with push-out they may delay
+//! them: a packet of high priority waits for earlier ones of low priority. With strict service it waits at most for the
+//! packet in transmission.
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
 use std::collections::VecDeque;
 
-/// Whether low priority gives way only in the buffer, or in the order of service as well.
+/// Scope of the precedence of packets with high priority: the buffer, or the order of service as well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PriorityMode {
-    /// Only in the buffer.
+    /// Precedence only in the buffer.
     #[default]
     PushOut,
-    /// In both.
+    /// Precedence in the buffer and in the order of service.
     Strict,
 }
 
@@ -35,17 +36,30 @@ impl PriorityMode {
 }
 
 impl Described for PriorityMode {
-    const ABOUT: &'static str = "Packets of low priority make room for the others. With push_out a packet that finds the buffer full takes \
-         the place of the youngest of low priority; with strict those also leave only when no other waits. TCP \
-         Peach probes with such packets (Akyildiz, Morabito, Palazzo 2001).";
+    const ABOUT: &'static str = "Low-priority packets yield to the others. With push_out, a packet that arrives at a \
+                                 full buffer replaces the youngest low-priority packet; with strict, low-priority \
+                                 packets are also sent only when no other packet waits. TCP Peach probes with such \
+                                 packets (Akyildiz, Morabito, Palazzo 2001).";
 
     fn settings() -> Vec<Setting<Self>> {
         let words = &["push_out", "strict"];
-        vec![Setting::word("mode", "a mode", words, |mode: &Self| *mode as usize, |mode, index| *mode = Self::ALL[index]).about("push_out: a packet that finds the buffer full takes the place of the youngest of low priority; strict: those of low priority also leave only when no other waits.")]
+        vec![
+            Setting::word(
+                "mode",
+                "a mode",
+                words,
+                |mode: &Self| *mode as usize,
+                |mode, index| *mode = Self::ALL[index],
+            )
+            .about(
+                "push_out: a packet that arrives at a full buffer replaces the youngest low-priority packet; strict: \
+                 low-priority packets are also sent only when no other packet waits.",
+            ),
+        ]
     }
 }
 
-impl Kind for PriorityMode {
+impl DisciplineKind for PriorityMode {
     type Config = Self;
 
     fn on_link(self, _: Rate, _: Duration) -> Self {
@@ -59,10 +73,10 @@ impl Config for PriorityMode {
     }
 }
 
-/// Packets of one priority, each with the number of its arrival.
+/// Packets of one priority, each with its arrival number.
 #[derive(Clone, Debug)]
 struct Level<B> {
-    packets: VecDeque<(u64, Waiting<B>)>,
+    packets: VecDeque<(u64, QueuedPacket<B>)>,
     bytes: u64,
 }
 
@@ -73,26 +87,26 @@ impl<B> Level<B> {
 
     fn push(&mut self, number: u64, since: Instant, packet: Packet<B>) {
         self.bytes += u64::from(packet.size);
-        self.packets.push_back((number, Waiting { since, packet }));
+        self.packets.push_back((number, QueuedPacket { since, packet }));
     }
 
     fn first(&self) -> Option<u64> {
         self.packets.front().map(|(number, _)| *number)
     }
 
-    fn pop_first(&mut self) -> Option<Waiting<B>> {
+    fn pop_first(&mut self) -> Option<QueuedPacket<B>> {
         let (_, waiting) = self.packets.pop_front()?;
         self.bytes -= u64::from(waiting.packet.size);
         Some(waiting)
     }
 
-    /// Takes out the packets that `leave`, each with its number.
+    /// Removes and returns the packets for which `leave` returns true, each with its arrival number.
     fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<(u64, Packet<B>)>
     where
         B: Clone,
     {
         let mut withdrawn = Vec::new();
-        self.packets.retain(|(number, Waiting { packet, .. })| {
+        self.packets.retain(|(number, QueuedPacket { packet, .. })| {
             let leaves = leave(packet);
             if leaves {
                 withdrawn.push((*number, packet.clone()));
@@ -103,7 +117,7 @@ impl<B> Level<B> {
         withdrawn
     }
 
-    fn pop_last(&mut self) -> Option<Waiting<B>> {
+    fn pop_last(&mut self) -> Option<QueuedPacket<B>> {
         let (_, waiting) = self.packets.pop_back()?;
         self.bytes -= u64::from(waiting.packet.size);
         Some(waiting)
@@ -125,7 +139,7 @@ pub struct Priority<B> {
 }
 
 impl<B: Clone> Priority<B> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(mode: PriorityMode, limit: QueueLimit) -> Self {
         Self { mode, limit, high: Level::new(), low: Level::new(), arrivals: 0 }
     }
@@ -135,8 +149,8 @@ impl<B: Clone> Priority<B> {
         Backlog { packets: high.packets + low.packets, bytes: high.bytes + low.bytes }
     }
 
-    /// Drops packets of low priority, the youngest first, until one of `size` bytes fits. Returns whether it fits. If
-    /// high priority alone fills the buffer, nothing is dropped.
+    /// Drops packets of low priority, the youngest first, until a packet of `size` bytes fits. Returns true if it fits.
+    /// If packets of high priority alone fill the buffer, nothing is dropped.
     fn make_room(&mut self, now: Instant, size: u16, verdicts: &mut Verdicts<B>) -> bool {
         if !self.limit.admits(self.high.backlog(), size) {
             return false;
@@ -166,7 +180,7 @@ impl<B: Clone + Send> Discipline<B> for Priority<B> {
         level.push(self.arrivals, now, packet);
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let high_first = match (self.mode, self.high.first(), self.low.first()) {
             (PriorityMode::PushOut, Some(high), Some(low)) => high < low,
             (_, high, _) => high.is_some(),

@@ -1,48 +1,49 @@
 //! RED: drops at random, more often the longer the average queue.
 //!
 //! Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM ToN 1(4), 1993, figure 2.
-//! With q the waiting data when a packet comes, and s the time to transmit a packet of usual size:
+//! Let q be the waiting data when a packet arrives, and s the time to transmit a packet of typical size:
 //!
 //! - `avg ← (1 − w) avg + w q`, and after idle time t `avg ← (1 − w)^(t/s) avg`;
-//! - between the thresholds `p_b = max_p (avg − min) / (max − min)`, in bytes `p_b · size / 1500 B`;
-//! - a packet is hit with `p_a = p_b / (1 − count · p_b)`, where `count` packets were kept since the last hit: the gaps
-//!   are uniform on 1 … 1/p_b, as the paper derives. (Its figure 2 counts a packet that was hit too, which makes gaps
-//!   one shorter.)
+//! - between the thresholds `p_b = max_p (avg − min) / (max − min)`, for limits in bytes multiplied by `size / 1500 B`;
+//! - a packet is marked or dropped (*hit*) with `p_a = p_b / (1 − count · p_b)`, where `count` is the number of packets
+//!   since the last hit. The gaps are then uniform on 1 … 1/p_b, as the paper derives. (Its figure 2 also counts the
+//!   packet that was hit, which makes gaps one shorter.)
 //!
 //! Gentle (Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000): from max to 2 max, p_b grows from
-//! max_p to 1; without it, every packet is hit from max on. If every packet is hit it is dropped, even if its transport
-//! understands marks: they have not helped.
+//! max_p to 1; without it, every packet is hit above max. Where every packet is hit, packets are dropped even if their
+//! transport supports ECN, since marks have not helped.
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
-/// The MaximumPacketSize of the paper.
+/// MaximumPacketSize in the paper, in bytes.
 const MAXIMUM_PACKET: f64 = 1500.0;
 
-/// Parameters of RED, with thresholds as requested or on a link.
+/// Parameters of RED. The thresholds `L` are as configured, or in the units of the link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedConfig<L = QueueLimit> {
-    /// Average queue from which packets are hit, in the unit of `max_threshold`.
+    /// Minimum average queue length for hits: packets are hit only above it. In the unit of `max_threshold`.
     pub min_threshold: L,
-    /// Average queue at which the probability reaches `max_probability`; above `min_threshold`.
+    /// Average queue length that results in `max_probability`; above `min_threshold`.
     pub max_threshold: L,
-    /// max_p.
+    /// Probability max_p, which is reached at `max_threshold`.
     pub max_probability: Probability,
     /// w, the weight of a new sample in the average.
     pub weight: Probability,
     /// Whether the probability grows to 1 between max and 2 max.
     pub gentle: bool,
-    /// Whether packets are marked if possible.
+    /// Whether packets that support ECN are marked instead of dropped.
     pub ecn: bool,
-    /// The usual size of a packet, for the average after idle times.
+    /// Typical size of a packet, for the average after idle times.
     pub mean_packet: Bytes,
 }
 
 impl Default for RedConfig<Limit> {
-    /// Floyd, *RED: Discussions of Setting Parameters*, 1997: 5 and 15 packets, 0.1, 0.002.
+    /// Floyd, *RED: Discussions of Setting Parameters*, 1997: thresholds of 5 and 15 packets, a probability of 0.1, a
+    /// weight of 0.002.
     fn default() -> Self {
         let chance = |value| Probability::new(value).unwrap_or_default();
         Self {
@@ -58,35 +59,37 @@ impl Default for RedConfig<Limit> {
 }
 
 impl Described for RedConfig<Limit> {
-    const ABOUT: &'static str = "Drops at random by the average length of the queue. Nothing below min_threshold, a part of \
-         max_probability up to max_threshold, everything beyond it, or beyond twice of it where gentle; with ecn \
-         it marks instead (Floyd, Jacobson 1993).";
+    const ABOUT: &'static str = "Drops at random by the average length of the queue. The probability is 0 below \
+                                 min_threshold, grows to max_probability at max_threshold and is 1 above it, or with \
+                                 gentle grows to 1 at twice max_threshold; with ecn it marks instead (Floyd, Jacobson \
+                                 1993).";
 
     fn settings() -> Vec<Setting<Self>> {
         let order = |config: &Self| match config.min_threshold.is_below(config.max_threshold) {
             Some(true) => None,
-            Some(false) => Some("it is not above min_threshold; three times as much is usual"),
+            Some(false) => Some("it is not above min_threshold; a typical value is three times min_threshold"),
             None => Some("it is not in the unit of min_threshold; give both in packets, bytes or bdp"),
         };
         vec![
             Setting::limit("min_threshold", |config: &mut Self| &mut config.min_threshold)
-                .about("Average queue from which packets are hit, in the unit of max_threshold."),
+                .about("Average queue where the probability starts to grow from 0, in the unit of max_threshold."),
             Setting::limit("max_threshold", |config: &mut Self| &mut config.max_threshold)
-                .about("Average queue at which the probability reaches max_probability; above min_threshold.")
+                .about("Average queue where the probability reaches max_probability; above min_threshold.")
                 .checked(order),
             Setting::chance("max_probability", |config: &mut Self| &mut config.max_probability).about("max_p."),
             Setting::chance("weight", |config: &mut Self| &mut config.weight)
                 .about("w, the weight of a new sample in the average."),
             Setting::flag("gentle", |config: &mut Self| &mut config.gentle)
                 .about("Whether the probability grows to 1 between max and 2 max."),
-            Setting::flag("ecn", |config: &mut Self| &mut config.ecn).about("Whether packets are marked if possible."),
+            Setting::flag("ecn", |config: &mut Self| &mut config.ecn)
+                .about("Whether packets are marked, if possible, instead of dropped."),
             Setting::size("mean_packet", |config: &mut Self| &mut config.mean_packet)
-                .about("The usual size of a packet, for the average after idle times."),
+                .about("Typical size of a packet, for the average after idle periods."),
         ]
     }
 }
 
-impl Kind for RedConfig<Limit> {
+impl DisciplineKind for RedConfig<Limit> {
     type Config = RedConfig;
 
     fn on_link(self, rate: Rate, round_trip: Duration) -> RedConfig {
@@ -125,32 +128,32 @@ pub struct Red<B> {
     fifo: Fifo<B>,
     random: RandomStream,
     average: f64,
-    /// Packets kept since the last hit, or since the average reached the minimum threshold.
+    /// Number of packets since the last hit, or since the average reached the minimum threshold.
     count: u64,
-    /// Time since which the link is idle.
+    /// Start of the link's idle time, if it is idle.
     idle_since: Option<Instant>,
-    /// s.
+    /// Transmission time s of a packet of typical size.
     usual_time: Duration,
 }
 
-/// The fate of a packet.
+/// Decision about a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Fate {
+enum RedDecision {
     Kept,
     Hit,
-    /// Every packet is hit, so a mark does not replace the drop.
+    /// Every packet is hit, so that the packet is dropped, not marked.
     Dropped,
 }
 
 impl<B: Clone> Red<B> {
-    /// An empty queue of a link with this rate.
+    /// Returns an empty queue of a link with this rate.
     pub fn new(config: RedConfig, limit: QueueLimit, rate: Rate, random: RandomStream) -> Self {
         let usual_time = rate.time_to_send(config.mean_packet);
         let idle_since = Some(Instant::ZERO);
         Self { config, limit, fifo: Fifo::default(), random, average: 0.0, count: 0, idle_since, usual_time }
     }
 
-    /// Updates the average for a packet that comes now.
+    /// Updates the average for a packet that arrives now.
     fn average(&mut self, now: Instant) {
         let weight = self.config.weight.value();
         match self.idle_since.take() {
@@ -163,7 +166,7 @@ impl<B: Clone> Red<B> {
         }
     }
 
-    /// Lets the average fall as if small packets had met an empty queue for this long.
+    /// Reduces the average as if packets of typical size had found an empty queue for this time.
     fn decay(&mut self, idle: Duration) {
         let missed = idle / self.usual_time.max(Duration::from_nanos(1));
         self.average *= libm::pow(1.0 - self.config.weight.value(), missed);
@@ -173,7 +176,7 @@ impl<B: Clone> Red<B> {
         matches!(self.config.max_threshold, QueueLimit::Bytes(_))
     }
 
-    /// p_b for the current average; `None` below the minimum threshold.
+    /// Returns p_b for the current average; `None` if the average is below the minimum threshold.
     fn base_probability(&self) -> Option<f64> {
         let (min, max) = (level(self.config.min_threshold), level(self.config.max_threshold));
         let max_p = self.config.max_probability.value();
@@ -189,24 +192,24 @@ impl<B: Clone> Red<B> {
         }
     }
 
-    fn fate(&mut self, size: u16) -> Fate {
+    fn fate(&mut self, size: u16) -> RedDecision {
         let Some(base) = self.base_probability() else {
             self.count = 0;
-            return Fate::Kept;
+            return RedDecision::Kept;
         };
         if base >= 1.0 {
             self.count = 0;
-            return Fate::Dropped;
+            return RedDecision::Dropped;
         }
         let base = if self.in_bytes() { base * (f64::from(size) / MAXIMUM_PACKET) } else { base };
         let left = 1.0 - self.count as f64 * base;
         let hit = left <= base || self.random.uniform() < base / left;
         self.count = if hit { 0 } else { self.count + 1 };
-        if hit { Fate::Hit } else { Fate::Kept }
+        if hit { RedDecision::Hit } else { RedDecision::Kept }
     }
 }
 
-/// A threshold as a number.
+/// Returns a threshold as a number.
 fn level(threshold: QueueLimit) -> f64 {
     match threshold {
         QueueLimit::Packets(number) | QueueLimit::Bytes(number) => number as f64,
@@ -217,8 +220,8 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         self.average(now);
         let fate = self.fate(packet.size);
-        let marked = fate == Fate::Hit && self.config.ecn && packet.ecn().is_capable();
-        if fate != Fate::Kept && !marked {
+        let marked = fate == RedDecision::Hit && self.config.ecn && packet.ecn().is_capable();
+        if fate != RedDecision::Kept && !marked {
             verdicts.drop_early(now, packet);
         } else if !self.limit.admits(self.fifo.backlog(), packet.size) {
             verdicts.full(now, packet);
@@ -230,7 +233,7 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let first = self.fifo.pop();
         if first.is_none() {
             self.idle_since = Some(now);
@@ -246,10 +249,10 @@ impl<B: Clone + Send> Discipline<B> for Red<B> {
         self.fifo.withdraw(leave)
     }
 
-    fn rate_changes(&mut self, at: Instant, rate: Rate) {
+    fn rate_changes(&mut self, time: Instant, rate: Rate) {
         if let Some(since) = self.idle_since {
-            self.decay(at.since(since));
-            self.idle_since = Some(at);
+            self.decay(time.since(since));
+            self.idle_since = Some(time);
         }
         self.usual_time = rate.time_to_send(self.config.mean_packet);
     }
@@ -277,14 +280,14 @@ mod tests {
         Red::new(config, QueueLimit::Packets(1_000), Rate::from_mbps(4), RandomStream::new(1, "queue"))
     }
 
-    /// The gaps between hits while the average stays at `average`.
+    /// Returns the gaps between `hits` hits while the average remains at `average`.
     fn gaps(red: &mut Red<u32>, average: f64, hits: usize) -> Vec<u64> {
         red.average = average;
         let mut gaps = Vec::new();
         let mut gap = 0;
         while gaps.len() < hits {
             gap += 1;
-            if red.fate(1500) == Fate::Hit {
+            if red.fate(1500) == RedDecision::Hit {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -309,13 +312,13 @@ mod tests {
     #[test]
     fn the_probability_has_the_corners_of_the_paper() {
         let mut red = red(config());
-        let mut at = |average| {
+        let mut probability = |average| {
             red.average = average;
             red.base_probability()
         };
-        assert_eq!([at(4.99), at(5.0), at(10.0)], [None, Some(0.0), Some(0.05)]);
-        // Gentle: 0.1 at 15, half-way to 1 at 22.5, 1 from 30 on.
-        assert_eq!([at(15.0), at(22.5), at(30.0)], [Some(0.1), Some(0.55), Some(1.0)]);
+        assert_eq!([probability(4.99), probability(5.0), probability(10.0)], [None, Some(0.0), Some(0.05)]);
+        // Gentle: 0.1 at 15, half-way to 1 at 22.5, 1 above 30.
+        assert_eq!([probability(15.0), probability(22.5), probability(30.0)], [Some(0.1), Some(0.55), Some(1.0)]);
         red.config.gentle = false;
         red.average = 15.0;
         assert_eq!(red.base_probability(), Some(1.0));
@@ -328,7 +331,7 @@ mod tests {
         let mut red = red(config);
         red.average = 10_000.0;
         let n = 200_000;
-        let hits = (0..n).filter(|_| red.fate(300) == Fate::Hit).count() as f64;
+        let hits = (0..n).filter(|_| red.fate(300) == RedDecision::Hit).count() as f64;
         // p_b = 0.05 · 300/1500 = 0.01: gaps of 50.5 packets on average.
         assert!((f64::from(n) / hits - 50.5).abs() < 1.5, "{hits}");
     }

@@ -1,31 +1,31 @@
-//! Step marking: marks every packet that finds more than a threshold waiting.
+//! Step marking: marks every packet that arrives while the queue is longer than a threshold.
 //!
 //! Switches do this for DCTCP (Alizadeh and others, *Data Center TCP (DCTCP)*, SIGCOMM 2010, §3.1; RFC 8257 §3.1). The
-//! instantaneous queue decides, without an average.
+//! instantaneous queue length decides, not an average.
 //!
-//! With a weight w below 1 the average `avg ← (1 − w) avg + w q` decides, where q includes the packet that comes. After
+//! With a weight w below 1, the average `avg ← (1 − w) avg + w q` decides, where q includes the arriving packet. After
 //! idle time t it is `avg ← (1 − w)^(t/s) avg`, with s the time to transmit 500 B (as in [`red`](super::red)). All
-//! packets are marked while the average is long, and none otherwise, as in the routers of TCP-Jersey (Xu, Tian, Ansari,
-//! IEEE JSAC 22(4), 2004).
+//! packets are marked while the average exceeds the threshold, and none otherwise, as in the routers of TCP-Jersey (Xu,
+//! Tian, Ansari, IEEE JSAC 22(4), 2004).
 
-use super::registry::{Config, Kind};
-use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, Verdicts, Waiting};
+use super::registry::{Config, DisciplineKind};
+use super::{Backlog, Discipline, Fifo, Limit, QueueLimit, QueuedPacket, Verdicts};
 use crate::{LinkConfig, Packet};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, Probability, RandomStream, Rate};
 
-/// A packet of usual size, for the average after idle times.
+/// Size of a typical packet, for the average after idle times.
 const USUAL_PACKET: Bytes = Bytes(500);
 
-/// Parameters of step marking, with a threshold as requested or on a link.
+/// Parameters of step marking. The threshold `L` is as requested, or in the units of the link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StepConfig<L = QueueLimit> {
-    /// K: a packet is marked if more than this waits with it.
+    /// Threshold K: a packet is marked if the queue, including the packet, is longer than this.
     pub threshold: L,
-    /// Whether packets that cannot be marked are dropped beyond the threshold, as in switches that make the step of a
-    /// RED with equal thresholds.
+    /// Whether packets that cannot be marked are dropped above the threshold, as in switches that implement step
+    /// marking as RED with equal thresholds.
     pub drop_not_ect: bool,
-    /// w, the weight of a new sample in the average. With 1 the current queue decides.
+    /// Weight w of a new sample in the average. With 1, the threshold applies to the current queue length.
     pub weight: Probability,
 }
 
@@ -36,21 +36,30 @@ impl Default for StepConfig<Limit> {
 }
 
 impl Described for StepConfig<Limit> {
-    const ABOUT: &'static str = "Marks every packet beyond a threshold. This is what DCTCP wants (Alizadeh et al. 2010, RFC 8257); packets \
-         that cannot be marked are dropped there or let through. With a weight below 1 the average queue decides, \
-         as in the routers of TCP-Jersey.";
+    const ABOUT: &'static str = "Marks every packet above a threshold. DCTCP requires it (Alizadeh et al. 2010, RFC \
+                                 8257); packets that cannot be marked are dropped there or accepted. With a weight \
+                                 below 1, the threshold applies to the average queue, as in the routers of TCP-Jersey.";
 
     fn settings() -> Vec<Setting<Self>> {
-        let remedy = "say from which queue on packets are marked, such as \"65 packets\"";
+        let remedy = "specify the queue length that triggers marking, such as \"65 packets\"";
         vec![
-            Setting::limit("threshold", |config: &mut Self| &mut config.threshold).about("K: a packet is marked if more than this waits with it.").required(remedy),
-            Setting::flag("drop_not_ect", |config: &mut Self| &mut config.drop_not_ect).about("Whether packets that cannot be marked are dropped beyond the threshold, as in switches that make the step of a RED with equal thresholds."),
-            Setting::chance("weight", |config: &mut Self| &mut config.weight).about("w, the weight of a new sample in the average. With 1 the current queue decides.").quiet(),
+            Setting::limit("threshold", |config: &mut Self| &mut config.threshold)
+                .about("K: a packet is marked if the queue, including the packet, is longer than this.")
+                .required(remedy),
+            Setting::flag("drop_not_ect", |config: &mut Self| &mut config.drop_not_ect).about(
+                "Whether packets that cannot be marked are dropped above the threshold, as in switches that implement \
+                 the step as a RED with equal thresholds.",
+            ),
+            Setting::chance("weight", |config: &mut Self| &mut config.weight)
+                .about(
+                    "w, the weight of a new sample in the average. With 1 the threshold applies to the current queue.",
+                )
+                .quiet(),
         ]
     }
 }
 
-impl Kind for StepConfig<Limit> {
+impl DisciplineKind for StepConfig<Limit> {
     type Config = StepConfig;
 
     fn on_link(self, rate: Rate, round_trip: Duration) -> StepConfig {
@@ -61,7 +70,7 @@ impl Kind for StepConfig<Limit> {
 
 impl Config for StepConfig {
     fn build<B: Clone + Send + 'static>(self, link: &LinkConfig, _: RandomStream) -> Box<dyn Discipline<B>> {
-        Box::new(Step::new(self, link.queue, link.rate))
+        Box::new(StepMarking::new(self, link.queue, link.rate))
     }
 
     fn marks(self) -> bool {
@@ -71,25 +80,25 @@ impl Config for StepConfig {
 
 /// A queue with step marking.
 #[derive(Clone, Debug)]
-pub struct Step<B> {
+pub struct StepMarking<B> {
     config: StepConfig,
     limit: QueueLimit,
     fifo: Fifo<B>,
     average: f64,
-    /// Time since which the link is idle.
+    /// Time since when the link has been idle; `None` if it is not idle.
     idle_since: Option<Instant>,
     usual_time: Duration,
 }
 
-impl<B: Clone> Step<B> {
-    /// An empty queue of a link with this rate.
+impl<B: Clone> StepMarking<B> {
+    /// Returns an empty queue of a link with this rate.
     pub fn new(config: StepConfig, limit: QueueLimit, rate: Rate) -> Self {
         let usual_time = rate.time_to_send(USUAL_PACKET);
         let idle_since = Some(Instant::ZERO);
         Self { config, limit, fifo: Fifo::default(), average: 0.0, idle_since, usual_time }
     }
 
-    /// Whether the queue with a packet of this size, or its average, is beyond the threshold.
+    /// Returns true if the queue length, including a packet of this size, or its average exceeds the threshold.
     fn is_beyond(&mut self, now: Instant, size: u16) -> bool {
         let Backlog { packets, bytes } = self.fifo.backlog();
         let (queue, threshold) = match self.config.threshold {
@@ -107,14 +116,14 @@ impl<B: Clone> Step<B> {
         self.average > threshold as f64
     }
 
-    /// Lets the average fall as if small packets had met an empty queue for this long.
+    /// Reduces the average as if packets of typical size had found an empty queue for this time.
     fn decay(&mut self, idle: Duration) {
         let missed = idle / self.usual_time.max(Duration::from_nanos(1));
         self.average *= libm::pow(1.0 - self.config.weight.value(), missed);
     }
 }
 
-impl<B: Clone + Send> Discipline<B> for Step<B> {
+impl<B: Clone + Send> Discipline<B> for StepMarking<B> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<B>, verdicts: &mut Verdicts<B>) {
         let beyond = self.is_beyond(now, packet.size);
         if beyond && self.config.drop_not_ect && !packet.ecn().is_capable() {
@@ -129,7 +138,7 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<Waiting<B>> {
+    fn dequeue(&mut self, now: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
         let first = self.fifo.pop();
         if first.is_none() {
             self.idle_since = Some(now);
@@ -145,10 +154,10 @@ impl<B: Clone + Send> Discipline<B> for Step<B> {
         self.fifo.withdraw(leave)
     }
 
-    fn rate_changes(&mut self, at: Instant, rate: Rate) {
+    fn rate_changes(&mut self, time: Instant, rate: Rate) {
         if let Some(since) = self.idle_since {
-            self.decay(at.since(since));
-            self.idle_since = Some(at);
+            self.decay(time.since(since));
+            self.idle_since = Some(time);
         }
         self.usual_time = rate.time_to_send(USUAL_PACKET);
     }
@@ -162,7 +171,7 @@ mod tests {
 
     fn marks(threshold: QueueLimit, ecn: Codepoint, drop_not_ect: bool) -> (Vec<bool>, u64) {
         let config = StepConfig { threshold, drop_not_ect, weight: Probability::ONE };
-        let queue = Step::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
+        let queue = StepMarking::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
         let (mut queue, mut verdicts) = (queue, Verdicts::default());
         for _ in 0..6 {
             queue.enqueue(Instant::ZERO, packet(0, 500, ecn), &mut verdicts);
@@ -192,7 +201,7 @@ mod tests {
     fn with_a_weight_all_packets_are_marked_while_the_average_is_long() {
         let weight = Probability::new(0.25).unwrap();
         let config = StepConfig { threshold: QueueLimit::Packets(2), drop_not_ect: false, weight };
-        let queue = Step::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
+        let queue = StepMarking::new(config, QueueLimit::Packets(100), Rate::from_mbps(4));
         let (mut queue, mut verdicts) = (queue, Verdicts::default());
         // 1, 2, 3, …: 0.25, 0.6875, 1.266, 1.949, 2.712.
         let mut marks = Vec::new();

@@ -1,18 +1,18 @@
 use super::*;
-use crate::link::{Disturbance, QueuedLink, Reordering};
+use crate::link::{Disturbance, LinkModel, QueuedLink, Reordering};
 use crate::{EndpointId, NodeId, PacketFlags};
 use crate::{Loss, LossProcess};
 use lightlag_core::params::{Range, Registered, Value};
 use lightlag_core::{Bytes, Duration, Probability};
 use proptest::prelude::*;
 
-/// A packet of a flow.
+/// Returns a packet of a flow.
 pub(super) fn packet(flow: u32, size: u16, ecn: Codepoint) -> Packet<u32> {
     Packet::new(NodeId(1), EndpointId(flow), size, PacketFlags::new(true).with_ecn(ecn), 0)
 }
 
 #[test]
-fn a_limit_never_refuses_what_finds_the_queue_empty() {
+fn a_limit_never_drops_a_packet_at_an_empty_queue() {
     assert!(QueueLimit::Bytes(10).admits(Backlog::default(), 1500));
     let one = Backlog { packets: 1, bytes: 1000 };
     assert!(!QueueLimit::Packets(1).admits(one, 40) && QueueLimit::Packets(2).admits(one, 40));
@@ -20,7 +20,7 @@ fn a_limit_never_refuses_what_finds_the_queue_empty() {
 }
 
 #[test]
-fn a_parameter_gives_back_what_it_is_given() {
+fn a_parameter_returns_its_value() {
     for name in Choice::NAMES {
         let mut choice = Choice::named(name).unwrap();
         assert_eq!(choice.name(), *name);
@@ -45,6 +45,7 @@ fn a_parameter_gives_back_what_it_is_given() {
                 Range::Table { parameters, .. } => {
                     Value::Table(parameters().into_iter().map(|of| of.default).collect())
                 }
+                other => panic!("{other:?} of {} has no other value here", parameter.key),
             };
             let before: Vec<Value> = (0..choice.parameters().len()).map(|index| choice.get(index)).collect();
             choice.set(index, other.clone());
@@ -56,7 +57,7 @@ fn a_parameter_gives_back_what_it_is_given() {
     }
 }
 
-/// Every discipline, with thresholds that random traffic on a link of 8 Mbit/s reaches.
+/// Returns every discipline. Random traffic on a link of 8 Mbit/s exceeds their thresholds.
 fn disciplines() -> [DisciplineConfig; 12] {
     let ms = Duration::from_millis;
     let red = RedConfig {
@@ -98,7 +99,7 @@ fn disciplines() -> [DisciplineConfig; 12] {
 
 const CODEPOINTS: [Codepoint; 4] = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
 
-/// The fate of every packet: arrivals and drops with their times, and the counters.
+/// Outcome of all packets: arrivals and drops with their times, and the counters.
 type Story = (Vec<(u64, u32, Codepoint)>, Vec<(u64, u32)>, crate::link::LinkCounters);
 
 fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, disturbed: bool) -> Story {
@@ -128,7 +129,7 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
         now += Duration::from_nanos(*gap);
         step(&mut link, now);
         let ecn = CODEPOINTS[usize::from(kind % 4)];
-        // A part of the packets, whatever their flows and marks.
+        // A part of the packets, with any flows and marks.
         let plain = packet(u32::from(kind / 4), *size, ecn);
         let flags = plain.flags.with_low_priority(kind % 3 == 0).with_superseding(kind % 5 == 0);
         link.send(now, Packet { body: body as u32, flags, ..plain });
@@ -168,7 +169,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn withdrawing_takes_what_leaves_and_nothing_else(flows in prop::collection::vec((0_u32..6, 40_u16..1500), 1..40)) {
+    fn withdrawing_takes_only_the_selected_packets(flows in prop::collection::vec((0_u32..6, 40_u16..1500), 1..40)) {
         for config in disciplines() {
             let link = LinkConfig {
                 rate: "8 Mbit/s".parse().unwrap(),

@@ -1,8 +1,8 @@
-//! Routes that follow the links: a table for each time between two changes.
+//! Routes that adapt to changes of links: one table for each interval between two changes.
 //!
-//! The nodes at both ends of a link that changes know it at once, and every other node after the convergence time; until
-//! then their tables disagree, and packets may go in circles. A node without a way to a destination keeps the route that it
-//! had, so its packets meet the outage where they did before.
+//! The nodes at both ends of a link that changes apply the change immediately, and every other node after the
+//! convergence time; until then their tables are inconsistent, and packets may loop. A node that has lost its path to a
+//! destination retains its previous route, so its packets encounter the outage at the same link as before.
 
 use super::{Edge, Graph, InterfaceId, LinkId, NONE, PackedExit, RouteTable, Row, delays};
 use crate::NodeId;
@@ -10,17 +10,17 @@ use lightlag_core::{Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// The route tables of a run.
+/// All route tables of a run.
 #[derive(Clone, Debug)]
 pub struct Routes {
     first: RouteTable,
     epochs: Arc<[Epoch]>,
 }
 
-/// A time from which on some nodes have other routes.
+/// A change of the routes of some nodes at a point in time.
 #[derive(Clone, Debug)]
 pub struct Epoch {
-    /// Since when.
+    /// Start of the epoch.
     pub from: Instant,
     rows: Vec<(NodeId, Row)>,
 }
@@ -28,23 +28,23 @@ pub struct Epoch {
 /// A change of a link direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LinkChange {
-    /// When.
+    /// Time of the change.
     pub at: Instant,
-    /// Of which direction.
+    /// Link direction that changes.
     pub link: LinkId,
-    /// Its propagation delay from then on; `None` while it is down.
+    /// New propagation delay; `None` while the link is down.
     pub delay: Option<Duration>,
 }
 
 impl Epoch {
-    /// The nodes that have other routes from now on.
+    /// Returns the nodes whose routes change in this epoch.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.rows.iter().map(|(node, _)| *node)
     }
 }
 
 impl RouteTable {
-    /// Goes on to an epoch: it follows the one that this table is of.
+    /// Applies the next epoch to the table.
     pub fn advance(&mut self, epoch: &Epoch) {
         let rows = Arc::make_mut(&mut self.rows);
         for (node, row) in &epoch.rows {
@@ -54,13 +54,14 @@ impl RouteTable {
 }
 
 impl Routes {
-    /// One table for all of the run.
+    /// Returns routes that never change, with this table.
     pub fn fixed(table: RouteTable) -> Self {
         Self { first: table, epochs: Arc::default() }
     }
 
-    /// Shortest paths over the links that are up, at each time with the delays of then; `whole` is the table of these edges
-    /// while all are up. `changes` are in the order of time; those at zero are known to every node when the run starts.
+    /// Returns the shortest paths over the links that are up, with their delays at each time. `whole` is the table of
+    /// these edges while all are up. `changes` are in the order of time. Changes at time zero apply at every node when
+    /// the run starts.
     pub fn following(whole: RouteTable, edges: &[Edge], changes: &[LinkChange], convergence: Duration) -> Self {
         let nodes = whole.rows.len();
         let graph = Graph::new(nodes, edges);
@@ -69,7 +70,7 @@ impl Routes {
         apply(at_start, &mut delays);
         let mut newest = Arc::new(graph.rows(&delays, &whole.rows));
         let first = RouteTable { rows: newest.as_slice().into(), ..whole };
-        let mut plan = Plan {
+        let mut plan = EpochPlan {
             rows: first.rows.to_vec(),
             versions: vec![0; nodes],
             now: Instant::ZERO,
@@ -78,9 +79,9 @@ impl Routes {
         };
         let mut unknown: VecDeque<(Instant, usize, Arc<Vec<Row>>)> = VecDeque::new();
         for (version, together) in (1..).zip(later.chunk_by(|a, b| a.at == b.at)) {
-            let at = together[0].at;
+            let time = together[0].at;
             while let Some((due, version, rows)) = unknown.front()
-                && *due <= at
+                && *due <= time
             {
                 plan.learn(*due, *version, rows, (0..nodes as u32).map(NodeId));
                 unknown.pop_front();
@@ -91,8 +92,8 @@ impl Routes {
                 let edge = &edges[change.link.0 as usize];
                 [edge.from, edge.to]
             });
-            plan.learn(at, version, &newest, ends);
-            unknown.push_back((at + convergence, version, newest.clone()));
+            plan.learn(time, version, &newest, ends);
+            unknown.push_back((time + convergence, version, newest.clone()));
         }
         for (due, version, rows) in unknown {
             plan.learn(due, version, &rows, (0..nodes as u32).map(NodeId));
@@ -101,7 +102,7 @@ impl Routes {
         Self { first, epochs: plan.epochs.into() }
     }
 
-    /// The same tables, in which `count` edges from number `first` on are interfaces of nodes to media.
+    /// Returns the tables with `count` edges, starting at index `first`, marked as interfaces of nodes to media.
     #[must_use]
     pub fn with_interfaces(mut self, first: u32, count: u32) -> Self {
         let packed = |edge: u32| match edge.checked_sub(first) {
@@ -125,17 +126,17 @@ impl Routes {
         self
     }
 
-    /// The table with which the run starts.
+    /// Returns the table at the start of the run.
     pub fn at_start(&self) -> &RouteTable {
         &self.first
     }
 
-    /// The epochs after the start, in the order of time.
+    /// Returns the epochs after the start, in the order of time.
     pub fn epochs(&self) -> &[Epoch] {
         &self.epochs
     }
 
-    /// The times from which tables hold, with each table; the first holds from zero on.
+    /// Returns the start time of each table, with the table; the first starts at zero.
     pub fn tables(&self) -> impl Iterator<Item = (Instant, RouteTable)> + '_ {
         let mut table = self.first.clone();
         let first = (Instant::ZERO, table.clone());
@@ -153,31 +154,31 @@ fn apply(changes: &[LinkChange], delays: &mut [Option<Duration>]) {
     }
 }
 
-/// Epochs while they are found.
-struct Plan {
-    /// The present rows.
+/// State of the computation of epochs.
+struct EpochPlan {
+    /// Current rows of all nodes.
     rows: Vec<Row>,
-    /// Number of changes that each node knows: an older state does not come back.
+    /// Version of the network state that each node has applied. An older state is never restored.
     versions: Vec<usize>,
-    /// The present time, and the nodes whose rows have changed since the last epoch.
+    /// Time of the current state.
     now: Instant,
     changed: BTreeSet<NodeId>,
     epochs: Vec<Epoch>,
 }
 
-impl Plan {
-    /// Some nodes learn the state of the network after so many changes.
+impl EpochPlan {
+    /// Applies version `version` of the network state, with these rows, at some nodes.
     fn learn(&mut self, now: Instant, version: usize, rows: &[Row], nodes: impl Iterator<Item = NodeId>) {
         if now != self.now {
             self.end_epoch();
             self.now = now;
         }
         for node in nodes {
-            let at = node.0 as usize;
-            if self.versions[at] < version {
-                self.versions[at] = version;
-                if self.rows[at] != rows[at] {
-                    self.rows[at].clone_from(&rows[at]);
+            let index = node.0 as usize;
+            if self.versions[index] < version {
+                self.versions[index] = version;
+                if self.rows[index] != rows[index] {
+                    self.rows[index].clone_from(&rows[index]);
                     self.changed.insert(node);
                 }
             }
@@ -194,8 +195,8 @@ impl Plan {
 }
 
 impl Graph<'_> {
-    /// The rows of all nodes over links with these delays. What does not lead anywhere now stays as it was `before`, and so
-    /// does the memory of a row that is the same.
+    /// Returns the rows of all nodes over links with these delays. A route whose path is gone stays as it was in
+    /// `before`. Equal rows share memory.
     fn rows(&self, delays: &[Option<Duration>], before: &[Row]) -> Vec<Row> {
         let row = |(node, before): (usize, &Row)| match before {
             Row::Single(_) | Row::Aloft(_) => before.clone(),
@@ -226,18 +227,19 @@ mod tests {
         Instant::ZERO + Duration::from_secs(seconds)
     }
 
-    /// Full-duplex links (a, b, milliseconds); forward `2i`, backward `2i + 1`.
+    /// Returns the edges of full-duplex links, which are given as (node, node, delay in milliseconds). Link `i` has the
+    /// edges `2i` (forward) and `2i + 1` (backward).
     fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
         let edge = |from, to, ms| Edge { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) };
         links.iter().flat_map(|(a, b, ms)| [edge(*a, *b, *ms), edge(*b, *a, *ms)]).collect()
     }
 
-    /// A square: over B the way from A to D takes 20 ms, over C 40 ms.
+    /// Returns the edges of a square: the path from A to D takes 20 ms over B, and 40 ms over C.
     fn square() -> Vec<Edge> {
         edges(&[(0, 1, 10), (1, 3, 10), (0, 2, 20), (2, 3, 20)])
     }
 
-    /// Both directions of a link change.
+    /// Returns a change of both directions of a link.
     fn change(seconds: u64, link: u32, delay: Option<u64>) -> [LinkChange; 2] {
         let delay = delay.map(Duration::from_millis);
         [0, 1].map(|side| LinkChange { at: at(seconds), link: LinkId(2 * link + side), delay })
@@ -254,7 +256,7 @@ mod tests {
         .collect()
     }
 
-    /// The nodes that a packet passes.
+    /// Returns the nodes on the path of a packet; `None` if there is no path.
     fn way(table: &RouteTable, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
         table.path(from, to).map(|links| links.iter().map(|link| table.heads[link.0 as usize]).collect())
     }
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_delay_moves_routes_too() {
+    fn a_longer_delay_also_moves_routes() {
         let tables = following(&square(), &[change(10, 0, Some(31))], 0);
         assert_eq!(way(&tables[0].1, A, D), Some(vec![B, D]));
         assert_eq!(way(&tables[1].1, A, D), Some(vec![C, D]), "31 + 10 ms against 20 + 20 ms");
@@ -282,15 +284,15 @@ mod tests {
         let times: Vec<Instant> = tables.iter().map(|(from, _)| *from).collect();
         assert_eq!(times, [at(0), at(10), at(13)]);
         let (_, meanwhile) = &tables[1];
-        assert_eq!(meanwhile.next(B, D), Some(LinkId(1).into()), "B knows, and turns back to A");
-        assert_eq!(meanwhile.next(A, D), Some(LinkId(0).into()), "A does not know yet");
+        assert_eq!(meanwhile.next(B, D), Some(LinkId(1).into()), "B has learned of the change, and sends back to A");
+        assert_eq!(meanwhile.next(A, D), Some(LinkId(0).into()), "A has not learned of it yet");
         assert_eq!(way(meanwhile, A, D), None, "a loop");
         assert_eq!(way(&tables[2].1, B, D), Some(vec![A, C, D]));
     }
 
     #[test]
-    fn what_a_node_has_learned_does_not_come_back() {
-        // C and D learn of both changes of their link before they could hear of the first from others.
+    fn a_node_ignores_changes_that_it_already_applied() {
+        // C and D apply both changes of their link before they could receive the first from others.
         let tables = following(&square(), &[change(10, 3, None), change(12, 3, Some(1)), change(30, 0, Some(10))], 5);
         let next: Vec<_> = tables.iter().map(|(from, table)| (*from, table.next(C, D))).collect();
         let (around, straight) = (Some(LinkId(5).into()), Some(LinkId(6).into()));
@@ -299,15 +301,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_way_the_last_one_stays() {
+    fn without_a_path_the_last_route_stays() {
         let tables = following(&square(), &[change(10, 1, None), change(15, 3, None)], 0);
-        // D is cut off; the last way to it led over C.
+        // D is cut off; the last path to it was over C.
         assert_eq!(tables.len(), 2);
         assert_eq!(way(&tables[1].1, A, D), Some(vec![C, D]));
     }
 
     #[test]
-    fn changes_at_the_start_are_known_when_it_starts() {
+    fn changes_at_the_start_apply_from_the_start() {
         let tables = following(&square(), &[change(0, 1, None)], 60);
         assert_eq!(tables.len(), 1);
         assert_eq!(way(&tables[0].1, B, D), Some(vec![A, C, D]));
@@ -315,7 +317,7 @@ mod tests {
 
     #[test]
     fn edges_to_a_medium_are_interfaces_in_every_epoch() {
-        // The square, and a medium with A and D on it, which is the way from A to D while B and C are cut off.
+        // The square, and a medium with A and D on it, which is the path from A to D while B and C are cut off.
         let mut edges = square();
         let (medium, ms) = (NodeId(4), Duration::from_millis);
         edges.extend([A, D].map(|from| Edge { from, to: medium, delay: ms(30) }));
@@ -328,7 +330,7 @@ mod tests {
         assert_eq!(exits, [straight, Exit::Interface(InterfaceId(0)), straight]);
         let tables: Vec<RouteTable> = routes.tables().map(|(_, table)| table).collect();
         assert_eq!(tables[1].neighbour(A, D), Some(medium));
-        assert_eq!(tables[1].neighbour(medium, D), Some(D), "edges after the interfaces keep their ends");
+        assert_eq!(tables[1].neighbour(medium, D), Some(D), "edges after the interfaces keep their endpoints");
         assert_eq!(tables[1].path(A, D), None, "no path crosses a medium");
     }
 
@@ -347,7 +349,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn with_no_convergence_time_each_table_is_that_of_the_links_that_are_up(
+        fn without_convergence_time_each_table_matches_the_links_that_are_up(
             links in prop::collection::vec((0u32..8, 0u32..8, 1u64..50), 1..20),
             changes in prop::collection::vec((0u64..20, 0usize..40, prop::option::of(1u64..50)), 0..12),
         ) {

@@ -1,36 +1,36 @@
-//! Where a packet leaves a node: over a link, or over an interface to a shared medium.
+//! Exits of packets from a node: links, and interfaces to shared media.
 
 use super::LinkId;
 
-/// An interface of a node to a medium, numbered from 0 over the members of all media.
+/// ID of a node's interface to a medium: its index in the list of the members of all media.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct InterfaceId(pub u32);
 
 impl InterfaceId {
-    /// The interface at an index of a list of all interfaces.
+    /// Returns the interface with this index in a list of all interfaces.
     #[inline]
     pub const fn at(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// Its index in such a list.
+    /// Returns the index of the interface in a list of all interfaces.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a packet leaves a node.
+/// Exit of a packet from a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
-    /// Over this link.
+    /// A link.
     Link(LinkId),
-    /// Over this interface to a medium.
+    /// An interface to a medium.
     Interface(InterfaceId),
 }
 
 impl Exit {
-    /// Its number in tables, which count the interfaces after all `links`.
+    /// Returns the index of the exit in tables, where interfaces follow the `links` links.
     pub const fn number(self, links: u32) -> u32 {
         match self {
             Self::Link(link) => link.0,
@@ -51,15 +51,15 @@ impl From<InterfaceId> for Exit {
     }
 }
 
-/// An [`Exit`] in 32 bits, as routes and endpoints hold it.
+/// An [`Exit`] packed into 32 bits, as stored in routes and endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PackedExit(pub(super) u32);
 
 impl PackedExit {
-    /// The bit that tells an interface from a link.
+    /// Bit that marks an interface instead of a link.
     const INTERFACE: u32 = 1 << 31;
 
-    /// The exit.
+    /// Returns the unpacked exit.
     #[inline(always)]
     pub const fn unpack(self) -> Exit {
         if self.0 & Self::INTERFACE == 0 {
@@ -69,7 +69,7 @@ impl PackedExit {
         }
     }
 
-    /// The link, unless it is an interface.
+    /// Returns the link; `None` if the exit is an interface.
     #[inline(always)]
     pub const fn link(self) -> Option<LinkId> {
         match self.unpack() {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exit_is_what_was_packed() {
+    fn an_exit_survives_packing() {
         for number in [0, 1, (1 << 31) - 2] {
             assert_eq!(PackedExit::from(LinkId(number)).unpack(), Exit::Link(LinkId(number)));
             assert_eq!(PackedExit::from(InterfaceId(number)).unpack(), Exit::Interface(InterfaceId(number)));

@@ -1,13 +1,15 @@
-//! The +Grid of satellites whose planes and slots are not told: they are found in their orbits.
+//! The +Grid of satellites whose planes and slots are not given. Both are derived from the orbits.
 //!
-//! Satellites of a shell have nearly the same inclination and mean motion, so that they keep their places towards each other.
-//! Those of a plane have nearly the same right ascension Ω of the node, and follow each other by the argument u of latitude, both
-//! taken from position and velocity at the start of the run. Between neighbouring planes a satellite is linked to the one
-//! that is ahead of it by the phase of the two planes, which is less than a slot: in a Walker pattern these are the links of
-//! [`plus_grid`](super::plus_grid). A phase that is not common to the planes is replaced by the one of the shortest links.
+//! Satellites of a shell have nearly the same inclination and mean motion, so that they keep their relative positions.
+//! Satellites of a plane have nearly the same right ascension Ω of the ascending node, and are ordered by their
+//! argument of latitude u; both are calculated from position and velocity at the start of the run. A satellite is
+//! linked to the satellite in the neighbouring plane that is ahead of it by the phase between the two planes, which is
+//! less than a slot. In a Walker pattern these are the links of [`plus_grid`](super::plus_grid). If the satellites of
+//! two planes have no common phase, the phase that gives the shortest links is used.
 //!
-//! Planes of fewer than three satellites, and satellites that are in no shell (spares, and those on their way to another height) have
-//! no links. Nor have planes that are too far from each other: the seam of a star, or a gap in the pattern.
+//! Planes of fewer than three satellites, and satellites that are in no shell (spares, and those moving to another
+//! height), have no links. There are also no links between planes that are too far from each other: at the seam of a
+//! star, or at a gap in the pattern.
 
 use super::{Isl, sees_above_the_air};
 use crate::element_set::ElementSet;
@@ -15,69 +17,71 @@ use crate::satellite::Satellite;
 use lightlag_mobility::Vector;
 use std::f64::consts::TAU;
 
-/// Differences within a shell: degrees of inclination between two that are next to each other, revolutions a day in total.
+/// Tolerances within a shell: the difference in inclination between a satellite and the next one by inclination, in
+/// degrees, and the range of the mean motions, in revolutions per day.
 const INCLINATION: f64 = 0.3;
 const REVOLUTIONS: f64 = 0.04;
-/// Orbits with less inclination have nodes by chance, and satellites of orbits with more eccentricity do not follow each other evenly.
+/// Limits for satellites in planes: the minimum inclination in degrees, because the node of a nearly equatorial orbit
+/// is arbitrary, and the maximum eccentricity, because satellites on eccentric orbits do not follow each other evenly.
 const EQUATORIAL: f64 = 3.0;
 const ROUND: f64 = 0.05;
-/// Satellites of one orbit are found in one plane as long as their nodes are this close, degrees; the parting of
-/// planes has to be this many times wider than what it parts.
+/// Criteria for separating planes. Nodes that differ by at most `SAME_NODE` degrees are always in one plane, and the
+/// gaps between planes must be at least `PARTED` times as wide as the gaps within planes.
 const SAME_NODE: f64 = 0.05;
 const PARTED: f64 = 3.0;
-/// The least planes of a shell, and the least satellites of a plane.
+/// Minimum number of planes of a shell, and of satellites of a plane.
 const LEAST: usize = 3;
-/// Planes are neighbours up to this many times the median distance.
+/// Maximum distance between linked planes, as a multiple of the median distance.
 const NEIGHBOURS: f64 = 2.5;
-/// Part of a slot by which a satellite that is ahead may be behind.
+/// Tolerance of the phase, as a fraction of a slot: a satellite that lags by less than this still counts as ahead.
 const TOLERANCE: f64 = 0.02;
-/// Least agreement of the phases of a plane, between 0 and 1, for which it has slots.
+/// Minimum regularity of the phases in a plane, from 0 to 1, for which the plane counts as divided into slots.
 const REGULAR: f64 = 0.6;
 
-/// A shell that was found.
+/// A shell that was found among the satellites.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FoundShell {
-    /// Mean inclination, degrees.
+    /// Mean inclination in degrees.
     pub inclination: f64,
-    /// Mean motion, revolutions a day.
+    /// Mean motion in revolutions per day.
     pub revolutions: f64,
-    /// Planes with links.
+    /// Number of planes with links.
     pub planes: usize,
-    /// Satellites in them.
+    /// Number of satellites in these planes.
     pub satellites: usize,
-    /// Links between them.
+    /// Number of links in the shell.
     pub links: usize,
 }
 
 /// The grid of satellites from a file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FoundGrid {
-    /// Its links.
+    /// The links of the grid.
     pub isls: Vec<Isl>,
-    /// The shells, the largest first.
+    /// The shells, in descending order of size.
     pub shells: Vec<FoundShell>,
-    /// Satellites that have no link.
+    /// Number of satellites without links.
     pub left_out: usize,
 }
 
-/// A satellite of a shell: its number in the constellation, Ω and u in degrees at the start.
+/// A satellite of a shell: its index in the constellation, and Ω and u in degrees at the start of the run.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ShellSlot {
     number: u32,
     node: f64,
     along: f64,
     position: Vector,
 }
 
-/// The +Grid of satellites, the first of which has this number.
+/// Returns the +Grid of satellites; `first` is the index of the first one in the constellation.
 ///
 /// # Errors
-/// No shell has three planes of three satellites.
+/// If no shell has three planes with three satellites each.
 pub fn found_grid(sets: &[ElementSet], satellites: &[Satellite], first: u32) -> Result<FoundGrid, String> {
     let mut grid = FoundGrid::default();
     for members in shells(sets) {
-        let places: Vec<Place> =
-            members.iter().filter_map(|at| Place::of(&satellites[*at], first + *at as u32)).collect();
+        let places: Vec<ShellSlot> =
+            members.iter().filter_map(|at| ShellSlot::of(&satellites[*at], first + *at as u32)).collect();
         let mean =
             |of: fn(&ElementSet) -> f64| members.iter().map(|at| of(&sets[*at])).sum::<f64>() / members.len() as f64;
         let inclination = mean(ElementSet::inclination);
@@ -111,7 +115,8 @@ pub fn found_grid(sets: &[ElementSet], satellites: &[Satellite], first: u32) -> 
     Ok(grid)
 }
 
-/// Groups of satellites that keep their places towards each other: by inclination, then the fullest range of mean motions first.
+/// Returns groups of satellites that keep their relative positions. Satellites are first grouped by inclination; within
+/// a group, the range of mean motions with the most satellites is the first shell.
 fn shells(sets: &[ElementSet]) -> Vec<Vec<usize>> {
     let has_planes = |set: &ElementSet| {
         let inclination = set.inclination();
@@ -142,8 +147,8 @@ fn shells(sets: &[ElementSet]) -> Vec<Vec<usize>> {
     shells
 }
 
-impl Place {
-    /// Where a satellite is at the start; `None` if it has decayed.
+impl ShellSlot {
+    /// Returns the orbital position of a satellite at the start of the run; `None` if the satellite has decayed.
     fn of(satellite: &Satellite, number: u32) -> Option<Self> {
         let (before, position) = (satellite.orbit.position(-0.5)?, satellite.orbit.position(0.5)?);
         let normal = cross(before, position);
@@ -161,57 +166,58 @@ fn cross(a: Vector, b: Vector) -> Vector {
     Vector::new(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }
 
-/// Degrees from 0 to 360.
+/// Converts radians to degrees, from 0 to 360.
 fn degrees(radians: f64) -> f64 {
     wrapped(radians.to_degrees(), 360.0)
 }
 
-/// A number as the rest of a whole turn.
+/// Returns a number modulo `turn`, from 0 up to `turn`.
 fn wrapped(number: f64, turn: f64) -> f64 {
     let rest = number - turn * libm::floor(number / turn);
     if rest < turn { rest } else { 0.0 }
 }
 
-/// The planes of a shell, in the order of their nodes, and the links in and between them; `None` without three planes.
-fn linked(places: Vec<Place>, cos: f64) -> Option<(Vec<Vec<Place>>, Vec<Isl>)> {
-    let planes: Vec<Vec<Place>> = planes(places).into_iter().filter(|plane| plane.len() >= LEAST).collect();
+/// Returns the planes of a shell, ordered by their nodes, and the links within and between them; `None` if there are
+/// fewer than three planes.
+fn linked(slots: Vec<ShellSlot>, cos: f64) -> Option<(Vec<Vec<ShellSlot>>, Vec<Isl>)> {
+    let planes: Vec<Vec<ShellSlot>> = planes(slots).into_iter().filter(|plane| plane.len() >= LEAST).collect();
     if planes.len() < LEAST {
         return None;
     }
     let mut links = Vec::new();
     for plane in &planes {
-        for (at, place) in plane.iter().enumerate() {
-            let next = &plane[(at + 1) % plane.len()];
+        for (index, satellite) in plane.iter().enumerate() {
+            let next = &plane[(index + 1) % plane.len()];
             // Across a gap of the plane no satellite is in sight, now or later.
-            if sees_above_the_air(place.position, next.position) {
-                links.push(Isl { ends: [place.number, next.number], crosses: false });
+            if sees_above_the_air(satellite.position, next.position) {
+                links.push(Isl { ends: [satellite.number, next.number], crosses: false });
             }
         }
     }
     let slot = slot(&planes);
     let apart: Vec<f64> = (0..planes.len())
-        .map(|at| wrapped(middle(&planes[(at + 1) % planes.len()]) - middle(&planes[at]), 360.0))
+        .map(|index| wrapped(middle(&planes[(index + 1) % planes.len()]) - middle(&planes[index]), 360.0))
         .collect();
     let usual = median(apart.clone());
-    for (at, apart) in apart.into_iter().enumerate() {
+    for (index, apart) in apart.into_iter().enumerate() {
         if apart <= NEIGHBOURS * usual {
-            links.extend(between(&planes[at], &planes[(at + 1) % planes.len()], slot, cos));
+            links.extend(between(&planes[index], &planes[(index + 1) % planes.len()], slot, cos));
         }
     }
     Some((planes, links))
 }
 
-/// Satellites by planes, each in the order of its arguments of latitude.
-fn planes(mut places: Vec<Place>) -> Vec<Vec<Place>> {
-    places.sort_by(|a, b| a.node.total_cmp(&b.node));
-    let count = places.len();
-    let gap = |at: usize| wrapped(places[(at + 1) % count].node - places[at].node, 360.0);
+/// Groups satellites into planes, each ordered by argument of latitude.
+fn planes(mut slots: Vec<ShellSlot>) -> Vec<Vec<ShellSlot>> {
+    slots.sort_by(|a, b| a.node.total_cmp(&b.node));
+    let count = slots.len();
+    let gap = |at: usize| wrapped(slots[(at + 1) % count].node - slots[at].node, 360.0);
     let limit = parting((0..count).map(gap).collect());
-    // The first plane starts behind a gap.
-    let Some(last) = (0..count).find(|at| gap(*at) > limit) else { return vec![places] };
-    places.rotate_left((last + 1) % count);
-    let mut planes: Vec<Vec<Place>> =
-        places.chunk_by(|a, b| wrapped(b.node - a.node, 360.0) <= limit).map(<[Place]>::to_vec).collect();
+    // The first plane starts after a gap.
+    let Some(last) = (0..count).find(|at| gap(*at) > limit) else { return vec![slots] };
+    slots.rotate_left((last + 1) % count);
+    let mut planes: Vec<Vec<ShellSlot>> =
+        slots.chunk_by(|a, b| wrapped(b.node - a.node, 360.0) <= limit).map(<[ShellSlot]>::to_vec).collect();
     for plane in &mut planes {
         plane.sort_by(|a, b| a.along.total_cmp(&b.along));
     }
@@ -219,7 +225,8 @@ fn planes(mut places: Vec<Place>) -> Vec<Vec<Place>> {
     planes
 }
 
-/// The widest difference of nodes within a plane: below the largest step in the sorted differences.
+/// Returns the threshold that separates planes, for the differences between consecutive nodes in degrees. It is the
+/// geometric mean of the two values at the largest step in the sorted differences.
 fn parting(mut gaps: Vec<f64>) -> f64 {
     gaps.sort_by(f64::total_cmp);
     let steps = gaps.windows(2).map(|pair| (pair[0].max(SAME_NODE), pair[1]));
@@ -231,13 +238,13 @@ fn parting(mut gaps: Vec<f64>) -> f64 {
     }
 }
 
-/// The mean direction of the nodes of a plane, degrees.
-fn middle(plane: &[Place]) -> f64 {
+/// Returns the mean right ascension of the nodes of a plane, in degrees.
+fn middle(plane: &[ShellSlot]) -> f64 {
     let (sin, cos) = sum(plane.iter().map(|place| place.node), 360.0);
     degrees(libm::atan2(sin, cos))
 }
 
-/// The sum of unit vectors in the directions of these parts of a turn.
+/// Returns the sum of the unit vectors in the given directions, where `turn` is a full turn.
 fn sum(parts: impl Iterator<Item = f64>, turn: f64) -> (f64, f64) {
     parts.map(|part| libm::sincos(TAU * part / turn)).fold((0.0, 0.0), |(x, y), (a, b)| (x + a, y + b))
 }
@@ -247,16 +254,16 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Degrees from a slot of a plane to the next, by the median distance of satellites that follow each other.
-fn slot(planes: &[Vec<Place>]) -> f64 {
+/// Returns the width of a slot in degrees: the median distance between consecutive satellites of a plane.
+fn slot(planes: &[Vec<ShellSlot>]) -> f64 {
     let gaps = planes.iter().flat_map(|plane| {
         (0..plane.len()).map(|at| wrapped(plane[(at + 1) % plane.len()].along - plane[at].along, 360.0))
     });
     360.0 / libm::round(360.0 / median(gaps.collect()).max(0.1)).max(1.0)
 }
 
-/// Links from the satellites of a plane to those of the next one, at most one for each.
-fn between(from: &[Place], to: &[Place], slot: f64, cos: f64) -> Vec<Isl> {
+/// Returns the links from the satellites of a plane to the satellites of the next one, at most one for each satellite.
+fn between(from: &[ShellSlot], to: &[ShellSlot], slot: f64, cos: f64) -> Vec<Isl> {
     let phase = phase(from, to, slot, cos);
     let mut pairs: Vec<(f64, u32, u32)> = Vec::new();
     for a in from {
@@ -279,14 +286,15 @@ fn between(from: &[Place], to: &[Place], slot: f64, cos: f64) -> Vec<Isl> {
     links
 }
 
-/// Degrees by which the satellites of one plane are ahead of those of the plane before: less than a slot if both have slots, else
-/// the one that makes the links short: `cos` is the cosine of the inclination.
-fn phase(from: &[Place], to: &[Place], slot: f64, cos: f64) -> f64 {
-    let of = |plane: &[Place]| {
+/// Returns the phase in degrees by which the satellites of one plane are ahead of the previous plane. It is less than a
+/// slot if both planes have slots; otherwise it is the phase that makes the links short. `cos` is the cosine of the
+/// inclination.
+fn phase(from: &[ShellSlot], to: &[ShellSlot], slot: f64, cos: f64) -> f64 {
+    let phase_of = |plane: &[ShellSlot]| {
         let (sin, cos) = sum(plane.iter().map(|place| place.along), slot);
         (libm::atan2(sin, cos) / TAU * slot, libm::hypot(sin, cos) / plane.len() as f64)
     };
-    let ((first, agreement), (second, other)) = (of(from), of(to));
+    let ((first, agreement), (second, other)) = (phase_of(from), phase_of(to));
     if agreement.min(other) >= REGULAR {
         let tolerance = TOLERANCE * slot;
         return wrapped(second - first + tolerance, slot) - tolerance;
@@ -304,7 +312,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fmt::Write;
 
-    /// Two-line sets of a shell, with a change of Ω and u for each satellite, at 2000-01-01 00:00.
+    /// Returns the two-line element sets of a shell at 2000-01-01 00:00; `change` adds to Ω and u of each satellite, or
+    /// removes it.
     fn written(shell: &Shell, change: impl Fn(u32, u32) -> Option<(f64, f64)>) -> String {
         let mut text = String::new();
         let motion = 86_400.0 / shell.period();
@@ -338,7 +347,7 @@ mod tests {
         links.iter().map(pair).collect()
     }
 
-    /// The shells of the presets.
+    /// Returns the shells of the presets.
     fn presets() -> Vec<Shell> {
         let shell = |height, inclination, planes, slots, phasing, spread| Shell {
             height,
@@ -378,7 +387,8 @@ mod tests {
     #[test]
     fn satellites_that_drift_keep_their_links_and_gaps_have_none() {
         for shell in presets() {
-            // Up to 0.2° of Ω and a thirtieth of a slot of u, and every seventh satellite of the second plane is missing.
+            // Up to 0.2° of Ω and a thirtieth of a slot of u, and every seventh satellite of the second plane is
+            // missing.
             let noise = |plane: u32, slot: u32| f64::from((plane * 7919 + slot * 104_729) % 1000) / 1000.0 - 0.5;
             let of_slot = 360.0 / f64::from(shell.slots) / 30.0;
             let change = |plane, slot| {
@@ -413,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn satellites_without_planes_are_refused() {
+    fn satellites_without_planes_are_rejected() {
         let one = Shell { planes: 2, slots: 20, ..Shell::default() };
         let refused = found(&written(&one, |_, _| Some((0.0, 0.0))), Utc::Y2000).unwrap_err();
         assert!(refused.starts_with("the 40 satellites are in no three planes"), "{refused}");
@@ -435,12 +445,13 @@ mod tests {
         let start = "2023-08-10".parse().unwrap();
         let satellites: Vec<Satellite> = sets.iter().map(|set| set.satellite(start).unwrap()).collect();
         let grid = found_grid(&sets, &satellites, 0).unwrap();
-        // 66 satellites and a spare at their height; 13 others are lower. Six rings, and five pairs of planes of eleven.
+        // 66 satellites and a spare at their height; 13 others are lower. Six rings, and five pairs of planes of
+        // eleven.
         assert_eq!((satellites.len(), grid.left_out, grid.isls.len()), (80, 13, 67 + 55));
         assert_eq!((grid.shells[0].planes, grid.shells.len(), most_links(&grid, 80)), (6, 1, 4));
-        let at = |end: u32| satellites[end as usize].orbit.position(0.0).unwrap();
+        let position_of = |end: u32| satellites[end as usize].orbit.position(0.0).unwrap();
         for isl in &grid.isls {
-            assert!(sees_above_the_air(at(isl.ends[0]), at(isl.ends[1])), "{isl:?}");
+            assert!(sees_above_the_air(position_of(isl.ends[0]), position_of(isl.ends[1])), "{isl:?}");
         }
     }
 }

@@ -1,32 +1,32 @@
 //! OMM as lines of `KEYWORD = value` (CCSDS 502.0-B-3 §4 and §7), one message after another.
 //!
-//! `CCSDS_OMM_VERS` starts a message, and so does a keyword that the message has already. A unit in brackets may follow a
-//! number. `COMMENT` and the words that open and close blocks are left out.
+//! `CCSDS_OMM_VERS` starts a message, and so does a keyword that already occurred in the current message. A number may
+//! be followed by a unit in brackets. `COMMENT` lines and the keywords that open and close blocks are ignored.
 
-use super::{FIELDS, Message, error};
+use super::{FIELDS, OmmMessage, error};
 use crate::element_set::ElementsError;
 use std::collections::BTreeMap;
 
 const START: &str = "CCSDS_OMM_VERS";
 const BLOCKS: [&str; 4] = ["META_START", "META_STOP", "COVARIANCE_START", "COVARIANCE_STOP"];
 
-/// The messages of a file.
-pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsError> {
-    let mut messages: Vec<Message<'static>> = Vec::new();
+/// Returns the messages in a file.
+pub(super) fn messages(text: &str) -> Result<Vec<OmmMessage<'static>>, ElementsError> {
+    let mut messages: Vec<OmmMessage<'static>> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         let is_comment = line.split_whitespace().next().is_none_or(|word| word == "COMMENT") || line.starts_with('#');
         if is_comment || BLOCKS.contains(&line) {
             continue;
         }
-        let place = format!("line {number}");
+        let location = format!("line {number}");
         let Some((key, value)) = line.split_once('=') else {
-            return error(&place, format!("{line:?} is not KEYWORD = value"));
+            return error(&location, format!("{line:?} is not KEYWORD = value"));
         };
         let key = key.trim();
         let is_second = messages.last().is_none_or(|message| message.fields.contains_key(key));
         if key == START || is_second {
-            messages.push(Message { place, fields: BTreeMap::new() });
+            messages.push(OmmMessage { place: location, fields: BTreeMap::new() });
         }
         let value = without_unit(value.trim());
         if let (Some(message), Some(field), false) =
@@ -40,7 +40,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsErro
     Ok(messages)
 }
 
-/// A value without the unit behind it, as in `51.6 [deg]`.
+/// Returns a value without its unit: `51.6` for `51.6 [deg]`.
 fn without_unit(value: &str) -> &str {
     match value.rsplit_once('[') {
         Some((number, unit)) if unit.ends_with(']') && number.trim().parse::<f64>().is_ok() => number.trim(),

@@ -1,5 +1,5 @@
-//! Orbit mean-elements messages (CCSDS 502.0-B-3, OMM): the form for catalogue numbers of more than five digits. They are
-//! written as JSON, as CSV, as lines of keywords (`kvn`) or as XML (`xml`).
+//! Orbit mean-elements messages (OMM, CCSDS 502.0-B-3), the format for catalogue numbers of more than five digits. They
+//! are written as JSON, CSV, lines of keywords (`kvn`) or XML (`xml`).
 
 mod kvn;
 mod xml;
@@ -10,30 +10,30 @@ use serde_json::{Map, Value};
 use sgp4::chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::collections::BTreeMap;
 
-/// Messages say in which theory, frame and time they hold; providers leave out what is usual.
+/// Fields for theory, frame and time scale, and their accepted values. Some providers omit these fields.
 const USUAL: [(&str, &[&str]); 4] = [
     ("MEAN_ELEMENT_THEORY", &["SGP4", "SGP/SGP4"]),
     ("REF_FRAME", &["TEME"]),
     ("TIME_SYSTEM", &["UTC"]),
     ("CENTER_NAME", &["EARTH"]),
 ];
-/// Numbers of a catalogue have at most nine digits.
+/// Maximum catalogue number: nine digits.
 const MOST_NUMBER: f64 = 999_999_999.0;
 
-/// The fields of a message, as text, and its place in the file.
-struct Message<'a> {
+/// The fields of a message as text, and the position of the message in the file.
+struct OmmMessage<'a> {
     place: String,
     fields: BTreeMap<&'a str, String>,
 }
 
-fn error<T>(place: &str, message: impl Into<String>) -> Result<T, ElementsError> {
-    Err(ElementsError { place: place.to_owned(), message: message.into() })
+fn error<T>(location: &str, message: impl Into<String>) -> Result<T, ElementsError> {
+    Err(ElementsError { place: location.to_owned(), message: message.into() })
 }
 
-/// Reads one message, or a list of them.
+/// Reads a JSON file with one message or a list of messages.
 ///
 /// # Errors
-/// The first fault.
+/// The first error in the file.
 pub fn read_json(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
@@ -43,19 +43,21 @@ pub fn read_json(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
         Value::Array(objects) => objects.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let message = |(number, object): (usize, &'_ Value)| -> Result<Message<'static>, ElementsError> {
-        let place = format!("object {number}");
-        let Value::Object(fields) = object else { return error(&place, "is not an object with the fields of an OMM") };
+    let message = |(number, object): (usize, &'_ Value)| -> Result<OmmMessage<'static>, ElementsError> {
+        let location = format!("object {number}");
+        let Value::Object(fields) = object else {
+            return error(&location, "is not an object with the fields of an OMM");
+        };
         // Space-Track answers so where it has no elements.
         if let Some(Value::String(answer)) = fields.get("error") {
-            return error(&place, format!("is an answer without elements: {answer:?}; download the file again"));
+            return error(&location, format!("is a reply without elements: {answer:?}; download the file again"));
         }
-        Ok(Message { fields: texts(fields), place })
+        Ok(OmmMessage { fields: texts(fields), place: location })
     };
     sets((1..).zip(objects).map(message))
 }
 
-/// Fields that are numbers or texts, by the names that are known here.
+/// Returns the fields with known names whose values are numbers or texts, all as text.
 fn texts(fields: &Map<String, Value>) -> BTreeMap<&'static str, String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -84,10 +86,10 @@ const FIELDS: [&str; 16] = [
     "CENTER_NAME",
 ];
 
-/// Reads a table whose first line names the fields.
+/// Reads a CSV table whose first line contains the names of the fields.
 ///
 /// # Errors
-/// The first fault.
+/// The first error in the file.
 pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     // The reader would count a line that starts with the second half of CR LF as the one before.
     let text = text.replace("\r\n", "\n");
@@ -100,7 +102,7 @@ pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
         names.iter().map(|name| FIELDS.into_iter().find(|field| *field == name)).collect();
     for field in FIELDS {
         if columns.iter().filter(|column| **column == Some(field)).count() > 1 {
-            return error("line 1", format!("names {field} twice"));
+            return error("line 1", format!("column {field} is duplicated"));
         }
     }
     let message = |row: Result<csv::StringRecord, csv::Error>| {
@@ -111,43 +113,46 @@ pub fn read_csv(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
                 return error(&format!("line {line}"), fault.to_string());
             }
         };
-        let place = format!("line {}", row.position().map_or(1, csv::Position::line));
+        let location = format!("line {}", row.position().map_or(1, csv::Position::line));
         if row.len() != names.len() {
             return error(
-                &place,
+                &location,
                 format!("has {} fields, and the first line has {}; write one for each column", row.len(), names.len()),
             );
         }
         let fields = columns.iter().zip(&row).filter(|(_, text)| !text.is_empty());
-        Ok(Message { place, fields: fields.filter_map(|(name, text)| Some(((*name)?, text.to_owned()))).collect() })
+        Ok(OmmMessage {
+            place: location,
+            fields: fields.filter_map(|(name, text)| Some(((*name)?, text.to_owned()))).collect(),
+        })
     };
     sets(reader.records().map(message))
 }
 
-/// Whether a line names columns of a table of messages.
+/// Returns true if a line contains the column names of a table of messages.
 pub(crate) fn is_csv_header(line: &str) -> bool {
     line.contains(',') && line.split(',').any(|name| FIELDS[1..].contains(&name.trim().trim_matches('"')))
 }
 
-/// Reads lines of `KEYWORD = value`.
+/// Reads messages as lines of `KEYWORD = value`.
 ///
 /// # Errors
-/// The first fault.
+/// The first error in the file.
 pub fn read_kvn(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     sets(kvn::messages(text)?.into_iter().map(Ok))
 }
 
-/// Reads XML with an element `omm` for each message.
+/// Reads XML with one `omm` element per message.
 ///
 /// # Errors
-/// The first fault.
+/// The first error in the file.
 pub fn read_xml(text: &str) -> Result<Vec<ElementSet>, ElementsError> {
     sets(xml::messages(text)?.into_iter().map(Ok))
 }
 
-/// Makes sets of messages.
+/// Converts messages to element sets.
 fn sets<'a>(
-    messages: impl Iterator<Item = Result<Message<'a>, ElementsError>>,
+    messages: impl Iterator<Item = Result<OmmMessage<'a>, ElementsError>>,
 ) -> Result<Vec<ElementSet>, ElementsError> {
     let mut known: BTreeMap<u64, String> = BTreeMap::new();
     let mut sets = Vec::new();
@@ -157,7 +162,10 @@ fn sets<'a>(
         if let Some(before) = known.insert(elements.norad_id, message.place.clone()) {
             return error(
                 &message.place,
-                format!("NORAD_CAT_ID {} is also that of {before}; each satellite stands once", elements.norad_id),
+                format!(
+                    "NORAD_CAT_ID {} is duplicated (also in {before}); write each satellite once",
+                    elements.norad_id
+                ),
             );
         }
         sets.push(ElementSet::new(message.place, elements));
@@ -171,7 +179,7 @@ fn sets<'a>(
     Ok(sets)
 }
 
-impl Message<'_> {
+impl OmmMessage<'_> {
     fn elements(&self) -> Result<sgp4::Elements, ElementsError> {
         for (field, usual) in USUAL {
             if let Some(text) = self.fields.get(field)
@@ -209,14 +217,14 @@ impl Message<'_> {
         error(&self.place, format!("{field}: {message}"))
     }
 
-    /// A number within bounds, or the usual one if there is none.
-    fn number(&self, field: &str, usual: Option<f64>, least: f64, most: f64) -> Result<f64, ElementsError> {
+    /// Reads a number within bounds; if the field is missing, uses the default `usual`, if there is one.
+    fn number(&self, field: &str, usual: Option<f64>, min: f64, max: f64) -> Result<f64, ElementsError> {
         let Some(text) = self.fields.get(field) else {
             return usual.map_or_else(|| self.refuse(field, "is missing".to_owned()), Ok);
         };
         match text.parse::<f64>() {
-            Ok(number) if (least..=most).contains(&number) => Ok(number),
-            Ok(number) => self.refuse(field, format!("{number} is not from {least} to {most}")),
+            Ok(number) if (min..=max).contains(&number) => Ok(number),
+            Ok(number) => self.refuse(field, format!("{number} is not from {min} to {max}")),
             Err(_) => self.refuse(field, format!("{text:?} is not a number")),
         }
     }
@@ -241,7 +249,7 @@ impl Message<'_> {
     }
 }
 
-/// A time with the day of the year, as `2026-324T12:34:56.789` (CCSDS 502.0-B-3 §7.5.10).
+/// Reads a time given by the day of the year, such as `2026-324T12:34:56.789` (CCSDS 502.0-B-3 §7.5.10).
 fn of_day(text: &str) -> Option<Utc> {
     let (date, time) = text.split_once('T')?;
     let (year, day) = date.split_once('-')?;
@@ -329,12 +337,12 @@ mod tests {
         assert!(refused(XML, "</omm>", "</oem>").contains("is not XML"));
         assert!(refused(XML, "&amp;", "&agr;").contains("&agr;"));
         assert!(
-            refused(JSON, "\"OBJECT_ID\"", "\"error\"").starts_with("object 1: is an answer without elements: \"1958")
+            refused(JSON, "\"OBJECT_ID\"", "\"error\"").starts_with("object 1: is a reply without elements: \"1958")
         );
     }
 
     #[test]
-    fn a_fault_is_named_with_its_place_and_field() {
+    fn a_fault_is_reported_with_its_position_and_field() {
         let refused = |text: String| read(&text).unwrap_err().to_string();
         let json = |from: &str, to: &str| refused(JSON.replace(from, to));
         assert_eq!(json("34.2682", "181"), "object 1: INCLINATION: 181 is not from 0 to 180");
@@ -354,11 +362,11 @@ mod tests {
         assert_eq!(refused("[1]".to_owned()), "object 1: is not an object with the fields of an OMM");
         assert!(refused("[]".to_owned()).starts_with("line 1: there are no elements"));
         let twice = format!("{}, {}]", &JSON[..JSON.len() - 1], &JSON[1..JSON.len() - 1]);
-        assert!(refused(twice).starts_with("object 2: NORAD_CAT_ID 123456789 is also that of object 1"));
+        assert!(refused(twice).starts_with("object 2: NORAD_CAT_ID 123456789 is duplicated (also in object 1)"));
         let csv = |from: &str, to: &str| refused(CSV.replace(from, to));
         assert_eq!(csv("34.2682", "steep"), "line 2: INCLINATION: \"steep\" is not a number");
         assert_eq!(csv("34.2682,", ""), "line 2: has 13 fields, and the first line has 14; write one for each column");
-        assert_eq!(csv("OBJECT_ID", "BSTAR"), "line 1: names BSTAR twice");
+        assert_eq!(csv("OBJECT_ID", "BSTAR"), "line 1: column BSTAR is duplicated");
         assert_eq!(csv(",5,", ",5.5,"), "line 2: NORAD_CAT_ID: 5.5 is not a whole number");
     }
 

@@ -1,24 +1,24 @@
-//! OMM as XML (CCSDS 505.0-B): an element `omm` for each message, alone or in `ndm`, with the fields in its segment.
+//! OMM as XML (CCSDS 505.0-B): one `omm` element per message, alone or within `ndm`. Its segment contains the fields.
 
-use super::{FIELDS, Message, error};
+use super::{FIELDS, OmmMessage, error};
 use crate::element_set::ElementsError;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use std::collections::BTreeMap;
 
-/// The messages of a file.
-pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsError> {
+/// Returns the messages in a file.
+pub(super) fn messages(text: &str) -> Result<Vec<OmmMessage<'static>>, ElementsError> {
     let mut reader = Reader::from_str(text);
-    let mut messages: Vec<Message<'static>> = Vec::new();
+    let mut messages: Vec<OmmMessage<'static>> = Vec::new();
     let mut lines = Lines { text, position: 0, line: 1 };
     // The field that is open, and its value so far.
     let mut open: Option<(&'static str, String)> = None;
     let mut depth = 0_usize;
     loop {
-        let place = format!("line {}", lines.at(reader.buffer_position()));
+        let location = format!("line {}", lines.at(reader.buffer_position()));
         let event = match reader.read_event() {
             Ok(event) => event,
-            Err(fault) => return error(&place, format!("is not XML: {fault}")),
+            Err(fault) => return error(&location, format!("is not XML: {fault}")),
         };
         match event {
             Event::Start(tag) => {
@@ -26,7 +26,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsErro
                 let name = tag.local_name();
                 if name.as_ref() == b"omm" {
                     messages
-                        .push(Message { place: format!("message {}", messages.len() + 1), fields: BTreeMap::new() });
+                        .push(OmmMessage { place: format!("message {}", messages.len() + 1), fields: BTreeMap::new() });
                 }
                 open = FIELDS
                     .into_iter()
@@ -48,7 +48,10 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsErro
                 let character = quick_xml::escape::resolve_predefined_entity(&name).map(str::to_owned);
                 let character = character.or_else(|| Some(reference.resolve_char_ref().ok().flatten()?.to_string()));
                 let Some(character) = character else {
-                    return error(&place, format!("&{name}; is not a character that XML names; write it itself"));
+                    return error(
+                        &location,
+                        format!("&{name}; is not a named character of XML; write the character itself"),
+                    );
                 };
                 if let Some((_, value)) = &mut open {
                     value.push_str(&character);
@@ -58,20 +61,20 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'static>>, ElementsErro
                 depth -= 1;
                 let Some((field, value)) = open.take() else { continue };
                 let Some(message) = messages.last_mut() else {
-                    return error(&place, format!("{field} is not in an element omm"));
+                    return error(&location, format!("{field} is not in an element omm"));
                 };
                 if !value.trim().is_empty() && message.fields.insert(field, value.trim().to_owned()).is_some() {
-                    return error(&place, format!("{field} is in this message twice"));
+                    return error(&location, format!("{field} is duplicated in this message"));
                 }
             }
-            Event::Eof if depth > 0 => return error(&place, "ends within an element; copy the file whole"),
+            Event::Eof if depth > 0 => return error(&location, "ends within an element; copy the complete file"),
             Event::Eof => return Ok(messages),
             _ => {}
         }
     }
 }
 
-/// The line of each position in a text, asked for in ascending order.
+/// Finds the line numbers of positions in a text. The positions must be queried in ascending order.
 struct Lines<'a> {
     text: &'a str,
     position: usize,

@@ -1,31 +1,31 @@
-//! Positions of all satellites, many times a second.
+//! Positions of all satellites, many times per second.
 //!
-//! Orbits are evaluated every four seconds, and a cubic through four such points gives what lies between. The fourth derivative of
-//! a satellite's position is below 10⁻⁵ m/s⁴ (v⁴/r³ above 500 km), so the cubic is right to a tenth of a millimetre (the remainder
-//! of Lagrange's interpolation).
+//! Orbits are evaluated every four seconds, and positions in between are interpolated by a cubic through four such
+//! points. The fourth derivative of a satellite's position is below 10⁻⁵ m/s⁴ (v⁴/r³ above 500 km), so the cubic is
+//! accurate to a tenth of a millimetre (remainder of the Lagrange interpolation).
 
 use crate::sky::Sky;
 use lightlag_core::Instant;
 use lightlag_mobility::Vector;
 
 const POINTS: usize = 4;
-/// Nanoseconds from one point to the next.
+/// Interval between points, in nanoseconds.
 const STEP: u64 = 4_000_000_000;
 
-/// Positions at four points in a row.
+/// Positions of all satellites at four consecutive points.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ephemeris {
-    /// The number of the first.
+    /// Index of the first point.
     first: u64,
     points: [Vec<Vector>; POINTS],
-    /// Whether one of them is that of a satellite that has decayed.
+    /// Whether any of the positions belongs to a decayed satellite.
     has_decayed: bool,
 }
 
 impl Ephemeris {
-    /// The positions of all satellites at a time, as [`Sky::positions`] gives them.
-    pub(super) fn positions(&mut self, sky: &Sky, at: Instant, positions: &mut Vec<Vector>) {
-        let nanos = at.as_nanos();
+    /// Computes the positions of all satellites at a time, like [`Sky::positions`].
+    pub(super) fn positions(&mut self, sky: &Sky, when: Instant, positions: &mut Vec<Vector>) {
+        let nanos = when.as_nanos();
         // The time lies in the middle of the three intervals, but for the start of a run.
         let first = (nanos / STEP).saturating_sub(1);
         self.go_to(sky, first);
@@ -46,7 +46,7 @@ impl Ephemeris {
         }));
     }
 
-    /// Evaluates the orbits at those of four points, from this one on, that are not known.
+    /// Moves to the four points that start at the index `first`, and evaluates the orbits at the points that are new.
     fn go_to(&mut self, sky: &Sky, first: u64) {
         let is_known = !self.points[0].is_empty();
         if is_known && first == self.first {
@@ -71,21 +71,21 @@ mod tests {
     use lightlag_core::Duration;
 
     #[test]
-    fn positions_between_points_are_those_of_the_orbits() {
+    fn positions_between_points_match_the_orbits() {
         let shell = Shell { height: 500e3, planes: 3, slots: 5, ..Shell::default() };
         let orbits = shell.orbits().unwrap().into_iter();
         let satellites = orbits.map(|orbit| Satellite { name: String::new(), orbit }).collect();
         let sky = Sky::new(Utc::Y2000, satellites, Vec::new(), 90.0, Vec::new());
-        let (mut ephemeris, mut found, mut exact) = (Ephemeris::default(), Vec::new(), Vec::new());
+        let (mut ephemeris, mut interpolated, mut exact) = (Ephemeris::default(), Vec::new(), Vec::new());
         // At the start, in steps, back, and far away.
         for millis in [0, 1, 1_999, 3_999, 4_000, 4_001, 6_700, 9_500, 15_999, 8_100, 86_400_123, 86_405_500] {
-            let at = Instant::ZERO + Duration::from_millis(millis);
-            ephemeris.positions(&sky, at, &mut found);
-            sky.positions(at, &mut exact);
-            for (found, exact) in found.iter().zip(&exact) {
+            let time = Instant::ZERO + Duration::from_millis(millis);
+            ephemeris.positions(&sky, time, &mut interpolated);
+            sky.positions(time, &mut exact);
+            for (found, exact) in interpolated.iter().zip(&exact) {
                 assert!(found.distance(*exact) < 1e-4, "{millis} ms: {}", found.distance(*exact));
             }
-            assert_eq!(found.len(), 15);
+            assert_eq!(interpolated.len(), 15);
         }
     }
 }

@@ -1,84 +1,59 @@
-//! The choice of a station among the satellites above it.
+//! The selection of the satellites that a station uses among the visible ones.
 
-use super::Rules;
-use super::tree::Length;
+use super::PathRules;
+use super::tree::PathLength;
 use crate::sky::Sky;
-use lightlag_core::params::{Described, Setting};
-use lightlag_core::{Duration, Instant, Unit};
+use lightlag_core::params::Described;
+use lightlag_core::{Duration, Instant, Unit, settings};
 use lightlag_mobility::Vector;
 
-/// All that it sees: each packet takes the shortest way from end to end.
+/// Uses all visible satellites: each packet takes the shortest path from end to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shortest;
 
-/// The highest above the horizon.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Highest {
-    /// Time between two selections, counted from the start, as a global scheduler makes them; zero selects at every look. A satellite
-    /// that has set is replaced at once.
-    pub every: Duration,
+settings! {
+    /// Uses the satellite with the highest elevation.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Highest {
+        about "A station uses the satellite with the highest elevation. With `every` it selects only at multiples of \
+               this time, as a global scheduler does (every 15 s in Starlink), and when its satellite has set.";
+
+        /// Interval between selections, counted from the start, as with a global scheduler. With zero a station selects
+        /// at every sample. A satellite that has set is replaced immediately.
+        every: Duration = Duration::ZERO => time_or_zero();
+    }
 }
 
-/// The present one until another is so much higher.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Hysteresis {
-    /// Degrees.
-    pub margin: f64,
+settings! {
+    /// Uses the current satellite until another one is higher by a margin.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Hysteresis {
+        about "A station keeps its satellite until another is higher by `margin`.";
+
+        /// Margin of the elevation, in degrees.
+        margin: f64 = 5.0 => quantity(Unit::Degree, 0.0, 90.0);
+    }
 }
 
-/// The present one until it sets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Keep {
-    /// Whether the one that stays longest follows, and not the highest.
-    pub longest: bool,
-}
+settings! {
+    /// Uses the current satellite until it sets.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Keep {
+        about "A station keeps its satellite until it sets. The highest follows, or with `longest` the one that \
+            stays longest.";
 
-impl Default for Hysteresis {
-    fn default() -> Self {
-        Self { margin: 5.0 }
+        /// Whether the next satellite is the one that stays visible longest, instead of the highest.
+        longest: bool = false => flag();
     }
 }
 
 impl Described for Shortest {
     const ABOUT: &'static str =
-        "A station uses every satellite that it sees: each packet takes the shortest way from end to end.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        Vec::new()
-    }
-}
-
-impl Described for Highest {
-    const ABOUT: &'static str = "A station uses the satellite that stands highest. With `every` it selects only at multiples of \
-        this time, as a global scheduler does (every 15 s in Starlink), and when its satellite has set.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::time_or_zero("every", |c: &mut Self| &mut c.every).about("Time between two selections, counted from the start, as a global scheduler makes them; zero selects at every look. A satellite that has set is replaced at once.")]
-    }
-}
-
-impl Described for Hysteresis {
-    const ABOUT: &'static str = "A station keeps its satellite until another stands higher by `margin`.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![Setting::quantity("margin", |c: &mut Self| &mut c.margin, Unit::Degree, 0.0, 90.0).about("Degrees.")]
-    }
-}
-
-impl Described for Keep {
-    const ABOUT: &'static str = "A station keeps its satellite until it sets. The highest follows, or with `longest` the one that \
-        stays longest.";
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::flag("longest", |c: &mut Self| &mut c.longest)
-                .about("Whether the one that stays longest follows, and not the highest."),
-        ]
-    }
+        "A station uses every visible satellite: each packet takes the shortest path from end to end.";
 }
 
 lightlag_core::registry! {
-    /// The satellites that a station uses of those it sees.
+    /// The rule by which a station selects the satellites that it uses among the visible ones.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum Selection {
         Shortest, "shortest", Shortest;
@@ -95,22 +70,23 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Whether a station uses all that it sees.
+    /// Returns true if stations use all visible satellites.
     pub(super) fn takes_all(&self) -> bool {
         matches!(self, Self::Shortest(_))
     }
 }
 
-/// The satellites that stations use at present.
+/// The satellites that each station currently uses.
 #[derive(Clone, Debug)]
 pub(super) struct Attachments {
     of: Vec<Vec<u32>>,
 }
 
-/// Degrees by which another satellite must be higher at least: of two that rise and set as one, the last digit decides nothing.
+/// Minimum difference in elevation, in degrees, by which a satellite counts as higher. Rounding errors must not decide
+/// between satellites that rise and set together.
 const EQUAL: f64 = 1e-6;
 
-/// Step and limit with which a satellite is followed until it sets.
+/// Interval of the checks whether a satellite has set, and the maximum number of checks.
 const STEP: Duration = Duration::from_secs(10);
 const FARTHEST: u64 = 6 * 3600 / 10;
 
@@ -119,25 +95,28 @@ impl Attachments {
         Self { of: vec![Vec::new(); stations] }
     }
 
-    /// Leaves those of the visible satellites that a station selects at a time, not before the last call for it.
+    /// Reduces the list of visible satellites to the station's selection at a time. The times of successive calls must
+    /// not decrease.
     pub(super) fn select(
         &mut self,
         sky: &Sky,
         station: u32,
-        at: Instant,
-        rules: &Rules,
+        time: Instant,
+        rules: &PathRules,
         positions: &[Vector],
-        visible: &mut Vec<(u32, Length)>,
+        visible: &mut Vec<(u32, PathLength)>,
     ) {
         if rules.selection.takes_all() {
             return;
         }
         let kept = &mut self.of[station as usize];
         kept.retain(|satellite| visible.binary_search_by_key(satellite, |(number, _)| *number).is_ok());
-        let site = sky.stations()[station as usize].site(at);
+        let site = sky.stations()[station as usize].site(time);
         let height = |satellite: u32| site.look(positions[satellite as usize]).elevation;
         let may_leave = match rules.selection {
-            Selection::Highest(Highest { every }) => every.is_zero() || at.as_nanos().is_multiple_of(every.as_nanos()),
+            Selection::Highest(Highest { every }) => {
+                every.is_zero() || time.as_nanos().is_multiple_of(every.as_nanos())
+            }
             Selection::Hysteresis(_) => true,
             Selection::Shortest(_) | Selection::Keep(_) => false,
         };
@@ -148,7 +127,7 @@ impl Attachments {
                 .map(|(satellite, _)| {
                     let is_kept = kept.contains(satellite);
                     let worth = match rules.selection {
-                        Selection::Keep(Keep { longest: true }) => stays(sky, station, *satellite, at),
+                        Selection::Keep(Keep { longest: true }) => stays(sky, station, *satellite, time),
                         _ => height(*satellite),
                     };
                     let loyalty = if !is_kept {
@@ -169,11 +148,11 @@ impl Attachments {
     }
 }
 
-/// For how many seconds from `at` on a station sees a satellite, to ten seconds.
-fn stays(sky: &Sky, station: u32, satellite: u32, at: Instant) -> f64 {
+/// Returns how long a satellite stays visible from a station after `when`, in seconds, checked every ten seconds.
+fn stays(sky: &Sky, station: u32, satellite: u32, when: Instant) -> f64 {
     let ground = &sky.stations()[station as usize];
     let sees = |steps: &u64| {
-        let time = at + Duration::from_nanos(STEP.as_nanos() * steps);
+        let time = when + Duration::from_nanos(STEP.as_nanos() * steps);
         sky.position(satellite, time).is_some_and(|position| ground.sees(position, time))
     };
     (0..FARTHEST).take_while(sees).count() as f64 * STEP.as_secs_f64()

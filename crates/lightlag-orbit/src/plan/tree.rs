@@ -1,29 +1,29 @@
-//! A tree of shortest ways from all satellites to one station.
+//! A tree of shortest paths from all satellites to one station.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of a node in tables: there are many of those.
-pub(super) type Number = u16;
-/// The length of a link or a way, in units of the planner; [`Length::MAX`] where there is none.
-pub(super) type Length = u32;
-/// No node.
-pub(super) const NONE: Number = Number::MAX;
-/// The station itself, as the next node of a satellite.
-pub(super) const GROUND: Number = Number::MAX - 1;
-/// The most satellites and stations.
+/// Index of a node in tables. It has 16 bits, because the tables are large.
+pub(super) type NodeIndex = u16;
+/// The length of a link or a path in the planner's units; [`PathLength::MAX`] if there is none.
+pub(super) type PathLength = u32;
+/// The index that stands for no node.
+pub(super) const NONE: NodeIndex = NodeIndex::MAX;
+/// The index that stands for the station itself, as the next hop of a satellite.
+pub(super) const GROUND: NodeIndex = NodeIndex::MAX - 1;
+/// Maximum total number of satellites and stations.
 pub const MOST_NODES: usize = GROUND as usize;
 
-/// The links of each satellite, and of each station that relays, in compressed sparse rows: the other end, and the number of the
-/// link.
+/// The links of each satellite and of each relay station, in compressed sparse rows of pairs: the other end, and the
+/// index of the link.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     starts: Vec<u32>,
-    links: Vec<(Number, u32)>,
+    links: Vec<(NodeIndex, u32)>,
 }
 
 impl Graph {
-    /// A graph of so many nodes with links between these.
+    /// Creates a graph with this number of satellites. `ends` contains the endpoints of each link.
     pub(super) fn new(satellites: usize, ends: &[[u32; 2]]) -> Self {
         let mut starts = vec![0_u32; satellites + 1];
         for end in ends.iter().flatten() {
@@ -36,9 +36,9 @@ impl Graph {
         let mut links = vec![(NONE, 0_u32); 2 * ends.len()];
         for (number, [a, b]) in (0..).zip(ends) {
             for (from, to) in [(*a, *b), (*b, *a)] {
-                let place = &mut free[from as usize];
-                links[*place as usize] = (to as Number, number);
-                *place += 1;
+                let slot = &mut free[from as usize];
+                links[*slot as usize] = (to as NodeIndex, number);
+                *slot += 1;
             }
         }
         for satellite in 0..satellites {
@@ -47,53 +47,53 @@ impl Graph {
         Self { starts, links }
     }
 
-    /// The neighbours of a satellite, in ascending order.
-    fn of(&self, satellite: Number) -> &[(Number, u32)] {
+    /// Returns the neighbours of a satellite, in ascending order.
+    fn of(&self, satellite: NodeIndex) -> &[(NodeIndex, u32)] {
         &self.links[self.starts[satellite as usize] as usize..self.starts[satellite as usize + 1] as usize]
     }
 }
 
-/// The distances of all satellites from a station, and the next node of each on the way there.
+/// The distances of all satellites from a station, and the next hop of each satellite towards it.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    distances: Vec<Length>,
-    next: Vec<Number>,
-    /// The satellites in an order in which each comes after the next node of it.
-    order: Vec<Number>,
+    distances: Vec<PathLength>,
+    next: Vec<NodeIndex>,
+    /// The satellites in an order in which each one comes after its next hop.
+    order: Vec<NodeIndex>,
 }
 
 impl Tree {
-    /// A tree without ways.
+    /// Creates a tree without paths.
     pub(super) fn new(satellites: usize) -> Self {
         Self {
-            distances: vec![Length::MAX; satellites],
+            distances: vec![PathLength::MAX; satellites],
             next: vec![NONE; satellites],
-            order: (0..satellites as Number).collect(),
+            order: (0..satellites as NodeIndex).collect(),
         }
     }
 
-    /// The next node of each satellite.
-    pub(super) fn next(&self) -> &[Number] {
+    /// Returns the next hop of each satellite.
+    pub(super) fn next(&self) -> &[NodeIndex] {
         &self.next
     }
 
-    /// The distance of a satellite from the station, if there is a way.
-    pub(super) fn distance(&self, satellite: u32) -> Option<Length> {
+    /// Returns the distance from a satellite to the station; `None` if there is no path.
+    pub(super) fn distance(&self, satellite: u32) -> Option<PathLength> {
         let distance = self.distances[satellite as usize];
-        (distance != Length::MAX).then_some(distance)
+        (distance != PathLength::MAX).then_some(distance)
     }
 
-    /// Makes the tree that holds with these lengths of links, and with these satellites above the station. `straight` is room for
-    /// the distance of each satellite straight to the station. Returns false only if each next node is the one before.
+    /// Updates the tree to these link lengths and to these satellites above the station. `straight` is a buffer for the
+    /// direct distance from each satellite to the station. Returns false only if no next hop has changed.
     pub(super) fn update(
         &mut self,
         graph: &Graph,
-        lengths: &[Length],
-        usable: &[(u32, Length)],
-        straight: &mut Vec<Length>,
+        lengths: &[PathLength],
+        usable: &[(u32, PathLength)],
+        straight: &mut Vec<PathLength>,
     ) -> bool {
         straight.clear();
-        straight.resize(self.distances.len(), Length::MAX);
+        straight.resize(self.distances.len(), PathLength::MAX);
         for (satellite, length) in usable {
             straight[*satellite as usize] = *length;
         }
@@ -111,66 +111,69 @@ impl Tree {
         changes
     }
 
-    /// Makes the tree with these next nodes. Returns false only if each is the one before.
+    /// Sets the tree to these next hops. Returns false only if no next hop has changed.
     ///
     /// # Errors
-    /// The reason why they make no tree: a link that is not there or is down, or a circle.
+    /// The reason why the next hops do not form a tree: a link that is missing or down, or a routing loop.
     pub(super) fn follow(
         &mut self,
         graph: &Graph,
-        lengths: &[Length],
-        usable: &[(u32, Length)],
-        next: &[Number],
+        lengths: &[PathLength],
+        usable: &[(u32, PathLength)],
+        next: &[NodeIndex],
     ) -> Result<bool, Crooked> {
         let mut distances = vec![None; next.len()];
         for start in 0..next.len() {
-            let (mut way, mut at) = (Vec::new(), start);
-            // Up to a satellite whose distance is known: one before that is on its way now.
-            while distances[at].is_none() {
-                distances[at] = Some(ON_THE_WAY);
-                let (from, to) = (at as Number, next[at]);
+            let (mut way, mut node) = (Vec::new(), start);
+            // Up to a satellite whose distance is known: an earlier one is now on its path.
+            while distances[node].is_none() {
+                distances[node] = Some(ON_THE_WAY);
+                let (from, to) = (node as NodeIndex, next[node]);
                 let length = match to {
                     NONE => None,
-                    GROUND => usable.iter().find(|(satellite, _)| *satellite as usize == at).map(|(_, length)| *length),
+                    GROUND => {
+                        usable.iter().find(|(satellite, _)| *satellite as usize == node).map(|(_, length)| *length)
+                    }
                     to => {
                         let link = graph.of(from).iter().find(|(neighbour, _)| *neighbour == to);
-                        link.map(|(_, link)| lengths[*link as usize]).filter(|length| *length != Length::MAX)
+                        link.map(|(_, link)| lengths[*link as usize]).filter(|length| *length != PathLength::MAX)
                     }
                 };
                 match (to, length) {
-                    (NONE, _) => distances[at] = Some(Length::MAX),
-                    (GROUND, Some(length)) => distances[at] = Some(length),
+                    (NONE, _) => distances[node] = Some(PathLength::MAX),
+                    (GROUND, Some(length)) => distances[node] = Some(length),
                     (_, None) => return Err(Crooked::NoLink(from, to)),
                     (to, Some(length)) => {
-                        way.push((at, length));
-                        at = to as usize;
+                        way.push((node, length));
+                        node = to as usize;
                     }
                 }
             }
-            if distances[at] == Some(ON_THE_WAY) {
-                return Err(Crooked::Circle(at as Number, next[at]));
+            if distances[node] == Some(ON_THE_WAY) {
+                return Err(Crooked::Circle(node as NodeIndex, next[node]));
             }
-            let mut rest = distances[at].unwrap_or(Length::MAX);
-            for (at, length) in way.into_iter().rev() {
+            let mut rest = distances[node].unwrap_or(PathLength::MAX);
+            for (hop, length) in way.into_iter().rev() {
                 rest = rest.saturating_add(length);
-                distances[at] = Some(rest);
+                distances[hop] = Some(rest);
             }
         }
         let changes = self.next != next;
         self.next.copy_from_slice(next);
-        self.distances = distances.into_iter().map(|distance| distance.unwrap_or(Length::MAX)).collect();
+        self.distances = distances.into_iter().map(|distance| distance.unwrap_or(PathLength::MAX)).collect();
         Ok(changes)
     }
 
-    /// Upper bounds of all distances: those along the branches until now, and straight down.
-    fn follow_old_branches(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length]) {
+    /// Sets each distance to an upper bound: the length along the old branch or the direct distance to the station,
+    /// whichever is shorter.
+    fn follow_old_branches(&mut self, graph: &Graph, lengths: &[PathLength], straight: &[PathLength]) {
         for satellite in &self.order {
             let straight = straight[*satellite as usize];
             let along = match self.next[*satellite as usize] {
-                NONE | GROUND => Length::MAX,
+                NONE | GROUND => PathLength::MAX,
                 next => {
                     let link = graph.of(*satellite).iter().find(|(to, _)| *to == next);
-                    let length = link.map_or(Length::MAX, |(_, link)| lengths[*link as usize]);
+                    let length = link.map_or(PathLength::MAX, |(_, link)| lengths[*link as usize]);
                     self.distances[next as usize].saturating_add(length)
                 }
             };
@@ -178,12 +181,13 @@ impl Tree {
         }
     }
 
-    /// Looks at each satellite's links once: shortens its distance where one of them does, and finds the next node. Satellites whose
-    /// distances became shorter are `open`; where there is none, all next nodes are final. Returns whether one changed.
-    fn relax(&mut self, graph: &Graph, lengths: &[Length], straight: &[Length], open: &mut Open) -> bool {
+    /// Checks the links of each satellite once: shortens its distance if a link allows it, and determines its next hop.
+    /// Satellites whose distances became shorter are added to `open`; if there are none, all next hops are final.
+    /// Returns true if a next hop has changed.
+    fn relax(&mut self, graph: &Graph, lengths: &[PathLength], straight: &[PathLength], open: &mut Open) -> bool {
         let mut changes = false;
         for (satellite, straight) in (0..).zip(straight) {
-            let (mut best, mut next) = (Length::MAX, NONE);
+            let (mut best, mut next) = (PathLength::MAX, NONE);
             for (to, link) in graph.of(satellite) {
                 let way = self.distances[*to as usize].saturating_add(lengths[*link as usize]);
                 if way < best {
@@ -194,7 +198,7 @@ impl Tree {
             if best < *distance {
                 *distance = best;
                 open.push(Reverse((best, satellite)));
-            } else if *distance != Length::MAX && distance == straight {
+            } else if *distance != PathLength::MAX && distance == straight {
                 next = GROUND;
             }
             changes |= self.next[satellite as usize] != next;
@@ -203,8 +207,8 @@ impl Tree {
         changes
     }
 
-    /// Shortens distances, from those of open satellites on, until no link shortens one.
-    fn repair(&mut self, graph: &Graph, lengths: &[Length], open: &mut Open) {
+    /// Shortens distances, starting at the open satellites, until no link shortens any distance.
+    fn repair(&mut self, graph: &Graph, lengths: &[PathLength], open: &mut Open) {
         while let Some(Reverse((distance, satellite))) = open.pop() {
             if distance > self.distances[satellite as usize] {
                 continue;
@@ -220,20 +224,20 @@ impl Tree {
     }
 }
 
-/// A distance that is being added up.
-const ON_THE_WAY: Length = Length::MAX - 1;
+/// Marks a distance that is still being calculated.
+const ON_THE_WAY: PathLength = PathLength::MAX - 1;
 
-/// The reason why next nodes make no tree.
+/// The reason why next hops do not form a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Crooked {
-    /// One sends to another, or to the ground, where no link leads now.
-    NoLink(Number, Number),
-    /// Ways lead in a circle, on which one sends to another.
-    Circle(Number, Number),
+    /// The first node sends to the second, or to the ground, but there is no such link now.
+    NoLink(NodeIndex, NodeIndex),
+    /// The paths contain a routing loop, in which the first node sends to the second.
+    Circle(NodeIndex, NodeIndex),
 }
 
-/// Satellites whose distances became shorter, the nearest first.
-type Open = BinaryHeap<Reverse<(Length, Number)>>;
+/// Queue of satellites whose distances became shorter, nearest first.
+type Open = BinaryHeap<Reverse<(PathLength, NodeIndex)>>;
 
 #[cfg(test)]
 mod tests {
@@ -244,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_tree_made_from_another_is_that_of_a_new_search(
+        fn a_tree_derived_from_another_matches_a_new_search(
             links in prop::collection::btree_set((0..SATELLITES, 0..SATELLITES), 1..40),
             epochs in prop::collection::vec(
                 (prop::collection::vec(prop::option::weighted(0.9, 1_u32..30), 40), prop::collection::vec((0..SATELLITES, 1_u32..30), 0..5)),
@@ -255,7 +259,7 @@ mod tests {
             let graph = Graph::new(SATELLITES as usize, &ends);
             let mut warm = Tree::new(SATELLITES as usize);
             for (lengths, mut usable) in epochs {
-                let lengths: Vec<Length> = lengths.into_iter().map(|length| length.unwrap_or(Length::MAX)).collect();
+                let lengths: Vec<PathLength> = lengths.into_iter().map(|length| length.unwrap_or(PathLength::MAX)).collect();
                 usable.sort_unstable();
                 usable.dedup_by_key(|(satellite, _)| *satellite);
                 let mut straight = Vec::new();

@@ -1,7 +1,7 @@
 use super::*;
 use sgp4::{Constants, MinutesSinceEpoch};
 
-/// SGP4 of a satellite without drag, with the constants of the official verification.
+/// Returns the SGP4 constants of a satellite without drag, with the constants of the official verification.
 fn official(elements: &Elements) -> Constants {
     let orbit = sgp4::Orbit::from_kozai_elements(
         &sgp4::WGS72,
@@ -56,8 +56,8 @@ fn the_frame_may_turn() {
 }
 
 #[test]
-fn planes_drift_as_j2_says() {
-    // Degrees a day: a = 550 km at 53°, 780 km at 86.4°, 1015 km at 98.98°.
+fn planes_drift_by_j2() {
+    // Degrees per day: a = 550 km at 53°, 780 km at 86.4°, 1015 km at 98.98°.
     for (height, inclination, drift) in [(550e3, 53.0, -4.489), (780e3, 86.4, -0.418), (1_015e3, 98.98, 0.928)] {
         let elements = Elements {
             motion: mean_motion(height),
@@ -74,7 +74,8 @@ fn planes_drift_as_j2_says() {
 
 #[test]
 fn the_closed_form_stays_near_the_circle_for_an_orbit() {
-    // SGP4 takes the mean motion of elements as one that holds J2 already, so the two part by 40 km a day along the orbit.
+    // SGP4 takes the mean motion of elements as one that holds J2 already, so the two part by 40 km a day along the
+    // orbit.
     let motion = mean_motion(550e3);
     let elements = Elements { motion, eccentricity: 0.0, inclination: 0.925, node: 0.3, perigee: 0.0, anomaly: 1.0 };
     let (closed, circle) = (ClosedForm::new(&elements), Circular::new(&elements));
@@ -87,7 +88,7 @@ fn the_closed_form_stays_near_the_circle_for_an_orbit() {
 }
 
 #[test]
-fn the_apogee_is_that_of_the_ellipse() {
+fn the_apogee_matches_the_ellipse() {
     // A low orbit, a geostationary one, and one of twelve hours like Molniya's; near the perigee and elsewhere.
     for (height, eccentricity, tolerance) in [(550e3, 0.001, 0.003), (35_786e3, 0.0, 0.002), (20_200e3, 0.74, 0.005)] {
         for anomaly in [0.0, 0.3, 2.0] {

@@ -4,7 +4,8 @@ use crate::elements::ElementSet;
 use lightlag_mobility::Vector;
 use proptest::prelude::*;
 
-/// Sets of the official verification (AIAA 2006-6753, appendix D): near the Earth, eccentric, low, and in deep space.
+/// Element sets of the official verification (AIAA 2006-6753, appendix D): near the Earth, eccentric, low, and in deep
+/// space.
 const VERIFICATION: &str = "\
 1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753
 2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667
@@ -15,7 +16,7 @@ const VERIFICATION: &str = "\
 ";
 
 #[test]
-fn positions_are_those_of_the_official_verification() {
+fn positions_match_the_official_verification() {
     let expected = [
         (0, 360.0, [-7154.03120202, -3783.17682504, -3536.19412294]),
         (0, 4320.0, [-9060.47373569, 4658.70952502, 813.68673153]),
@@ -32,7 +33,7 @@ fn positions_are_those_of_the_official_verification() {
 }
 
 #[test]
-fn names_stand_above_sets_or_nowhere() {
+fn names_are_above_sets_or_absent() {
     let lines: Vec<&str> = VERIFICATION.lines().collect();
     let named = format!("VANGUARD 1\r\n{}\r\n{}\r\n0 DELTA 1\r\n{}\r\n{}\r\n", lines[0], lines[1], lines[2], lines[3]);
     let sets = read(&named).unwrap();
@@ -49,11 +50,11 @@ fn a_wrong_line_is_named() {
     let refused = |first: &str, second: &str| read(&format!("{first}\n{second}\n")).unwrap_err().to_string();
     assert_eq!(
         refused(&lines[0][..60], lines[1]),
-        "line 1: has 60 columns, and a line of elements has 69; copy it whole"
+        "line 1: has 60 columns, and a line of elements has 69; copy the complete line"
     );
     assert_eq!(
         refused(&format!("{}7", lines[0]), lines[1]),
-        "line 1: has 70 columns, and a line of elements has 69; copy it whole"
+        "line 1: has 70 columns, and a line of elements has 69; copy the complete line"
     );
     let without_sum = |line: &str, from: &str, to: &str| line[..68].replace(from, to);
     assert_eq!(
@@ -81,7 +82,7 @@ fn a_wrong_line_is_named() {
     assert!(refused(&lines[0].replace("   ", "\t  "), lines[1]).contains("column"));
     assert_eq!(read("").unwrap_err().place, "line 1");
     let twice = format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[0], lines[1]);
-    assert!(read(&twice).unwrap_err().to_string().contains("line 3: number 5 is also that of line 1"));
+    assert!(read(&twice).unwrap_err().to_string().contains("line 3: number 5 is duplicated (also in line 1)"));
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn the_header_of_hypatia_counts_the_sets() {
 }
 
 #[test]
-fn answers_of_servers_are_no_elements() {
+fn replies_of_servers_are_not_elements() {
     let refused = |text: &str| crate::elements::read(text).unwrap_err().to_string();
     assert!(
         refused("No GP data found\r\n").starts_with("line 1: \"No GP data found\" is not orbital elements: CelesTrak")

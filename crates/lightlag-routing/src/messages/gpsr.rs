@@ -1,37 +1,51 @@
-//! The beacon and the header of GPSR. Their forms are our own, since no standard gives any.
+//! The beacon and the header of GPSR. Their formats are specific to lightlag, since no standard specifies any.
 //!
-//! A coordinate is a signed number of 32 bits in centimetres, so positions reach 21,474 km from the origin. A beacon
-//! holds the sender's x, y and z. A header holds, in this order: the mode, the destination's x, y and z, the sender's x, y
-//! and z, x and y of L_p and of L_f, and the two nodes of e_0 as addresses of 4 bytes: 1 + 12 + 12 + 8 + 8 + 8 = 49 bytes.
-//! In greedy mode the last three are zero.
+//! A coordinate is a signed 32-bit number of centimetres, so positions reach 21,474 km from the origin. A beacon holds
+//! the sender's x, y and z. A header holds, in this order: the mode, the destination's x, y and z, the sender's x, y
+//! and z, x and y of L_p and of L_f, and the two nodes of e_0 as addresses of 4 bytes: 1 + 12 + 12 + 8 + 8 + 8 = 49
+//! bytes. In greedy mode L_p, L_f and e_0 are zero.
 
+use super::{Fields, FormError, Kind, Payload};
 use lightlag_mobility::Vector;
 use lightlag_net::NodeId;
 
-/// The UDP port of beacons; the GPSR of the ns-3 community uses this one, too.
-pub const PORT: u16 = 666;
-
-/// A position in whole centimetres.
+/// A position in integer centimetres.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
-    /// To the east.
+pub struct GpsrPosition {
+    /// Coordinate to the east.
     pub x: i32,
-    /// To the north.
+    /// Coordinate to the north.
     pub y: i32,
-    /// Up.
+    /// Coordinate upwards.
     pub z: i32,
 }
 
-impl Place {
-    /// The position to the nearest centimetre.
+impl GpsrPosition {
+    /// Returns the position, rounded to the nearest centimetre.
     pub fn new(position: Vector) -> Self {
         let centimetres = |metres: f64| libm::round(metres * 100.0) as i32;
         Self { x: centimetres(position.x), y: centimetres(position.y), z: centimetres(position.z) }
     }
 
-    /// The position in metres.
+    /// Returns the position in metres.
     pub fn vector(self) -> Vector {
         Vector::new(f64::from(self.x), f64::from(self.y), f64::from(self.z)) * 0.01
+    }
+
+    /// Appends the bytes of the position.
+    pub fn put(self, out: &mut Vec<u8>) {
+        for coordinate in [self.x, self.y, self.z] {
+            out.extend_from_slice(&coordinate.to_be_bytes());
+        }
+    }
+
+    /// Reads the bytes of a position.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn read(fields: &mut Fields<'_>) -> Result<Self, FormError> {
+        let [x, y, z] = [fields.u32()?, fields.u32()?, fields.u32()?].map(u32::cast_signed);
+        Ok(Self { x, y, z })
     }
 }
 
@@ -39,42 +53,60 @@ impl Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Beacon {
     /// The position.
-    pub position: Place,
+    pub position: GpsrPosition,
 }
 
-impl Beacon {
-    /// Its size in bytes.
-    pub const SIZE: u32 = 12;
+impl Payload for Beacon {
+    const PROTOCOL: &'static str = "GPSR";
+    /// The UDP port, the same as in the GPSR module of the ns-3 community.
+    const PORT: u16 = 666;
+
+    fn size(&self) -> u32 {
+        12
+    }
+
+    fn kinds(&self, mut each: impl FnMut(Kind, u32)) {
+        each(Kind::Beacon, self.size());
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.position.put(out);
+    }
+
+    fn decode(mut fields: Fields<'_>, _ttl: u8) -> Result<Self, FormError> {
+        let position = GpsrPosition::read(&mut fields)?;
+        fields.end().map(|()| Self { position })
+    }
 }
 
-/// The way in which a packet is forwarded.
+/// The forwarding mode of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Mode {
-    /// To the neighbour nearest to the destination.
+pub enum ForwardingMode {
+    /// Greedy mode: the packet goes to the neighbour nearest to the destination.
     Greedy,
-    /// Around a face of the planar graph.
+    /// Perimeter mode: the packet goes around a face of the planar graph.
     Perimeter {
-        /// L_p: where the packet left greedy mode, on the ground.
-        entered: Place,
-        /// L_f: where it entered the present face, on the ground.
-        face: Place,
-        /// e_0: the first edge on the present face.
+        /// L_p: position where the packet left greedy mode, projected on the ground.
+        entered: GpsrPosition,
+        /// L_f: position where the packet entered the current face, projected on the ground.
+        face: GpsrPosition,
+        /// e_0: the first edge on the current face.
         first_edge: (NodeId, NodeId),
     },
 }
 
-/// The header of a packet of data.
+/// The header of a data packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Header {
-    /// The mode.
-    pub mode: Mode,
-    /// The position of the destination, as the origin knows it.
-    pub destination: Place,
+pub struct GpsrHeader {
+    /// The forwarding mode.
+    pub mode: ForwardingMode,
+    /// The position of the destination as known to the origin.
+    pub destination: GpsrPosition,
     /// The position of the node that sent this copy.
-    pub sender: Place,
+    pub sender: GpsrPosition,
 }
 
-impl Header {
-    /// Its size in bytes.
+impl GpsrHeader {
+    /// Size of the header in bytes.
     pub const SIZE: u32 = 49;
 }

@@ -1,22 +1,23 @@
-//! Sequence numbers of AODV, RFC 3561 §6.1: 32 bits that wrap, compared as a signed difference.
+//! Sequence numbers of AODV (RFC 3561 §6.1): 32 bits that wrap around. Two numbers are compared by their signed
+//! difference.
 
 /// A sequence number of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    /// Whether it is newer than another.
+    /// Returns true if it is newer than another.
     pub fn is_newer_than(self, other: Self) -> bool {
         (self.0.wrapping_sub(other.0) as i32) > 0
     }
 
-    /// The newer of two.
+    /// Returns the newer of the two numbers.
     #[must_use]
     pub fn newer(self, other: Self) -> Self {
         if other.is_newer_than(self) { other } else { self }
     }
 
-    /// The next one.
+    /// Returns the next number.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.wrapping_add(1))

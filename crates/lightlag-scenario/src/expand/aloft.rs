@@ -1,22 +1,24 @@
-//! The constellation of a network in numbers: its links, its pairs of stations, its exits.
+//! The constellation of a network with resolved indices: its links, pairs of stations and exits.
 
 use super::layout::Layout;
 use super::links::Shared;
-use super::space::Overhead;
+use super::space::SpaceNetwork;
 use super::timetable::steady_at;
 use crate::network::{LinkDirection, LinkProperties, Space, Weather};
-use crate::spec::SkyLine;
+use crate::spec::SatelliteLink;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{LinkId, NO_EXIT, NodeId, Outage, RatesByElevation, RouteTable};
 use lightlag_orbit::grid::Isl;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A round trip by which queues in bandwidth-delay products are measured, because it changes all the time.
+/// Nominal round-trip time that converts queue sizes in bandwidth-delay products, because the actual one changes all
+/// the time.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-impl Overhead<'_> {
-    /// The constellation in numbers, the route table with its satellites, and its link directions.
+impl SpaceNetwork<'_> {
+    /// Returns the constellation with resolved indices, the route table that includes its satellites, and its link
+    /// directions.
     pub(super) fn built(
         &self,
         layout: &Layout,
@@ -60,7 +62,7 @@ impl Overhead<'_> {
             pairs,
             exits,
             rates: (self.uplinks().map(by_elevation).collect(), by_elevation(&self.spec.downlink)),
-            rules: lightlag_orbit::Rules { selection: self.spec.selection.0, ..self.spec.rules },
+            rules: lightlag_orbit::PathRules { selection: self.spec.selection.0, ..self.spec.rules },
             routing: self.spec.routing.clone(),
             handover: self.spec.handover,
             until: Instant::ZERO + until,
@@ -70,13 +72,14 @@ impl Overhead<'_> {
         (space, table, links)
     }
 
-    /// The station at which packets for a node leave the sky.
+    /// Returns the index of the exit station of packets to `node`.
     fn exit(&self, table: &RouteTable, node: NodeId) -> Option<u32> {
         let leaves = if self.stations.contains(&node) { node } else { table.neighbour(self.hub, node)? };
         self.stations.iter().position(|station| *station == leaves).map(|station| station as u32)
     }
 
-    /// The station at which packets from one node to another enter the sky.
+    /// Returns the index of the entry station of packets from one node to another; `None` if they do not cross the
+    /// constellation.
     fn entry(&self, table: &RouteTable, from: NodeId, to: NodeId) -> Option<u32> {
         let mut node = from;
         for _ in 0..=self.first.0 {
@@ -92,7 +95,7 @@ impl Overhead<'_> {
         None
     }
 
-    /// Pairs of stations between which flows cross the sky, in both directions.
+    /// Returns the pairs of entry and exit stations of all flows that cross the constellation, for data and for ACKs.
     fn pairs(&self, layout: &Layout, table: &RouteTable) -> Vec<(u32, u32)> {
         let ends: BTreeSet<(NodeId, NodeId)> = layout.drafts.iter().map(|draft| (draft.from, draft.to)).collect();
         let mut pairs = BTreeSet::new();
@@ -114,7 +117,7 @@ impl Overhead<'_> {
             [(satellite(*a), satellite(*b), &self.spec.isl), (satellite(*b), satellite(*a), &self.spec.isl)]
         });
         let mut shared = Shared::default();
-        let direction = |(from, to, line): (NodeId, NodeId, &SkyLine)| {
+        let direction = |(from, to, line): (NodeId, NodeId, &SatelliteLink)| {
             let name = format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to));
             LinkDirection { name, from, to, properties: shared.of(properties(line, until)) }
         };
@@ -122,14 +125,15 @@ impl Overhead<'_> {
     }
 }
 
-/// Rates by the sine of the elevation.
-fn by_elevation(line: &SkyLine) -> Option<RatesByElevation> {
+/// Returns the rates of a link by the sine of the elevation; `None` if its rate is constant.
+fn by_elevation(line: &SatelliteLink) -> Option<RatesByElevation> {
     let rates = line.rates.iter().map(|(degrees, rate)| (libm::sin(degrees.to_radians()), *rate));
     (!line.rates.is_empty()).then(|| rates.collect())
 }
 
-/// The properties of a link to whose delay the light adds what its ends' distance is.
-fn properties(line: &SkyLine, until: Duration) -> LinkProperties {
+/// Returns the properties of a link. Its delay does not include the propagation of light between its moving ends, which
+/// is added during the run.
+fn properties(line: &SatelliteLink, until: Duration) -> LinkProperties {
     // Queues are made for the highest rate.
     let rate = line.rates.iter().map(|(_, rate)| *rate).max().unwrap_or(line.rate);
     LinkProperties {

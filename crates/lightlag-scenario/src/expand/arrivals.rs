@@ -1,30 +1,31 @@
-//! Flows that expand to several: transfers that arrive at random times, and the connections of a browser.
+//! Flows that expand to several flows: transfers that arrive at random times, and the connections of a browser.
 //!
-//! Arrivals are drawn here, from a stream named after their flow, before a run starts: a run creates nothing.
+//! Arrivals are drawn here, before the run starts, from a random stream named after the flow. No flow is created during
+//! a run.
 
 use super::layout::{Draft, MOST_FLOWS};
-use crate::network::{CapturePlan, Part};
+use crate::network::{CapturePlan, FlowRole};
 use crate::read::{Errors, shortened};
-use crate::spec::{Traffic, Transfers};
 use lightlag_core::{Duration, RandomStream, Rate};
+use lightlag_traffic::{Traffic, Transfers};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Draws the flows of a run of this length with this seed.
+/// Expands flows for a run with this duration and seed.
 pub(crate) struct Arrivals<'a> {
     pub(crate) seed: u64,
     pub(crate) duration: Duration,
-    /// The rate of the slowest link on a flow's route.
+    /// Returns the rate of the slowest link on a flow's route.
     pub(crate) slowest: &'a dyn Fn(&Draft) -> Option<Rate>,
 }
 
 impl Arrivals<'_> {
-    /// Replaces flows that stand for several by those. Each is captured like the original.
+    /// Replaces each flow that stands for several flows by those flows. They are captured if the original is.
     pub(crate) fn expand(
         &self,
         drafts: Vec<Draft>,
         captures: &mut Option<CapturePlan>,
-        place: impl Fn(&Draft) -> String,
+        path_of: impl Fn(&Draft) -> String,
         errors: &mut Errors,
     ) -> Vec<Draft> {
         if drafts.iter().all(|draft| !draft.is_several()) {
@@ -34,29 +35,31 @@ impl Arrivals<'_> {
         let mut whole = Vec::with_capacity(drafts.len());
         let mut captured = Vec::new();
         for (index, draft) in drafts.into_iter().enumerate() {
-            let (at, name, before) = (place(&draft), draft.name.clone(), whole.len());
+            let (path, name, before) = (path_of(&draft), draft.name.clone(), whole.len());
             if let Traffic::Transfers(transfers) = &*draft.traffic.clone() {
                 names.remove(&name);
                 self.transfers(&draft, transfers, &mut whole);
                 if whole.len() == before {
-                    let message =
-                        "draws no transfer before the end of the run; let them come more often, or start earlier";
-                    errors.push(format_args!("{at}.traffic"), message);
+                    let message = "generates no transfer before the end of the run; make transfers more frequent, or \
+                                   start earlier";
+                    errors.push(format_args!("{path}.traffic"), message);
                 }
             } else {
                 connections(draft, &mut whole);
             }
             if whole.len() as u64 > MOST_FLOWS {
-                let message =
-                    format!("makes more than {MOST_FLOWS} flows; let fewer arrive, or take a shorter duration");
-                errors.push(format_args!("{at}.traffic"), message);
+                let message = format!("generates more than {MOST_FLOWS} flows; generate fewer, or reduce duration");
+                errors.push(format_args!("{path}.traffic"), message);
                 return Vec::new();
             }
             for new in &whole[before..] {
-                if new.part != Part::Whole && new.part != Part::Connection(0) && !names.insert(new.name.clone()) {
+                if new.part != FlowRole::Whole && new.part != FlowRole::Connection(0) && !names.insert(new.name.clone())
+                {
                     let new = shortened(&new.name);
-                    let message = format!("{new:?} names another flow already, and one of {name:?} is called so");
-                    errors.push(format_args!("{at}.name"), message);
+                    let message = format!(
+                        "{new:?} is already the name of another flow, and also of a flow generated from {name:?}"
+                    );
+                    errors.push(format_args!("{path}.name"), message);
                 }
             }
             if let Some(plan) = captures {
@@ -69,12 +72,12 @@ impl Arrivals<'_> {
         whole
     }
 
-    /// The transfers of a flow, in the order of their arrival.
+    /// Adds the transfers of a flow, in the order of their arrival.
     fn transfers(&self, draft: &Draft, transfers: &Transfers, whole: &mut Vec<Draft>) {
         let Some(mean) = self.mean_gap(draft, transfers) else { return };
         let mut random = RandomStream::new(self.seed, &format!("flow {} arrivals", draft.name));
         let end = transfers.stop.map_or(self.duration, |stop| stop.min(self.duration));
-        let traffic = Arc::new(Traffic::Bulk);
+        let traffic = Arc::new(Traffic::default());
         let mut start = draft.start;
         for number in 1..=transfers.count.unwrap_or(u64::MAX) {
             start += random.exponential(mean);
@@ -84,7 +87,7 @@ impl Arrivals<'_> {
             let size = transfers.size.draw(&mut random);
             whole.push(Draft {
                 name: format!("{}.{number}", draft.name),
-                part: Part::Arrival(number),
+                part: FlowRole::Arrival(number),
                 transfer: Some(size),
                 traffic: traffic.clone(),
                 start,
@@ -93,7 +96,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// Mean time between two transfers. The load counts payload: mean size = load · rate · gap.
+    /// Returns the mean time between two transfers. The load counts only payload: mean size = load · rate · gap.
     fn mean_gap(&self, draft: &Draft, transfers: &Transfers) -> Option<Duration> {
         if transfers.every.is_some() {
             return transfers.every;
@@ -103,7 +106,7 @@ impl Arrivals<'_> {
     }
 }
 
-/// The connections of a flow: one, unless a browser opens several.
+/// Adds the connections of a flow: a single one, unless the flow is a browser with several connections.
 fn connections(draft: Draft, whole: &mut Vec<Draft>) {
     let count = draft.traffic.connections();
     if count == 1 {
@@ -111,6 +114,6 @@ fn connections(draft: Draft, whole: &mut Vec<Draft>) {
     }
     for number in 0..count {
         let name = if number == 0 { draft.name.clone() } else { format!("{}.{}", draft.name, number + 1) };
-        whole.push(Draft { name, part: Part::Connection(number), ..draft.clone() });
+        whole.push(Draft { name, part: FlowRole::Connection(number), ..draft.clone() });
     }
 }

@@ -1,26 +1,26 @@
-//! Resolves the places and flows that captures name.
+//! Resolves the names of capture points and flows in the settings of captures.
 
 use super::joins::Nodes;
 use super::layout::{Draft, Wire};
 use super::media::Radios;
-use super::space::Overhead;
+use super::space::SpaceNetwork;
 use crate::network::{CapturePlace, CapturePlan};
 use crate::read::{Errors, nearest, not_one_of, shortened};
 use crate::spec::Pcap;
 use lightlag_net::{InterfaceId, LinkId, NodeId};
 use std::collections::BTreeSet;
 
-/// The most places. Each is a file that stays open.
+/// Maximum number of capture points. Each has a file that stays open during the run.
 const MOST_PLACES: usize = 500;
 
 impl Pcap {
-    /// Resolves the names.
+    /// Resolves the names of capture points and flows.
     pub(crate) fn plan(
         &self,
         nodes: &Nodes,
         wires: &[Wire],
         media: &[Radios],
-        space: Option<&Overhead>,
+        space: Option<&SpaceNetwork>,
         drafts: &[Draft],
         errors: &mut Errors,
     ) -> CapturePlan {
@@ -38,41 +38,42 @@ impl Pcap {
                 }
             }
         }
-        let mut places = BTreeSet::new();
+        let mut points = BTreeSet::new();
         for (index, name) in self.at.iter().enumerate() {
             let at = format_args!("record.pcap.at[{index}]");
-            places.extend(place(name, at, nodes, wires, space, &radios, errors));
+            points.extend(place(name, at, nodes, wires, space, &radios, errors));
         }
         if self.at.is_empty() {
             let captured = drafts.iter().zip(&flows).filter(|(_, is_captured)| **is_captured);
-            places.extend(captured.flat_map(|(draft, _)| [draft.from, draft.to].map(CapturePlace::Node)));
+            points.extend(captured.flat_map(|(draft, _)| [draft.from, draft.to].map(CapturePlace::Node)));
         }
-        let of_nodes = radios.iter().enumerate().filter(|(_, (node, _))| places.contains(&CapturePlace::Node(*node)));
+        let of_nodes = radios.iter().enumerate().filter(|(_, (node, _))| points.contains(&CapturePlace::Node(*node)));
         let of_nodes: Vec<_> = of_nodes.map(|(radio, _)| CapturePlace::Interface(InterfaceId::at(radio))).collect();
-        places.extend(of_nodes);
-        if places.len() > MOST_PLACES {
+        points.extend(of_nodes);
+        if points.len() > MOST_PLACES {
             let message = format!(
-                "{} places are more files than {MOST_PLACES}; name some nodes with at, or some flows",
-                places.len()
+                "{} capture points are more than {MOST_PLACES}, the maximum number of files; select nodes with at, or \
+                 select flows",
+                points.len()
             );
             errors.push("record.pcap", message);
         }
-        CapturePlan { places: places.into_iter().collect(), flows, comments: self.comments }
+        CapturePlan { places: points.into_iter().collect(), flows, comments: self.comments }
     }
 }
 
-/// The node, link direction or radio of this name.
+/// Returns the node, link direction or radio with this name.
 fn place(
     name: &str,
-    at: std::fmt::Arguments,
+    arguments: std::fmt::Arguments,
     nodes: &Nodes,
     wires: &[Wire],
-    space: Option<&Overhead>,
+    space: Option<&SpaceNetwork>,
     radios: &[(NodeId, &str)],
     errors: &mut Errors,
 ) -> Option<CapturePlace> {
     if let Some((node, medium)) = name.split_once('@').filter(|_| !nodes.has(name)) {
-        let node = nodes.find(node.trim(), at, errors)?;
+        let node = nodes.find(node.trim(), arguments, errors)?;
         let radio = radios.iter().position(|radio| *radio == (node, medium.trim()));
         if radio.is_none() {
             let own: Vec<&str> = radios.iter().filter(|radio| radio.0 == node).map(|radio| radio.1).collect();
@@ -81,22 +82,24 @@ fn place(
             } else {
                 not_one_of(medium.trim(), "a medium of this node", &own)
             };
-            errors.push(at, message);
+            errors.push(arguments, message);
         }
         return radio.map(|radio| CapturePlace::Interface(InterfaceId::at(radio)));
     }
     let aloft = |node: NodeId| space.filter(|space| space.concerns(node));
     let Some((from, to)) = name.split_once("->") else {
-        let node = nodes.find(name, at, errors)?;
+        let node = nodes.find(name, arguments, errors)?;
         if let Some(space) = aloft(node).filter(|space| space.stands_for_many(node)) {
-            let message =
-                format!("{name:?} stands for many nodes; name one, or a link: {}", listed(space, node, nodes));
-            errors.push(at, message);
+            let message = format!(
+                "{name:?} represents several nodes; name one of them, or a link: {}",
+                listed(space, node, nodes)
+            );
+            errors.push(arguments, message);
             return None;
         }
         return Some(CapturePlace::Node(node));
     };
-    let (from, to) = (nodes.find(from.trim(), at, errors)?, nodes.find(to.trim(), at, errors)?);
+    let (from, to) = (nodes.find(from.trim(), arguments, errors)?, nodes.find(to.trim(), arguments, errors)?);
     let wire = wires.iter().enumerate().find_map(|(index, wire)| match wire.ends {
         ends if ends == [from, to] => Some(2 * index),
         ends if ends == [to, from] => Some(2 * index + 1),
@@ -106,13 +109,13 @@ fn place(
     if link.is_none() {
         let possible = aloft(from).filter(|_| aloft(to).is_some()).map(|space| listed(space, from, nodes));
         let possible = possible.map_or(String::new(), |links| format!("; there is {links}"));
-        errors.push(at, format!("{:?} is not a link: no link joins these nodes{possible}", shortened(name)));
+        errors.push(arguments, format!("{:?} is not a link: no link joins these nodes{possible}", shortened(name)));
     }
     link.map(|link| CapturePlace::Link(LinkId(link as u32)))
 }
 
-/// Link directions of the sky from a node, or some of them.
-fn listed(space: &Overhead, from: NodeId, nodes: &Nodes) -> String {
+/// Lists link directions of the constellation that start at a node, or some of them, for an error message.
+fn listed(space: &SpaceNetwork, from: NodeId, nodes: &Nodes) -> String {
     const SHOWN: usize = 8;
     let all = space.directions(from, nodes);
     let more = if all.len() > SHOWN { ", …" } else { "" };

@@ -1,5 +1,5 @@
-//! Features that need every byte and so exclude partial reliability (BETS): dialogues, messages, and proxies that split
-//! connections.
+//! Features that require reliable delivery of every byte, and therefore exclude partial reliability (BETS): dialogues,
+//! messages, and proxies that split connections.
 
 use super::layout::{Draft, Layout};
 use crate::network::Split;
@@ -12,30 +12,30 @@ fn is_partial(tcp: &Config) -> bool {
     tcp.scps.is_some_and(|scps| scps.bets.is_some())
 }
 
-/// Refuses partial reliability where it would lose needed bytes, with one error for each place.
+/// Rejects partial reliability where it would lose required bytes, with one error for each path in the scenario.
 pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
     let mut refused = BTreeSet::new();
     let partial = |draft: &&Draft| {
         draft.transport == Transport::Tcp && [&draft.tcp, &draft.receiver_tcp].into_iter().any(|tcp| is_partial(tcp))
     };
     let mut refuse = |draft: &Draft, reason: String| {
-        let place = draft.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
-        if refused.insert(place.clone()) {
+        let path = draft.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+        if refused.insert(path.clone()) {
             let message = format!("{reason}; set tcp = {{ scps = {{ bets = false }} }} for this flow");
-            errors.push(format_args!("{place}.tcp.scps.bets"), message);
+            errors.push(format_args!("{path}.tcp.scps.bets"), message);
         }
     };
     for draft in layout.drafts.iter().filter(partial) {
         if draft.traffic.is_dialogue() {
             refuse(draft, "a dialogue needs every byte of its requests and responses".to_owned());
         } else if draft.traffic.collects().is_some() {
-            refuse(draft, "messages that are collected have to arrive whole".to_owned());
+            refuse(draft, "messages that are collected must arrive complete".to_owned());
         }
     }
     let split = |split: &Split| &layout.drafts[split.flow as usize];
     for (draft, proxy) in splits.iter().map(|at| (split(at), at.proxy)).filter(|(draft, _)| partial(draft)) {
         let node = layout.nodes.name(layout.proxies[proxy as usize].node);
-        refuse(draft, format!("the proxy at {node:?} passes on every byte"));
+        refuse(draft, format!("the proxy at {node:?} forwards every byte"));
     }
     if !refused.is_empty() {
         return;
@@ -45,7 +45,7 @@ pub(crate) fn check(layout: &Layout, splits: &[Split], errors: &mut Errors) {
         let proxy = &layout.proxies[index as usize];
         for (end, tcp) in [("client", &proxy.client), ("server", &proxy.server)] {
             if is_partial(tcp) {
-                let message = "a proxy passes on every byte; set scps = { bets = false } here";
+                let message = "a proxy forwards every byte; set scps = { bets = false } here";
                 errors.push(format_args!("proxies[{index}].{end}.scps.bets"), message);
             }
         }

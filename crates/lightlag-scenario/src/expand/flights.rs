@@ -1,4 +1,5 @@
-//! Movements that need more than their own settings: paths from files, and members of groups behind their leader.
+//! Node movements that depend on more than their own settings: traces from files, and members of groups that follow a
+//! leader.
 
 use crate::read::path_file::read_paths;
 use crate::spec::{NodeSpec, Scenario, Swarm, Topology};
@@ -6,20 +7,20 @@ use lightlag_mobility::models::trace::TraceFormat;
 use lightlag_mobility::models::{Leader, Trace};
 use lightlag_mobility::{Area, AreaError, Doubt, Mobility, Paths, Refusal, Track, Vector};
 
-/// Faster than sound, in metres per second: a path on which a node jumps.
+/// Maximum plausible speed in metres per second, the speed of sound. A trace that exceeds it contains a jump.
 const JUMP: f64 = 340.0;
 
-/// The files and the nodes to which movements refer.
+/// The files and nodes that movements refer to.
 pub(super) struct Flights<'a> {
     scenario: &'a Scenario,
-    /// The box of the swarm, if there is one.
+    /// Box in which the swarm moves, if there is one.
     area: Option<Area>,
     files: Vec<(File, Result<Paths, String>)>,
-    /// Doubts about the paths that were taken, each with its place in the scenario.
+    /// Implausible traces, each with its path in the scenario.
     doubts: Vec<(Doubt, String)>,
 }
 
-/// A file, and how it is read.
+/// A trace file, and how to read it.
 #[derive(Clone, PartialEq)]
 struct File {
     name: String,
@@ -32,12 +33,13 @@ impl<'a> Flights<'a> {
         Self { scenario, area, files: Vec::new(), doubts: Vec::new() }
     }
 
-    /// Doubts about the paths that were taken, each with its place in the scenario.
+    /// Returns the implausible traces, each with its path in the scenario.
     pub(super) fn doubts(self) -> Vec<(Doubt, String)> {
         self.doubts
     }
 
-    /// The movement of a node called `name`, complete. A node of the swarm has a number, counted from 0.
+    /// Returns the complete movement of the node `name`, including its trace or its leader. `number` is the index of a
+    /// node of the swarm, starting at 0.
     pub(super) fn complete(
         &mut self,
         mobility: &Mobility,
@@ -54,7 +56,7 @@ impl<'a> Flights<'a> {
         Ok(Mobility::Group(group))
     }
 
-    /// The movement with its path, if it comes from a file.
+    /// Returns the movement; if it comes from a file, with its trace.
     fn traced(&mut self, mobility: &Mobility, name: &str, number: Option<u64>) -> Result<Mobility, Refusal> {
         let Mobility::Trace(trace) = mobility else { return Ok(mobility.clone()) };
         let track = self.track(trace, name, number).map_err(|message| Refusal { key: Some("file"), message })?;
@@ -90,18 +92,18 @@ impl<'a> Flights<'a> {
             ));
         };
         for doubt in path.doubts(self.scenario.duration, Some(JUMP)) {
-            let at = match self.scenario.nodes.iter().position(|node| node.name == name) {
+            let key_path = match self.scenario.nodes.iter().position(|node| node.name == name) {
                 Some(index) => format!("nodes[{index}].mobility.file"),
                 None => "topology.mobility.file".to_owned(),
             };
             if !self.doubts.iter().any(|(other, _)| *other == doubt) {
-                self.doubts.push((doubt, at));
+                self.doubts.push((doubt, key_path));
             }
         }
         Ok(path.track.clone())
     }
 
-    /// The motion of the node called `name`, if there is one.
+    /// Returns the motion of the node `name`; `None` if there is no such node.
     fn leader(&mut self, name: &str) -> Result<Option<Leader>, Refusal> {
         let scenario = self.scenario;
         if let Some(node) = scenario.nodes.iter().find(|node| node.name == name) {
@@ -117,10 +119,11 @@ impl<'a> Flights<'a> {
     }
 }
 
-/// Half the side of the box in which a listed node moves where nothing is said, in metres: beyond GEO.
+/// Half the side of the default box in which a listed node moves, in metres. It is larger than the radius of a
+/// geostationary orbit.
 const FAR: f64 = 1e8;
 
-/// The box in which a listed node moves.
+/// Returns the box in which a listed node moves.
 pub(super) fn listed_area(node: &NodeSpec, swarm: Option<&Area>) -> Result<Area, AreaError> {
     let corner = Vector::new(FAR, FAR, FAR);
     match (node.area, swarm) {

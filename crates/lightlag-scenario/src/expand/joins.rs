@@ -1,4 +1,4 @@
-//! The nodes of a network, and the pairs of them that links and media join.
+//! The nodes of a network, and the pairs of nodes that links and media connect.
 
 use crate::read::{Errors, nearest, shortened};
 use lightlag_net::NodeId;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt::Display;
 
-/// The most entries of all routing tables together: 400 MB.
+/// Maximum total number of entries of all routing tables, which take 400 MB.
 const MOST_ROUTES: u64 = 100_000_000;
 
-/// Nodes by name and by number.
+/// Nodes by name and by index.
 #[derive(Default)]
 pub(crate) struct Nodes {
     pub(crate) names: Vec<String>,
@@ -35,8 +35,8 @@ impl Nodes {
         self.ids.contains_key(name)
     }
 
-    /// The number of a node, or an error that lists the existing ones.
-    pub(crate) fn find(&self, name: &str, at: impl Display, errors: &mut Errors) -> Option<NodeId> {
+    /// Returns the ID of a node. If there is no such node, reports an error that lists the existing ones.
+    pub(crate) fn find(&self, name: &str, path: impl Display, errors: &mut Errors) -> Option<NodeId> {
         const SHOWN: usize = 8;
         let id = self.ids.get(name).copied();
         if id.is_none() {
@@ -45,24 +45,24 @@ impl Nodes {
             let listed = some[..some.len().min(SHOWN)].join(", ");
             let more = if self.names.len() > SHOWN { ", …" } else { "" };
             let name = shortened(name);
-            errors.push(at, format!("{name:?} is not a node of the network{guess} (its nodes: {listed}{more})"));
+            errors.push(path, format!("{name:?} is not a node of the network{guess} (its nodes: {listed}{more})"));
         }
         id
     }
 }
 
-/// The pairs of joined nodes, each at most once.
+/// The pairs of connected nodes. No pair is connected by two links.
 #[derive(Default)]
 pub(crate) struct Joins {
     pub(crate) nodes: Nodes,
-    /// The listed link of each pair, or `None` for a generated one.
+    /// Index of the listed link of each pair; `None` for a generated link.
     pairs: BTreeMap<(NodeId, NodeId), Option<usize>>,
-    /// Pairs of nodes that a medium joins.
+    /// Pairs of nodes that are connected by a medium.
     on_air: Vec<(NodeId, NodeId)>,
 }
 
 impl Joins {
-    /// Joins two nodes by the listed link of this index, or by a generated one.
+    /// Connects two nodes by the listed link with this index, or by a generated link.
     pub(crate) fn join(&mut self, [a, b]: &[String; 2], listed: Option<usize>, errors: &mut Errors) -> [NodeId; 2] {
         let ends = [self.nodes.add(a), self.nodes.add(b)];
         let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
@@ -71,13 +71,13 @@ impl Joins {
                 place.insert(listed);
             }
             Entry::Occupied(first) => {
-                let first = first.get().map_or("the generated one".to_owned(), |index| format!("links[{index}]"));
-                let at = listed.map_or("topology".to_owned(), |index| format!("links[{index}].between"));
+                let first = first.get().map_or("a generated link".to_owned(), |index| format!("links[{index}]"));
+                let path = listed.map_or("topology".to_owned(), |index| format!("links[{index}].between"));
                 errors.push(
-                    at,
+                    path,
                     format!(
-                        "{a:?} and {b:?} are joined already, by {first}: routes would use only one; give one link \
-                         {{ forward, backward }} values, or put a node on the second way"
+                        "{a:?} and {b:?} are already joined by {first}, and routes would use only one of the two \
+                         links; give one link {{ forward, backward }} values, or insert a node into the second path"
                     ),
                 );
             }
@@ -85,24 +85,27 @@ impl Joins {
         ends
     }
 
-    /// The nodes of the flow at `at`, if they exist and differ.
-    pub(crate) fn ends(&self, from: &str, to: &str, at: &str, errors: &mut Errors) -> Option<(NodeId, NodeId)> {
+    /// Returns the endpoints of the flow at the path `path`, if they exist and differ.
+    pub(crate) fn ends(&self, from: &str, to: &str, path: &str, errors: &mut Errors) -> Option<(NodeId, NodeId)> {
         let ends = [("from", from), ("to", to)];
-        let [a, b] = ends.map(|(key, name)| self.nodes.find(name, format_args!("{at}.{key}"), errors));
+        let [a, b] = ends.map(|(key, name)| self.nodes.find(name, format_args!("{path}.{key}"), errors));
         let (a, b) = (a?, b?);
         if a == b {
-            errors.push(format_args!("{at}.to"), format!("{to:?} is also where the flow starts; it needs two nodes"));
+            errors.push(
+                format_args!("{path}.to"),
+                format!("{to:?} is also the source of the flow; write two different nodes"),
+            );
             return None;
         }
         Some((a, b))
     }
 
-    /// Joins a node to the one before it on the same medium.
+    /// Connects a node to the first node on the same medium.
     pub(crate) fn join_on_air(&mut self, first: NodeId, node: NodeId) {
         self.on_air.push((first, node));
     }
 
-    /// A number for each node, equal for nodes that can reach each other.
+    /// Returns the component of each node: nodes that can reach each other have the same value.
     pub(super) fn islands(&self) -> Vec<u32> {
         fn root(islands: &mut [u32], mut node: u32) -> u32 {
             while islands[node as usize] != node {
@@ -119,7 +122,7 @@ impl Joins {
         (0..islands.len() as u32).map(|node| root(&mut islands, node)).collect()
     }
 
-    /// Refuses networks whose routing tables would not fit: one table for every node with more than one link.
+    /// Rejects networks whose routing tables would not fit in memory. Every node with more than one link has a table.
     pub(super) fn check_tables(&self, errors: &mut Errors) {
         let mut degree = vec![0_u32; self.nodes.names.len()];
         for (a, b) in self.pairs.keys() {

@@ -1,39 +1,40 @@
-//! The topology: names become numbers, and references to missing things become errors.
+//! The topology of a scenario: resolves names to indices, and reports references to missing nodes or links.
 
 use super::joins::{Joins, Nodes};
 use super::media::{self, Radios};
-use super::space::Overhead;
+use super::space::SpaceNetwork;
 use super::tcp::{Resolver, Turns};
-use crate::network::{CapturePlan, Part, Proxy};
+use crate::network::{CapturePlan, FlowRole, Proxy};
 use crate::read::{Errors, shortened};
-use crate::spec::{FlowTemplate, Line, MOST_LINKS, Reader, Scenario, Topology, TraceMode, Traffic, Transport, Varied};
-use lightlag_core::{Bytes, Dscp, Duration};
+use crate::spec::{FlowTemplate, Line, MOST_LINKS, MediumSpec, Reader, Scenario, Topology, TraceMode, Transport};
+use lightlag_core::{Bytes, Dscp, Duration, Varied};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
+use lightlag_traffic::Traffic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-/// The most flows of a scenario.
+/// Maximum number of flows of a scenario.
 pub(crate) const MOST_FLOWS: u64 = 2_000_000;
-/// The most samples that a run may write into one table.
+/// Maximum number of samples that a run may write into one table.
 const MOST_SAMPLES: u64 = 200_000_000;
 
-/// One flow per pair, unless a generator has a template.
+/// Default of the generated flows: one flow per pair of nodes.
 static ONE_FLOW: LazyLock<FlowTemplate> = LazyLock::new(FlowTemplate::default);
 
-/// A full-duplex link between numbered nodes.
+/// A full-duplex link between two nodes, given by index.
 pub(crate) struct Wire<'a> {
     pub(crate) ends: [NodeId; 2],
     pub(crate) line: &'a Line,
 }
 
-/// A flow between numbered nodes, before its arrivals are drawn.
+/// A flow between two nodes, given by index, before it is expanded.
 #[derive(Clone)]
 pub(crate) struct Draft {
     pub(crate) name: String,
-    /// Index in the scenario's list, if it is listed.
+    /// Index in the scenario's list of flows; `None` for a generated flow.
     pub(crate) listed: Option<u32>,
-    pub(crate) part: Part,
+    pub(crate) part: FlowRole,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) transport: Transport,
@@ -41,44 +42,47 @@ pub(crate) struct Draft {
     pub(crate) transfer: Option<Bytes>,
     pub(crate) reader: Option<Reader>,
     pub(crate) start: Duration,
-    /// The random time added for each seed, if there is one.
+    /// Random time that is added to the start and drawn for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
-    /// TCP of the end that sends.
+    /// TCP configuration of the sender.
     pub(crate) tcp: Arc<Config>,
-    /// TCP of the end that receives.
+    /// TCP configuration of the receiver.
     pub(crate) receiver_tcp: Arc<Config>,
 }
 
 impl Draft {
-    /// Whether it is the flow of this name, or one of those for which that flow stands.
+    /// Returns true if the flow has this name, or was generated from the flow with this name.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         let number = match self.part {
-            Part::Whole | Part::Connection(0) => return self.name == name,
-            Part::Arrival(number) => number,
-            Part::Connection(number) => number + 1,
+            FlowRole::Whole | FlowRole::Connection(0) => return self.name == name,
+            FlowRole::Arrival(number) => number,
+            FlowRole::Connection(number) => number + 1,
         };
         self.name == name || self.name.strip_prefix(name).is_some_and(|rest| rest == format!(".{number}"))
     }
 
-    /// Whether it stands for more than one connection.
+    /// Returns true if the flow stands for several connections.
     pub(crate) fn is_several(&self) -> bool {
         matches!(*self.traffic, Traffic::Transfers(_)) || self.traffic.connections() > 1
     }
 }
 
-/// Names flows: by their own name, or `from->to`, numbered from the second on.
+/// Assigns names to flows: the given name, or `from->to`. Further flows between the same nodes are numbered.
 #[derive(Default)]
 pub(crate) struct Names {
     taken: BTreeMap<String, u64>,
 }
 
 impl Names {
-    /// Registers a name that the scenario gives.
-    pub(crate) fn take(&mut self, name: &str, at: &str, errors: &mut Errors) {
+    /// Registers a name that is given in the scenario.
+    pub(crate) fn take(&mut self, name: &str, key: &str, errors: &mut Errors) {
         if self.taken.insert(name.to_owned(), 1).is_some() {
             let name = shortened(name);
-            errors.push(format_args!("{at}.name"), format!("{name:?} names another flow already; names are unique"));
+            errors.push(
+                format_args!("{key}.name"),
+                format!("{name:?} is already the name of another flow; names must be unique"),
+            );
         }
     }
 
@@ -89,7 +93,7 @@ impl Names {
             return plain;
         };
         let free = (count + 1..).find(|number| !self.taken.contains_key(&format!("{plain} #{number}")));
-        let number = free.expect("numbers do not end");
+        let number = free.expect("the range is unbounded");
         let name = format!("{plain} #{number}");
         self.taken.insert(plain, number);
         self.taken.insert(name.clone(), 1);
@@ -102,15 +106,15 @@ pub(crate) struct Layout<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) wires: Vec<Wire<'a>>,
     pub(crate) media: Vec<Radios<'a>>,
-    pub(crate) space: Option<Overhead<'a>>,
+    pub(crate) space: Option<SpaceNetwork<'a>>,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) captures: Option<CapturePlan>,
 }
 
 impl<'a> Layout<'a> {
-    /// Builds the layout, with an error for each inconsistency. `None` if it would be too large.
-    /// `seed` draws who sends to whom in a swarm.
+    /// Builds the layout, with an error for each inconsistency; `None` if it would be too large. `seed` determines the
+    /// random endpoints of flows in a swarm.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, errors: &mut Errors) -> Option<Self> {
         if !scenario.sizes_are_sane(errors) {
             return None;
@@ -124,7 +128,7 @@ impl<'a> Layout<'a> {
             wires.push(Wire { ends: joins.join(&ends, None, errors), line });
         }
         let media = media::listed(scenario, &mut joins, errors);
-        let space = Overhead::listed(scenario, &mut joins, errors);
+        let space = SpaceNetwork::listed(scenario, &mut joins, errors);
         if wires.is_empty() && media.is_empty() && scenario.constellation.is_none() {
             errors.push("links", "there is no link; write [[links]] with between, rate and delay, or a [topology]");
         }
@@ -143,15 +147,15 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Flows that a generator makes.
+/// Flows that a topology generates.
 pub(crate) struct Generated<'a> {
-    /// Their place in the file.
+    /// Path of their settings in the file.
     place: &'static str,
     pub(crate) template: &'a FlowTemplate,
     pairs: Box<dyn Iterator<Item = [String; 2]> + 'a>,
 }
 
-/// Refuses sinks without traffic, and a second sink at a node.
+/// Rejects sinks that receive no traffic, and a second sink at the same node.
 fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
     let is_sink = |draft: &&Draft| draft.traffic.collects().is_some();
     if !drafts.iter().any(|draft| is_sink(&draft)) {
@@ -161,26 +165,30 @@ fn check_collectors(drafts: &[Draft], nodes: &Nodes, errors: &mut Errors) {
     let ends: BTreeSet<NodeId> = ends.collect();
     let mut sinks = BTreeSet::new();
     for sink in drafts.iter().filter(is_sink) {
-        let at = sink.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
+        let path = sink.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"));
         let node = nodes.name(sink.from);
         if !ends.contains(&sink.from) {
-            let message =
-                format!("collects messages at {node:?}, where none arrives; add a flow to it with transport = \"udp\"");
-            errors.push(format_args!("{at}.traffic"), message);
+            let message = format!(
+                "collects messages at {node:?}, but no message arrives there; add a flow to this node with transport = \
+                 \"udp\""
+            );
+            errors.push(format_args!("{path}.traffic"), message);
         } else if !sinks.insert(sink.from) {
-            let message = format!("collects at {node:?}, where another flow does already; one of a node can");
-            errors.push(format_args!("{at}.traffic"), message);
+            let message = format!(
+                "collects at {node:?}, where another flow already collects; only one flow per node can collect"
+            );
+            errors.push(format_args!("{path}.traffic"), message);
         }
     }
 }
 
-/// Returns the TCP of the end that sends and of the end that receives. The sender opens the connection, unless it answers
-/// requests.
+/// Returns the TCP configurations of the sender and the receiver. The sender is the client, which opens the connection,
+/// unless it answers requests.
 fn by_direction([client, server]: [Arc<Config>; 2], traffic: &Traffic) -> [Arc<Config>; 2] {
     if traffic.is_dialogue() { [server, client] } else { [client, server] }
 }
 
-/// All flows, listed and generated.
+/// Returns all flows, listed and generated.
 fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
     let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
@@ -192,20 +200,19 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
         }
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let at = format!("flows[{index}]");
-        let tcp = resolver.resolve_ends(&turns.next(&flow.tcp), [&flow.client, &flow.server], &at, errors);
-        let Some((from, to)) = joins.ends(&flow.from, &flow.to, &at, errors) else { continue };
+        let path = format!("flows[{index}]");
+        let tcp = resolver.resolve_ends(&turns.next(&flow.tcp), [&flow.client, &flow.server], &path, errors);
+        let Some((from, to)) = joins.ends(&flow.from, &flow.to, &path, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
-            let message =
-                format!("{:?} is unreachable from {:?}; add a link that joins their parts", flow.to, flow.from);
-            errors.push(format_args!("{at}.to"), message);
+            let message = format!("{:?} is unreachable from {:?}; add a link that connects them", flow.to, flow.from);
+            errors.push(format_args!("{path}.to"), message);
         }
         let name = flow.name.clone().unwrap_or_else(|| names.by_nodes(&flow.from, &flow.to));
         let Some([tcp, receiver_tcp]) = tcp.map(|tcp| by_direction(tcp, &flow.traffic)) else { continue };
         drafts.push(Draft {
             name,
             listed: Some(index as u32),
-            part: Part::Whole,
+            part: FlowRole::Whole,
             from,
             to,
             transport: flow.transport,
@@ -234,7 +241,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                 drafts.push(Draft {
                     name,
                     listed: None,
-                    part: Part::Whole,
+                    part: FlowRole::Whole,
                     from: from_id,
                     to: to_id,
                     transport: template.transport,
@@ -251,7 +258,8 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             }
         }
     }
-    if drafts.is_empty() && scenario.flows.is_empty() && scenario.radio_count() == 0 {
+    let has_radios = !scenario.nodes.is_empty() || matches!(scenario.topology, Some(Topology::Swarm(_)));
+    if drafts.is_empty() && scenario.flows.is_empty() && !has_radios {
         errors.push("flows", "there is no flow; write [[flows]] with from and to");
     }
     check_collectors(&drafts, &joins.nodes, errors);
@@ -259,17 +267,17 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
 }
 
 impl Scenario {
-    /// Number of links that it describes.
+    /// Returns the number of links in the scenario, including generated ones.
     pub fn link_count(&self) -> u64 {
         self.links.len() as u64 + self.topology.as_ref().map_or(0, Topology::link_count)
     }
 
-    /// Number of flows that it describes.
+    /// Returns the number of flows in the scenario, including generated ones.
     pub fn flow_count(&self) -> u64 {
         self.count_flows(|_| true)
     }
 
-    /// Number of flows with this transport.
+    /// Returns the number of flows with this transport, including generated ones.
     pub fn flows_by(&self, transport: Transport) -> u64 {
         self.count_flows(|other| other == transport)
     }
@@ -290,19 +298,27 @@ impl Scenario {
         generated.saturating_add(self.flows.iter().filter(|flow| counts(flow.transport)).count() as u64)
     }
 
-    /// Number of the radios of its nodes, listed and generated ones.
-    pub fn radio_count(&self) -> u64 {
-        let swarm = if let Some(Topology::Swarm(swarm)) = &self.topology { swarm.nodes } else { 0 };
-        self.nodes.iter().fold(swarm, |sum, node| sum + node.media.len().max(1) as u64)
+    /// Returns the media, each with its number of nodes, both listed and generated.
+    pub fn station_counts(&self) -> Vec<(&MediumSpec, u64)> {
+        let mut counts: Vec<(&MediumSpec, u64)> = self.media.iter().map(|medium| (medium, 0)).collect();
+        if let Some(Topology::Swarm(swarm)) = &self.topology {
+            counts.push((&swarm.medium, swarm.nodes));
+        }
+        for node in &self.nodes {
+            let is_on = |medium: &MediumSpec| node.media.is_empty() || node.media.contains(&medium.name);
+            counts.iter_mut().filter(|(medium, _)| is_on(medium)).for_each(|(_, count)| *count += 1);
+        }
+        counts
     }
 
-    /// The flows of a generator: the configured ones, or one per pair if no flow is listed.
+    /// Returns the settings of the flows that the topology generates: the configured ones, or one flow per pair if no
+    /// flow is listed.
     pub(crate) fn template(&self) -> Option<&FlowTemplate> {
         let topology = self.topology.as_ref()?;
         topology.template().or_else(|| self.flows.is_empty().then_some(&*ONE_FLOW))
     }
 
-    /// The flows that a generator makes.
+    /// Returns the flows that the topology generates.
     pub(crate) fn generated_flows(&self, seed: u64) -> Vec<Generated<'_>> {
         let mut generated = Vec::new();
         let ground = match &self.topology {
@@ -329,7 +345,7 @@ impl Scenario {
         generated
     }
 
-    /// Whether the network and its samples can be held in memory at all.
+    /// Returns true if the network and its samples are small enough to be held in memory.
     fn sizes_are_sane(&self, errors: &mut Errors) -> bool {
         let before = errors.len();
         let (links, flows) = (self.link_count(), self.flow_count());
@@ -343,7 +359,7 @@ impl Scenario {
             return false;
         }
         if self.record.interval.is_zero() {
-            errors.push("record.interval", "0 s between samples never ends; write a time such as \"100 ms\"");
+            errors.push("record.interval", "0 s is not a valid sampling interval; write a time such as \"100 ms\"");
         } else {
             let samples = self.duration.as_nanos() / self.record.interval.as_nanos();
             let traced = if self.record.trace == TraceMode::Off { 0 } else { flows };
@@ -351,8 +367,8 @@ impl Scenario {
             let rows = samples.saturating_mul(traced.max(watched));
             if rows > MOST_SAMPLES {
                 let message = format!(
-                    "{} for {} is up to {rows} samples, more than {MOST_SAMPLES}; take a longer interval, a shorter \
-                     duration, or switch trace or queue off",
+                    "{} for {} is up to {rows} samples, more than {MOST_SAMPLES}; increase interval, reduce duration, \
+                     or switch trace or queue off",
                     self.record.interval, self.duration
                 );
                 errors.push("record.interval", message);

@@ -1,4 +1,4 @@
-//! The link directions of a network, and how long round trips across them take.
+//! The link directions of a network, and the round-trip times of the flows that cross them.
 
 use super::layout::{Layout, Wire};
 use super::timetable::{Traces, steady};
@@ -11,20 +11,20 @@ use lightlag_net::{Edge, LinkId, NodeId, RouteTable};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Upper limit of the links that the ways of all flows may have together: beyond it, preparing takes longer than
-/// running.
+/// Maximum total number of links on the paths of all flows. With more, the preparation would take longer than the run.
 const MOST_STEPS: usize = 200_000_000;
 
-/// Shortest time after its last data for which a sender is told of an outage, where a scenario does not say.
+/// Default minimum of `recent`: a sender is notified of an outage if it has sent data within this time.
 const RECENT: Duration = Duration::from_secs(60);
 
-/// Delay of the way over a medium in route tables: a way over links that is shorter is preferred.
+/// Delay of a medium in route tables. A path over links is preferred if its delay is shorter.
 const ON_AIR: Duration = Duration::from_millis(1);
 
-/// Delay of the way through the sky in route tables: a way on the ground that is shorter is preferred.
+/// Delay of the constellation in route tables. A path on the ground is preferred if its delay is shorter.
 const IN_SPACE: Duration = Duration::from_millis(50);
 
-/// Both directions of every link, for routing; then the ways of each node to the media on which it is, and those back.
+/// Returns the edges for routing: both directions of every link, followed by the edges from each node to its media, and
+/// back.
 pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     let both = |wire: &Wire| {
         let [a, b] = wire.ends;
@@ -54,18 +54,17 @@ pub(crate) fn edges(layout: &Layout) -> Vec<Edge> {
     edges
 }
 
-/// Least time that a bit takes over each link direction: its propagation, and the grant of a request.
+/// Returns the minimum time that a bit takes to cross each link direction: the propagation delay, and the wait for a
+/// grant.
 fn least_delays(layout: &Layout) -> Vec<Duration> {
-    let wait = |side: &LinkSide| side.on_demand.demand(side.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
-    let least = |side: &LinkSide| side.delay.0 + wait(side);
-    layout.wires.iter().flat_map(|wire| [least(&wire.line.forward), least(&wire.line.backward)]).collect()
+    layout.wires.iter().flat_map(|wire| [wire.line.forward.least_delay(), wire.line.backward.least_delay()]).collect()
 }
 
-/// For each link direction, the longest round trip (propagation and requests) of the flows whose data or ACKs cross it;
-/// zero where no flow passes.
+/// Returns, for each link direction, the longest round-trip time (propagation and grants) of the flows whose data or
+/// ACKs cross it; zero if no flow crosses it.
 pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Errors) -> Vec<Duration> {
-    let least = least_delays(layout);
-    let mut longest = vec![Duration::ZERO; least.len()];
+    let min_delays = least_delays(layout);
+    let mut longest = vec![Duration::ZERO; min_delays.len()];
     let mut steps = 0;
     let pairs: BTreeSet<(u32, u32)> = layout.drafts.iter().map(|draft| (draft.from.0, draft.to.0)).collect();
     for (from, to) in pairs {
@@ -73,11 +72,13 @@ pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Err
         way.extend(routes.path(NodeId(to), NodeId(from)).unwrap_or_default());
         steps += way.len();
         if steps > MOST_STEPS {
-            errors
-                .push("flows", format!("their ways have more than {MOST_STEPS} links in all; use fewer flows or hops"));
+            errors.push(
+                "flows",
+                format!("their paths have more than {MOST_STEPS} links in total; use fewer flows or hops"),
+            );
             break;
         }
-        let delay = |total: Duration, link: &LinkId| total + least[link.0 as usize];
+        let delay = |total: Duration, link: &LinkId| total + min_delays[link.0 as usize];
         let round_trip = way.iter().fold(Duration::ZERO, delay);
         for link in way {
             let longest = &mut longest[link.0 as usize];
@@ -87,15 +88,15 @@ pub(crate) fn round_trips(layout: &Layout, routes: &RouteTable, errors: &mut Err
     longest
 }
 
-/// Properties of the link directions that came last.
+/// Cache of the properties of the most recent link directions.
 #[derive(Default)]
 pub(crate) struct Shared(VecDeque<Arc<LinkProperties>>);
 
 impl Shared {
-    /// Kinds of directions that take turns in a generated network.
+    /// Number of different properties that can alternate in a generated network.
     const KINDS: usize = 8;
 
-    /// These properties, shared with a direction before that has the same.
+    /// Returns these properties, shared with an earlier direction that has equal ones.
     pub(crate) fn of(&mut self, properties: LinkProperties) -> Arc<LinkProperties> {
         if let Some(known) = self.0.iter().find(|known| ***known == properties) {
             return known.clone();
@@ -107,7 +108,7 @@ impl Shared {
     }
 }
 
-/// Both directions of all links over wires.
+/// Returns both directions of all wired links.
 pub(crate) fn links(
     layout: &Layout,
     round_trips: &[Duration],
@@ -138,7 +139,7 @@ pub(crate) fn links(
 }
 
 impl Signals {
-    /// The plan of the stations on a link with this longest round trip.
+    /// Returns the plan for notifications from the stations on a link with this longest round-trip time.
     pub(crate) fn plan(self, round_trip: Duration) -> Option<SignalPlan> {
         use CorruptionSignals::{Both, Receiver, Sender};
         let SignalSpec { outage, corruption, recent, interval } = self.0?;

@@ -1,14 +1,13 @@
-//! Radio media: the nodes on each, listed and generated ones, with their places and radios.
+//! Radio media: the nodes on each medium, listed and generated, with their positions and radios.
 
 use super::flights::{Flights, listed_area};
 use super::joins::{Joins, Nodes};
-use crate::network::{Medium, MediumPlan, Member, WifiPlan};
+use crate::network::{Medium, MediumMember};
 use crate::read::{Errors, Path, not_one_of, shortened};
-use crate::spec::{MediumKind, MediumSpec, NodeSpec, Scenario, Swarm, Topology, WifiSpec};
+use crate::spec::{MediumKind, MediumSpec, MediumStation, NodeSpec, Scenario, Swarm, Topology};
 use lightlag_core::params::Registered;
 use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
-use lightlag_wifi::StationConfig;
 
 /// A medium and the radios on it.
 pub(crate) struct Radios<'a> {
@@ -16,7 +15,7 @@ pub(crate) struct Radios<'a> {
     radios: Vec<Radio<'a>>,
 }
 
-/// A radio: of a generated node, or of a listed one with its index.
+/// A radio of a generated node, or of a listed node with its index.
 struct Radio<'a> {
     node: NodeId,
     of: Of<'a>,
@@ -28,30 +27,31 @@ enum Of<'a> {
 }
 
 impl Radios<'_> {
-    /// The name of the medium.
+    /// Returns the name of the medium.
     pub(crate) fn name(&self) -> &str {
         &self.spec.name
     }
 
-    /// The nodes on the medium.
+    /// Returns the nodes on the medium.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.radios.iter().map(|radio| radio.node)
     }
 }
 
-/// The media of a scenario, whose nodes become nodes of the network.
+/// Returns the media of a scenario, and adds the nodes on them to the network.
 pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut Errors) -> Vec<Radios<'a>> {
     let mut media: Vec<Radios> = Vec::new();
     for (index, spec) in scenario.media.iter().enumerate() {
         if media.iter().any(|other| other.spec.name == spec.name) {
-            let message = format!("{:?} names another medium already; names are unique", shortened(&spec.name));
+            let message =
+                format!("{:?} is already the name of another medium; names must be unique", shortened(&spec.name));
             errors.push(format_args!("media[{index}].name"), message);
         }
         media.push(Radios { spec, radios: Vec::new() });
     }
     if let Some(Topology::Swarm(swarm)) = &scenario.topology {
         if media.iter().any(|other| other.spec.name == swarm.medium.name) {
-            let message = format!("{:?} is also the medium of the swarm; names are unique", swarm.medium.name);
+            let message = format!("{:?} is also the medium of the swarm; names must be unique", swarm.medium.name);
             errors.push("topology.medium.name", message);
         }
         let node = |number: u64, joins: &mut Joins| Radio {
@@ -62,42 +62,42 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
         media.push(Radios { spec: &swarm.medium, radios });
     }
     let mut taken = std::collections::BTreeSet::new();
-    // Nodes of which nobody knows where they are: that they reach nobody is no second mistake.
+    // Nodes without a position: that they reach no node is not a second error.
     let mut lost = Vec::new();
     for (index, node) in scenario.nodes.iter().enumerate() {
-        let at = Path::Root;
-        let list = Path::Key(&at, "nodes");
-        let at = Path::Index(&list, index);
+        let root = Path::Root;
+        let list = Path::Key(&root, "nodes");
+        let node_path = Path::Index(&list, index);
         if !taken.insert(&node.name) {
-            let message = format!("{:?} has a table already; write one for each node", shortened(&node.name));
-            errors.push(Path::Key(&at, "name"), message);
+            let message = format!("{:?} already has a table; write one table per node", shortened(&node.name));
+            errors.push(Path::Key(&node_path, "name"), message);
             continue;
         }
         let id = joins.nodes.add(&node.name);
         let names: Vec<String> = media.iter().map(|medium| medium.spec.name.clone()).collect();
         if names.is_empty() {
             lost.push(id);
-            errors.push(at, "there is no medium for its radio; write [[media]] with a standard, or a swarm");
+            errors.push(node_path, "there is no medium for its radio; write [[media]] with a standard, or a swarm");
             continue;
         }
         if node.media.is_empty() && names.len() > 1 {
             lost.push(id);
             let message = format!("is missing; there are several media: {}", names.join(", "));
-            errors.push(Path::Key(&at, "media"), message);
+            errors.push(Path::Key(&node_path, "media"), message);
             continue;
         }
         let on: Vec<&String> = if node.media.is_empty() { vec![&names[0]] } else { node.media.iter().collect() };
-        for (place, name) in on.into_iter().enumerate() {
-            let at = Path::Key(&at, "media");
+        for (position, name) in on.into_iter().enumerate() {
+            let media_path = Path::Key(&node_path, "media");
             let Some(medium) = media.iter_mut().find(|medium| medium.spec.name == *name) else {
                 lost.push(id);
                 let known: Vec<&str> = names.iter().map(String::as_str).collect();
-                errors.push(Path::Index(&at, place), not_one_of(name, "a medium", &known));
+                errors.push(Path::Index(&media_path, position), not_one_of(name, "a medium", &known));
                 continue;
             };
             if medium.radios.iter().any(|radio| radio.node == id) {
-                let message = format!("{:?} has a radio on {name:?} already", shortened(&node.name));
-                errors.push(Path::Index(&at, place), message);
+                let message = format!("{:?} already has a radio on {name:?}", shortened(&node.name));
+                errors.push(Path::Index(&media_path, position), message);
                 continue;
             }
             medium.radios.push(Radio { node: id, of: Of::Listed { node, index } });
@@ -114,7 +114,7 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
     media
 }
 
-/// The media of a network with these nodes, in a run with this seed, and doubts about the paths of the nodes.
+/// Returns the media of a network with these nodes for a run with this seed, and the implausible traces of the nodes.
 pub(super) fn built(
     scenario: &Scenario,
     media: &[Radios],
@@ -130,13 +130,14 @@ pub(super) fn built(
     let mut flights = Flights::new(scenario, area);
     let area = area.filter(|area| swarm.is_none_or(|swarm| flies(swarm, area, &mut flights, errors)));
     let medium = |medium: &Radios| {
-        let MediumKind::Wifi(wifi) = &medium.spec.kind;
-        let found = medium.radios.iter();
-        let found = found.filter_map(|radio| member(radio, wifi, area.as_ref(), nodes, seed, &mut flights, errors));
-        let (members, stations) = found.unzip();
+        let kind = &medium.spec.kind;
+        let radios = medium.radios.iter();
+        let configured =
+            radios.filter_map(|radio| member(radio, kind, area.as_ref(), nodes, seed, &mut flights, errors));
+        let (members, stations) = configured.unzip();
         Medium {
             name: medium.spec.name.clone(),
-            plan: MediumPlan::Wifi(WifiPlan { config: wifi.config.clone(), stations }),
+            plan: kind.plan(stations),
             routing: medium.spec.routing.clone(),
             arp: medium.spec.arp,
             elfn: medium.spec.elfn,
@@ -147,7 +148,7 @@ pub(super) fn built(
     (media, flights.doubts())
 }
 
-/// The box of a swarm, if its nodes fit in it.
+/// Returns the box of a swarm; `None` if its nodes do not fit in it.
 fn area_of(swarm: &Swarm, errors: &mut Errors) -> Option<Area> {
     let area = match Area::new(Vector::ZERO, swarm.area.0) {
         Ok(area) => area,
@@ -163,12 +164,12 @@ fn area_of(swarm: &Swarm, errors: &mut Errors) -> Option<Area> {
     Some(area)
 }
 
-/// Whether every node of the swarm can move as it says. The first that cannot leaves an error.
+/// Returns true if every node of the swarm can move as specified. Reports an error for the first node that cannot.
 fn flies(swarm: &Swarm, area: &Area, flights: &mut Flights, errors: &mut Errors) -> bool {
     let refusal = (0..swarm.nodes).find_map(|number| {
-        let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area);
+        let position = swarm.placement.0.place(number as u32, swarm.nodes as u32, area);
         let mobility = flights.complete(&swarm.mobility.0, &Swarm::node(number), Some(number));
-        mobility.and_then(|mobility| mobility.check(area, place)).err()
+        mobility.and_then(|mobility| mobility.check(area, position)).err()
     });
     let Some(refusal) = refusal else { return true };
     match refusal.key {
@@ -178,69 +179,68 @@ fn flies(swarm: &Swarm, area: &Area, flights: &mut Flights, errors: &mut Errors)
     false
 }
 
-fn member(
-    radio: &Radio,
-    medium: &WifiSpec,
+fn member<'a>(
+    radio: &Radio<'a>,
+    kind: &MediumKind,
     area: Option<&Area>,
     nodes: &Nodes,
     seed: u64,
     flights: &mut Flights,
     errors: &mut Errors,
-) -> Option<(Member, StationConfig)> {
+) -> Option<(MediumMember, MediumStation<'a>)> {
     let name = nodes.name(radio.node);
-    let (motion, settings) = match radio.of {
+    let (motion, changes) = match radio.of {
         Of::Swarm { swarm, number } => {
-            let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);
+            let position = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);
             let mobility = flights.complete(&swarm.mobility.0, name, Some(number)).ok()?;
-            (Motion::new(&mobility, area?, place, seed, name), medium.radio.clone())
+            (Motion::new(&mobility, area?, position, seed, name), None)
         }
         Of::Listed { node, index } => {
-            let at = Path::Root;
-            let list = Path::Key(&at, "nodes");
-            let at = Path::Index(&list, index);
-            let settings = match &node.radio {
-                Some(changes) => changes.of(medium.radio.clone(), &Path::Key(&at, "radio"), errors),
-                None => medium.radio.clone(),
-            };
-            if let Err((key, message)) = settings.check(&medium.config) {
-                errors.push(Path::Key(&Path::Key(&at, "radio"), key), message);
+            let root = Path::Root;
+            let list = Path::Key(&root, "nodes");
+            let node_path = Path::Index(&list, index);
+            let changes = node.radio.as_ref();
+            if !kind.admits(changes, &Path::Key(&node_path, "radio"), errors) {
                 return None;
             }
-            (listed_motion(node, area, seed, flights, &at, errors)?, settings)
+            (listed_motion(node, area, seed, flights, &node_path, errors)?, changes)
         }
     };
-    Some((Member { node: radio.node }, StationConfig { name: name.to_owned(), motion, radio: settings }))
+    Some((MediumMember { node: radio.node }, MediumStation { name: name.to_owned(), motion, changes }))
 }
 
-/// The way of a listed node.
+/// Returns the motion of a listed node.
 fn listed_motion(
     node: &NodeSpec,
     swarm: Option<&Area>,
     seed: u64,
     flights: &mut Flights,
-    at: &Path,
+    path: &Path,
     errors: &mut Errors,
 ) -> Option<Motion> {
     let area = match listed_area(node, swarm) {
         Ok(area) => area,
         Err(error) => {
-            errors.push(Path::Key(at, "area"), error.to_string());
+            errors.push(Path::Key(path, "area"), error.to_string());
             return None;
         }
     };
     let is_static = node.mobility.0.name() == "static";
     if node.at.is_none() && is_static {
-        errors.push(Path::Key(at, "at"), "is missing; say where the node is, such as [\"0 m\", \"0 m\", \"1.5 m\"]");
+        errors.push(
+            Path::Key(path, "at"),
+            "is missing; specify the coordinates of the node, such as [\"0 m\", \"0 m\", \"1.5 m\"]",
+        );
         return None;
     }
-    let place = node.at.map(|place| place.0);
+    let position = node.at.map(|place| place.0);
     let mobility = flights.complete(&node.mobility.0, &node.name, None);
-    match mobility.and_then(|mobility| mobility.check(&area, place).map(|()| mobility)) {
-        Ok(mobility) => Some(Motion::new(&mobility, &area, place, seed, &node.name)),
+    match mobility.and_then(|mobility| mobility.check(&area, position).map(|()| mobility)) {
+        Ok(mobility) => Some(Motion::new(&mobility, &area, position, seed, &node.name)),
         Err(refusal) => {
             match refusal.key {
-                Some(key) => errors.push(Path::Key(&Path::Key(at, "mobility"), key), refusal.message),
-                None => errors.push(Path::Key(at, "at"), refusal.message),
+                Some(key) => errors.push(Path::Key(&Path::Key(path, "mobility"), key), refusal.message),
+                None => errors.push(Path::Key(path, "at"), refusal.message),
             }
             None
         }

@@ -1,21 +1,24 @@
-//! From a scenario to its network: names become numbers, generators are carried out, arrivals are drawn.
+//! Expands a scenario to its network: resolves names to indices, generates nodes and flows, and draws arrivals.
 //!
-//! - `layout`: nodes, links and flows with numbers, listed and generated ones; `references` asks only whether they fit.
-//! - `links`, `side`, `timetable`: each direction of a link, and how it changes.
+//! - `layout`, `joins`: indexed nodes, links and flows, listed and generated. `references` only checks whether they are
+//!   consistent.
+//! - `links`, `timetable`: each direction of a link, and its changes.
 //! - `space`, `aloft`: the constellation, its nodes, and then its links and exits.
-//! - `media`, `flights`: the nodes on radio media, their places, and movements that refer to files or other nodes.
-//! - `arrivals`, `tcp`: flows that are several; the TCP of each.
-//! - `proxies`, `every_byte`: who passes through which proxy, and who cannot.
-//! - `captures`: where packets are captured.
-//! - `routing`: how routes follow the links.
-//! - `way`, `route`, `rtt`: what a connection meets on its way, is told of it, and how it is made longer.
-//! - `chance`: whether anything is drawn.
-//! - `place`: where the parts of a network stand in the file.
+//! - `media`, `flights`: the nodes on radio media, their positions, and movements that refer to files or other nodes.
+//! - `arrivals`, `tcp`: groups of flows, and the TCP configuration of each flow.
+//! - `proxies`, `every_byte`: the proxies of each flow, and the flows that cannot use one.
+//! - `captures`: locations of packet captures.
+//! - `routing`: the reaction of routes to changes of links.
+//! - `connection_path`, `route`, `rtt`: the path of a connection, the TCP configuration that follows from it, and
+//!   changes that give it a certain round-trip time.
+//! - `chance`: whether the run draws random numbers.
+//! - `place`: the paths in the file where the parts of a network are described.
 
 mod aloft;
 mod arrivals;
 mod captures;
 mod chance;
+mod connection_path;
 mod every_byte;
 mod flights;
 mod joins;
@@ -31,10 +34,9 @@ mod rtt;
 mod space;
 mod tcp;
 mod timetable;
-mod way;
 
+pub(crate) use connection_path::{ConnectionPath, Sizes};
 pub(crate) use place::flow_path;
-pub(crate) use way::{Sizes, Way};
 
 use crate::network::{Flow, Network};
 use crate::read::{Errors, ScenarioError};
@@ -48,18 +50,18 @@ use links::{edges, links, round_trips};
 use proxies::splits;
 
 impl Scenario {
-    /// The network that the scenario describes.
+    /// Returns the network that the scenario describes.
     ///
     /// # Errors
-    /// Every reference to something that is not there, every size out of bounds, and what is wrong with the files of traces.
+    /// Every dangling reference, every size out of bounds, and all errors of trace files.
     pub fn expand(&self) -> Result<Network, Vec<ScenarioError>> {
         self.expand_with(self.seed)
     }
 
-    /// As [`Self::expand`], with what another seed draws.
+    /// Works like [`Self::expand`], with the random draws of another seed.
     ///
     /// # Errors
-    /// Those of [`Self::expand`].
+    /// The same as for [`Self::expand`].
     pub fn expand_with(&self, seed: u64) -> Result<Network, Vec<ScenarioError>> {
         let mut errors = Errors::default();
         let layout = Layout::new(self, seed, &mut errors);
@@ -99,7 +101,7 @@ impl Scenario {
         errors.or(Some(network))
     }
 
-    /// Draws the flows of those that are several.
+    /// Expands the flows that stand for several flows.
     fn arrive(&self, seed: u64, layout: &mut Layout, routes: &RouteTable, errors: &mut Errors) {
         let mut drafts = std::mem::take(&mut layout.drafts);
         for draft in &mut drafts {
@@ -112,12 +114,12 @@ impl Scenario {
             if link.0.is_multiple_of(2) { line.forward.rate } else { line.backward.rate }
         };
         let slowest = |draft: &Draft| routes.path(draft.from, draft.to)?.iter().map(rate).min();
-        let place = |draft: &Draft| match draft.listed {
+        let path_of = |draft: &Draft| match draft.listed {
             Some(index) => format!("flows[{index}]"),
             None => "topology.flow".to_owned(),
         };
         let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest };
-        let drafts = arrivals.expand(drafts, &mut layout.captures, place, errors);
+        let drafts = arrivals.expand(drafts, &mut layout.captures, path_of, errors);
         layout.drafts = drafts;
     }
 }

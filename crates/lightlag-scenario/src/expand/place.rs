@@ -1,10 +1,10 @@
-//! The places of a network's parts in the file.
+//! The paths in the scenario file where the parts of a network are described.
 
 use crate::network::Flow;
 use crate::spec::{Line, Scenario, Topology};
 
 impl Scenario {
-    /// The place of a network's link in the file, with its description.
+    /// Returns the path in the file where a link is described, and the description.
     pub(crate) fn line_of(&self, link: usize) -> Option<(String, &Line)> {
         Some(match (self.links.get(link), &self.topology) {
             (Some(listed), _) => (format!("links[{link}]"), &listed.line),
@@ -27,12 +27,12 @@ impl Scenario {
         })
     }
 
-    /// The table of a network's link in the file.
+    /// Returns the path in the file of the table that describes a link.
     pub(crate) fn table_of(&self, link: usize) -> String {
         self.line_of(link).map_or("links".to_owned(), |(table, _)| table)
     }
 
-    /// The place of a link direction's queue in the file.
+    /// Returns the path in the file of the queue of a link direction.
     pub(crate) fn queue_path(&self, direction: usize) -> String {
         let Some((table, line)) = self.line_of(direction / 2) else { return "links".to_owned() };
         match (line.forward.queue == line.backward.queue, direction % 2) {
@@ -43,7 +43,7 @@ impl Scenario {
     }
 }
 
-/// The place of a network's flow in the file.
+/// Returns the path in the file of a flow.
 pub(crate) fn flow_path(flow: &Flow) -> String {
     flow.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"))
 }

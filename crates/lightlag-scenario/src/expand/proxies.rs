@@ -13,19 +13,19 @@ use lightlag_tcp::config::ReceiveBuffer;
 use std::collections::BTreeSet;
 
 impl ProxySpec {
-    /// The proxy with its node found and its TCP complete.
+    /// Returns the proxy with resolved node and TCP configurations.
     pub(crate) fn resolve(
         &self,
-        at: &str,
+        key: &str,
         nodes: &Nodes,
         resolver: &mut Resolver,
         errors: &mut Errors,
     ) -> Option<Proxy> {
-        let node = nodes.find(&self.node, format_args!("{at}.node"), errors);
+        let node = nodes.find(&self.node, format_args!("{key}.node"), errors);
         let receive_buffer = self.client.receive_buffer.or(Some(ReceiveBuffer::Fixed(self.buffer)));
         let client = Options { receive_buffer, ..self.client.clone() };
-        let client = resolver.resolve_at(&client, format_args!("{at}.client"), errors);
-        let server = resolver.resolve_at(&self.server, format_args!("{at}.server"), errors);
+        let client = resolver.resolve_at(&client, format_args!("{key}.client"), errors);
+        let server = resolver.resolve_at(&self.server, format_args!("{key}.server"), errors);
         Some(Proxy {
             node: node?,
             buffer: self.buffer,
@@ -36,7 +36,8 @@ impl ProxySpec {
     }
 }
 
-/// Every flow that passes through a proxy, in the order of the flows, and then of the hops from sender to receiver.
+/// Returns every passage of a flow through a proxy, ordered by flow, and then by the position on the path from sender
+/// to receiver.
 pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
@@ -60,7 +61,7 @@ pub(crate) fn splits(
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
             if let Some(second) = here.next() {
                 let message = format!(
-                    "proxies[{proxy}] splits the flow {:?} at this node already; give each its flows",
+                    "proxies[{proxy}] already splits the flow {:?} at this node; assign each flow to one proxy",
                     shortened(&draft.name)
                 );
                 errors.push(format_args!("proxies[{second}].flows"), message);
@@ -68,7 +69,7 @@ pub(crate) fn splits(
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
         if let Some(reason) = unsplit(draft) {
-            // Datagrams pass by as at any router, unless a proxy is told to split them.
+            // Datagrams pass as at any router, unless a proxy is configured to split them.
             let refused = (0..specs.len()).find(are_named);
             let crossed = splits[before..].first().map(|split| split.proxy as usize);
             if let Some(index) = refused.or(crossed.filter(|_| draft.transport == Transport::Tcp)) {
@@ -81,8 +82,8 @@ pub(crate) fn splits(
         for (index, spec) in specs.iter().enumerate().filter(|(index, _)| are_named(index)) {
             if !splits[before..].iter().any(|split| proxies[split.proxy as usize].node == proxies[index].node) {
                 let message = format!(
-                    "{:?} does not cross {:?} in both directions, or is no connection for data one way; name a node on its \
-                     way, or leave the flow out",
+                    "{:?} does not cross {:?} in both directions, or is not a connection with data in one direction; \
+                     name a node on its path, or remove the flow",
                     shortened(&draft.name),
                     spec.node
                 );
@@ -94,8 +95,8 @@ pub(crate) fn splits(
     for (index, spec) in specs.iter().enumerate() {
         if all_fit && !splits.iter().any(|split| split.proxy as usize == index) {
             let message = format!(
-                "{:?} lies on the way of no connection, from its one end to its other and back, so it splits none; name a \
-                 node between the ends of a flow",
+                "no connection crosses {:?} in both directions, so the proxy splits none; name a node between the \
+                 endpoints of a flow",
                 shortened(&spec.node)
             );
             errors.push(format_args!("proxies[{index}].node"), message);
@@ -104,17 +105,18 @@ pub(crate) fn splits(
     splits
 }
 
-/// The reason for which a proxy does not split a flow, if it does not.
+/// Returns the reason why a proxy cannot split a flow; `None` if it can.
 fn unsplit(draft: &Draft) -> Option<&'static str> {
     if draft.transport == Transport::Udp {
-        return Some("is of datagrams, and a proxy splits connections; leave it out");
+        return Some("carries datagrams, and a proxy splits connections; remove it");
     }
-    let both =
-        "asks one way and answers the other, and a proxy passes data on in one direction only; name the other flows";
+    let both = "sends requests in one direction and responses in the other, and a proxy forwards data in one direction \
+                only; name the other flows";
     draft.traffic.is_dialogue().then_some(both)
 }
 
-/// The nodes of a way without its ends, in its order. Media and the sky are crossed in one step, by way of their hubs.
+/// Returns the intermediate nodes of a path, in order. A medium or the constellation is crossed in one step, through
+/// its hub.
 fn nodes_between(routes: &RouteTable, from: NodeId, to: NodeId) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     let mut known = BTreeSet::from([from]);
@@ -127,10 +129,10 @@ fn nodes_between(routes: &RouteTable, from: NodeId, to: NodeId) -> Vec<NodeId> {
 }
 
 impl ProxySpec {
-    /// The flows that the proxy names, in their order; `None` if it takes all.
+    /// Returns the flows that the proxy lists, in the order of the flows; `None` if it takes all flows.
     fn named_flows(&self, index: usize, drafts: &[Draft], errors: &mut Errors) -> Option<Vec<usize>> {
         let mut flows = Vec::new();
-        for (place, name) in self.flows.as_ref()?.iter().enumerate() {
+        for (flow_index, name) in self.flows.as_ref()?.iter().enumerate() {
             let before = flows.len();
             flows.extend((0..drafts.len()).filter(|flow| drafts[*flow].is_of(name)));
             match flows.len() - before {
@@ -139,7 +141,7 @@ impl ProxySpec {
                     let names: Vec<&str> = drafts.iter().take(1_000).map(|draft| draft.name.as_str()).collect();
                     let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                     let message = format!("{:?} is not a flow{guess}", shortened(name));
-                    errors.push(format_args!("proxies[{index}].flows[{place}]"), message);
+                    errors.push(format_args!("proxies[{index}].flows[{flow_index}]"), message);
                 }
             }
         }

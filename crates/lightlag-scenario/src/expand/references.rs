@@ -1,5 +1,5 @@
-//! Checks whether the parts of a scenario fit together. If the scenario has other errors, the errors of its references
-//! are reported together with them.
+//! Checks whether the parts of a scenario are consistent. If the scenario has other errors, inconsistent references are
+//! reported together with them.
 
 use super::joins::Joins;
 use super::layout::{Layout, Names};
@@ -15,10 +15,10 @@ impl Scenario {
         let _ = Layout::new(self, self.seed, errors);
     }
 
-    /// Adds the errors of references. `self` holds the readable parts, `tree` everything.
+    /// Adds an error for each invalid reference. `self` contains the parts that could be read, `tree` all parts.
     pub(crate) fn check_references(&self, tree: &Value, errors: &mut Errors) {
         let mut joins = Joins::default();
-        // A part that is no list, such as [links] for [[links]], may name any node.
+        // A part that is not a list, such as [links] for [[links]], may name any node.
         let mut nodes_are_known = ["links", "nodes", "stations"]
             .iter()
             .all(|key| tree.get(key).is_none_or(|part| part.is_array() || part.is_null()));
@@ -59,13 +59,13 @@ impl Scenario {
         }
         let mut names = Names::default();
         for (index, flow) in items(tree, "flows") {
-            let at = format!("flows[{index}]");
+            let path = format!("flows[{index}]");
             if let Some(name) = flow.get("name").and_then(Value::as_str) {
-                names.take(name, &at, errors);
+                names.take(name, &path, errors);
             }
             let end = |key| flow.get(key).and_then(Value::as_str).filter(|name| !name.is_empty());
             if nodes_are_known && let (Some(from), Some(to)) = (end("from"), end("to")) {
-                joins.ends(from, to, &at, errors);
+                joins.ends(from, to, &path, errors);
             }
         }
         let mut resolver = Resolver::new(&self.defaults.tcp, errors);
@@ -78,12 +78,12 @@ impl Scenario {
     }
 }
 
-/// The tables of a list, with their places in it.
+/// Returns the tables in a list, with their indices.
 fn items<'a>(tree: &'a Value, key: &str) -> impl Iterator<Item = (usize, &'a Value)> {
     tree.get(key).and_then(Value::as_array).into_iter().flatten().enumerate()
 }
 
-/// A value whose errors are known already.
+/// Reads a value whose errors were reported before, without reporting them again.
 fn quietly<T: FromValue>(value: &Value) -> Option<T> {
     T::read(value, &Path::Root, &mut Errors::default())
 }

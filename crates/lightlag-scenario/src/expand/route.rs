@@ -1,8 +1,8 @@
-//! Connections with a configured route know their path from the scenario, as the operator of a mission would configure
-//! them.
+//! TCP connections whose configuration depends on their path: the scenario determines the path's parameters, as the
+//! operator of a mission would configure them.
 
+use super::connection_path::{ConnectionPath, Sizes};
 use super::place::flow_path;
-use super::way::{Sizes, Way};
 use crate::network::{Flow, Network};
 use crate::read::Errors;
 use lightlag_core::{Bytes, Rate};
@@ -12,49 +12,50 @@ use lightlag_tcp::config::PathParameters;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Two nodes that a connection joins.
+/// Indices of the two nodes that a connection joins.
 type Pair = (u32, u32);
 
-/// Known paths, by TCP, by whether the listener has the data, and by the pairs of nodes that it joins.
-type Known = BTreeMap<(*const Config, bool, Vec<Pair>), Arc<Config>>;
+/// TCP configurations completed so far, by original configuration, by whether the listener has the data, and by the
+/// pairs of nodes that the connections join.
+type KnownPaths = BTreeMap<(*const Config, bool, Vec<Pair>), Arc<Config>>;
 
-/// A TCP that needs its path.
+/// A TCP configuration that depends on the path.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct PathRequest<'a> {
     tcp: &'a Arc<Config>,
     /// Whether the listener has the data, because it answers requests.
     answers: bool,
 }
 
 impl Network {
-    /// Refuses token buckets that no packet with the headers of this version of IP fits into.
+    /// Rejects token buckets that are smaller than a packet with the headers of this IP version.
     pub(crate) fn check_buckets(&self, errors: &mut Errors) {
         let proxies = (0..).zip(&self.proxies).flat_map(|(index, proxy): (usize, _)| {
-            let at = move |side| move || format!("proxies[{index}].{side}");
+            let path_of = move |side| move || format!("proxies[{index}].{side}");
             [
-                (&proxy.client, Box::new(at("client")) as Box<dyn Fn() -> String>),
-                (&proxy.server, Box::new(at("server"))),
+                (&proxy.client, Box::new(path_of("client")) as Box<dyn Fn() -> String>),
+                (&proxy.server, Box::new(path_of("server"))),
             ]
         });
         let flows = self.flows.iter().flat_map(|flow| {
-            let at = move |table: &'static str| -> Box<dyn Fn() -> String> {
+            let path_of = move |table: &'static str| -> Box<dyn Fn() -> String> {
                 Box::new(move || format!("{}.{table}", flow_path(flow)))
             };
-            [(&flow.tcp, at("tcp")), (&flow.receiver_tcp, at(flow.receiver_table()))]
+            [(&flow.tcp, path_of("tcp")), (&flow.receiver_tcp, path_of(flow.receiver_table()))]
         });
         let mut checked = BTreeSet::new();
-        for (tcp, at) in flows.chain(proxies) {
+        for (tcp, path) in flows.chain(proxies) {
             let Some(control) = tcp.rate_control.filter(|_| checked.insert(Arc::as_ptr(tcp))) else { continue };
             let (size, packet) = (Bytes(control.size(tcp)), Sizes::of(tcp, self.ip).segment);
             if size < packet {
-                let message = format!("{size} hold less than one packet of {packet}: make it larger, or mss smaller");
-                errors.push(format_args!("{}.rate_control.bucket", at()), message);
+                let message = format!("{size} hold less than one packet of {packet}; increase it, or reduce mss");
+                errors.push(format_args!("{}.rate_control.bucket", path()), message);
             }
         }
     }
 
-    /// Completes every TCP that needs its path. If one joins several pairs of nodes, as on both sides of a proxy, it
-    /// gets the longest round trip and the lowest rates.
+    /// Completes every TCP configuration that depends on the path. If it is used between several pairs of nodes, as on
+    /// both sides of a proxy, it gets the longest round-trip time and the lowest rates.
     pub(crate) fn configure_routes(&mut self, errors: &mut Errors) {
         let awaits = |config: &Arc<Config>| config.awaits_path();
         let in_proxies = self.proxies.iter().any(|proxy| awaits(&proxy.client) || awaits(&proxy.server));
@@ -62,12 +63,12 @@ impl Network {
             return;
         }
         let parts: Vec<Vec<Pair>> = (0..).zip(&self.flows).map(|(index, flow)| self.parts(index, flow)).collect();
-        let mut known = Known::new();
+        let mut known = KnownPaths::new();
         for (index, parts) in parts.iter().enumerate() {
             let ends: Vec<Pair> = parts.first().into_iter().chain(parts[1..].last()).copied().collect();
             let flow = &self.flows[index];
             let mut end = |tcp, table| {
-                let who = Asked { tcp, answers: flow.traffic.is_dialogue() };
+                let who = PathRequest { tcp, answers: flow.traffic.is_dialogue() };
                 self.on_ways(who, ends.clone(), || format!("{}.{table}", flow_path(flow)), &mut known, errors)
             };
             let [tcp, receiver_tcp] = [end(&flow.tcp, "tcp"), end(&flow.receiver_tcp, flow.receiver_table())];
@@ -82,21 +83,21 @@ impl Network {
             };
             let (before, after) = (sides(|(_, to)| *to), sides(|(from, _)| *from));
             let proxy = &self.proxies[index];
-            let asked = |tcp| Asked { tcp, answers: false };
-            let client = asked(&proxy.client);
+            let request_for = |tcp| PathRequest { tcp, answers: false };
+            let client = request_for(&proxy.client);
             let client = self.on_ways(client, before, || format!("proxies[{index}].client"), &mut known, errors);
-            let server = asked(&proxy.server);
+            let server = request_for(&proxy.server);
             let server = self.on_ways(server, after, || format!("proxies[{index}].server"), &mut known, errors);
             (self.proxies[index].client, self.proxies[index].server) = (client, server);
         }
     }
 
-    /// Flows that a proxy splits.
+    /// Returns the indices of the flows that a proxy splits.
     fn splits_of(&self, proxy: usize) -> impl Iterator<Item = usize> + '_ {
         self.splits.iter().filter(move |split| split.proxy as usize == proxy).map(|split| split.flow as usize)
     }
 
-    /// The connections of a flow, from its sender to its receiver.
+    /// Returns the connections of a flow, in order from its sender to its receiver.
     fn parts(&self, index: u32, flow: &Flow) -> Vec<Pair> {
         let first = self.splits.partition_point(|split| split.flow < index);
         let between = self.splits[first..].iter().take_while(|split| split.flow == index);
@@ -111,10 +112,10 @@ impl Network {
 
     fn on_ways(
         &self,
-        Asked { tcp, answers }: Asked<'_>,
+        PathRequest { tcp, answers }: PathRequest<'_>,
         pairs: Vec<Pair>,
-        at: impl Fn() -> String,
-        known: &mut Known,
+        key_path: impl Fn() -> String,
+        known: &mut KnownPaths,
         errors: &mut Errors,
     ) -> Arc<Config> {
         if !tcp.awaits_path() {
@@ -125,19 +126,19 @@ impl Network {
         };
         // The answering end listens, and has the data.
         let path = if answers { PathParameters { rate: path.ack_rate, ack_rate: path.rate, ..path } } else { path };
-        let told = known.entry((Arc::as_ptr(tcp), answers, pairs)).or_insert_with(|| {
+        let resolved = known.entry((Arc::as_ptr(tcp), answers, pairs)).or_insert_with(|| {
             tcp.on_path(&path).map(Arc::new).unwrap_or_else(|error| {
-                errors.push(format_args!("{}.{}", at(), error.key), error.message);
+                errors.push(format_args!("{}.{}", key_path(), error.key), error.message);
                 tcp.clone()
             })
         });
-        told.clone()
+        resolved.clone()
     }
 
     fn path_of(&self, tcp: &Config, (from, to): Pair) -> Option<PathParameters> {
         let sizes = Sizes::of(tcp, self.ip);
-        let way = Way::between(self, NodeId(from), NodeId(to), sizes)?;
-        // The rate left for IP packets beside the headers of the link.
+        let way = ConnectionPath::between(self, NodeId(from), NodeId(to), sizes)?;
+        // The rate left for IP packets next to the headers of the link.
         let left = |rate: Rate, on: LinkId, size: Bytes| {
             let whole = u128::from(size.0 + self.links[on.0 as usize].header.0);
             let bps = u128::from(rate.as_bps()) * u128::from(size.0) / whole;

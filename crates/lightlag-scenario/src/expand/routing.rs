@@ -1,4 +1,4 @@
-//! Routes that follow the links: the changes of every link direction, and the tables that come of them.
+//! Routes that adapt to changes of links: the changes of every link direction, and the resulting tables.
 
 use crate::network::LinkDirection;
 use crate::read::Errors;
@@ -6,11 +6,11 @@ use crate::spec::{FollowLinks, Routing, Scenario};
 use lightlag_core::Instant;
 use lightlag_net::{Edge, LinkChange, LinkId, RouteTable, Routes};
 
-/// Upper limit of the routes to find in all, one for each change, node and destination: that many take seconds.
+/// Maximum total number of routes to compute, one for each change, node and destination. That many take seconds.
 const MOST_ROUTES: u64 = 50_000_000;
 
 impl Scenario {
-    /// The routes of a run; `table` has the shortest paths over all links.
+    /// Returns the routes of a run. `table` has the shortest paths over all links.
     pub(super) fn routes(
         &self,
         table: RouteTable,
@@ -21,8 +21,8 @@ impl Scenario {
     ) -> Routes {
         let Routing::FollowLinks(FollowLinks { convergence, .. }) = self.routing else { return Routes::fixed(table) };
         if self.constellation.is_some() {
-            let message = "\"follow_links\" is for links on the ground, and ways through a constellation follow by themselves; \
-                           leave it out";
+            let message = "\"follow_links\" applies to terrestrial links, and paths over a constellation always follow \
+                           the links; remove it";
             errors.push("routing", message);
             return Routes::fixed(table);
         }
@@ -35,8 +35,8 @@ impl Scenario {
         let each = table.entries();
         if times.saturating_mul(each) > MOST_ROUTES {
             let message = format!(
-                "links change at {times} times, and {each} routes depend on it each time, in all more than \
-                 {MOST_ROUTES}; let fewer links change, or take \"static\""
+                "links change at {times} times, and {each} routes depend on each change, more than {MOST_ROUTES} in \
+                 total; make fewer links change, or use \"static\""
             );
             errors.push("routing", message);
             return Routes::fixed(table);
@@ -45,7 +45,7 @@ impl Scenario {
     }
 }
 
-/// The instants before the end of a run at which a link direction goes down, comes up or changes its delay.
+/// Collects the times during a run when a link direction goes down, comes up or changes its delay.
 fn changes_of(link: LinkId, direction: &LinkDirection, seed: u64, end: Instant, changes: &mut Vec<LinkChange>) {
     let Some(timetable) = direction.timetable(seed) else { return };
     let mut last = Some(direction.delay);

@@ -1,4 +1,4 @@
-//! The round trip of a path as a quantity that can be set, through the delays that make it.
+//! The round-trip time of a path as a quantity that can be set, by changing the delay of a link.
 
 use crate::network::Network;
 use crate::read::{Errors, ScenarioError};
@@ -7,11 +7,11 @@ use lightlag_core::Duration;
 use lightlag_net::LinkId;
 use std::collections::BTreeMap;
 
-/// A table of the file with the delay of links on the way of flows.
-struct Table {
-    /// Number of times that its delay counts on one way, there or back.
+/// A table in the file that sets the delay of links on the paths of flows.
+struct DelayTable {
+    /// Number of times that the delay counts in one direction, forward or return.
     times: u64,
-    /// Its share of the round trip.
+    /// Total contribution of this delay to the round-trip time.
     delay: Duration,
     /// Whether both directions have the same delay.
     is_even: bool,
@@ -20,12 +20,13 @@ struct Table {
 }
 
 impl Scenario {
-    /// The changes, key and value, that give every flow this round trip: propagation there and back, without queues and
-    /// transmission. The longest delay on the way is set, the same in both directions; the others stay.
+    /// Returns the changes, as keys and values, that give every flow this round-trip time: propagation in both
+    /// directions, without queues and transmission. Changes the maximum delay on the path, to the same value in both
+    /// directions; other delays are unchanged.
     ///
     /// # Errors
-    /// If the scenario cannot be run, flows have ways of different lengths, the delay to set changes during a run or follows
-    /// from an orbit of a topology, or the other links are longer than that together.
+    /// If the scenario cannot be run, if flows have paths of different lengths, if the delay to set changes during a
+    /// run or follows from an orbit of a topology, or if the other links alone exceed the round-trip time.
     pub fn changes_for_rtt(&self, rtt: Duration) -> Result<Vec<(String, String)>, Vec<ScenarioError>> {
         let network = self.expand()?;
         let mut errors = Errors::default();
@@ -45,7 +46,7 @@ impl Scenario {
             let name =
                 |way: &(u32, u32)| format!("{}->{}", network.nodes[way.0 as usize], network.nodes[way.1 as usize]);
             return Err(format!(
-                "flows have ways of different lengths, {} {} and {} {}, so that no one round trip can be set; vary the \
+                "flows have paths of different lengths, {} {} and {} {}, so no single round trip can be set; vary the \
                  delay of a link",
                 name(shortest.0),
                 shortest.1,
@@ -53,38 +54,43 @@ impl Scenario {
                 longest.1
             ));
         }
-        let mut found: Option<(String, Duration)> = None;
+        let mut change: Option<(String, Duration)> = None;
         for (from, to) in ways.keys() {
             let links = way(network, lightlag_net::NodeId(*from), lightlag_net::NodeId(*to));
             let (table, delay) = self.delay_for(&links, network, rtt)?;
-            match &found {
+            match &change {
                 Some((other, same)) if *other != table || *same != delay => {
                     return Err(format!(
-                        "the longest delay of one flow is that of {table} and of another that of {other}; vary one of them"
+                        "the link with the maximum delay is {table} for one flow and {other} for another; vary the \
+                         delay of one of them"
                     ));
                 }
-                _ => found = Some((table, delay)),
+                _ => change = Some((table, delay)),
             }
         }
-        let (table, delay) = found.ok_or("there is no flow")?;
+        let (table, delay) = change.ok_or("there is no flow")?;
         Ok((format!("{}.delay", dotted(&table)), format!("{} ns", delay.as_nanos())))
     }
 
-    /// The table whose delay is to be set for a way, and to what.
+    /// Returns the path of the table whose delay must be set, and the delay.
     fn delay_for(&self, links: &[LinkId], network: &Network, rtt: Duration) -> Result<(String, Duration), String> {
-        let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+        let mut tables: BTreeMap<String, DelayTable> = BTreeMap::new();
         for link in links {
             let direction = &network.links[link.0 as usize];
             let other = &network.links[(link.0 ^ 1) as usize];
             let table = self.table_of(link.0 as usize / 2);
-            let entry =
-                tables.entry(table).or_insert(Table { times: 0, delay: Duration::ZERO, is_even: true, changes: false });
+            let entry = tables.entry(table).or_insert(DelayTable {
+                times: 0,
+                delay: Duration::ZERO,
+                is_even: true,
+                changes: false,
+            });
             entry.times += 1;
             entry.delay += direction.delay;
             entry.is_even &= direction.delay == other.delay;
             entry.changes |= direction.timetable.as_ref().is_some_and(|timetable| !timetable.keeps_delay());
         }
-        let (name, longest) = tables.iter().max_by_key(|(_, table)| table.delay).ok_or("a flow has no way")?;
+        let (name, longest) = tables.iter().max_by_key(|(_, table)| table.delay).ok_or("a flow has no path")?;
         let rest = tables.values().fold(Duration::ZERO, |sum, table| sum + table.delay).saturating_sub(longest.delay);
         if matches!(self.topology, Some(Topology::Satellite(_))) && name.starts_with("topology") {
             return Err(format!(
@@ -102,14 +108,14 @@ impl Scenario {
             ));
         }
         if rest > rtt {
-            return Err(format!("{rtt} is less than the {rest} of the links beside {name}; take a longer one"));
+            return Err(format!("{rtt} is less than the {rest} of the links other than {name}; use a longer one"));
         }
         let nanos = (rtt.saturating_sub(rest)).as_nanos() / longest.times;
         Ok((name.clone(), Duration::from_nanos(nanos)))
     }
 }
 
-/// The links there and back.
+/// Returns the links of the forward path, followed by the links of the return path.
 fn way(network: &Network, from: lightlag_net::NodeId, to: lightlag_net::NodeId) -> Vec<LinkId> {
     let path = |from, to| network.routes.at_start().path(from, to).unwrap_or_default();
     path(from, to).into_iter().chain(path(to, from)).collect()
@@ -119,7 +125,7 @@ fn round_trip(links: &[LinkId], network: &Network) -> Duration {
     links.iter().fold(Duration::ZERO, |sum, link| sum + network.links[link.0 as usize].delay)
 }
 
-/// `links[1]` as a key, `links.1`.
+/// Converts a path such as `links[1]` to a dotted key, `links.1`.
 fn dotted(table: &str) -> String {
     table.replace('[', ".").replace(']', "")
 }

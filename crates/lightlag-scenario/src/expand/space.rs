@@ -1,10 +1,10 @@
-//! The constellation of a network: its satellites and stations as nodes, its transmitters as links.
+//! The constellation of a network: its satellites and stations become nodes, and its transmitters become links.
 
 use super::joins::{Joins, Nodes};
 use crate::network::Filed;
 use crate::read::files::Files;
 use crate::read::{Errors, nearest, shortened};
-use crate::spec::{Constellation, Grid, Scenario, Sight, SkyLine, StationSpec};
+use crate::spec::{Constellation, Grid, GroundStationSpec, SatelliteLink, Scenario, VisibilityLimit};
 use lightlag_net::NodeId;
 use lightlag_orbit::grid::derived::found_grid;
 use lightlag_orbit::grid::{Isl, plus_grid, sees_above_the_air};
@@ -13,45 +13,49 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::Arc;
 
-/// Names of nodes that stand for all satellites and for all stations in names of links.
+/// Name of the node that stands for all satellites, in names of links.
 const SKY: &str = "sky";
 const GROUND: &str = "ground";
-/// The most transmitters of satellites to the ground.
+/// Maximum number of transmitters from satellites to the ground.
 const MOST_ANTENNAS: usize = 1_000_000;
-/// The largest file of elements.
+/// Maximum size in bytes of a file of orbital elements.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// A constellation, and its nodes.
-pub(crate) struct Overhead<'a> {
+/// A constellation and its nodes.
+pub(crate) struct SpaceNetwork<'a> {
     pub(crate) spec: &'a Constellation,
-    specs: &'a [StationSpec],
+    specs: &'a [GroundStationSpec],
     pub(crate) sky: Arc<Sky>,
     pub(crate) hub: NodeId,
     pub(crate) stations: Vec<NodeId>,
-    /// The first satellite.
+    /// Node of the first satellite.
     pub(super) first: NodeId,
     pub(super) ground: NodeId,
-    /// The satellites of a file.
+    /// Data about the satellites that come from a file.
     pub(super) filed: Filed,
 }
 
-impl<'a> Overhead<'a> {
-    /// The constellation of a scenario, whose stations become nodes of the network.
+impl<'a> SpaceNetwork<'a> {
+    /// Returns the constellation of a scenario, and adds its stations to the nodes of the network.
     pub(super) fn listed(scenario: &'a Scenario, joins: &mut Joins, errors: &mut Errors) -> Option<Self> {
         let Some(spec) = &scenario.constellation else {
             if !scenario.stations.is_empty() {
-                errors.push("stations", "see no satellites; write a [constellation]");
+                errors.push("stations", "have no satellites; write a [constellation]");
             }
             return None;
         };
         if scenario.stations.len() < 2 {
-            errors.push("stations", "a constellation needs at least two stations; write [[stations]] with a name each");
+            errors
+                .push("stations", "a constellation needs at least two stations; write [[stations]], each with a name");
         }
         for name in [SKY, GROUND] {
             if joins.nodes.has(name) {
                 errors.push(
                     "constellation",
-                    format!("{name:?} stands for a part of it in names of links; give the node another name"),
+                    format!(
+                        "{name:?} is reserved for a part of the constellation in names of links; give the node another \
+                         name"
+                    ),
                 );
             }
         }
@@ -62,7 +66,7 @@ impl<'a> Overhead<'a> {
                 let name = shortened(&station.name);
                 errors.push(
                     format_args!("stations[{index}].name"),
-                    format!("{name:?} has a table already; write one for each station"),
+                    format!("{name:?} already has a table; write one table per station"),
                 );
             }
             if let Some(first) = stations.first() {
@@ -77,7 +81,8 @@ impl<'a> Overhead<'a> {
             let fits = satellites + scenario.stations.len() as u64 <= MOST_NODES as u64;
             if !fits {
                 let many = scenario.stations.len();
-                let message = format!("{satellites} satellites and {many} stations are more than {MOST_NODES} in all");
+                let message =
+                    format!("{satellites} satellites and {many} stations are more than {MOST_NODES} in total");
                 errors.push("constellation", message);
             }
             fits
@@ -95,7 +100,8 @@ impl<'a> Overhead<'a> {
         });
         if !spec.downlink.is_shared && satellites.len() * stations.len() > MOST_ANTENNAS {
             let message = format!(
-                "gives {} satellites a transmitter for each of {} stations, more than {MOST_ANTENNAS} in all; let stations share one",
+                "gives {} satellites a transmitter for each of {} stations, more than {MOST_ANTENNAS} in total; let \
+                 stations share one",
                 satellites.len(),
                 stations.len()
             );
@@ -106,7 +112,7 @@ impl<'a> Overhead<'a> {
         Some(Self { spec, specs, sky, hub, stations, first: NodeId(0), ground, filed })
     }
 
-    /// The same, with satellites as nodes behind all others.
+    /// Appends the satellites to the nodes of the network.
     pub(super) fn with_satellites(self, nodes: &mut Nodes, errors: &mut Errors) -> Self {
         let first = NodeId(nodes.names.len() as u32);
         for (index, satellite) in self.sky.satellites().iter().enumerate() {
@@ -114,7 +120,9 @@ impl<'a> Overhead<'a> {
                 let name = shortened(&satellite.name);
                 errors.push(
                     "constellation",
-                    format!("{name:?} names two satellites, or another node; give shells names of their own"),
+                    format!(
+                        "{name:?} is the name of two satellites, or also of another node; give each shell a unique name"
+                    ),
                 );
                 break;
             }
@@ -122,13 +130,13 @@ impl<'a> Overhead<'a> {
         Self { first, ..self }
     }
 
-    /// The number of its link directions without those of the stations.
+    /// Returns the number of link directions of the constellation, excluding the transmitters of stations.
     pub(super) fn links_aloft(&self) -> usize {
         self.antennas() + 2 * self.sky.isls().len()
     }
 
-    /// The place of a link direction among those of the constellation: transmitters of stations, of satellites to the ground, and
-    /// links between satellites.
+    /// Returns the index of a link direction within the constellation. The transmitters of stations come first, then
+    /// the transmitters of satellites to the ground, then the links between satellites.
     pub(super) fn direction(&self, from: NodeId, to: NodeId) -> Option<usize> {
         let station = |node: NodeId| self.stations.iter().position(|station| *station == node);
         if to == self.hub {
@@ -149,17 +157,18 @@ impl<'a> Overhead<'a> {
         ends.map(|place| self.stations.len() + self.antennas() + place)
     }
 
-    /// Whether a node is in the sky or sends there.
+    /// Returns true if a node belongs to the constellation, or sends to it.
     pub(super) fn concerns(&self, node: NodeId) -> bool {
         self.stations.contains(&node) || self.stands_for_many(node) || self.satellite(node).is_some()
     }
 
-    /// Whether a node stands for all satellites, or for all stations.
+    /// Returns true if a node stands for all satellites, or for all stations.
     pub(super) fn stands_for_many(&self, node: NodeId) -> bool {
         node == self.hub || node == self.ground
     }
 
-    /// The names of link directions that start at a node; of a node that stands for many an example of each kind.
+    /// Returns the names of the link directions that start at a node. For a node that stands for many, returns an
+    /// example of each kind.
     pub(super) fn directions(&self, from: NodeId, nodes: &Nodes) -> Vec<String> {
         let name = |from: NodeId, to: NodeId| format!("{}->{}", nodes.name(from), nodes.name(to));
         let satellite = |number: u32| NodeId(self.first.0 + number);
@@ -178,24 +187,24 @@ impl<'a> Overhead<'a> {
         if self.stands_for_many(from) { up.chain(own).collect() } else { own.collect() }
     }
 
-    /// The number of a node as a satellite.
+    /// Returns the satellite index of a node.
     fn satellite(&self, node: NodeId) -> Option<u32> {
         node.0.checked_sub(self.first.0).filter(|number| (*number as usize) < self.sky.satellites().len())
     }
 
-    /// The transmitter of each station.
-    pub(super) fn uplinks(&self) -> impl Iterator<Item = &'a SkyLine> {
+    /// Returns the transmitter of each station.
+    pub(super) fn uplinks(&self) -> impl Iterator<Item = &'a SatelliteLink> {
         let spec = self.spec;
         self.specs.iter().map(move |station| station.uplink.as_ref().unwrap_or(&spec.uplink))
     }
 
-    /// The number of transmitters from satellites to the ground.
+    /// Returns the number of transmitters from satellites to the ground.
     pub(super) fn antennas(&self) -> usize {
         self.sky.satellites().len() * if self.spec.downlink.is_shared { 1 } else { self.stations.len() }
     }
 }
 
-/// The satellites of shells, then those of a file, and the links between them.
+/// Returns the satellites of shells, then the satellites of a file, and the links between them.
 fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<Satellite>, Vec<Isl>, Filed) {
     let (mut satellites, mut isls, mut filed) = (Vec::new(), Vec::new(), Filed::default());
     for (index, shell) in spec.shells.iter().map(|shell| &shell.0).enumerate() {
@@ -203,9 +212,9 @@ fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<
         match shell.orbits() {
             Err(refusal) => errors.push(format_args!("constellation.shells[{index}]"), refusal.to_string()),
             Ok(orbits) => {
-                let places = (0..shell.planes).flat_map(|plane| (0..shell.slots).map(move |slot| (plane, slot)));
+                let slots = (0..shell.planes).flat_map(|plane| (0..shell.slots).map(move |slot| (plane, slot)));
                 satellites.extend(
-                    places
+                    slots
                         .zip(orbits)
                         .map(|((plane, slot), orbit)| Satellite { name: shell.satellite(plane, slot), orbit }),
                 );
@@ -242,7 +251,7 @@ fn satellites(spec: &Constellation, files: &Files, errors: &mut Errors) -> (Vec<
     (satellites, isls, filed)
 }
 
-/// The links between satellites that are named in pairs.
+/// Returns the links between satellites that are given as pairs of names.
 fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) -> Vec<Isl> {
     let numbers: BTreeMap<&str, u32> = (0..).zip(satellites).map(|(at, satellite)| (&*satellite.name, at)).collect();
     let names = || satellites.iter().map(|satellite| &*satellite.name).collect::<Vec<_>>();
@@ -251,18 +260,18 @@ fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) 
     for (index, [a, b]) in pairs.iter().enumerate() {
         let mut refuse = |message: String| errors.push(format_args!("constellation.isls[{index}]"), message);
         let mut end = |name: &str| {
-            let found = numbers.get(name).copied();
-            if found.is_none() {
+            let number = numbers.get(name).copied();
+            if number.is_none() {
                 let near = nearest(name, &names()).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-                refuse(format!("{:?} is no satellite{near}", shortened(name)));
+                refuse(format!("{:?} is not a satellite{near}", shortened(name)));
             }
-            found
+            number
         };
         let (Some(one), Some(other)) = (end(a), end(b)) else { continue };
         if one == other {
             refuse(format!("joins {:?} to itself", shortened(a)));
         } else if !known.insert([one.min(other), one.max(other)]) {
-            refuse(format!("joins {:?} and {:?}, which are joined already", shortened(a), shortened(b)));
+            refuse(format!("joins {:?} and {:?}, which are already joined", shortened(a), shortened(b)));
         } else {
             let place = |at: u32| satellites[at as usize].orbit.position(0.0);
             if let (Some(one), Some(other)) = (place(one), place(other))
@@ -280,7 +289,7 @@ fn linked(pairs: &[[String; 2]], satellites: &[Satellite], errors: &mut Errors) 
     isls
 }
 
-/// The elements of a file, and the satellites that have them.
+/// Returns the orbital elements in a file, and the satellites with these elements.
 fn of_file(
     spec: &Constellation,
     files: &Files,
@@ -298,7 +307,7 @@ fn of_file(
     Ok((sets, satellites))
 }
 
-/// The elements of a file.
+/// Reads the orbital elements in a file.
 fn read_elements(files: &Files, file: &str) -> Result<Vec<elements::ElementSet>, String> {
     let (mut from, length) = files.open(file)?;
     if length > MOST_BYTES {
@@ -309,16 +318,16 @@ fn read_elements(files: &Files, file: &str) -> Result<Vec<elements::ElementSet>,
     elements::read(&String::from_utf8_lossy(&text)).map_err(|error| error.to_string())
 }
 
-/// The limit of what a station sees.
+/// Returns the limits of a station's visibility.
 fn visibility(spec: &Constellation, elevation: f64) -> Visibility {
     match (spec.visibility, spec.shells.first()) {
-        (Sight::Slant, Some(shell)) => {
+        (VisibilityLimit::Slant, Some(shell)) => {
             // On a flat Earth (`max_gsl_length_m` of Hypatia).
             let height = shell.0.height;
             let along = height / libm::tan(elevation.to_radians());
             Visibility::Slant(libm::sqrt(height * height + along * along))
         }
-        (Sight::Within(distance), _) => Visibility::Slant(distance),
+        (VisibilityLimit::Within(distance), _) => Visibility::Slant(distance),
         _ => Visibility::Elevation(elevation),
     }
 }

@@ -1,4 +1,4 @@
-//! The TCP of every flow, with its congestion control and completed options.
+//! The TCP configuration of every flow, with its congestion control and all defaults.
 
 use crate::read::Errors;
 use crate::spec::is_empty;
@@ -10,7 +10,7 @@ use std::iter::Cycle;
 use std::slice::Iter;
 use std::sync::Arc;
 
-/// Gives the congestion controls of `defaults.congestion` in turn to the flows that name none.
+/// Assigns the congestion controls of `defaults.congestion` in turn to the flows that do not set one.
 pub(crate) struct Turns<'a> {
     choices: Cycle<Iter<'a, Choice>>,
 }
@@ -20,7 +20,7 @@ impl<'a> Turns<'a> {
         Self { choices: choices.iter().cycle() }
     }
 
-    /// The TCP of the next flow: its `own`, with the next congestion control in turn if it names none.
+    /// Returns the TCP options of the next flow: `own`, with the next congestion control in turn if it has none.
     pub(crate) fn next<'b>(&mut self, own: &'b Options) -> Cow<'b, Options> {
         match own.congestion {
             None => match self.choices.next() {
@@ -32,15 +32,15 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Completes the TCP of flows. Flows with equal options share the result.
+/// Completes the TCP options of flows with defaults. Flows with equal options share the result.
 pub(crate) struct Resolver<'a> {
     defaults: &'a Options,
-    /// The error of the defaults themselves, reported once instead of once per flow.
+    /// Error of the defaults themselves, which is reported once instead of once per flow.
     refused: Option<OptionError>,
     known: Vec<(Options, Result<Arc<Config>, OptionError>)>,
 }
 
-/// The most TCPs that are compared before one is completed anew.
+/// Maximum number of recent results that are compared before options are completed again.
 const COMPARED: usize = 16;
 
 impl<'a> Resolver<'a> {
@@ -52,37 +52,37 @@ impl<'a> Resolver<'a> {
         Self { defaults, refused, known: Vec::new() }
     }
 
-    /// The complete TCP of the flow at `at`.
-    pub(crate) fn resolve(&mut self, options: &Options, at: &str, errors: &mut Errors) -> Option<Arc<Config>> {
-        self.resolve_at(options, format_args!("{at}.tcp"), errors)
+    /// Returns the complete TCP configuration of the flow at the path `key`.
+    pub(crate) fn resolve(&mut self, options: &Options, key: &str, errors: &mut Errors) -> Option<Arc<Config>> {
+        self.resolve_at(options, format_args!("{key}.tcp"), errors)
     }
 
-    /// The complete TCP of the ends of the flow at `at`: of the one that opens the connection, and of the one that
-    /// accepts it. `ends` are their differences from `both`.
+    /// Returns the complete TCP configurations of the endpoints of the flow at the path `flow`: the one that opens the
+    /// connection, and the one that accepts it. `ends` override `both`.
     pub(crate) fn resolve_ends(
         &mut self,
         both: &Options,
         ends: [&Options; 2],
-        at: &str,
+        flow: &str,
         errors: &mut Errors,
     ) -> Option<[Arc<Config>; 2]> {
         let mut shared = None;
         if ends.iter().any(|own| is_empty(own)) {
-            shared = Some(self.resolve(both, at, errors)?);
+            shared = Some(self.resolve(both, flow, errors)?);
         }
         let mut end = |own: &Options, key: &str| match &shared {
             Some(shared) if is_empty(own) => Some(shared.clone()),
-            _ => self.resolve_at(&both.merge(own), format_args!("{at}.{key}"), errors),
+            _ => self.resolve_at(&both.merge(own), format_args!("{flow}.{key}"), errors),
         };
         let [client, server] = [end(ends[0], "client"), end(ends[1], "server")];
         Some([client?, server?])
     }
 
-    /// The complete TCP at this place.
+    /// Returns the complete TCP configuration for the options at this path.
     pub(crate) fn resolve_at(
         &mut self,
         options: &Options,
-        at: impl Display,
+        key_path: impl Display,
         errors: &mut Errors,
     ) -> Option<Arc<Config>> {
         let known = self.known.iter().rev().take(COMPARED).find(|(known, _)| known == options);
@@ -98,7 +98,7 @@ impl<'a> Resolver<'a> {
             Ok(config) => Some(config),
             Err(error) => {
                 if self.refused.as_ref() != Some(&error) {
-                    errors.push(format_args!("{at}.{}", error.key), error.message);
+                    errors.push(format_args!("{key_path}.{}", error.key), error.message);
                 }
                 None
             }

@@ -1,4 +1,4 @@
-//! Timetables of links that change, from a list of changes or from a file.
+//! Timetables of links that change, from a list of changes or from a trace file.
 
 use crate::read::Errors;
 use crate::read::files::Files;
@@ -9,11 +9,11 @@ use lightlag_net::{Deliveries, Loss, Outage, Phase, Timetable};
 use std::io::BufReader;
 use std::sync::Arc;
 
-/// The most rows of a repeating trace, over all rounds of a run.
+/// Maximum number of rows of a repeating trace, in all repetitions during a run.
 const MOST_ROWS: u64 = 40_000_000;
 
 impl Changes {
-    /// The phases of a direction; `None` if it is always up, with a constant rate and delay.
+    /// Returns the timetable of a direction; `None` if it is always up, with a constant rate and delay.
     pub(crate) fn timetable(&self, side: &LinkSide) -> Option<Timetable> {
         let first = Phase { from: Instant::ZERO, rate: side.rate, delay: side.delay.0, is_up: true, loses: false };
         let mut phases = Phases::new(first);
@@ -24,7 +24,7 @@ impl Changes {
         (*phases != [first]).then(|| Timetable::new(phases, side.outage.0, side.reorder.overtakes))
     }
 
-    /// The losses of a direction that starts with `first`.
+    /// Returns the losses of a direction over time, which start with `first`.
     pub(crate) fn loss(&self, first: Loss) -> Loss {
         let mut losses = vec![(Instant::ZERO, first)];
         for change in &self.0 {
@@ -38,12 +38,12 @@ impl Changes {
     }
 }
 
-/// The timetable of a direction that does not change.
+/// Returns a timetable without changes, with the rate and delay of the direction.
 pub(crate) fn steady(side: &LinkSide) -> Timetable {
     Timetable::new([unchanged(side.rate, side.delay.0)], side.outage.0, side.reorder.overtakes)
 }
 
-/// The same for a rate and a delay.
+/// Returns a timetable with a constant rate and delay.
 pub(super) fn steady_at(rate: Rate, delay: Duration) -> Timetable {
     Timetable::new([unchanged(rate, delay)], Outage::Hold, false)
 }
@@ -52,7 +52,8 @@ fn unchanged(rate: Rate, delay: Duration) -> Phase {
     Phase { from: Instant::ZERO, rate, delay, is_up: true, loses: false }
 }
 
-/// Losses that follow each other, the first from the start. A single one never changes.
+/// Combines loss models, each with its start time, into a sequence. The first one starts at zero. A single model never
+/// changes.
 pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     match losses.pop() {
         Some((_, only)) if losses.is_empty() => only,
@@ -63,7 +64,7 @@ pub(crate) fn in_turn(mut losses: Vec<(Instant, Loss)>) -> Loss {
     }
 }
 
-/// Phases built from successive changes.
+/// Builds phases from successive changes.
 pub(crate) struct Phases {
     before: Vec<Phase>,
     last: Phase,
@@ -74,11 +75,11 @@ impl Phases {
         Self { before: Vec::new(), last: first }
     }
 
-    /// Adds a change, not before the last one.
-    pub(crate) fn change(&mut self, at: Duration, rate: Option<Rate>, delay: Option<Duration>, down: Option<bool>) {
+    /// Adds a change, which must not be before the last one.
+    pub(crate) fn change(&mut self, offset: Duration, rate: Option<Rate>, delay: Option<Duration>, down: Option<bool>) {
         let last = self.last;
         let next = Phase {
-            from: Instant::ZERO + at,
+            from: Instant::ZERO + offset,
             rate: rate.unwrap_or(last.rate),
             delay: delay.unwrap_or(last.delay),
             is_up: down.map_or(last.is_up, |down| !down),
@@ -100,24 +101,24 @@ impl From<Phases> for Arc<[Phase]> {
     }
 }
 
-/// The traces already read, each file once.
+/// The traces read so far. Each file is read once.
 pub(crate) struct Traces<'a> {
     files: &'a Files,
-    read: Vec<(Asked, Option<Traced>)>,
+    read: Vec<(FileRequest, Option<Traced>)>,
 }
 
-/// A file, and the direction's properties without it.
+/// A trace file, and the properties of the direction that apply without it.
 #[derive(Clone, PartialEq)]
-struct Asked {
+struct FileRequest {
     trace: TraceFile,
     rate: Rate,
     delay: Duration,
     loss: Loss,
-    /// The end of the run.
+    /// End of the run.
     until: Duration,
 }
 
-/// The state into which a trace puts a direction.
+/// Properties of a direction over time according to a trace.
 #[derive(Clone)]
 struct Traced {
     phases: Arc<[Phase]>,
@@ -130,8 +131,8 @@ impl<'a> Traces<'a> {
         Self { files, read: Vec::new() }
     }
 
-    /// The timetable and the losses of a direction that starts with `loss`, from its trace or its changes. A file that
-    /// cannot be read is reported once, as an error of `table`.
+    /// Returns the timetable and the losses of a direction from its trace or its changes; `loss` applies at the start.
+    /// A file that cannot be read is reported once, as an error of `table`.
     pub(crate) fn direction(
         &mut self,
         side: &LinkSide,
@@ -143,14 +144,15 @@ impl<'a> Traces<'a> {
         let Some(trace) = &side.trace.0 else {
             return (side.changes.timetable(side), side.changes.loss(loss));
         };
-        let asked = Asked { trace: trace.clone(), rate: side.rate, delay: side.delay.0, loss: loss.clone(), until };
-        let known = self.read.iter().find(|(other, _)| *other == asked).map(|(_, traced)| traced.clone());
+        let request =
+            FileRequest { trace: trace.clone(), rate: side.rate, delay: side.delay.0, loss: loss.clone(), until };
+        let known = self.read.iter().find(|(other, _)| *other == request).map(|(_, traced)| traced.clone());
         let traced = known.unwrap_or_else(|| {
-            let traced = read(self.files, &asked);
+            let traced = read(self.files, &request);
             if let Err(message) = &traced {
-                errors.push(format_args!("{}.trace", table()), format!("{}: {message}", asked.trace.file));
+                errors.push(format_args!("{}.trace", table()), format!("{}: {message}", request.trace.file));
             }
-            self.read.push((asked, traced.clone().ok()));
+            self.read.push((request, traced.clone().ok()));
             traced.ok()
         });
         let Some(Traced { phases, loss, deliveries }) = traced else { return (None, loss) };
@@ -159,8 +161,8 @@ impl<'a> Traces<'a> {
     }
 }
 
-fn read(files: &Files, asked: &Asked) -> Result<Traced, String> {
-    let Asked { trace, rate, delay, loss, until } = asked;
+fn read(files: &Files, file_request: &FileRequest) -> Result<Traced, String> {
+    let FileRequest { trace, rate, delay, loss, until } = file_request;
     let first = Phase { from: Instant::ZERO, rate: *rate, delay: *delay, is_up: true, loses: false };
     let (file, _) = files.open(&trace.file)?;
     let text = BufReader::new(file);
@@ -197,16 +199,18 @@ fn read(files: &Files, asked: &Asked) -> Result<Traced, String> {
     Ok(Traced { phases: phases.into(), loss: in_turn(losses), deliveries: None })
 }
 
-/// The rows of all rounds up to the end of a run.
+/// Returns the rows of all repetitions up to the end of a run.
 fn repeated(rows: &[Row], until: Duration) -> Result<impl Iterator<Item = Row>, String> {
     let period = rows.last().map_or(Duration::ZERO, |last| last.at);
     if period.is_zero() {
         return Err("a trace that repeats has a last time above 0".to_owned());
     }
     let rounds = until.as_nanos().div_ceil(period.as_nanos());
-    let most = MOST_ROWS / rows.len() as u64;
-    if rounds > most {
-        return Err(format!("{rounds} rounds of {period} in {until} are more than {most}; make the trace longer"));
+    let max_rounds = MOST_ROWS / rows.len() as u64;
+    if rounds > max_rounds {
+        return Err(format!(
+            "{rounds} repetitions of {period} in {until} are more than {max_rounds}; make the trace longer"
+        ));
     }
     let round = move |number| rows.iter().map(move |row| Row { at: row.at + period * number, ..*row });
     Ok((0..rounds).flat_map(round))

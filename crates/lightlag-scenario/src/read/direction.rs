@@ -1,13 +1,13 @@
-//! Values of both directions of a link: one for both, or one each.
+//! Values for the directions of a link: one for both, or one for each.
 
-use super::{Errors, FromValue, Path, Table, described, shown};
+use super::{Errors, FromValue, Path, TableReader, described, shown};
 use lightlag_core::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One value for both directions of a link, or one each.
+/// A value for each direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerDirection<T> {
     /// From the first node to the second.
@@ -17,21 +17,21 @@ pub struct PerDirection<T> {
 }
 
 impl<T: Clone> PerDirection<T> {
-    /// The same both ways.
+    /// Returns the same value for both directions.
     pub fn both(value: T) -> Self {
         Self { forward: value.clone(), backward: value }
     }
 }
 
-/// Defaults of a direction that a table does not mention.
+/// Default for a direction that a table does not mention.
 pub(crate) trait Omitted: Sized {
-    /// Whether its table may name the only direction that it describes.
+    /// Whether a table may have the key `direction`, so that it applies only to this direction.
     const NAMES_DIRECTION: bool = false;
 
     fn omitted() -> Option<Self>;
 }
 
-/// A rate has no default: both directions are given or none.
+/// A rate has no default: a table must have a rate for both directions.
 impl Omitted for Rate {
     fn omitted() -> Option<Self> {
         None
@@ -39,24 +39,24 @@ impl Omitted for Rate {
 }
 
 impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let by_direction = match value {
             Value::Object(entries) => !T::IS_TABLE || entries.keys().any(|key| key == "forward" || key == "backward"),
             _ => false,
         };
         if !by_direction {
-            let one = T::read(value, at, errors);
+            let one = T::read(value, path, errors);
             return match value.get("direction") {
-                Some(direction) if T::NAMES_DIRECTION => of_one(one, direction, at, errors),
+                Some(direction) if T::NAMES_DIRECTION => of_one(one, direction, path, errors),
                 _ => one.map(Self::both),
             };
         }
         if T::NAMES_DIRECTION && value.get("direction").is_some() {
-            let at = Path::Key(at, "direction");
-            errors.push(at, "forward and backward say it already; leave direction out");
+            let at = Path::Key(path, "direction");
+            errors.push(at, "cannot be combined with forward and backward; remove direction");
             return None;
         }
-        let mut table = Table::open(value, at, "a table with forward and backward", errors)?;
+        let mut table = TableReader::open(value, path, "a table with forward and backward", errors)?;
         let mut side = |key| match T::omitted() {
             Some(omitted) if table.value(key).is_none() => Some(omitted),
             _ => table.required(key, "give both directions, or one value for both", errors),
@@ -67,15 +67,20 @@ impl<T: FromValue + Omitted + Clone> FromValue for PerDirection<T> {
     }
 }
 
-/// A value for one direction; the other has the default.
-fn of_one<T: Omitted>(value: Option<T>, direction: &Value, at: &Path, errors: &mut Errors) -> Option<PerDirection<T>> {
+/// Reads a value for one direction. The other direction has the default.
+fn of_one<T: Omitted>(
+    value: Option<T>,
+    direction: &Value,
+    path: &Path,
+    errors: &mut Errors,
+) -> Option<PerDirection<T>> {
     match (direction.as_str(), T::omitted()) {
         (Some("forward"), Some(other)) => Some(PerDirection { forward: value?, backward: other }),
         (Some("backward"), Some(other)) => Some(PerDirection { forward: other, backward: value? }),
         _ => {
             errors.push(
-                Path::Key(at, "direction"),
-                format!("{} is not \"forward\" or \"backward\"; without the key it is both", shown(direction)),
+                Path::Key(path, "direction"),
+                format!("{} is not \"forward\" or \"backward\"; omit the key for both", shown(direction)),
             );
             None
         }
@@ -102,7 +107,7 @@ impl<T: JsonSchema> JsonSchema for PerDirection<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();
         json_schema!({
-            "description": "One value for both directions, or one each.",
+            "description": "One value for both directions, or one for each.",
             "anyOf": [
                 one,
                 {

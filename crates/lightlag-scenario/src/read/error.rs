@@ -1,4 +1,4 @@
-//! Errors of a scenario, each with its place, its value and a remedy.
+//! Errors of a scenario, each with its path, value and fix.
 
 use serde::Serialize;
 use std::fmt;
@@ -7,13 +7,13 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, thiserror::Error)]
 #[error("{path}: {message}")]
 pub struct ScenarioError {
-    /// Its place: `links[2].loss`, or line and column if the text cannot be parsed.
+    /// Path of the value, such as `links[2].loss`; line and column if the text cannot be parsed.
     pub path: String,
-    /// The value and the remedy.
+    /// The value and the fix.
     pub message: String,
 }
 
-/// A place in the tree of values. It stays on the stack until an error needs its text.
+/// A path in the tree of values. It stays on the stack, and is converted to text only for an error.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'a> {
     Root,
@@ -32,10 +32,10 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// The most errors that are listed.
+/// Maximum number of errors that are reported individually.
 const LISTED: usize = 50;
 
-/// All errors found so far: the first ones, and the number of the rest.
+/// All errors found so far: the first ones are listed, and the others are counted.
 #[derive(Default)]
 pub(crate) struct Errors {
     listed: Vec<ScenarioError>,
@@ -43,16 +43,16 @@ pub(crate) struct Errors {
     misplaced: Vec<Misplaced>,
 }
 
-/// An unknown key that is no slip of one of its table: it may belong elsewhere.
+/// An unknown key that does not resemble any key of its table, so that it may belong elsewhere.
 struct Misplaced {
-    /// The number of its error.
+    /// Index of its error.
     error: usize,
     key: String,
-    /// Whether its error names a key of the table that may be meant.
+    /// Whether the error already suggests a key of the same table.
     has_guess: bool,
 }
 
-/// Words of other simulators and tools for keys of a scenario.
+/// Keys of a scenario, with the names that other simulators and tools use for them.
 const ELSEWHERE: [(&str, &[&str]); 8] = [
     ("between", &["endpoints", "ends", "nodes"]),
     ("congestion", &["algorithm", "cc", "congestion_control", "tcp_variant"]),
@@ -64,16 +64,43 @@ const ELSEWHERE: [(&str, &[&str]); 8] = [
     ("transfer", &["bytes", "file_size", "size", "volume"]),
 ];
 
+/// Former names of keys, with their current names.
+const RENAMED: [(&str, &str); 22] = [
+    ("ack_patience", "timeout_grace"),
+    ("direction_least", "direction_min"),
+    ("direction_most", "direction_max"),
+    ("largest_step", "max_step"),
+    ("most", "max"),
+    ("most", "max_rate"),
+    ("patience", "receive_timeout"),
+    ("pause_least", "pause_min"),
+    ("pause_most", "pause_max"),
+    ("pitch_least", "pitch_min"),
+    ("pitch_most", "pitch_max"),
+    ("radius_least", "radius_min"),
+    ("radius_most", "radius_max"),
+    ("revive_way_back", "revive_reverse_route"),
+    ("sight", "line_of_sight"),
+    ("smallest_step", "min_step"),
+    ("speed_least", "speed_min"),
+    ("speed_most", "speed_max"),
+    ("stay_least", "stay_min"),
+    ("stay_most", "stay_max"),
+    ("transmissions", "max_transmissions"),
+    ("tries", "max_attempts"),
+];
+
 impl Errors {
-    pub(crate) fn push(&mut self, at: impl fmt::Display, message: impl Into<String>) {
+    pub(crate) fn push(&mut self, path: impl fmt::Display, message: impl Into<String>) {
         if self.listed.len() < LISTED {
-            self.listed.push(ScenarioError { path: at.to_string(), message: message.into() });
+            self.listed.push(ScenarioError { path: path.to_string(), message: message.into() });
         } else {
             self.more += 1;
         }
     }
 
-    /// Moves the errors since `before` that are at one place to another: to what was written, where that is short for it.
+    /// Changes the path of errors reported since `before` from `from` to `to`. Used for a shorthand, so that errors
+    /// have the path of what was written.
     pub(crate) fn rename(&mut self, before: usize, from: &Path, to: &Path) {
         let from = from.to_string();
         for error in self.listed.iter_mut().skip(before).filter(|error| error.path == from) {
@@ -81,8 +108,12 @@ impl Errors {
         }
     }
 
-    /// An unknown key at `at`; `known` are those of its table.
-    pub(crate) fn unknown_key(&mut self, at: impl fmt::Display, key: &str, known: &[&str]) {
+    /// Reports an unknown key at `path`. `known` are the keys of the table.
+    pub(crate) fn unknown_key(&mut self, path: impl fmt::Display, key: &str, known: &[&str]) {
+        let mut renamed = RENAMED.iter().filter(|(old, new)| *old == key && known.contains(new));
+        if let Some((_, new)) = renamed.next() {
+            return self.push(path, format!("is now {new}"));
+        }
         let near = nearest(key, known);
         let is_slip = near.is_some_and(|near| distance(&key.to_lowercase(), &near.to_lowercase()) < 2);
         let same = own_word(key).filter(|own| !is_slip && known.contains(own));
@@ -90,24 +121,25 @@ impl Errors {
             let misplaced = Misplaced { error: self.listed.len(), key: key.to_owned(), has_guess: near.is_some() };
             self.misplaced.push(misplaced);
         }
-        self.push(at, refusal(key, "a key here", same.or(near), known));
+        self.push(path, refusal(key, "a key here", same.or(near), known));
     }
 
-    /// Says of each key that is none of its table where it belongs. `place` knows it for the key and the place where it was
-    /// found, and whether the scenario has such a table. One that it lacks is named only where nothing else is likely.
-    pub(crate) fn say_where(&mut self, place: impl Fn(&str, &str) -> Option<(String, bool)>) {
+    /// Completes the error of each misplaced key with the right table. `owner_of` returns the table that has the key,
+    /// given the key and the path of the error, and whether the scenario contains that table. A table that the scenario
+    /// does not have is mentioned only if the error suggests no other key.
+    pub(crate) fn say_where(&mut self, owner_of: impl Fn(&str, &str) -> Option<(String, bool)>) {
         for Misplaced { error, key, has_guess } in std::mem::take(&mut self.misplaced) {
             let error = &mut self.listed[error];
             let own = own_word(&key);
-            let Some((place, is_there)) = place(own.unwrap_or(&key), &error.path) else { continue };
+            let Some((owner, is_there)) = owner_of(own.unwrap_or(&key), &error.path) else { continue };
             let key = shortened(&key);
             error.message = match own {
                 Some(own) if is_there => {
-                    format!("{key:?} is not a key here: it is called {own} and belongs to {place}")
+                    format!("{key:?} is not a key here: it is called {own} and belongs to {owner}")
                 }
-                None if is_there => format!("{key:?} is not a key here: {key} belongs to {place}"),
+                None if is_there => format!("{key:?} is not a key here: {key} belongs to {owner}"),
                 None if !has_guess => format!(
-                    "{key:?} is not a key here: {key} belongs to the table {place}, which this scenario does not have"
+                    "{key:?} is not a key here: {key} belongs to the table {owner}, which this scenario does not have"
                 ),
                 _ => continue,
             };
@@ -118,15 +150,15 @@ impl Errors {
         self.listed.len() + self.more
     }
 
-    /// Whether an error at exactly this place is known.
-    pub(crate) fn any_at(&self, at: &Path) -> bool {
+    /// Returns true if an error at exactly this path was reported.
+    pub(crate) fn any_at(&self, key_path: &Path) -> bool {
         !self.listed.is_empty() && {
-            let path = at.to_string();
+            let path = key_path.to_string();
             self.listed.iter().any(|error| error.path == path)
         }
     }
 
-    /// The messages without their places.
+    /// Returns the messages of the errors without their paths.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &str> {
         self.listed.iter().map(|error| error.message.as_str())
     }
@@ -137,8 +169,8 @@ impl Errors {
             Some(value) if self.listed.is_empty() => Ok(value),
             _ => {
                 if self.more > 0 {
-                    let message = format!("{} mistakes; these are the first {LISTED}", self.len());
-                    self.listed.push(ScenarioError { path: "in all".to_owned(), message });
+                    let message = format!("{} errors; these are the first {LISTED}", self.len());
+                    self.listed.push(ScenarioError { path: "in total".to_owned(), message });
                 }
                 Err(self.listed)
             }
@@ -146,7 +178,7 @@ impl Errors {
     }
 }
 
-/// The candidate most likely meant by `word`.
+/// Returns the candidate that `word` most likely stands for, if any is similar.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
     let word = plain(word);
@@ -156,14 +188,14 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     (best <= allowed && best < candidate.chars().count()).then_some(candidate)
 }
 
-/// The key that other tools call by this word.
+/// Returns the key for which other tools use this name.
 fn own_word(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase().replace('-', "_");
     ELSEWHERE.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(key, _)| *key)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other
-/// (optimal string alignment). Words longer than any key differ by their length.
+/// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn one string into the
+/// other (optimal string alignment). For strings longer than any key, returns the longer length.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().max(b.len()) > 64 {
@@ -185,7 +217,7 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// `"raet" is not …; did you mean "rate"?`, with all candidates.
+/// Returns a message such as `"raet" is not …; did you mean "rate"?`, or one with all candidates.
 pub(crate) fn not_one_of(word: &str, what: &str, candidates: &[&str]) -> String {
     refusal(word, what, nearest(word, candidates), candidates)
 }
@@ -199,7 +231,7 @@ fn refusal(word: &str, what: &str, meant: Option<&str>, candidates: &[&str]) -> 
     }
 }
 
-/// A text that fits in a message.
+/// Returns a text shortened so that it fits in a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     if text.chars().count() <= LONGEST {

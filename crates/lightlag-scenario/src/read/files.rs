@@ -1,24 +1,24 @@
-//! The files that a scenario names: on the disk, or given with it where there is no disk.
+//! The files named in a scenario: on disk, or passed in memory if there is no disk.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-/// The place where the files of a scenario are.
+/// Location of a scenario's files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Files {
-    /// On the disk.
+    /// On disk.
     #[default]
     Disk,
-    /// These, by the names that the scenario has for them. No disk is touched.
+    /// In memory, under the names that the scenario uses. The disk is not accessed.
     Given(Arc<BTreeMap<String, Vec<u8>>>),
 }
 
 impl Files {
-    /// Opens a file, and tells its length in bytes.
+    /// Opens a file, and also returns its length in bytes.
     ///
     /// # Errors
-    /// A message that goes behind the name of the file.
+    /// A message to be appended to the name of the file.
     pub(crate) fn open(&self, file: &str) -> Result<(Box<dyn Read>, u64), String> {
         match self {
             Self::Disk => {
@@ -41,7 +41,7 @@ fn missing(files: &BTreeMap<String, Vec<u8>>) -> String {
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     match names.as_slice() {
         [] => "was not given with the scenario; add the file to it".to_owned(),
-        names => format!("was not given with the scenario; it came with {}", names.join(", ")),
+        names => format!("was not given with the scenario; the files given are {}", names.join(", ")),
     }
 }
 
@@ -58,6 +58,6 @@ mod tests {
         file.read_to_string(&mut text).unwrap();
         assert_eq!((text.as_str(), length), ("0,1\n", 4));
         let Err(message) = given.open(there) else { panic!("it reads the disk") };
-        assert_eq!(message, "was not given with the scenario; it came with trace.csv");
+        assert_eq!(message, "was not given with the scenario; the files given are trace.csv");
     }
 }

@@ -1,4 +1,4 @@
-//! Queues and parts of queues, in packets, bytes or bandwidth-delay products.
+//! Reads queue sizes in packets, bytes or bandwidth-delay products.
 
 use super::{Errors, FromValue, LARGEST, Path, shown};
 use lightlag_core::Bytes;
@@ -7,17 +7,17 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The most packets that a queue may hold.
+/// Maximum number of packets that a queue may hold.
 const LONGEST_QUEUE: u64 = 1_000_000_000_000;
-/// The largest queue in units of the bandwidth-delay product.
+/// Maximum size of a queue in bandwidth-delay products.
 const LARGEST_BDP: f64 = 1e6;
 
 impl FromValue for Limit {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let limit = value.as_str().ok_or_else(|| format!("{} is not a queue", shown(value))).and_then(parse_limit);
         limit
             .map_err(|reason| {
-                errors.push(at, format!("{reason}; write \"1000 packets\", \"64 kB\" or \"1 bdp\""));
+                errors.push(path, format!("{reason}; write \"1000 packets\", \"64 kB\" or \"1 bdp\""));
             })
             .ok()
     }
@@ -29,7 +29,7 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     let number = |unit: &str| text.strip_suffix(unit).map(str::trim);
     if let Some(packets) = number("packets").or_else(|| number("packet")) {
         return match packets.parse::<u64>() {
-            Ok(0) => Err(format!("{shown} lets nothing wait: a queue holds at least 1 packet")),
+            Ok(0) => Err(format!("{shown} leaves no capacity: a queue holds at least 1 packet")),
             Ok(packets) if packets <= LONGEST_QUEUE => Ok(Limit::Packets(packets)),
             _ => Err(format!("{shown} is not a whole number of packets from 1 to {LONGEST_QUEUE}")),
         };
@@ -37,18 +37,18 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     if let Some(factor) = number("bdp").or_else(|| number("BDP")) {
         return match factor.parse::<f64>() {
             Ok(factor) if factor > 0.0 && factor <= LARGEST_BDP => Ok(Limit::Bdp(factor)),
-            _ => Err(format!("{shown} is not a number above 0, at most {LARGEST_BDP}, of bandwidth-delay products")),
+            _ => Err(format!("{shown} is not a number above 0, up to {LARGEST_BDP}, of bandwidth-delay products")),
         };
     }
     match text.parse::<Bytes>() {
-        Ok(Bytes(0)) => Err(format!("{shown} lets nothing wait")),
+        Ok(Bytes(0)) => Err(format!("{shown} leaves no capacity")),
         Ok(bytes) if bytes <= LARGEST => Ok(Limit::Bytes(bytes)),
         Ok(_) => Err(format!("{shown} is above {LARGEST}")),
         Err(_) => Err(format!("{shown} is not a queue")),
     }
 }
 
-/// The text of a limit, from which it can be read again.
+/// Formats a limit so that the text can be read again.
 pub(crate) fn written(limit: Limit) -> String {
     match limit {
         Limit::Packets(1) => "1 packet".to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn written(limit: Limit) -> String {
     }
 }
 
-/// The schema of a limit.
+/// Stands for the schema of a limit.
 pub(crate) struct LimitForm;
 
 impl JsonSchema for LimitForm {
@@ -68,7 +68,7 @@ impl JsonSchema for LimitForm {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "how much may wait: packets, bytes, or multiples of the bandwidth-delay product",
+            "description": "maximum queue length: packets, bytes, or a multiple of the bandwidth-delay product",
             "examples": ["1000 packets", "64 kB", "1 bdp"]
         })
     }

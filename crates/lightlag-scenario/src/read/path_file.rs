@@ -1,4 +1,4 @@
-//! Files of paths of nodes, compressed by gzip or not.
+//! Reads files with the paths of nodes, which may be compressed with gzip.
 
 use super::files::Files;
 use flate2::read::MultiGzDecoder;
@@ -6,37 +6,37 @@ use lightlag_mobility::Paths;
 use lightlag_mobility::models::trace::TraceFormat;
 use std::io::Read;
 
-/// The most bytes of a file, uncompressed: 2 GiB.
+/// Maximum size of an uncompressed file: 2 GiB.
 const MOST: u64 = 1 << 31;
 /// The first bytes of a gzip member (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads the paths of a file; one by BonnMotion has this dimension, 2 or 3.
+/// Reads the paths in a file. BonnMotion files have `dimension` coordinates per position, 2 or 3.
 ///
 /// # Errors
-/// A message: the file cannot be read, or its first invalid line.
+/// The message states why the file cannot be read, or describes its first invalid line.
 pub fn read_paths(files: &Files, file: &str, format: TraceFormat, dimension: u32) -> Result<Paths, String> {
     let (file, _) = files.open(file)?;
     let bytes = unpacked(bounded(file, MOST, "cannot be read")?, MOST)?;
     Paths::read(format, dimension, &bytes).map_err(|error| error.to_string())
 }
 
-/// All bytes, if they are not more than `most`. An error has `failing` before it.
-fn bounded(from: impl Read, most: u64, failing: &str) -> Result<Vec<u8>, String> {
+/// Returns all bytes if there are at most `max`. `failing` is the start of the error message.
+fn bounded(from: impl Read, max: u64, failing: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    from.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("{failing}: {error}"))?;
-    if bytes.len() as u64 > most {
-        return Err(format!("is longer than {most} bytes"));
+    from.take(max + 1).read_to_end(&mut bytes).map_err(|error| format!("{failing}: {error}"))?;
+    if bytes.len() as u64 > max {
+        return Err(format!("is longer than {max} bytes"));
     }
     Ok(bytes)
 }
 
-/// The contents of a compressed file, or the bytes as they are.
-fn unpacked(bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
+/// Returns the contents of a compressed file, or the bytes unchanged if they are not compressed.
+fn unpacked(bytes: Vec<u8>, max: u64) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);
     }
-    bounded(MultiGzDecoder::new(bytes.as_slice()), most, "is no whole gzip file")
+    bounded(MultiGzDecoder::new(bytes.as_slice()), max, "is not a complete gzip file")
 }
 
 #[cfg(test)]
@@ -67,19 +67,19 @@ mod tests {
         assert_eq!(read(&file, 2), Ok(Paths::read(TraceFormat::BonnMotion, 2, TEXT).unwrap()));
         let refusals = [read(&file, 3), read(&folder, 2), read(&folder.join("none"), 2)].map(Result::unwrap_err);
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(refusals[0], "line 1: 6 numbers are no sequence of time x y z; is it dimension = 2?");
+        assert_eq!(refusals[0], "line 1: 6 numbers are not a sequence of time x y z; did you mean dimension = 2?");
         assert_eq!(refusals[1], "is not a file");
         assert!(refusals[2].starts_with("cannot be read: "), "{}", refusals[2]);
     }
 
     #[test]
-    fn a_broken_or_huge_file_is_refused() {
+    fn a_broken_or_huge_file_is_rejected() {
         let whole = packed(&[b'0'; 10_000]);
         assert_eq!(unpacked(whole.clone(), 10_000).unwrap().len(), 10_000);
         assert_eq!(unpacked(whole.clone(), 9_999).unwrap_err(), "is longer than 9999 bytes");
         for cut in 2..whole.len() {
             let error = unpacked(whole[..cut].to_vec(), MOST).unwrap_err();
-            assert!(error.starts_with("is no whole gzip file: "), "{cut}: {error}");
+            assert!(error.starts_with("is not a complete gzip file: "), "{cut}: {error}");
         }
     }
 }

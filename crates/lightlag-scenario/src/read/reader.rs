@@ -1,6 +1,6 @@
-//! Reads typed values from a tree of plain values. It collects every error instead of stopping at the first.
+//! Reads typed values from a tree of plain values. All errors are collected, instead of stopping at the first.
 //!
-//! Each key is read on its own. An unreadable value leaves an error at its path and no value.
+//! Each key is read independently. A value that cannot be read results in an error at its path, and in `None`.
 
 use super::error::{Errors, Path, not_one_of, shortened};
 use serde::de::DeserializeOwned;
@@ -9,20 +9,20 @@ use std::sync::Arc;
 
 /// A type that can be read from a tree of values.
 pub(crate) trait FromValue: Sized {
-    /// Whether it can be written as a table.
+    /// Whether the type can be written as a table.
     const IS_TABLE: bool = false;
 
-    /// Reads the value, or returns `None` with at least one error.
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self>;
+    /// Reads the value, or reports at least one error and returns `None`.
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self>;
 
-    /// Takes over the parts of earlier entries of the same list that equal its own, so that they are in memory once.
+    /// Replaces parts of the value by equal parts of earlier entries of the same list, so that they are in memory once.
     fn share(&mut self, _earlier: &[Self]) {}
 }
 
-/// The last entries of a list with which an entry may share parts.
+/// Number of previous entries of a list with which an entry may share parts.
 const COMPARED: usize = 8;
 
-/// Replaces a part of an entry with the equal one of the latest of `earlier` entries that has one.
+/// Replaces `part` by an equal part of the latest of the `earlier` entries that has one.
 pub(crate) fn share_part<'a, T: PartialEq + 'a>(
     part: &mut Arc<T>,
     earlier: impl DoubleEndedIterator<Item = &'a Arc<T>>,
@@ -32,31 +32,31 @@ pub(crate) fn share_part<'a, T: PartialEq + 'a>(
     }
 }
 
-/// One table while its keys are read.
-pub(crate) struct Table<'a> {
+/// Reader of the keys of a table.
+pub(crate) struct TableReader<'a> {
     entries: &'a Map<String, Value>,
     at: &'a Path<'a>,
     known: Vec<&'static str>,
 }
 
-impl<'a> Table<'a> {
-    /// Opens a table; `what` names it in the error for anything else.
-    pub(crate) fn open(value: &'a Value, at: &'a Path<'a>, what: &str, errors: &mut Errors) -> Option<Self> {
+impl<'a> TableReader<'a> {
+    /// Opens a table. `what` describes it in the error if the value is not a table.
+    pub(crate) fn open(value: &'a Value, path: &'a Path<'a>, what: &str, errors: &mut Errors) -> Option<Self> {
         match value {
-            Value::Object(entries) => Some(Self { entries, at, known: Vec::new() }),
+            Value::Object(entries) => Some(Self { entries, at: path, known: Vec::new() }),
             other => {
-                errors.push(at, format!("{} is not {what}", shown(other)));
+                errors.push(path, format!("{} is not {what}", shown(other)));
                 None
             }
         }
     }
 
-    /// The place of a key.
+    /// Returns the path of a key.
     pub(crate) fn path(&self, key: &'static str) -> Path<'_> {
         Path::Key(self.at, key)
     }
 
-    /// The value of a key, if present. A null counts as absent.
+    /// Returns the value of a key, if present. A null counts as an absent key.
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'a Value> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -64,36 +64,36 @@ impl<'a> Table<'a> {
         self.entries.get(key).filter(|value| !value.is_null())
     }
 
-    /// An optional key; also `None` if it cannot be read.
+    /// Reads an optional key. Returns `None` if it is absent or cannot be read.
     pub(crate) fn optional<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Option<T> {
         let value = self.value(key)?;
         T::read(value, &Path::Key(self.at, key), errors)
     }
 
-    /// A required key; `remedy` completes "is missing; ".
+    /// Reads a required key. `remedy` follows "is missing; " in the error message.
     pub(crate) fn required<T: FromValue>(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<T> {
         self.required_value(key, remedy, errors).and_then(|value| T::read(value, &Path::Key(self.at, key), errors))
     }
 
-    /// The value of a required key.
+    /// Reads the value of a required key.
     pub(crate) fn required_value(&mut self, key: &'static str, remedy: &str, errors: &mut Errors) -> Option<&'a Value> {
         let value = self.value(key);
-        let at = Path::Key(self.at, key);
-        if value.is_none() && !errors.any_at(&at) {
-            errors.push(at, format!("is missing; {remedy}"));
+        let key_path = Path::Key(self.at, key);
+        if value.is_none() && !errors.any_at(&key_path) {
+            errors.push(key_path, format!("is missing; {remedy}"));
         }
         value
     }
 
-    /// An array of tables, each read on its own. An unreadable item is left out.
+    /// Reads an array of tables independently of each other. A table that cannot be read is omitted.
     pub(crate) fn items<T: FromValue>(&mut self, key: &'static str, errors: &mut Errors) -> Vec<T> {
-        let at = Path::Key(self.at, key);
+        let path = Path::Key(self.at, key);
         match self.value(key) {
             None => Vec::new(),
             Some(Value::Array(items)) => {
                 let mut entries: Vec<T> = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
-                    if let Some(mut entry) = T::read(item, &Path::Index(&at, index), errors) {
+                    if let Some(mut entry) = T::read(item, &Path::Index(&path, index), errors) {
                         entry.share(&entries[entries.len().saturating_sub(COMPARED)..]);
                         entries.push(entry);
                     }
@@ -101,13 +101,13 @@ impl<'a> Table<'a> {
                 entries
             }
             Some(other) => {
-                errors.push(at, format!("{} is not a list; write one [[{at}]] for each", shown(other)));
+                errors.push(path, format!("{} is not a list; write one [[{path}]] for each", shown(other)));
                 Vec::new()
             }
         }
     }
 
-    /// Refuses all keys that were not read.
+    /// Rejects all keys that were not read.
     pub(crate) fn finish(self, errors: &mut Errors) {
         for key in self.entries.keys().filter(|key| !self.known.contains(&key.as_str())) {
             let name = shortened(key);
@@ -116,26 +116,26 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Reads a value through serde.
-pub(crate) fn leaf<T: DeserializeOwned>(value: &Value, at: &Path, errors: &mut Errors) -> Option<T> {
+/// Reads a value with serde.
+pub(crate) fn leaf<T: DeserializeOwned>(value: &Value, key_path: &Path, errors: &mut Errors) -> Option<T> {
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(read) => Some(read),
         Err(error) => {
             let (inner, message) = (error.path().to_string(), error.inner().to_string());
-            let place = match inner.as_str() {
-                "." => at.to_string(),
-                deeper => format!("{at}{}{deeper}", if deeper.starts_with('[') { "" } else { "." }),
+            let location = match inner.as_str() {
+                "." => key_path.to_string(),
+                deeper => format!("{key_path}{}{deeper}", if deeper.starts_with('[') { "" } else { "." }),
             };
             match unknown(&message, "unknown field ") {
-                Some((key, known)) => errors.unknown_key(place, key, &known),
-                None => errors.push(place, in_our_words(&message)),
+                Some((key, known)) => errors.unknown_key(location, key, &known),
+                None => errors.push(location, in_our_words(&message)),
             }
             None
         }
     }
 }
 
-/// A value of JSON or TOML, as it appears in a message.
+/// Returns a JSON or TOML value as it appears in a message.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{:?}", shortened(text)),
@@ -146,7 +146,7 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-/// Serde's fixed phrases, with the value first and a suggestion for a misspelt word.
+/// Converts a standard message of serde to our wording: the value comes first, and a misspelt word has a suggestion.
 pub(crate) fn in_our_words(message: &str) -> String {
     for (phrase, what) in [("unknown field ", "a key here"), ("unknown variant ", "known")] {
         if let Some((word, candidates)) = unknown(message, phrase) {
@@ -164,27 +164,27 @@ pub(crate) fn in_our_words(message: &str) -> String {
     message.to_owned()
 }
 
-/// The word that serde does not know, and those that it expects.
+/// Returns the word that serde does not recognise, and those that it expects.
 fn unknown<'a>(message: &'a str, phrase: &str) -> Option<(&'a str, Vec<&'a str>)> {
     let (word, expected) = message.strip_prefix(phrase)?.split_once(", expected ")?;
     Some((word.trim_matches('`'), expected.split('`').skip(1).step_by(2).collect()))
 }
 
-/// "integer `10`" is 10, "string \"x\"" is "x", a map is a table.
-fn plain(found: &str) -> String {
-    match found {
+/// Simplifies serde's description of a value: "integer `10`" becomes 10, "string \"x\"" becomes "x", and a map a table.
+fn plain(description: &str) -> String {
+    match description {
         "map" => return "a table".to_owned(),
         "sequence" => return "a list".to_owned(),
         _ => {}
     }
-    match found.split_once(' ') {
+    match description.split_once(' ') {
         Some(("integer" | "boolean" | "float" | "string", value)) => value.trim_matches('`').to_owned(),
         Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`').to_owned(),
-        _ => found.to_owned(),
+        _ => description.to_owned(),
     }
 }
 
-/// The type names of Rust in the words of a scenario.
+/// Returns a type that serde expects in the terms of a scenario.
 fn article(expected: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, zero or more, without quotes".to_owned(),

@@ -1,9 +1,10 @@
 //! Parameters declared by a model: their declaration defines how they are read, written and described.
 
 use super::limit::{LimitForm, written};
-use super::{Errors, FromValue, LARGEST, Path, Table, shown};
+use super::{Errors, FromValue, LARGEST, Path, TableReader, shown};
 use lightlag_core::params::{Parameter, Range, Value};
-use lightlag_core::{Bytes, Duration, Probability, Unit};
+use lightlag_core::schema::described;
+use lightlag_core::{Bytes, Duration, Probability, Rate, Unit, Varied};
 use schemars::SchemaGenerator;
 use serde_json::json;
 
@@ -12,35 +13,35 @@ use serde_json::json;
 pub(crate) struct Key<'a>(pub(crate) &'a Parameter);
 
 impl Key<'_> {
-    /// Its value, if present and valid. An invalid one leaves an error.
-    pub(crate) fn read(self, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Value> {
+    /// Returns the value of the key, if it is present and valid. Reports an error if it is invalid.
+    pub(crate) fn read(self, table: &mut TableReader, path: &Path, errors: &mut Errors) -> Option<Value> {
         let given = match self.0.required {
             Some(remedy) => table.required_value(self.0.key, remedy, errors)?,
             None => table.value(self.0.key)?,
         };
-        self.value(given, &Path::Key(at, self.0.key), errors)
+        self.value(given, &Path::Key(path, self.0.key), errors)
     }
 
-    /// The value that is given at `at`, if it is valid. An invalid one leaves an error.
-    pub(crate) fn value(self, given: &serde_json::Value, at: &Path, errors: &mut Errors) -> Option<Value> {
+    /// Returns the value given at `path`, if it is valid. Reports an error if it is invalid.
+    pub(crate) fn value(self, given: &serde_json::Value, path: &Path, errors: &mut Errors) -> Option<Value> {
         let before = errors.len();
-        let value = self.typed(given, at, errors)?;
+        let value = self.typed(given, path, errors)?;
         if let Some(message) = self.refusal(&value) {
-            errors.push(at, message);
+            errors.push(path, message);
         }
         (errors.len() == before).then_some(value)
     }
 
-    /// A value of the right type, in its range or not.
-    fn typed(self, given: &serde_json::Value, at: &Path, errors: &mut Errors) -> Option<Value> {
+    /// Returns the value if it has the right type, even if it is out of range.
+    fn typed(self, given: &serde_json::Value, path: &Path, errors: &mut Errors) -> Option<Value> {
         Some(match self.0.range {
-            Range::Flag => Value::Flag(FromValue::read(given, at, errors)?),
+            Range::Flag => Value::Flag(FromValue::read(given, path, errors)?),
             Range::Count { least, most, what, note } => {
-                let number = u64::read(given, at, errors)?;
+                let number = u64::read(given, path, errors)?;
                 match u32::try_from(number).ok().filter(|number| (least..=most).contains(number)) {
                     Some(number) => Value::Count(number),
                     None => {
-                        errors.push(at, format!("{number} is not {what} from {least} to {most}{note}"));
+                        errors.push(path, format!("{number} is not {what} from {least} to {most}{note}"));
                         return None;
                     }
                 }
@@ -49,10 +50,11 @@ impl Key<'_> {
                 match given.as_f64().filter(|number| (f64::from(least)..=most).contains(number)) {
                     Some(number) => Value::Number(number),
                     None => {
-                        let shown = shown(given);
-                        let message =
-                            format!("{shown} is not a number from {least} to {most}, such as {}", self.usual());
-                        errors.push(at, message);
+                        let such = match self.0.default {
+                            Value::Nothing => String::new(),
+                            _ => format!(", such as {}", self.usual()),
+                        };
+                        errors.push(path, format!("{} is not a number from {least} to {most}{such}", shown(given)));
                         return None;
                     }
                 }
@@ -62,7 +64,7 @@ impl Key<'_> {
                 match given.as_f64().filter(whole) {
                     Some(number) => Value::Number(number),
                     None => {
-                        errors.push(at, format!("{} is not {}", shown(given), self.0.range.in_words()));
+                        errors.push(path, format!("{} is not {}", shown(given), self.0.range.in_words()));
                         return None;
                     }
                 }
@@ -71,38 +73,43 @@ impl Key<'_> {
                 Some(number) => Value::Number(number),
                 None => {
                     let shown = shown(given);
-                    errors.push(at, format!("{shown} is not {what}, {least} or more, such as {}", self.usual()));
+                    errors.push(path, format!("{shown} is not {what}, {least} or more, such as {}", self.usual()));
                     return None;
                 }
             },
-            Range::Time { .. } => Value::Time(FromValue::read(given, at, errors)?),
-            Range::Probability { .. } => Value::Probability(FromValue::read(given, at, errors)?),
-            Range::Size => Value::Size(FromValue::read(given, at, errors)?),
-            Range::Limit => Value::Limit(FromValue::read(given, at, errors)?),
+            Range::Time { .. } => Value::Time(FromValue::read(given, path, errors)?),
+            Range::Probability { .. } => Value::Probability(FromValue::read(given, path, errors)?),
+            Range::Size => Value::Size(FromValue::read(given, path, errors)?),
+            Range::Rate => Value::Rate(FromValue::read(given, path, errors)?),
+            Range::Amount { .. } => Value::Amount(FromValue::read(given, path, errors)?),
+            Range::DrawnSize => Value::DrawnSize(FromValue::read(given, path, errors)?),
+            Range::DrawnTime { .. } => Value::DrawnTime(FromValue::read(given, path, errors)?),
+            Range::DrawnAmount => Value::DrawnAmount(FromValue::read(given, path, errors)?),
+            Range::Limit => Value::Limit(FromValue::read(given, path, errors)?),
             Range::Word { what, words } => match words.iter().position(|word| given.as_str() == Some(word)) {
                 Some(index) => Value::Word(index),
                 None => {
                     let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-                    errors.push(at, format!("{} is not {what}; write {}", shown(given), quoted.join(" or ")));
+                    errors.push(path, format!("{} is not {what}; write {}", shown(given), quoted.join(" or ")));
                     return None;
                 }
             },
-            Range::Times => Value::Times(times(given, at, errors)?),
-            Range::Packets { most } => Value::Packets(packets(given, most, at, errors)?),
-            Range::Table { parameters, example } => Value::Table(nested(given, &parameters(), example, at, errors)?),
-            Range::Quantity { unit, least, most } => Value::Number(quantity(given, unit, (least, most), at, errors)?),
+            Range::Times => Value::Times(times(given, path, errors)?),
+            Range::Packets { most } => Value::Packets(packets(given, most, path, errors)?),
+            Range::Table { parameters, example } => Value::Table(nested(given, &parameters(), example, path, errors)?),
+            Range::Quantity { unit, least, most } => Value::Number(quantity(given, unit, (least, most), path, errors)?),
             Range::Text { what } => match given.as_str().filter(|text| !text.is_empty()) {
                 Some(text) => Value::Text(text.to_owned()),
                 None => {
-                    errors.push(at, format!("{} is not {what}; write it in quotes", shown(given)));
+                    errors.push(path, format!("{} is not {what}; write it in quotes", shown(given)));
                     return None;
                 }
             },
-            Range::Rows { columns, example } => Value::Rows(rows(given, columns, example, at, errors)?),
+            Range::Rows { columns, example } => Value::Rows(rows(given, columns, example, path, errors)?),
         })
     }
 
-    /// The reason why a value of the right type is out of range, if it is.
+    /// Returns the reason why a value of the right type is out of range; `None` if it is in range.
     fn refusal(self, value: &Value) -> Option<String> {
         match (self.0.range, value) {
             (Range::Time { least, refusal, .. }, Value::Time(time)) if *time < least => Some(match refusal {
@@ -118,11 +125,15 @@ impl Key<'_> {
             (Range::Size, Value::Size(size)) if *size == Bytes::ZERO || *size > LARGEST => {
                 Some(format!("{size} is not a size from 1 B to {LARGEST}, such as \"{}\"", self.usual()))
             }
+            (Range::Amount { refusal }, Value::Amount(0)) => Some(refusal.to_owned()),
+            (Range::DrawnTime { least }, Value::DrawnTime(time)) if time.law().mean() < least.as_nanos() as f64 => {
+                Some(format!("is shorter than {least} on average; write a longer time such as \"1 s\""))
+            }
             _ => None,
         }
     }
 
-    /// Its default, as shown in a message.
+    /// Returns the default of the key, as shown in a message.
     fn usual(self) -> String {
         match &self.0.default {
             Value::Flag(on) => on.to_string(),
@@ -138,17 +149,19 @@ impl Key<'_> {
         }
     }
 
-    /// The refusal of a value that does not go with others: a number or a text stands before the reason.
+    /// Returns the error message for a value that cannot be combined with others. The message starts with the value,
+    /// unless that is a list or a table.
     pub(crate) fn refused(self, value: &Value, reason: &str) -> String {
         match self.written(value) {
-            serde_json::Value::Array(_) | serde_json::Value::Object(_) => reason.to_owned(),
+            serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => reason.to_owned(),
             plain => format!("{} {reason}", shown(&plain)),
         }
     }
 
-    /// The written form of a value.
+    /// Returns the written form of a value.
     pub(crate) fn written(self, value: &Value) -> serde_json::Value {
         match (value, self.0.range) {
+            (Value::Nothing, _) => serde_json::Value::Null,
             (Value::Flag(on), _) => json!(on),
             (Value::Count(number), _) => json!(number),
             (Value::Number(number), Range::Quantity { unit, .. }) if unit != Unit::Plain => {
@@ -158,6 +171,11 @@ impl Key<'_> {
             (Value::Time(time), _) => json!(time),
             (Value::Probability(probability), _) => json!(probability),
             (Value::Size(size), _) => json!(size),
+            (Value::Rate(rate), _) => json!(rate),
+            (Value::Amount(number), _) => json!(number),
+            (Value::DrawnSize(size), _) => json!(size),
+            (Value::DrawnTime(time), _) => json!(time),
+            (Value::DrawnAmount(number), _) => json!(number),
             (Value::Limit(limit), _) => json!(written(*limit)),
             (Value::Word(index), Range::Word { words, .. }) => json!(words[*index]),
             (Value::Word(index), _) => json!(index),
@@ -174,15 +192,17 @@ impl Key<'_> {
         }
     }
 
-    /// The schema of its values, with its meaning.
+    /// Returns the schema of the key's values, with its description.
     pub(crate) fn schema(self, generator: &mut SchemaGenerator) -> serde_json::Value {
-        described(self.form(generator), self.0.about)
+        let form = self.form(generator);
+        let form = if self.0.default == Value::Nothing { or_nothing(form) } else { form };
+        described(form, self.0.about)
     }
 
-    /// As [`Self::schema`], with the default of a key that may be left out.
+    /// Works like [`Self::schema`], and adds the default of an optional key.
     pub(crate) fn schema_with_default(self, generator: &mut SchemaGenerator) -> serde_json::Value {
         let mut schema = self.schema(generator);
-        if self.0.required.is_none() {
+        if self.0.required.is_none() && self.0.default != Value::Nothing {
             schema["default"] = self.written(&self.0.default);
         }
         schema
@@ -198,6 +218,11 @@ impl Key<'_> {
             Range::Time { .. } => json!(generator.subschema_for::<Duration>()),
             Range::Probability { .. } => json!(generator.subschema_for::<Probability>()),
             Range::Size => json!(generator.subschema_for::<Bytes>()),
+            Range::Rate => json!(generator.subschema_for::<Rate>()),
+            Range::Amount { .. } => json!({ "type": "integer", "minimum": 1 }),
+            Range::DrawnSize => json!(generator.subschema_for::<Varied<Bytes>>()),
+            Range::DrawnTime { .. } => json!(generator.subschema_for::<Varied<Duration>>()),
+            Range::DrawnAmount => json!(generator.subschema_for::<Varied<u64>>()),
             Range::Limit => json!(generator.subschema_for::<LimitForm>()),
             Range::Word { words, .. } => json!({ "enum": words, "default": self.usual() }),
             Range::Times => json!({ "type": "array", "items": generator.subschema_for::<Duration>() }),
@@ -224,40 +249,39 @@ impl Key<'_> {
     }
 }
 
-/// A schema with a description, which a description of its own follows.
-pub(crate) fn described(schema: impl serde::Serialize, about: &str) -> serde_json::Value {
-    let mut schema = json!(schema);
-    if let Some(own) = schema.get_mut("description") {
-        *own = json!(format!("{} {}", about.trim(), own.as_str().unwrap_or_default()).trim());
-    } else {
-        schema["description"] = json!(about);
+/// Returns the schema of a value that may be null.
+fn or_nothing(mut schema: serde_json::Value) -> serde_json::Value {
+    match schema.get("type").cloned() {
+        Some(kind) => schema["type"] = json!([kind, "null"]),
+        None => schema = json!({ "anyOf": [schema, { "type": "null" }] }),
     }
     schema
 }
 
-/// The values of a table's parameters. What is wrong with a value of the right type is said behind what cannot be read.
+/// Reads the parameters of a table. Values that cannot be read are reported first, then values of the right type that
+/// are invalid.
 fn nested(
     given: &serde_json::Value,
     parameters: &[Parameter],
     example: &str,
-    at: &Path,
+    path: &Path,
     errors: &mut Errors,
 ) -> Option<Vec<Value>> {
     let before = errors.len();
-    let mut table = Table::open(given, at, &format!("a table such as {example}"), errors)?;
+    let mut table = TableReader::open(given, path, &format!("a table such as {example}"), errors)?;
     let mut values = Vec::with_capacity(parameters.len());
     for parameter in parameters {
         let given = match parameter.required {
             Some(remedy) => table.required_value(parameter.key, remedy, errors),
             None => table.value(parameter.key),
         };
-        let read = given.and_then(|given| Key(parameter).typed(given, &Path::Key(at, parameter.key), errors));
+        let read = given.and_then(|given| Key(parameter).typed(given, &Path::Key(path, parameter.key), errors));
         values.push(read);
     }
     table.finish(errors);
     for (parameter, value) in parameters.iter().zip(&values) {
         if let Some(message) = value.as_ref().and_then(|value| Key(parameter).refusal(value)) {
-            errors.push(Path::Key(at, parameter.key), message);
+            errors.push(Path::Key(path, parameter.key), message);
         }
     }
     let or_default =
@@ -265,12 +289,12 @@ fn nested(
     (errors.len() == before).then(|| parameters.iter().zip(values).map(or_default).collect())
 }
 
-/// A real number of this unit within these bounds.
+/// Reads a real number with this unit, within these bounds.
 pub(crate) fn quantity(
     given: &serde_json::Value,
     unit: Unit,
-    (least, most): (f64, f64),
-    at: &Path,
+    (min, max): (f64, f64),
+    path: &Path,
     errors: &mut Errors,
 ) -> Option<f64> {
     let read = match (unit, given) {
@@ -278,10 +302,10 @@ pub(crate) fn quantity(
         (_, serde_json::Value::String(text)) => unit.parse(text).map_err(|error| error.to_string()),
         _ => Err(format!("{} is not {}", shown(given), unit.expected())),
     };
-    let number = read.map_err(|message| errors.push(at, message)).ok()?;
-    if !(least..=most).contains(&number) {
-        let (least, most) = (unit.show(least), unit.show(most));
-        errors.push(at, format!("{} is not from {least} to {most}", shown(given)));
+    let number = read.map_err(|message| errors.push(path, message)).ok()?;
+    if !(min..=max).contains(&number) {
+        let (least, most) = (unit.show(min), unit.show(max));
+        errors.push(path, format!("{} is not from {least} to {most}", shown(given)));
         return None;
     }
     Some(number)
@@ -291,12 +315,12 @@ fn rows(
     given: &serde_json::Value,
     columns: &[&str],
     example: &str,
-    at: &Path,
+    path: &Path,
     errors: &mut Errors,
 ) -> Option<Vec<Vec<f64>>> {
     let form = || format!("a list of rows [{}], such as {example}", columns.join(", "));
     let Some(rows) = given.as_array().filter(|rows| !rows.is_empty()) else {
-        errors.push(at, format!("{} is not {}", shown(given), form()));
+        errors.push(path, format!("{} is not {}", shown(given), form()));
         return None;
     };
     let row = |row: &serde_json::Value| -> Option<Vec<f64>> {
@@ -308,7 +332,7 @@ fn rows(
         match row(given) {
             Some(row) => read.push(row),
             None => {
-                errors.push(Path::Index(at, index), format!("{} is not a row of {}", shown(given), form()));
+                errors.push(Path::Index(path, index), format!("{} is not a row of {}", shown(given), form()));
                 return None;
             }
         }
@@ -316,13 +340,13 @@ fn rows(
     Some(read)
 }
 
-fn packets(given: &serde_json::Value, most: usize, at: &Path, errors: &mut Errors) -> Option<Vec<u64>> {
+fn packets(given: &serde_json::Value, max: usize, path: &Path, errors: &mut Errors) -> Option<Vec<u64>> {
     let serde_json::Value::Array(items) = given else {
-        errors.push(at, format!("{} is not a list of packet numbers, such as [1000, 1003]", shown(given)));
+        errors.push(path, format!("{} is not a list of packet numbers, such as [1000, 1003]", shown(given)));
         return None;
     };
-    if items.len() > most {
-        errors.push(at, format!("{} packets are more than {most}; use rate for so many losses", items.len()));
+    if items.len() > max {
+        errors.push(path, format!("{} packets are more than {max}; use rate instead", items.len()));
         return None;
     }
     let mut read = Vec::with_capacity(items.len());
@@ -330,8 +354,9 @@ fn packets(given: &serde_json::Value, most: usize, at: &Path, errors: &mut Error
         match item.as_u64().filter(|number| *number > 0) {
             Some(number) => read.push(number),
             None => {
-                let message = format!("{} is no packet number; packets with payload are counted from 1", shown(item));
-                errors.push(Path::Index(at, index), message);
+                let message =
+                    format!("{} is not a valid packet number; packets with payload are counted from 1", shown(item));
+                errors.push(Path::Index(path, index), message);
                 return None;
             }
         }
@@ -339,12 +364,12 @@ fn packets(given: &serde_json::Value, most: usize, at: &Path, errors: &mut Error
     Some(read)
 }
 
-fn times(given: &serde_json::Value, at: &Path, errors: &mut Errors) -> Option<Vec<Duration>> {
+fn times(given: &serde_json::Value, path: &Path, errors: &mut Errors) -> Option<Vec<Duration>> {
     let serde_json::Value::Array(times) = given else {
-        errors.push(at, format!("{} is not a list of times, such as [\"2.9 s\"]", shown(given)));
+        errors.push(path, format!("{} is not a list of times, such as [\"2.9 s\"]", shown(given)));
         return None;
     };
-    let read = |(index, time)| Duration::read(time, &Path::Index(at, index), errors);
+    let read = |(index, time)| Duration::read(time, &Path::Index(path, index), errors);
     let read: Vec<Option<Duration>> = times.iter().enumerate().map(read).collect();
     read.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! The steps of a dotted path, and entries of lists by their names.
+//! Splits dotted paths into steps, and resolves entries of lists by their names.
 
 use super::{nearest, shortened};
 use serde_json::Value;
@@ -6,9 +6,10 @@ use serde_json::Value;
 /// Keys of a scenario that are lists of tables.
 const LISTS: [&str; 6] = ["links", "flows", "nodes", "media", "stations", "proxies"];
 
-/// The steps of a path such as `flows.0.tcp.mss` or `links[0].loss`. A step in quotes or in brackets may have dots in it.
+/// Returns the steps of a path such as `flows.0.tcp.mss` or `links[0].loss`. A step in quotes or in brackets may
+/// contain dots.
 pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
-    let mut found: Vec<String> = Vec::new();
+    let mut steps: Vec<String> = Vec::new();
     let mut rest = key.trim();
     loop {
         let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''));
@@ -16,11 +17,11 @@ pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
             Some(quote) => rest[1..].split_once(quote)?,
             None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
         };
-        found.push(step.trim().to_owned());
+        steps.push(step.trim().to_owned());
         rest = after.trim_start();
         while let Some(inside) = rest.strip_prefix('[') {
             let (step, after) = inside.split_once(']')?;
-            found.push(step.trim().trim_matches(['"', '\'']).to_owned());
+            steps.push(step.trim().trim_matches(['"', '\'']).to_owned());
             rest = after.trim_start();
         }
         match rest.strip_prefix('.') {
@@ -29,23 +30,24 @@ pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
             None => return None,
         }
     }
-    found.iter().all(|step| !step.is_empty()).then_some(found)
+    steps.iter().all(|step| !step.is_empty()).then_some(steps)
 }
 
-/// The steps with numbers in the place of names: `links.a->b.loss` is `links.0.loss.forward`, and `links.a-b.loss`, which
-/// is both directions, `links.0.loss`. `directed` keys may have a value for each direction.
+/// Returns the steps with indices instead of names: `links.a->b.loss` becomes `links.0.loss.forward`, and
+/// `links.a-b.loss`, which applies to both directions, becomes `links.0.loss`. `directed` are the keys that may have a
+/// value for each direction.
 pub(crate) fn resolved(tree: &Value, given: Vec<String>, directed: &[&str]) -> Result<Vec<String>, String> {
-    let mut at = Some(tree);
-    let mut found: Vec<String> = Vec::with_capacity(given.len() + 1);
+    let mut node = Some(tree);
+    let mut path: Vec<String> = Vec::with_capacity(given.len() + 1);
     let mut side = None;
     for (depth, step) in given.iter().enumerate() {
         let is_name = step.parse::<usize>().is_err();
-        match at {
+        match node {
             Some(Value::Array(items)) if is_name => {
-                let entry = entry(items, step, &found.join("."))?;
+                let entry = entry(items, step, &path.join("."))?;
                 side = entry.side;
-                found.push(entry.index.to_string());
-                at = items.get(entry.index);
+                path.push(entry.index.to_string());
+                node = items.get(entry.index);
                 continue;
             }
             None | Some(Value::Null) if depth == 1 && is_name && LISTS.contains(&given[0].as_str()) => {
@@ -53,54 +55,56 @@ pub(crate) fn resolved(tree: &Value, given: Vec<String>, directed: &[&str]) -> R
             }
             _ => {}
         }
-        found.push(step.clone());
-        at = at.and_then(|value| value.get(step)).or_else(|| at?.get(step.parse::<usize>().ok()?));
+        path.push(step.clone());
+        node = node.and_then(|value| value.get(step)).or_else(|| node?.get(step.parse::<usize>().ok()?));
         if let Some(direction) = side.take().filter(|_| directed.contains(&step.as_str())) {
             let is_given = given.get(depth + 1).is_some_and(|next| matches!(next.as_str(), "forward" | "backward"));
             if !is_given {
-                found.push(direction.to_owned());
-                at = at.and_then(|value| value.get(direction).or(Some(value)));
+                path.push(direction.to_owned());
+                node = node.and_then(|value| value.get(direction).or(Some(value)));
             }
         }
     }
-    Ok(found)
+    Ok(path)
 }
 
-/// The message for a name in a list that the scenario does not have.
+/// Returns the message for a name in a list that is missing in the scenario.
 fn absent(tree: &Value, list: &str, name: &str) -> String {
     let name = shortened(name);
     match tree.get("topology").and_then(|topology| topology.get("kind")).and_then(Value::as_str) {
         Some(kind) if list != "proxies" => {
             format!(
-                "there is no {list}, so none is named {name:?}: the topology {kind:?} makes its own; change the keys of topology"
+                "there is no {list}, so none is named {name:?}: the topology {kind:?} generates them; change the keys \
+                 of topology"
             )
         }
-        _ => format!("there is no {list}, so none is named {name:?}; write the whole list, as {list} = [{{ … }}]"),
+        _ => format!("there is no {list}, so none is named {name:?}; write the complete list, as {list} = [{{ … }}]"),
     }
 }
 
-/// An entry of a list, and the direction that its name tells.
-struct Entry {
+/// Index of an entry in a list, and the link direction that its name refers to, if any.
+struct ListEntry {
     index: usize,
     side: Option<&'static str>,
 }
 
-/// The entry that has this name; of a link also the nodes that it joins, `a-b`, or one of its directions, `a->b`.
-fn entry(items: &[Value], name: &str, list: &str) -> Result<Entry, String> {
-    let named: Vec<(String, Entry)> =
+/// Returns the entry with this name. A link may also be given by the nodes that it connects, `a-b`, or as one of its
+/// directions, `a->b`.
+fn entry(items: &[Value], name: &str, list: &str) -> Result<ListEntry, String> {
+    let named: Vec<(String, ListEntry)> =
         items.iter().enumerate().flat_map(|(index, item)| names(items, index, item)).collect();
     let mut matching = named.iter().filter(|(own, _)| own == name).map(|(_, entry)| entry);
     match (matching.next(), matching.next()) {
-        (Some(one), None) => return Ok(Entry { ..*one }),
+        (Some(one), None) => return Ok(ListEntry { ..*one }),
         (Some(one), Some(other)) => {
             let (one, other) = (one.index, other.index);
-            return Err(format!("{name:?} is the name of {list}.{one} and of {list}.{other}; write the number"));
+            return Err(format!("{name:?} is the name of {list}.{one} and of {list}.{other}; write the index"));
         }
         (None, _) => {}
     }
     let shown = shortened(name);
     if items.is_empty() {
-        return Err(format!("{shown:?} is not there: {list} is empty"));
+        return Err(format!("{shown:?} does not exist: {list} is empty"));
     }
     let mut message = format!("{shown:?} is not an entry of {list}, which has 0 to {}", items.len() - 1);
     let candidates: Vec<&str> = named.iter().map(|(own, _)| own.as_str()).collect();
@@ -114,9 +118,9 @@ fn entry(items: &[Value], name: &str, list: &str) -> Result<Entry, String> {
     Err(message)
 }
 
-/// The names of an entry.
-fn names(items: &[Value], index: usize, item: &Value) -> Vec<(String, Entry)> {
-    let whole = |name: String| (name, Entry { index, side: None });
+/// Returns all names of an entry.
+fn names(items: &[Value], index: usize, item: &Value) -> Vec<(String, ListEntry)> {
+    let whole = |name: String| (name, ListEntry { index, side: None });
     let text = |key| item.get(key).and_then(Value::as_str);
     if let Some(name) = text("name").or_else(|| text("node")) {
         return vec![whole(name.to_owned())];
@@ -134,8 +138,8 @@ fn names(items: &[Value], index: usize, item: &Value) -> Vec<(String, Entry)> {
     let ends: Option<&[Value]> = item.get("between").and_then(Value::as_array).map(Vec::as_slice);
     let Some([Value::String(a), Value::String(b)]) = ends else { return Vec::new() };
     vec![
-        (format!("{a}->{b}"), Entry { index, side: Some("forward") }),
-        (format!("{b}->{a}"), Entry { index, side: Some("backward") }),
+        (format!("{a}->{b}"), ListEntry { index, side: Some("forward") }),
+        (format!("{b}->{a}"), ListEntry { index, side: Some("backward") }),
         whole(format!("{a}-{b}")),
         whole(format!("{b}-{a}")),
     ]
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn quotes_and_brackets_hold_a_step_together() {
-        let of = |key: &str| steps(key).map(|steps| steps.join("|"));
+        let joined = |key: &str| steps(key).map(|steps| steps.join("|"));
         for (key, expected) in [
             ("flows.0.tcp.mss", "flows|0|tcp|mss"),
             ("links[1].loss", "links|1|loss"),
@@ -157,10 +161,10 @@ mod tests {
             ("links.\"10.0.0.1->b\".loss", "links|10.0.0.1->b|loss"),
             ("links[10.0.0.1->b].loss", "links|10.0.0.1->b|loss"),
         ] {
-            assert_eq!(of(key).as_deref(), Some(expected), "{key}");
+            assert_eq!(joined(key).as_deref(), Some(expected), "{key}");
         }
         for key in ["", ".", "a.", "a..b", "a[0", "a[0]b", "a[].b", "\"a"] {
-            assert_eq!(of(key), None, "{key}");
+            assert_eq!(joined(key), None, "{key}");
         }
     }
 
@@ -196,12 +200,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_or_two_is_refused() {
+    fn an_unknown_or_ambiguous_name_is_rejected() {
         for (key, part) in [
-            ("links.b-c.loss", "\"b-c\" is the name of links.1 and of links.2; write the number"),
+            ("links.b-c.loss", "\"b-c\" is the name of links.1 and of links.2; write the index"),
             ("links.a->bb.loss", "did you mean \"a->b\"?"),
             ("flows.mail.start", "which has 0 to 2, with the names a->c, a->c #2, web"),
-            ("nodes.uav1.at", "there is no nodes, so none is named \"uav1\"; write the whole list"),
+            ("nodes.uav1.at", "there is no nodes, so none is named \"uav1\"; write the complete list"),
         ] {
             let error = of(key).unwrap_err();
             assert!(error.contains(part), "{key}: {error}");

@@ -1,4 +1,4 @@
-//! From text to a tree of plain values, in TOML and in JSON.
+//! Parses TOML and JSON text to a tree of plain values.
 
 use super::{Errors, Path, shortened};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
@@ -6,9 +6,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// The tree of a TOML text.
+/// Returns the tree of a TOML text.
 pub(crate) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
-    // Straight to the tree, which takes half the time. What cannot stand in one is told with its place below.
+    // Parses straight to the tree, which takes half the time. Values that a tree cannot hold are reported with their
+    // path below.
     if let Ok(Unique(tree)) = toml::from_str(text) {
         return Some(tree);
     }
@@ -22,7 +23,7 @@ pub(crate) fn toml_tree(text: &str, errors: &mut Errors) -> Option<Value> {
     }
 }
 
-/// The tree of a JSON text.
+/// Returns the tree of a JSON text.
 pub(crate) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
     match serde_json::from_str(text) {
         Ok(Unique(tree)) => Some(tree),
@@ -36,10 +37,11 @@ pub(crate) fn json_tree(text: &str, errors: &mut Errors) -> Option<Value> {
     }
 }
 
-/// The only key of the table as which `toml` hands over a date.
+/// The only key of the table that `toml` uses to represent a date.
 const DATE: &str = "$__toml_private_datetime";
 
-/// A value of JSON or TOML that a tree can hold: numbers are finite, there are no dates, and no table names a key twice.
+/// A JSON or TOML value that is valid in a tree: numbers are finite, there are no dates, and the keys of a table are
+/// unique.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -87,7 +89,7 @@ impl<'de> Deserialize<'de> for Unique {
                         return Err(A::Error::custom("a date"));
                     }
                     if entries.contains_key(&key) {
-                        let message = format_args!("the key {:?} is there twice; keep one", shortened(&key));
+                        let message = format_args!("the key {:?} is duplicated; remove one", shortened(&key));
                         return Err(A::Error::custom(message));
                     }
                     let Unique(value) = given.next_value()?;
@@ -111,34 +113,34 @@ fn one_line(message: &str) -> String {
     message.lines().collect::<Vec<_>>().join("; ")
 }
 
-/// Refuses TOML's dates and non-finite numbers, which have no place in a scenario.
-pub(crate) fn plain(value: toml::Value, at: &Path, errors: &mut Errors) -> Value {
+/// Rejects TOML's dates and non-finite numbers, which a scenario cannot contain.
+pub(crate) fn plain(value: toml::Value, path: &Path, errors: &mut Errors) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),
         toml::Value::Integer(number) => Value::Number(number.into()),
         toml::Value::Boolean(yes) => Value::Bool(yes),
         toml::Value::Float(number) => Number::from_f64(number).map_or_else(
             || {
-                errors.push(at, format!("{number} is not a finite number; write one such as 1e-4"));
+                errors.push(path, format!("{number} is not a finite number; write one such as 1e-4"));
                 Value::Null
             },
             Value::Number,
         ),
         toml::Value::Datetime(date) => {
             errors.push(
-                at,
-                format!("{date} is a date, which a scenario has no use for; times are texts such as \"300 ms\""),
+                path,
+                format!("{date} is a date, which scenarios do not use; write times as texts such as \"300 ms\""),
             );
             Value::Null
         }
         toml::Value::Array(items) => {
             let items = items.into_iter().enumerate();
-            Value::Array(items.map(|(index, item)| plain(item, &Path::Index(at, index), errors)).collect())
+            Value::Array(items.map(|(index, item)| plain(item, &Path::Index(path, index), errors)).collect())
         }
         toml::Value::Table(table) => {
             let mut entries = Map::new();
             for (key, value) in table {
-                let value = plain(value, &Path::Key(at, &key), errors);
+                let value = plain(value, &Path::Key(path, &key), errors);
                 entries.insert(key, value);
             }
             Value::Object(entries)

@@ -1,13 +1,13 @@
-//! Changes to a tree of plain values before it is read: values of `--set`, shorthands, and the folder of files.
+//! Changes to a tree of plain values before it is read: values set with `--set`, shorthands, and paths of files.
 
 use super::steps::{resolved, steps};
 use super::text::plain;
 use super::{Errors, Path, shortened, shown};
 use serde_json::{Map, Value, json};
 
-/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; an empty text removes the key. Missing tables on the path
-/// are created. Entries of lists may be told by their names: `flows.web.transfer`, `links.a->b.loss`. `directed` keys may have a
-/// value for each direction of a link.
+/// Replaces the value at a dotted path such as `flows.0.tcp.mss`; an empty text removes the key. Creates missing tables
+/// on the path. Entries of lists may be given by name: `flows.web.transfer`, `links.a->b.loss`. `directed` are the keys
+/// that may have a value for each direction of a link.
 pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), directed: &[&str], errors: &mut Errors) {
     let value = match text.parse::<toml::Value>() {
         Ok(value) => {
@@ -32,7 +32,7 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), directed: &[
             return;
         }
     };
-    // A shorthand is resolved to the place of its value, so that it replaces the present one.
+    // A shorthand is resolved to the path of its value, so that it replaces the present one.
     let words: Vec<&str> = steps.iter().map(String::as_str).collect();
     let shorthand = match words.as_slice() {
         ["flows", _, "congestion", ..] | ["topology", "flow", "congestion", ..] => Some(2),
@@ -53,14 +53,14 @@ pub(crate) fn set(tree: &mut Value, (key, text): &(String, String), directed: &[
     }
 }
 
-/// Removes a key or an entry. A key that is not there becomes a null, which counts as absent, so that the reader refuses
-/// one that cannot be there.
+/// Removes a key or an entry. A key that does not exist is set to null, which counts as absent: the reader can then
+/// reject a key that is unknown.
 fn remove(tree: &mut Value, steps: &[&str], directed: &[&str]) -> Result<(), String> {
-    let mut at = tree;
+    let mut node = tree;
     for (depth, step) in steps.iter().enumerate() {
-        prepare(at, steps, depth, directed);
+        prepare(node, steps, depth, directed);
         let is_last = depth + 1 == steps.len();
-        at = match at {
+        node = match node {
             Value::Object(entries) if is_last || !entries.contains_key(*step) => {
                 if entries.remove(*step).is_none() {
                     entries.insert((*step).to_owned(), Value::Null);
@@ -83,13 +83,13 @@ fn remove(tree: &mut Value, steps: &[&str], directed: &[&str]) -> Result<(), Str
     Ok(())
 }
 
-/// The value at a path, created if it is missing.
+/// Returns the value at a path, which is created if it is missing.
 fn place<'a>(tree: &'a mut Value, steps: &[&str], directed: &[&str]) -> Result<&'a mut Value, String> {
-    let mut at = tree;
+    let mut node = tree;
     for (depth, step) in steps.iter().enumerate() {
         let walked = || steps[..depth].join(".");
-        prepare(at, steps, depth, directed);
-        at = match at {
+        prepare(node, steps, depth, directed);
+        node = match node {
             Value::Object(entries) => entries.entry((*step).to_owned()).or_insert(Value::Null),
             Value::Array(items) => {
                 let index = index(items, step, walked)?;
@@ -104,25 +104,25 @@ fn place<'a>(tree: &'a mut Value, steps: &[&str], directed: &[&str]) -> Result<&
             other => return Err(without_keys(other, step, &steps[..depth])),
         };
     }
-    Ok(at)
+    Ok(node)
 }
 
-/// Turns a value into the form that has the next step: one value for both directions into two, and a queue with only a
-/// limit into a table, to take a discipline.
-fn prepare(at: &mut Value, steps: &[&str], depth: usize, directed: &[&str]) {
+/// Converts a value so that it can have the next step of the path: a single value for both directions becomes one for
+/// each, and a queue that is only a limit becomes a table, so that a discipline can be added.
+fn prepare(value: &mut Value, steps: &[&str], depth: usize, directed: &[&str]) {
     let parent = depth.checked_sub(1).map_or("", |parent| steps[parent]);
     if matches!(steps[depth], "forward" | "backward") && directed.contains(&parent) {
-        split_directions(at);
-    } else if at.is_string() && is_queue_of_link(&steps[..depth]) {
-        *at = json!({ "limit": *at });
+        split_directions(value);
+    } else if value.is_string() && is_queue_of_link(&steps[..depth]) {
+        *value = json!({ "limit": *value });
     }
 }
 
-/// The number of an entry of a list.
+/// Returns the index of an entry of a list.
 fn index(items: &[Value], step: &str, walked: impl Fn() -> String) -> Result<usize, String> {
     let index = step.parse::<usize>().ok().filter(|index| *index < items.len());
     index.ok_or_else(|| match items.len() {
-        0 => format!("{step:?} is not there: {} is empty", walked()),
+        0 => format!("{step:?} does not exist: {} is empty", walked()),
         count => format!("{step:?} is not an entry of {}, which has 0 to {}", walked(), count - 1),
     })
 }
@@ -131,7 +131,7 @@ fn without_keys(value: &Value, step: &str, walked: &[&str]) -> String {
     format!("{} is {}, which has no key {step:?}; end the path there", walked.join("."), shown(value))
 }
 
-/// Whether a path leads to the queue of a link, or to that of one of its directions.
+/// Returns true if a path leads to the queue of a link or of one of its directions.
 fn is_queue_of_link(path: &[&str]) -> bool {
     let path = match path {
         [link @ .., "forward" | "backward"] => link,
@@ -140,25 +140,27 @@ fn is_queue_of_link(path: &[&str]) -> bool {
     path.last() == Some(&"queue") && path.first() != Some(&"record")
 }
 
-/// Turns one value for both directions of a link, or for the one that it names, into one each.
-fn split_directions(at: &mut Value) {
-    let is_split = at.as_object().is_some_and(|sides| sides.contains_key("forward") || sides.contains_key("backward"));
-    if is_split || at.is_null() {
+/// Converts one value for both directions of a link, or for the direction that it names, to a value for each direction.
+fn split_directions(value: &mut Value) {
+    let is_split =
+        value.as_object().is_some_and(|sides| sides.contains_key("forward") || sides.contains_key("backward"));
+    if is_split || value.is_null() {
         return;
     }
-    let only = at.as_object_mut().and_then(|table| table.remove("direction"));
-    *at = match only {
-        Some(Value::String(side)) => json!({ side: *at }),
-        _ => json!({ "forward": *at, "backward": *at }),
+    let only = value.as_object_mut().and_then(|table| table.remove("direction"));
+    *value = match only {
+        Some(Value::String(side)) => json!({ side: *value }),
+        _ => json!({ "forward": *value, "backward": *value }),
     };
 }
 
-/// Whether a change is to flows, which may be told by their names.
+/// Returns true if a change applies to flows, which may be given by name.
 pub(crate) fn is_of_flows(key: &str) -> bool {
     matches!(steps(key).as_deref(), Some([first, ..]) if first == "flows" || first == "topology")
 }
 
-/// Moves `congestion` of flows into their `tcp` table, unless both are given: for changes, which name one place.
+/// Moves `congestion` of flows into their `tcp` table, unless both are given, so that changes have a single path for
+/// it.
 pub(crate) fn expand_shorthands(tree: &mut Value) {
     let move_in = |flow: &mut Value| {
         let Value::Object(entries) = flow else { return };
@@ -179,13 +181,13 @@ pub(crate) fn expand_shorthands(tree: &mut Value) {
     }
 }
 
-/// The keys of a scenario that contain links.
+/// Keys of a scenario whose values contain links.
 const LISTS: [&str; 3] = ["links", "nodes", "topology"];
 
-/// The keys of a generator for links beside its own.
+/// Keys of a topology that contain links, in addition to its own link.
 const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
 
-/// Resolves the paths of traces and of algorithms relative to `folder`, the scenario's own.
+/// Resolves the paths of traces and of algorithm files relative to `folder`, the directory of the scenario.
 pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
         return;
@@ -210,12 +212,12 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     }
 }
 
-/// The keys below which a table may name an algorithm in a file.
+/// Keys whose tables may refer to an algorithm in a file.
 const OF_ALGORITHMS: [&str; 4] = ["congestion", "queue", "traffic", "routing"];
 
-/// Those of `plugin` and `python` in tables below such a key, also where a direction is between.
-fn resolve_algorithms(at: &mut Value, folder: &str, is_algorithm: bool) {
-    match at {
+/// Resolves the paths of `plugin` and `python` in the table at such a key, with or without a direction in between.
+fn resolve_algorithms(node: &mut Value, folder: &str, is_algorithm: bool) {
+    match node {
         Value::Object(entries) => {
             for (key, value) in entries {
                 match value {

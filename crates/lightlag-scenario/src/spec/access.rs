@@ -1,13 +1,13 @@
-//! Links at the edge of a generated network, and counts of its parts.
+//! Access links of a generated network, and counts of its parts.
 
 use super::{Line, LinkSide, Propagation};
-use crate::read::{Errors, FASTEST, Path, Table, shown};
+use crate::read::{Errors, FASTEST, Path, TableReader, shown};
 use lightlag_core::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The links at the edge of a dumbbell.
+/// Access links of a dumbbell.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(transform = rate_and_delay_have_defaults)]
 pub struct Access {
@@ -16,66 +16,77 @@ pub struct Access {
     pub line: Line,
 }
 
-/// Ten times the faster direction of the bottleneck, and 1 ms.
+/// Returns the default of access links: ten times the rate of the faster direction of the bottleneck, and 1 ms.
 fn default_access(bottleneck: &Line) -> Line {
     let fastest = bottleneck.forward.rate.max(bottleneck.backward.rate);
     let rate = Rate::from_bps(fastest.as_bps() * 10).map_or(FASTEST, |rate| rate.min(FASTEST));
     Line::both(LinkSide::plain(rate, Propagation(Duration::from_millis(1))))
 }
 
-/// A required count from 1 to `most`.
-pub(crate) fn many(table: &mut Table, at: &Path, key: &'static str, most: u64, errors: &mut Errors) -> Option<u64> {
-    let value = table.required_value(key, "write a whole number, at least 1", errors)?;
-    whole(value, &Path::Key(at, key), most, errors)
-}
-
-/// A count from 1 to `most`, by default 1.
-pub(crate) fn optional_many(
-    table: &mut Table,
-    at: &Path,
+/// Reads a required integer from 1 to `max`.
+pub(crate) fn many(
+    table: &mut TableReader,
+    path: &Path,
     key: &'static str,
-    most: u64,
+    max: u64,
     errors: &mut Errors,
 ) -> Option<u64> {
-    table.value(key).map_or(Some(1), |value| whole(value, &Path::Key(at, key), most, errors))
+    let value = table.required_value(key, "write a whole number, at least 1", errors)?;
+    whole(value, &Path::Key(path, key), max, errors)
 }
 
-fn whole(value: &Value, at: &Path, most: u64, errors: &mut Errors) -> Option<u64> {
-    let number = value.as_u64().filter(|number| (1..=most).contains(number));
+/// Reads an optional integer from 1 to `max`; the default is 1.
+pub(crate) fn optional_many(
+    table: &mut TableReader,
+    path: &Path,
+    key: &'static str,
+    max: u64,
+    errors: &mut Errors,
+) -> Option<u64> {
+    table.value(key).map_or(Some(1), |value| whole(value, &Path::Key(path, key), max, errors))
+}
+
+fn whole(value: &Value, path: &Path, max: u64, errors: &mut Errors) -> Option<u64> {
+    let number = value.as_u64().filter(|number| (1..=max).contains(number));
     if number.is_none() {
-        errors.push(at, format!("{} is not a whole number from 1 to {most}", shown(value)));
+        errors.push(path, format!("{} is not a whole number from 1 to {max}", shown(value)));
     }
     number
 }
 
-/// A line in a table of its own.
-pub(crate) fn line_of(value: &Value, at: &Path, errors: &mut Errors) -> Option<Line> {
-    let mut table = Table::open(value, at, "a table with rate, delay and queue", errors)?;
+/// Reads the properties of a link (rate, delay, queue, ...) from a table of its own.
+pub(crate) fn line_of(value: &Value, path: &Path, errors: &mut Errors) -> Option<Line> {
+    let mut table = TableReader::open(value, path, "a table with rate, delay and queue", errors)?;
     let line = Line::read_from(&mut table, errors);
     table.finish(errors);
     line
 }
 
-/// The access links: what is not given comes from the default.
-pub(crate) fn access(table: &mut Table, at: &Path, bottleneck: Option<&Line>, errors: &mut Errors) -> Option<Line> {
+/// Returns the access links. Properties that are not given have the defaults.
+pub(crate) fn access(
+    table: &mut TableReader,
+    path: &Path,
+    bottleneck: Option<&Line>,
+    errors: &mut Errors,
+) -> Option<Line> {
     let default = bottleneck.map(default_access);
     let Some(value) = table.value("access") else { return default };
     let default = default.and_then(|line| serde_json::to_value(line).ok());
-    access_at(value, &Path::Key(at, "access"), default, errors)
+    access_at(value, &Path::Key(path, "access"), default, errors)
 }
 
-/// Links at the edge; what is not given comes from the default, if that is known.
-pub(crate) fn access_at(value: &Value, at: &Path, default: Option<Value>, errors: &mut Errors) -> Option<Line> {
+/// Reads the access links from a table. Properties that are not given have the defaults, if these are known.
+pub(crate) fn access_at(value: &Value, path: &Path, default: Option<Value>, errors: &mut Errors) -> Option<Line> {
     let Value::Object(given) = value else {
-        errors.push(at, format!("{} is not a table with rate, delay and queue", shown(value)));
+        errors.push(path, format!("{} is not a table with rate, delay and queue", shown(value)));
         return None;
     };
     let mut whole = given.clone();
     if let Some(Value::Object(default)) = default {
         for (key, value) in default {
-            let place = whole.entry(key).or_insert(Value::Null);
-            if place.is_null() {
-                *place = value;
+            let slot = whole.entry(key).or_insert(Value::Null);
+            if slot.is_null() {
+                *slot = value;
             }
         }
     } else {
@@ -84,10 +95,10 @@ pub(crate) fn access_at(value: &Value, at: &Path, default: Option<Value>, errors
             whole.entry(key).or_insert_with(|| stand_in.into());
         }
     }
-    line_of(&Value::Object(whole), at, errors)
+    line_of(&Value::Object(whole), path, errors)
 }
 
-/// In the file, `access` may leave out its rate and its delay.
+/// Makes the rate and the delay of `access` optional in the schema.
 fn rate_and_delay_have_defaults(schema: &mut schemars::Schema) {
     schema.remove("required");
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));

@@ -1,38 +1,38 @@
-//! Captures of a run, and the addresses that they show.
+//! Settings of packet captures, and the IP version that they show.
 
-use crate::read::{Errors, FromValue, Path, Table, leaf};
+use crate::read::{Errors, FromValue, Path, TableReader, leaf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Packets as pcapng files, one for each place.
+/// Packet captures as pcapng files, one for each node, link direction or radio.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Pcap {
-    /// Nodes, link directions as "from->to", and radios as "node@medium". A node brings its radios. Left out: both ends of
-    /// every flow that is captured.
+    /// Nodes, link directions as "from->to", and radios as "node@medium"; a node includes its radios. By default both
+    /// endpoints of every captured flow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<String>,
-    /// Names of the flows to capture. Left out: all.
+    /// Names of the flows to capture; by default all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<String>,
-    /// Comments at packets: the state of the sender, and why a packet was dropped.
+    /// Whether packets have comments: the state of the sender, and the cause of a drop.
     pub comments: bool,
 }
 
-/// The version of IP.
+/// Version of IP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IpVersion {
-    /// Headers of 20 bytes.
+    /// IPv4: headers of 20 bytes.
     #[default]
     V4,
-    /// Headers of 40 bytes. Segments stay as long as `mss` says: 1,440 bytes fit packets of 1,500.
+    /// IPv6: headers of 40 bytes. The segment size `mss` does not change: 1,440 bytes fit in packets of 1,500.
     V6,
 }
 
 impl IpVersion {
-    /// Bytes of a header without options (RFC 791 §3.1) or extension headers (RFC 8200 §3).
+    /// Returns the size of a header in bytes, without options (RFC 791 §3.1) or extension headers (RFC 8200 §3).
     pub const fn header(self) -> u32 {
         match self {
             Self::V4 => 20,
@@ -46,8 +46,9 @@ impl IpVersion {
 }
 
 impl FromValue for Pcap {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table such as { at = [\"a\", \"a->b\"], comments = true }", errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table =
+            TableReader::open(value, path, "a table such as { at = [\"a\", \"a->b\"], comments = true }", errors)?;
         let pcap = Self {
             at: table.optional("at", errors).unwrap_or_default(),
             flows: table.optional("flows", errors).unwrap_or_default(),
@@ -59,7 +60,7 @@ impl FromValue for Pcap {
 }
 
 impl FromValue for IpVersion {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        leaf(value, at, errors)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }

@@ -2,12 +2,12 @@
 
 use super::model::Chosen;
 use super::{Model, settings};
-use crate::read::{Errors, FromOutside, FromValue, Path, Table, described, not_one_of, quantity, shown};
+use crate::read::{Errors, FromOutside, FromValue, Path, TableReader, described, not_one_of, quantity, shown};
 use lightlag_core::params::Described;
 use lightlag_core::{Rate, Unit};
-use lightlag_orbit::own_ways::{Maker, OUTSIDE, Own};
+use lightlag_orbit::satellite_routing::{CUSTOM, CustomSatelliteRouter, SatelliteRouterFactory};
 use lightlag_orbit::shell::Motion;
-use lightlag_orbit::{Handover, Rules, Selection, Utc};
+use lightlag_orbit::{Handover, PathRules, Selection, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -17,58 +17,58 @@ mod line;
 mod shell;
 mod station;
 
-use line::Place;
-pub use line::SkyLine;
+pub use line::SatelliteLink;
+use line::TransmitterEnds;
 pub use shell::ShellSpec;
-pub use station::StationSpec;
+pub use station::GroundStationSpec;
 
-/// Satellites, and how stations on the ground use them.
+/// Satellites, and the rules by which ground stations use them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Constellation {
-    /// The time at which the run starts.
+    /// Date and time of the start of the run.
     pub start: Utc,
     /// Generated shells.
     pub shells: Vec<ShellSpec>,
-    /// A file of orbital elements, beside or instead of shells.
+    /// File of orbital elements, in addition to shells or instead of them.
     pub file: Option<String>,
-    /// The links between satellites.
+    /// Pattern of the links between satellites.
     pub isls: Grid,
-    /// Degrees of latitude beyond which links between planes are off.
+    /// Maximum latitude, in degrees, of active links between planes.
     pub polar_limit: f64,
-    /// Degrees above the horizon from which on a station uses a satellite.
+    /// Minimum elevation, in degrees, of a satellite that a station can use.
     pub elevation: f64,
-    /// The limit of what a station uses.
-    pub visibility: Sight,
-    /// Links between satellites.
-    pub isl: SkyLine,
-    /// The transmitter of a station.
-    pub uplink: SkyLine,
-    /// The transmitter of a satellite to the ground.
-    pub downlink: SkyLine,
-    /// The satellites that a station uses.
+    /// Rule that limits which satellites a station can use.
+    pub visibility: VisibilityLimit,
+    /// Properties of links between satellites.
+    pub isl: SatelliteLink,
+    /// Transmitter of a station.
+    pub uplink: SatelliteLink,
+    /// Transmitter of a satellite to the ground.
+    pub downlink: SatelliteLink,
+    /// Rule that selects the satellites that a station uses.
     pub selection: Model<Selection>,
-    /// Rules by which ways are chosen.
-    pub rules: Rules,
-    /// The router from outside that chooses them instead, if there is one.
-    pub routing: Option<Own>,
+    /// Rules that select the paths.
+    pub rules: PathRules,
+    /// Custom router that replaces the built-in one, if there is one.
+    pub routing: Option<CustomSatelliteRouter>,
     /// Effects of a handover.
     pub handover: Handover,
 }
 
-/// Links between satellites.
+/// Pattern of the links between satellites.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Grid {
-    /// Two in the plane and two to the planes beside it.
+    /// Each satellite has two links within its plane, and two to the adjacent planes.
     #[default]
     Plus,
-    /// None: a packet goes up to a satellite and down again.
+    /// No links: a packet goes up to a satellite and down again.
     None,
-    /// Those between these, by name.
+    /// Links between these pairs of satellites, given by name.
     Pairs(Vec<[String; 2]>),
 }
 
 impl Grid {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let what = "\"grid\", \"none\", or a list of pairs of satellites such as [[\"sat-1-1\", \"sat-1-2\"]]";
         match value {
             Value::String(text) if text == "grid" => Some(Self::Plus),
@@ -80,7 +80,7 @@ impl Grid {
                     let names = names.and_then(|[a, b]| Some([a.as_str()?.to_owned(), b.as_str()?.to_owned()]));
                     if names.is_none() {
                         errors.push(
-                            Path::Index(at, index),
+                            Path::Index(path, index),
                             format!("{} is not a pair of names of satellites", shown(pair)),
                         );
                     }
@@ -90,7 +90,7 @@ impl Grid {
                 (errors.len() == before).then_some(Self::Pairs(pairs))
             }
             other => {
-                errors.push(at, format!("{} is not {what}", shown(other)));
+                errors.push(path, format!("{} is not {what}", shown(other)));
                 None
             }
         }
@@ -105,31 +105,31 @@ impl Grid {
     }
 }
 
-/// The limit of what a station uses.
+/// Limit on the satellites that a station can use.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum Sight {
-    /// By the true angle above the horizon.
+pub enum VisibilityLimit {
+    /// Satellites above the minimum elevation.
     #[default]
     Elevation,
-    /// By the distance that the elevation would give on a flat Earth, as in Hypatia.
+    /// Satellites up to the slant range at the minimum elevation, computed for a flat Earth, as in Hypatia.
     Slant,
-    /// By this distance, metres; then the elevation does not count.
+    /// Satellites up to this slant range in metres, whatever the elevation.
     Within(f64),
 }
 
-impl Sight {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+impl VisibilityLimit {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         if !value.is_object() {
-            return word(value, "a rule of visibility", &SIGHTS, at, errors);
+            return word(value, "a visibility rule", &SIGHTS, path, errors);
         }
-        let mut table = Table::open(value, at, "a table such as { slant = \"1260 km\" }", errors)?;
+        let mut table = TableReader::open(value, path, "a table such as { slant = \"1260 km\" }", errors)?;
         let slant = table.value("slant").cloned();
         table.finish(errors);
         let Some(slant) = slant else {
-            errors.push(at, "has no distance; write { slant = \"1260 km\" }");
+            errors.push(path, "has no distance; write { slant = \"1260 km\" }");
             return None;
         };
-        quantity(&slant, Unit::Metre, SLANTS, &Path::Key(at, "slant"), errors).map(Self::Within)
+        quantity(&slant, Unit::Metre, SLANTS, &Path::Key(path, "slant"), errors).map(Self::Within)
     }
 
     fn written(self) -> Value {
@@ -140,38 +140,45 @@ impl Sight {
     }
 }
 
-const SIGHTS: [(&str, Sight); 2] = [("elevation", Sight::Elevation), ("slant", Sight::Slant)];
-/// The distances up to which a station may use a satellite.
+const SIGHTS: [(&str, VisibilityLimit); 2] =
+    [("elevation", VisibilityLimit::Elevation), ("slant", VisibilityLimit::Slant)];
+/// Minimum and maximum of a slant range limit, in metres.
 const SLANTS: (f64, f64) = (100e3, 1e8);
 const MOTIONS: [(&str, Motion); 2] = [("sgp4", Motion::Sgp4), ("circular", Motion::Circular)];
-/// The highest rates of a preset are those of lasers and of Ka-band cells that are not shared with others.
+/// Default rate of links between satellites: the highest of any preset, for lasers.
 const ISL: Rate = Rate::from_mbps(20_000);
 const UPLINK: Rate = Rate::from_mbps(50);
 const DOWNLINK: Rate = Rate::from_mbps(500);
-/// An elevation below which the atmosphere and the ground take most signals.
+/// Default minimum elevation in degrees. Below it, the atmosphere and the ground absorb most signals.
 const ELEVATION: f64 = 25.0;
 const NO_LIMIT: f64 = 90.0;
 
-/// A word of a list.
-fn word<T: Copy>(value: &Value, what: &str, words: &[(&'static str, T)], at: &Path, errors: &mut Errors) -> Option<T> {
+/// Reads a keyword.
+fn word<T: Copy>(
+    value: &Value,
+    what: &str,
+    words: &[(&'static str, T)],
+    path: &Path,
+    errors: &mut Errors,
+) -> Option<T> {
     let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
     let Value::String(text) = value else {
-        errors.push(at, format!("{} is not {what}; write one of {}", shown(value), names.join(", ")));
+        errors.push(path, format!("{} is not {what}; write one of {}", shown(value), names.join(", ")));
         return None;
     };
-    let found = words.iter().find(|(name, _)| name == text).map(|(_, value)| *value);
-    if found.is_none() {
-        errors.push(at, not_one_of(text, what, &names));
+    let matched = words.iter().find(|(name, _)| name == text).map(|(_, value)| *value);
+    if matched.is_none() {
+        errors.push(path, not_one_of(text, what, &names));
     }
-    found
+    matched
 }
 
-fn name_of<T: PartialEq>(words: &[(&'static str, T)], of: &T) -> &'static str {
-    words.iter().find(|(_, value)| value == of).map_or("", |(name, _)| name)
+fn name_of<T: PartialEq>(words: &[(&'static str, T)], wanted: &T) -> &'static str {
+    words.iter().find(|(_, value)| value == wanted).map_or("", |(name, _)| name)
 }
 
-/// An angle of a table within bounds.
-fn angle(table: &mut Table, key: &'static str, bounds: (f64, f64), errors: &mut Errors) -> Option<f64> {
+/// Reads an angle of a table within bounds.
+fn angle(table: &mut TableReader, key: &'static str, bounds: (f64, f64), errors: &mut Errors) -> Option<f64> {
     let value = table.value(key)?;
     quantity(value, Unit::Degree, bounds, &table.path(key), errors)
 }
@@ -187,52 +194,54 @@ fn metres(number: f64) -> Value {
 impl FromValue for Constellation {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table with shells or a file", errors)?;
-        let start = table.value("start").and_then(|value| utc(value, &Path::Key(at, "start"), errors));
+        let mut table = TableReader::open(value, path, "a table with shells or a file", errors)?;
+        let start = table.value("start").and_then(|value| utc(value, &Path::Key(path, "start"), errors));
         let shells = match table.value("shells") {
             None => Vec::new(),
             Some(Value::Array(items)) => {
-                let list = Path::Key(at, "shells");
+                let list = Path::Key(path, "shells");
                 let read = |(index, item)| ShellSpec::read(item, &Path::Index(&list, index), errors);
                 items.iter().enumerate().filter_map(read).collect()
             }
             Some(other) => {
-                errors.push(Path::Key(at, "shells"), format!("{} is not a list of shells", shown(other)));
+                errors.push(Path::Key(path, "shells"), format!("{} is not a list of shells", shown(other)));
                 Vec::new()
             }
         };
         let file: Option<String> = table.optional("file", errors);
         if shells.is_empty() && file.is_none() && errors.len() == before {
             let message = "has no satellites; write shells = [{ height = \"550 km\", … }], or a file of elements";
-            errors.push(at, message);
+            errors.push(path, message);
         }
-        let isls =
-            table.value("isls").and_then(|value| Grid::read(value, &Path::Key(at, "isls"), errors)).unwrap_or_default();
+        let isls = table
+            .value("isls")
+            .and_then(|value| Grid::read(value, &Path::Key(path, "isls"), errors))
+            .unwrap_or_default();
         let visibility = table
             .value("visibility")
-            .and_then(|value| Sight::read(value, &Path::Key(at, "visibility"), errors))
+            .and_then(|value| VisibilityLimit::read(value, &Path::Key(path, "visibility"), errors))
             .unwrap_or_default();
         let polar_limit = angle(&mut table, "polar_limit", (0.0, 90.0), errors).unwrap_or(NO_LIMIT);
         let elevation = angle(&mut table, "elevation", (0.0, 89.9), errors).unwrap_or(ELEVATION);
-        let isl = SkyLine::read(&mut table, "isl", Place::Between, ISL, at, errors);
-        let uplink = SkyLine::read(&mut table, "uplink", Place::Up, UPLINK, at, errors);
-        let downlink = SkyLine::read(&mut table, "downlink", Place::Down, DOWNLINK, at, errors);
+        let isl = SatelliteLink::read(&mut table, "isl", TransmitterEnds::Between, ISL, path, errors);
+        let uplink = SatelliteLink::read(&mut table, "uplink", TransmitterEnds::Up, UPLINK, path, errors);
+        let downlink = SatelliteLink::read(&mut table, "downlink", TransmitterEnds::Down, DOWNLINK, path, errors);
         let selection = table.optional("selection", errors).unwrap_or_default();
-        let handover = handover(&mut table, at, errors);
-        let rules = settings::read(Rules::default(), &mut table, at, errors);
-        let routing = table.value("routing").and_then(|value| routing(value, &Path::Key(at, "routing"), errors));
+        let handover = handover(&mut table, path, errors);
+        let rules = settings::read(PathRules::default(), &mut table, path, errors);
+        let routing = table.value("routing").and_then(|value| routing(value, &Path::Key(path, "routing"), errors));
         for key in ["shortest", "load_penalty"] {
             if routing.is_some() && table.value(key).is_some() {
-                let message = "stands beside a router of one's own, which chooses the ways; leave it out";
-                errors.push(Path::Key(at, key), message);
+                let message = "cannot be combined with a custom router, which chooses the paths; remove it";
+                errors.push(Path::Key(path, key), message);
             }
         }
         table.finish(errors);
-        if visibility == Sight::Slant && (shells.is_empty() || elevation <= 0.0) {
-            let message = "needs the height of a shell and an elevation above 0 deg; take \"elevation\"";
-            errors.push(Path::Key(at, "visibility"), message);
+        if visibility == VisibilityLimit::Slant && (shells.is_empty() || elevation <= 0.0) {
+            let message = "needs the height of a shell and an elevation above 0 deg; use \"elevation\"";
+            errors.push(Path::Key(path, "visibility"), message);
         }
         let constellation = Self {
             start: start.unwrap_or(Utc::Y2000),
@@ -254,33 +263,34 @@ impl FromValue for Constellation {
     }
 }
 
-fn utc(value: &Value, at: &Path, errors: &mut Errors) -> Option<Utc> {
+fn utc(value: &Value, path: &Path, errors: &mut Errors) -> Option<Utc> {
     let read = value.as_str().and_then(|text| text.parse().ok());
     if read.is_none() {
-        errors.push(at, format!("{} is not a time in UTC, such as \"2026-01-01T00:00:00Z\"", shown(value)));
+        errors.push(path, format!("{} is not a time in UTC, such as \"2026-01-01T00:00:00Z\"", shown(value)));
     }
     read
 }
 
-const FROM_OUTSIDE: FromOutside<dyn Maker> =
-    FromOutside { registry: &OUTSIDE, word: "protocol", what: "a router", beside: &[] };
+const FROM_OUTSIDE: FromOutside<dyn SatelliteRouterFactory> =
+    FromOutside { registry: &CUSTOM, word: "protocol", what: "a router", beside: &[] };
 
-fn routing(value: &Value, at: &Path, errors: &mut Errors) -> Option<Own> {
-    let found = FROM_OUTSIDE.read(value, at, errors)?;
-    if found.is_none() {
-        let message = format!("{} is no router of one's own, such as {{ python = \"mine.py:Mine\" }}", shown(value));
-        errors.push(at, message);
+fn routing(value: &Value, path: &Path, errors: &mut Errors) -> Option<CustomSatelliteRouter> {
+    let router = FROM_OUTSIDE.read(value, path, errors)?;
+    if router.is_none() {
+        let message = format!("{} is not a valid custom router, such as {{ python = \"mine.py:Mine\" }}", shown(value));
+        errors.push(path, message);
     }
-    found
+    router
 }
 
-fn handover(table: &mut Table, at: &Path, errors: &mut Errors) -> Handover {
+fn handover(table: &mut TableReader, path: &Path, errors: &mut Errors) -> Handover {
     let Some(value) = table.value("handover") else { return Handover::default() };
-    let at = Path::Key(at, "handover");
-    let Some(mut table) = Table::open(value, &at, "a table such as { pause = \"20 ms\" }", errors) else {
+    let handover_path = Path::Key(path, "handover");
+    let Some(mut table) = TableReader::open(value, &handover_path, "a table such as { pause = \"20 ms\" }", errors)
+    else {
         return Handover::default();
     };
-    let handover = settings::read(Handover::default(), &mut table, &at, errors);
+    let handover = settings::read(Handover::default(), &mut table, &handover_path, errors);
     table.finish(errors);
     handover
 }
@@ -300,14 +310,14 @@ impl Serialize for Constellation {
             table.insert("polar_limit".to_owned(), degrees(self.polar_limit));
         }
         table.insert("elevation".to_owned(), degrees(self.elevation));
-        if self.visibility != Sight::default() {
+        if self.visibility != VisibilityLimit::default() {
             table.insert("visibility".to_owned(), self.visibility.written());
         }
         for (key, line) in [("isl", &self.isl), ("uplink", &self.uplink), ("downlink", &self.downlink)] {
             table.insert(key.to_owned(), line.written());
         }
         table.insert("selection".to_owned(), json!(self.selection));
-        settings::write(&self.rules, &Rules::default(), &mut table);
+        settings::write(&self.rules, &PathRules::default(), &mut table);
         if let Some(routing) = &self.routing {
             table.insert("routing".to_owned(), Value::Object(FROM_OUTSIDE.written(routing)));
         }
@@ -323,13 +333,13 @@ impl Serialize for Constellation {
 impl Chosen for Selection {
     const SCHEMA: &'static str = "Selection";
     const KEY: &'static str = "rule";
-    const WHAT: &'static str = "a rule by which a station selects satellites";
+    const WHAT: &'static str = "a selection rule";
     fn usual() -> Self {
         Self::default()
     }
 }
 
-/// The schema of an angle.
+/// Returns the schema of an angle in degrees.
 fn angle_schema(about: &str) -> Value {
     json!({ "type": "string", "description": about, "examples": ["25 deg"] })
 }
@@ -339,17 +349,17 @@ impl JsonSchema for Constellation {
         "Constellation".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let line = json!(generator.subschema_for::<SkyLine>());
+        let line = json!(generator.subschema_for::<SatelliteLink>());
         let shells = json!({
             "type": "array", "items": generator.subschema_for::<ShellSpec>(),
-            "description": "Walker shells, in the place of a file."
+            "description": "Walker shells of satellites."
         });
         let mut handover = Map::new();
         settings::properties::<Handover>(&mut handover, generator);
         let properties = json!({
-            "start": { "type": "string", "description": "UTC at the start of the run", "examples": ["2026-01-01T00:00:00Z"] },
+            "start": { "type": "string", "description": "UTC at the start of the run.", "examples": ["2026-01-01T00:00:00Z"] },
             "shells": shells,
-            "file": { "type": "string", "description": "a file of orbital elements: two-line sets, or OMM as JSON, CSV, keywords (KVN) or XML" },
+            "file": { "type": "string", "description": "A file of orbital elements, in addition to shells or instead of them: two-line sets, or OMM as JSON, CSV, keywords (KVN) or XML." },
             "isls": {
                 "anyOf": [
                     { "enum": ["grid", "none"] },
@@ -359,38 +369,45 @@ impl JsonSchema for Constellation {
                     }
                 ],
                 "default": "grid",
-                "description": "links between satellites: to the neighbours in the plane and in the planes next to it (planes and slots of a file are found in its orbits), none, or pairs of names"
+                "description": "Links between satellites: two within the plane and two to the adjacent planes (the \
+                                planes and slots of a file are derived from its orbits), none, or links between the \
+                                given pairs of names."
             },
-            "polar_limit": angle_schema("of latitude, beyond which links between planes are off"),
-            "elevation": angle_schema("above the horizon, from which on a station uses a satellite"),
+            "polar_limit": angle_schema("Maximum latitude of links between planes."),
+            "elevation": angle_schema("Minimum elevation of a usable satellite above the horizon; by default 25 deg."),
             "visibility": {
                 "anyOf": [
                     { "enum": ["elevation", "slant"] },
                     {
                         "type": "object", "properties": { "slant": {
                             "type": "string", "examples": ["1260 km"],
-                            "description": "Distance up to which a station uses a satellite; the elevation does not count then."
+                            "description": "Maximum distance of a usable satellite, instead of a minimum elevation."
                         } },
                         "required": ["slant"], "additionalProperties": false
                     }
                 ],
                 "default": "elevation",
-                "description": "elevation: a satellite is seen from that elevation on; slant: up to the distance that it has there on a flat Earth, or up to a given one"
+                "description": "Satellites that a station can use: satellites above the minimum elevation (elevation), \
+                                satellites closer than the slant range at this elevation over a flat Earth, as in \
+                                Hypatia (slant), or satellites closer than a given distance, `{ slant = \"1260 km\" }`."
             },
-            "isl": described(&line, "The transmitters between satellites."),
-            "uplink": described(&line, "The transmitters of stations."),
-            "downlink": described(&line, "The transmitters of satellites to the ground."),
-            "selection": described(generator.subschema_for::<Model<Selection>>(), "How a station selects its satellites."),
+            "isl": described(&line, "Transmitters between satellites."),
+            "uplink": described(&line, "Transmitter of each station."),
+            "downlink": described(&line, "Transmitter of each satellite to the ground."),
+            "selection": described(generator.subschema_for::<Model<Selection>>(), "Satellites that a station uses: `\"shortest\"`, the default, or a rule with its parameters, `{ rule = \"highest\", every = \"15 s\" }`."),
             "handover": {
-                "type": "object", "description": Handover::ABOUT, "properties": handover, "additionalProperties": false
+                "type": "object", "title": "Handover", "description": Handover::ABOUT, "properties": handover, "additionalProperties": false
             },
         });
         let Value::Object(mut properties) = properties else { return Schema::default() };
-        settings::properties::<Rules>(&mut properties, generator);
-        let [_, python] = FROM_OUTSIDE.forms(&json!({}));
+        settings::properties::<PathRules>(&mut properties, generator);
+        let [_, mut python] = FROM_OUTSIDE.forms(&json!({}));
+        python["description"] =
+            json!("Custom router that chooses the paths; by default packets take the shortest path.");
         properties.insert("routing".to_owned(), python);
         json_schema!({
-            "description": "satellites, the links between them and to the ground, and how stations use them",
+            "description": "Satellites, their links to each other and to the ground, and the rules by which stations \
+                            use them.",
             "type": "object", "properties": properties, "additionalProperties": false
         })
     }

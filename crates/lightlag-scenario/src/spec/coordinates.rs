@@ -1,4 +1,4 @@
-//! Places in space, and boxes.
+//! Positions in space, and boxes.
 
 use crate::read::{Errors, FromValue, Path, quantity, shown};
 use lightlag_core::Unit;
@@ -8,23 +8,23 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The longest coordinate: from the ground to beyond GEO.
+/// Maximum coordinate in metres: beyond the geostationary orbit.
 const FARTHEST: f64 = 1e8;
 
-/// A place or the lengths of a box: east, north and up.
+/// A position, or the side lengths of a box: east, north and up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Coordinates(pub Vector);
 
 impl FromValue for Coordinates {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let Some([x, y, z]) = value.as_array().and_then(|items| <&[Value; 3]>::try_from(items.as_slice()).ok()) else {
             let message =
                 format!("{} is not a list of three lengths, such as [\"400 m\", \"400 m\", \"100 m\"]", shown(value));
-            errors.push(at, message);
+            errors.push(path, message);
             return None;
         };
         let mut part =
-            |index, value| quantity(value, Unit::Metre, (-FARTHEST, FARTHEST), &Path::Index(at, index), errors);
+            |index, value| quantity(value, Unit::Metre, (-FARTHEST, FARTHEST), &Path::Index(path, index), errors);
         let (x, y, z) = (part(0, x), part(1, y), part(2, z));
         Some(Self(Vector::new(x?, y?, z?)))
     }

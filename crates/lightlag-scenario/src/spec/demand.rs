@@ -1,6 +1,6 @@
-//! Bandwidth on demand as asked for.
+//! Bandwidth on demand.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, described};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::Demand;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,49 +8,49 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::borrow::Cow;
 
-/// Bandwidth on demand, if a direction has it.
+/// Bandwidth on demand, if the direction of a link uses it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnDemand(pub Option<Terminal>);
 
-/// Rules by which a terminal asks for bandwidth.
+/// Rules for a terminal's requests for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Terminal {
-    /// From one request to the next, and so long do grants last.
+    /// Interval between requests, and lifetime of grants.
     pub frame: Duration,
-    /// From a request to the start of the frame that it is granted for.
+    /// Delay from a request to the start of the frame for which capacity is granted.
     pub latency: Duration,
     /// Rate that is assigned without a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<Rate>,
-    /// Rate that is assigned without a request where there is room.
+    /// Rate that is assigned without a request if capacity is free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<Rate>,
-    /// The most that is assigned in all; the rate of the link, if nothing is said.
+    /// Maximum rate that is assigned in total; by default the rate of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub most: Option<Rate>,
+    pub max_rate: Option<Rate>,
 }
 
-/// A frame of DVB-RCS.
+/// Duration of a DVB-RCS frame.
 const FRAME: Duration = Duration::from_micros(26_500);
-/// Shorter frames are slips, and take long to simulate.
+/// Minimum duration of a frame. Shorter ones are unrealistic and slow to simulate.
 const SHORTEST: Duration = Duration::from_micros(100);
 
 impl OnDemand {
-    /// The demand of a link of this rate.
+    /// Returns the bandwidth on demand for a link of this rate.
     pub(crate) fn demand(self, rate: Rate) -> Option<Demand> {
-        let Terminal { frame, latency, constant, free, most } = self.0?;
-        Some(Demand { frame, latency, constant, free, most: most.unwrap_or(rate) })
+        let Terminal { frame, latency, constant, free, max_rate } = self.0?;
+        Some(Demand { frame, latency, constant, free, most: max_rate.unwrap_or(rate) })
     }
 
-    /// Refuses assignments that a link of this rate cannot carry.
-    pub(crate) fn check(self, rate: Rate, at: &Path, errors: &mut Errors) {
-        let Some(Terminal { constant, most, .. }) = self.0 else { return };
-        if let Some(most) = most.filter(|most| *most > rate) {
-            let message = format!("{most} is above the rate of the link, {rate}; assign at most that");
-            errors.push(Path::Key(at, "most"), message);
-        } else if let Some(constant) = constant.filter(|constant| *constant > most.unwrap_or(rate)) {
-            let most = most.unwrap_or(rate);
-            errors.push(Path::Key(at, "constant"), format!("{constant} is above the {most} that are assigned in all"));
+    /// Rejects assignments that a link of this rate cannot carry.
+    pub(crate) fn check(self, rate: Rate, path: &Path, errors: &mut Errors) {
+        let Some(Terminal { constant, max_rate, .. }) = self.0 else { return };
+        if let Some(max_rate) = max_rate.filter(|max_rate| *max_rate > rate) {
+            let message = format!("{max_rate} is above the rate of the link, {rate}; reduce it");
+            errors.push(Path::Key(path, "max_rate"), message);
+        } else if let Some(constant) = constant.filter(|constant| *constant > max_rate.unwrap_or(rate)) {
+            let max_rate = max_rate.unwrap_or(rate);
+            errors.push(Path::Key(path, "constant"), format!("{constant} is above max_rate, {max_rate}"));
         }
     }
 }
@@ -58,21 +58,24 @@ impl OnDemand {
 impl FromValue for OnDemand {
     const IS_TABLE: bool = true;
 
-    fn read(value: &serde_json::Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &serde_json::Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let mut table =
-            Table::open(value, at, "a table such as { latency = \"560 ms\", frame = \"26.5 ms\" }", errors)?;
+            TableReader::open(value, path, "a table such as { latency = \"560 ms\", frame = \"26.5 ms\" }", errors)?;
         let frame = table.optional("frame", errors).unwrap_or(FRAME);
         if frame < SHORTEST {
-            errors.push(Path::Key(at, "frame"), format!("{frame} is below {SHORTEST}, the shortest frame"));
+            errors.push(
+                Path::Key(path, "frame"),
+                format!("{frame} is below {SHORTEST}, the minimum duration of a frame"),
+            );
         }
-        let remedy = "say how long a request takes to be granted, such as \"560 ms\"";
+        let remedy = "specify the time from a request to its grant, such as \"560 ms\"";
         let latency = table.required("latency", remedy, errors);
         let constant = table.optional("constant", errors);
         let free = table.optional("free", errors);
-        let most = table.optional("most", errors);
+        let max_rate = table.optional("max_rate", errors);
         table.finish(errors);
-        let requests = Terminal { frame, latency: latency?, constant, free, most };
+        let requests = Terminal { frame, latency: latency?, constant, free, max_rate };
         (errors.len() == before).then_some(Self(Some(requests)))
     }
 }
@@ -99,17 +102,17 @@ impl JsonSchema for OnDemand {
             "type": "object",
             "properties": {
                 "frame": described(&time, "Time between two requests."),
-                "latency": described(&time, "Time from a request to the capacity that it is granted."),
+                "latency": described(&time, "Time from a request to the granted capacity."),
                 "constant": described(&rate, "Capacity that needs no request."),
-                "free": described(&rate, "Capacity that comes without a request while others leave it."),
-                "most": described(&rate, "The largest rate that is granted; by default that of the link.")
+                "free": described(&rate, "Capacity assigned without a request while other terminals do not use it."),
+                "max_rate": described(&rate, "Maximum rate that is granted; by default the rate of the link.")
             },
             "required": ["latency"],
             "additionalProperties": false
         });
         json_schema!({
-            "description": "a terminal that asks each frame for what waits and sends what it is granted a latency later; \
-                            a constant and a free assignment need no request",
+            "description": "a terminal that requests capacity for its queued data in each frame and uses the granted \
+                            capacity one latency later; constant and free assignments need no request",
             "anyOf": [table, { "type": "null" }]
         })
     }

@@ -1,6 +1,6 @@
-//! Reordering and duplication on a link, as asked for.
+//! Reordering and duplication on a link.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, described, probability, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described, probability, shown};
 use lightlag_core::{Duration, Probability};
 use lightlag_net::Reordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,17 +8,17 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Packets that are held back: each with a probability, by an extra delay from `least` to `most`. Or none, but later ones
-/// may overtake where the delay changes.
+/// Reordering on a link: each packet has a probability of an extra delay from `least` to `most`. Without it, later
+/// packets may still overtake when the delay of the link decreases, if `overtakes` is set.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reorder {
-    /// Probability that a packet is held back.
+    /// Probability that a packet is delayed.
     pub probability: Probability,
-    /// The least extra delay.
+    /// Minimum extra delay.
     pub least: Duration,
-    /// The largest extra delay.
+    /// Maximum extra delay.
     pub most: Duration,
-    /// Whether packets overtake where the delay becomes shorter.
+    /// Whether packets may overtake when the delay of the link decreases.
     pub overtakes: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Reorder {
 pub struct Duplication(pub Probability);
 
 impl Reorder {
-    /// The disturbance of a link, if it has any.
+    /// Returns the reordering of a link, if it has any.
     pub(crate) fn reordering(self) -> Option<Reordering> {
         let Self { probability, least, most, .. } = self;
         (probability != Probability::ZERO && !most.is_zero()).then_some(Reordering { probability, least, most })
@@ -37,42 +37,43 @@ impl Reorder {
 impl FromValue for Reorder {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         if let Value::Bool(overtakes) = *value {
             return Some(Self { overtakes, ..Self::default() });
         }
         let what = "a table such as { probability = 0.01, delay = \"5 ms\" }, or true";
-        let mut table = Table::open(value, at, what, errors)?;
-        let probability = table.required("probability", "say how likely a packet is held back, such as 0.01", errors);
-        let remedy = "say for how long a packet is held back, such as \"5 ms\" or [\"1 ms\", \"10 ms\"]";
+        let mut table = TableReader::open(value, path, what, errors)?;
+        let probability =
+            table.required("probability", "specify the probability that a packet is delayed, such as 0.01", errors);
+        let remedy = "specify the extra delay of a packet, such as \"5 ms\" or [\"1 ms\", \"10 ms\"]";
         let delay = table.required("delay", remedy, errors);
         let overtakes = table.optional("overtakes", errors).unwrap_or_default();
         table.finish(errors);
-        let Extra { least, most } = delay?;
+        let ExtraDelay { least, most } = delay?;
         Some(Self { probability: probability?, least, most, overtakes })
     }
 }
 
-/// An extra delay: one time, or the least and the largest.
-struct Extra {
+/// An extra delay: a single time, or a minimum and a maximum.
+struct ExtraDelay {
     least: Duration,
     most: Duration,
 }
 
-impl FromValue for Extra {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+impl FromValue for ExtraDelay {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let Value::Array(times) = value else {
-            let time = Duration::read(value, at, errors)?;
+            let time = Duration::read(value, path, errors)?;
             return Some(Self { least: time, most: time });
         };
-        let [least, most] = times.as_slice() else {
-            errors.push(at, format!("{} times where there must be two, such as [\"1 ms\", \"10 ms\"]", times.len()));
+        let [min, max] = times.as_slice() else {
+            errors.push(path, format!("{} times where there must be two, such as [\"1 ms\", \"10 ms\"]", times.len()));
             return None;
         };
-        let read = [(0, least), (1, most)].map(|(index, time)| Duration::read(time, &Path::Index(at, index), errors));
+        let read = [(0, min), (1, max)].map(|(index, time)| Duration::read(time, &Path::Index(path, index), errors));
         let [Some(first), Some(second)] = read else { return None };
         if first > second {
-            errors.push(at, format!("{} is above {}; write the smaller time first", shown(least), shown(most)));
+            errors.push(path, format!("{} is above {}; write the smaller time first", shown(min), shown(max)));
             return None;
         }
         Some(Self { least: first, most: second })
@@ -80,8 +81,8 @@ impl FromValue for Extra {
 }
 
 impl FromValue for Duplication {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        probability(value, at, errors).map(Self)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        probability(value, path, errors).map(Self)
     }
 }
 
@@ -118,23 +119,26 @@ impl JsonSchema for Reorder {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = generator.subschema_for::<Duration>();
         json_schema!({
-            "description": "packets held back by an extra delay, so that later ones pass",
+            "description": "packets with an extra delay, so that later packets overtake them",
             "anyOf": [
                 {
                     "type": "boolean",
-                    "description": "whether packets overtake where the delay of the link becomes shorter"
+                    "description": "whether packets overtake when the delay of the link decreases"
                 },
                 {
                     "type": "object",
                     "properties": {
-                        "probability": described(generator.subschema_for::<Probability>(), "Probability that a packet is held back."),
+                        "probability": described(
+                            generator.subschema_for::<Probability>(),
+                            "Probability that a packet is delayed."
+                        ),
                         "delay": {
-                            "description": "the extra delay, or the least and the largest",
+                            "description": "the extra delay, or its minimum and maximum",
                             "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }]
                         },
                         "overtakes": {
                             "type": "boolean",
-                            "description": "whether packets overtake where the delay of the link becomes shorter, too"
+                            "description": "whether packets overtake when the delay of the link decreases"
                         }
                     },
                     "required": ["probability", "delay"],
@@ -151,7 +155,7 @@ impl JsonSchema for Duplication {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Probability::json_schema(generator);
-        schema.insert("description".to_owned(), json!("how likely a packet arrives twice"));
+        schema.insert("description".to_owned(), json!("probability that a packet arrives twice"));
         schema
     }
 }

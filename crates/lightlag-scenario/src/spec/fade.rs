@@ -1,6 +1,6 @@
-//! Rain fade and adaptive coding as asked for.
+//! Rain fade and adaptive coding.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, described, leaf, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described, leaf, shown};
 use lightlag_core::{Decibels, Duration, SymbolRate};
 use lightlag_net::{AdaptiveLink, RainFade};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,43 +8,45 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Rain, if a direction has any.
+/// Rain fade, if the direction of a link has any.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Fade(pub Option<Rain>);
 
-/// Rain on a link whose transmitter adapts to it.
+/// Rain fade on a link whose transmitter adapts its modulation and coding.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Rain {
-    /// Mean of ln A, A the attenuation in dB.
+    /// Mean of ln A, where A is the attenuation in dB.
     pub mean: f64,
     /// Standard deviation of ln A.
     pub deviation: f64,
-    /// After this time the autocorrelation of ln A has fallen to 1/e.
+    /// Time until the autocorrelation of ln A has fallen to 1/e.
     pub correlation_time: Duration,
     /// C/N without rain.
     pub clear_sky: Decibels,
     /// Symbols per second.
     pub symbol_rate: SymbolRate,
-    /// Margin above the threshold of a MODCOD.
+    /// Required margin above the threshold of a MODCOD.
     pub margin: Decibels,
-    /// Further margin for a higher MODCOD than the present one.
+    /// Additional margin that is required for a higher MODCOD than the current one.
     pub hysteresis: Decibels,
-    /// From a measurement to the transmission that follows it; the longest round trip across the link, if nothing is said.
+    /// Delay from a measurement to its effect on the transmission; by default the maximum round trip across the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_delay: Option<Duration>,
-    /// From one measurement to the next.
+    /// Interval between measurements.
     pub step: Duration,
 }
 
-/// 1/β with β = 2·10⁻⁴ 1/s.
+/// Default correlation time: 1/β with β = 2·10⁻⁴ 1/s.
 const CORRELATION_TIME: Duration = Duration::from_secs(5_000);
 const STEP: Duration = Duration::from_millis(100);
 const SHORTEST_STEP: Duration = Duration::from_millis(1);
-/// The most measurements of a run: a second of work, and as many phases at worst.
+/// Maximum number of measurements during a run. They take one second of CPU time, and in the worst case result in as
+/// many phases.
 const MOST_STEPS: u64 = 20_000_000;
 
 impl Fade {
-    /// The adaptive link of a direction with this longest round trip.
+    /// Returns the adaptive link of a direction. `round_trip` is the longest round-trip time of the flows that cross
+    /// it.
     pub(crate) fn link(self, round_trip: Duration) -> Option<AdaptiveLink> {
         let rain = self.0?;
         Some(AdaptiveLink {
@@ -58,36 +60,42 @@ impl Fade {
         })
     }
 
-    /// Refuses more measurements than can be drawn.
-    pub(crate) fn check_steps(self, duration: Duration, at: impl FnOnce() -> String, errors: &mut Errors) {
+    /// Rejects a run with too many measurements.
+    pub(crate) fn check_steps(self, duration: Duration, path: impl FnOnce() -> String, errors: &mut Errors) {
         let Some(rain) = self.0 else { return };
         let steps = duration.as_nanos() / rain.step.as_nanos();
         if steps > MOST_STEPS {
             let message = format!(
-                "{} for {duration} are {steps} measurements, more than {MOST_STEPS}; take a longer step",
+                "{} for {duration} are {steps} measurements, more than {MOST_STEPS}; use a longer step",
                 rain.step
             );
-            errors.push(at(), message);
+            errors.push(path(), message);
         }
     }
 }
 
-/// A number within bounds.
-fn number(value: &Value, [least, most]: [f64; 2], at: &Path, errors: &mut Errors) -> Option<f64> {
-    let number = value.as_f64().filter(|number| (least..=most).contains(number));
+/// Reads a number within bounds.
+fn number(value: &Value, [min, max]: [f64; 2], path: &Path, errors: &mut Errors) -> Option<f64> {
+    let number = value.as_f64().filter(|number| (min..=max).contains(number));
     if number.is_none() {
-        errors.push(at, format!("{} is not a number from {least} to {most}", shown(value)));
+        errors.push(path, format!("{} is not a number from {min} to {max}", shown(value)));
     }
     number
 }
 
-/// A ratio that is not negative.
-fn not_negative(table: &mut Table, at: &Path, key: &'static str, usual: f64, errors: &mut Errors) -> Option<Decibels> {
-    let at = Path::Key(at, key);
+/// Reads a ratio, which must not be negative.
+fn not_negative(
+    table: &mut TableReader,
+    path: &Path,
+    key: &'static str,
+    usual: f64,
+    errors: &mut Errors,
+) -> Option<Decibels> {
+    let key_path = Path::Key(path, key);
     let Some(value) = table.value(key) else { return Decibels::new(usual) };
-    let ratio: Decibels = leaf(value, &at, errors)?;
+    let ratio: Decibels = leaf(value, &key_path, errors)?;
     if ratio.value() < 0.0 {
-        errors.push(at, format!("{ratio} is negative; write one such as \"{usual} dB\""));
+        errors.push(key_path, format!("{ratio} is negative; write one such as \"{usual} dB\""));
         return None;
     }
     Some(ratio)
@@ -96,32 +104,37 @@ fn not_negative(table: &mut Table, at: &Path, key: &'static str, usual: f64, err
 impl FromValue for Fade {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let what = "a table such as { mean = -0.5, deviation = 1.2, clear_sky = \"15 dB\", symbol_rate = \"20 MBd\" }";
-        let mut table = Table::open(value, at, what, errors)?;
+        let mut table = TableReader::open(value, path, what, errors)?;
         let mut moment = |key, bounds, remedy, errors: &mut Errors| {
             let value = table.required_value(key, remedy, errors)?;
-            number(value, bounds, &Path::Key(at, key), errors)
+            number(value, bounds, &Path::Key(path, key), errors)
         };
-        let remedy = "give the mean of ln A, A the attenuation in dB: -0.5 is a median of 0.6 dB";
+        let remedy = "specify the mean of ln A, where A is the attenuation in dB: -0.5 is a median of 0.6 dB";
         let mean = moment("mean", [-50.0, 10.0], remedy, errors);
-        let deviation = moment("deviation", [0.0, 10.0], "give the standard deviation of ln A, such as 1.2", errors);
-        let clear_sky = table.required_value("clear_sky", "give C/N without rain, such as \"15 dB\"", errors);
-        let clear_sky: Option<Decibels> = clear_sky.and_then(|value| leaf(value, &Path::Key(at, "clear_sky"), errors));
-        let symbols = table.required_value("symbol_rate", "say how many symbols leave, such as \"20 MBd\"", errors);
-        let symbols: Option<SymbolRate> = symbols.and_then(|value| leaf(value, &Path::Key(at, "symbol_rate"), errors));
-        let margin = not_negative(&mut table, at, "margin", 1.0, errors);
-        let hysteresis = not_negative(&mut table, at, "hysteresis", 0.3, errors);
+        let deviation = moment("deviation", [0.0, 10.0], "specify the standard deviation of ln A, such as 1.2", errors);
+        let clear_sky = table.required_value("clear_sky", "specify C/N without rain, such as \"15 dB\"", errors);
+        let clear_sky: Option<Decibels> =
+            clear_sky.and_then(|value| leaf(value, &Path::Key(path, "clear_sky"), errors));
+        let symbols = table.required_value("symbol_rate", "specify the symbol rate, such as \"20 MBd\"", errors);
+        let symbols: Option<SymbolRate> =
+            symbols.and_then(|value| leaf(value, &Path::Key(path, "symbol_rate"), errors));
+        let margin = not_negative(&mut table, path, "margin", 1.0, errors);
+        let hysteresis = not_negative(&mut table, path, "hysteresis", 0.3, errors);
         let correlation_time = table.optional("correlation_time", errors).unwrap_or(CORRELATION_TIME);
         let loop_delay = table.optional("loop_delay", errors);
         let step = table.optional("step", errors).unwrap_or(STEP);
         table.finish(errors);
         if correlation_time.is_zero() {
-            errors.push(Path::Key(at, "correlation_time"), "0 s is no correlation; write a time such as \"5000 s\"");
+            errors.push(
+                Path::Key(path, "correlation_time"),
+                "0 s is not a valid correlation time; write a time such as \"5000 s\"",
+            );
         }
         if step < SHORTEST_STEP {
-            errors.push(Path::Key(at, "step"), format!("{step} is below {SHORTEST_STEP}, the shortest step"));
+            errors.push(Path::Key(path, "step"), format!("{step} is below {SHORTEST_STEP}, the minimum step"));
         }
         let rain = Rain {
             mean: mean?,
@@ -161,12 +174,12 @@ impl JsonSchema for Fade {
             "properties": {
                 "mean": { "type": "number", "minimum": -50, "maximum": 10, "description": "mean of ln A, A in dB" },
                 "deviation": { "type": "number", "minimum": 0, "maximum": 10, "description": "standard deviation of ln A" },
-                "correlation_time": described(&time, "Time after which ln A has 1/e of its correlation."),
+                "correlation_time": described(&time, "Correlation time of ln A: its autocorrelation falls to 1/e."),
                 "clear_sky": described(&ratio, "Signal-to-noise ratio E_s/N_0 without rain."),
-                "symbol_rate": described(generator.subschema_for::<SymbolRate>(), "Symbols of DVB-S2 in a second."),
-                "margin": described(&ratio, "Reserve above the ratio that a mode needs."),
-                "hysteresis": described(&ratio, "Further ratio that a faster mode takes to be chosen."),
-                "loop_delay": described(&time, "Time from a measurement to the mode that follows from it."),
+                "symbol_rate": described(generator.subschema_for::<SymbolRate>(), "DVB-S2 symbols per second."),
+                "margin": described(&ratio, "Margin above the ratio that a mode requires."),
+                "hysteresis": described(&ratio, "Additional margin required to select a faster mode."),
+                "loop_delay": described(&time, "Time from a measurement to the resulting mode."),
                 "step": described(&time, "Time between two values of the attenuation.")
             },
             "required": ["mean", "deviation", "clear_sky", "symbol_rate"],

@@ -1,7 +1,7 @@
-//! Forward error correction of a link as asked for.
+//! Forward error correction of a link.
 
 use super::{Duplication, LossModel, Reorder, settings};
-use crate::read::{Errors, FromValue, Omitted, Path, Table};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader};
 use lightlag_core::params::{Described, parameters};
 use lightlag_core::{Probability, Rate};
 use lightlag_net::{BlockCode, LossPlace};
@@ -10,28 +10,29 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// The code of a direction, if it has one.
+/// Forward error correction, if the direction of a link has any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fec(pub Option<BlockCode>);
 
 impl Fec {
-    /// The code that a link runs: none without repair packets.
+    /// Returns the block code of a link; `None` if it would have no repair packets.
     pub(crate) fn code(self) -> Option<BlockCode> {
         self.0.filter(|code| code.repair > 0)
     }
 
-    /// Rate of a link that is left for data.
+    /// Returns the rate of a link that remains for data.
     pub(crate) fn data_rate(self, rate: Rate) -> Rate {
         self.code().map_or(rate, |code| code.data_rate(rate))
     }
 
-    /// Refuses a code where the link loses packets before they are coded, or changes the number or order of coded packets.
+    /// Rejects a block code where the link loses packets before they are coded, or changes the number or order of coded
+    /// packets.
     pub(crate) fn check(
         self,
         loss: &LossModel,
         reorder: Reorder,
         duplicate: Duplication,
-        at: &Path,
+        path: &Path,
         errors: &mut Errors,
     ) {
         if self.code().is_none() {
@@ -46,8 +47,8 @@ impl Fec {
         } else {
             return;
         };
-        if !errors.any_at(at) {
-            errors.push(at, message);
+        if !errors.any_at(path) {
+            errors.push(path, message);
         }
     }
 }
@@ -55,10 +56,10 @@ impl Fec {
 impl FromValue for Fec {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { data = 10, repair = 2 }", errors)?;
-        let code = settings::read(BlockCode::default(), &mut table, at, errors);
+        let mut table = TableReader::open(value, path, "a table such as { data = 10, repair = 2 }", errors)?;
+        let code = settings::read(BlockCode::default(), &mut table, path, errors);
         table.finish(errors);
         (errors.len() == before).then_some(Self(Some(code)))
     }

@@ -1,26 +1,26 @@
-//! Links as asked for: rate, delay, queue, loss and header of both directions.
+//! Links: rate, delay, queue, losses and header in both directions.
 
 use super::sides::sides;
 use super::{
     Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue,
     Reorder, Signals, TraceFormat,
 };
-use crate::read::{Errors, FromValue, Path, PerDirection, Table, leaf, share_part, shown};
-use lightlag_core::{Bytes, Rate};
+use crate::read::{Errors, FromValue, Path, PerDirection, TableReader, leaf, share_part, shown};
+use lightlag_core::{Bytes, Duration, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The largest link-layer header.
+/// Maximum size of the link-layer header.
 const LARGEST_HEADER: Bytes = Bytes(10_000);
 
-/// A full-duplex link between two nodes. The first is where `forward` begins.
+/// A full-duplex link between two nodes. The forward direction starts at the first node.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(title = "Link", deny_unknown_fields)]
 pub struct LinkSpec {
-    /// The two nodes. A node exists by being named here.
+    /// The two nodes. A node is created when it is first named.
     pub between: [String; 2],
     /// Properties of the link.
     #[serde(flatten)]
@@ -35,37 +35,39 @@ sides! {
     pub struct Line;
 
     needed {
-        /// Rate at which bits leave.
-        rate: Rate, "say how fast bits leave, such as \"10 Mbit/s\"";
-        /// Propagation delay: a time, or the way that light travels.
-        delay: Propagation, "say how long a bit travels, such as \"300 ms\"";
+        /// Bit rate.
+        rate: Rate, "specify the transmission rate, such as \"10 Mbit/s\"";
+        /// Propagation delay: a time, or the path of a light signal.
+        delay: Propagation, "specify the propagation delay, such as \"300 ms\"";
     }
     each {
-        /// Differences in delay from packet to packet.
+        /// Jitter: a maximum deviation in either direction, `"5 ms"`, or a distribution.
         jitter: JitterSpec;
-        /// Upper limit of what waits for transmission, `"1000 packets"`, `"64 kB"` or `"1 bdp"`, or a table with a discipline.
+        /// Limit of the queue, `"1000 packets"`, `"64 kB"` or `"1 bdp"`; or a discipline with its keys, `{ discipline =
+        /// "codel" }`.
         queue: Queue, shown;
-        /// Losses other than those for want of room.
+        /// Packet loss other than queue overflow.
         loss: LossModel, shown;
-        /// Forward error correction: repair packets that give lost packets back.
+        /// Forward error correction by repair packets, `{ data = 10, repair = 2 }`.
         fec: Fec;
-        /// Packets that are held back, so that later ones pass.
+        /// Random extra delay of packets, so that later ones overtake them, `{ probability = 0.01, delay = "5 ms" }`.
         reorder: Reorder;
         /// Probability that a packet arrives twice.
         duplicate: Duplication;
-        /// Properties of the link from some times on.
+        /// Changes of the link at given times: rate, delay, outages (`down`) and losses.
         changes: Changes;
-        /// A file that says how the link changes, in the place of `changes`.
+        /// File with the changes of the link over time, instead of `changes`.
         trace: LinkTrace;
-        /// Fate of packets in an outage.
+        /// Fate of packets in an outage: they wait (hold), or the transmitter does not detect the outage and they are
+        /// lost (lose).
         outage: OutageRule;
-        /// Rain that drives the rate of the link.
+        /// Rain, which determines the rate of the link through the MODCODs of DVB-S2.
         fade: Fade;
-        /// A transmitter that must ask for bandwidth.
+        /// Bandwidth on demand: the transmitter must request capacity, `{ frame = "26.5 ms", latency = "560 ms" }`.
         on_demand: OnDemand;
     }
     shared {
-        /// Messages of the stations at both ends to the ends of flows.
+        /// Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both.
         signals: Signals;
         /// Link-layer header and trailer of every packet.
         header: Header, shown;
@@ -73,8 +75,8 @@ sides! {
 }
 
 impl FromValue for LinkSpec {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table with between, rate and delay", errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(value, path, "a table with between, rate and delay", errors)?;
         let between = table.required("between", "name the two nodes, such as [\"client\", \"server\"]", errors);
         let line = Line::read_from(&mut table, errors);
         table.finish(errors);
@@ -87,8 +89,8 @@ impl FromValue for LinkSpec {
 }
 
 impl Line {
-    /// Reads the keys of a line beside others of the same table.
-    pub(crate) fn read_from(table: &mut Table, errors: &mut Errors) -> Option<Self> {
+    /// Reads the keys of a link in a table that also has other keys.
+    pub(crate) fn read_from(table: &mut TableReader, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let line = Self::read_keys(table, errors)?;
         line.forward.check(table, errors);
@@ -100,24 +102,33 @@ impl Line {
 }
 
 impl LinkSide {
-    /// Rejects keys that cannot be combined. A place is named once, also if both directions have the same error.
-    fn check(&self, table: &Table, errors: &mut Errors) {
+    /// Returns the minimum time that a bit takes: the propagation delay, and the wait for a grant.
+    pub(crate) fn least_delay(&self) -> Duration {
+        let wait = self.on_demand.demand(self.rate).map_or(Duration::ZERO, |demand| demand.least_wait());
+        self.delay.0 + wait
+    }
+
+    /// Rejects keys that cannot be combined. If both directions have the same error, it is reported only once.
+    fn check(&self, table: &TableReader, errors: &mut Errors) {
         let mut push = |key, message: &str| {
-            let at = table.path(key);
-            if !errors.any_at(&at) {
-                errors.push(at, message);
+            let key_path = table.path(key);
+            if !errors.any_at(&key_path) {
+                errors.push(key_path, message);
             }
         };
         let (changes, traced) = (self.changes != Changes::default(), self.trace != LinkTrace::default());
         if changes && traced {
-            push("trace", "a direction changes by a trace or by changes, not by both");
+            push("trace", "cannot be combined with changes in the same direction; remove one");
         }
         if self.fade.0.is_some() && (changes || traced) {
-            push("fade", "a direction changes by rain, by changes or by a trace, not by two of them");
+            push("fade", "cannot be combined with changes or a trace in the same direction; remove one");
         }
         let is_delivered = self.trace.0.as_ref().is_some_and(|trace| trace.format == TraceFormat::Mahimahi);
         if self.on_demand.0.is_some() && is_delivered {
-            push("on_demand", "a trace of deliveries says already what leaves when; leave one of the two out");
+            push(
+                "on_demand",
+                "cannot be combined with a trace of deliveries, which already determines each transmission; remove one",
+            );
         }
         self.jitter.check(self.delay.0, &table.path("jitter"), errors);
         self.fec.check(&self.loss, self.reorder, self.duplicate, &table.path("fec"), errors);
@@ -125,12 +136,12 @@ impl LinkSide {
     }
 }
 
-/// Link-layer header and trailer of a packet, zero by default.
+/// Size of the link-layer header and trailer of a packet, zero by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Header(pub Bytes);
 
-/// The schema of a size, also by its name.
+/// The schema of a size, under a separate name.
 impl JsonSchema for Header {
     fn inline_schema() -> bool {
         Bytes::inline_schema()
@@ -150,10 +161,10 @@ impl JsonSchema for Header {
 }
 
 impl FromValue for Header {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let bytes: Bytes = leaf(value, at, errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let bytes: Bytes = leaf(value, path, errors)?;
         if bytes > LARGEST_HEADER {
-            errors.push(at, format!("{} is above {LARGEST_HEADER}, the largest link-layer header", shown(value)));
+            errors.push(path, format!("{} is above {LARGEST_HEADER}, the maximum link-layer header", shown(value)));
             return None;
         }
         Some(Self(bytes))

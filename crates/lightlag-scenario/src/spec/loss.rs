@@ -1,8 +1,8 @@
-//! Losses as asked for: which packets, where they are drawn, and in which direction.
+//! Packet loss on a link: the model, its location before or after the queue, and the direction.
 //!
-//! The models and their keys are those that `lightlag-net` declares.
+//! `lightlag-net` declares the models and their keys.
 
-use crate::read::{Errors, FromValue, Key, Omitted, Path, Table, not_one_of, probability, shown};
+use crate::read::{Errors, FromValue, Key, Omitted, Path, TableReader, not_one_of, probability, shown};
 use lightlag_core::Probability;
 use lightlag_core::params::{Parameter, Registered};
 use lightlag_net::loss::errors::PacketErrors;
@@ -12,35 +12,36 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Keys beside those of the laws: the last three are read where a table may have directions.
+/// Keys that every loss model accepts. The last three are accepted only in tables where each direction may have its own
+/// value.
 const COMMON: [&str; 4] = ["where", "direction", "forward", "backward"];
 const PLACES: [&str; 2] = ["after queue", "before queue"];
 
-/// Losses as asked for.
+/// Loss model of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossModel {
-    /// The lost packets.
+    /// Model that determines which packets are lost.
     pub law: LossLaw,
-    /// Place at which they are drawn.
+    /// Whether losses are drawn before or after the queue.
     pub place: LossPlace,
 }
 
 impl Default for LossModel {
-    /// Nothing is lost.
+    /// Returns a model without losses.
     fn default() -> Self {
         Self::packets(Probability::ZERO)
     }
 }
 
-/// A way to write a law, which its keys tell from the others.
-struct Form {
+/// A form in which a loss model can be written. Its keys distinguish it from other forms.
+struct LossForm {
     law: LossLaw,
     parameters: Vec<Parameter>,
-    /// Whether another form of the same law is the usual one.
+    /// Whether this form uses the alternative name of the key.
     is_alias: bool,
 }
 
-impl Form {
+impl LossForm {
     fn all() -> Vec<Self> {
         let forms = |law: LossLaw| {
             let usual = Self { parameters: law.parameters(), law, is_alias: false };
@@ -58,33 +59,33 @@ impl Form {
         self.parameters.iter().map(|parameter| parameter.key)
     }
 
-    /// The law with the values of a table.
-    fn read(&self, entries: &Map<String, Value>, at: &Path, errors: &mut Errors) -> Option<LossLaw> {
+    /// Reads a model in this form from the entries of a table.
+    fn read(&self, entries: &Map<String, Value>, path: &Path, errors: &mut Errors) -> Option<LossLaw> {
         let before = errors.len();
         let mut law = self.law.clone();
         for (index, parameter) in self.parameters.iter().enumerate() {
-            let place = Path::Key(at, parameter.key);
+            let key_path = Path::Key(path, parameter.key);
             match (entries.get(parameter.key), parameter.required) {
                 (Some(given), _) => {
-                    if let Some(value) = Key(parameter).value(given, &place, errors) {
+                    if let Some(value) = Key(parameter).value(given, &key_path, errors) {
                         law.set(index, value);
                     }
                 }
-                (None, Some(remedy)) => errors.push(place, format!("is missing; {remedy}")),
+                (None, Some(remedy)) => errors.push(key_path, format!("is missing; {remedy}")),
                 (None, None) => {}
             }
         }
         if errors.len() == before
             && let Some((key, message)) = law.refuses(&|key| entries.get(key).map_or_else(String::new, shown))
         {
-            errors.push(Path::Key(at, key), message);
+            errors.push(Path::Key(path, key), message);
         }
         (errors.len() == before).then_some(law)
     }
 }
 
-/// "rate, at, and mean with burst": the forms in a message.
-fn listed(forms: &[Form]) -> String {
+/// Lists the forms for a message: "rate, at, and mean with burst".
+fn listed(forms: &[LossForm]) -> String {
     let names: Vec<String> =
         forms.iter().filter(|form| !form.is_alias).map(|form| form.keys().collect::<Vec<_>>().join(" with ")).collect();
     match names.as_slice() {
@@ -98,19 +99,20 @@ impl LossModel {
         Self { law: LossLaw::Packet(PacketErrors { rate }), place: LossPlace::AfterQueue }
     }
 
-    /// Reads the key `loss` of the table at `at`, which has one direction; a key that names one is refused for this reason.
-    pub(crate) fn one_way(table: &mut Table, at: &Path, reason: &str, errors: &mut Errors) -> Option<Self> {
-        let place = Path::Key(at, "loss");
+    /// Reads the key `loss` of a table that describes a single direction. A key that names a direction is rejected;
+    /// `reason` is the error message.
+    pub(crate) fn one_way(table: &mut TableReader, path: &Path, reason: &str, errors: &mut Errors) -> Option<Self> {
+        let loss_path = Path::Key(path, "loss");
         let value = table.value("loss").filter(|value| !value.is_null())?;
         for key in ["direction", "forward", "backward"] {
             if value.get(key).is_some() {
-                errors.push(Path::Key(&place, key), reason);
+                errors.push(Path::Key(&loss_path, key), reason);
             }
         }
-        Self::read(value, &place, errors)
+        Self::read(value, &loss_path, errors)
     }
 
-    /// The model that a link runs.
+    /// Returns the loss model for the link.
     pub(crate) fn model(&self) -> Loss {
         self.law.loss()
     }
@@ -119,40 +121,40 @@ impl LossModel {
 impl FromValue for LossModel {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let Value::Object(entries) = value else { return Some(Self::packets(probability(value, at, errors)?)) };
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let Value::Object(entries) = value else { return Some(Self::packets(probability(value, path, errors)?)) };
         let before = errors.len();
-        let forms = Form::all();
-        let known: Vec<&str> = forms.iter().flat_map(Form::keys).chain(COMMON).collect();
+        let forms = LossForm::all();
+        let known: Vec<&str> = forms.iter().flat_map(LossForm::keys).chain(COMMON).collect();
         for key in entries.keys().filter(|key| !known.contains(&key.as_str())) {
-            errors.push(Path::Key(at, key), not_one_of(key, "a key here", &known));
+            errors.push(Path::Key(path, key), not_one_of(key, "a key here", &known));
         }
-        let place = entries
+        let position = entries
             .get("where")
-            .map_or(Some(LossPlace::AfterQueue), |value| place(value, &Path::Key(at, "where"), errors));
+            .map_or(Some(LossPlace::AfterQueue), |value| place(value, &Path::Key(path, "where"), errors));
         let mut given = forms.iter().filter(|form| form.keys().any(|key| entries.contains_key(key)));
         let law = match (given.next(), given.next()) {
             _ if errors.len() > before => None,
-            (Some(form), None) => form.read(entries, at, errors),
+            (Some(form), None) => form.read(entries, path, errors),
             _ => {
-                errors.push(at, format!("give exactly one of {}", listed(&forms)));
+                errors.push(path, format!("give exactly one of {}", listed(&forms)));
                 None
             }
         };
-        Some(Self { law: law?, place: place? })
+        Some(Self { law: law?, place: position? })
     }
 }
 
-fn place(value: &Value, at: &Path, errors: &mut Errors) -> Option<LossPlace> {
+fn place(value: &Value, path: &Path, errors: &mut Errors) -> Option<LossPlace> {
     match value.as_str() {
         Some("after queue") => Some(LossPlace::AfterQueue),
         Some("before queue") => Some(LossPlace::BeforeQueue),
         Some(other) => {
-            errors.push(at, not_one_of(other, "a place where losses are drawn", &PLACES));
+            errors.push(path, not_one_of(other, "a position of losses", &PLACES));
             None
         }
         None => {
-            errors.push(at, format!("{} is not \"after queue\" or \"before queue\"", shown(value)));
+            errors.push(path, format!("{} is not \"after queue\" or \"before queue\"", shown(value)));
             None
         }
     }
@@ -188,15 +190,15 @@ impl JsonSchema for LossModel {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut forms = vec![json!(generator.subschema_for::<Probability>())];
-        for form in Form::all() {
+        for form in LossForm::all() {
             let mut properties = json!({
                 "where": {
                     "enum": PLACES,
-                    "description": "where losses are drawn: a packet lost after the queue has used queue and link"
+                    "description": "position of losses: a packet lost after the queue has used the queue and the link"
                 },
                 "direction": {
                     "enum": ["forward", "backward"],
-                    "description": "the only direction that loses packets; without it both do, each by itself"
+                    "description": "the only direction that loses packets; if omitted, both lose packets independently"
                 }
             });
             for parameter in &form.parameters {
@@ -210,6 +212,6 @@ impl JsonSchema for LossModel {
                 "additionalProperties": false
             }));
         }
-        json_schema!({ "description": "which packets are lost, other than for want of room", "anyOf": forms })
+        json_schema!({ "description": "packet loss other than queue overflow", "anyOf": forms })
     }
 }

@@ -1,68 +1,131 @@
-//! Media that nodes share: their kind, and the routing of the nodes on one.
+//! Media that nodes share: the kind of each medium, and the routing of its nodes.
 
 mod wifi;
 
-pub use wifi::{RadioChanges, WifiSpec};
+pub use wifi::{RadioChanges, WifiPlan, WifiSpec};
 
 use super::model::Chosen;
 use super::router;
-use crate::read::{Errors, FromValue, NodeName, Path, Table, described, not_one_of, shown};
-use lightlag_mobility::{Mobility, Placement};
+use crate::read::{Errors, FromValue, NodeName, Path, TableReader, described, not_one_of, shown};
+use lightlag_core::Rate;
+use lightlag_mobility::{Mobility, Motion, Placement};
+use lightlag_net::StationId;
 use lightlag_routing::{Protocol, Router, arp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// The name of a medium where nothing is said, and of that of a swarm.
+/// Default name of a medium; also the name of the medium of a swarm.
 pub(crate) const AIR: &str = "air";
 
-/// A medium, and how the nodes on it find their ways.
+/// A medium, and the routing of the nodes on it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MediumSpec {
-    /// Its name.
+    /// Name of the medium.
     pub name: String,
-    /// Its kind, with the settings of the kind.
+    /// Kind of the medium, with its settings.
     pub kind: MediumKind,
-    /// The routing protocol of the nodes.
+    /// Routing protocol of the nodes.
     pub routing: Router,
-    /// Whether nodes have to ask for addresses on the medium.
-    pub arp: arp::Mode,
-    /// Whether senders of TCP are told that their route broke, and that there is one again.
+    /// Whether and how nodes resolve addresses on the medium.
+    pub arp: arp::ResolutionMode,
+    /// Whether TCP senders are notified when their route has broken, and when it is restored (ELFN).
     pub elfn: bool,
 }
 
-/// Declares the kinds of media: the variant of each, the settings of its own, and its name in a scenario.
+/// Settings of one kind of medium, as read from a scenario.
+pub(crate) trait KindSpec: Sized {
+    /// A medium with these settings and its stations.
+    type Plan: KindPlan;
+
+    /// Reads the keys of this kind from the table of a medium.
+    fn read(table: &mut TableReader, path: &Path, errors: &mut Errors) -> Self;
+
+    /// Reports an error for settings that cannot be combined.
+    fn check(&self, path: &Path, errors: &mut Errors);
+
+    /// Adds the keys of this kind to the table of a medium.
+    fn write(&self, table: &mut Map<String, Value>);
+
+    /// Adds the schemas of the keys.
+    fn properties(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator);
+
+    /// Returns true if a station may have these individual settings, which the scenario gives at `path`. Reports an
+    /// error if it may not.
+    fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool;
+
+    /// Returns the medium with these stations. Their individual settings have been checked by [`Self::admits`].
+    fn plan(&self, stations: Vec<MediumStationSpec<'_>>) -> Self::Plan;
+}
+
+/// A station of a medium.
+pub(crate) struct MediumStationSpec<'a> {
+    /// Name of the node.
+    pub(crate) name: String,
+    /// Trajectory of its node.
+    pub(crate) motion: Motion,
+    /// Individual settings of the station, if it has any.
+    pub(crate) changes: Option<&'a RadioChanges>,
+}
+
+/// One kind of medium in a network: its settings and its stations.
+pub(crate) trait KindPlan {
+    /// Returns the trajectory of a station.
+    fn motion(&self, station: StationId) -> &Motion;
+
+    /// Returns the data rate of a station; if the rate adapts, the highest rate.
+    fn data_rate(&self, station: StationId) -> Option<Rate>;
+
+    /// Returns an upper estimate of the combined traffic near a station.
+    fn busiest_rate(&self) -> Rate;
+}
+
+/// Declares the kinds of media, with one line each: name in a scenario, variant, type of the settings, type of the
+/// plan.
 macro_rules! kinds {
-    ($($(#[$about:meta])* $variant:ident($spec:ty) = $name:literal),+ $(,)?) => {
-        /// The kind of a medium, with the settings of its own.
+    ($($(#[$about:meta])* $name:ident => $variant:ident($spec:ty, $plan:ty);)+) => {
+        /// Kind of a medium, with its settings.
         #[derive(Clone, PartialEq, Debug)]
         pub enum MediumKind {
             $($(#[$about])* $variant($spec),)+
         }
 
         impl MediumKind {
-            /// The names of all kinds; the first one is the default.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
+            /// Names of all kinds. The first one is the default.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// Its name in a scenario.
+            /// Returns the name of the kind in a scenario.
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(_) => $name,)+
+                    $(Self::$variant(_) => stringify!($name),)+
                 }
             }
 
-            /// Reads the kind of this name and its keys. No kind has another name.
-            fn read(name: &str, table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$variant(<$spec>::read(table, at, errors))),)+
-                    _ => None,
+            $(
+                /// Returns the settings, if the medium is of this kind.
+                pub fn $name(&self) -> Option<&$spec> {
+                    match self {
+                        Self::$variant(spec) => Some(spec),
+                        #[allow(unreachable_patterns, reason = "there may be one kind")]
+                        _ => None,
+                    }
                 }
+            )+
+
+            /// Reads the keys of the kind with this name; `None` if there is no such kind.
+            fn read(name: &str, table: &mut TableReader, path: &Path, errors: &mut Errors) -> Option<Self> {
+                $(
+                    if name == stringify!($name) {
+                        return Some(Self::$variant(KindSpec::read(table, path, errors)));
+                    }
+                )+
+                None
             }
 
-            fn check(&self, at: &Path, errors: &mut Errors) {
+            fn check(&self, path: &Path, errors: &mut Errors) {
                 match self {
-                    $(Self::$variant(spec) => spec.check(at, errors),)+
+                    $(Self::$variant(spec) => spec.check(path, errors),)+
                 }
             }
 
@@ -75,13 +138,52 @@ macro_rules! kinds {
             fn properties(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
                 $(<$spec>::properties(properties, generator);)+
             }
+
+            /// See [`KindSpec::admits`].
+            pub(crate) fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool {
+                match self {
+                    $(Self::$variant(spec) => spec.admits(changes, path, errors),)+
+                }
+            }
+
+            /// See [`KindSpec::plan`].
+            pub(crate) fn plan(&self, stations: Vec<MediumStationSpec<'_>>) -> MediumPlan {
+                match self {
+                    $(Self::$variant(spec) => MediumPlan::$variant(spec.plan(stations)),)+
+                }
+            }
+        }
+
+        /// Kind of a medium, with its settings and its stations.
+        #[derive(Clone, Debug)]
+        pub enum MediumPlan {
+            $($(#[$about])* $variant($plan),)+
+        }
+
+        impl MediumPlan {
+            $(
+                /// Returns the plan, if the medium is of this kind.
+                pub fn $name(&self) -> Option<&$plan> {
+                    match self {
+                        Self::$variant(plan) => Some(plan),
+                        #[allow(unreachable_patterns, reason = "there may be one kind")]
+                        _ => None,
+                    }
+                }
+            )+
+
+            fn any(&self) -> &dyn KindPlan {
+                match self {
+                    $(Self::$variant(plan) => plan,)+
+                }
+            }
         }
     };
 }
 
 kinds! {
-    /// A channel of 802.11.
-    Wifi(WifiSpec) = "wifi",
+    /// An 802.11 channel.
+    wifi => Wifi(WifiSpec, WifiPlan);
 }
 
 impl Default for MediumKind {
@@ -90,12 +192,20 @@ impl Default for MediumKind {
     }
 }
 
-impl MediumSpec {
-    /// Its settings as a channel of 802.11, if it is one.
-    pub(crate) fn wifi(&self) -> Option<&WifiSpec> {
-        match &self.kind {
-            MediumKind::Wifi(wifi) => Some(wifi),
-        }
+impl MediumPlan {
+    /// Returns the trajectory of a station.
+    pub fn motion(&self, station: StationId) -> &Motion {
+        self.any().motion(station)
+    }
+
+    /// Returns the data rate of a station; if the rate adapts, the highest rate.
+    pub fn data_rate(&self, station: StationId) -> Option<Rate> {
+        self.any().data_rate(station)
+    }
+
+    /// Returns an upper estimate of the combined traffic near a station.
+    pub fn busiest_rate(&self) -> Rate {
+        self.any().busiest_rate()
     }
 }
 
@@ -105,7 +215,7 @@ impl Default for MediumSpec {
             name: AIR.to_owned(),
             kind: MediumKind::default(),
             routing: Router::default(),
-            arp: arp::Mode::Off,
+            arp: arp::ResolutionMode::Off,
             elfn: false,
         }
     }
@@ -114,37 +224,37 @@ impl Default for MediumSpec {
 impl FromValue for MediumSpec {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { standard = \"802.11n\" }", errors)?;
+        let mut table = TableReader::open(value, path, "a table such as { standard = \"802.11n\" }", errors)?;
         let name = table.optional::<NodeName>("name", errors).map_or_else(|| AIR.to_owned(), |name| name.0);
         let kind = table.optional::<String>("kind", errors).unwrap_or_else(|| MediumKind::NAMES[0].to_owned());
-        let Some(kind) = MediumKind::read(&kind, &mut table, at, errors) else {
-            errors.push(Path::Key(at, "kind"), not_one_of(&kind, "a kind of medium", MediumKind::NAMES));
+        let Some(kind) = MediumKind::read(&kind, &mut table, path, errors) else {
+            errors.push(Path::Key(path, "kind"), not_one_of(&kind, "a kind of medium", MediumKind::NAMES));
             return None;
         };
         let routing = table.optional("routing", errors).unwrap_or_default();
-        let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(at, "arp"), errors));
+        let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(path, "arp"), errors));
         let arp = arp.unwrap_or_default();
         let elfn = table.optional("elfn", errors).unwrap_or_default();
         table.finish(errors);
         if errors.len() == before {
-            kind.check(at, errors);
+            kind.check(path, errors);
         }
         if elfn && !matches!(routing, Router::Protocol(Protocol::Aodv(_))) {
             let message =
-                format!("needs routing = \"aodv\": {} does not tell the source that its route broke", routing.name());
-            errors.push(Path::Key(at, "elfn"), message);
+                format!("needs routing = \"aodv\": {} does not notify the source that its route broke", routing.name());
+            errors.push(Path::Key(path, "elfn"), message);
         }
         let spec = Self { name, kind, routing, arp, elfn };
         (errors.len() == before).then_some(spec)
     }
 }
 
-fn resolution(value: &Value, at: &Path, errors: &mut Errors) -> Option<arp::Mode> {
-    let mode = value.as_str().and_then(arp::Mode::named);
+fn resolution(value: &Value, path: &Path, errors: &mut Errors) -> Option<arp::ResolutionMode> {
+    let mode = value.as_str().and_then(arp::ResolutionMode::named);
     if mode.is_none() {
-        errors.push(at, format!("{} is not a way to find addresses; write \"off\" or \"ns3\"", shown(value)));
+        errors.push(path, format!("{} is not a valid address resolution; write \"off\" or \"ns3\"", shown(value)));
     }
     mode
 }
@@ -177,18 +287,26 @@ impl JsonSchema for MediumSpec {
         let (usual, mut properties) = (Self::default(), Map::new());
         properties.insert(
             "name".to_owned(),
-            json!({ "type": "string", "default": AIR, "description": "the name of the medium" }),
+            json!({ "type": "string", "default": AIR, "description": "Name of the medium." }),
         );
         properties.insert(
             "kind".to_owned(),
-            json!({ "enum": MediumKind::NAMES, "default": MediumKind::NAMES[0], "description": "the kind of the medium: wifi is a channel of 802.11" }),
+            json!({ "enum": MediumKind::NAMES, "default": MediumKind::NAMES[0], "description": "Kind of the medium: wifi is a channel of 802.11." }),
         );
         MediumKind::properties(&mut properties, generator);
-        properties.insert("routing".to_owned(), described(router::schema(generator), "How nodes find their ways."));
-        properties.insert("arp".to_owned(), json!({ "enum": arp::Mode::NAMES, "default": usual.arp.name(), "description": "address resolution: none, or as in ns-3" }));
-        properties.insert("elfn".to_owned(), json!({ "type": "boolean", "default": false, "description": "explicit link failure notification: whether a node that finds a broken route tells the sender, whose TCP then waits for the route" }));
+        properties.insert("routing".to_owned(), described(router::schema(generator), "Routing protocol, `\"aodv\"`, which is the default, or with its parameters `{ protocol = \"olsr\", hello_interval = \"1 s\" }`; or a custom router."));
+        properties.insert("arp".to_owned(), json!({ "enum": arp::ResolutionMode::NAMES, "default": usual.arp.name(), "description": "Address resolution: none (nodes know the addresses), or as in ns-3." }));
+        properties.insert(
+            "elfn".to_owned(),
+            json!({
+                "type": "boolean",
+                "default": false,
+                "description": "Explicit link failure notification: whether TCP senders are notified when their route \
+                                breaks, and wait for a route exists again; needs AODV."
+            }),
+        );
         json_schema!({
-            "description": "a radio medium: a channel, the radios on it, and the routing protocol of their nodes",
+            "description": "A radio medium: a channel, the radios on it where a node specifies nothing else, and the routing of their nodes.",
             "type": "object", "properties": properties, "additionalProperties": false
         })
     }

@@ -1,5 +1,5 @@
-//! The contents of a scenario, key by key: each file has the types of one table, how it is read, its schema, and the form in
-//! which it is written again.
+//! The keys of a scenario. Each file has the types of one table: how it is read, its schema, and the form in which it
+//! is written again.
 
 mod access;
 mod application;
@@ -34,7 +34,6 @@ mod swarm;
 mod topology;
 mod trace;
 mod traffic;
-mod varied;
 mod written;
 
 pub use access::Access;
@@ -42,7 +41,7 @@ pub(crate) use access::{access, access_at, line_of, many, optional_many};
 pub use application::Reader;
 pub use capture::{IpVersion, Pcap};
 pub use changes::{Change, Changes, OutageRule};
-pub use constellation::{Constellation, Grid, ShellSpec, Sight, SkyLine, StationSpec};
+pub use constellation::{Constellation, Grid, GroundStationSpec, SatelliteLink, ShellSpec, VisibilityLimit};
 pub use coordinates::Coordinates;
 pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
@@ -53,7 +52,8 @@ pub use iot::Iot;
 pub use jitter::JitterSpec;
 pub use link::{Line, LinkSide, LinkSpec};
 pub use loss::LossModel;
-pub use medium::{MediumKind, MediumSpec, RadioChanges, WifiSpec};
+pub(crate) use medium::MediumStationSpec as MediumStation;
+pub use medium::{MediumKind, MediumPlan, MediumSpec, RadioChanges, WifiPlan, WifiSpec};
 pub use model::Model;
 pub use node::NodeSpec;
 pub use places::know_schema;
@@ -71,16 +71,11 @@ pub(crate) use topology::MOST_LINKS;
 pub use topology::{Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{LinkTrace, TraceFile, TraceFormat};
 pub(crate) use traffic::Beside;
-pub use traffic::own as own_traffic;
-pub use traffic::{
-    Burst, Collect, Constant, Http, LARGEST_MESSAGE, OnOff, OwnTraffic, Periodic, Poisson, Requests, Traffic,
-    Transfers, Transport, Web,
-};
-pub use varied::{Quantity, Varied};
-pub use written::Written;
+pub use traffic::{LARGEST_MESSAGE, Transport};
+pub use written::WrittenScenario;
 
 use crate::read::files::Files;
-use crate::read::{Errors, FromValue, Path, Table, refusal_of_name, shortened};
+use crate::read::{Errors, FromValue, Path, TableReader, refusal_of_name, shortened};
 use lightlag_control::congestion::Choice;
 use lightlag_core::Duration;
 use lightlag_tcp::Options;
@@ -89,31 +84,33 @@ use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An experiment: a network, its flows, and how long to watch them.
+/// An experiment: a network, its flows, and the simulated time.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Scenario {
-    /// Name, also of the results folder.
+    /// Name of the scenario, also used for the results directory.
     #[schemars(default = "default_name")]
     pub name: String,
-    /// Upper bound; the run ends earlier when every finite flow has finished.
+    /// Maximum duration of the run. The run ends earlier when every finite flow has finished.
     pub duration: Duration,
-    /// Start of every random stream.
+    /// Seed of all random streams.
     #[schemars(default = "default_seed", range(max = LARGEST_SEED))]
     pub seed: u64,
-    /// The version of IP, which decides how long its headers are and what addresses captures show.
+    /// Version of IP: v4 (the default) has headers of 20 bytes, v6 of 40 bytes. Captures show addresses of this
+    /// version.
     #[serde(skip_serializing_if = "IpVersion::is_v4")]
     #[schemars(default)]
     pub ip: IpVersion,
-    /// Rule by which nodes find their routes.
+    /// Rule for the computation of routes: once before the run, which is the default, or again whenever a link goes
+    /// down, comes up or changes its delay (follow links).
     #[serde(skip_serializing_if = "Routing::is_static")]
     #[schemars(default)]
     pub routing: Routing,
-    /// Defaults of flows.
+    /// Defaults of flow settings.
     #[serde(skip_serializing_if = "Defaults::is_empty")]
     #[schemars(default)]
     pub defaults: Defaults,
-    /// A generated network, beside or instead of listed links.
+    /// A generated network, in addition to listed links or instead of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
     /// Radio media.
@@ -124,13 +121,13 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub nodes: Vec<NodeSpec>,
-    /// Satellites.
+    /// Satellites, and the rules by which ground stations use them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constellation: Option<Constellation>,
-    /// Stations on the ground that use the satellites.
+    /// Ground stations that use the satellites.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub stations: Vec<StationSpec>,
+    pub stations: Vec<GroundStationSpec>,
     /// Full-duplex links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -139,25 +136,25 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub flows: Arc<Vec<FlowSpec>>,
-    /// Nodes that split the connections which cross them.
+    /// Proxies, which split the connections that cross their nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub proxies: Vec<ProxySpec>,
     /// Records of the run.
     #[schemars(default)]
     pub record: Record,
-    /// The place where the files are that it names.
+    /// Base directory of relative paths of files in the scenario.
     #[serde(skip)]
     pub files: Files,
 }
 
-/// Defaults of flows.
+/// Defaults of flow settings.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Defaults {
-    /// TCP at both ends of every flow.
+    /// TCP options of both endpoints, for all flows.
     pub tcp: Options,
-    /// Congestion controls of the flows that name none, in turn, in the place of `tcp.congestion`.
+    /// Congestion controls that are assigned in turn to flows that do not specify one, instead of `tcp.congestion`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub congestion: Vec<Choice>,
 }
@@ -168,7 +165,7 @@ impl Defaults {
     }
 }
 
-/// Whether no option is set.
+/// Returns true if no option is set.
 pub(crate) fn is_empty(options: &Options) -> bool {
     *options == Options::default()
 }
@@ -177,7 +174,7 @@ fn default_name() -> String {
     "scenario".to_owned()
 }
 
-/// The largest seed: TOML has no larger whole number.
+/// Maximum seed, the largest integer in TOML.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
 fn default_seed() -> u64 {
@@ -185,14 +182,14 @@ fn default_seed() -> u64 {
 }
 
 impl Scenario {
-    /// Reads the keys of a scenario. What cannot be read leaves an error and is left out; whether the rest fits together is
-    /// not asked here.
+    /// Reads the keys of a scenario. A value that cannot be read is reported and omitted. The consistency of the others
+    /// is not checked here.
     pub(crate) fn read(tree: &Value, errors: &mut Errors) -> Option<Self> {
         let at = Path::Root;
-        let mut table = Table::open(tree, &at, "a table with duration, links and flows", errors)?;
+        let mut table = TableReader::open(tree, &at, "a table with duration, links and flows", errors)?;
         let name = table.optional("name", errors).unwrap_or_else(default_name);
         check_name(&name, errors);
-        let duration = table.required("duration", "say how long to simulate at most, such as \"60 s\"", errors);
+        let duration = table.required("duration", "specify the maximum simulated time, such as \"60 s\"", errors);
         if duration == Some(Duration::ZERO) {
             errors.push("duration", "0 s leaves no time to simulate; write a time such as \"60 s\"");
         }
@@ -207,7 +204,7 @@ impl Scenario {
         let media = table.items("media", errors);
         let nodes = table.items("nodes", errors);
         let constellation: Option<Constellation> = table.optional("constellation", errors);
-        let stations: Vec<StationSpec> = table.items("stations", errors);
+        let stations: Vec<GroundStationSpec> = table.items("stations", errors);
         let links = Arc::new(table.items("links", errors));
         let flows = Arc::new(table.items("flows", errors));
         let proxies = table.items("proxies", errors);
@@ -237,18 +234,18 @@ impl Scenario {
 fn check_name(name: &str, errors: &mut Errors) {
     let reason = match refusal_of_name(name) {
         None if name.contains(['/', '\\']) || name.starts_with('.') => {
-            Some("it names a folder, so no / and no dot in front")
+            Some("it names a directory, so it must not contain / or start with a dot")
         }
         reason => reason,
     };
     if let Some(reason) = reason {
-        errors.push("name", format!("{:?} is no name for a scenario: {reason}", shortened(name)));
+        errors.push("name", format!("{:?} is not a valid scenario name: {reason}", shortened(name)));
     }
 }
 
 impl FromValue for Defaults {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table such as { tcp = { … } }", errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(value, path, "a table such as { tcp = { … } }", errors)?;
         let tcp = table.optional("tcp", errors).unwrap_or_default();
         let congestion = table.optional("congestion", errors).unwrap_or_default();
         table.finish(errors);

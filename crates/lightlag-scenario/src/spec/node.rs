@@ -1,48 +1,48 @@
-//! Nodes with radios: where they are, how they move, and on which media they are.
+//! Nodes with radios: their positions, movements and media.
 
 use super::{Coordinates, Model, RadioChanges};
-use crate::read::{Errors, FromValue, NodeName, Path, Table};
+use crate::read::{Errors, FromValue, NodeName, Path, TableReader};
 use lightlag_mobility::Mobility;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A node with a radio, or with several. Nodes of links alone need no table.
+/// A node with one or several radios. Nodes without radios need no such table.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(title = "Node", deny_unknown_fields)]
 pub struct NodeSpec {
-    /// Its name, to which links and flows refer.
+    /// Name, as used by links and flows.
     pub name: String,
-    /// The media on which it has a radio; by default the only one.
+    /// Media of the node's radios; may be omitted if there is only one medium.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub media: Vec<String>,
-    /// Its place at the start.
+    /// Initial position as coordinates to the east, to the north and up: `["10 m", "0 m", "1.5 m"]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Coordinates>,
-    /// The box in which it moves, from the origin on; by default that of the swarm, if there is one.
+    /// Box in which the node moves, with a corner at the origin; by default the box of the swarm, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<Coordinates>,
-    /// Its movement; by default it stays.
+    /// Mobility model, `{ model = "random-waypoint" }`; by default the node does not move.
     #[schemars(default)]
     pub mobility: Model<Mobility>,
-    /// Differences of its radios from the others of their media.
+    /// Settings of the node's radios that override the settings of their media.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<RadioChanges>,
 }
 
 impl FromValue for NodeSpec {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table with name and at", errors)?;
+        let mut table = TableReader::open(value, path, "a table with name and at", errors)?;
         let name = table.required::<NodeName>("name", "name the node", errors);
         let media: Vec<String> = table.items::<NodeName>("media", errors).into_iter().map(|name| name.0).collect();
-        let place = table.optional("at", errors);
+        let position = table.optional("at", errors);
         let area = table.optional("area", errors);
         let mobility = table.optional("mobility", errors).unwrap_or_default();
         let radio = table.optional("radio", errors);
         table.finish(errors);
-        let node = Self { name: name?.0, media, at: place, area, mobility, radio };
+        let node = Self { name: name?.0, media, at: position, area, mobility, radio };
         (errors.len() == before).then_some(node)
     }
 }

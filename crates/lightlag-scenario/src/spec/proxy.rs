@@ -1,40 +1,40 @@
-//! Proxies as asked for: nodes that split the connections which cross them (RFC 3135 §2.4).
+//! Proxies: nodes that split the connections that cross them (RFC 3135 §2.4).
 
 use super::is_empty;
-use crate::read::{Errors, FromValue, LARGEST, NodeName, Path, Table, not_one_of};
+use crate::read::{Errors, FromValue, LARGEST, NodeName, Path, TableReader, not_one_of};
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::Options;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The smallest buffer, and receive buffer, of a proxy.
+/// Minimum size of the buffer of a proxy, and of its receive buffer.
 const SMALLEST: Bytes = Bytes(64);
 
-/// A node between the ends of flows that acts on their connections.
+/// A node that splits the connections that cross it.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(title = "Proxy", deny_unknown_fields)]
 pub struct ProxySpec {
-    /// The node. Flows that cross it in both directions pass through the proxy.
+    /// Node of the proxy. Flows that cross it in both directions pass through the proxy.
     pub node: String,
-    /// Its treatment of them.
+    /// Kind of the proxy. `split` terminates each connection and opens another one, under the addresses of the
+    /// endpoints.
     #[schemars(default)]
     pub kind: ProxyKind,
-    /// The most bytes of each flow that it keeps: read, and not acknowledged by the next hop.
+    /// Maximum amount of data per flow that the proxy has read and the next hop has not acknowledged.
     pub buffer: Bytes,
-    /// Names of the flows. Left out: all.
+    /// Names of the flows that pass through the proxy; by default all flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<String>>,
-    /// Differences of the TCP of its end toward the sender from `defaults.tcp`. Its receive buffer is as large as
-    /// `buffer` unless it is given here.
+    /// TCP options towards the sender that differ from `defaults.tcp`. The default of the receive buffer is `buffer`.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub client: Options,
-    /// Differences of the TCP of its end toward the receiver from `defaults.tcp`.
+    /// TCP options towards the receiver that differ from `defaults.tcp`.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Options,
-    /// It crashes, and is up again at once with empty hands.
+    /// Crash of the proxy; by default it never crashes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<Crash>,
 }
@@ -43,34 +43,35 @@ pub struct ProxySpec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyKind {
-    /// It ends each connection and opens another one to the receiver, under the addresses of the ends.
+    /// Terminates each connection and opens another one to the receiver, under the addresses of the endpoints.
     #[default]
     Split,
 }
 
-/// A crash.
+/// Crash of a proxy, which loses its buffers and connections and restarts immediately.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Crash {
-    /// When.
+    /// Time of the crash.
     pub at: Duration,
 }
 
 impl FromValue for ProxySpec {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { node = \"gateway\", buffer = \"1 MB\" }", errors)?;
+        let mut table =
+            TableReader::open(value, path, "a table such as { node = \"gateway\", buffer = \"1 MB\" }", errors)?;
         let node = table.required::<NodeName>("node", "name the node that splits connections", errors);
         let kind = table.optional("kind", errors).unwrap_or_default();
         let buffer: Option<Bytes> =
-            table.required("buffer", "say how much it keeps of a flow at most, such as \"1 MB\"", errors);
+            table.required("buffer", "specify the maximum data buffered per flow, such as \"1 MB\"", errors);
         if let Some(bytes) = buffer.filter(|bytes| !(SMALLEST..=LARGEST).contains(bytes)) {
             let message = format!("{bytes} is not a buffer from {SMALLEST} to {LARGEST}");
-            errors.push(Path::Key(at, "buffer"), message);
+            errors.push(Path::Key(path, "buffer"), message);
         }
         let flows: Option<Vec<String>> = table.optional("flows", errors);
         if flows.as_ref().is_some_and(Vec::is_empty) {
-            errors.push(Path::Key(at, "flows"), "names none; name some flows, or leave it out for all");
+            errors.push(Path::Key(path, "flows"), "names no flow; name some flows, or omit it for all");
         }
         let proxy = Self {
             node: node.map_or(String::new(), |node| node.0),
@@ -87,12 +88,12 @@ impl FromValue for ProxySpec {
 }
 
 impl FromValue for ProxyKind {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let kind = String::read(value, at, errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let kind = String::read(value, path, errors)?;
         if kind == "split" {
             return Some(Self::Split);
         }
-        errors.push(at, not_one_of(&kind, "a kind of proxy", &["split"]));
+        errors.push(path, not_one_of(&kind, "a kind of proxy", &["split"]));
         None
     }
 }
@@ -100,9 +101,9 @@ impl FromValue for ProxyKind {
 impl FromValue for Crash {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table such as { at = \"10 s\" }", errors)?;
-        let time = table.required("at", "say when, such as \"10 s\"", errors);
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(value, path, "a table such as { at = \"10 s\" }", errors)?;
+        let time = table.required("at", "specify the time, such as \"10 s\"", errors);
         table.finish(errors);
         time.map(|at| Self { at })
     }

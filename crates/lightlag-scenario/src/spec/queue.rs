@@ -1,61 +1,62 @@
-//! Queues as asked for: how much may wait, and which discipline decides.
+//! Queues: limit and discipline.
 //!
-//! The disciplines and their keys are those that `lightlag-net` declares, or those of a user's discipline.
+//! `lightlag-net` declares the disciplines and their keys; a custom discipline declares its own.
 
 use super::model::settings;
 use crate::read::{
-    Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, Table, described, not_one_of, written,
+    Errors, FromOutside, FromValue, Key, LimitForm, Omitted, Path, TableReader, described, not_one_of, written,
 };
 use lightlag_core::params::{Limit, Registered};
 use lightlag_core::{Duration, Rate};
 use lightlag_net::QueueLimit;
-use lightlag_net::queue::own::{Maker, OUTSIDE};
+use lightlag_net::queue::custom::{CUSTOM, DisciplineFactory};
 use lightlag_net::queue::{Choice, DisciplineConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-const FROM_OUTSIDE: FromOutside<dyn Maker> =
-    FromOutside { registry: &OUTSIDE, word: "discipline", what: "a discipline", beside: &["limit"] };
+const FROM_OUTSIDE: FromOutside<dyn DisciplineFactory> =
+    FromOutside { registry: &CUSTOM, word: "discipline", what: "a discipline", beside: &["limit"] };
 
-/// A queue as asked for.
+/// A queue: limit and discipline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queue {
-    /// Upper limit of what waits; `None` leaves it to the discipline.
+    /// Maximum queue length; `None` selects the default of the discipline.
     pub limit: Option<Limit>,
-    /// Rules for drops, marks and the packet that leaves next.
+    /// Rules for drops, marks and the order of packets.
     pub discipline: Choice,
 }
 
 impl Default for Queue {
-    /// 1000 packets, the length of a Linux device queue, drop-tail.
+    /// Returns drop-tail with 1000 packets, the default length of a device queue in Linux.
     fn default() -> Self {
         Self { limit: Some(Limit::Packets(1000)), discipline: Choice::PLAIN }
     }
 }
 
 impl Queue {
-    /// The limit of a link of this rate, with the longest round trip of the flows that cross it.
+    /// Returns the limit of the queue on a link of this rate. `round_trip` is the longest round-trip time of the flows
+    /// that cross the link.
     pub(crate) fn limit(&self, rate: Rate, round_trip: Duration) -> QueueLimit {
         self.discipline.limit(self.limit, rate, round_trip)
     }
 
-    /// The discipline of such a link.
+    /// Returns the discipline of the queue on such a link.
     pub(crate) fn discipline(&self, rate: Rate, round_trip: Duration) -> DisciplineConfig {
         self.discipline.on_link(rate, round_trip)
     }
 }
 
 impl Queue {
-    /// A discipline with its defaults.
-    fn named(name: &str, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let known = [Choice::NAMES, &OUTSIDE.names()].concat();
+    /// Returns the discipline of this name with its defaults.
+    fn named(name: &str, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let known = [Choice::NAMES, &CUSTOM.names()].concat();
         if known.contains(&name) {
-            return Self::read(&json!({ "discipline": name }), at, errors);
+            return Self::read(&json!({ "discipline": name }), path, errors);
         }
         let refused = not_one_of(name, "a queue", &known);
-        errors.push(at, format!("{refused}; or a size, \"1000 packets\", \"64 kB\" or \"1 bdp\""));
+        errors.push(path, format!("{refused}; or a size, \"1000 packets\", \"64 kB\" or \"1 bdp\""));
         None
     }
 }
@@ -63,35 +64,35 @@ impl Queue {
 impl FromValue for Queue {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         if let Value::String(name) = value
             && name.starts_with(|first: char| first.is_alphabetic())
             && !name.contains(' ')
         {
-            return Self::named(name, at, errors);
+            return Self::named(name, path, errors);
         }
         if !value.is_object() {
-            let limit = Limit::read(value, at, errors)?;
+            let limit = Limit::read(value, path, errors)?;
             return Some(Self { limit: Some(limit), discipline: Choice::PLAIN });
         }
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { discipline = \"codel\" }", errors)?;
+        let mut table = TableReader::open(value, path, "a table such as { discipline = \"codel\" }", errors)?;
         let limit = table.optional("limit", errors);
-        if let Some(own) = FROM_OUTSIDE.read(value, at, errors)? {
-            return (errors.len() == before).then_some(Self { limit, discipline: Choice::Own(own) });
+        if let Some(custom) = FROM_OUTSIDE.read(value, path, errors)? {
+            return (errors.len() == before).then_some(Self { limit, discipline: Choice::Custom(custom) });
         }
         let list = Choice::NAMES.join(", ");
         let name: String = table.required("discipline", &format!("name one of {list}"), errors)?;
         let Some(mut discipline) = Choice::named(&name) else {
-            let known = [Choice::NAMES, &OUTSIDE.names()].concat();
-            errors.push(Path::Key(at, "discipline"), not_one_of(&name, "a queue discipline", &known));
+            let known = [Choice::NAMES, &CUSTOM.names()].concat();
+            errors.push(Path::Key(path, "discipline"), not_one_of(&name, "a queue discipline", &known));
             return None;
         };
-        settings(&mut discipline, &mut table, at, errors);
+        settings(&mut discipline, &mut table, path, errors);
         table.finish(errors);
         let limit = limit.or(discipline.is_drop_tail().then_some(Limit::Packets(1000)));
         if let Some((key, message)) = discipline.refuses(limit) {
-            errors.push(Path::Key(at, key), message);
+            errors.push(Path::Key(path, key), message);
         }
         (errors.len() == before).then_some(Self { limit, discipline })
     }
@@ -111,7 +112,7 @@ impl Serialize for Queue {
             return serializer.serialize_str(&written(limit));
         }
         let mut table = match &self.discipline {
-            Choice::Own(own) => Value::Object(FROM_OUTSIDE.written(own)),
+            Choice::Custom(custom) => Value::Object(FROM_OUTSIDE.written(custom)),
             discipline => json!({ "discipline": discipline.name() }),
         };
         if let Some(limit) = self.limit {
@@ -139,7 +140,10 @@ impl JsonSchema for Queue {
         let names: Vec<_> = Choice::NAMES.iter().filter(is_complete).collect();
         let mut forms = vec![limit.clone(), json!({ "enum": names, "description": "A discipline with its defaults." })];
         for discipline in Choice::all() {
-            let mut properties = json!({ "discipline": { "const": discipline.name() }, "limit": described(&limit, "Upper limit of what waits for transmission.") });
+            let mut properties = json!({
+                "discipline": { "const": discipline.name() },
+                "limit": described(&limit, "Maximum queue length.")
+            });
             let mut required = vec!["discipline"];
             for parameter in &discipline.parameters() {
                 properties[parameter.key] = Key(parameter).schema_with_default(generator);
@@ -150,11 +154,9 @@ impl JsonSchema for Queue {
                 "additionalProperties": false,
             }));
         }
-        forms.extend(
-            FROM_OUTSIDE.forms(&json!({ "limit": described(&limit, "Upper limit of what waits for transmission.") })),
-        );
+        forms.extend(FROM_OUTSIDE.forms(&json!({ "limit": described(&limit, "Maximum queue length.") })));
         json_schema!({
-            "description": "how much may wait for transmission, and the discipline that decides what is dropped or marked",
+            "description": "maximum queue length, and the discipline that drops or marks packets",
             "anyOf": forms
         })
     }

@@ -1,60 +1,61 @@
 //! Records of a run.
 
 use super::Pcap;
-use crate::read::{Errors, FromValue, Path, Table, leaf};
+use crate::read::{Errors, FromValue, Path, TableReader, leaf};
 use lightlag_core::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// Records of a run beside its summary.
+/// Records of a run in addition to its summary.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Record {
-    /// The state of senders over time.
+    /// When the state of senders is recorded: at each change (change), at intervals (sampled), or never (off).
     pub trace: TraceMode,
-    /// Packets that wait at links over time.
+    /// When the queues of links are recorded: at intervals (sampled), or never (off).
     pub queue: QueueMode,
-    /// Every dropped packet.
+    /// Whether every dropped packet is recorded.
     pub drops: bool,
     /// Time between samples, above zero.
     pub interval: Duration,
-    /// Each ACK that a sender takes; off by default.
+    /// Whether each ACK that a sender receives is recorded; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub acks: bool,
-    /// State of the congestion control in the trace: the model and the gains of BBR, ρ of Hybla; off by default.
+    /// Whether the trace includes the internal state of the congestion control, such as the model and the gains of BBR
+    /// or ρ of Hybla; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub internals: bool,
-    /// Time for which data packets wait at each link direction; off by default.
+    /// Whether the waiting times of data packets are recorded at each link direction; off by default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub queueing: bool,
-    /// Time between two samples of the positions of nodes with radios; by default 1 s, and none for `"off"`.
+    /// Time between two samples of the positions of nodes with radios, 1 s by default; `"off"` records none.
     #[serde(skip_serializing_if = "is_each_second", serialize_with = "shown_positions")]
     #[schemars(with = "String")]
     pub positions: Option<Duration>,
-    /// Packets as files that other tools read; left out, none are written.
+    /// Packet captures, as files for other tools; by default none are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<Pcap>,
 }
 
-/// When the state of a sender is written.
+/// When the state of a sender is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceMode {
-    /// At each change of cwnd, ssthresh or phase, and once each interval.
+    /// At each change of cwnd, ssthresh or phase, and once per interval.
     #[default]
     Change,
-    /// Once each interval.
+    /// Once per interval.
     Sampled,
     /// Never.
     Off,
 }
 
-/// When the queues of links are written.
+/// When link queues are recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QueueMode {
-    /// Once each interval.
+    /// Once per interval.
     #[default]
     Sampled,
     /// Never.
@@ -62,14 +63,15 @@ pub enum QueueMode {
 }
 
 impl QueueMode {
-    /// Whether anything is written.
+    /// Returns true if anything is recorded.
     pub fn is_on(self) -> bool {
         self == Self::Sampled
     }
 }
 
 impl Default for Record {
-    /// Everything, sampled each 100 ms.
+    /// Returns the defaults: senders, queues, dropped packets and positions are recorded, senders and queues every 100
+    /// ms.
     fn default() -> Self {
         Self {
             trace: TraceMode::default(),
@@ -85,7 +87,7 @@ impl Default for Record {
     }
 }
 
-/// Positions once a second.
+/// Default interval of positions, once per second.
 const EACH_SECOND: Option<Duration> = Some(Duration::from_secs(1));
 
 fn is_each_second(positions: &Option<Duration>) -> bool {
@@ -100,15 +102,15 @@ fn shown_positions<S: Serializer>(positions: &Option<Duration>, serializer: S) -
 }
 
 /// Reads the time between two samples of positions.
-fn positions(table: &mut Table, errors: &mut Errors) -> Option<Duration> {
+fn positions(table: &mut TableReader, errors: &mut Errors) -> Option<Duration> {
     match table.value("positions") {
         None => EACH_SECOND,
         Some(Value::String(word)) if word == "off" => None,
         Some(value) => {
-            let at = table.path("positions");
-            let interval = Duration::read(value, &at, errors).unwrap_or(Duration::from_secs(1));
+            let key_path = table.path("positions");
+            let interval = Duration::read(value, &key_path, errors).unwrap_or(Duration::from_secs(1));
             if interval.is_zero() {
-                errors.push(at, "0 s between samples never ends; write a time such as \"1 s\", or \"off\"");
+                errors.push(key_path, "0 s is not a valid sampling interval; write a time such as \"1 s\", or \"off\"");
             }
             Some(interval)
         }
@@ -116,29 +118,32 @@ fn positions(table: &mut Table, errors: &mut Errors) -> Option<Duration> {
 }
 
 impl FromValue for TraceMode {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        leaf(value, at, errors)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }
 
 impl FromValue for QueueMode {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        leaf(value, at, errors)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }
 
 impl FromValue for Record {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(
             value,
-            at,
+            path,
             "a table with trace, queue, drops, interval, acks, internals, queueing, positions and pcap",
             errors,
         )?;
         let default = Self::default();
         let interval: Duration = table.optional("interval", errors).unwrap_or(default.interval);
         if interval.is_zero() {
-            errors.push(Path::Key(at, "interval"), "0 s between samples never ends; write a time such as \"100 ms\"");
+            errors.push(
+                Path::Key(path, "interval"),
+                "0 s is not a valid sampling interval; write a time such as \"100 ms\"",
+            );
         }
         let record = Self {
             trace: table.optional("trace", errors).unwrap_or_default(),

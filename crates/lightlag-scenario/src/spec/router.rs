@@ -1,15 +1,15 @@
-//! The way in which the nodes of a medium find their routes, as asked for: a protocol of lightlag, or a router from outside.
+//! Routing protocol of the nodes of a medium: a built-in protocol or a custom router.
 
 use super::Model;
 use super::model::Chosen;
 use crate::read::{Errors, FromOutside, FromValue, Path};
-use lightlag_routing::own::{Maker, OUTSIDE};
+use lightlag_routing::custom::{CUSTOM, RouterFactory};
 use lightlag_routing::{Protocol, Router};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-const FROM_OUTSIDE: FromOutside<dyn Maker> =
-    FromOutside { registry: &OUTSIDE, word: Protocol::KEY, what: "a router", beside: &[] };
+const FROM_OUTSIDE: FromOutside<dyn RouterFactory> =
+    FromOutside { registry: &CUSTOM, word: Protocol::KEY, what: "a router", beside: &[] };
 
 impl Chosen for Protocol {
     const SCHEMA: &'static str = "RoutingProtocol";
@@ -19,33 +19,33 @@ impl Chosen for Protocol {
         Self::Aodv(Default::default())
     }
     fn others() -> Vec<&'static str> {
-        OUTSIDE.names()
+        CUSTOM.names()
     }
 }
 
 impl FromValue for Router {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        if let Some(own) = value.as_str().and_then(|name| OUTSIDE.named(name)) {
-            return Some(Self::Own(own));
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        if let Some(custom) = value.as_str().and_then(|name| CUSTOM.named(name)) {
+            return Some(Self::Custom(custom));
         }
-        match FROM_OUTSIDE.read(value, at, errors)? {
-            Some(own) => Some(Self::Own(own)),
-            None => Model::read(value, at, errors).map(|Model(protocol)| Self::Protocol(protocol)),
+        match FROM_OUTSIDE.read(value, path, errors)? {
+            Some(custom) => Some(Self::Custom(custom)),
+            None => Model::read(value, path, errors).map(|Model(protocol)| Self::Protocol(protocol)),
         }
     }
 }
 
-/// The value that reads as this way.
+/// Returns the written form of a router.
 pub(super) fn written(router: &Router) -> Value {
     match router {
         Router::Protocol(protocol) => json!(Model(protocol.clone())),
-        Router::Own(own) => Value::Object(FROM_OUTSIDE.written(own)),
+        Router::Custom(custom) => Value::Object(FROM_OUTSIDE.written(custom)),
     }
 }
 
-/// The schema of such values.
+/// Returns the schema of routers.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Value {
     let protocol = json!(generator.subschema_for::<Model<Protocol>>());
     let [_, python] = FROM_OUTSIDE.forms(&json!({}));

@@ -1,6 +1,6 @@
-//! Routing, as asked for.
+//! When nodes compute their routes.
 
-use crate::read::{Errors, FromValue, Path, Table, described, not_one_of, shown};
+use crate::read::{Errors, FromValue, Path, TableReader, described, not_one_of, shown};
 use lightlag_core::Duration;
 use lightlag_net::TTL;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,22 +8,22 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Rule by which nodes find their routes.
+/// When nodes compute their routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Routing {
-    /// Once, before the run: shortest paths by the delays at the start, with every link up.
+    /// Once, before the run: shortest paths with the initial delays, and with every link up.
     #[default]
     Static,
     /// Again whenever a link goes down, comes up or changes its delay.
     FollowLinks(FollowLinks),
 }
 
-/// Rule by which routes follow the links.
+/// Rule by which routes follow the changes of links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FollowLinks {
-    /// Time after the ends of a link at which all other nodes know of a change.
+    /// Time from the detection of a change at the ends of a link until all other nodes apply it.
     pub convergence: Duration,
-    /// The most links that a packet crosses.
+    /// Maximum number of links that a packet may cross.
     pub ttl: u8,
 }
 
@@ -46,14 +46,14 @@ impl Routing {
 }
 
 impl FromValue for Routing {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, key_path: &Path, errors: &mut Errors) -> Option<Self> {
         if let Some(word) = value.as_str() {
-            return kind(word, at, errors);
+            return kind(word, key_path, errors);
         }
         let before = errors.len();
         let what =
             "\"static\", \"follow links\", or a table such as { kind = \"follow links\", convergence = \"1 s\" }";
-        let mut table = Table::open(value, at, what, errors)?;
+        let mut table = TableReader::open(value, key_path, what, errors)?;
         let word: Option<String> = table.required("kind", "write kind = \"static\" or \"follow links\"", errors);
         let mut routing = word.and_then(|word| kind(&word, &table.path("kind"), errors));
         if let Some(Self::FollowLinks(follow)) = &mut routing {
@@ -69,7 +69,7 @@ impl FromValue for Routing {
         } else {
             for key in ["convergence", "ttl"] {
                 if table.value(key).is_some() && routing.is_some() {
-                    let message = "goes with kind = \"follow links\": static routes neither change nor loop";
+                    let message = "requires kind = \"follow links\": static routes neither change nor loop";
                     errors.push(table.path(key), message);
                 }
             }
@@ -79,12 +79,12 @@ impl FromValue for Routing {
     }
 }
 
-fn kind(word: &str, at: &Path, errors: &mut Errors) -> Option<Routing> {
+fn kind(word: &str, path: &Path, errors: &mut Errors) -> Option<Routing> {
     match word {
         "static" => Some(Routing::Static),
         "follow links" => Some(Routing::FollowLinks(FollowLinks::default())),
         other => {
-            errors.push(at, not_one_of(other, "a kind of routing", &KINDS));
+            errors.push(path, not_one_of(other, "a kind of routing", &KINDS));
             None
         }
     }
@@ -113,16 +113,16 @@ impl JsonSchema for Routing {
             json!({ "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false })
         };
         let follow = json!({
-            "convergence": described(time, "Time after which the nodes that are not at the link know of a change."),
+            "convergence": described(time, "Time until nodes that are not at the link learn of a change."),
             "ttl": {
                 "type": "integer", "minimum": 1, "maximum": 255,
-                "description": "how many links a packet crosses at most (64)"
+                "description": "maximum number of links that a packet crosses (64)"
             }
         });
         json_schema!({
-            "description": "static: shortest paths by the delays at the start, with every link up; follow links: again \
-                            whenever a link goes down, comes up or changes its delay, at the ends of the link at once and \
-                            at all other nodes after the convergence time (0 s)",
+            "description": "static: shortest paths by the delays at the start, with every link up; follow links: \
+                            recomputed whenever a link goes down, comes up or changes its delay, immediately at the \
+                            ends of the link and after the convergence time (0 s) at all other nodes",
             "anyOf": [{ "enum": KINDS }, table(KINDS[0], json!({})), table(KINDS[1], follow)]
         })
     }

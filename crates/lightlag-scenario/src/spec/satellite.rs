@@ -1,74 +1,77 @@
-//! The generator of satellite networks: clients, a gateway, a satellite or several, a gateway, servers.
+//! The topology of a satellite network: clients, a gateway, one or several satellites, a second gateway, and servers.
 
 use super::{
     Access, Elevations, FlowTemplate, Line, LinkSide, OrbitSpec, Queue, Signals, access, line_of, many, optional_many,
     orbit,
 };
-use crate::read::{Errors, FASTEST, FromValue, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FASTEST, FromValue, Path, TableReader, not_one_of, shown};
 use lightlag_core::Duration;
 use lightlag_net::Outage;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The most satellites in a row.
+/// Maximum number of satellites in a row.
 const MOST_SATELLITES: u64 = 10_000;
-/// The most pairs on the ground of which each has a delay of its own.
+/// Maximum number of pairs on the ground that have individual delays.
 const MOST_SPREAD: u64 = 10_000;
 
-/// `client1`, `client2`, … behind `gateway-left`, a satellite, `gateway-right`, and `server1`, `server2`, … behind it.
+/// `client1`, `client2`, … attached to `gateway-left`, a satellite, and `gateway-right` with `server1`, `server2`, ….
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, transform = defaults)]
 pub struct Satellite {
-    /// Clients, and servers, at least 1.
+    /// Number of clients, which is also the number of servers, at least 1.
     pub pairs: u64,
-    /// The orbit, from which the delays of `uplink` and `downlink` follow where they give none. In the file `height`, such
-    /// as "550 km", serves as well.
+    /// Orbit, `"geo"`, `"meo"`, `"leo-550"`, … or a height. It determines the delays of `uplink` and `downlink` that
+    /// are not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orbit: Option<OrbitSpec>,
-    /// Elevation of the satellite above the horizon, at both gateways or first at the left, then at the right one.
+    /// Elevation of the satellite above the horizon: one for both gateways, or one for the left and one for the right
+    /// gateway, `["40 deg", "25 deg"]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevation: Option<Elevations>,
-    /// Whether the satellite forwards bits as they come, or packets.
+    /// Kind of satellite: a bent pipe without a queue (transparent, the default), or a node with queues (regenerative).
     pub payload: Payload,
-    /// Delay that each satellite adds to the link on which it sends.
+    /// Delay that each satellite adds to its outgoing link.
     pub processing: Duration,
-    /// Satellites in a row, joined by `isl`.
+    /// Number of satellites in a row, which are connected by `isl`.
     pub satellites: u64,
-    /// The link from `gateway-left` to the satellite. Data flows forward.
+    /// Link from `gateway-left` to the satellite. Its delay may follow from the orbit. Data flows in the forward
+    /// direction.
     pub uplink: GroundLink,
-    /// The link from the satellite to `gateway-right`. Data flows forward.
+    /// Link from the satellite to `gateway-right`. Its delay may follow from the orbit. Data flows in the forward
+    /// direction.
     pub downlink: GroundLink,
-    /// The links between satellites.
+    /// Links between satellites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl: Option<PlainLink>,
-    /// The link of every client and server to its gateway; by default ten times the rate of the uplink and 1 ms.
+    /// Link of each client and server to its gateway; by default ten times the rate of the uplink and 1 ms.
     pub access: Access,
-    /// A link from `gateway-right` to `router`, behind which the servers then are.
+    /// Link from `gateway-right` to `router`; the servers are then attached to `router`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<PlainLink>,
-    /// Pairs that share the bottleneck with the satellite.
+    /// Pairs on the ground that share the bottleneck with the satellite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terrestrial: Option<Terrestrial>,
     /// Flows from each client to its server; by default one, unless the scenario lists flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowTemplate>,
-    /// The links through space, as the network has them.
+    /// Links through space, as they are in the network.
     #[serde(skip)]
     space: Vec<Line>,
-    /// The links of clients on the ground: one for all of them, or one for each.
+    /// Links of the clients on the ground: a single one for all of them, or one for each.
     #[serde(skip)]
     ground: Vec<Line>,
 }
 
-/// Treatment of received packets by a satellite.
+/// Forwarding of packets by a satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Payload {
-    /// A bent pipe: bits leave as they come. It has no queue, and both hops have the smaller of their rates.
+    /// A bent pipe, which forwards bits as they arrive. It has no queue, and both hops have the smaller of their rates.
     #[default]
     Transparent,
-    /// A node with queues.
+    /// A node with queues, which receives entire packets.
     Regenerative,
 }
 
@@ -78,69 +81,73 @@ const PAYLOADS: [&str; 2] = ["transparent", "regenerative"];
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Hop", transform = delay_has_a_default)]
 pub struct GroundLink {
-    /// Its properties.
+    /// Properties of the link.
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// A link of which a generator knows the ends.
+/// A link with the properties of a listed link, in both directions.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(title = "LinkParameters", deny_unknown_fields)]
 pub struct PlainLink {
-    /// Its properties.
+    /// Properties of the link.
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// `terrestrial1`, `terrestrial2`, … behind `gateway-right`, and `terrestrial-server1`, … behind `router`.
+/// Pairs on the ground that share the bottleneck with a satellite: `terrestrial1`, `terrestrial2`, … attached to
+/// `gateway-right`, and `terrestrial-server1`, … attached to `router`. The keys of a link apply to the link of each
+/// client.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Terrestrial {
-    /// Pairs, at least 1.
+    /// Number of clients, which is also the number of servers, at least 1.
     pub pairs: u64,
-    /// The link of each client to `gateway-right`. Data flows forward.
+    /// Link of each client to `gateway-right`. Data flows in the forward direction.
     #[serde(flatten)]
     pub line: Line,
-    /// The delay of the last client: from the first to the last it rises evenly.
+    /// Delay of the last client's link. Delays increase evenly from the first client to the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_delay: Option<Duration>,
-    /// Flows from each client to its server; by default those of the satellite's `flow`.
+    /// Flows from each client to its server; by default the same as `flow` of the satellite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowTemplate>,
 }
 
 impl Satellite {
-    /// Reads the keys beside `kind`.
+    /// Reads the keys next to `kind`.
     pub(crate) fn read_from(
-        table: &mut Table,
-        at: &Path,
+        table: &mut TableReader,
+        path: &Path,
         flow: Option<FlowTemplate>,
         errors: &mut Errors,
     ) -> Option<Self> {
         let before = errors.len();
-        let pairs = many(table, at, "pairs", 500_000, errors);
-        let orbit = orbit(table, at, errors);
+        let pairs = many(table, path, "pairs", 500_000, errors);
+        let orbit = orbit(table, path, errors);
         let elevation: Option<Elevations> = table.optional("elevation", errors);
         if errors.len() == before && orbit.is_some() != elevation.is_some() {
             let (key, remedy) = match orbit {
-                Some(_) => ("elevation", "say how high above the horizon the satellite stands, such as \"40 deg\""),
-                None => ("orbit", "write geo, meo, leo-550 or a height such as \"550 km\", or leave elevation out"),
+                Some(_) => {
+                    ("elevation", "specify the elevation of the satellite above the horizon, such as \"40 deg\"")
+                }
+                None => ("orbit", "write geo, meo, leo-550 or a height such as \"550 km\", or remove elevation"),
             };
-            errors.push(Path::Key(at, key), format!("is missing; {remedy}"));
+            errors.push(Path::Key(path, key), format!("is missing; {remedy}"));
         }
         let is_mentioned = orbit.is_some() || elevation.is_some() || errors.len() > before;
         let ways = match orbit.zip(elevation) {
             Some((orbit, both)) => Some([orbit.0.delay(both.up), orbit.0.delay(both.down)]),
-            // What is wrong with the orbit is said once, not of each hop again.
+            // An error of the orbit is reported once, not for each hop.
             None => is_mentioned.then_some([Duration::ZERO; 2]),
         };
         let payload = table.optional("payload", errors).unwrap_or_default();
         let processing = table.optional("processing", errors).unwrap_or_default();
-        let satellites = optional_many(table, at, "satellites", MOST_SATELLITES, errors);
-        let uplink = hop(table, at, "uplink", ways.map(|[up, _]| up), errors);
-        let downlink = hop(table, at, "downlink", ways.map(|[_, down]| down), errors);
+        let satellites = optional_many(table, path, "satellites", MOST_SATELLITES, errors);
+        let uplink = hop(table, path, "uplink", ways.map(|[up, _]| up), errors);
+        let downlink = hop(table, path, "downlink", ways.map(|[_, down]| down), errors);
         let isl = table.optional("isl", errors);
-        let access = access(table, at, uplink.as_ref(), errors);
+        let access = access(table, path, uplink.as_ref(), errors);
         let bottleneck = table.optional("bottleneck", errors);
         let terrestrial: Option<Terrestrial> = table.optional("terrestrial", errors);
         if errors.len() > before {
@@ -163,38 +170,38 @@ impl Satellite {
             space: Vec::new(),
             ground: Vec::new(),
         };
-        satellite.check(at, errors);
+        satellite.check(path, errors);
         (errors.len() == before).then(|| satellite.generated())
     }
 
-    /// Checks whether the keys fit together.
-    fn check(&self, at: &Path, errors: &mut Errors) {
+    /// Reports errors for keys that cannot be combined.
+    fn check(&self, path: &Path, errors: &mut Errors) {
         let is_transparent = self.payload == Payload::Transparent;
         match (self.satellites > 1, &self.isl) {
             (true, None) => {
                 let message = "is missing; give the links between satellites a rate and a delay, such as { orbit = \"leo-550\", \
                                satellites = 22 }";
-                errors.push(Path::Key(at, "isl"), message);
+                errors.push(Path::Key(path, "isl"), message);
             }
             (false, Some(_)) => {
-                errors.push(Path::Key(at, "isl"), "joins satellites, and there is one; write satellites = 2")
+                errors.push(Path::Key(path, "isl"), "joins satellites, and there is only one; write satellites = 2")
             }
             (true, Some(_)) if is_transparent => {
                 let message = "\"transparent\" satellites have no links between them; write payload = \"regenerative\"";
-                errors.push(Path::Key(at, "payload"), message);
+                errors.push(Path::Key(path, "payload"), message);
             }
             _ => {}
         }
         if self.terrestrial.is_some() && self.bottleneck.is_none() {
             let message = "is missing; give the link that satellite and terrestrial flows share a rate and a delay";
-            errors.push(Path::Key(at, "bottleneck"), message);
+            errors.push(Path::Key(path, "bottleneck"), message);
         }
         if is_transparent {
             for (key, line) in [("uplink", &self.uplink.line), ("downlink", &self.downlink.line)] {
                 if line.signals != Signals::default() {
-                    let message = "a transparent satellite is no station, and knows neither outages nor errors; write payload = \
-                                   \"regenerative\", or list the links";
-                    let hop = Path::Key(at, key);
+                    let message = "a transparent satellite is not a station and detects neither outages nor errors; \
+                                   write payload = \"regenerative\", or list the links";
+                    let hop = Path::Key(path, key);
                     errors.push(Path::Key(&hop, "signals"), message);
                 }
             }
@@ -208,17 +215,17 @@ impl Satellite {
                 ];
                 for (what, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
                     let message = format!(
-                        "a transparent satellite sends what comes, as it comes; give {what} to the direction that leaves the \
-                         ground, {{ {direction} = … }}"
+                        "a transparent satellite forwards packets as they arrive; set {what} for the direction from \
+                         the ground, {{ {direction} = … }}"
                     );
-                    let hop = Path::Key(at, key);
+                    let hop = Path::Key(path, key);
                     errors.push(Path::Key(&hop, what), message);
                 }
             }
         }
     }
 
-    /// With its links.
+    /// Computes the links from the keys.
     fn generated(mut self) -> Self {
         let (mut first, mut last) = (self.uplink.line.clone(), self.downlink.line.clone());
         if self.payload == Payload::Transparent {
@@ -242,17 +249,18 @@ impl Satellite {
         self
     }
 
-    /// Number of its links.
+    /// Returns the number of links.
     pub(crate) fn link_count(&self) -> u64 {
         (self.pairs + self.ground_count()) * 2 + self.satellites + 1 + u64::from(self.bottleneck.is_some())
     }
 
-    /// Number of pairs on the ground that exchange flows.
+    /// Returns the number of pairs on the ground that exchange flows.
     pub(crate) fn ground_count(&self) -> u64 {
         self.terrestrial.as_ref().map_or(0, |ground| ground.pairs)
     }
 
-    /// The flows of pairs on the ground that differ from those over the satellite.
+    /// Returns the template of the flows on the ground; `None` if they have the same template as the flows over the
+    /// satellite.
     pub(crate) fn ground_template(&self) -> Option<&FlowTemplate> {
         self.terrestrial.as_ref().and_then(|ground| ground.flow.as_ref())
     }
@@ -261,12 +269,12 @@ impl Satellite {
         if self.satellites == 1 { "satellite".to_owned() } else { format!("satellite{number}") }
     }
 
-    /// The side of the servers.
+    /// Returns the router of the servers.
     fn last_router(&self) -> &'static str {
         if self.bottleneck.is_some() { "router" } else { "gateway-right" }
     }
 
-    /// The links: through space, the bottleneck, the edge.
+    /// Returns all links: through space, then the bottleneck, then the links of clients and servers.
     pub(crate) fn links(&self) -> Box<dyn Iterator<Item = ([String; 2], &Line)> + '_> {
         let node = |at: usize| match at as u64 {
             0 => "gateway-left".to_owned(),
@@ -290,17 +298,17 @@ impl Satellite {
         Box::new(space.chain(bottleneck).chain(edges).chain(ground))
     }
 
-    /// Senders and receivers over the satellite.
+    /// Returns the senders and receivers of the flows over the satellite.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
         (1..=self.pairs).map(|pair| [format!("client{pair}"), format!("server{pair}")])
     }
 
-    /// Senders and receivers on the ground.
+    /// Returns the senders and receivers of the flows on the ground.
     pub(crate) fn ground_pairs(&self) -> impl Iterator<Item = [String; 2]> + use<> {
         (1..=self.ground_count()).map(|pair| [format!("terrestrial{pair}"), format!("terrestrial-server{pair}")])
     }
 
-    /// The key of a link of this number, and what it is like.
+    /// Returns the path in the file of the table that describes the link with this index, and the description.
     pub(crate) fn place(&self, link: usize) -> (&'static str, &Line) {
         let (space, edges) = (self.space.len(), 2 * self.pairs as usize);
         if let Some(line) = self.space.get(link) {
@@ -325,7 +333,7 @@ impl Satellite {
     }
 }
 
-/// A direction that leaves a transparent satellite: bits go on as they come.
+/// Adapts a direction that leaves a transparent satellite, where bits are forwarded as they arrive.
 fn relay(side: &mut LinkSide) {
     side.rate = FASTEST;
     side.queue = Queue::default();
@@ -334,7 +342,7 @@ fn relay(side: &mut LinkSide) {
 }
 
 impl Terrestrial {
-    /// The links of its clients: one for all, or one for each.
+    /// Returns the links of the clients: a single one for all of them, or one for each.
     fn lines(&self) -> Vec<Line> {
         let Some(last) = self.last_delay.filter(|_| self.pairs > 1) else { return vec![self.line.clone()] };
         let between = |first: Duration, pair: u64| {
@@ -352,32 +360,38 @@ impl Terrestrial {
     }
 }
 
-/// A hop whose delay may come from the orbit.
-fn hop(table: &mut Table, at: &Path, key: &'static str, delay: Option<Duration>, errors: &mut Errors) -> Option<Line> {
+/// Reads a hop to or from the satellite, whose delay may follow from the orbit.
+fn hop(
+    table: &mut TableReader,
+    path: &Path,
+    key: &'static str,
+    delay: Option<Duration>,
+    errors: &mut Errors,
+) -> Option<Line> {
     let value =
         table.required_value(key, "give it a rate, such as { rate = \"20 Mbit/s\", queue = \"1 bdp\" }", errors)?;
-    let at = Path::Key(at, key);
+    let key_path = Path::Key(path, key);
     match (value, delay) {
         (Value::Object(given), Some(delay)) if given.get("delay").is_none_or(Value::is_null) => {
             let mut whole = given.clone();
             whole.insert("delay".to_owned(), delay.to_string().into());
-            line_of(&Value::Object(whole), &at, errors)
+            line_of(&Value::Object(whole), &key_path, errors)
         }
-        _ => line_of(value, &at, errors),
+        _ => line_of(value, &key_path, errors),
     }
 }
 
 impl FromValue for Payload {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         match value.as_str() {
             Some("transparent") => Some(Self::Transparent),
             Some("regenerative") => Some(Self::Regenerative),
             Some(other) => {
-                errors.push(at, not_one_of(other, "what a satellite does", &PAYLOADS));
+                errors.push(path, not_one_of(other, "a payload", &PAYLOADS));
                 None
             }
             None => {
-                errors.push(at, format!("{} is not \"transparent\" or \"regenerative\"", shown(value)));
+                errors.push(path, format!("{} is not \"transparent\" or \"regenerative\"", shown(value)));
                 None
             }
         }
@@ -385,41 +399,41 @@ impl FromValue for Payload {
 }
 
 impl FromValue for PlainLink {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        line_of(value, at, errors).map(|line| Self { line })
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        line_of(value, path, errors).map(|line| Self { line })
     }
 }
 
 impl FromValue for Terrestrial {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table with pairs, rate and delay", errors)?;
-        let pairs = many(&mut table, at, "pairs", 500_000, errors);
+        let mut table = TableReader::open(value, path, "a table with pairs, rate and delay", errors)?;
+        let pairs = many(&mut table, path, "pairs", 500_000, errors);
         let line = Line::read_from(&mut table, errors);
         let last_delay = table.optional("last_delay", errors);
         let flow = table.optional("flow", errors);
         table.finish(errors);
         if let Some(pairs) = pairs.filter(|pairs| last_delay.is_some() && *pairs > MOST_SPREAD) {
-            let message = format!("{pairs} pairs with delays of their own are more than {MOST_SPREAD}; use fewer");
-            errors.push(Path::Key(at, "pairs"), message);
+            let message = format!("{pairs} pairs with different delays are more than {MOST_SPREAD}; use fewer");
+            errors.push(Path::Key(path, "pairs"), message);
         }
         let ground = Self { pairs: pairs?, line: line?, last_delay, flow };
         (errors.len() == before).then_some(ground)
     }
 }
 
-/// In the file much may be left out, and the height says what the orbit does.
+/// Makes most keys optional in the schema, and adds the height of the orbit.
 fn defaults(schema: &mut Schema) {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|key| !["access", "payload", "processing", "satellites"].iter().any(|free| key == free));
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        let height = serde_json::json!({ "$ref": "#/$defs/Distance", "description": "The height of the orbit." });
+        let height = serde_json::json!({ "$ref": "#/$defs/Distance", "description": "Height of the orbit." });
         properties.insert("height".to_owned(), height);
     }
 }
 
-/// In the file a hop may leave its delay to the orbit.
+/// Makes the delay of a hop optional in the schema, since it may follow from the orbit.
 fn delay_has_a_default(schema: &mut Schema) {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|key| key != "delay");

@@ -1,8 +1,10 @@
-//! The keys of a link, declared once: from a line for each follow its reading, writing and schema, and the value of a direction.
+//! A macro that declares the keys of a link, with one line each, and generates the code that reads and writes them and
+//! describes them in the schema.
 
-/// Makes the properties of a direction of a link, and those of the link, from a line for each key with its type. `needed` keys
-/// must be given, and the text completes "is missing; ". `each` key has a value for each direction, `shared` one for the link.
-/// A key that has its default is left out of what is written, unless it is `shown`.
+/// Declares the types for one direction of a link and for the entire link, with one line for each key and its type.
+/// `needed` keys are required; their text follows "is missing; " in the error message. `each` key may have a value for
+/// each direction; a `shared` key has one for the link. A key with its default value is not written, unless it is
+/// marked `shown`.
 macro_rules! sides {
     (
         $(#[$side_meta:meta])* pub struct $side:ident;
@@ -21,15 +23,15 @@ macro_rules! sides {
         $(#[$line_meta])*
         #[derive(Clone, PartialEq, Debug)]
         pub struct $line {
-            /// From the first node to the second.
+            /// Direction from the first node to the second.
             pub forward: $side,
-            /// From the second node to the first.
+            /// Direction from the second node to the first.
             pub backward: $side,
             $($(#[$shared_about])* pub $shared: $shared_type,)*
         }
 
         impl $side {
-            /// A direction with these properties and the defaults of all others.
+            /// Returns a direction with these properties and the defaults of all others.
             pub(crate) fn plain($($needed: $needed_type),*) -> Self {
                 Self { $($needed,)* $($key: Default::default(),)* }
             }
@@ -39,13 +41,14 @@ macro_rules! sides {
             /// Keys that may have a value for each direction.
             pub(crate) const DIRECTED: &[&str] = &[$(stringify!($needed),)* $(stringify!($key),)*];
 
-            /// A link that is the same in both directions, with the defaults of all keys that concern both.
+            /// Returns a link with these properties in both directions, and the defaults of the shared keys.
             pub(crate) fn both(side: $side) -> Self {
                 Self { forward: side.clone(), backward: side, $($shared: Default::default(),)* }
             }
 
-            /// Reads the keys of a link next to others of the same table. Returns `None` if one that is needed is missing.
-            fn read_keys(table: &mut Table, errors: &mut Errors) -> Option<Self> {
+            /// Reads the keys of a link in a table that also has other keys. Returns `None` if a required key is
+            /// missing.
+            fn read_keys(table: &mut TableReader, errors: &mut Errors) -> Option<Self> {
                 $(let $needed: Option<PerDirection<$needed_type>> = table.required(stringify!($needed), $remedy, errors);)*
                 $(let $key: PerDirection<$type> = table.optional(stringify!($key), errors).unwrap_or_default();)*
                 $(let $shared: $shared_type = table.optional(stringify!($shared), errors).unwrap_or_default();)*

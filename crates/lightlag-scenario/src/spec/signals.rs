@@ -1,49 +1,49 @@
-//! Messages of the stations at the ends of a link, as asked for.
+//! Notifications from the stations at the ends of a link.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, described, not_one_of, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described, not_one_of, shown};
 use lightlag_core::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Messages of the stations at both ends of a link, if they send any.
+/// Notifications from the stations at both ends of a link, if they send any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Signals(pub Option<SignalSpec>);
 
-/// Messages of stations to the ends of flows.
+/// Notifications from stations to the endpoints of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SignalSpec {
-    /// That the link is out, and that it is restored.
+    /// Whether the stations notify senders of the start and the end of an outage.
     pub outage: bool,
-    /// That packets are corrupted, and to whom.
+    /// Endpoint that is notified of corrupted packets.
     pub corruption: CorruptionSignals,
-    /// A sender whose last data is no older than this is told of an outage when it begins; the longest round trip across the link and at
-    /// least a minute, if nothing is said.
+    /// When an outage starts, a sender is notified only if its last data is not older than this; by default the longest
+    /// round-trip time across the link, at least a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent: Option<Duration>,
-    /// The same is told again after this time at the earliest.
+    /// Minimum time between two equal notifications.
     pub interval: Duration,
 }
 
-/// The end that is told that packets are corrupted.
+/// The endpoint that is notified of corrupted packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CorruptionSignals {
-    /// Nobody.
+    /// No notification.
     #[default]
     Off,
-    /// The receiver of the packet: its ACKs tell the sender.
+    /// The receiver of the packet, which reports the corruption to the sender in its ACKs.
     Receiver,
-    /// Its sender.
+    /// The sender of the packet.
     Sender,
-    /// Both.
+    /// The receiver and the sender of the packet.
     Both,
 }
 
 const WORDS: [&str; 4] = ["off", "outage", "corruption", "all"];
 const TOLD: [&str; 4] = ["off", "receiver", "sender", "both"];
 
-/// Half of the time for which news of corruption lasts at least.
+/// Default interval: half of the minimum time for which a notification of corruption is valid.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 impl CorruptionSignals {
@@ -61,44 +61,47 @@ impl Signals {
 }
 
 impl FromValue for Signals {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         match value.as_str() {
             Some("off") => return Some(Self::default()),
             Some("outage") => return Some(Self::of(true, CorruptionSignals::Off)),
             Some("corruption") => return Some(Self::of(false, CorruptionSignals::Receiver)),
             Some("all") => return Some(Self::of(true, CorruptionSignals::Receiver)),
             Some(other) => {
-                errors.push(at, not_one_of(other, "what stations tell", &WORDS));
+                errors.push(path, not_one_of(other, "a set of notifications", &WORDS));
                 return None;
             }
             None => {}
         }
         let before = errors.len();
         let what = "\"outage\", \"corruption\", \"all\", or a table such as { outage = true, corruption = \"sender\" }";
-        let mut table = Table::open(value, at, what, errors)?;
+        let mut table = TableReader::open(value, path, what, errors)?;
         let outage: bool = table.optional("outage", errors).unwrap_or_default();
         let corruption: CorruptionSignals = table.optional("corruption", errors).unwrap_or_default();
         let recent = table.optional("recent", errors);
         let interval = table.optional("interval", errors).unwrap_or(INTERVAL);
         table.finish(errors);
         if errors.len() == before && !outage && corruption == CorruptionSignals::Off {
-            errors.push(at, "tells nothing; give outage = true, or corruption = \"receiver\", \"sender\" or \"both\"");
+            errors.push(
+                path,
+                "enables no notification; set outage = true, or corruption = \"receiver\", \"sender\" or \"both\"",
+            );
         }
         (errors.len() == before).then_some(Self(Some(SignalSpec { outage, corruption, recent, interval })))
     }
 }
 
 impl FromValue for CorruptionSignals {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let Some(word) = value.as_str() else {
-            errors.push(at, format!("{} is not \"receiver\", \"sender\", \"both\" or \"off\"", shown(value)));
+            errors.push(path, format!("{} is not \"receiver\", \"sender\", \"both\" or \"off\"", shown(value)));
             return None;
         };
-        let found = Self::ALL.into_iter().find(|told| told.name() == word);
-        if found.is_none() {
-            errors.push(at, not_one_of(word, "who is told of corruption", &TOLD));
+        let recipient = Self::ALL.into_iter().find(|told| told.name() == word);
+        if recipient.is_none() {
+            errors.push(path, not_one_of(word, "a recipient of corruption notifications", &TOLD));
         }
-        found
+        recipient
     }
 }
 
@@ -129,16 +132,20 @@ impl JsonSchema for Signals {
         let table = json!({
             "type": "object",
             "properties": {
-                "outage": { "type": "boolean", "description": "that the link is out, and that it is restored" },
-                "corruption": { "enum": TOLD, "description": "who is told that a packet was corrupted" },
-                "recent": described(&time, "Who has sent data within this time is told of an outage at its start."),
-                "interval": described(&time, "Time after which the same is told again.")
+                "outage": {
+                    "type": "boolean",
+                    "description": "notifications that the link is out, and that it is restored"
+                },
+                "corruption": { "enum": TOLD, "description": "endpoints that are notified of a corrupted packet" },
+                "recent": described(&time, "Senders of data within this time are notified of an outage at its start."),
+                "interval": described(&time, "Interval between repeated notifications.")
             },
             "additionalProperties": false
         });
         json_schema!({
-            "description": "what the stations at both ends of the link tell flows with SCPS-TP; who has sent data within the \
-                            time recent is told of an outage at its start, and the same is told again after an interval",
+            "description": "notifications from the stations at both ends of the link to flows with SCPS-TP; senders of \
+                            data within the time recent are notified of an outage at its start, and a notification is \
+                            repeated after an interval",
             "anyOf": [{ "enum": WORDS }, table, { "type": "null" }]
         })
     }

@@ -1,37 +1,38 @@
-//! The generator of swarms: nodes that fly, on one radio medium.
+//! The topology of a swarm: flying nodes on one radio medium.
 
 use super::{Coordinates, FlowTemplate, MediumSpec, Model, many};
-use crate::read::{Errors, Path, Table};
+use crate::read::{Errors, Path, TableReader};
 use lightlag_core::RandomStream;
 use lightlag_mobility::{Mobility, Placement, Vector};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The most nodes of a swarm.
+/// Maximum number of nodes of a swarm.
 const MOST: u64 = 10_000;
 
-/// `uav1`, `uav2`, … on the medium `air`, each on its own way through a box.
+/// `uav1`, `uav2`, … on the medium `air`, each on its own path through a box.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Swarm {
-    /// Nodes, at least 1.
+    /// Number of nodes, at least 1.
     pub nodes: u64,
-    /// The box in which they fly, from the origin on; by default 400 m by 400 m, 100 m high.
+    /// Box in which the nodes move, with a corner at the origin; by default 400 m by 400 m, 100 m high.
     #[schemars(default = "default_area")]
     pub area: Coordinates,
-    /// Their places at the start; by default random.
+    /// Initial positions: `"uniform"`, `"grid"`, `"line"` or `"circle"`.
     #[schemars(default)]
     pub placement: Model<Placement>,
-    /// Their flight; by default they stay.
+    /// Mobility model; by default the nodes do not move.
     #[schemars(default)]
     pub mobility: Model<Mobility>,
     /// The medium and the radios of the nodes.
     #[schemars(default)]
     pub medium: MediumSpec,
-    /// Flows between nodes drawn at random, no pair twice; by default half as many as there are nodes.
+    /// Number of flows between pairs of nodes that are chosen at random, each pair at most once; by default half the
+    /// number of nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
-    /// Each of these flows; by default it sends until the run ends.
+    /// Settings of these flows; by default each sends until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowTemplate>,
 }
@@ -41,15 +42,15 @@ fn default_area() -> Coordinates {
 }
 
 impl Swarm {
-    /// Reads the keys beside `kind`.
-    pub(crate) fn read_from(table: &mut Table, at: &Path, errors: &mut Errors) -> Option<Self> {
+    /// Reads the keys next to `kind`.
+    pub(crate) fn read_from(table: &mut TableReader, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let nodes = many(table, at, "nodes", MOST, errors);
+        let nodes = many(table, path, "nodes", MOST, errors);
         let area = table.optional("area", errors).unwrap_or_else(default_area);
         let Vector { x, y, z } = area.0;
         if let Some((index, length)) = [x, y, z].into_iter().enumerate().find(|(_, length)| *length < 0.0) {
             let message = format!("{length} m is below 0 m; the box starts at the origin");
-            errors.push(Path::Index(&Path::Key(at, "area"), index), message);
+            errors.push(Path::Index(&Path::Key(path, "area"), index), message);
         }
         let placement = table.optional("placement", errors).unwrap_or_default();
         let mobility = table.optional("mobility", errors).unwrap_or_default();
@@ -60,23 +61,24 @@ impl Swarm {
             && flows > nodes * (nodes - 1)
         {
             let message = format!("{flows} flows are more than the {} pairs of {nodes} nodes", nodes * (nodes - 1));
-            errors.push(Path::Key(at, "flows"), message);
+            errors.push(Path::Key(path, "flows"), message);
         }
         let swarm = Self { nodes: nodes?, area, placement, mobility, medium, flows, flow };
         (errors.len() == before).then_some(swarm)
     }
 
-    /// Number of its flows.
+    /// Returns the number of flows.
     pub(crate) fn pair_count(&self) -> u64 {
         self.flows.unwrap_or(self.nodes / 2)
     }
 
-    /// The name of a node, counted from 0.
-    pub(crate) fn node(at: u64) -> String {
-        format!("uav{}", at + 1)
+    /// Returns the name of the node with this index, starting at 0.
+    pub(crate) fn node(index: u64) -> String {
+        format!("uav{}", index + 1)
     }
 
-    /// The flows of a run with this seed: first each node is in at most one, then pairs are drawn that are not there yet.
+    /// Returns the endpoints of the flows in a run with this seed. The first pairs have no node in common; if more are
+    /// needed, further distinct pairs are chosen at random.
     pub(crate) fn pairs(&self, seed: u64) -> Vec<[String; 2]> {
         let mut random = RandomStream::new(seed, "swarm pairs");
         let mut below = |limit: u64| ((random.uniform() * limit as f64) as u64).min(limit - 1);

@@ -1,40 +1,41 @@
-//! Generators: networks that are easier to name than to list.
+//! Topologies: networks that are generated from a few parameters instead of being listed.
 
 use super::{Access, FlowTemplate, Iot, Line, Satellite, Swarm, access, many};
-use crate::read::{Errors, FromValue, Path, Table, not_one_of};
+use crate::read::{Errors, FromValue, Path, TableReader, not_one_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The most links of a network, generated and listed ones together.
+/// Maximum number of links in a network, generated and listed ones in total.
 pub(crate) const MOST_LINKS: u64 = 2_000_000;
 
 /// A generated network.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Topology {
-    /// `client` and `server`, joined by one link.
+    /// `client` and `server`, connected by one link.
     PointToPoint(PointToPoint),
     /// `client`, routers `router1`, `router2`, … and `server` in a row.
     Chain(Chain),
-    /// `client1`, `client2`, … behind `router-left`; `server1`, `server2`, … behind `router-right`; a bottleneck
-    /// between the routers.
+    /// `client1`, `client2`, … attached to `router-left`; `server1`, `server2`, … attached to `router-right`; the
+    /// bottleneck is the link between the routers.
     Dumbbell(Box<Dumbbell>),
-    /// `leaf1`, `leaf2`, … each joined to `hub`.
+    /// `leaf1`, `leaf2`, … each connected to `hub`.
     Star(Star),
-    /// `client1`, `client2`, … behind `gateway-left`, a satellite, and `gateway-right` with `server1`, `server2`, ….
+    /// `client1`, `client2`, … attached to `gateway-left`, a satellite, and `gateway-right` with `server1`, `server2`,
+    /// ….
     Satellite(Box<Satellite>),
-    /// Sensors behind sinks, whose connections share a satellite.
+    /// Sensors attached to sinks, whose connections share one satellite link from `gateway` to `server`.
     Iot(Box<Iot>),
-    /// `uav1`, `uav2`, … on the radio medium `air`, each on its own way through a box.
+    /// `uav1`, `uav2`, … on the radio medium `air`, each on its own path through a box.
     Swarm(Box<Swarm>),
 }
 
-/// `client` and `server`, joined by one link.
+/// `client` and `server`, connected by one link.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct PointToPoint {
-    /// The link from `client` to `server`.
+    /// Link from `client` to `server`.
     #[serde(flatten)]
     pub line: Line,
     /// Flows from `client` to `server`; by default one, unless the scenario lists flows.
@@ -46,9 +47,9 @@ pub struct PointToPoint {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Chain {
-    /// Links in the row, at least 1.
+    /// Number of links in the row, at least 1.
     pub hops: u64,
-    /// Each link.
+    /// Properties of each link.
     #[serde(flatten)]
     pub line: Line,
     /// Flows from `client` to `server`; by default one, unless the scenario lists flows.
@@ -60,13 +61,13 @@ pub struct Chain {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, transform = access_has_a_default)]
 pub struct Dumbbell {
-    /// Clients, and servers, at least 1.
+    /// Number of clients, which is also the number of servers, at least 1.
     pub pairs: u64,
-    /// The bottleneck from `router-left` to `router-right`.
+    /// Bottleneck from `router-left` to `router-right`.
     #[serde(flatten)]
     pub line: Line,
-    /// The link of every client and server to its router; by default ten times the rate of the bottleneck and 1 ms.
-    /// Data flows forward on all of them.
+    /// Link of each client and server to its router; by default ten times the rate of the bottleneck and 1 ms. Data
+    /// flows in the forward direction on all of them.
     pub access: Access,
     /// Flows from each client to its server; by default one, unless the scenario lists flows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,9 +78,9 @@ pub struct Dumbbell {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Star {
-    /// Nodes around the hub, at least 1.
+    /// Number of nodes around the hub, at least 1.
     pub leaves: u64,
-    /// Each link from a leaf to the hub.
+    /// Link from each leaf to the hub.
     #[serde(flatten)]
     pub line: Line,
     /// Flows from each leaf to `hub`; by default one, unless the scenario lists flows.
@@ -90,8 +91,8 @@ pub struct Star {
 const KINDS: [&str; 7] = ["point-to-point", "chain", "dumbbell", "star", "satellite", "iot", "swarm"];
 
 impl FromValue for Topology {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        let mut table = Table::open(value, at, "a table such as { kind = \"dumbbell\", … }", errors)?;
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(value, path, "a table such as { kind = \"dumbbell\", … }", errors)?;
         let before = errors.len();
         let kind: String =
             table.required("kind", "write point-to-point, chain, dumbbell, star, satellite, iot or swarm", errors)?;
@@ -101,31 +102,32 @@ impl FromValue for Topology {
                 line.map(|line| Self::PointToPoint(PointToPoint { line, flow }))
             }
             "chain" => {
-                let hops = many(&mut table, at, "hops", MOST_LINKS, errors);
+                let hops = many(&mut table, path, "hops", MOST_LINKS, errors);
                 let (line, flow) = line_and_flow(&mut table, errors);
                 hops.zip(line).map(|(hops, line)| Self::Chain(Chain { hops, line, flow }))
             }
             "dumbbell" => {
-                let pairs = many(&mut table, at, "pairs", MOST_LINKS / 2 - 1, errors);
+                let pairs = many(&mut table, path, "pairs", MOST_LINKS / 2 - 1, errors);
                 let (line, flow) = line_and_flow(&mut table, errors);
-                let access = access(&mut table, at, line.as_ref(), errors);
+                let access = access(&mut table, path, line.as_ref(), errors);
                 let dumbbell =
                     |((pairs, line), access)| Dumbbell { pairs, line, access: Access { line: access }, flow };
                 pairs.zip(line).zip(access).map(dumbbell).map(|dumbbell| Self::Dumbbell(Box::new(dumbbell)))
             }
             "star" => {
-                let leaves = many(&mut table, at, "leaves", MOST_LINKS, errors);
+                let leaves = many(&mut table, path, "leaves", MOST_LINKS, errors);
                 let (line, flow) = line_and_flow(&mut table, errors);
                 leaves.zip(line).map(|(leaves, line)| Self::Star(Star { leaves, line, flow }))
             }
             "satellite" => {
                 let flow = table.optional("flow", errors);
-                Satellite::read_from(&mut table, at, flow, errors).map(|satellite| Self::Satellite(Box::new(satellite)))
+                Satellite::read_from(&mut table, path, flow, errors)
+                    .map(|satellite| Self::Satellite(Box::new(satellite)))
             }
-            "iot" => Iot::read_from(&mut table, at, errors).map(|iot| Self::Iot(Box::new(iot))),
-            "swarm" => Swarm::read_from(&mut table, at, errors).map(|swarm| Self::Swarm(Box::new(swarm))),
+            "iot" => Iot::read_from(&mut table, path, errors).map(|iot| Self::Iot(Box::new(iot))),
+            "swarm" => Swarm::read_from(&mut table, path, errors).map(|swarm| Self::Swarm(Box::new(swarm))),
             other => {
-                errors.push(Path::Key(at, "kind"), not_one_of(other, "a topology", &KINDS));
+                errors.push(Path::Key(path, "kind"), not_one_of(other, "a topology", &KINDS));
                 return None;
             }
         };
@@ -134,11 +136,11 @@ impl FromValue for Topology {
     }
 }
 
-fn line_and_flow(table: &mut Table, errors: &mut Errors) -> (Option<Line>, Option<FlowTemplate>) {
+fn line_and_flow(table: &mut TableReader, errors: &mut Errors) -> (Option<Line>, Option<FlowTemplate>) {
     (Line::read_from(table, errors), table.optional("flow", errors))
 }
 
-/// In the file, `access` may be left out.
+/// Makes `access` optional in the schema.
 fn access_has_a_default(schema: &mut schemars::Schema) {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|key| key != "access");
@@ -146,7 +148,7 @@ fn access_has_a_default(schema: &mut schemars::Schema) {
 }
 
 impl Topology {
-    /// The flows asked for, if any.
+    /// Returns the settings of generated flows, if there are any.
     pub(crate) fn template(&self) -> Option<&FlowTemplate> {
         match self {
             Self::PointToPoint(PointToPoint { flow, .. })
@@ -159,7 +161,7 @@ impl Topology {
         }
     }
 
-    /// Number of its links.
+    /// Returns the number of links.
     pub(crate) fn link_count(&self) -> u64 {
         match self {
             Self::PointToPoint(_) => 1,
@@ -172,7 +174,7 @@ impl Topology {
         }
     }
 
-    /// Number of pairs of nodes that exchange flows.
+    /// Returns the number of pairs of nodes that exchange flows.
     pub(crate) fn pair_count(&self) -> u64 {
         match self {
             Self::PointToPoint(_) | Self::Chain(_) => 1,
@@ -184,7 +186,7 @@ impl Topology {
         }
     }
 
-    /// The links, bottleneck first. Data flows forward.
+    /// Returns the links, the bottleneck first. Data flows in the forward direction.
     pub(crate) fn links(&self) -> Box<dyn Iterator<Item = ([String; 2], &Line)> + '_> {
         match self {
             Self::PointToPoint(link) => Box::new(std::iter::once((client_and_server(), &link.line))),
@@ -214,7 +216,7 @@ impl Topology {
         }
     }
 
-    /// Senders and receivers; `seed` draws those that are drawn.
+    /// Returns the senders and receivers of the flows. `seed` determines those that are random.
     pub(crate) fn pairs(&self, seed: u64) -> Box<dyn Iterator<Item = [String; 2]> + '_> {
         match self {
             Self::PointToPoint(_) | Self::Chain(_) => Box::new(std::iter::once(client_and_server())),

@@ -1,32 +1,32 @@
-//! Traces of links as asked for: which file, and what it makes of a direction.
+//! Trace files of links, and their effect on a direction.
 
-use crate::read::{Errors, FromValue, Omitted, Path, Table, not_one_of, shown};
+use crate::read::{Errors, FromValue, Omitted, Path, TableReader, not_one_of, shown};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// A file that says how a direction changes, if there is one.
+/// Trace file of a link direction, if it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkTrace(pub Option<TraceFile>);
 
-/// A file that says how a direction changes.
+/// Trace file with the changes of a link direction over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceFile {
-    /// Its path, from the folder in which the program runs.
+    /// Path of the file, relative to the working directory of the program.
     pub file: String,
-    /// Its format.
+    /// Format of the file.
     pub format: TraceFormat,
-    /// Whether rows begin again after the last one, with its time as zero.
+    /// Whether the trace repeats after its last row, whose time is time zero of the next round.
     pub repeats: bool,
 }
 
-/// The format of a trace.
+/// Format of a trace file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceFormat {
-    /// Rows of rate, delay and loss.
+    /// CSV rows of rate, delay and loss.
     Csv,
-    /// Opportunities to deliver 1500 bytes.
+    /// Opportunities to deliver 1500 bytes, in mahimahi's format.
     Mahimahi,
 }
 
@@ -36,23 +36,23 @@ const WHAT: &str = "the path of a CSV file, such as \"cell.csv\", or { file = \"
 impl FromValue for LinkTrace {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, key_path: &Path, errors: &mut Errors) -> Option<Self> {
         let (file, format, repeats) = if let Value::String(file) = value {
             (file.clone(), TraceFormat::Csv, false)
         } else {
-            let mut table = Table::open(value, at, WHAT, errors)?;
+            let mut table = TableReader::open(value, key_path, WHAT, errors)?;
             let file = table.required("file", "write the path of the trace, such as \"cell.csv\"", errors);
             let format = table.optional("format", errors).unwrap_or(TraceFormat::Csv);
             let repeats = table.optional("repeat", errors).unwrap_or_default();
             table.finish(errors);
             if repeats && format == TraceFormat::Mahimahi {
-                errors.push(Path::Key(at, "repeat"), "a trace of deliveries always repeats; leave the key out");
+                errors.push(Path::Key(key_path, "repeat"), "a trace of deliveries always repeats; remove the key");
                 return None;
             }
             (file?, format, repeats)
         };
         if file.is_empty() {
-            errors.push(at, "the path of the trace is empty");
+            errors.push(key_path, "the path of the trace is empty");
             return None;
         }
         Some(Self(Some(TraceFile { file, format, repeats })))
@@ -60,16 +60,16 @@ impl FromValue for LinkTrace {
 }
 
 impl FromValue for TraceFormat {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         match value.as_str() {
             Some("csv") => Some(Self::Csv),
             Some("mahimahi") => Some(Self::Mahimahi),
             Some(other) => {
-                errors.push(at, not_one_of(other, "a format of traces", &FORMATS));
+                errors.push(path, not_one_of(other, "a format of traces", &FORMATS));
                 None
             }
             None => {
-                errors.push(at, format!("{} is not \"csv\" or \"mahimahi\"", shown(value)));
+                errors.push(path, format!("{} is not \"csv\" or \"mahimahi\"", shown(value)));
                 None
             }
         }
@@ -103,20 +103,24 @@ impl JsonSchema for LinkTrace {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "a file that says how the link changes; its path begins where the scenario stands",
+            "description": "a file with the changes of the link; its path is relative to the directory of the scenario",
             "anyOf": [
                 { "type": "string", "minLength": 1, "description": "CSV: time_s and any of rate_bps, delay_s, loss" },
                 {
                     "type": "object",
                     "properties": {
-                        "file": { "type": "string", "minLength": 1, "description": "The path of the file, from the folder of the scenario." },
+                        "file": {
+                            "type": "string",
+                            "minLength": 1,
+                            "description": "Path of the file, relative to the directory of the scenario."
+                        },
                         "format": {
                             "enum": FORMATS,
                             "description": "csv, or a time in milliseconds for each opportunity to deliver 1500 bytes"
                         },
                         "repeat": {
                             "type": "boolean",
-                            "description": "begin again after the last row of a CSV file, with its time as zero"
+                            "description": "restart after the last row of a CSV file, whose time becomes zero"
                         }
                     },
                     "required": ["file"],

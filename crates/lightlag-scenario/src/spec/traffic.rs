@@ -1,31 +1,38 @@
-//! Traffic of applications and its transport, as asked for.
+//! Traffic of applications, and its transport. `lightlag-traffic` declares the kinds and their keys.
 
-pub mod own;
-mod read;
-
-use super::{Reader, Varied, is_empty};
-use crate::read::{Errors, FromValue, Path, leaf};
-use lightlag_core::{Bytes, Duration, Rate};
+use super::model::{entries, form, settings};
+use super::{Reader, is_empty};
+use crate::read::{Errors, FromOutside, FromValue, Path, TableReader, described, leaf, not_one_of};
+use lightlag_core::params::Registered;
+use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::Options;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use lightlag_traffic::custom::{CUSTOM, TrafficFactory};
+use lightlag_traffic::{CustomTraffic, Traffic};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
-pub use own::OwnTraffic;
+/// Key that holds the name of a kind of traffic.
+const KIND: &str = "kind";
+
+const FROM_OUTSIDE: FromOutside<dyn TrafficFactory> =
+    FromOutside { registry: &CUSTOM, word: KIND, what: "a kind of traffic", beside: &["stop"] };
 
 /// Transport of a flow's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
-    /// By a connection of TCP.
+    /// A TCP connection.
     #[default]
     Tcp,
-    /// By datagrams of UDP (RFC 768): what is lost stays lost.
+    /// UDP datagrams (RFC 768): lost data is not retransmitted.
     Udp,
 }
 
 impl Transport {
-    /// Returns true if its flows have connections, which deliver every byte.
+    /// Returns true if the flows have connections, which deliver every byte.
     pub fn has_connections(self) -> bool {
         self != Self::Udp
     }
@@ -36,383 +43,157 @@ impl Transport {
 }
 
 impl FromValue for Transport {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        leaf(value, at, errors)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }
 
-/// The kinds of traffic of lightlag.
-const KINDS: [&str; 10] =
-    ["bulk", "constant", "on_off", "periodic", "poisson", "burst", "collect", "transfers", "requests", "web"];
+impl FromValue for Traffic {
+    const IS_TABLE: bool = true;
 
-/// Traffic of the application at the start of a flow.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Traffic {
-    /// Everything at once: `transfer`, or without end. This is the default.
-    #[default]
-    Bulk,
-    /// A constant rate.
-    Constant(Constant),
-    /// A constant rate now and then.
-    OnOff(OnOff),
-    /// A message in so much time.
-    Periodic(Periodic),
-    /// Messages at random times, independent of each other.
-    Poisson(Poisson),
-    /// Many messages at once.
-    Burst(Burst),
-    /// The messages that come to the node by UDP.
-    Collect(Collect),
-    /// Transfers that arrive at random times, each a flow of its own.
-    Transfers(Transfers),
-    /// Request and response, again and again, over one connection.
-    Requests(Requests),
-    /// Pages of several objects over several connections.
-    Web(Web),
-    /// Messages of an application from outside.
-    #[serde(untagged)]
-    Own(OwnTraffic),
-}
-
-/// A constant rate: equal messages at equal distances.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Constant {
-    /// Payload in so much time.
-    pub rate: Rate,
-    /// Bytes of each message.
-    #[schemars(default = "default_size")]
-    pub size: Bytes,
-    /// Nothing is sent from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// A constant rate while it is on.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct OnOff {
-    /// Payload in so much time while it is on.
-    pub rate: Rate,
-    /// Bytes of each message.
-    #[schemars(default = "default_size")]
-    pub size: Bytes,
-    /// Duration of each time for which it is on; the flow starts with one.
-    pub on: Varied<Duration>,
-    /// Duration of each time for which it is off.
-    pub off: Varied<Duration>,
-    /// Nothing is sent from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// A message in so much time.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Periodic {
-    /// Bytes of a message.
-    pub size: Varied<Bytes>,
-    /// From one to the next.
-    pub every: Duration,
-    /// From the start to the first; without it there is no time between.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<Varied<Duration>>,
-    /// So many messages; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Nothing is sent from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// Messages at random times: the gaps between them are exponential.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Poisson {
-    /// Bytes of a message.
-    pub size: Varied<Bytes>,
-    /// From one to the next, on average.
-    pub every: Duration,
-    /// From the start to the first; without it that is drawn like the gaps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<Varied<Duration>>,
-    /// So many messages; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Nothing is sent from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// Many messages at once, such as an alarm.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Burst {
-    /// Bytes of a message.
-    pub size: Varied<Bytes>,
-    /// Messages of a burst.
-    pub messages: u64,
-    /// From one burst to the next; without it there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<Varied<Duration>>,
-    /// From the start to the first burst; without it there is no time between.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<Varied<Duration>>,
-    /// So many bursts; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Nothing is sent from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// A sink: it writes every message into the connection that comes to its node by UDP.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Collect {
-    /// The most bytes that it keeps until the far end has acknowledged them. A message that does not fit is dropped.
-    #[schemars(default = "default_buffer")]
-    pub buffer: Bytes,
-}
-
-/// Transfers that arrive independently of each other and of what the network does (an open loop): a Poisson process.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Transfers {
-    /// Bytes of each.
-    pub size: Varied<Bytes>,
-    /// From one to the next, on average; or give the load.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<Duration>,
-    /// Their payload as a share of the rate of the slowest link on their way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<f64>,
-    /// So many; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// None arrives from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// Request and response. The client is at the end of the flow and the server at its start, where the data comes from.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Requests {
-    /// Bytes of a response.
-    pub response: Varied<Bytes>,
-    /// Bytes of a request.
-    #[schemars(default = "default_request")]
-    pub request: Varied<Bytes>,
-    /// From the arrival of a request to its response.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_time: Option<Varied<Duration>>,
-    /// From the last byte of a response to the next request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub think: Option<Varied<Duration>>,
-    /// So many requests; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Nothing is asked for from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// Pages. The browser is at the end of the flow and the server at its start, where the data comes from.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Web {
-    /// Bytes of the first object, which names the others.
-    pub html: Varied<Bytes>,
-    /// Number of the other objects.
-    pub objects: Varied<u64>,
-    /// Bytes of each of them.
-    pub object: Varied<Bytes>,
-    /// Rule by which objects share connections.
-    #[schemars(default)]
-    pub http: Http,
-    /// The most connections at once; always one with HTTP/2.
-    #[schemars(default = "default_connections", range(min = 1, max = 64))]
-    pub connections: u64,
-    /// Bytes of a request.
-    #[schemars(default = "default_request")]
-    pub request: Varied<Bytes>,
-    /// From the arrival of a request to its response.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_time: Option<Varied<Duration>>,
-    /// From the last byte of a page to the next one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub think: Option<Varied<Duration>>,
-    /// So many pages; without it they go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// No page begins from this time of the run on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Duration>,
-}
-
-/// Rule by which the objects of a page share connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Http {
-    /// One object at a time on each of several connections, which stay open (RFC 9112 §9.3).
-    #[default]
-    #[serde(rename = "1.1")]
-    One,
-    /// All at once on one connection (RFC 9113); responses leave in the order of their requests.
-    #[serde(rename = "2")]
-    Two,
-}
-
-impl FromValue for Http {
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
-        leaf(value, at, errors)
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let before = errors.len();
+        let what = "a table such as { kind = \"constant\", rate = \"1 Mbit/s\" }";
+        let mut table = TableReader::open(value, path, what, errors)?;
+        if let Some(custom) = from_outside(value, &mut table, path, errors)? {
+            return Some(Self::Custom(custom)).filter(|_| errors.len() == before);
+        }
+        let kind: String = table.required(KIND, &format!("write one of {}", Self::NAMES.join(", ")), errors)?;
+        let Some(mut traffic) = Self::named(&kind) else {
+            let known = [Self::NAMES, &CUSTOM.names()].concat();
+            errors.push(Path::Key(path, KIND), not_one_of(&kind, FROM_OUTSIDE.what, &known));
+            return None;
+        };
+        settings(&mut traffic, &mut table, path, errors);
+        table.finish(errors);
+        (errors.len() == before).then_some(traffic)
     }
 }
 
-fn default_size() -> Bytes {
-    Bytes(1000)
+/// Reads custom traffic, if the table refers to any. Returns `None` after an error.
+fn from_outside(
+    value: &Value,
+    table: &mut TableReader,
+    key_path: &Path,
+    errors: &mut Errors,
+) -> Option<Option<CustomTraffic>> {
+    if ["plugin", "python"].iter().all(|key| value.get(key).is_none())
+        && value.get(KIND).and_then(Value::as_str).is_none_or(|kind| Traffic::NAMES.contains(&kind))
+    {
+        return Some(None);
+    }
+    let stop: Option<Duration> = table.optional("stop", errors);
+    if stop == Some(Duration::ZERO) {
+        errors.push(table.path("stop"), "0 s is the start of the run: nothing is sent; write a later time");
+    }
+    Some(FROM_OUTSIDE.read(value, key_path, errors)?.map(|custom| CustomTraffic { custom, stop }))
 }
 
-fn default_buffer() -> Bytes {
-    Bytes(65_536)
+/// Writes traffic as a table.
+pub(super) fn written<S: Serializer>(traffic: &Traffic, serializer: S) -> Result<S::Ok, S::Error> {
+    if let Traffic::Custom(CustomTraffic { custom, stop }) = traffic {
+        let mut table = FROM_OUTSIDE.written(custom);
+        table.extend(stop.map(|stop| ("stop".to_owned(), json!(stop))));
+        return table.serialize(serializer);
+    }
+    let mut table = serializer.serialize_map(None)?;
+    table.serialize_entry(KIND, traffic.name())?;
+    for (key, value) in entries(traffic) {
+        table.serialize_entry(key, &value)?;
+    }
+    table.end()
 }
 
-fn default_request() -> Varied<Bytes> {
-    Varied::constant(Bytes(300))
+/// Stands for the schema of traffic.
+pub(super) struct TrafficForm;
+
+impl JsonSchema for TrafficForm {
+    fn schema_name() -> Cow<'static, str> {
+        "Traffic".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut forms: Vec<Value> = Traffic::all().iter().map(|kind| form(kind, KIND, generator)).collect();
+        forms.push(described(generator.subschema_for::<OwnForm>(), "Messages of a custom application."));
+        json_schema!({ "description": "Traffic of the application at the start of a flow.", "anyOf": forms })
+    }
 }
 
-fn default_connections() -> u64 {
-    6
+/// Stands for the schema of custom traffic.
+struct OwnForm;
+
+impl JsonSchema for OwnForm {
+    fn schema_name() -> Cow<'static, str> {
+        "CustomTraffic".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let stop = described(generator.subschema_for::<Duration>(), "Time of its end, since the start of the run.");
+        json_schema!({ "anyOf": FROM_OUTSIDE.forms(&json!({ "stop": stop })) })
+    }
 }
 
-/// The largest message of UDP, which becomes datagrams in one moment.
+/// Maximum size of a UDP message. All its datagrams are sent at the same time.
 pub const LARGEST_MESSAGE: Bytes = Bytes(10_000_000);
 
-impl Traffic {
-    /// Whether everything is sent at once.
-    pub fn is_bulk(&self) -> bool {
-        *self == Self::Bulk
+/// Rejects traffic that a transport cannot carry, and keys that have no effect with it.
+pub(super) fn check(traffic: &Traffic, transport: Transport, path: &Path, beside: Beside, errors: &mut Errors) {
+    if transport.has_connections() {
+        return check_beside(traffic, path, beside, errors);
     }
-
-    /// Whether the application has an end of its own, beside a transfer.
-    pub fn ends(&self) -> bool {
-        match self {
-            Self::Bulk | Self::Transfers(_) | Self::Collect(_) => false,
-            Self::Requests(Requests { count, stop, .. }) | Self::Web(Web { count, stop, .. }) => {
-                count.is_some() || stop.is_some()
-            }
-            Self::Constant(Constant { stop, .. }) | Self::OnOff(OnOff { stop, .. }) => stop.is_some(),
-            Self::Periodic(Periodic { count, stop, .. }) | Self::Poisson(Poisson { count, stop, .. }) => {
-                count.is_some() || stop.is_some()
-            }
-            Self::Burst(Burst { every, count, stop, .. }) => every.is_none() || count.is_some() || stop.is_some(),
-            // It may end by itself, which is known when it has.
-            Self::Own(_) => true,
-        }
+    let traffic_path = Path::Key(path, "traffic");
+    let by_udp = || {
+        let kinds = Traffic::all();
+        kinds.iter().filter(|kind| kind.has_messages()).map(Registered::name).collect::<Vec<_>>().join(", ")
+    };
+    if traffic.is_bulk() {
+        let message =
+            "is bulk, for which UDP has no rate; write { kind = \"constant\", rate = \"1 Mbit/s\" }, or another of";
+        errors.push(traffic_path, format!("{message} {}", by_udp()));
+    } else if !traffic.has_messages() {
+        let message = format!("needs connections, so transport = \"tcp\"; UDP supports {}", by_udp());
+        return errors.push(Path::Key(&traffic_path, KIND), message);
+    } else if traffic.largest() > LARGEST_MESSAGE {
+        let message =
+            format!("is up to {}, more than {LARGEST_MESSAGE}, the maximum size of a UDP message", traffic.largest());
+        errors.push(Path::Key(&traffic_path, "size"), message);
     }
-
-    /// Whether its application writes messages in the course of time.
-    pub fn has_messages(&self) -> bool {
-        match self {
-            Self::Constant(_)
-            | Self::OnOff(_)
-            | Self::Periodic(_)
-            | Self::Poisson(_)
-            | Self::Burst(_)
-            | Self::Own(_) => true,
-            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) => false,
-        }
+    if beside.congestion {
+        let message = "cannot be combined with transport = \"udp\", which has no congestion control; remove it";
+        errors.push(Path::Key(path, "congestion"), message);
     }
-
-    /// The most bytes that a sink keeps, if it is one.
-    pub fn collects(&self) -> Option<Bytes> {
-        if let Self::Collect(Collect { buffer }) = self { Some(*buffer) } else { None }
+    if let Some(key) = beside.tcp {
+        let message = "cannot be combined with transport = \"udp\", which has no TCP; remove it";
+        errors.push(Path::Key(path, key), message);
     }
-
-    /// Whether a client asks and a server answers. Then the client opens the connection.
-    pub fn is_dialogue(&self) -> bool {
-        matches!(self, Self::Requests(_) | Self::Web(_))
-    }
-
-    /// Number of connections of such a flow.
-    pub(crate) fn connections(&self) -> u64 {
-        if let Self::Web(web) = self { web.connections } else { 1 }
-    }
-
-    /// Refuses keys of a connection that stand beside it in vain.
-    fn check_beside(&self, at: &Path, beside: Beside, errors: &mut Errors) {
-        if beside.transfer && matches!(self, Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_)) {
-            let message = "stands beside traffic that has sizes of its own; leave it out";
-            errors.push(Path::Key(at, "transfer"), message);
-        }
-        if beside.reader && self.is_dialogue() {
-            let message = "stands beside traffic whose client reads at once; leave it out";
-            errors.push(Path::Key(at, "reader"), message);
-        }
-    }
-
-    /// The largest message, if that can be told.
-    fn largest(&self) -> Bytes {
-        match self {
-            Self::Constant(Constant { size, .. }) | Self::OnOff(OnOff { size, .. }) => *size,
-            Self::Periodic(Periodic { size, .. })
-            | Self::Poisson(Poisson { size, .. })
-            | Self::Burst(Burst { size, .. }) => size.largest(),
-            Self::Bulk | Self::Collect(_) | Self::Transfers(_) | Self::Requests(_) | Self::Web(_) | Self::Own(_) => {
-                Bytes::ZERO
-            }
-        }
-    }
-
-    /// Refuses what a transport cannot carry, and keys that stand beside it in vain.
-    pub(crate) fn check(&self, transport: Transport, at: &Path, beside: Beside, errors: &mut Errors) {
-        let traffic = Path::Key(at, "traffic");
-        if transport.has_connections() {
-            return self.check_beside(at, beside, errors);
-        }
-        if !self.has_messages() && !self.is_bulk() {
-            let message =
-                "needs connections, so transport = \"tcp\"; by UDP go constant, on_off, periodic, poisson, burst";
-            return errors.push(Path::Key(&traffic, "kind"), message);
-        }
-        if self.is_bulk() {
-            let message = "is bulk, which UDP has no rate for; write { kind = \"constant\", rate = \"1 Mbit/s\" }, or \
-                           on_off, periodic, poisson, burst";
-            errors.push(traffic, message);
-        }
-        if self.largest() > LARGEST_MESSAGE {
-            let message =
-                format!("is up to {}, more than {LARGEST_MESSAGE}, the largest message of UDP", self.largest());
-            errors.push(Path::Key(&traffic, "size"), message);
-        }
-        if beside.congestion {
-            let message = "stands beside transport = \"udp\", which has no congestion control; leave it out";
-            errors.push(Path::Key(at, "congestion"), message);
-        }
-        if let Some(key) = beside.tcp {
-            let message = "stands beside transport = \"udp\", which has no TCP; leave it out";
-            errors.push(Path::Key(at, key), message);
-        }
-        if beside.reader {
-            let message = "stands beside transport = \"udp\", which has no receive window; leave it out";
-            errors.push(Path::Key(at, "reader"), message);
-        }
+    if beside.reader {
+        let message = "cannot be combined with transport = \"udp\", which has no receive window; remove it";
+        errors.push(Path::Key(path, "reader"), message);
     }
 }
 
-/// Keys that a flow has beside its traffic.
+/// Rejects keys of a connection that have no effect with this traffic.
+fn check_beside(traffic: &Traffic, path: &Path, beside: Beside, errors: &mut Errors) {
+    if beside.transfer && !traffic.has_messages() && !traffic.is_bulk() {
+        let message = "cannot be combined with traffic that defines its sizes; remove it";
+        errors.push(Path::Key(path, "transfer"), message);
+    }
+    if beside.reader && traffic.is_dialogue() {
+        let message = "cannot be combined with traffic whose client reads immediately; remove it";
+        errors.push(Path::Key(path, "reader"), message);
+    }
+}
+
+/// Keys of a flow that may conflict with its traffic.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside {
     pub(crate) transfer: bool,
     pub(crate) congestion: bool,
     pub(crate) reader: bool,
-    /// The first table of TCP with another key.
+    /// First of the tables `tcp`, `client` and `server` that has a key; `congestion` in `tcp` does not count.
     pub(crate) tcp: Option<&'static str>,
 }
 
 impl Beside {
-    /// The keys of a flow with these tables `tcp`, `client` and `server`.
+    /// Returns the keys of a flow with these tables `tcp`, `client` and `server`.
     pub(crate) fn of(tables: [&Options; 3], transfer: Option<Bytes>, reader: Option<Reader>) -> Self {
         let [tcp, client, server] = tables;
         let says_more = *tcp != Options { congestion: tcp.congestion.clone(), ..Options::default() };

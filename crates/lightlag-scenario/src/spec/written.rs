@@ -1,4 +1,4 @@
-//! The complete form of a scenario in JSON: as a tree, or part by part where a network is large.
+//! The complete form of a scenario in JSON: as a tree, or serialised part by part if a network is large.
 
 use super::{FlowSpec, LinkSpec, Scenario};
 use serde::{Serialize, Serializer};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Scenario {
-    /// The complete form in JSON: [`crate::parse_json`] makes the same scenario of it.
+    /// Returns the complete form in JSON, which [`crate::parse_json`] reads back as the same scenario.
     ///
     /// # Panics
     /// Never: a scenario is plain data.
@@ -15,42 +15,43 @@ impl Scenario {
         serde_json::to_value(self).expect("a scenario is plain data")
     }
 
-    /// The scenario without its links and flows.
+    /// Returns the scenario without its links and flows.
     #[must_use]
     pub fn head(&self) -> Self {
         Self { links: Arc::default(), flows: Arc::default(), ..self.clone() }
     }
 
-    /// The form of [`Self::to_json`], which is serialised without the tree: that of 100,000 flows takes 500 MB.
-    pub fn written(&self) -> Written<'_> {
-        Written(self)
+    /// Returns a value that is serialised like [`Self::to_json`], but without building the entire tree, which takes 500
+    /// MB for 100,000 flows.
+    pub fn written(&self) -> WrittenScenario<'_> {
+        WrittenScenario(self)
     }
 }
 
-/// A scenario that is serialised with the bytes of [`Scenario::to_json`], entry by entry.
+/// A scenario that is serialised entry by entry, with the same bytes as [`Scenario::to_json`].
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a>(&'a Scenario);
+pub struct WrittenScenario<'a>(&'a Scenario);
 
-impl Serialize for Written<'_> {
+impl Serialize for WrittenScenario<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(scenario) = self;
         let head = scenario.head().to_json();
-        let head = head.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), Part::Tree(value)));
-        let links = (!scenario.links.is_empty()).then_some(("links", Part::Links(&scenario.links)));
-        let flows = (!scenario.flows.is_empty()).then_some(("flows", Part::Flows(&scenario.flows)));
-        let parts: BTreeMap<&str, Part> = head.chain(links).chain(flows).collect();
+        let head = head.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), WrittenValue::Tree(value)));
+        let links = (!scenario.links.is_empty()).then_some(("links", WrittenValue::Links(&scenario.links)));
+        let flows = (!scenario.flows.is_empty()).then_some(("flows", WrittenValue::Flows(&scenario.flows)));
+        let parts: BTreeMap<&str, WrittenValue> = head.chain(links).chain(flows).collect();
         serializer.collect_map(parts)
     }
 }
 
-/// The value of a key. The entries of lists become trees one by one.
-enum Part<'a> {
+/// Value of a key. The entries of lists are converted to trees one at a time.
+enum WrittenValue<'a> {
     Tree(&'a Value),
     Links(&'a [LinkSpec]),
     Flows(&'a [FlowSpec]),
 }
 
-impl Serialize for Part<'_> {
+impl Serialize for WrittenValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Tree(value) => value.serialize(serializer),
@@ -60,20 +61,20 @@ impl Serialize for Part<'_> {
     }
 }
 
-/// An entry of a list in its complete form.
+/// Returns an entry of a list in its complete form.
 fn tree(entry: &impl Serialize) -> Value {
     serde_json::to_value(entry).expect("an entry is plain data")
 }
 
 impl LinkSpec {
-    /// The complete form in JSON, as in [`Scenario::to_json`].
+    /// Returns the complete form in JSON, as in [`Scenario::to_json`].
     pub fn to_json(&self) -> Value {
         tree(self)
     }
 }
 
 impl FlowSpec {
-    /// The complete form in JSON, as in [`Scenario::to_json`].
+    /// Returns the complete form in JSON, as in [`Scenario::to_json`].
     pub fn to_json(&self) -> Value {
         tree(self)
     }

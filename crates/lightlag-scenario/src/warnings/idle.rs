@@ -1,14 +1,15 @@
-//! Keys of TCP that have no effect beside others.
+//! TCP keys that have no effect in combination with others.
 //!
-//! Options that contradict each other are refused when they are resolved, and are no subject of these warnings. Only keys that
-//! a scenario gives are warned of, at the table that gives them. A key of `defaults.tcp` is idle if it is for every flow.
+//! Options that contradict each other are rejected when they are resolved; these warnings do not cover them. Only keys
+//! that are given in the scenario are reported, with the path of the table that contains them. A key of `defaults.tcp`
+//! is idle if it is idle for every flow.
 
 use super::{Found, Kind, Warning};
 use crate::expand::flow_path;
 use crate::network::{Flow, Network};
 use crate::spec::{Scenario, Transport};
 use lightlag_tcp::config::{DelayedAckSwitch, Variance};
-use lightlag_tcp::ecn::Mode;
+use lightlag_tcp::ecn::EcnMode;
 use lightlag_tcp::{Config, Options, Scheme};
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ use std::collections::BTreeMap;
 type Idle = (&'static str, String);
 
 impl Scenario {
-    /// Keys of TCP without effect.
-    pub(super) fn idle_keys(&self, network: &Network, found: &mut Found) {
+    /// Warns of TCP keys that have no effect.
+    pub(super) fn idle_keys(&self, network: &Network, findings: &mut Found) {
         let is_tcp = |flow: &&Flow| flow.transport == Transport::Tcp;
         let mut defaults: Option<BTreeMap<&str, String>> = None;
-        let mut places: BTreeMap<String, Vec<Idle>> = BTreeMap::new();
+        let mut idle_by_path: BTreeMap<String, Vec<Idle>> = BTreeMap::new();
         // Flows with one TCP share it.
         let mut last = None;
         for flow in network.flows.iter().filter(is_tcp) {
@@ -30,7 +31,7 @@ impl Scenario {
             }
             last = Some(config);
             for (place, own, config) in self.tables(flow) {
-                places.entry(place).or_insert_with(|| idle(own, config));
+                idle_by_path.entry(place).or_insert_with(|| idle(own, config));
             }
             let mut of_defaults: BTreeMap<&str, String> = idle(&self.defaults.tcp, config).into_iter().collect();
             if let Some(known) = defaults {
@@ -40,15 +41,15 @@ impl Scenario {
         }
         let of_defaults = defaults.into_iter().flatten().map(|idle| ("defaults.tcp", idle));
         let of_flows =
-            places.iter().flat_map(|(place, idle)| idle.iter().map(move |one| (place.as_str(), one.clone())));
+            idle_by_path.iter().flat_map(|(place, idle)| idle.iter().map(move |one| (place.as_str(), one.clone())));
         for (place, (key, message)) in of_defaults.chain(of_flows) {
-            found.warnings.push((Warning { kind: Kind::IdleKey, path: format!("{place}.{key}"), message }, 0));
+            findings.warnings.push((Warning { kind: Kind::IdleKey, path: format!("{place}.{key}"), message }, 0));
         }
     }
 }
 
 impl Scenario {
-    /// The tables of a flow's TCP: place, given keys, and the configuration that they lead to.
+    /// Returns the tables of a flow that contain TCP keys: the path, the given keys, and the resulting configuration.
     fn tables<'a>(&'a self, flow: &'a Flow) -> Vec<(String, &'a Options, &'a Config)> {
         let listed = flow.listed.and_then(|at| self.flows.get(at as usize));
         let given: Option<[&Options; 3]> = match listed {
@@ -59,14 +60,14 @@ impl Scenario {
         if flow.traffic.is_dialogue() {
             std::mem::swap(&mut client, &mut server);
         }
-        let (place, configs) = (flow_path(flow), [&*flow.tcp, client, server]);
+        let (path, configs) = (flow_path(flow), [&*flow.tcp, client, server]);
         let keys = ["tcp", "client", "server"];
         let tables = given.into_iter().flat_map(|given| keys.into_iter().zip(given).zip(configs));
-        tables.map(|((key, own), config)| (format!("{place}.{key}"), own, config)).collect()
+        tables.map(|((key, own), config)| (format!("{path}.{key}"), own, config)).collect()
     }
 }
 
-/// The given keys that have no effect in this configuration.
+/// Returns the given keys that have no effect in this configuration.
 fn idle(given: &Options, config: &Config) -> Vec<Idle> {
     let mut keys = Vec::new();
     let is_on = |switch: Option<bool>| switch == Some(true);
@@ -79,20 +80,20 @@ fn idle(given: &Options, config: &Config) -> Vec<Idle> {
     add(is_on(given.dsack), "dsack", !config.sack, no_sack);
     add(is_on(given.sack_compression), "sack_compression", !config.sack, no_sack);
     let repairs_by_sack = config.sack && matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
-    let not_newreno = "it belongs to newreno, and SACK repairs losses; set recovery = \"newreno\"";
+    let not_newreno = "it applies to newreno, and SACK repairs losses; set recovery = \"newreno\"";
     add(given.partial_acks.is_some(), "partial_acks", repairs_by_sack, not_newreno);
     let no_dsack = "it needs reports of duplicates, and dsack is false; set dsack = true";
     add(is_on(given.dsack_undo), "dsack_undo", !config.dsack, no_dsack);
     let no_ecn = "ecn is off; set ecn = \"classic\" or \"accecn\"";
-    add(is_on(given.abe), "abe", config.ecn == Mode::Off, no_ecn);
-    add(given.ect.is_some(), "ect", config.ecn == Mode::Off, no_ecn);
-    add(is_on(given.prr_marks), "prr_marks", config.ecn == Mode::Off, no_ecn);
+    add(is_on(given.abe), "abe", config.ecn == EcnMode::Off, no_ecn);
+    add(given.ect.is_some(), "ect", config.ecn == EcnMode::Off, no_ecn);
+    add(is_on(given.prr_marks), "prr_marks", config.ecn == EcnMode::Off, no_ecn);
     let no_accecn = "it is part of AccECN; set ecn = \"accecn\"";
-    add(is_on(given.ect_control), "ect_control", config.ecn != Mode::Accecn, no_accecn);
-    add(given.accecn_option.is_some(), "accecn_option", config.ecn != Mode::Accecn, no_accecn);
+    add(is_on(given.ect_control), "ect_control", config.ecn != EcnMode::Accecn, no_accecn);
+    add(given.accecn_option.is_some(), "accecn_option", config.ecn != EcnMode::Accecn, no_accecn);
     add(is_on(given.minshall), "minshall", !config.nagle, "it changes nagle, which is off; set nagle = true");
     let paced = config.congestion.fixed_needs().pacing;
-    add(is_on(given.pacing), "pacing", paced, "this congestion control paces its segments itself; leave it out");
+    add(is_on(given.pacing), "pacing", paced, "this congestion control paces its segments itself; remove it");
     let peak = config.rto.variance == Variance::Peak;
     let gain = given.rto.is_some_and(|rto| rto.variance_gain.is_some());
     add(gain, "rto.variance_gain", peak, "variance = \"peak\" has fixed gains; set variance = \"mean\"");
@@ -100,7 +101,7 @@ fn idle(given: &Options, config: &Config) -> Vec<Idle> {
     keys
 }
 
-/// Keys of delayed ACKs without effect.
+/// Returns a key of delayed ACKs that has no effect.
 fn delayed_acks(given: &Options, config: &Config) -> Option<Idle> {
     let given = given.delayed_ack?;
     if let Some(interval) = config.ack_interval {
@@ -108,7 +109,7 @@ fn delayed_acks(given: &Options, config: &Config) -> Option<Idle> {
         return is_on.then(|| {
             (
                 "delayed_ack",
-                format!("has no effect: ack_interval sends an ACK each {interval} instead; leave one of them out"),
+                format!("has no effect: ack_interval sends an ACK every {interval} instead; remove one of them"),
             )
         });
     }
@@ -117,11 +118,11 @@ fn delayed_acks(given: &Options, config: &Config) -> Option<Idle> {
     Some((
         "delayed_ack.segments",
         format!(
-            "has hardly any effect: adaptive = true acknowledges each segment while the window grows, whatever is counted; \
-             set adaptive = false for an ACK every {segments} segments"
+            "has almost no effect: adaptive = true acknowledges each segment while the window grows, regardless of \
+             this count; set adaptive = false for an ACK every {segments} segments"
         ),
     ))
 }
 
-/// Segments that an ACK usually counts (RFC 9293 §3.8.6.3).
+/// Default number of segments per ACK (RFC 9293 §3.8.6.3).
 const USUAL: u16 = 2;

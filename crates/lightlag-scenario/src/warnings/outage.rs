@@ -1,15 +1,15 @@
-//! Outages without an end, and the flows that they stop.
+//! Warnings of outages without an end, and of the flows that they stop.
 
 use super::{Found, Kind, Warning, seconds};
-use crate::expand::Way;
+use crate::expand::ConnectionPath;
 use crate::network::{Flow, LinkDirection, Network};
 use crate::spec::{LinkTrace, Scenario};
 use lightlag_core::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Scenario {
-    /// Finite flows that must cross a link which goes down within the run and does not come back.
-    pub(super) fn outages(&self, network: &Network, ways: &[Option<Way>], found: &mut Found) {
+    /// Warns of finite flows that must cross a link which goes down during the run and does not come up again.
+    pub(super) fn outages(&self, network: &Network, ways: &[Option<ConnectionPath>], findings: &mut Found) {
         let end = Instant::ZERO + self.duration;
         let mut down: BTreeMap<usize, (Instant, usize)> = BTreeMap::new();
         for (direction, link) in network.links.iter().enumerate() {
@@ -31,7 +31,7 @@ impl Scenario {
                 stopped.entry(link).and_modify(|(_, more)| *more += 1).or_insert_with(warning);
             }
         }
-        found.warnings.extend(stopped.into_values());
+        findings.warnings.extend(stopped.into_values());
     }
 
     fn outage(&self, network: &Network, direction: usize, from: Instant, flow: &Flow, earliest: Instant) -> Warning {
@@ -50,8 +50,8 @@ impl Scenario {
             "if it has not finished by then it never will".to_owned()
         };
         let message = format!(
-            "the outage of {name} that begins at {} never ends, and {} of {} must cross it: {chance}; end the outage with \
-             down = false, or give the flow another way",
+            "the outage of {name} that starts at {} never ends, and {} of {} must cross it: {chance}; end the outage \
+             with down = false, or give the flow another path",
             seconds(from.since(Instant::ZERO)),
             flow.name,
             flow.transfer.unwrap_or_default()
@@ -60,14 +60,14 @@ impl Scenario {
     }
 }
 
-/// The start of the outage that does not end, if there is one.
+/// Returns the start of the outage that never ends, if there is one.
 fn last_outage(link: &LinkDirection) -> Option<Instant> {
     let phases = link.timetable.as_ref()?.phases();
     let up = phases.iter().rposition(|phase| phase.is_up);
     phases.get(up.map_or(0, |up| up + 1)).map(|phase| phase.from)
 }
 
-/// The links of a flow's data and ACKs.
+/// Returns the indices of the links that a flow's data and ACKs cross.
 pub(super) fn crossed(network: &Network, flow: &Flow) -> BTreeSet<usize> {
     let way = |from, to| network.routes.at_start().path(from, to).unwrap_or_default();
     way(flow.from, flow.to).into_iter().chain(way(flow.to, flow.from)).map(|link| link.0 as usize / 2).collect()

@@ -1,4 +1,4 @@
-//! Stations without news, or without listeners.
+//! Warnings of stations that send no notifications, or whose notifications no flow uses.
 
 use super::outage::crossed;
 use super::{Found, Kind, Warning};
@@ -8,44 +8,45 @@ use lightlag_net::{Loss, LossPlace};
 use std::collections::BTreeSet;
 
 impl Scenario {
-    /// Links whose stations never have news, or only for flows that do not listen.
-    pub(super) fn stations(&self, network: &Network, found: &mut Found) {
+    /// Warns of links whose stations never send a notification, or send them only to flows that ignore them.
+    pub(super) fn stations(&self, network: &Network, findings: &mut Found) {
         if network.links.iter().all(|link| link.signals.is_none()) {
             return;
         }
         let speakers = network.flows.iter().filter(|flow| flow.tcp.scps.is_some());
         let heard: BTreeSet<usize> = speakers.flat_map(|flow| crossed(network, flow)).collect();
-        let mut places = BTreeSet::new();
+        let mut warned = BTreeSet::new();
         for (link, directions) in network.links.chunks_exact(2).enumerate() {
             let Some(plan) = directions[0].signals else { continue };
             let name = &directions[0].name;
             let (kind, message) = if !directions.iter().any(|direction| has_news(direction, plan)) {
                 let message = format!(
-                    "stations at {name} have nothing to tell: the link has no {}; leave signals out, or give it some",
+                    "stations at {name} have nothing to report: the link has no {}; remove signals, or add some",
                     match (plan.outage, plan.to_receiver || plan.to_sender) {
                         (true, false) => "outages (changes with down = true, a trace with a rate of 0, or rain)",
-                        (false, _) => "errors behind its queue (loss, or rain)",
-                        (true, true) => "outages and no errors behind its queue",
+                        (false, _) => "errors after its queue (loss, or rain)",
+                        (true, true) => "outages and no errors after its queue",
                     }
                 );
                 (Kind::SilentStations, message)
             } else if !heard.contains(&link) {
                 let message = format!(
-                    "no flow across {name} offers SCPS-TP, so nobody heeds what its stations tell; set tcp = {{ scps = true }}"
+                    "no flow across {name} offers SCPS-TP, so no endpoint acts on the notifications of its stations; \
+                     set tcp = {{ scps = true }}"
                 );
                 (Kind::UnheardStations, message)
             } else {
                 continue;
             };
             let path = format!("{}.signals", self.table_of(link));
-            if places.insert(path.clone()) {
-                found.warnings.push((Warning { kind, path, message }, 0));
+            if warned.insert(path.clone()) {
+                findings.warnings.push((Warning { kind, path, message }, 0));
             }
         }
     }
 }
 
-/// Whether a direction can have an event that its stations report.
+/// Returns true if a direction can have an event that its stations report.
 fn has_news(link: &LinkDirection, plan: SignalPlan) -> bool {
     let is_down = |timetable: &lightlag_net::Timetable| timetable.phases().iter().any(|phase| !phase.is_up);
     let fades = link.fade.is_some();

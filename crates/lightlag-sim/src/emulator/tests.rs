@@ -79,7 +79,7 @@ fn bodies_are_released_whatever_becomes_of_their_packets() {
 }
 
 #[test]
-fn a_queue_marks_what_it_carries() {
+fn a_queue_marks_its_packets() {
     let network = network(
         r#"
         [[links]]

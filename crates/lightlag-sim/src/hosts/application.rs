@@ -1,38 +1,38 @@
-//! Applications at the ends of flows that do more than write everything and read at once.
+//! Applications of endpoints that do more than write all data at the start and read immediately.
 
-use crate::hosts::source::Source;
-use lightlag_core::own::Fault;
+use crate::hosts::source::TrafficSource;
+use lightlag_core::custom::Fault;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Reader;
 use lightlag_transport::Stream;
 
-/// An application that has something to do by itself.
+/// An application with its own events.
 #[derive(Debug)]
 pub(crate) enum Application {
-    /// It does not read at once.
+    /// Reads with a delay.
     Reads(Reading),
-    /// It reads at once, and does without the bytes that are skipped.
+    /// Reads immediately, and skips holes in the stream.
     Skips,
-    /// It writes now and then.
-    Writes(Source),
-    /// It asks in a dialogue.
-    Asks(Talk),
-    /// It answers in a dialogue.
-    Answers(Talk),
+    /// Writes messages over time.
+    Writes(TrafficSource),
+    /// Client of a dialogue.
+    Asks(Exchange),
+    /// Server of a dialogue.
+    Answers(Exchange),
 }
 
-/// An end of a connection of a dialogue.
+/// The position of an endpoint in a dialogue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Talk {
-    /// Index of the dialogue, and of the connection in it.
+pub(crate) struct Exchange {
+    /// Index of the dialogue, and index of the connection in it.
     pub(crate) dialogue: u32,
     pub(crate) line: u32,
-    /// Instant at which it wants to be woken.
+    /// Time of the next event of the endpoint.
     pub(crate) due: Option<Instant>,
 }
 
 impl Application {
-    /// Instant at which it has something to do.
+    /// Returns the time of the application's next event.
     #[cold]
     pub(crate) fn next(&self, connection: &impl Stream) -> Option<Instant> {
         match self {
@@ -44,12 +44,12 @@ impl Application {
         }
     }
 
-    /// The failure of one from outside.
+    /// Returns the failure of the application, if it is custom and has failed.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         if let Self::Writes(source) = self { source.fault() } else { None }
     }
 
-    /// Reads what is due.
+    /// Reads the bytes that are due.
     #[cold]
     pub(crate) fn read(&mut self, now: Instant, connection: &mut impl Stream) {
         if let Self::Reads(reading) = self {
@@ -58,15 +58,16 @@ impl Application {
     }
 }
 
-/// A byte in bits times nanoseconds a second: its price at 1 bit/s.
+/// Cost of reading a byte in credit, which accumulates in bits/s times nanoseconds.
 const BYTE: u128 = 8_000_000_000;
 
-/// The progress of an application that reads.
+/// The progress of an application that reads with a delay.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// It reads `bps` bits a second. Since `since` it has earned more, and `rest` of a byte before.
+    /// Reads `bps` bits per second. Credit accumulates since `since`; `rest` is the credit for a fraction of a byte
+    /// that was left before.
     Steady { bps: u64, since: Instant, rest: u128 },
-    /// It reads up to `burst` bytes at `next`, and then once in `every`.
+    /// Reads up to `burst` bytes at the time `next`, and again after each interval `every`.
     Bursts { burst: u64, every: Duration, next: Instant },
 }
 
@@ -78,7 +79,8 @@ impl Reading {
         }
     }
 
-    /// Reads what is due. To be called before more arrives: an application earns nothing while there is nothing.
+    /// Reads the bytes that are due. Call it before more data arrives, because no credit accumulates while there is no
+    /// data.
     pub(crate) fn advance(&mut self, now: Instant, connection: &mut impl Stream) {
         match self {
             Self::Steady { bps, since, rest } => {
@@ -98,7 +100,7 @@ impl Reading {
         }
     }
 
-    /// Instant at which it must be woken, because the peer may then have to hear of a wider window.
+    /// Returns the time of the next event, when reading may widen the window enough to announce it to the peer.
     pub(crate) fn next(&self, connection: &impl Stream) -> Option<Instant> {
         match self {
             Self::Steady { bps, since, rest } => {

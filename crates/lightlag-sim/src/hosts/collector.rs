@@ -1,7 +1,7 @@
-//! A sink: an application that writes into its connection every message that reaches its node by UDP.
+//! A sink: an application that writes every message that arrives at its node by UDP into a connection.
 //!
-//! Bytes that are written and not acknowledged by the far end occupy its buffer; a message that does not fit as a whole
-//! is dropped. A message has arrived when the far end has its last byte in order.
+//! The buffer of the sink holds the bytes that are written and not yet acknowledged by the far end. A message that does
+//! not fit completely is dropped. A message has arrived when the far end has received its last byte in order.
 
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
@@ -10,17 +10,17 @@ use lightlag_core::Instant;
 use lightlag_transport::Stream;
 use std::collections::VecDeque;
 
-/// A sink and its messages.
+/// The state of a sink.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    /// The flow into which it writes.
+    /// Flow that carries the collected messages.
     flow: FlowIndex,
-    /// The flows of UDP that end at its node.
+    /// UDP flows that end at the node of the sink.
     sources: Vec<FlowIndex>,
-    /// Size of its buffer in bytes.
+    /// Size of the sink's buffer in bytes.
     buffer: u64,
     written: u64,
-    /// Messages on their way: the place in the stream at which each ends, and the instant at which it was made.
+    /// Messages in transit, each with the offset of its end in the stream and its creation time.
     pending: VecDeque<(u64, Instant)>,
     dropped: u64,
     delays: Delays,
@@ -31,17 +31,17 @@ impl Collector {
         Self { flow, sources, buffer, written: 0, pending: VecDeque::new(), dropped: 0, delays: Delays::default() }
     }
 
-    /// The flow into which it writes.
+    /// Returns the flow that carries the collected messages.
     pub(crate) fn flow(&self) -> FlowIndex {
         self.flow
     }
 
-    /// The flows whose messages it collects.
+    /// Returns the UDP flows whose messages the sink collects.
     pub(crate) fn sources(&self) -> &[FlowIndex] {
         &self.sources
     }
 
-    /// A message arrives. Returns whether it was written.
+    /// Handles a message that arrives. Returns true if it was written to the connection, and false if it was dropped.
     pub(crate) fn collect(&mut self, message: &Datagram, connection: &mut impl Stream) -> bool {
         let kept = self.written - connection.acknowledged();
         let end = self.written + u64::from(message.len);
@@ -55,7 +55,7 @@ impl Collector {
         true
     }
 
-    /// The far end has this many bytes in order.
+    /// Records that the far end has received this number of bytes in order.
     pub(crate) fn arrived(&mut self, now: Instant, bytes: u64) {
         while let Some((end, made)) = self.pending.front()
             && *end <= bytes
@@ -65,12 +65,12 @@ impl Collector {
         }
     }
 
-    /// Messages that did not fit.
+    /// Returns the number of messages that were dropped because they did not fit into the buffer.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Delays from the making of a message to its arrival at the far end.
+    /// Returns the delays of messages from their creation to their arrival at the far end.
     pub(crate) fn delays(&self) -> &Delays {
         &self.delays
     }

@@ -1,29 +1,30 @@
-//! The ends of flows of UDP: datagrams leave when the application has a message, and nothing answers.
+//! UDP endpoints: they send datagrams when the application has a message, and receive no replies.
 //!
-//! There may be ten thousand senders. When each of them sends rarely, nothing of them is left in any cache: an end
-//! holds all that a datagram needs there, in few cache lines, and no connection is looked at.
+//! There may be ten thousand senders. The state of a sender that rarely sends is in no CPU cache. An endpoint therefore
+//! stores everything that a datagram needs in few cache lines.
 
 use crate::body::Datagram;
 use crate::hosts::delays::Delays;
-use crate::hosts::source::Source;
+use crate::hosts::source::TrafficSource;
 use crate::ids::{FlowIndex, UdpIndex};
 use lightlag_core::Instant;
-use lightlag_core::own::Fault;
+use lightlag_core::custom::Fault;
 use lightlag_net::{EndpointId, NodeId, PackedExit};
 
-/// Both ends of all flows of UDP, in the order of the flows.
+/// Both endpoints of all UDP flows, in the order of the flows.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// The first of their numbers among endpoints.
+    /// First endpoint ID of the UDP flows.
     first: EndpointId,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
-    /// The headings of the senders' datagrams. They lie close together, so that a link is known before its sender.
-    headings: Vec<Heading>,
+    /// Destinations of the senders' datagrams. They are stored close together, so that the link is found before the
+    /// state of the sender is loaded.
+    headings: Vec<DatagramTarget>,
 }
 
 impl Datagrams {
-    /// No flows yet. There will be `count`, numbered among endpoints from `first`.
+    /// Returns an empty list with capacity for `count` flows, whose endpoint IDs start at `first`.
     pub(crate) fn new(first: EndpointId, count: usize) -> Self {
         Self {
             first,
@@ -33,83 +34,84 @@ impl Datagrams {
         }
     }
 
-    /// Adds the ends of the next flow.
-    pub(crate) fn add(&mut self, sender: Sender, heading: Heading) {
+    /// Adds the endpoints of the next UDP flow.
+    pub(crate) fn add(&mut self, sender: Sender, heading: DatagramTarget) {
         self.senders.push(sender);
         self.receivers.push(Receiver::default());
         self.headings.push(heading);
     }
 
-    /// Number of flows.
+    /// Returns the number of flows.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.senders.len()
     }
 
-    /// The flow whose receiver is this endpoint, if it is one of UDP.
+    /// Returns the UDP flow whose receiver is this endpoint, if there is one.
     #[inline]
     pub(crate) fn of_endpoint(&self, endpoint: EndpointId) -> Option<UdpIndex> {
         endpoint.0.checked_sub(self.first.0).map(UdpIndex).filter(|flow| flow.index() < self.len())
     }
 
-    /// The endpoint that receives the datagrams of a flow.
+    /// Returns the endpoint that receives the datagrams of a flow.
     #[inline]
     pub(crate) fn endpoint(&self, flow: UdpIndex) -> EndpointId {
         EndpointId(self.first.0 + flow.0)
     }
 
-    /// Sends the datagrams of a flow over the exit of the new route, if there is one.
+    /// Sets the first link of a flow's datagrams to the one that `next` returns for their destination, unless it
+    /// returns `None`.
     pub(crate) fn reroute(&mut self, flow: UdpIndex, next: impl FnOnce(NodeId) -> Option<PackedExit>) {
         let heading = &mut self.headings[flow.index()];
         heading.out = next(heading.peer_node).unwrap_or(heading.out);
     }
 
-    /// The flows among those of the network, in their order.
+    /// Returns the indices of the UDP flows among all flows, in order.
     pub(crate) fn flows(&self) -> impl Iterator<Item = FlowIndex> {
         self.headings.iter().map(|heading| heading.flow)
     }
 
-    /// The heading of the datagrams of a flow.
+    /// Returns the destination and first link of the datagrams of a flow.
     #[inline]
-    pub(crate) fn heading(&self, flow: UdpIndex) -> Heading {
+    pub(crate) fn heading(&self, flow: UdpIndex) -> DatagramTarget {
         self.headings[flow.index()]
     }
 }
 
-/// The end that sends.
+/// The sending endpoint of a UDP flow.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Sender {
-    source: Source,
+    source: TrafficSource,
     sent: u64,
-    /// Bytes left of the message that is leaving.
+    /// Number of bytes of the current message that have not been sent.
     left: u32,
-    /// Largest payload of a datagram in bytes: longer messages become several.
+    /// Maximum payload of a datagram in bytes. Longer messages are split.
     most: u16,
 }
 
-/// The destination of a sender's datagrams, and the way there.
+/// Destination of a sender's datagrams, and the first link towards it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heading {
-    /// The link on which they leave.
+pub(crate) struct DatagramTarget {
+    /// First link of the route.
     pub(crate) out: PackedExit,
-    /// The node to which they go.
+    /// Destination node.
     pub(crate) peer_node: NodeId,
-    /// Their flow.
+    /// Index of the flow.
     pub(crate) flow: FlowIndex,
 }
 
 impl Sender {
-    pub(crate) fn new(source: Source, most: u16) -> Self {
-        Self { source, sent: 0, left: 0, most }
+    pub(crate) fn new(source: TrafficSource, max: u16) -> Self {
+        Self { source, sent: 0, left: 0, most: max }
     }
 
-    /// Instant at which the next message is due.
+    /// Returns the time of the next message.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.source.next()
     }
 
-    /// The next datagram to send now, until there is none.
+    /// Returns the next datagram to send now, or `None` if there is none.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Datagram> {
         if self.left == 0 {
             self.source.next().filter(|due| *due <= now)?;
@@ -122,50 +124,50 @@ impl Sender {
         Some(datagram)
     }
 
-    /// The failure of an application from outside.
+    /// Returns the failure of the application, if it is custom and has failed.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         self.source.fault()
     }
 
-    /// Datagrams sent.
+    /// Returns the number of datagrams sent.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 }
 
-/// The end that receives.
+/// The receiving endpoint of a UDP flow.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Receiver {
     delays: Delays,
     bytes: u64,
-    /// The number of the collector to which it hands the datagrams, plus 1; 0 if there is none.
+    /// Index of the collector that the datagrams are passed to, plus 1; 0 if there is none.
     collector: u32,
 }
 
 impl Receiver {
-    /// A datagram arrived.
+    /// Records a datagram that arrived.
     pub(crate) fn receive(&mut self, now: Instant, datagram: &Datagram) {
         self.bytes += u64::from(datagram.len);
         self.delays.add(now.since(datagram.sent()));
     }
 
-    /// Hands all datagrams that arrive to this collector from now on.
+    /// Passes all later datagrams to this collector.
     pub(crate) fn hand_to(&mut self, collector: u32) {
         self.collector = collector + 1;
     }
 
-    /// The collector to which it hands the datagrams that arrive.
+    /// Returns the index of the collector that the datagrams are passed to, if there is one.
     pub(crate) fn collector(&self) -> Option<u32> {
         self.collector.checked_sub(1)
     }
 
-    /// Payload received.
+    /// Returns the payload received in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Delays from leaving to arriving, of all datagrams.
+    /// Returns the delays of all datagrams from sender to receiver.
     pub(crate) fn delays(&self) -> &Delays {
         &self.delays
     }
@@ -174,12 +176,12 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Body;
+    use crate::body::PacketBody;
     use crate::fabric::Hop;
 
     #[test]
-    fn what_a_datagram_needs_is_short() {
+    fn the_data_of_a_datagram_is_short() {
         assert_eq!((size_of::<Sender>(), size_of::<Receiver>()), (64, 64));
-        assert_eq!(size_of::<Hop<Body>>(), 96);
+        assert_eq!(size_of::<Hop<PacketBody>>(), 96);
     }
 }

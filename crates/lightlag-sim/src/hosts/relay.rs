@@ -1,9 +1,10 @@
-//! A flow at a proxy that splits connections: data enters through one connection and leaves through another.
+//! A flow at a proxy that splits connections: data arrives on one connection and is forwarded on another.
 //!
-//! A proxy answers a SYN itself and opens the second connection at once (RFC 3135 §2.4, §4.1.1 "spoofing"). It reads
-//! data in order while it has room, and keeps it until the next hop has acknowledged it. When its buffer is full it
-//! does not read: data that arrives then occupies the receive buffer, and the window closes to the sender. Each end
-//! closes when the other end's peer has closed and nothing is left; the failure of one connection resets the other.
+//! A proxy acknowledges a SYN itself, and immediately opens the second connection (RFC 3135 §2.4, §4.1.1 "spoofing").
+//! It reads data in order until its buffer is full, and stores the data until the next hop has acknowledged it. When
+//! the buffer is full, the proxy stops reading: data that arrives then fills the receive buffer, and the window towards
+//! the sender closes. Each endpoint closes when the peer of the other endpoint has closed and no data is left. If one
+//! connection fails, the other is reset.
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
@@ -12,40 +13,40 @@ use lightlag_transport::{Endpoint, Failure, Status, Stream};
 /// A flow at a proxy.
 #[derive(Debug)]
 pub(crate) struct Relay {
-    /// Its two endpoints.
+    /// The two endpoints of the proxy: towards the sender, and towards the receiver.
     pub(crate) entry: EndpointId,
     pub(crate) exit: EndpointId,
     /// Index of the proxy.
     pub(crate) proxy: u32,
-    /// Size of its buffer in bytes.
+    /// Size of the proxy's buffer in bytes.
     limit: u64,
     stage: Stage,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     read: u64,
-    /// Bytes in the buffer, since `since`.
+    /// Number of bytes in the buffer. It last changed at `since`.
     kept: u64,
     since: Instant,
-    /// Instant at which it opened the second connection.
+    /// Opening time of the second connection.
     opened: Instant,
-    /// ∫ kept dt, in byte-nanoseconds.
+    /// Integral of `kept` over time, in byte-nanoseconds.
     integral: u128,
     most: u64,
-    /// Bytes that it had acknowledged when it crashed.
+    /// Number of bytes that the proxy had acknowledged when it crashed.
     confirmed: u64,
 }
 
-/// The progress of a relay.
+/// State of a relay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// No connection came yet.
+    /// Waiting for the connection from the sender's side.
     Waiting,
-    /// Data passes.
+    /// Both connections are open and pass data.
     Open,
-    /// All data has left or will, and then the FIN.
+    /// Closing: the FIN follows the data that is left.
     Closing,
     /// One connection failed, and the other was reset.
     Failed,
-    /// It crashed.
+    /// The proxy crashed, and has no connections.
     Crashed,
 }
 
@@ -67,7 +68,7 @@ impl Relay {
         }
     }
 
-    /// Something happened to one of its connections. Returns why the flow has failed, if it did just now.
+    /// Handles an event of one of the connections. Returns the reason if the flow has just failed.
     pub(crate) fn advance<E: Endpoint + Stream>(
         &mut self,
         now: Instant,
@@ -114,7 +115,7 @@ impl Relay {
         }
     }
 
-    /// Keeps this many bytes from now on.
+    /// Sets the number of bytes in the buffer.
     fn keep(&mut self, now: Instant, bytes: u64) {
         debug_assert!(bytes <= self.limit, "a buffer has a bound");
         self.integral += u128::from(self.kept) * u128::from(now.since(self.since).as_nanos());
@@ -123,7 +124,7 @@ impl Relay {
         self.most = self.most.max(bytes);
     }
 
-    /// The proxy crashes: buffer and connections are gone. Returns whether there were any.
+    /// Crashes the proxy, which loses its buffer and its connections. Returns false if there were no connections.
     pub(crate) fn crash<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) -> bool {
         if !matches!(self.stage, Stage::Open | Stage::Closing) {
             return false;
@@ -136,22 +137,23 @@ impl Relay {
         true
     }
 
-    /// Bytes that it had acknowledged when it crashed and that the next hop, which has `arrived` bytes, never got.
+    /// Returns the number of bytes that the proxy had acknowledged when it crashed, but that never reached the next
+    /// hop. `arrived` is the number of bytes that the next hop has received.
     pub(crate) fn lost(&self, arrived: u64) -> u64 {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
     }
 
-    /// Instant at which it opened the second connection, if it did.
+    /// Returns the opening time of the second connection, if it was opened.
     pub(crate) fn opened(&self) -> Option<Instant> {
         (self.stage != Stage::Waiting).then_some(self.opened)
     }
 
-    /// The most bytes that it ever kept.
+    /// Returns the maximum number of bytes in the buffer so far.
     pub(crate) fn most(&self) -> u64 {
         self.most
     }
 
-    /// Mean of the bytes kept from when it opened the second connection until `end`.
+    /// Returns the mean number of bytes in the buffer from the opening of the second connection until `end`.
     pub(crate) fn mean(&self, end: Instant) -> f64 {
         let rest = u128::from(self.kept) * u128::from(end.since(self.since).as_nanos());
         let time = end.since(self.opened).as_nanos();

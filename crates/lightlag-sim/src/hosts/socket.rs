@@ -1,50 +1,50 @@
-//! An endpoint at its node: its place in the network, the task of its application, and the connection itself.
+//! A socket: the position of an endpoint in the network, the remaining task of its application, and the connection.
 
 use super::application::Application;
-use super::ends::{End, Role};
+use super::endpoints::{EndpointSpec, Role};
 use crate::body::Packet;
 use crate::ids::FlowIndex;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, NodeId, PackedExit};
 use lightlag_transport::{Endpoint, Inspect, Stream};
 
-/// The part of a socket that is the same for all transports.
+/// The part of a socket that is independent of the transport.
 // In this order, the fields that every packet needs share a cache line with the start of the connection.
 #[repr(C)]
 pub(crate) struct Port {
     pub(crate) node: NodeId,
     pub(crate) peer_node: NodeId,
-    /// The endpoint at the other end of its connection.
+    /// Other endpoint of the connection.
     pub(crate) peer: EndpointId,
-    /// The link on which its packets leave in this epoch of the routes.
+    /// First link for the packets of the endpoint in the current epoch of the routes.
     pub(crate) out: PackedExit,
-    /// The flow that it belongs to, and its role in it.
+    /// Flow of the endpoint, and its role in the flow.
     pub(crate) flow: FlowIndex,
     pub(crate) role: Role,
     pub(crate) task: Task,
-    /// An application that does more than write everything and read at once.
+    /// Application, unless it simply writes all data and reads immediately.
     pub(crate) application: Option<Box<Application>>,
 }
 
-/// The task that the application at an endpoint still has.
+/// Remaining task of the application at an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
-    /// Open the connection at the start of the flow, write this many bytes (`None`: without end) and close.
+    /// Open the connection at the start of the flow, write this number of bytes (`None`: unlimited) and close it.
     Open { transfer: Option<u64> },
-    /// Open the connection at the start of the flow; the application writes by itself.
+    /// Open the connection at the start of the flow; the application writes on its own schedule.
     Begin,
-    /// Wait until this many bytes have arrived, holes counted.
+    /// Wait until this number of bytes has arrived, including skipped holes.
     Receive { transfer: u64 },
-    /// Pass on what arrives to the other end of this relay.
+    /// Forward the data that arrives to the other endpoint of this relay.
     Relay(u32),
-    /// Report to this collector how much has arrived of its messages.
+    /// Report the number of bytes that have arrived to this collector.
     Collected(u32),
-    /// Nothing.
+    /// No task.
     Idle,
 }
 
-/// One end of a connection of the transport `E`, at its node.
-// Whole cache lines: neighbours do not share one.
+/// A socket with a connection of the transport `E`.
+// Aligned to cache lines, so that neighbours share none.
 #[repr(C, align(64))]
 pub(crate) struct Socket<E> {
     pub(crate) port: Port,
@@ -52,13 +52,13 @@ pub(crate) struct Socket<E> {
 }
 
 impl<E: Endpoint + Stream> Socket<E> {
-    pub(crate) fn new(end: End, out: PackedExit, connection: E, task: Task) -> Self {
-        let End { flow, role, peer, node, peer_node } = end;
+    pub(crate) fn new(end: EndpointSpec, out: PackedExit, connection: E, task: Task) -> Self {
+        let EndpointSpec { flow, role, peer, node, peer_node } = end;
         debug_assert!(node != peer_node, "a connection joins two nodes");
         Self { port: Port { node, peer_node, peer, out, flow, role, task, application: None }, connection }
     }
 
-    /// Fetches from memory what a packet to it needs.
+    /// Prefetches the memory that is needed to handle this packet.
     #[inline(always)]
     pub(crate) fn prefetch_for(&self, packet: &Packet) {
         prefetch(self);
@@ -67,7 +67,7 @@ impl<E: Endpoint + Stream> Socket<E> {
         }
     }
 
-    /// Returns the instant at which it next has something to do by itself.
+    /// Returns the time of the socket's next event.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let timeout = self.connection.poll_timeout();
@@ -77,7 +77,7 @@ impl<E: Endpoint + Stream> Socket<E> {
         }
     }
 
-    /// Lets the application read what is due.
+    /// Lets the application read the bytes that are due.
     #[inline]
     pub(crate) fn read(&mut self, now: Instant) {
         if let Some(application) = &mut self.port.application {
@@ -92,13 +92,13 @@ pub(crate) trait AnySocket {
 
     fn port_mut(&mut self) -> &mut Port;
 
-    /// Returns the connection as records and results see it.
+    /// Returns the connection's interface for records and results.
     fn inspect(&self) -> &dyn Inspect;
 
-    /// Returns the connection as applications see it.
+    /// Returns the connection's interface for applications.
     fn stream(&self) -> &dyn Stream;
 
-    /// Returns the instant at which the application next has something to do.
+    /// Returns the time of the application's next event.
     fn application_due(&self) -> Option<Instant>;
 }
 

@@ -1,38 +1,38 @@
-//! What TCP alone has: token buckets and cookies that connections share, ids of compressed headers, notifications of
-//! stations (SCPS-TP) and of routes, and windows that somebody steers.
+//! State specific to TCP: token buckets and cookies that connections share, IDs for header compression, notifications
+//! of stations (SCPS-TP) and of routes, and congestion control that the caller steers.
 
-use super::ends::{End, Role};
+use super::endpoints::{EndpointSpec, Role};
 use super::relay::Relay;
 use super::transport::{Enclosed, Sockets, Transport};
-use super::{Hosts, Outcome};
-use crate::body::{Body, Signal};
+use super::{FlowOutcome, Hosts};
+use crate::body::{PacketBody, Signal};
 use crate::ids::FlowIndex;
 use lightlag_control::bucket::Bucket;
-use lightlag_control::congestion::Report;
+use lightlag_control::congestion::AckReport;
 use lightlag_core::{Instant, RandomStream, Rate};
 use lightlag_net::{EndpointId, NodeId, PacketFlags};
 use lightlag_scenario::Network;
-use lightlag_tcp::config::FastOpen;
-use lightlag_tcp::fast_open::Jar;
+use lightlag_tcp::config::FastOpenUse;
+use lightlag_tcp::fast_open::CookieCache;
 use lightlag_tcp::segment::{Cookie, SeqNumber};
 use lightlag_tcp::{Config, Connection, Segment, State};
 use lightlag_transport::Snapshot;
-use lightlag_wire::signal::News;
+use lightlag_wire::signal::NotificationKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An endpoint of TCP.
+/// A TCP endpoint.
 pub(crate) type Tcp = Connection;
 
-/// A flow whose congestion control is steered.
+/// State of a flow whose congestion control is steered by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed {
-    /// The sum of what its ACKs told since the last observation.
-    pub report: Report,
-    /// Its sender.
+    /// Report on the ACKs, losses and timeouts since the last observation.
+    pub report: AckReport,
+    /// State of the flow's sender.
     pub sender: Snapshot,
-    /// Segments that it sent again so far.
+    /// Number of segments retransmitted so far.
     pub retransmitted: u64,
-    /// Whether its transfer has arrived, or has failed.
+    /// Whether the flow's transfer is complete, or has failed.
     pub is_over: bool,
 }
 
@@ -50,11 +50,11 @@ impl Transport for Tcp {
     }
 
     #[inline]
-    fn poll(hosts: &mut Hosts, now: Instant, at: EndpointId) -> Option<Segment> {
+    fn poll(hosts: &mut Hosts, now: Instant, endpoint: EndpointId) -> Option<Segment> {
         if hosts.shared.of_endpoint.is_empty() {
-            hosts.tcp[at].connection.poll_segment(now)
+            hosts.tcp[endpoint].connection.poll_segment(now)
         } else {
-            hosts.next_shared(now, at)
+            hosts.next_shared(now, endpoint)
         }
     }
 
@@ -66,13 +66,13 @@ impl Transport for Tcp {
                 .with_low_priority(segment.is_low_priority())
                 .with_superseding(segment.len == 0 && self.supersedes())
                 .with_ecn(self.codepoint()),
-            body: Body::Segment(segment),
+            body: PacketBody::Segment(segment),
         }
     }
 }
 
 impl Hosts {
-    /// A flow that is steered; None for others, and before its connection starts to send.
+    /// Returns the state of a steered flow; `None` for other flows, and before the connection starts to send.
     pub(crate) fn observe(&mut self, flow: FlowIndex) -> Option<Observed> {
         if self.numbers.datagrams(flow).is_some() {
             return None;
@@ -81,14 +81,14 @@ impl Hosts {
         let connection = &mut self.tcp[at].connection;
         let report = connection.take_told()?;
         let retransmitted = connection.statistics().retransmitted_segments;
-        let is_over = self.outcomes.of(flow) != Outcome::Unfinished;
+        let is_over = self.outcomes.of(flow) != FlowOutcome::Unfinished;
         Some(Observed { report, sender: connection.snapshot(), retransmitted, is_over })
     }
 
     #[cold]
-    fn next_shared(&mut self, now: Instant, at: EndpointId) -> Option<Segment> {
-        let connection = &mut self.tcp[at].connection;
-        let share = self.shared.of(at);
+    fn next_shared(&mut self, now: Instant, endpoint: EndpointId) -> Option<Segment> {
+        let connection = &mut self.tcp[endpoint].connection;
+        let share = self.shared.of(endpoint);
         if let Some(number) = share.jar {
             let jar = &mut self.shared.jars[number as usize];
             if let Some(lesson) = connection.take_lesson() {
@@ -102,68 +102,71 @@ impl Hosts {
         }
     }
 
-    /// Takes a connection that has ended from its bucket: it sends nothing any more that would let the others see that.
-    pub(crate) fn vacate(&mut self, at: EndpointId) {
-        if let Some(number) = self.shared.of(at).bucket {
-            self.tcp[at].connection.vacate(&mut self.shared.buckets[number as usize]);
+    /// Detaches a closed connection from its shared token bucket, whose other users would not notice that it stopped
+    /// sending.
+    pub(crate) fn vacate(&mut self, endpoint: EndpointId) {
+        if let Some(number) = self.shared.of(endpoint).bucket {
+            self.tcp[endpoint].connection.vacate(&mut self.shared.buckets[number as usize]);
         }
     }
 
-    /// Sets the window and the pacing rate of a sender that is steered. Returns false if it is not.
-    pub(crate) fn steer(&mut self, now: Instant, at: EndpointId, window: u64, pacing_rate: Option<Rate>) -> bool {
-        self.tcp[at].connection.steer(now, window, pacing_rate)
+    /// Sets the window and the pacing rate of a steered sender. Returns false if it is not steered.
+    pub(crate) fn steer(&mut self, now: Instant, endpoint: EndpointId, window: u64, pacing_rate: Option<Rate>) -> bool {
+        self.tcp[endpoint].connection.steer(now, window, pacing_rate)
     }
 
-    /// Tells an endpoint that its own interface saw a damaged packet to it, if it reports corruption.
-    pub(crate) fn sees_damage(&mut self, now: Instant, at: EndpointId) {
-        let connection = &mut self.tcp[at].connection;
+    /// Notifies an endpoint that the interface of its node received a damaged packet for it. Only endpoints that report
+    /// corruption act on it.
+    pub(crate) fn sees_damage(&mut self, now: Instant, endpoint: EndpointId) {
+        let connection = &mut self.tcp[endpoint].connection;
         if connection.config().scps.is_some_and(|scps| scps.report_corruption) {
             connection.corruption_experienced(now);
         }
     }
 
-    /// Passes a notification to an endpoint: of a route always, of a link if it agreed on SCPS-TP with its peer. Returns false if
-    /// it did not.
-    pub(crate) fn heed(&mut self, now: Instant, at: EndpointId, signal: Signal) -> bool {
-        let connection = &mut self.tcp[at].connection;
-        let is_route = matches!(signal.news, News::RouteLost | News::RouteFound);
+    /// Passes a notification to an endpoint. Notifications about routes always apply; those about links apply only if
+    /// the endpoint negotiated SCPS-TP. Returns false if the notification does not apply.
+    pub(crate) fn heed(&mut self, now: Instant, endpoint: EndpointId, signal: Signal) -> bool {
+        let connection = &mut self.tcp[endpoint].connection;
+        let is_route = matches!(signal.news, NotificationKind::RouteLost | NotificationKind::RouteFound);
         if !is_route && connection.common_capabilities().is_none() {
             return false;
         }
         match signal.news {
-            News::RouteLost => connection.route_lost(now),
-            News::LinkOut => connection.link_lost(now),
-            News::LinkRestored | News::RouteFound => connection.link_restored(now),
-            News::Corruption if signal.to_sender => connection.corruption_told(now),
-            News::Corruption => connection.corruption_experienced(now),
+            NotificationKind::RouteLost => connection.route_lost(now),
+            NotificationKind::LinkOut => connection.link_lost(now),
+            NotificationKind::LinkRestored | NotificationKind::RouteFound => connection.link_restored(now),
+            NotificationKind::Corruption if signal.to_sender => connection.corruption_told(now),
+            NotificationKind::Corruption => connection.corruption_experienced(now),
         }
         true
     }
 }
 
-/// Returns true if connections with this configuration share a cookie with others between the same hosts.
+/// Returns true if connections with this configuration share a fast-open cookie with others between the same hosts.
 pub(crate) fn has_cookie(config: &Config) -> bool {
-    config.fast_open != FastOpen::Off
+    config.fast_open != FastOpenUse::Off
 }
 
-/// Returns true if a receiver with this configuration may do without missing data: it waits for the end of the flow.
+/// Returns true if a receiver with this configuration may skip missing data (BETS). Its host must then know when the
+/// flow ends.
 pub(crate) fn skips_holes(config: &Config) -> bool {
     config.scps.is_some_and(|scps| scps.bets.is_some())
 }
 
-/// The buckets and jars that several connections of a node share.
+/// Token buckets and fast-open cookies that several connections of a node share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Token buckets, each for the connections that leave a node on one link at one rate.
+    /// Token buckets. Each one serves the connections of a node that use the same link at the same rate.
     buckets: Vec<Bucket>,
-    /// Cookies, each for the connections that one node opens to another.
-    jars: Vec<Jar>,
-    /// The share of each endpoint up to the last that has one.
+    /// Fast-open cookies. Each one serves the connections that a node opens to another one.
+    jars: Vec<CookieCache>,
+    /// Bucket and cookie of each endpoint, up to the last endpoint that has one.
     of_endpoint: Vec<Share>,
 }
 
 impl Shared {
-    /// What the connections of a network share, before anything is sent.
+    /// Returns the shared state of the connections of a network at the start of a run.
     pub(crate) fn new(sockets: &mut Sockets<Tcp>, network: &Network, seed: u64) -> Self {
         let mut shared = Self::default();
         share_buckets(&mut shared, sockets, network.ip.header());
@@ -172,7 +175,7 @@ impl Shared {
         shared
     }
 
-    /// Takes what these endpoints share from another partition, to which they belong.
+    /// Takes the shared state of these endpoints from another partition.
     pub(crate) fn take_from(&mut self, other: &mut Self, endpoints: impl Iterator<Item = EndpointId>) {
         let shares: Vec<Share> = endpoints.map(|at| self.of(at)).collect();
         // Several endpoints may share one.
@@ -185,44 +188,44 @@ impl Shared {
         }
     }
 
-    /// The share of an endpoint.
-    fn of(&self, at: EndpointId) -> Share {
-        self.of_endpoint.get(at.index()).copied().unwrap_or_default()
+    /// Returns the bucket and the cookie of an endpoint.
+    fn of(&self, endpoint: EndpointId) -> Share {
+        self.of_endpoint.get(endpoint.index()).copied().unwrap_or_default()
     }
 
-    /// The same, to be changed.
-    fn of_mut(&mut self, at: EndpointId) -> &mut Share {
-        if self.of_endpoint.len() <= at.index() {
-            self.of_endpoint.resize(at.index() + 1, Share::default());
+    /// Returns a mutable reference to the bucket and the cookie of an endpoint.
+    fn of_mut(&mut self, endpoint: EndpointId) -> &mut Share {
+        if self.of_endpoint.len() <= endpoint.index() {
+            self.of_endpoint.resize(endpoint.index() + 1, Share::default());
         }
-        &mut self.of_endpoint[at.index()]
+        &mut self.of_endpoint[endpoint.index()]
     }
 }
 
-/// The numbers of the bucket and of the jar of an endpoint, if it has any.
+/// Index of the bucket and index of the cookie of an endpoint, if it has them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     bucket: Option<u32>,
     jar: Option<u32>,
 }
 
-/// Connections that leave a node on the same link at the same rate share one bucket.
+/// Assigns a shared bucket to the connections of a node that use the same link at the same rate.
 fn share_buckets(shared: &mut Shared, sockets: &mut Sockets<Tcp>, ip_header: u32) {
     let mut routes = BTreeMap::new();
-    for (at, socket) in sockets.enumerated_mut() {
+    for (endpoint, socket) in sockets.enumerated_mut() {
         if let Some((rate, size)) = socket.connection.bucket() {
             let number = *routes.entry((socket.port.out, rate, size)).or_insert_with(|| {
                 shared.buckets.push(Bucket::new(rate, size));
                 shared.buckets.len() - 1
             });
-            shared.of_mut(at).bucket = Some(number as u32);
+            shared.of_mut(endpoint).bucket = Some(number as u32);
             socket.connection.share(&mut shared.buckets[number], ip_header);
         }
     }
 }
 
-/// Connections whose headers are to be compressed get ids, at each node those from 1 on for every other node. Those for
-/// which none is left have none.
+/// Assigns IDs for header compression to connections, starting at 1 for each pair of nodes. When the IDs are exhausted,
+/// further connections have none.
 fn give_ids(sockets: &mut Sockets<Tcp>) {
     let mut given: BTreeMap<(NodeId, NodeId), u8> = BTreeMap::new();
     for (_, socket) in sockets.enumerated_mut() {
@@ -236,11 +239,11 @@ fn give_ids(sockets: &mut Sockets<Tcp>) {
     }
 }
 
-/// Connections that one host opens to another share the cookie of the server, and whether the client knows it.
+/// Assigns a shared cookie cache to the connections that a host opens to another one.
 fn share_cookies(shared: &mut Shared, sockets: &mut Sockets<Tcp>, network: &Network, seed: u64) {
     let mut jars: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
-    for (at, socket) in sockets.enumerated_mut() {
-        if socket.connection.config().fast_open == FastOpen::Off {
+    for (endpoint, socket) in sockets.enumerated_mut() {
+        if socket.connection.config().fast_open == FastOpenUse::Off {
             continue;
         }
         let listens = socket.connection.state() == State::Listen;
@@ -249,16 +252,18 @@ fn share_cookies(shared: &mut Shared, sockets: &mut Sockets<Tcp>, network: &Netw
         let number = *jars.entry((client, server)).or_insert_with(|| {
             let [client, server] = [client, server].map(|node| &network.nodes[node.0 as usize]);
             let mut random = RandomStream::new(seed, &format!("cookie of {server} for {client}"));
-            shared.jars.push(Jar::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie")));
+            shared
+                .jars
+                .push(CookieCache::new(Cookie::new(&random.bits().to_be_bytes()).expect("eight bytes are a cookie")));
             shared.jars.len() - 1
         });
-        shared.of_mut(at).jar = Some(number as u32);
+        shared.of_mut(endpoint).jar = Some(number as u32);
         socket.connection.share_cookies(&mut shared.jars[number]);
     }
 }
 
-/// The initial sequence number of an endpoint.
-pub(crate) fn initial_number(end: End, network: &Network, seed: u64) -> SeqNumber {
+/// Returns the initial sequence number of an endpoint.
+pub(crate) fn initial_number(end: EndpointSpec, network: &Network, seed: u64) -> SeqNumber {
     let flow = &network.flows[end.flow.index()].name;
     let purpose = match end.role {
         Role::Sender | Role::Receiver => format!("flow {flow} initial sequence numbers"),

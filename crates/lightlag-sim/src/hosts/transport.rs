@@ -1,22 +1,23 @@
-//! A transport in the world: where its sockets are, and how its packets travel.
+//! The transports of the simulation: where their sockets are stored, and how their packets are sent.
 
 use super::Hosts;
 use super::relay::Relay;
 use super::socket::Socket;
-use crate::body::Body;
+use crate::body::PacketBody;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_transport::{Endpoint, Stream};
 use std::ops::{Index, IndexMut};
 
-/// An endpoint whose sockets are a table of [`Hosts`]. The world has code of its own for each.
+/// An endpoint of a transport, whose sockets are stored in [`Hosts`]. The code of the world is monomorphised for each
+/// transport.
 pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
-    /// Whether its endpoints have the first numbers of all. Finding a socket then costs no subtraction.
+    /// Whether the endpoint IDs of this transport start at 0. A socket is then found without a subtraction.
     const IS_FIRST: bool = false;
 
     fn sockets(hosts: &Hosts) -> &Sockets<Self>;
 
-    /// Returns its sockets, to be changed, and the relays between some of them.
+    /// Returns mutable references to the sockets of the transport, and to the relays between some of them.
     fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay]);
 
     #[inline(always)]
@@ -24,36 +25,36 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
         Self::parts(hosts).0
     }
 
-    /// Returns the next packet of an endpoint, until there is none.
-    fn poll(hosts: &mut Hosts, now: Instant, at: EndpointId) -> Option<Self::Packet> {
-        Self::sockets_mut(hosts)[at].connection.poll_packet(now)
+    /// Returns the next packet of an endpoint, or `None` if there is none.
+    fn poll(hosts: &mut Hosts, now: Instant, endpoint: EndpointId) -> Option<Self::Packet> {
+        Self::sockets_mut(hosts)[endpoint].connection.poll_packet(now)
     }
 
-    /// Puts a packet that [`Self::poll`] has just returned into the form in which it travels.
+    /// Encloses a packet that [`Self::poll`] has just returned in a body, with its size and flags.
     fn enclose(&self, packet: Self::Packet) -> Enclosed;
 }
 
 /// A packet of a transport, without its addresses.
 pub(crate) struct Enclosed {
-    /// Bytes of the transport's header and of payload.
+    /// Size of the transport's header and the payload in bytes.
     pub(crate) size: u32,
     pub(crate) flags: PacketFlags,
-    pub(crate) body: Body,
+    pub(crate) body: PacketBody,
 }
 
-/// The sockets of a transport, whose endpoints are numbered without a gap.
+/// Sockets of a transport, with consecutive endpoint IDs.
 pub(crate) struct Sockets<E> {
     first: EndpointId,
     list: Vec<Socket<E>>,
 }
 
 impl<E: Transport> Sockets<E> {
-    /// Sockets whose endpoints are numbered from `first`.
+    /// Returns the sockets, whose endpoint IDs start at `first`.
     ///
     /// # Panics
-    /// If these are not the first numbers and [`Transport::IS_FIRST`] says so.
+    /// If [`Transport::IS_FIRST`] is set and `first` is not 0.
     pub(crate) fn new(first: EndpointId, list: Vec<Socket<E>>) -> Self {
-        assert!(!E::IS_FIRST || first == EndpointId(0), "the first transport has the first numbers");
+        assert!(!E::IS_FIRST || first == EndpointId(0), "the first transport has the first IDs");
         Self { first, list }
     }
 
@@ -64,42 +65,42 @@ impl<E: Transport> Sockets<E> {
     }
 
     #[inline(always)]
-    fn place(&self, at: EndpointId) -> usize {
-        if E::IS_FIRST { at.index() } else { at.index().wrapping_sub(self.first.index()) }
+    fn place(&self, endpoint: EndpointId) -> usize {
+        if E::IS_FIRST { endpoint.index() } else { endpoint.index().wrapping_sub(self.first.index()) }
     }
 
-    /// Returns the socket with this number; `None` if it is not one of these.
+    /// Returns the socket with this ID; `None` if it belongs to another transport.
     #[inline]
-    pub(crate) fn get(&self, at: EndpointId) -> Option<&Socket<E>> {
-        self.list.get(self.place(at))
+    pub(crate) fn get(&self, endpoint: EndpointId) -> Option<&Socket<E>> {
+        self.list.get(self.place(endpoint))
     }
 
-    /// Returns two sockets.
+    /// Returns mutable references to two different sockets.
     ///
     /// # Panics
-    /// If they are one.
+    /// If both IDs are the same.
     #[inline]
     pub(crate) fn pair_mut(&mut self, ends: [EndpointId; 2]) -> [&mut Socket<E>; 2] {
         let places = ends.map(|at| self.place(at));
-        self.list.get_disjoint_mut(places).expect("two ends are two sockets")
+        self.list.get_disjoint_mut(places).expect("two endpoints are two sockets")
     }
 
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Socket<E>> {
         self.list.iter()
     }
 
-    /// Returns the sockets with their numbers.
+    /// Returns the sockets with their IDs.
     pub(crate) fn enumerated_mut(&mut self) -> impl Iterator<Item = (EndpointId, &mut Socket<E>)> {
         (self.first.0..).map(EndpointId).zip(&mut self.list)
     }
 
-    /// Drops the sockets from this one on.
+    /// Drops the socket with this ID and all later ones.
     pub(crate) fn truncate(&mut self, from: EndpointId) {
         let place = self.place(from);
         self.list.truncate(place);
     }
 
-    /// Drops all sockets and their list.
+    /// Drops all sockets, and frees the memory of their list.
     pub(crate) fn clear(&mut self) {
         self.list = Vec::new();
     }
@@ -109,15 +110,15 @@ impl<E: Transport> Index<EndpointId> for Sockets<E> {
     type Output = Socket<E>;
 
     #[inline(always)]
-    fn index(&self, at: EndpointId) -> &Socket<E> {
-        &self.list[self.place(at)]
+    fn index(&self, endpoint: EndpointId) -> &Socket<E> {
+        &self.list[self.place(endpoint)]
     }
 }
 
 impl<E: Transport> IndexMut<EndpointId> for Sockets<E> {
     #[inline(always)]
-    fn index_mut(&mut self, at: EndpointId) -> &mut Socket<E> {
-        let place = self.place(at);
+    fn index_mut(&mut self, endpoint: EndpointId) -> &mut Socket<E> {
+        let place = self.place(endpoint);
         &mut self.list[place]
     }
 }

@@ -1,58 +1,59 @@
-//! Routing agents: where they send packets, and what they ask for.
+//! Routing agents: their forwarding decisions, and the actions that they request.
 
-use super::parcel::Unaddressed;
-use super::{Load, Media, Outcome, Parcel, Way};
+use super::packet::Unaddressed;
+use super::{FramePayload, Media, MediumPacket, MediumPath, PacketOutcome};
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
 use lightlag_net::{InterfaceId, NodeId};
-use lightlag_routing::{Action, Receiver, Verdict};
+use lightlag_routing::{NodeAction, Receiver, Verdict};
 use std::sync::Arc;
 
 impl Media {
-    /// A packet came out of the air, and goes on over the same interface.
-    pub(crate) fn forward(&mut self, now: Instant, interface: InterfaceId, parcel: Box<Parcel>) {
+    /// Forwards a packet that was received over the air on the same interface.
+    pub(crate) fn forward(&mut self, now: Instant, interface: InterfaceId, parcel: Box<MediumPacket>) {
         self.route(now, interface, parcel);
         self.act(now, interface);
     }
 
-    /// Asks the agent of an interface where a packet goes.
-    pub(super) fn route(&mut self, now: Instant, interface: InterfaceId, mut parcel: Box<Parcel>) {
+    /// Gets the next hop of a packet from the agent of an interface, and sends the packet there. If there is no route
+    /// yet, the packet waits; if there is none, it is dropped.
+    pub(super) fn route(&mut self, now: Instant, interface: InterfaceId, mut parcel: Box<MediumPacket>) {
         let Self { interfaces, shared, .. } = self;
-        let of = &mut interfaces[interface.index()];
+        let state = &mut interfaces[interface.index()];
         let heading = parcel.heading();
-        match of.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut shared[of.medium]) {
+        match state.agent.route(now, &heading, parcel.from, &mut parcel.extra, &mut shared[state.medium]) {
             Verdict::Via(next) => self.send(now, interface, next, parcel),
             Verdict::Wait => self.keep(now, interface, parcel),
             Verdict::Unreachable => self.drop_unrouted(interface, &parcel),
         }
     }
 
-    /// Keeps a packet until there is a route.
-    pub(super) fn keep(&mut self, now: Instant, interface: InterfaceId, parcel: Box<Parcel>) {
+    /// Stores a packet until there is a route. If too many packets wait, the oldest is dropped.
+    pub(super) fn keep(&mut self, now: Instant, interface: InterfaceId, parcel: Box<MediumPacket>) {
         if let Some(oldest) = self.interfaces[interface.index()].waiting.keep(now, parcel) {
             self.drop_unrouted(interface, &oldest);
         }
     }
 
-    pub(super) fn drop_unrouted(&mut self, interface: InterfaceId, parcel: &Parcel) {
+    pub(super) fn drop_unrouted(&mut self, interface: InterfaceId, parcel: &MediumPacket) {
         self.interfaces[interface.index()].no_route += 1;
-        self.outcomes.push_back(Outcome::Dropped { interface, packet: parcel.packet, cause: DropCause::NoRoute });
+        self.outcomes.push_back(PacketOutcome::Dropped { interface, packet: parcel.packet, cause: DropCause::NoRoute });
     }
 
     /// Sends a packet to a neighbour.
-    fn send(&mut self, now: Instant, interface: InterfaceId, next: NodeId, mut parcel: Box<Parcel>) {
+    fn send(&mut self, now: Instant, interface: InterfaceId, next: NodeId, mut parcel: Box<MediumPacket>) {
         parcel.trail.add(self.interfaces[interface.index()].node);
         let size = u32::from(parcel.packet.size) + parcel.extra.size();
-        self.address(now, interface, Unaddressed { next, size, load: Load::Packet(parcel) });
+        self.address(now, interface, Unaddressed { next, size, load: FramePayload::Packet(parcel) });
     }
 
-    /// The agent of an interface was told something: it may have a new deadline.
+    /// Records that the agent of an interface received input, so that it may have a new deadline.
     pub(super) fn note_told(&mut self, interface: InterfaceId) {
         self.interfaces[interface.index()].look_ahead();
         self.told.push(interface);
     }
 
-    /// Does what the agent and the resolver of an interface ask for, until they ask for nothing.
+    /// Executes all actions that the agent and the address resolver of an interface request.
     pub(super) fn act(&mut self, now: Instant, interface: InterfaceId) {
         loop {
             if let Some(action) = self.interfaces[interface.index()].agent.poll_action() {
@@ -65,24 +66,24 @@ impl Media {
         }
     }
 
-    fn route_as_asked(&mut self, now: Instant, interface: InterfaceId, action: Action) {
+    fn route_as_asked(&mut self, now: Instant, interface: InterfaceId, action: NodeAction) {
         match action {
-            Action::Send { to, message, ttl } => {
+            NodeAction::Send { to, message, ttl } => {
                 let size = self.message_header() + message.size();
-                let load = Load::Routing(Arc::new(message), ttl);
+                let load = FramePayload::Routing(Arc::new(message), ttl);
                 match to {
                     Receiver::All => self.broadcast(now, interface, size, load),
                     Receiver::One(next) => self.address(now, interface, Unaddressed { next, size, load }),
                 }
             }
-            Action::Release { destination } => {
+            NodeAction::Release { destination } => {
                 for parcel in self.interfaces[interface.index()].waiting.take(destination) {
                     self.route(now, interface, parcel);
                 }
                 self.tell_of_route(interface, destination, true);
             }
-            Action::Broken { destination } => self.tell_of_route(interface, destination, false),
-            Action::Discard { destination } => {
+            NodeAction::Broken { destination } => self.tell_of_route(interface, destination, false),
+            NodeAction::Discard { destination } => {
                 for parcel in self.interfaces[interface.index()].waiting.take(destination) {
                     self.drop_unrouted(interface, &parcel);
                 }
@@ -90,15 +91,15 @@ impl Media {
         }
     }
 
-    /// Whether sources at an interface are told of their routes.
+    /// Returns true if senders at an interface are notified of route changes (`elfn`).
     pub(crate) fn tells_of_routes(&self, interface: InterfaceId) -> bool {
         self.shared[self.interfaces[interface.index()].medium].elfn
     }
 
     fn tell_of_route(&mut self, interface: InterfaceId, toward: NodeId, is_there: bool) {
         if self.tells_of_routes(interface) {
-            let way = Way { interface, toward };
-            self.outcomes.push_back(Outcome::Route { way, is_there });
+            let way = MediumPath { interface, toward };
+            self.outcomes.push_back(PacketOutcome::Route { way, is_there });
         }
     }
 }

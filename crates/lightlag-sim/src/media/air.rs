@@ -1,4 +1,4 @@
-//! A medium, and the nodes on it as routing agents see them.
+//! A medium and the nodes on it, as routing agents see them.
 
 use super::AnyMedium;
 use lightlag_core::{Instant, Probability};
@@ -10,28 +10,28 @@ use lightlag_routing::Surroundings;
 #[derive(Debug)]
 pub(crate) struct Air {
     pub(crate) medium: AnyMedium,
-    /// The node that stands for it in route tables.
+    /// Node that stands for the medium in route tables.
     pub(super) hub: NodeId,
-    /// The interface of its first station.
+    /// Interface of the medium's first station.
     pub(super) first: InterfaceId,
-    /// The station of each node of the network that is on it.
+    /// Station of each node of the network; `None` if the node is not on the medium.
     pub(super) stations: Vec<Option<StationId>>,
-    /// The node of each station.
+    /// Node of each station.
     pub(super) nodes: Vec<NodeId>,
-    /// Room for the neighbours of a node.
+    /// Reusable buffer for the neighbours of a node.
     pub(super) neighbours: Vec<NodeId>,
-    /// Whether sources are told of their routes.
+    /// Whether senders are notified of route changes.
     pub(super) elfn: bool,
 }
 
 impl Air {
-    /// The interface of a station.
+    /// Returns the interface of a station.
     pub(super) fn interface(&self, station: StationId) -> InterfaceId {
         interface(self.first, station)
     }
 }
 
-/// The interface of a station of the medium whose first station has the interface `first`.
+/// Returns the interface of a station. `first` is the interface of the medium's first station.
 pub(super) fn interface(first: InterfaceId, station: StationId) -> InterfaceId {
     InterfaceId(first.0 + station.0)
 }

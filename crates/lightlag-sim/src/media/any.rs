@@ -1,21 +1,20 @@
 //! The kinds of media.
 
-use super::Load;
-use lightlag_net::StationId;
+use super::FramePayload;
 use lightlag_net::medium::Medium;
-use lightlag_scenario::{Medium as Planned, MediumPlan};
+use lightlag_scenario::{Medium as Planned, MediumKind, MediumPlan};
 use lightlag_wifi::Wifi;
 use std::ops::{Deref, DerefMut};
 
-/// A medium of any kind. What all have in common is behind the trait; captures and results look at the kind.
+/// A medium of any kind. The trait provides the common functions; captures and results match on the kind.
 #[derive(Debug)]
 pub(crate) enum AnyMedium {
-    /// A channel of 802.11.
-    Wifi(Box<Wifi<Load>>),
+    /// An 802.11 channel.
+    Wifi(Box<Wifi<FramePayload>>),
 }
 
 impl AnyMedium {
-    /// The medium of a network, in a run with this seed.
+    /// Returns the medium that was planned, for a run with this seed.
     pub(super) fn new(planned: &Planned, seed: u64) -> Self {
         match &planned.plan {
             MediumPlan::Wifi(wifi) => {
@@ -24,16 +23,17 @@ impl AnyMedium {
         }
     }
 
-    /// Starts reporting the frames that one of these stations sends or understands.
-    pub(super) fn watch(&mut self, stations: impl IntoIterator<Item = StationId>) {
-        match self {
-            Self::Wifi(wifi) => wifi.watch(stations),
+    /// Returns the memory of a station of this kind with its interface in bytes, without the tables of its agent, as
+    /// measured by `tests/estimate.rs`.
+    pub(crate) fn station_memory(kind: &MediumKind) -> u64 {
+        match kind {
+            MediumKind::Wifi(_) => 5_265,
         }
     }
 }
 
 impl Deref for AnyMedium {
-    type Target = dyn Medium<Load>;
+    type Target = dyn Medium<FramePayload>;
 
     fn deref(&self) -> &Self::Target {
         match self {

@@ -1,8 +1,8 @@
 //! A node's interface to a medium.
 
-use super::Parcel;
-use super::parcel::Unaddressed;
-use super::waiting::Waiting;
+use super::MediumPacket;
+use super::packet::Unaddressed;
+use super::waiting::AwaitingRoute;
 use lightlag_core::Instant;
 use lightlag_net::{NodeId, StationId};
 use lightlag_routing::{Agent, arp};
@@ -17,25 +17,26 @@ pub(crate) struct Interface {
     pub(crate) agent: Box<dyn Agent>,
     pub(super) resolver: arp::Resolver,
     pub(super) unaddressed: Vec<Unaddressed>,
-    pub(super) outbox: VecDeque<Box<Parcel>>,
-    pub(super) waiting: Waiting,
-    /// When its agent, its resolver or a packet that waits is due. It holds until they are told something.
+    pub(super) outbox: VecDeque<Box<MediumPacket>>,
+    pub(super) waiting: AwaitingRoute,
+    /// Earliest deadline of the agent, the address resolver and the waiting packets. It is valid until one of them
+    /// receives input.
     pub(super) deadline: Option<Instant>,
-    /// Packets that it dropped because there was no route.
+    /// Number of packets that the interface dropped because there was no route.
     pub(crate) no_route: u64,
-    /// Links of which the agent was told that they broke.
+    /// Number of broken links that were reported to the agent.
     pub(crate) broken: u64,
 }
 
 impl Interface {
-    /// Finds its deadline anew.
+    /// Recomputes the deadline.
     pub(super) fn look_ahead(&mut self) {
         let routing = earlier(self.agent.poll_timeout(), self.resolver.poll_timeout());
         self.deadline = earlier(routing, self.waiting.expiry());
     }
 }
 
-/// The earlier one of two instants, if there are any.
+/// Returns the earlier of two times; `None` if there are none.
 pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

@@ -1,46 +1,47 @@
-//! Packets that wait at a node for a route.
+//! Packets that wait at a node until a route is found.
 
-use super::Parcel;
+use super::MediumPacket;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::NodeId;
 use std::collections::VecDeque;
 
-/// The most packets that wait, and the longest wait (ns-3's `RequestQueue` of AODV; RFC 3561 leaves both open).
+/// Maximum number of packets that wait for a route, and their maximum waiting time (as in ns-3's `RequestQueue` of
+/// AODV; RFC 3561 specifies neither).
 const MOST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The packets that wait for routes at one interface, in the order in which they came.
+/// Packets that wait for a route at one interface, in the order of their arrival.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    packets: VecDeque<(Instant, Box<Parcel>)>,
+pub(crate) struct AwaitingRoute {
+    packets: VecDeque<(Instant, Box<MediumPacket>)>,
 }
 
-impl Waiting {
+impl AwaitingRoute {
     pub(crate) fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Keeps a packet, and returns the oldest one if there are too many.
-    pub(crate) fn keep(&mut self, now: Instant, parcel: Box<Parcel>) -> Option<Box<Parcel>> {
+    /// Adds a packet. Returns the oldest packet if there are too many.
+    pub(crate) fn keep(&mut self, now: Instant, parcel: Box<MediumPacket>) -> Option<Box<MediumPacket>> {
         self.packets.push_back((now + LONGEST, parcel));
         if self.packets.len() > MOST { self.packets.pop_front().map(|(_, parcel)| parcel) } else { None }
     }
 
-    /// The packets for a destination, which no longer wait.
-    pub(crate) fn take(&mut self, destination: NodeId) -> impl Iterator<Item = Box<Parcel>> + use<> {
+    /// Removes and returns the packets to a destination.
+    pub(crate) fn take(&mut self, destination: NodeId) -> impl Iterator<Item = Box<MediumPacket>> + use<> {
         let packets = std::mem::take(&mut self.packets).into_iter();
         let (taken, stay): (Vec<_>, Vec<_>) = packets.partition(|(_, parcel)| parcel.toward == destination);
         self.packets = stay.into();
         taken.into_iter().map(|(_, parcel)| parcel)
     }
 
-    /// When the oldest packet has waited for too long.
+    /// Returns the time when the oldest packet will have waited for the maximum time.
     pub(crate) fn expiry(&self) -> Option<Instant> {
         self.packets.front().map(|(expiry, _)| *expiry)
     }
 
-    /// The oldest packet, if it has waited for too long.
-    pub(crate) fn expired(&mut self, now: Instant) -> Option<Box<Parcel>> {
+    /// Removes and returns the oldest packet, if it has waited for the maximum time.
+    pub(crate) fn expired(&mut self, now: Instant) -> Option<Box<MediumPacket>> {
         let is_old = self.expiry().is_some_and(|expiry| expiry <= now);
         if is_old { self.packets.pop_front().map(|(_, parcel)| parcel) } else { None }
     }

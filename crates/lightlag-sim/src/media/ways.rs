@@ -1,30 +1,30 @@
-//! The ways of flows, as a table.
+//! The table of the paths of flows.
 
 use crate::ids::FlowIndex;
-use crate::table::{Names, recorded};
+use crate::table::{NameTable, recorded};
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 
 recorded! {
-    /// The ways of flows that cross media or a sky, whenever they change: a row is one node on the way of their data, from
-    /// the sender to the receiver.
+    /// The paths of flows over media or a constellation, recorded at every change: one row per node on the data path,
+    /// from the sender to the receiver.
     pub struct Paths, hashed by time_s, flow, hops, hop, node {
-        /// Seconds since the start of the run at which the first packet left its last medium this way; of flows that cross
-        /// no medium, at which the way came to be.
+        /// Time since the start of the run when the first packet on this path left its last medium. For flows that
+        /// cross no medium, the time when the path came into use.
         time_s: Vec<f64> ["s"],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
-        /// Hops of the whole way, on media and on links.
+        /// Flow that uses the path.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
+        /// Number of hops of the complete path, over media and links.
         hops: Vec<u32> [""],
-        /// Place of the node on the way, from 0 on.
+        /// Index of the node on the path, starting at 0.
         hop: Vec<u32> [""],
-        /// Node.
-        node: Vec<u32> ["", named(Names::Nodes)],
+        /// Node at this position on the path.
+        node: Vec<u32> ["", named(NameTable::Nodes)],
     }
 }
 
 impl Paths {
-    /// The way of a flow leads over these nodes.
+    /// Appends the nodes on the path of a flow.
     pub(crate) fn note(&mut self, now: Instant, flow: FlowIndex, nodes: impl Iterator<Item = NodeId>, hops: u32) {
         for (hop, node) in (0..).zip(nodes) {
             self.time_s.push(now.as_secs_f64());

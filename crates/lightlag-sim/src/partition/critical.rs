@@ -1,12 +1,13 @@
-//! The critical path of a run in partitions: events that come one after the other, however fast threads wait for each other.
+//! The critical path of a partitioned run: the number of events that must be handled one after another, however fast
+//! the threads synchronise.
 
-use crate::border::cut::Cut;
+use crate::border::partitioning::Partitioning;
 
-/// Events of a round one after the other, if each lane has a thread that takes windows in their order. `turns`: of each partition
-/// the events of each window.
-pub(crate) fn events(turns: &[&[u64]], cut: &Cut) -> u64 {
+/// Returns the number of events on the critical path of a round, if each lane has a thread that handles the windows in
+/// order. `turns` has the number of events in each window, for each partition.
+pub(crate) fn events(turns: &[&[u64]], cut: &Partitioning) -> u64 {
     let window = cut.window().as_nanos();
-    // Of each partition: others that send to it, and how many windows it may be ahead of them.
+    // For each partition: others that send to it, and the number of windows that it may be ahead of them.
     let sources: Vec<Vec<(usize, usize)>> = (0..turns.len() as u16)
         .map(|to| {
             cut.sources(to).map(|(from, least)| (usize::from(from), (least.as_nanos() / window) as usize)).collect()
@@ -22,12 +23,12 @@ fn path(turns: &[&[u64]], lanes: &[usize], sources: &[Vec<(usize, usize)>]) -> u
     for window in 0..turns.iter().map(|turns| turns.len()).max().unwrap_or(0) {
         for (partition, turns) in turns.iter().enumerate() {
             let Some(events) = turns.get(window) else { continue };
-            let told = sources[partition].iter().filter_map(|(source, ahead)| {
+            let finished = sources[partition].iter().filter_map(|(source, ahead)| {
                 let needed = window.checked_sub(*ahead)?;
                 done[*source].get(needed).copied()
             });
             let lane = &mut free[lanes[partition]];
-            *lane = told.fold(*lane, u64::max) + events;
+            *lane = finished.fold(*lane, u64::max) + events;
             done[partition].push(*lane);
         }
     }
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partitions_that_hear_of_each_other_after_each_window_wait_for_the_busiest() {
+    fn partitions_that_synchronise_after_each_window_wait_for_the_busiest() {
         let coupled = [vec![(1, 1)], vec![(0, 1)]];
         // 5 + 4 + 6: of each window the longer.
         assert_eq!(path(&[&[5, 1, 6], &[2, 4, 3]], &[0, 1], &coupled), 15);

@@ -1,42 +1,47 @@
-//! From a world to its partitions, and back.
+//! Splits a world into partitions, and joins the partitions into a world.
 
-use crate::agenda::{Agenda, Due};
-use crate::border::cut::Cut;
-use crate::border::mail::Mail;
-use crate::border::{Border, Outlet, Part, Whole};
-use crate::hosts::ends::number_of_sender;
+use crate::border::mailbox::Mailbox;
+use crate::border::partitioning::Partitioning;
+use crate::border::{Border, BorderSide, Outlet, WholeNetwork};
+use crate::hosts::endpoints::number_of_sender;
 use crate::hosts::socket::Task;
 use crate::ids::{FlowIndex, UdpIndex};
 use crate::partition::Partition;
-use crate::partition::ledger::Ledger;
+use crate::partition::completion_log::CompletionLog;
 use crate::partition::merge::Tables;
+use crate::scheduler::{Agenda, ScheduledEvent};
 use crate::tap::Silent;
 use crate::world::World;
 use lightlag_net::LinkId;
 use std::sync::Arc;
 
-/// All parts of the world that may be due.
-fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = Due> + use<B> {
-    let links = (0..world.fabric.hops.len() as u32).map(|link| Due::Link(LinkId(link)));
-    let datagrams = (0..world.hosts.datagrams.len() as u32).map(UdpIndex).map(Due::Datagrams);
-    let hosts = world.hosts.ids().map(Due::Connection).chain(datagrams);
-    links.chain(hosts).chain([Due::Sampler, Due::Epoch])
+/// Returns all parts of the world that may have events.
+fn parts<B>(world: &World<Silent, B>) -> impl Iterator<Item = ScheduledEvent> + use<B> {
+    let links = (0..world.fabric.hops.len() as u32).map(|link| ScheduledEvent::Link(LinkId(link)));
+    let datagrams = (0..world.hosts.datagrams.len() as u32).map(UdpIndex).map(ScheduledEvent::Datagrams);
+    let hosts = world.hosts.ids().map(ScheduledEvent::Connection).chain(datagrams);
+    links.chain(hosts).chain([ScheduledEvent::Sampler, ScheduledEvent::Epoch])
 }
 
 fn empty_agenda<B: Border>(world: &World<Silent, B>) -> Agenda {
     Agenda::new(world.parts())
 }
 
-/// The partition of this number, from the whole world before anything happens in it.
-pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc<Mail>) -> World<Silent, Part> {
-    let sampler = world.agenda.number(Due::Sampler);
-    let next_sample = world.agenda.armed(Due::Sampler).filter(|_| world.recorder.samples_queues());
-    let mut part = Part::new(number, cut.clone(), mail.clone(), (sampler, next_sample));
+/// Returns the partition with this index, made from a complete world that has not handled any event.
+pub(crate) fn part(
+    world: World<Silent>,
+    number: u16,
+    cut: &Arc<Partitioning>,
+    mail: &Arc<Mailbox>,
+) -> World<Silent, BorderSide> {
+    let sampler = world.agenda.number(ScheduledEvent::Sampler);
+    let next_sample = world.agenda.armed(ScheduledEvent::Sampler).filter(|_| world.recorder.samples_queues());
+    let mut part = BorderSide::new(number, cut.clone(), mail.clone(), (sampler, next_sample));
     let mut agenda = empty_agenda(&world);
     for due in parts(&world) {
         let is_here = match due {
-            Due::Connection(at) => cut.endpoint(at) == number,
-            Due::Datagrams(flow) => cut.datagrams(flow)[0] == number,
+            ScheduledEvent::Connection(at) => cut.endpoint(at) == number,
+            ScheduledEvent::Datagrams(flow) => cut.datagrams(flow)[0] == number,
             _ => true,
         };
         if let Some(time) = world.agenda.armed(due).filter(|_| is_here) {
@@ -49,17 +54,17 @@ pub(crate) fn part(world: World<Silent>, number: u16, cut: &Arc<Cut>, mail: &Arc
     World { agenda, fabric, hosts, media, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
-/// The whole world of all partitions, between two rounds.
-pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) -> World<Silent> {
+/// Joins the worlds of all partitions into a complete world. Must be called between two rounds.
+pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: CompletionLog, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
-    // Links know what the last round has offered them.
+    // Links have received all offers of the last round.
     worlds.iter_mut().for_each(|world| world.take_in(true));
     let mut agenda = empty_agenda(&worlds[0]);
     for due in parts(&worlds[0]) {
         let owner = match due {
-            Due::Link(on) => cut.stands(on),
-            Due::Connection(at) => cut.endpoint(at),
-            Due::Datagrams(flow) => cut.datagrams(flow)[0],
+            ScheduledEvent::Link(on) => cut.stands(on),
+            ScheduledEvent::Connection(at) => cut.endpoint(at),
+            ScheduledEvent::Datagrams(flow) => cut.datagrams(flow)[0],
             _ => 0,
         };
         if let Some(time) = worlds[usize::from(owner)].agenda.armed(due) {
@@ -76,13 +81,13 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
             std::mem::swap(&mut fabric.hops[link], &mut other.fabric.hops[link]);
         }
         let theirs = &mut other.hosts;
-        for place in 0..hosts.datagrams.len() {
-            let [sender, receiver] = cut.datagrams(UdpIndex(place as u32));
+        for index in 0..hosts.datagrams.len() {
+            let [sender, receiver] = cut.datagrams(UdpIndex(index as u32));
             if is_its(sender) {
-                std::mem::swap(&mut hosts.datagrams.senders[place], &mut theirs.datagrams.senders[place]);
+                std::mem::swap(&mut hosts.datagrams.senders[index], &mut theirs.datagrams.senders[index]);
             }
             if is_its(receiver) {
-                std::mem::swap(&mut hosts.datagrams.receivers[place], &mut theirs.datagrams.receivers[place]);
+                std::mem::swap(&mut hosts.datagrams.receivers[index], &mut theirs.datagrams.receivers[index]);
             }
         }
         for relay in 0..hosts.relays.len() {
@@ -90,20 +95,20 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
                 std::mem::swap(&mut hosts.relays[relay], &mut theirs.relays[relay]);
             }
         }
-        for at in 0..hosts.collectors.len() {
-            if is_its(cut.endpoint(hosts.numbers.sender(hosts.collectors[at].flow()))) {
-                std::mem::swap(&mut hosts.collectors[at], &mut theirs.collectors[at]);
+        for index in 0..hosts.collectors.len() {
+            if is_its(cut.endpoint(hosts.numbers.sender(hosts.collectors[index].flow()))) {
+                std::mem::swap(&mut hosts.collectors[index], &mut theirs.collectors[index]);
             }
         }
-        for at in 0..hosts.dialogues.len() {
-            if is_its(cut.endpoint(hosts.numbers.sender(hosts.dialogues[at].flow()))) {
-                std::mem::swap(&mut hosts.dialogues[at], &mut theirs.dialogues[at]);
+        for index in 0..hosts.dialogues.len() {
+            if is_its(cut.endpoint(hosts.numbers.sender(hosts.dialogues[index].flow()))) {
+                std::mem::swap(&mut hosts.dialogues[index], &mut theirs.dialogues[index]);
             }
         }
         let its_ends = hosts.ids().filter(|at| is_its(cut.endpoint(*at)));
         hosts.shared.take_from(&mut theirs.shared, its_ends);
-        for at in hosts.ids().filter(|at| is_its(cut.endpoint(*at))) {
-            hosts.swap(theirs, at);
+        for endpoint in hosts.ids().filter(|at| is_its(cut.endpoint(*at))) {
+            hosts.swap(theirs, endpoint);
         }
         let its_senders = hosts.ids().filter(|at| is_its(cut.endpoint(*at)));
         let its_senders = its_senders.filter(|at| hosts.port(*at).role.sends()).map(number_of_sender);
@@ -112,7 +117,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         received += other.received;
         expired += other.expired;
     }
-    let Ledger { outcomes, endings, open_transfers, awaited } = ledger;
+    let CompletionLog { outcomes, endings, open_transfers, awaited } = ledger;
     for (flow, is_awaited) in (0..).map(FlowIndex).zip(awaited) {
         if !is_awaited && hosts.awaits(flow) {
             let receiver = hosts.numbers.receiver(flow);
@@ -131,7 +136,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: Ledger, tables: Tables) 
         clerks,
         recorder,
         tap,
-        border: Whole,
+        border: WholeNetwork,
         ip_header,
         ttl,
         sent,

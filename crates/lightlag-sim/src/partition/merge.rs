@@ -1,43 +1,43 @@
-//! The tables of all partitions as one, in the order of the events.
+//! Merges the tables of all partitions, in the order of the events.
 
 use crate::border::Mark;
-use crate::border::moment::{Moment, Turn};
+use crate::border::event_key::{EventKey, PartitionTurn};
 use crate::ids::FlowIndex;
 use crate::partition::Partition;
-use crate::tap::record::{Acks, Drops, Progress, QueueSamples, Trace};
+use crate::tap::record::{Acks, DeliveryProgress, Drops, QueueSamples, Trace};
 use std::ops::Range;
 
-/// The tables of a run.
+/// The merged tables of a run.
 #[derive(Default)]
 pub(crate) struct Tables {
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
     pub(crate) acks: Acks,
-    /// Progress of the data of each flow whose receiver is not where all its senders are.
-    progress: Vec<Option<Progress>>,
+    /// Progress of each flow whose receiver is in another partition than one of its senders; `None` for other flows.
+    progress: Vec<Option<DeliveryProgress>>,
 }
 
-/// Rows of each table of a partition.
-type Rows = (usize, [Range<usize>; 4]);
+/// Index of a partition, and the rows of an event in each of its tables.
+type PartitionRows = (usize, [Range<usize>; 4]);
 
-/// A note of a round, from which a row of the tables follows.
-enum Entry {
-    /// Progress of the data of a flow.
-    Progress(FlowIndex, Progress),
-    /// Rows of each table of a partition.
-    Rows(Rows),
+/// An entry that a partition recorded in a round.
+enum RoundNote {
+    /// Progress of a flow.
+    Progress(FlowIndex, DeliveryProgress),
+    /// Rows of an event in the tables of a partition.
+    Rows(PartitionRows),
 }
 
 type Worlds = [Partition];
 
 impl Tables {
-    /// Empty tables.
+    /// Returns empty tables.
     pub(crate) fn new(worlds: &Worlds) -> Self {
         let world = &worlds[0];
         let followed = |flow: FlowIndex| {
             let is_tcp = world.hosts.numbers.datagrams(flow).is_none();
-            (is_tcp && world.border.cut.is_followed(world.hosts.numbers.receiver(flow))).then(Progress::default)
+            (is_tcp && world.border.cut.is_followed(world.hosts.numbers.receiver(flow))).then(DeliveryProgress::default)
         };
         Self {
             progress: (0..world.hosts.outcomes.flows() as u32).map(FlowIndex).map(followed).collect(),
@@ -45,35 +45,35 @@ impl Tables {
         }
     }
 
-    /// Moves into them what was recorded in a round.
+    /// Appends the rows that the partitions recorded in a round.
     pub(crate) fn take(&mut self, worlds: &mut Worlds) {
         if worlds.iter().all(|world| world.border.marks.is_empty() && world.border.progress.is_empty()) {
             return;
         }
         // At a moment rows come after the progress that they show.
-        let mut entries: Vec<(Moment, Option<Turn>, Entry)> = Vec::new();
+        let mut entries: Vec<(EventKey, Option<PartitionTurn>, RoundNote)> = Vec::new();
         for (number, world) in worlds.iter_mut().enumerate() {
             let part = &mut world.border;
             let progress =
-                part.progress.drain(..).map(|(at, flow, progress)| (at, None, Entry::Progress(flow, progress)));
+                part.progress.drain(..).map(|(at, flow, progress)| (at, None, RoundNote::Progress(flow, progress)));
             entries.extend(progress);
             let mut before = [0; 4];
             for Mark { at, turn, rows } in part.marks.drain(..) {
                 let ranges = std::array::from_fn(|table| before[table]..rows[table]);
-                entries.push((at, Some(turn), Entry::Rows((number, ranges))));
+                entries.push((at, Some(turn), RoundNote::Rows((number, ranges))));
                 before = rows;
             }
         }
         entries.sort_by_key(|(at, turn, _)| (*at, *turn));
         let mut entries = entries.into_iter().peekable();
         let mut samples = Vec::new();
-        while let Some((at, turn, entry)) = entries.next() {
+        while let Some((time, turn, entry)) = entries.next() {
             match entry {
-                Entry::Progress(flow, progress) => self.progress[flow.index()] = Some(progress),
-                Entry::Rows(rows) if turn == Some(Turn::Sample) => samples.push(rows),
-                Entry::Rows(rows) => self.append(worlds, &rows),
+                RoundNote::Progress(flow, progress) => self.progress[flow.index()] = Some(progress),
+                RoundNote::Rows(rows) if turn == Some(PartitionTurn::Sample) => samples.push(rows),
+                RoundNote::Rows(rows) => self.append(worlds, &rows),
             }
-            if !samples.is_empty() && entries.peek().is_none_or(|(next, ..)| *next != at) {
+            if !samples.is_empty() && entries.peek().is_none_or(|(next, ..)| *next != time) {
                 self.append_sample(worlds, &samples);
                 samples.clear();
             }
@@ -88,7 +88,7 @@ impl Tables {
     }
 
     /// Appends the rows of an event in one partition.
-    fn append(&mut self, worlds: &Worlds, (number, [trace, queue, drops, acks]): &Rows) {
+    fn append(&mut self, worlds: &Worlds, (number, [trace, queue, drops, acks]): &PartitionRows) {
         let recorder = &worlds[*number].recorder;
         self.append_trace(&recorder.trace, trace.clone());
         self.queue.append(&recorder.queue, queue.clone());
@@ -96,13 +96,14 @@ impl Tables {
         self.acks.append(&recorder.acks, acks.clone());
     }
 
-    /// Appends the rows of a sample, which all partitions take at the same time: in the order of the senders and of the links.
-    fn append_sample(&mut self, worlds: &Worlds, together: &[Rows]) {
+    /// Appends the rows of a sample, which all partitions take at the same time. The rows are sorted by sender and by
+    /// link.
+    fn append_sample(&mut self, worlds: &Worlds, together: &[PartitionRows]) {
         let mut senders = Vec::new();
         let mut links = Vec::new();
         for (number, [trace, queue, ..]) in together {
             let recorder = &worlds[*number].recorder;
-            // Senders of flows come before those of proxies.
+            // Senders of flows come before senders of proxies.
             let sender = |row: usize| {
                 let leg = recorder.trace.leg.get(row).copied().unwrap_or(1);
                 (leg > 1, recorder.trace.flow[row], leg)

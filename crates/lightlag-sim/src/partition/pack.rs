@@ -1,31 +1,32 @@
-//! Pieces of a network go into partitions, which are to have the same work and few packets between them.
+//! Packs the connected components of a network into partitions that have equal work and exchange few packets.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// 2³² over the golden ratio: multiples of it, modulo 2³², are spread evenly.
+/// 2³² divided by the golden ratio. Its multiples modulo 2³² are spread evenly.
 const GOLDEN: u32 = 0x9E37_79B9;
 
-/// Pieces of a network that stay whole.
+/// Components of a network. None of them is cut.
 pub(super) struct Pieces {
-    /// The piece of each node.
+    /// Component of each node.
     of: Vec<usize>,
-    /// Work of each, in packet-hops a second.
+    /// Work of each component, in packet-hops per second.
     work: Vec<f64>,
-    /// Its neighbours, and how many packets a second pass between them.
+    /// Neighbours of each component, with the packets per second between them.
     near: Vec<Vec<(usize, f64)>>,
 }
 
 impl Pieces {
-    /// The pieces of which `names` has a name for each node. `links`: start, end and packets a second of each link direction.
+    /// Returns the components. `names` identifies the component of each node, and `links` has the start, the end and
+    /// the packets per second of each link direction.
     pub(super) fn new(names: &[u32], work: &[f64], links: impl Iterator<Item = (usize, usize, f64)>) -> Self {
         let numbers: BTreeMap<u32, usize> =
             names.iter().copied().collect::<BTreeSet<u32>>().into_iter().zip(0..).collect();
-        let of: Vec<usize> = names.iter().map(|name| numbers[name]).collect();
+        let piece_of: Vec<usize> = names.iter().map(|name| numbers[name]).collect();
         let mut sums = vec![0.0; numbers.len()];
-        of.iter().zip(work).for_each(|(piece, work)| sums[*piece] += work);
+        piece_of.iter().zip(work).for_each(|(piece, work)| sums[*piece] += work);
         let mut between: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-        for (from, to, packets) in links.map(|(from, to, packets)| (of[from], of[to], packets)) {
+        for (from, to, packets) in links.map(|(from, to, packets)| (piece_of[from], piece_of[to], packets)) {
             if from != to {
                 *between.entry((from.min(to), from.max(to))).or_default() += packets;
             }
@@ -35,18 +36,19 @@ impl Pieces {
             near[one].push((other, packets));
             near[other].push((one, packets));
         }
-        Self { of, work: sums, near }
+        Self { of: piece_of, work: sums, near }
     }
 
-    /// The partition of each node, in two ways: with the same work, and with few packets between partitions.
+    /// Returns two assignments of nodes to partitions: one that balances the work, and one with few packets between the
+    /// partitions.
     pub(super) fn packed(&self, partitions: usize) -> [Vec<u16>; 2] {
         [self.by_size(partitions), self.grown(partitions)]
             .map(|of_piece| self.of.iter().map(|at| of_piece[*at]).collect())
     }
 
-    /// The lane of each node after lanes with little work have taken over pieces of others. `homes`: of each node the partition,
-    /// which is whole in its lane so far, and has this lane's number. `event` and `crossing`: seconds for a packet-hop, and for each
-    /// side of a packet between two partitions.
+    /// Returns the lane of each node, after lanes with little work have taken components from others. `homes` is the
+    /// partition of each node. Initially each partition belongs to the lane with the same index. `event` is the time in
+    /// seconds per packet-hop; `crossing` is the time for a packet between two partitions, on each side.
     pub(super) fn shared_out(&self, homes: &[u16], lanes: usize, event: f64, crossing: f64) -> Vec<u16> {
         let mut home = vec![0; self.work.len()];
         self.of.iter().zip(homes).for_each(|(piece, of_node)| home[*piece] = *of_node);
@@ -57,8 +59,9 @@ impl Pieces {
             let out: f64 = out.map(|(_, packets)| packets).sum();
             loads[usize::from(home[piece])] += self.work[piece] * event + out * crossing;
         }
-        // Of each partition the pieces that are loosest go first: they stand last. Those that are equally loose go from all over the
-        // network, because neighbours in a list may differ from the others: flows that start first send the most.
+        // The most loosely connected components of each partition move first: they are last in the order. Equally loose
+        // ones move from all over the network, because neighbours in a list may differ from the others: flows that
+        // start first send the most.
         let scattered = |piece: usize| (piece as u32).wrapping_mul(GOLDEN);
         let tie = |piece: usize| {
             let inside = self.near[piece].iter().filter(|(other, _)| home[*other] == home[piece]);
@@ -97,7 +100,7 @@ impl Pieces {
         self.of.iter().map(|piece| lane[*piece]).collect()
     }
 
-    /// Each piece goes to the partition with the least work so far, the largest first.
+    /// Assigns the components to partitions by decreasing work, each to the partition that has the least work so far.
     fn by_size(&self, partitions: usize) -> Vec<u16> {
         let mut order: Vec<usize> = (0..self.work.len()).collect();
         order.sort_by(|a, b| self.work[*b].total_cmp(&self.work[*a]));
@@ -105,14 +108,15 @@ impl Pieces {
         let mut of_piece = vec![0; order.len()];
         for piece in order {
             let before = |a: &usize, b: &usize| sums[*a].0.total_cmp(&sums[*b].0).then(sums[*a].1.cmp(&sums[*b].1));
-            let at = (0..partitions).min_by(before).expect("there are partitions");
-            sums[at] = (sums[at].0 + self.work[piece], sums[at].1 + 1);
-            of_piece[piece] = at as u16;
+            let partition = (0..partitions).min_by(before).expect("there are partitions");
+            sums[partition] = (sums[partition].0 + self.work[piece], sums[partition].1 + 1);
+            of_piece[piece] = partition as u16;
         }
         of_piece
     }
 
-    /// Each partition grows from one piece, by the neighbour to which most of its packets go, until it has its share of the work.
+    /// Grows each partition from one component until it has the same fraction of the work as the others. In each step
+    /// it takes the neighbour with the highest packet rate to the partition.
     fn grown(&self, partitions: usize) -> Vec<u16> {
         let last = partitions as u16 - 1;
         let mut of_piece = vec![last; self.work.len()];
@@ -121,7 +125,8 @@ impl Pieces {
         for partition in 0..last {
             let share = left / f64::from(last - partition + 1);
             let mut sum = 0.0;
-            // Packets a second to each neighbour that is free: those of the largest number last, of equal ones the first piece.
+            // Packets per second to each free neighbour, in ascending order; for equal numbers, the first component is
+            // last.
             let mut packets: BTreeMap<usize, f64> = BTreeMap::new();
             let mut neighbours: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
             while let Some(piece) =
@@ -152,17 +157,17 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    /// So many pieces in a ring, each with one node.
+    /// Returns `size` components in a ring, each with one node.
     fn ring(size: usize) -> Pieces {
         let names: Vec<u32> = (0..size as u32).collect();
         Pieces::new(&names, &vec![1.0; size], (0..size).map(|at| (at, (at + 1) % size, 1.0)))
     }
 
     #[test]
-    fn pieces_of_one_size_are_shared_out_one_by_one_or_as_neighbours() {
+    fn parts_of_one_size_are_assigned_one_by_one_or_as_neighbours() {
         let [by_size, grown] = ring(6).packed(2);
         assert_eq!(by_size, [0, 1, 0, 1, 0, 1]);
-        // From the first piece to the next and, of equal neighbours, the first.
+        // From the first component to the next and, for equal neighbours, the first.
         assert_eq!(grown, [0, 0, 0, 1, 1, 1]);
         assert_eq!(ring(7).packed(3)[1], [0, 0, 1, 1, 1, 2, 2]);
     }
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_no_link_joins_are_shared_out_too() {
+    fn unconnected_parts_are_also_assigned() {
         let pieces = Pieces::new(&[7, 7, 8, 9, 9, 10], &[1.0; 6], std::iter::empty());
         for packed in pieces.packed(2) {
             assert_eq!(packed.iter().filter(|at| **at == 0).count(), 3, "{packed:?}");
@@ -183,7 +188,7 @@ mod tests {
         }
     }
 
-    /// A gateway with ten hosts, which have most of the work, and a second gateway.
+    /// Returns a star: a gateway with ten hosts, which have most of the work, and a second gateway.
     fn star() -> Pieces {
         let names: Vec<u32> = (0..12).collect();
         let work = [vec![2.0], vec![1.0; 10], vec![6.0]].concat();
@@ -199,12 +204,12 @@ mod tests {
         assert_eq!(lanes.iter().filter(|lane| **lane == 1).count(), 4, "{lanes:?}");
         assert_eq!((lanes[0], lanes[11]), (0, 1));
         assert_ne!(lanes[1..4], [1, 1, 1], "they come from all over the network");
-        // A packet over a border costs as much as the work of its host: nothing is won.
+        // A packet over a border costs as much as the work of its host: there is no gain.
         assert_eq!(star().shared_out(&homes, 2, 1.0, 1.0), homes);
     }
 
     #[test]
-    fn lanes_without_a_partition_get_work_too() {
+    fn workers_without_a_partition_also_get_work() {
         let homes = [vec![0; 11], vec![1]].concat();
         let lanes = star().shared_out(&homes, 4, 1.0, 0.0);
         let size = |lane| lanes.iter().filter(|of| **of == lane).count();

@@ -1,116 +1,125 @@
-//! The cut of a network.
+//! Plans the partitions of a network.
 //!
-//! Nodes whose parts of the world share a state stay together, and so do those at the two ends of a link on which packets may
-//! overtake or that is short. Delays that links have are tried as the shortest one to be cut: what is then still in one
-//! piece is packed into partitions ([`Pieces`]), one for each lane. Of all these the cut is taken that promises the shortest run: the
-//! work of the busiest lane, the packets that cross its border, and the waiting for each other after each round. Then lanes that
-//! have less to do than others take over pieces of their partitions, along shorter links, if that promises more.
+//! Nodes whose parts of the world share state stay in one partition. So do the two nodes of a link that is short or
+//! lets packets overtake each other. The planner tries several link delays as the minimum delay to cut. For each it
+//! packs the connected components that remain ([`Pieces`]) into partitions, one for each lane. It selects the cut with
+//! the shortest expected run time, which depends on the work of the busiest lane, the packets that cross its border,
+//! and the synchronisation after each round. Then lanes with less work take components from the partitions of other
+//! lanes, along shorter links, if that shortens the expected run time.
 
-use crate::border::cut::{Cut, FOREVER};
+use crate::border::partitioning::{FOREVER, Partitioning};
 use crate::fabric::Fabric;
 use crate::hosts::{Hosts, tcp};
 use crate::ids::FlowIndex;
 use crate::partition::pack::Pieces;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{Link, LinkId, NodeId};
-use lightlag_scenario::{Network, Traffic, Transport};
+use lightlag_scenario::{Network, Transport};
+use lightlag_traffic::Traffic;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Use of the cores of a machine by a run. Its results do not depend on it.
+/// The use of a machine's cores by a run. The results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parallel {
-    /// Lanes at most. A lane is one partition or several, which a thread runs in turns.
+    /// Maximum number of lanes. A lane is a group of partitions that one thread runs in turn.
     pub lanes: usize,
-    /// Threads that run them.
+    /// Number of threads that run the lanes.
     pub threads: usize,
-    /// Whether to cut even where that promises nothing.
+    /// Whether to partition the network even if no speed-up is expected.
     pub always: bool,
 }
 
 impl Parallel {
-    /// The network whole, on one thread.
+    /// One thread, without partitioning.
     pub const ALONE: Self = Self { lanes: 1, threads: 1, always: false };
 
-    /// A lane for each of so many threads, if the network can be cut well.
+    /// Returns the setting for `threads` threads, with one lane for each. The network is partitioned only if that is
+    /// expected to shorten the run.
     pub fn on(threads: usize) -> Self {
         Self { lanes: threads, threads, always: false }
     }
 }
 
-/// Seconds to handle an event: between those of `dumbbell-8` and `many-1000` in `docs/performance.md`.
+/// Seconds to handle an event. The value lies between the measurements of `dumbbell-8` and `many-1000` in
+/// `docs/performance.md`.
 const EVENT: f64 = 60e-9;
-/// Seconds that a packet costs on each side of a border, beside its events: to be posted, and to be read in another core's cache.
+/// Seconds that a packet costs on each side of a border, in addition to its events: it is posted, and is then read from
+/// the cache of another core.
 const CROSSING: f64 = 20e-9;
-/// Seconds to wait for other threads after a round: the order of magnitude of waking a thread.
+/// Seconds to wait for other threads after a round, roughly the time that a blocked thread takes to start again.
 const ROUND: f64 = 20e-6;
-/// Seconds that each partition takes for a window of a round: to look at the others and to post.
+/// Seconds that each partition takes per window of a round to check the other partitions and to post packets.
 const WINDOW: f64 = 0.5e-6;
-/// Seconds that a lane waits after each such window for each other lane that sends to it in every window. On 16 cores of a Xeon,
-/// `dumbbell-8` in four lanes, three of which wait for the fourth, took 2 µs more for a window than its work, and
-/// `multi-dumbbell-64` in sixteen took 3 to 5.
+/// Seconds per window that a lane waits for each other lane that sends to it in every window. On 16 cores of a Xeon,
+/// `dumbbell-8` in four lanes, of which three wait for the fourth, took 2 µs per window in addition to its work, and
+/// `multi-dumbbell-64` in sixteen lanes took 3 to 5 µs.
 const WAIT: f64 = 1e-6;
 
-/// Delays that are tried at most: of a network with more, the time to find its cut would grow with their number times its size.
+/// Maximum number of delays to try. Without this limit, the time to find the cut would grow with the number of delays
+/// times the size of the network.
 const DELAYS: usize = 16;
 
-/// A cut promises less than this times the speed of one thread: then it is not worth it.
+/// Minimum expected speed-up over one thread for which the network is partitioned.
 const WORTH: f64 = 1.1;
 
-/// Work at the two ends of a flow for each packet with data and its ACK, in packet-hops beside their own: `many-1000` in two
-/// partitions took 330 ns for each pair where its senders are, and 240 where its receivers are.
+/// Work at the sender of a flow, and then at its receiver, per data packet with its ACK. The unit is packet-hops, and
+/// the hops of these packets are not included. `many-1000` in two partitions took 330 ns per pair at the senders and
+/// 240 ns at the receivers.
 const SENDING: f64 = 2.5;
 const RECEIVING: f64 = 1.3;
 
-/// The reason for which a network stays whole.
+/// Reason why a network is not partitioned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Whole {
-    /// One lane was asked for.
+pub enum NotPartitioned {
+    /// One lane was configured.
     Asked,
     /// Packets are captured.
     Captured,
-    /// Stations tell the ends of flows about links.
+    /// Stations notify endpoints about links (SCPS-TP).
     Stations,
-    /// A proxy crashes.
+    /// A proxy crashes during the run.
     Crashes,
     /// Nodes share a radio medium.
     Radio,
-    /// Satellites take packets of all nodes.
+    /// Satellites forward packets of all nodes.
     Sky,
-    /// An algorithm comes from outside.
-    Own,
+    /// A custom algorithm is used.
+    Custom,
     /// No link can be cut.
     Connected,
-    /// No cut promises a shorter run.
+    /// No cut shortens the expected run time.
     NotWorth,
 }
 
-impl Whole {
-    /// The reason, in words.
+impl NotPartitioned {
+    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Asked => "one partition was asked for",
-            Self::Captured => "its packets are captured, in the order of the whole network",
-            Self::Stations => "stations tell the ends of its flows about links",
-            Self::Crashes => "a proxy of it crashes",
+            Self::Asked => "one partition was requested",
+            Self::Captured => "its packets are captured in the order of the entire network",
+            Self::Stations => "stations notify the endpoints of its flows about links",
+            Self::Crashes => "one of its proxies crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
-            Self::Sky => "its nodes share a constellation, whose links change their ends",
-            Self::Own => "an algorithm of it is not lightlag's, and may end the run for all of them",
+            Self::Sky => "its nodes share a constellation, whose links change their endpoints",
+            Self::Custom => "it uses a custom algorithm, which may end the run for all partitions",
             Self::Connected => {
-                "no link with a delay, on which packets keep their order, divides it between flows that share nothing else"
+                "no link that has a delay and preserves packet order separates flows that share nothing else"
             }
-            Self::NotWorth => "no cut promises a shorter run: the delays are too short for the work between them",
+            Self::NotWorth => {
+                "no cut is expected to shorten the run: the delays are too short for the work between exchanges"
+            }
         }
     }
 }
 
-/// Cuts a network into at most so many partitions.
+/// Cuts a network into at most `parallel.lanes` partitions.
 pub(crate) fn cut<B: Clone + Default + Send + 'static>(
     network: &Network,
     fabric: &Fabric<B>,
     hosts: &Hosts,
-    asked: Parallel,
-) -> Result<Cut, Whole> {
-    if let Some(reason) = obstacle(network, asked) {
+    parallel: Parallel,
+) -> Result<Partitioning, NotPartitioned> {
+    if let Some(reason) = obstacle(network, parallel) {
         return Err(reason);
     }
     let together = together(network);
@@ -125,34 +134,35 @@ pub(crate) fn cut<B: Clone + Default + Send + 'static>(
         Pieces::new(&names, &work.nodes, links)
     };
     let computed: Vec<bool> = fabric.hops.iter().map(|hop| matches!(hop.link, Link::Computed(_))).collect();
-    let new = |homes: &[u16], lanes: &[u16]| Cut::new(network, hosts, homes, lanes, (&computed, &crossings), &work);
-    let mut best: Option<(f64, Cut)> = None;
+    let new =
+        |homes: &[u16], lanes: &[u16]| Partitioning::new(network, hosts, homes, lanes, (&computed, &crossings), &work);
+    let mut best: Option<(f64, Partitioning)> = None;
     for threshold in thresholds.iter().rev() {
         let pieces = pieces_at(*threshold);
-        for lanes in 2..=asked.lanes {
+        for lanes in 2..=parallel.lanes {
             let is_used = |nodes: &Vec<u16>| (0..lanes).all(|lane| nodes.contains(&(lane as u16)));
             let cuts = pieces.packed(lanes).into_iter().filter(is_used).map(|nodes| new(&nodes, &nodes));
             let Some(cut) = cuts.min_by(|one, other| one.seconds().total_cmp(&other.seconds())) else { break };
-            // Forced: as many partitions as there can be, over the longest links.
-            let rank = if asked.always { lanes as f64 } else { all / cut.seconds() };
+            // If forced, take the maximum number of partitions, over the longest links.
+            let rank = if parallel.always { lanes as f64 } else { all / cut.seconds() };
             if best.as_ref().is_none_or(|(before, _)| rank > *before) {
                 best = Some((rank, cut));
             }
         }
     }
-    let Some((_, coarse)) = best else { return Err(Whole::Connected) };
-    // Lanes that have less to do take over pieces of the partitions of others.
+    let Some((_, coarse)) = best else { return Err(NotPartitioned::Connected) };
+    // Lanes with less work take over components of other lanes' partitions.
     let finer = thresholds.into_iter().filter(|threshold| *threshold < coarse.window()).map(|threshold| {
-        let lanes = pieces_at(threshold).shared_out(&coarse.nodes, asked.lanes, EVENT, CROSSING);
+        let lanes = pieces_at(threshold).shared_out(&coarse.nodes, parallel.lanes, EVENT, CROSSING);
         new(&coarse.nodes, &lanes)
     });
-    let rank = |cut: &Cut| if asked.always { -(cut.partitions() as f64) } else { cut.seconds() };
+    let rank = |cut: &Partitioning| if parallel.always { -(cut.partitions() as f64) } else { cut.seconds() };
     let cut = finer.fold(coarse.clone(), |best, cut| if rank(&cut) < rank(&best) { cut } else { best });
-    if !asked.always && all / cut.seconds() < WORTH { Err(Whole::NotWorth) } else { Ok(cut) }
+    if !parallel.always && all / cut.seconds() < WORTH { Err(NotPartitioned::NotWorth) } else { Ok(cut) }
 }
 
-/// The delays that are tried as the shortest to be cut, in their order: at most [`DELAYS`], those that are longest beside the next
-/// shorter one.
+/// Returns up to [`DELAYS`] delays to try as the minimum delay to cut, in ascending order. Selects the delays with the
+/// largest ratio to the next shorter one.
 fn thresholds(mut delays: Vec<Duration>) -> Vec<Duration> {
     delays.sort_unstable();
     delays.dedup();
@@ -169,33 +179,33 @@ fn thresholds(mut delays: Vec<Duration>) -> Vec<Duration> {
     longest
 }
 
-/// Why a network is not cut, whatever its links are like.
-fn obstacle(network: &Network, asked: Parallel) -> Option<Whole> {
+/// Returns the reason that excludes partitioning regardless of the links, if there is one.
+fn obstacle(network: &Network, parallel: Parallel) -> Option<NotPartitioned> {
     let obstacles = [
-        (asked.lanes < 2, Whole::Asked),
-        (network.captures.is_some(), Whole::Captured),
-        (network.links.iter().any(|link| link.signals.is_some()), Whole::Stations),
-        (network.proxies.iter().any(|proxy| proxy.crash.is_some()), Whole::Crashes),
-        (!network.media.is_empty(), Whole::Radio),
-        (network.space.is_some(), Whole::Sky),
-        (network.has_own_algorithms(), Whole::Own),
+        (parallel.lanes < 2, NotPartitioned::Asked),
+        (network.captures.is_some(), NotPartitioned::Captured),
+        (network.links.iter().any(|link| link.signals.is_some()), NotPartitioned::Stations),
+        (network.proxies.iter().any(|proxy| proxy.crash.is_some()), NotPartitioned::Crashes),
+        (!network.media.is_empty(), NotPartitioned::Radio),
+        (network.space.is_some(), NotPartitioned::Sky),
+        (network.has_custom_algorithms(), NotPartitioned::Custom),
     ];
     obstacles.into_iter().find_map(|(is_there, reason)| is_there.then_some(reason))
 }
 
-impl Cut {
-    /// The cut in which nodes are in one partition if they have the same home and the same lane.
+impl Partitioning {
+    /// Returns the partitioning that places nodes in the same partition if they have the same home and the same lane.
     fn new(
         network: &Network,
         hosts: &Hosts,
         homes: &[u16],
         lanes: &[u16],
         (computed, crossings): (&[bool], &[Option<Duration>]),
-        work: &Work,
+        work: &ExpectedWork,
     ) -> Self {
         let (nodes, lanes) = numbered(network, homes, lanes, crossings);
-        let of = |node: NodeId| nodes[node.0 as usize];
-        let links: Vec<[u16; 2]> = network.links.iter().map(|link| [of(link.from), of(link.to)]).collect();
+        let part_of = |node: NodeId| nodes[node.0 as usize];
+        let links: Vec<[u16; 2]> = network.links.iter().map(|link| [part_of(link.from), part_of(link.to)]).collect();
         let stands = links.iter().zip(computed).map(|([from, to], is_computed)| if *is_computed { *to } else { *from });
         let stands = stands.collect();
         let is_cut = |link: &usize| links[*link][0] != links[*link][1];
@@ -205,17 +215,17 @@ impl Cut {
             sources[usize::from(to)].entry(from).and_modify(|known| *known = (*known).min(least)).or_insert(least);
         }
         let window = sources.iter().flat_map(BTreeMap::values).copied().fold(FOREVER, Duration::min);
-        let endpoints: Vec<u16> = hosts.ports().map(|(_, port)| of(port.node)).collect();
+        let endpoints: Vec<u16> = hosts.ports().map(|(_, port)| part_of(port.node)).collect();
         let ends_elsewhere = hosts.ports().map(|(_, port)| port).zip(&endpoints);
         let ends_elsewhere =
             ends_elsewhere.map(|(end, here)| end.role.sends() && endpoints[end.peer.index()] != *here).collect();
         let mut is_followed = vec![false; endpoints.len()];
-        for (at, end) in hosts.ports().filter(|(_, end)| end.role.sends()) {
+        for (endpoint, end) in hosts.ports().filter(|(_, end)| end.role.sends()) {
             let receiver = hosts.numbers.receiver(end.flow).index();
-            is_followed[receiver] |= endpoints[receiver] != endpoints[at.index()];
+            is_followed[receiver] |= endpoints[receiver] != endpoints[endpoint.index()];
         }
         let of_udp = network.flows.iter().filter(|flow| flow.transport == Transport::Udp);
-        let datagrams = of_udp.map(|flow| [of(flow.from), of(flow.to)]).collect();
+        let datagrams = of_udp.map(|flow| [part_of(flow.from), part_of(flow.to)]).collect();
         let (mut sums, mut crossing) = (vec![0.0; lanes.len()], vec![0.0; lanes.len()]);
         nodes.iter().zip(&work.nodes).for_each(|(partition, work)| sums[usize::from(*partition)] += work);
         for link in (0..links.len()).filter(is_cut) {
@@ -238,7 +248,7 @@ impl Cut {
         }
     }
 
-    /// Seconds that a second of the network is expected to take.
+    /// Returns the expected run time, in seconds per simulated second.
     fn seconds(&self) -> f64 {
         let (window, round) = (self.window().as_secs_f64(), self.round());
         let mut busy = vec![0.0; self.lanes()];
@@ -257,13 +267,13 @@ impl Cut {
     }
 }
 
-/// The partition of each node, and the lane of each partition. Those of a lane are neighbours, and the one of which others hear
-/// soonest is the first.
+/// Returns the partition of each node, and the lane of each partition. The partitions of a lane have adjacent indices,
+/// starting with the one whose packets reach other lanes soonest.
 fn numbered(network: &Network, homes: &[u16], lanes: &[u16], crossings: &[Option<Duration>]) -> (Vec<u16>, Vec<u16>) {
-    let places: Vec<(u16, u16)> = lanes.iter().copied().zip(homes.iter().copied()).collect();
-    let mut soonest: BTreeMap<(u16, u16), Duration> = places.iter().map(|place| (*place, FOREVER)).collect();
+    let assignments: Vec<(u16, u16)> = lanes.iter().copied().zip(homes.iter().copied()).collect();
+    let mut soonest: BTreeMap<(u16, u16), Duration> = assignments.iter().map(|place| (*place, FOREVER)).collect();
     for (link, crossing) in network.links.iter().zip(crossings) {
-        let [from, to] = [link.from, link.to].map(|node| places[node.0 as usize]);
+        let [from, to] = [link.from, link.to].map(|node| assignments[node.0 as usize]);
         if from != to {
             soonest.entry(from).and_modify(|soonest| *soonest = (*soonest).min(crossing.unwrap_or_default()));
         }
@@ -273,11 +283,11 @@ fn numbered(network: &Network, homes: &[u16], lanes: &[u16], crossings: &[Option
     order.sort_unstable();
     let numbers: BTreeMap<(u16, u16), u16> =
         (0..).zip(&order).map(|(number, (lane, _, home))| ((*lane, *home), number)).collect();
-    let nodes = places.iter().map(|place| numbers[place]).collect();
+    let nodes = assignments.iter().map(|place| numbers[place]).collect();
     (nodes, order.into_iter().map(|(lane, ..)| lane).collect())
 }
 
-/// Sets of nodes, each known by one of its members.
+/// Disjoint sets of nodes, each identified by one of its members.
 #[derive(Clone)]
 struct Sets(Vec<u32>);
 
@@ -287,28 +297,28 @@ impl Sets {
         while self.0[root as usize] != root {
             root = self.0[root as usize];
         }
-        let mut at = node;
-        while self.0[at as usize] != root {
-            at = std::mem::replace(&mut self.0[at as usize], root);
+        let mut current = node;
+        while self.0[current as usize] != root {
+            current = std::mem::replace(&mut self.0[current as usize], root);
         }
         root
     }
 
-    /// The least member stands for the set.
+    /// Merges two sets. The member with the minimum ID identifies the set.
     fn unite(&mut self, one: NodeId, other: NodeId) {
         let (one, other) = (self.find(one), self.find(other));
         self.0[one.max(other) as usize] = one.min(other);
     }
 }
 
-/// Nodes that share a state, because something at one of them looks at the other.
+/// Returns the sets of nodes that share state, because part of one node reads the state of another node.
 fn together(network: &Network) -> Sets {
     let mut sets = Sets((0..network.nodes.len() as u32).collect());
     for flow in &network.flows {
         let is_tcp = flow.transport == Transport::Tcp;
-        // Both ends of a dialogue know what was asked for; a sink reads what arrived at the other end; who does without what
-        // is missing waits for the end of the flow; a cookie is known to both hosts.
-        let collects = matches!(*flow.traffic, Traffic::Collect(_));
+        // Both endpoints of a dialogue hold the requests; a sink reads how much arrived at the other endpoint; a
+        // receiver that skips holes waits for the end of the flow; both hosts hold a cookie.
+        let collects = flow.traffic.collects().is_some();
         let skips = flow.configs().any(|config| tcp::skips_holes(config));
         let has_cookie = is_tcp && flow.configs().any(|config| tcp::has_cookie(config));
         if collects || skips || has_cookie || flow.traffic.is_dialogue() {
@@ -325,14 +335,15 @@ fn together(network: &Network) -> Sets {
     sets
 }
 
-/// The least time that packets spend on each link, over both of its directions; `None` where it cannot be cut.
+/// Returns the minimum time that packets spend on each link, in either direction; `None` for a link that cannot be cut.
 fn crossings<B: Clone + Default + Send + 'static>(network: &Network, fabric: &Fabric<B>) -> Vec<Option<Duration>> {
     let least = |at: usize| fabric.hops[at].link.least_crossing().filter(|delay| !delay.is_zero());
     let pair = |at: usize| Some(least(at & !1)?.min(least(at | 1)?));
     (0..network.links.len()).map(pair).collect()
 }
 
-/// The pieces that are left when all links of at least this delay are cut: of each node, the one that stands for its piece.
+/// Returns, for each node, the node that identifies its component if all links with a delay of at least `threshold` are
+/// cut.
 fn pieces(network: &Network, mut sets: Sets, crossings: &[Option<Duration>], threshold: Duration) -> Vec<u32> {
     for (link, crossing) in network.links.iter().zip(crossings) {
         if crossing.is_none_or(|delay| delay < threshold) {
@@ -342,31 +353,31 @@ fn pieces(network: &Network, mut sets: Sets, crossings: &[Option<Duration>], thr
     (0..network.nodes.len() as u32).map(|node| sets.find(NodeId(node))).collect()
 }
 
-/// Expected work.
-struct Work {
-    /// At each node, in packet-hops a second.
+/// The expected work of a network.
+struct ExpectedWork {
+    /// Work at each node, in packet-hops per second.
     nodes: Vec<f64>,
-    /// On each link direction, in packets a second.
+    /// Load of each link direction, in packets per second.
     links: Vec<f64>,
 }
 
-/// The work of a network in which each flow gets an equal share of the slowest link on its way.
-fn work(network: &Network) -> Work {
+/// Returns the expected work, assuming that the flows on each link have equal rates.
+fn work(network: &Network) -> ExpectedWork {
     let mut ways = Ways::new(network);
     let mut crowd = vec![0.0_f64; network.links.len()];
     for flow in &network.flows {
         ways.of(flow.from, flow.to).iter().for_each(|link| crowd[link.0 as usize] += 1.0);
     }
-    let mut work = Work { nodes: vec![1e-3; network.nodes.len()], links: vec![0.0; network.links.len()] };
+    let mut work = ExpectedWork { nodes: vec![1e-3; network.nodes.len()], links: vec![0.0; network.links.len()] };
     for flow in &network.flows {
         let there = ways.of(flow.from, flow.to);
         let share = |link: &LinkId| network.links[link.0 as usize].rate.as_bps() as f64 / crowd[link.0 as usize];
         let rate = there.iter().map(share).fold(f64::INFINITY, f64::min);
-        let offered = match &*flow.traffic {
-            Traffic::Constant(constant) => constant.rate.as_bps() as f64,
-            Traffic::OnOff(traffic) => traffic.rate.as_bps() as f64,
-            Traffic::Periodic(_) | Traffic::Poisson(_) | Traffic::Burst(_) => 1e4,
-            _ => f64::INFINITY,
+        let offered = match flow.traffic.stream() {
+            Some(stream) => stream.rate.as_bps() as f64,
+            None if matches!(*flow.traffic, Traffic::Custom(_)) => f64::INFINITY,
+            None if flow.traffic.has_messages() => 1e4,
+            None => f64::INFINITY,
         };
         let packets = rate.min(offered) / 8.0 / f64::from(flow.tcp.mss.max(1));
         work.nodes[flow.from.0 as usize] += SENDING * packets;
@@ -380,7 +391,7 @@ fn work(network: &Network) -> Work {
     work
 }
 
-/// Ways through a network, each found once.
+/// Cache of the paths through a network.
 pub(crate) struct Ways<'a> {
     network: &'a Network,
     known: BTreeMap<(u32, u32), Vec<LinkId>>,
@@ -397,35 +408,35 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// A flow that shows that a run goes on: it cannot end before so much has happened.
+/// A flow that shows that a run continues, because the run cannot end before the flow's transfer is complete.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Guard {
+pub(crate) struct Witness {
     pub(crate) flow: FlowIndex,
     pub(crate) start: Instant,
-    /// Bytes of payload; `None`: not known before the run.
+    /// Bytes of payload; `None` if unknown before the run.
     pub(crate) transfer: Option<u64>,
-    /// From its sender to its receiver.
+    /// One-way delay from the flow's sender to its receiver.
     pub(crate) delay: Duration,
-    /// The slowest link on its way, in bits a second, if none changes its rate.
+    /// Rate of the slowest link on the flow's path in bit/s; `None` if a link changes its rate.
     pub(crate) rate: Option<u64>,
 }
 
-/// The flows for which a run waits.
-pub(crate) fn guards<B: Clone + Default>(network: &Network, fabric: &Fabric<B>) -> Vec<Guard> {
+/// Returns the flows that the run waits for.
+pub(crate) fn guards<B: Clone + Default>(network: &Network, fabric: &Fabric<B>) -> Vec<Witness> {
     let mut ways = Ways::new(network);
     let finite = (0..).map(FlowIndex).zip(&network.flows).filter(|(_, flow)| flow.is_finite());
-    let guard = |(flow, of): (FlowIndex, &lightlag_scenario::Flow)| {
-        let way = ways.of(of.from, of.to);
+    let guard = |(flow, spec): (FlowIndex, &lightlag_scenario::Flow)| {
+        let way = ways.of(spec.from, spec.to);
         let crossing = |link: &LinkId| fabric.hops[link.0 as usize].link.least_crossing().unwrap_or_default();
         let steady = |link: &LinkId| {
             let link = &network.links[link.0 as usize];
             link.is_steady(Instant::MAX).then_some(link.rate.as_bps())
         };
         let rates: Option<Vec<u64>> = way.iter().map(steady).collect();
-        Guard {
+        Witness {
             flow,
-            start: of.start,
-            transfer: of.transfer.map(|bytes| bytes.0),
+            start: spec.start,
+            transfer: spec.transfer.map(|bytes| bytes.0),
             delay: way.iter().map(crossing).fold(Duration::ZERO, |sum, delay| sum + delay),
             rate: rates.and_then(|rates| rates.into_iter().min()),
         }
@@ -438,7 +449,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn delays_behind_the_longest_gaps_are_tried() {
+    fn delays_after_the_longest_gaps_are_tried() {
         let micros = |list: &[u64]| list.iter().map(|micros| Duration::from_micros(*micros)).collect::<Vec<_>>();
         assert_eq!(thresholds(micros(&[48_000, 1_000, 1_000, 48_000])), micros(&[1_000, 48_000]));
         assert!(thresholds(Vec::new()).is_empty());

@@ -1,4 +1,4 @@
-//! Data that a flow with partial reliability did without.
+//! Data that a flow with partial reliability did not deliver.
 
 use crate::ids::FlowIndex;
 use crate::table::rows;
@@ -7,20 +7,20 @@ use crate::world::World;
 use lightlag_tcp::segment::Capabilities;
 
 rows! {
-    /// Holes in what arrived (BETS). Delivered bytes and bytes of holes make up the stream.
+    /// Holes in the received stream (BETS). The bytes delivered and the bytes in holes add up to the stream.
     #[derive(Copy)]
     pub struct HoleSummary {
-        /// Holes that the receiver went on behind.
+        /// Holes that the receiver skipped.
         count: u64 [""],
-        /// Their bytes.
+        /// Total size of these holes in bytes.
         bytes: u64 ["B"],
-        /// Bytes that the sender gave up; some of them may have arrived.
+        /// Bytes that the sender abandoned. Some of them may have arrived.
         given_up_bytes: u64 ["B"],
     }
 }
 
 impl HoleSummary {
-    /// Of a flow whose ends agreed on it.
+    /// Returns the summary of a flow; `None` unless its endpoints negotiated partial reliability.
     pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
         let hosts = &world.hosts;
         let sender = &hosts.tcp.get(hosts.numbers.sender(flow))?.connection;

@@ -1,107 +1,90 @@
-//! Interfaces of nodes to media, and positions of nodes.
+//! Interfaces of nodes to media, and positions of nodes. Each kind of medium has its own group of columns, in a file of
+//! its own.
+
+mod wifi;
+
+pub use wifi::ClassSummary;
 
 use crate::media::{AnyMedium, Interface, Media};
-use crate::table::{Names, recorded, rows};
+use crate::table::{NameTable, recorded, rows};
 use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Motion;
+use lightlag_net::StationId;
 use lightlag_routing::Kind;
 use lightlag_scenario::Network;
-use lightlag_wifi::{Class, ClassCounters};
 use std::collections::BTreeMap;
 
 rows! {
-    /// A node's interface to a medium. Columns of access classes are there if some radio had packets of another class than best
-    /// effort.
+    /// A node's interface to a medium. The columns of access classes are present if a radio had packets of a class
+    /// other than best effort.
+    #[derive(Default)]
     pub struct InterfaceSummary, hashed by
         node, medium, sent_frames, received_frames, retries, collisions, utilisation
     {
         /// Name of the interface, `node@medium`.
         name: String ["", label],
-        /// Node.
+        /// Node that the interface belongs to.
         node: String [""],
-        /// Medium.
+        /// Medium that the interface belongs to.
         medium: String [""],
-        /// Frames sent: data and management, each attempt counted; no answers.
+        /// Data and management frames sent, counting every attempt; excludes control responses.
         sent_frames: u64 ["frames"],
-        /// Frames received intact that were for the node, or for all.
+        /// Frames received intact and addressed to the node or broadcast.
         received_frames: u64 ["frames"],
-        /// Attempts that repeat a frame.
+        /// Retransmissions of frames.
         retries: u64 ["frames"],
-        /// Frames that the receiver had locked on and lost while another frame was on the air there.
+        /// Frames that the receiver had locked onto and that were then lost because of another frame on the air.
         collisions: u64 ["frames"],
-        /// Frames that noise alone destroyed, after the receiver had locked on them.
+        /// Frames that the receiver had locked onto and that were then lost because of noise alone.
         errors: u64 ["frames"],
-        /// Share of the run in which the radio transmitted.
+        /// Fraction of the run during which the radio transmitted.
         utilisation: f64 [""],
-        /// Share of the run in which the radio sensed the medium busy, its own transmissions included.
+        /// Fraction of the run during which the radio sensed the medium busy, including its own transmissions.
         busy: f64 [""],
-        /// Seconds in which it sent frames for one station: packets, and messages of routing.
+        /// Airtime of the unicast frames sent, which carry packets and routing messages.
         unicast_airtime_s: f64 ["s"],
-        /// Seconds in which it sent frames for all: messages of routing.
+        /// Airtime of the broadcast frames sent, which carry routing messages.
         broadcast_airtime_s: f64 ["s"],
-        /// Seconds in which it sent answers and requests: ACK, RTS, CTS.
+        /// Airtime of control frames sent: ACK, RTS, CTS.
         control_airtime_s: f64 ["s"],
         /// Frames dropped because the queue was full.
         dropped_queue: u64 ["frames"],
-        /// Frames given up after the last retry.
+        /// Frames dropped after the last retry.
         dropped_retry: u64 ["frames"],
-        /// Frames dropped because they had waited too long.
+        /// Frames dropped because their lifetime expired.
         dropped_lifetime: u64 ["frames"],
         /// Packets dropped because no route was found.
         dropped_no_route: u64 ["packets"],
-        /// Frames in the queue, those being sent included, averaged over the run.
+        /// Mean number of frames in the queue over the run, including frames being sent.
         mean_queue_packets: f64 ["frames"],
-        /// The most frames in the queue at once, those being sent included.
+        /// Maximum number of frames in the queue, including frames being sent.
         max_queue_packets: u64 ["frames"],
-        /// A-MPDUs sent, each attempt counted.
+        /// A-MPDUs sent, counting every attempt.
         aggregates: u64 [""],
         /// Mean number of frames (MPDUs) in an A-MPDU; null if none was sent.
         mpdus_per_aggregate: Option<f64> ["frames"],
-        /// Messages of routing sent: datagrams.
+        /// Datagrams with routing messages that were sent.
         routing_packets: u64 ["packets"],
-        /// Their bytes, with the headers of UDP and IP.
+        /// Total size of the routing messages sent, including UDP and IP headers.
         routing_bytes: u64 ["B"],
-        /// Route requests sent, those of others passed on included.
+        /// Route requests sent, including forwarded requests.
         route_requests: u64 [""],
-        /// Number of times that a route appeared, vanished, or got another next hop or length.
+        /// Number of times that a route appeared, disappeared, or changed its next hop or length.
         route_changes: u64 [""],
-        /// Links to neighbours that the agent was told were broken.
+        /// Broken links to neighbours that were reported to the routing agent.
         broken_links: u64 [""],
-        /// Frames of best effort, where there are several classes.
+        /// Frames of the best-effort class, if there are several classes.
         #[serde(skip_serializing_if = "Option::is_none")]
         best_effort: Option<Box<ClassSummary>> ["best_effort_*"],
-        /// Frames of the class background.
+        /// Frames of the background class.
         #[serde(skip_serializing_if = "Option::is_none")]
         background: Option<Box<ClassSummary>> ["background_*"],
-        /// Frames of the class video.
+        /// Frames of the video class.
         #[serde(skip_serializing_if = "Option::is_none")]
         video: Option<Box<ClassSummary>> ["video_*"],
-        /// Frames of the class voice.
+        /// Frames of the voice class.
         #[serde(skip_serializing_if = "Option::is_none")]
         voice: Option<Box<ClassSummary>> ["voice_*"],
-    }
-}
-
-rows! {
-    /// Frames of an access class at a radio.
-    #[derive(Copy, PartialEq)]
-    pub struct ClassSummary {
-        /// Frames of this class sent, each attempt counted.
-        sent_frames: u64 ["frames"],
-        /// Frames of this class in their queue, averaged over the run.
-        mean_queue_packets: f64 ["frames"],
-        /// The most frames of this class in their queue at once.
-        max_queue_packets: u64 ["frames"],
-    }
-}
-
-impl ClassSummary {
-    fn new(counters: ClassCounters, elapsed: f64) -> Self {
-        Self {
-            sent_frames: counters.sent,
-            mean_queue_packets: counters.waited.as_secs_f64() / elapsed,
-            max_queue_packets: counters.max_queue,
-        }
     }
 }
 
@@ -110,32 +93,32 @@ recorded! {
     pub struct Positions, hashed by time_s, node, x_m, y_m, z_m {
         /// Seconds since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// Node.
-        node: Vec<u32> ["", named(Names::Nodes)],
-        /// To the east.
+        /// Node that has this position.
+        node: Vec<u32> ["", named(NameTable::Nodes)],
+        /// Coordinate towards the east.
         x_m: Vec<f64> ["m"],
-        /// To the north.
+        /// Coordinate towards the north.
         y_m: Vec<f64> ["m"],
-        /// Up.
+        /// Coordinate upwards (height).
         z_m: Vec<f64> ["m"],
     }
 }
 
-/// Facts of a result about an interface beside numbers, and the path of its node.
+/// Names of an interface, its node and its medium, and the motion of the node, as needed for results.
 pub(super) struct InterfaceIdentity {
     pub(super) name: String,
     node: String,
     medium: String,
-    /// The number of its node, and the way that the node takes.
+    /// Index of the node, and motion of the node.
     number: u32,
     motion: Motion,
 }
 
 impl InterfaceIdentity {
-    /// The interfaces to all media, in the order of the media and of the nodes on each.
+    /// Returns the interfaces to all media, ordered by medium and by node.
     pub(super) fn all(network: &Network) -> Vec<Self> {
-        let of = |medium: &lightlag_scenario::Medium| -> Vec<Self> {
-            let member = |(member, motion): (&lightlag_scenario::Member, &Motion)| {
+        let interfaces_of = |medium: &lightlag_scenario::Medium| -> Vec<Self> {
+            let member = |(member, motion): (&lightlag_scenario::MediumMember, &Motion)| {
                 let node = network.nodes[member.node.0 as usize].clone();
                 Self {
                     name: format!("{node}@{}", medium.name),
@@ -147,11 +130,11 @@ impl InterfaceIdentity {
             };
             medium.members.iter().zip(medium.motions()).map(member).collect()
         };
-        network.media.iter().flat_map(of).collect()
+        network.media.iter().flat_map(interfaces_of).collect()
     }
 }
 
-/// The positions of all nodes on media, at the start and once each interval.
+/// Returns the table of the positions of all nodes on media, at the start and once per interval.
 pub(super) fn positions(interfaces: &[InterfaceIdentity], interval: Option<Duration>, end: Instant) -> Positions {
     let mut positions = Positions::default();
     let Some(interval) = interval else { return positions };
@@ -162,36 +145,27 @@ pub(super) fn positions(interfaces: &[InterfaceIdentity], interval: Option<Durat
     let mut now = Instant::ZERO;
     while now <= end && !nodes.is_empty() {
         for (node, motion) in &mut nodes {
-            let place = motion.position(now);
+            let position = motion.position(now);
             positions.time_s.push(now.as_secs_f64());
             positions.node.push(*node);
-            positions.x_m.push(place.x);
-            positions.y_m.push(place.y);
-            positions.z_m.push(place.z);
+            positions.x_m.push(position.x);
+            positions.y_m.push(position.y);
+            positions.z_m.push(position.z);
         }
         now += interval;
     }
     positions
 }
 
-/// One for each interface.
+/// Returns the summary of each interface.
 pub(super) fn interface_summaries(
     media: Option<&Media>,
     identities: Vec<InterfaceIdentity>,
     end: Instant,
 ) -> Vec<InterfaceSummary> {
     let Some(media) = media else { return Vec::new() };
-    let elapsed = end.as_secs_f64().max(1e-9);
     let summary = |(interface, identity): (&Interface, InterfaceIdentity)| {
-        let AnyMedium::Wifi(wifi) = &media.shared[interface.medium].medium;
-        let counters = wifi.station_counters(interface.station, end);
         let traffic = interface.agent.traffic();
-        let of_class = |class| wifi.class_counters(interface.station, class, end);
-        let classes = Class::ALL.map(of_class);
-        let waited = classes.iter().flatten().map(|of| of.waited.as_secs_f64()).sum::<f64>();
-        let is_one = classes[1..].iter().all(Option::is_none);
-        let [best_effort, background, video, voice] =
-            classes.map(|of| of.filter(|_| !is_one).map(|of| Box::new(ClassSummary::new(of, elapsed))));
         InterfaceSummary {
             name: identity.name,
             node: identity.node,
@@ -202,29 +176,16 @@ pub(super) fn interface_summaries(
             route_changes: interface.agent.changes(),
             broken_links: interface.broken,
             dropped_no_route: interface.no_route,
-            sent_frames: counters.sent,
-            received_frames: counters.received,
-            retries: counters.retries,
-            collisions: counters.collisions,
-            errors: counters.errors,
-            utilisation: counters.airtime().as_secs_f64() / elapsed,
-            busy: counters.busy.as_secs_f64() / elapsed,
-            unicast_airtime_s: counters.unicast_airtime.as_secs_f64(),
-            broadcast_airtime_s: counters.broadcast_airtime.as_secs_f64(),
-            control_airtime_s: counters.control_airtime.as_secs_f64(),
-            dropped_queue: counters.dropped_queue,
-            dropped_retry: counters.dropped_retry,
-            dropped_lifetime: counters.dropped_lifetime,
-            mean_queue_packets: waited / elapsed,
-            max_queue_packets: counters.max_queue,
-            aggregates: counters.aggregates,
-            mpdus_per_aggregate: (counters.aggregates > 0)
-                .then(|| counters.aggregated as f64 / counters.aggregates as f64),
-            best_effort,
-            background,
-            video,
-            voice,
+            ..of_station(&media.shared[interface.medium].medium, interface.station, end)
         }
     };
     media.interfaces.iter().zip(identities).map(summary).collect()
+}
+
+/// Returns the columns that a medium provides about one of its stations. Counters that this kind of medium does not
+/// have are zero.
+fn of_station(medium: &AnyMedium, station: StationId, end: Instant) -> InterfaceSummary {
+    match medium {
+        AnyMedium::Wifi(wifi) => wifi::of_station(wifi, station, end),
+    }
 }

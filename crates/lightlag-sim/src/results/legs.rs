@@ -1,7 +1,7 @@
-//! The legs of flows that pass through proxies: each has a sender of its own.
+//! The legs of flows that proxies split. Each leg is a connection with its own sender.
 
 use super::LimitedSeconds;
-use crate::hosts::ends::Numbers;
+use crate::hosts::endpoints::EndpointIds;
 use crate::ids::FlowIndex;
 use crate::table::rows;
 use crate::tap::Tap;
@@ -11,51 +11,51 @@ use lightlag_net::{EndpointId, NodeId};
 use lightlag_scenario::Network;
 
 rows! {
-    /// One connection on the way of a flow through proxies.
+    /// One leg of a flow that proxies split.
     pub struct LegSummary, hashed by
         flow, leg, start_s, finish_s, delivered_bytes, sent_segments, retransmitted_segments, timeouts, recoveries,
         min_rtt_s, mean_rtt_s, mean_cwnd_segments
     {
         /// Name of the flow.
         flow: String [""],
-        /// Number on the way from the sender, from 1 on.
+        /// Index of the leg on the path from the sender, starting at 1.
         leg: u64 [""],
-        /// Node that sends.
+        /// Node that sends on the leg.
         from: String ["", label],
         /// Node where the leg ends: the next proxy, or the receiver.
         to: String ["", label],
-        /// Congestion control of its sender.
+        /// Congestion control of the leg's sender.
         congestion: String ["", label],
-        /// Time at which its connection was opened; null if it was not.
+        /// Time when the leg's connection was opened; null if it was not.
         start_s: Option<f64> ["s"],
-        /// Time at which its last byte had arrived at its end; null if that did not happen.
+        /// Arrival time of the last byte at the end of the leg; null if it did not arrive.
         finish_s: Option<f64> ["s"],
-        /// Payload in order at its end.
+        /// Payload delivered in order at the end of the leg.
         delivered_bytes: u64 ["B"],
-        /// Delivered payload in bits over the time from start to finish, or to the end of the run.
+        /// Delivered payload in bits, divided by the time from start to finish, or to the end of the run.
         goodput_bps: f64 ["bit/s"],
-        /// Segments with payload sent, retransmissions included.
+        /// Segments sent with payload, including retransmissions.
         sent_segments: u64 ["segments"],
-        /// Segments with payload sent again.
+        /// Retransmitted segments with payload.
         retransmitted_segments: u64 ["segments"],
         /// Expirations of the retransmission timer.
         timeouts: u64 [""],
-        /// Fast recoveries begun.
+        /// Number of times that fast recovery was entered.
         recoveries: u64 [""],
-        /// ACKs that its sender received while data was outstanding, duplicates included.
+        /// ACKs that the leg's sender received while data was outstanding, including duplicates.
         acks_received: u64 ["ACKs", unhashed],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
         /// Mean of the round-trip samples; null without a sample.
         mean_rtt_s: Option<f64> ["s"],
-        /// Congestion window in segments, averaged from when the connection was established to the finish of the leg.
+        /// Mean congestion window in segments, from the establishment of the connection to the finish of the leg.
         mean_cwnd_segments: f64 ["segments"],
-        /// Seconds in which its sender was held back, by what.
+        /// Time of the leg's sender by limiting factor.
         limited_s: LimitedSeconds ["limited_*_s"],
     }
 }
 
-/// The name of a leg, and where its sender is.
+/// Name of a leg, and where its sender is.
 pub(super) struct LegIdentity {
     flow: String,
     leg: u64,
@@ -63,42 +63,42 @@ pub(super) struct LegIdentity {
     to: String,
     congestion: String,
     sender: EndpointId,
-    /// The relay whose far end the sender is; `None` for the first leg, which starts with its flow.
+    /// Relay whose second connection is the leg; `None` for the first leg, which starts at the flow's sender.
     relay: Option<usize>,
     start: Instant,
 }
 
 impl LegIdentity {
-    /// The legs of every flow that passes a proxy, in the order of the flows and of the hops.
+    /// Returns the legs of every flow that passes a proxy, ordered by flow and then from sender to receiver.
     pub(super) fn all(network: &Network) -> Vec<Self> {
         let node = |id: NodeId| network.nodes[id.0 as usize].clone();
         let proxy = |split: usize| &network.proxies[network.splits[split].proxy as usize];
-        let numbers = Numbers::new(network);
+        let numbers = EndpointIds::new(network);
         let mut legs = Vec::new();
-        let mut at = 0;
-        while let Some(split) = network.splits.get(at) {
+        let mut first = 0;
+        while let Some(split) = network.splits.get(first) {
             let (index, flow) = (FlowIndex(split.flow), &network.flows[split.flow as usize]);
-            let count = network.splits[at..].iter().take_while(|other| other.flow == split.flow).count();
+            let count = network.splits[first..].iter().take_while(|other| other.flow == split.flow).count();
             for leg in 0..=count {
-                let relay = leg.checked_sub(1).map(|before| at + before);
+                let relay = leg.checked_sub(1).map(|before| first + before);
                 legs.push(Self {
                     flow: flow.name.clone(),
                     leg: leg as u64 + 1,
                     from: node(relay.map_or(flow.from, |relay| proxy(relay).node)),
-                    to: node(if leg < count { proxy(at + leg).node } else { flow.to }),
+                    to: node(if leg < count { proxy(first + leg).node } else { flow.to }),
                     congestion: relay.map_or(&flow.tcp, |relay| &proxy(relay).server).congestion.name().to_owned(),
                     sender: relay.map_or_else(|| numbers.sender(index), |relay| numbers.exit(relay)),
                     relay,
                     start: flow.start,
                 });
             }
-            at += count;
+            first += count;
         }
         legs
     }
 }
 
-/// One for each leg.
+/// Returns the summary of each leg.
 pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity>, end: Instant) -> Vec<LegSummary> {
     identities.into_iter().map(|identity| leg_summary(world, identity, end)).collect()
 }

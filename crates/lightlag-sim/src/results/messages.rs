@@ -1,4 +1,4 @@
-//! Fate of the messages that sinks collect.
+//! Counts of the messages that sinks collect.
 
 use crate::hosts::collector::Collector;
 use crate::ids::FlowIndex;
@@ -7,26 +7,26 @@ use crate::tap::Tap;
 use crate::world::World;
 
 rows! {
-    /// Fates of the messages of a sink. A datagram is a message.
+    /// Counts of the messages of a sink. Each datagram is a message.
     #[derive(Copy)]
     pub struct MessageSummary {
-        /// Messages that left for the sink.
+        /// Messages sent to the sink.
         sent: u64 [""],
-        /// Messages lost on the way to it.
+        /// Messages lost in transit to the sink.
         lost: u64 [""],
-        /// Messages that reached it and did not fit.
+        /// Messages that reached the sink but did not fit into its buffer.
         dropped: u64 [""],
-        /// Messages that the far end of its connection has, in order.
+        /// Messages delivered in order at the far end of the sink's connection.
         delivered: u64 [""],
-        /// Mean time from leaving the sensor to that; null if none arrived.
+        /// Mean time from sending by the sensor to delivery; null if no message was delivered.
         mean_delay_s: Option<f64> ["s"],
-        /// 95th percentile of these times, to 0.2 %; null if none arrived.
+        /// 95th percentile of these times, with an error of up to 0.2 %; null if no message was delivered.
         p95_delay_s: Option<f64> ["s"],
     }
 }
 
 impl MessageSummary {
-    /// Of the sink that writes into a flow, if one does.
+    /// Returns the summary of the sink that writes into a flow; `None` if there is no such sink.
     pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
         let at = world.hosts.collectors.binary_search_by_key(&flow, Collector::flow).ok()?;
         let collector = &world.hosts.collectors[at];

@@ -1,32 +1,33 @@
-//! Rows in pairs.
+//! A list of rows that is stored in pairs.
 
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 use std::iter::FusedIterator;
 use std::ops::{Index, Range};
 
-/// The rows of a table of the summary, in their order.
+/// The rows of a table of the summary, in order.
 ///
-/// They stand in memory in pairs. Rows are made from the last to the first, as the links and connections go of which they tell, and
-/// a pair finds room where a connection stood. All rows in one piece would need as much memory again.
+/// Rows are built from the last to the first while their links and connections are freed. They are stored in pairs,
+/// because a pair fits into the memory of a freed connection. A contiguous list of all rows would need the same memory
+/// again.
 #[derive(Clone)]
-pub struct Rows<R> {
-    /// The first row, if their number is odd.
+pub struct SummaryRows<R> {
+    /// First row, if the number of rows is odd.
     odd: Option<R>,
-    /// The others, the last pair first.
+    /// The other rows in pairs, starting with the last pair.
     pairs: Vec<Box<[R; 2]>>,
 }
 
-impl<R> Default for Rows<R> {
+impl<R> Default for SummaryRows<R> {
     fn default() -> Self {
         Self { odd: None, pairs: Vec::new() }
     }
 }
 
-impl<R> Rows<R> {
-    /// No rows yet, and at most so many later.
-    pub(super) fn with_capacity(most: usize) -> Self {
-        Self { odd: None, pairs: Vec::with_capacity(most / 2) }
+impl<R> SummaryRows<R> {
+    /// Returns an empty list with capacity for `max` rows.
+    pub(super) fn with_capacity(max: usize) -> Self {
+        Self { odd: None, pairs: Vec::with_capacity(max / 2) }
     }
 
     /// Adds a row before all others.
@@ -37,39 +38,39 @@ impl<R> Rows<R> {
         }
     }
 
-    /// Number of the rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         2 * self.pairs.len() + self.odd.iter().len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The row with this number, if there are so many.
-    pub fn get(&self, at: usize) -> Option<&R> {
-        match at.checked_sub(self.odd.iter().len()) {
+    /// Returns the row with this index, if it exists.
+    pub fn get(&self, index: usize) -> Option<&R> {
+        match index.checked_sub(self.odd.iter().len()) {
             None => self.odd.as_ref(),
             Some(at) => self.pairs.iter().nth_back(at / 2).map(|pair| &pair[at % 2]),
         }
     }
 
-    /// All of them.
+    /// Returns all rows.
     pub fn iter(&self) -> Iter<'_, R> {
         Iter { rows: self, rest: 0..self.len() }
     }
 }
 
-impl<R> Index<usize> for Rows<R> {
+impl<R> Index<usize> for SummaryRows<R> {
     type Output = R;
 
-    fn index(&self, at: usize) -> &R {
-        self.get(at).unwrap_or_else(|| panic!("row {at} of {}", self.len()))
+    fn index(&self, slot: usize) -> &R {
+        self.get(slot).unwrap_or_else(|| panic!("row {slot} of {}", self.len()))
     }
 }
 
-impl<'a, R> IntoIterator for &'a Rows<R> {
+impl<'a, R> IntoIterator for &'a SummaryRows<R> {
     type Item = &'a R;
     type IntoIter = Iter<'a, R>;
 
@@ -78,22 +79,22 @@ impl<'a, R> IntoIterator for &'a Rows<R> {
     }
 }
 
-impl<R: Debug> Debug for Rows<R> {
+impl<R: Debug> Debug for SummaryRows<R> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
 }
 
-impl<R: Serialize> Serialize for Rows<R> {
+impl<R: Serialize> Serialize for SummaryRows<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self)
     }
 }
 
-/// The rows of a table, one after the other.
+/// Iterator over the rows of a table.
 #[derive(Debug)]
 pub struct Iter<'a, R> {
-    rows: &'a Rows<R>,
+    rows: &'a SummaryRows<R>,
     rest: Range<usize>,
 }
 
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn rows_come_out_in_their_order() {
         for count in 0..6 {
-            let mut rows = Rows::with_capacity(count);
+            let mut rows = SummaryRows::with_capacity(count);
             (0..count).rev().for_each(|row| rows.push_front(row));
             let all: Vec<usize> = (0..count).collect();
             assert!(rows.iter().eq(&all) && rows.iter().rev().eq(all.iter().rev()));

@@ -8,7 +8,7 @@ use lightlag_scenario::Network;
 use lightlag_transport::Failure;
 
 rows! {
-    /// A flow at a proxy. Numbers of segments are of the connection from the proxy toward the receiver.
+    /// The results of a flow at a proxy. Segment counts describe the connection from the proxy towards the receiver.
     pub struct ProxySummary, hashed by
         node, flow, confirmed_bytes, acknowledged_bytes, lost_bytes, max_buffer_bytes, sent_segments,
         retransmitted_segments, timeouts, recoveries, mean_buffer_bytes
@@ -17,38 +17,38 @@ rows! {
         node: String [""],
         /// Name of the flow.
         flow: String [""],
-        /// Congestion control of its sending end.
+        /// Congestion control of the proxy's connection towards the receiver.
         congestion: String ["", label],
-        /// Payload that it acknowledged to the side of the sender, in bytes.
+        /// Payload that the proxy acknowledged towards the sender.
         confirmed_bytes: u64 ["B"],
-        /// Payload that the next hop acknowledged, in bytes.
+        /// Payload acknowledged by the next hop.
         acknowledged_bytes: u64 ["B"],
-        /// Payload that it had acknowledged when it crashed and that the next hop never got, in bytes.
+        /// Payload that the proxy acknowledged before it crashed, but that never reached the next hop.
         lost_bytes: u64 ["B"],
-        /// The most bytes in its buffer: read, and not acknowledged by the next hop.
+        /// Maximum number of bytes in the proxy's buffer: read, but not yet acknowledged by the next hop.
         max_buffer_bytes: u64 ["B"],
-        /// Bytes in its buffer, averaged over the time since it opened the connection.
+        /// Mean number of bytes in the proxy's buffer since the connection towards the receiver was opened.
         mean_buffer_bytes: f64 ["B"],
-        /// Segments with payload sent, retransmissions included.
+        /// Segments sent with payload, including retransmissions.
         sent_segments: u64 ["segments"],
-        /// Segments with payload sent again.
+        /// Retransmitted segments with payload.
         retransmitted_segments: u64 ["segments"],
         /// Expirations of the retransmission timer.
         timeouts: u64 [""],
-        /// Fast recoveries begun.
+        /// Number of times that fast recovery was entered.
         recoveries: u64 [""],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
-        /// Reason for an early end of the connection from the sender's side; left out without one.
+        /// Reason why the connection from the sender's side was aborted; omitted otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_failure: Option<&'static str> ["", label],
-        /// Reason for an early end of the connection toward the receiver; left out without one.
+        /// Reason why the connection towards the receiver was aborted; omitted otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
         server_failure: Option<&'static str> ["", label],
     }
 }
 
-/// Facts of a result about a proxy beside numbers.
+/// Names of a proxy and a flow, as needed for results.
 pub(super) struct ProxyIdentity {
     node: String,
     flow: String,
@@ -69,7 +69,7 @@ impl ProxyIdentity {
     }
 }
 
-/// One for each flow at each proxy.
+/// Returns the summary of each flow at each proxy.
 pub(super) fn proxy_summaries(
     world: &World<impl Tap>,
     identities: Vec<ProxyIdentity>,

@@ -1,32 +1,32 @@
-//! Fate of the messages of stations and of media with `elfn`.
+//! Counts of the notifications from stations and from media with `elfn`.
 
-use crate::clerks::stations::Counts;
+use crate::housekeeping::stations::NotificationCounts;
 use crate::ids::FlowIndex;
 use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 
 rows! {
-    /// Fates of the messages of stations and gateways about a flow. A copy that a link made counts like one that was sent.
+    /// Counts of the notifications from stations and gateways about a flow. A duplicate made by a link counts as sent.
     #[derive(Copy, PartialEq, Eq)]
     pub struct SignalSummary {
-        /// Messages to an end of the flow that left.
+        /// Notifications sent to an endpoint of the flow.
         sent: u64 [""],
-        /// Messages that arrived there and were heeded.
+        /// Notifications that arrived at an endpoint of the flow and were acted on.
         received: u64 [""],
-        /// Messages about links that arrived at an end that did not agree on SCPS-TP.
+        /// Notifications about links that arrived at an endpoint that did not negotiate SCPS-TP.
         ignored: u64 [""],
-        /// Messages that were dropped on the way.
+        /// Notifications dropped in transit.
         lost: u64 [""],
-        /// News that an end heeded at its own node, without a message.
+        /// Notifications that an endpoint's own node gave to it directly, without a message, and that it acted on.
         local: u64 [""],
     }
 }
 
 impl SignalSummary {
-    /// Of a flow, where there are stations.
+    /// Returns the summary of a flow; `None` if there are no stations.
     pub(super) fn of(world: &World<impl Tap>, flow: FlowIndex) -> Option<Self> {
-        let Counts { sent, received, ignored, local } = world.clerks.stations.as_ref()?.counted(flow);
+        let NotificationCounts { sent, received, ignored, local } = world.clerks.stations.as_ref()?.counted(flow);
         Some(Self { sent, received, ignored, lost: world.recorder.lost_signals[flow.index()], local })
     }
 }

@@ -1,60 +1,60 @@
-//! Results of flows that are more than a transfer: datagrams, responses, pages.
+//! Results of flows that are not just one transfer: datagrams, responses and pages.
 
 use super::origin::FlowIdentity;
 use super::{FlowSummary, LimitedSeconds};
-use crate::hosts::dialogue::Dialogue;
+use crate::hosts::session::Session;
 use crate::ids::FlowIndex;
-use crate::table::{Names, recorded, rows};
+use crate::table::{NameTable, recorded, rows};
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 
 rows! {
-    /// Fates of the datagrams of a flow. A copy that a link made counts like one that was sent.
+    /// Counts of the datagrams of a flow. A duplicate made by a link counts as sent.
     #[derive(Copy)]
     pub struct DatagramSummary {
         /// Datagrams that arrived.
         received: u64 [""],
-        /// Datagrams that were dropped on the way.
+        /// Datagrams dropped in transit.
         lost: u64 [""],
-        /// Mean time from leaving to arriving; null if none arrived.
+        /// Mean time from sending to arrival; null if none arrived.
         mean_delay_s: Option<f64> ["s"],
-        /// 95th percentile of these times, to 0.2 %; null if none arrived.
+        /// 95th percentile of these times, with an error of up to 0.2 %; null if none arrived.
         p95_delay_s: Option<f64> ["s"],
     }
 }
 
 rows! {
-    /// Responses or pages that a client got.
+    /// Responses or pages that a client received.
     #[derive(Copy)]
     pub struct PageSummary, hashed by count, request_bytes {
-        /// Responses or pages that arrived as a whole.
+        /// Responses or pages that arrived completely.
         count: u64 [""],
-        /// Mean time from the request to the last byte; null if none arrived.
+        /// Mean time from the request to the arrival of the last byte; null if none arrived.
         mean_s: Option<f64> ["s"],
         /// 95th percentile of these times (nearest rank); null if none arrived.
         p95_s: Option<f64> ["s"],
-        /// Bytes of the requests.
+        /// Total size of the requests.
         request_bytes: u64 ["B"],
     }
 }
 
 recorded! {
-    /// Responses and pages, in the order of the flows and of their arrival.
+    /// Responses and pages, ordered by flow and then by arrival.
     pub struct Responses, hashed by time_s, duration_s {
-        /// Time of the request, since the start of the run.
+        /// Time of the request since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
-        /// Time until the last byte had arrived.
+        /// Flow that the response or page belongs to.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
+        /// Time from the request to the arrival of the last byte.
         duration_s: Vec<f64> ["s"],
-        /// Bytes of the response, or of the objects of the page.
+        /// Size of the response, or of all objects of the page.
         bytes: Vec<u64> ["B"],
     }
 }
 
-/// Responses to a client.
-pub(super) fn page_summary(dialogue: &Dialogue) -> PageSummary {
+/// Returns the summary of the responses or pages that a client received.
+pub(super) fn page_summary(dialogue: &Session) -> PageSummary {
     let mut times: Vec<Duration> = dialogue.pages().iter().map(|page| page.took).collect();
     times.sort_unstable();
     let count = times.len();
@@ -70,7 +70,7 @@ pub(super) fn page_summary(dialogue: &Dialogue) -> PageSummary {
 }
 
 impl Responses {
-    pub(super) fn add(&mut self, dialogue: &Dialogue) {
+    pub(super) fn add(&mut self, dialogue: &Session) {
         for page in dialogue.pages() {
             self.time_s.push(page.began.as_secs_f64());
             self.flow.push(dialogue.flow().0);
@@ -80,7 +80,10 @@ impl Responses {
     }
 }
 
-/// The results of a flow of UDP, if it is one.
+/// Returns the results of a UDP flow.
+///
+/// # Errors
+/// The `identity`, if the flow is not a UDP flow.
 pub(super) fn datagrams_of(
     world: &World<impl Tap>,
     flow: FlowIndex,

@@ -1,20 +1,22 @@
-//! A column in packed form: idle links have the same sample again and again, and a large network has millions of them.
+//! A column in packed form. Idle links have the same sample again and again, and a large network has millions of such
+//! samples.
 //!
-//! Values stand in blocks of [`BLOCK`]. A block is a list of runs in which each value differs from the one before by the same
-//! step, such as a column of zeros, of one time or of ascending numbers; or its plain values, where these take less memory.
+//! Values are stored in blocks of [`BLOCK`]. A block is a list of runs. In a run each value differs from the previous
+//! one by the same step, as in a column of zeros, of equal times or of ascending numbers. If the plain values take less
+//! memory, the block stores these instead.
 
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// Values of a block.
+/// Number of values in a block.
 const BLOCK: usize = 4_096;
 
-/// An entry that can be packed.
+/// A value that can be packed.
 pub(crate) trait Packable: Copy + PartialEq + Debug {
-    /// The value as 64 bits.
+    /// Returns the value as 64 bits.
     fn to_lane(self) -> u64;
 
-    /// The value of these bits.
+    /// Returns the value with these bits.
     fn from_lane(lane: u64) -> Self;
 }
 
@@ -38,16 +40,16 @@ packable! {
     u32: u64::from, |lane| lane as u32;
 }
 
-/// Values that differ from each other by the same step, modulo 2^64.
+/// A run of values in which each one differs from the previous one by the same step, modulo 2^64.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct PackedSequence {
     /// Index of the first value in the block.
     start: u32,
     first: u64,
     step: u64,
 }
 
-impl Run {
+impl PackedSequence {
     fn value(&self, index: usize) -> u64 {
         self.first.wrapping_add(self.step.wrapping_mul(index as u64 - u64::from(self.start)))
     }
@@ -56,22 +58,22 @@ impl Run {
 #[derive(Clone, Debug)]
 enum Block<T> {
     Plain(Box<[T]>),
-    Runs(Box<[Run]>),
+    Runs(Box<[PackedSequence]>),
 }
 
 impl<T: Packable> Block<T> {
     fn of(values: &[T]) -> Self {
-        let most = size_of_val(values) / size_of::<Run>();
-        let mut runs: Vec<Run> = Vec::new();
+        let max_runs = size_of_val(values) / size_of::<PackedSequence>();
+        let mut runs: Vec<PackedSequence> = Vec::new();
         let mut length = 0;
         for (start, value) in values.iter().enumerate() {
-            let (lane, is_full) = (value.to_lane(), runs.len() == most);
+            let (lane, is_full) = (value.to_lane(), runs.len() == max_runs);
             match runs.last_mut() {
                 Some(run) if length == 1 => run.step = lane.wrapping_sub(run.first),
                 Some(run) if run.value(start) == lane => {}
                 _ if is_full => return Self::Plain(values.into()),
                 _ => {
-                    runs.push(Run { start: start as u32, first: lane, step: 0 });
+                    runs.push(PackedSequence { start: start as u32, first: lane, step: 0 });
                     length = 0;
                 }
             }
@@ -90,7 +92,7 @@ impl<T: Packable> Block<T> {
         }
     }
 
-    /// Appends the values of these indices.
+    /// Appends the values at these indices to `values`.
     fn append_to(&self, values: &mut Vec<T>, indices: Range<usize>) {
         match self {
             Self::Plain(plain) => values.extend_from_slice(&plain[indices]),
@@ -107,11 +109,11 @@ impl<T: Packable> Block<T> {
     }
 }
 
-/// A column whose values are packed once there is a block of them.
+/// A column whose values are packed as soon as they fill a block.
 #[derive(Clone, Debug)]
 pub struct Packed<T> {
     blocks: Vec<Block<T>>,
-    /// The values after the last block.
+    /// The values after the last full block.
     open: Vec<T>,
 }
 
@@ -121,7 +123,7 @@ impl<T> Default for Packed<T> {
     }
 }
 
-#[expect(private_bounds, reason = "its types are those of columns")]
+#[expect(private_bounds, reason = "only column types implement the bound")]
 impl<T: Packable> Packed<T> {
     /// Appends a value.
     pub(crate) fn push(&mut self, value: T) {
@@ -132,7 +134,7 @@ impl<T: Packable> Packed<T> {
         }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.blocks.len() * BLOCK + self.open.len()
     }
@@ -142,7 +144,7 @@ impl<T: Packable> Packed<T> {
         self.len() == 0
     }
 
-    /// The value of a row.
+    /// Returns the value of a row.
     ///
     /// # Panics
     ///
@@ -154,7 +156,7 @@ impl<T: Packable> Packed<T> {
         }
     }
 
-    /// The values of rows, unpacked.
+    /// Returns the unpacked values of a range of rows.
     ///
     /// # Panics
     ///
@@ -163,9 +165,9 @@ impl<T: Packable> Packed<T> {
         let mut values = Vec::with_capacity(rows.len());
         let mut next = rows.start;
         while next < rows.end {
-            let (at, first) = (next / BLOCK, next % BLOCK);
+            let (block_index, first) = (next / BLOCK, next % BLOCK);
             let last = (first + rows.end - next).min(BLOCK);
-            match self.blocks.get(at) {
+            match self.blocks.get(block_index) {
                 Some(block) => block.append_to(&mut values, first..last),
                 None => values.extend_from_slice(&self.open[first..last]),
             }
@@ -174,7 +176,7 @@ impl<T: Packable> Packed<T> {
         values
     }
 
-    /// All values, unpacked block by block.
+    /// Returns all values; they are unpacked block by block.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len()).step_by(BLOCK).flat_map(|first| self.unpacked(first..self.len().min(first + BLOCK)))
     }
@@ -185,7 +187,7 @@ impl<T: Packable> Packed<T> {
         self.open.clear();
     }
 
-    /// Number of bytes of the packed blocks.
+    /// Returns the memory of the packed blocks in bytes.
     #[cfg(test)]
     fn block_bytes(&self) -> usize {
         let bytes = |block: &Block<T>| match block {
@@ -208,7 +210,7 @@ impl<T: Packable> FromIterator<T> for Packed<T> {
 mod tests {
     use super::*;
 
-    /// Numbers that have no runs.
+    /// Returns numbers that form no runs.
     fn scattered(count: u64) -> Vec<u64> {
         (0..count).map(|at| at.wrapping_mul(at).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40).collect()
     }

@@ -1,24 +1,24 @@
-//! Tables that grow while a run goes on: each column is a vector of numbers.
+//! Tables that grow during a run: each column is a vector of numbers.
 
 use super::packed::{Packable, Packed};
-use super::{About, ColumnHash, Kind, optional};
+use super::{About, ColumnHash, ColumnType, optional};
 use std::ops::Range;
 
-/// The number of a missing name in an optional column.
+/// Index that stands for a missing name in an optional column.
 pub const MISSING: u8 = u8::MAX;
 
-/// The names behind the numbers of a column.
+/// The names that the indices in a column refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Names {
-    /// It holds numbers.
+pub enum NameTable {
+    /// No names: the column holds numbers.
     None,
-    /// Those of flows.
+    /// Names of flows.
     Flows,
-    /// Those of link directions, and behind them of interfaces to media.
+    /// Names of link directions, followed by names of interfaces to media.
     Links,
-    /// Those of nodes.
+    /// Names of nodes.
     Nodes,
-    /// These.
+    /// The listed names.
     These(&'static [&'static str]),
 }
 
@@ -27,11 +27,11 @@ pub enum Names {
 pub enum Data {
     /// Numbers; NaN where a value is missing.
     Numbers(Vec<f64>),
-    /// Whole numbers.
+    /// Integers.
     Counts(Vec<u64>),
-    /// Whole numbers or the numbers of names.
+    /// Small integers, or indices of names.
     Words(Vec<u32>),
-    /// The same in a byte.
+    /// Integers or indices of names that fit into a byte.
     Bytes(Vec<u8>),
     /// True or false.
     Flags(Vec<bool>),
@@ -40,19 +40,19 @@ pub enum Data {
 /// A recorded column with its values.
 #[derive(Clone, Debug)]
 pub struct Filled {
-    /// Its name.
+    /// Name of the column.
     pub name: &'static str,
-    /// The names behind its numbers.
-    pub names: Names,
-    /// Its values.
+    /// Names that the indices in the column refer to.
+    pub names: NameTable,
+    /// Values of the column.
     pub data: Data,
 }
 
-/// A type that the entries of a recorded column may have.
-pub(crate) trait Entry: Copy + Send {
-    const KIND: Kind;
+/// Type of the values of a recorded column.
+pub(crate) trait ColumnEntry: Copy + Send {
+    const KIND: ColumnType;
 
-    /// The number in the hash.
+    /// Returns the bits that represent the value in the hash.
     fn bits(self) -> u64;
 
     fn data(column: Vec<Self>) -> Data;
@@ -60,8 +60,8 @@ pub(crate) trait Entry: Copy + Send {
 
 macro_rules! entries {
     ($($type:ty: $kind:ident, |$at:ident| $bits:expr, |$column:ident| $data:expr;)+) => {$(
-        impl Entry for $type {
-            const KIND: $crate::table::Kind = $crate::table::Kind::$kind;
+        impl ColumnEntry for $type {
+            const KIND: $crate::table::ColumnType = $crate::table::ColumnType::$kind;
 
             fn bits(self) -> u64 {
                 let $at = self;
@@ -85,22 +85,22 @@ entries! {
     bool: Flag, |at| at.into(), |column| Data::Flags(column);
 }
 
-/// A column of entries: a vector, or a packed one.
+/// The values of a column: a vector, or a packed column.
 pub(crate) trait Entries: Default {
-    const KIND: Kind;
+    const KIND: ColumnType;
 
-    /// Number of entries.
+    /// Returns the number of entries.
     fn count(&self) -> usize;
 
-    /// A copy of the entries of these rows; of those that there are, if there are fewer.
+    /// Returns a copy of the values of these rows, as far as they exist.
     fn copied(&self, rows: Range<usize>) -> Self;
 
-    /// Appends the entries of these rows of another column; of those that there are, if there are fewer.
+    /// Appends the values of these rows of another column, as far as they exist.
     fn append(&mut self, from: &Self, rows: Range<usize>);
 
     fn empty(&mut self);
 
-    /// The numbers in the hash.
+    /// Returns the bits that represent the values in the hash.
     fn bits(&self) -> impl Iterator<Item = u64>;
 
     fn data(self) -> Data;
@@ -108,14 +108,14 @@ pub(crate) trait Entries: Default {
     fn reorder(&mut self, order: &[usize]);
 }
 
-/// Rows of a column with `count` entries: an optional column may have none.
+/// Returns the part of `rows` that lies within a column with `count` values; an optional column may have none.
 fn within(rows: Range<usize>, count: usize) -> Range<usize> {
     let end = rows.end.min(count);
     rows.start.min(end)..end
 }
 
-impl<T: Entry> Entries for Vec<T> {
-    const KIND: Kind = T::KIND;
+impl<T: ColumnEntry> Entries for Vec<T> {
+    const KIND: ColumnType = T::KIND;
 
     fn count(&self) -> usize {
         self.len()
@@ -134,7 +134,7 @@ impl<T: Entry> Entries for Vec<T> {
     }
 
     fn bits(&self) -> impl Iterator<Item = u64> {
-        self.iter().map(|entry| Entry::bits(*entry))
+        self.iter().map(|entry| ColumnEntry::bits(*entry))
     }
 
     fn data(self) -> Data {
@@ -146,8 +146,8 @@ impl<T: Entry> Entries for Vec<T> {
     }
 }
 
-impl<T: Entry + Packable> Entries for Packed<T> {
-    const KIND: Kind = T::KIND;
+impl<T: ColumnEntry + Packable> Entries for Packed<T> {
+    const KIND: ColumnType = T::KIND;
 
     fn count(&self) -> usize {
         self.len()
@@ -166,7 +166,7 @@ impl<T: Entry + Packable> Entries for Packed<T> {
     }
 
     fn bits(&self) -> impl Iterator<Item = u64> {
-        self.iter().map(Entry::bits)
+        self.iter().map(ColumnEntry::bits)
     }
 
     fn data(self) -> Data {
@@ -178,31 +178,41 @@ impl<T: Entry + Packable> Entries for Packed<T> {
     }
 }
 
-/// A table that grows while a run goes on.
-pub trait Recorded: Clone + Default {
-    /// The declarations of its columns.
-    fn columns() -> Vec<About>;
+/// A table that grows during a run.
+pub trait GrowingTable: Send + Sync {
+    /// Returns the declarations of the columns.
+    fn columns() -> Vec<About>
+    where
+        Self: Sized;
 
-    /// The meaning of a row.
-    fn meaning() -> String;
+    /// Returns the description of a row of the table.
+    fn meaning() -> String
+    where
+        Self: Sized;
 
-    /// The columns with their values. An optional column without values is left out.
-    fn filled(self) -> Vec<Filled>;
+    /// Returns the number of rows.
+    fn count(&self) -> usize;
+
+    /// Returns the columns with copies of their values in these rows. An optional column without values is omitted.
+    fn copied(&self, rows: Range<usize>) -> Vec<Filled>;
+
+    /// Moves the columns with all their values out of the table.
+    fn taken(&mut self) -> Vec<Filled>;
 }
 
-/// Recorded tables with a hash.
-pub(crate) trait HashedColumns: Recorded {
-    /// Adds every column.
+/// Recorded tables that are included in the hash.
+pub(crate) trait HashedColumns: GrowingTable {
+    /// Adds every column to the hash.
     fn hash_into(&self, hash: &mut ColumnHash);
 
-    /// Brings the rows into another order.
+    /// Reorders the rows.
     fn reorder(&mut self, order: &[usize]);
 }
 
-/// The columns of a table that grows while a run goes on, `time_s` first, as vectors or packed. In brackets stand the unit, empty without one, and
-/// whose names the numbers of a column stand for, or `optional` for a column that may have no values at all; `optional_named`
-/// for one with names, of which some may be [`MISSING`]. `hashed by`
-/// names the columns that the hash takes first; every other one follows.
+/// Declares the columns of a table that grows during a run, as vectors or packed columns; the first is `time_s`. Each
+/// column is followed by brackets with its unit (empty if there is none) and a note. The note is the list of names that
+/// its indices refer to, `optional` for a column that may have no values at all, or `optional_named` for a column of
+/// names that may include [`MISSING`]. `hashed by` lists the columns that the hash includes first; all others follow.
 macro_rules! recorded {
     ($(
         $(#[doc = $about:literal])+
@@ -223,51 +233,39 @@ macro_rules! recorded {
         }
 
         impl $table {
-            /// Number of rows.
+            /// Returns the number of rows.
             pub fn rows(&self) -> usize {
                 self.time_s.len()
             }
 
-            /// A copy of the rows from `first` on.
-            #[must_use]
-            pub fn tail(&self, first: usize) -> Self {
-                self.part(first..self.rows())
-            }
-
-            /// A copy of these rows.
-            #[must_use]
-            pub fn part(&self, rows: std::ops::Range<usize>) -> Self {
-                use $crate::table::Entries;
-                Self { $($column: self.$column.copied(rows.clone())),+ }
-            }
-
             /// Appends some rows of another table.
-            #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
+            #[allow(dead_code, reason = "unused by tables that are filled at the end of a run")]
             pub(crate) fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
                 use $crate::table::Entries;
                 $(Entries::append(&mut self.$column, &from.$column, rows.clone());)+
             }
 
-            /// Forgets all rows.
-            #[allow(dead_code, reason = "tables that are filled at the end of a run have no use for it")]
+            /// Removes all rows.
+            #[allow(dead_code, reason = "unused by tables that are filled at the end of a run")]
             pub(crate) fn clear(&mut self) {
                 use $crate::table::Entries;
                 $(self.$column.empty();)+
             }
         }
 
-        impl $crate::table::Recorded for $table {
+        impl $crate::table::GrowingTable for $table {
             fn columns() -> Vec<$crate::table::About> {
-                use $crate::table::{About, Entries, Kind, Names, paragraph};
+                use $crate::table::{About, Entries, ColumnType, NameTable, paragraph};
                 vec![$({
                     let (names, optional) = $crate::table::note!($($note $(($names))?)?);
                     About {
                         name: stringify!($column).to_owned(),
                         keys: Vec::new(),
-                        kind: if names == Names::None { <$type as Entries>::KIND } else { Kind::Text },
+                        kind: if names == NameTable::None { <$type as Entries>::KIND } else { ColumnType::Text },
                         unit: $unit,
                         meaning: paragraph(concat!($($doc, "\n"),+)),
                         optional,
+                        nullable: false,
                         omitted: false,
                     }
                 }),+]
@@ -277,13 +275,22 @@ macro_rules! recorded {
                 $crate::table::paragraph(concat!($($about, "\n"),+))
             }
 
-            fn filled(self) -> Vec<$crate::table::Filled> {
+            fn count(&self) -> usize {
+                self.rows()
+            }
+
+            fn copied(&self, rows: std::ops::Range<usize>) -> Vec<$crate::table::Filled> {
+                use $crate::table::Entries;
+                Self { $($column: Entries::copied(&self.$column, rows.clone())),+ }.taken()
+            }
+
+            fn taken(&mut self) -> Vec<$crate::table::Filled> {
                 use $crate::table::{Entries, Filled};
                 let mut filled = Vec::new();
                 $(
                     let (names, optional) = $crate::table::note!($($note $(($names))?)?);
-                    if !(optional && self.$column.count() == 0) {
-                        let data = Entries::data(self.$column);
+                    if !(optional && Entries::count(&self.$column) == 0) {
+                        let data = Entries::data(std::mem::take(&mut self.$column));
                         filled.push(Filled { name: stringify!($column), names, data });
                     }
                 )+
@@ -317,10 +324,10 @@ macro_rules! recorded {
 
 macro_rules! note {
     () => {
-        ($crate::table::Names::None, false)
+        ($crate::table::NameTable::None, false)
     };
     (optional) => {
-        ($crate::table::Names::None, true)
+        ($crate::table::NameTable::None, true)
     };
     (named($names:expr)) => {
         ($names, false)
@@ -337,15 +344,15 @@ mod tests {
     use super::*;
 
     recorded! {
-        /// Rows.
+        /// A table with one column of each kind.
         pub struct Rows, hashed by value {
-            /// Time.
+            /// Time of the row.
             time_s: Vec<f64> ["s"],
-            /// Value.
+            /// A packed number.
             value: Packed<u64> ["B"],
-            /// Name.
-            name: Vec<u8> ["", named(Names::These(&["x", "y"]))],
-            /// Leg.
+            /// Index of a name.
+            name: Vec<u8> ["", named(NameTable::These(&["x", "y"]))],
+            /// An optional index.
             leg: Vec<u8> ["", optional],
         }
     }
@@ -365,10 +372,10 @@ mod tests {
 
     #[test]
     fn an_optional_column_without_values_is_left_out() {
-        let names: Vec<&str> = table().filled().iter().map(|filled| filled.name).collect();
+        let names: Vec<&str> = table().taken().iter().map(|filled| filled.name).collect();
         assert_eq!(names, ["time_s", "value", "name"]);
-        let filled = Rows { leg: vec![1, 2], ..table() }.filled();
-        assert_eq!((filled[3].name, filled[2].names), ("leg", Names::These(&["x", "y"])));
+        let filled = Rows { leg: vec![1, 2], ..table() }.taken();
+        assert_eq!((filled[3].name, filled[2].names), ("leg", NameTable::These(&["x", "y"])));
         assert!(matches!(&filled[3].data, Data::Bytes(legs) if *legs == [1, 2]));
     }
 
@@ -381,9 +388,10 @@ mod tests {
 
     #[test]
     fn names_are_texts_to_readers() {
-        let kinds: Vec<Kind> = Rows::columns().iter().map(|about| about.kind).collect();
-        assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::Text, Kind::Count]);
-        assert_eq!((table().rows(), table().tail(1).value.unpacked(0..1)), (2, vec![8]));
+        let kinds: Vec<ColumnType> = Rows::columns().iter().map(|about| about.kind).collect();
+        assert_eq!(kinds, [ColumnType::Number, ColumnType::Count, ColumnType::Text, ColumnType::Count]);
+        let tail = table().copied(1..2);
+        assert!(table().count() == 2 && matches!(&tail[1].data, Data::Counts(values) if *values == [8]));
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! The rows of a summary: flows, links, proxies and legs, and the groups of fields in them.
 
-use super::{About, ColumnHash, Kind, optional, paragraph};
+use super::{About, ColumnHash, ColumnType, optional, paragraph};
 
-/// A field of a row.
+/// The value of a column in a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value<'a> {
-    /// For columns of [`Kind::Text`].
+    /// Value of a column of [`ColumnType::Text`].
     Text(Option<&'a str>),
-    /// For columns of [`Kind::Count`].
+    /// Value of a column of [`ColumnType::Count`].
     Count(Option<u64>),
-    /// For columns of [`Kind::Number`].
+    /// Value of a column of [`ColumnType::Number`].
     Number(Option<f64>),
 }
 
-impl Kind {
+impl ColumnType {
     fn missing(self) -> Value<'static> {
         match self {
             Self::Text => Value::Text(None),
@@ -23,30 +23,30 @@ impl Kind {
     }
 }
 
-/// Whether a row has something.
+/// A test whether a row has a group of fields.
 type Test<R> = Box<dyn Fn(&R) -> bool>;
 
 /// A column of a table of rows.
 pub struct Column<R> {
-    /// Its declaration.
+    /// Declaration of the column.
     pub about: About,
     value: Box<dyn Fn(&R) -> Value<'_>>,
-    /// Whether a row has the group to which the column belongs; `None` for columns that every row has.
+    /// Test whether a row has the group that the column belongs to; `None` for columns that every row has.
     has: Option<Test<R>>,
 }
 
 impl<R: 'static> Column<R> {
-    /// Its value in a row.
+    /// Returns the value of the column in a row.
     pub fn value<'a>(&self, row: &'a R) -> Value<'a> {
         (self.value)(row)
     }
 
-    /// Whether a table of these rows has the column.
+    /// Returns true if a table with these rows has the column.
     pub fn is_in<'a>(&self, rows: impl IntoIterator<Item = &'a R>) -> bool {
         self.has.as_ref().is_none_or(|has| rows.into_iter().any(has))
     }
 
-    /// The column as one of rows that hold an `R`.
+    /// Converts a column of rows `R` to a column of rows that contain an `R`.
     fn of<Outer: 'static>(self, get: fn(&Outer) -> &R) -> Column<Outer> {
         let Self { about, value, has } = self;
         Column {
@@ -56,7 +56,7 @@ impl<R: 'static> Column<R> {
         }
     }
 
-    /// The column as one of a group that some rows do not have.
+    /// Converts the column to one of an optional group, which some rows do not have.
     fn optional(self) -> Column<Option<Box<R>>> {
         let Self { about, value, .. } = self;
         let kind = about.kind;
@@ -68,7 +68,8 @@ impl<R: 'static> Column<R> {
     }
 }
 
-/// The declaration of a field. For a group, `unit` is the name of its columns, with `*` in place of their own.
+/// Declaration of a field. For a group, `unit` is the pattern of the names of its columns, in which `*` stands for a
+/// column's own name.
 #[derive(Clone, Copy)]
 pub(crate) struct Declared {
     pub(crate) key: &'static str,
@@ -78,22 +79,33 @@ pub(crate) struct Declared {
 
 /// A type that a field of a row may have.
 pub(crate) trait Field: Sized + 'static {
-    /// The columns of a field: one, or those of a group.
+    /// Returns the columns of a field: a single one, or all columns of a group.
     fn columns(declared: Declared) -> Vec<Column<Self>>;
 
     /// Adds the field to the hash.
     fn add(&self, hash: &mut ColumnHash);
 
-    /// Whether nothing was counted.
+    /// Returns true if the field is zero or missing.
     fn is_zero(&self) -> bool {
         false
     }
 }
 
+/// Whether the key of a field is present in an object of the summary.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    /// The key always has a value.
+    Always,
+    /// The key is null if there is no value.
+    Nullable,
+    /// The key is omitted if there is no value.
+    Omitted,
+}
+
 fn plain<F: 'static>(
     declared: Declared,
-    kind: Kind,
-    omitted: bool,
+    kind: ColumnType,
+    presence: Presence,
     value: impl Fn(&F) -> Value<'_> + 'static,
 ) -> Vec<Column<F>> {
     let Declared { key, unit, meaning } = declared;
@@ -104,16 +116,17 @@ fn plain<F: 'static>(
         unit,
         meaning: paragraph(meaning),
         optional: false,
-        omitted,
+        nullable: presence == Presence::Nullable,
+        omitted: presence == Presence::Omitted,
     };
     vec![Column { about, value: Box::new(value), has: None }]
 }
 
 macro_rules! plain_fields {
-    ($($type:ty: $kind:ident, $omitted:literal, |$at:ident| $value:expr, |$hash:ident| $add:expr, $is_zero:expr;)+) => {$(
+    ($($type:ty: $kind:ident, $presence:ident, |$at:ident| $value:expr, |$hash:ident| $add:expr, $is_zero:expr;)+) => {$(
         impl Field for $type {
             fn columns(declared: Declared) -> Vec<Column<Self>> {
-                plain(declared, Kind::$kind, $omitted, |$at: &Self| Value::$kind($value))
+                plain(declared, ColumnType::$kind, Presence::$presence, |$at: &Self| Value::$kind($value))
             }
 
             fn add(&self, $hash: &mut ColumnHash) {
@@ -130,59 +143,60 @@ macro_rules! plain_fields {
 }
 
 plain_fields! {
-    String: Text, false, |at| Some(at), |hash| hash.text(at), at.is_empty();
-    Option<String>: Text, false, |at| at.as_deref(), |hash| hash.text(at.as_deref().unwrap_or_default()), at.is_none();
-    Option<&'static str>: Text, true, |at| *at, |hash| hash.text(at.unwrap_or_default()), at.is_none();
-    u64: Count, false, |at| Some(*at), |hash| hash.numbers([*at]), *at == 0;
-    f64: Number, false, |at| Some(*at), |hash| hash.numbers([at.to_bits()]), *at == 0.0;
-    Option<f64>: Number, false, |at| *at, |hash| hash.numbers([optional(*at)]), at.is_none();
+    String: Text, Always, |at| Some(at), |hash| hash.text(at), at.is_empty();
+    Option<String>: Text, Nullable, |at| at.as_deref(), |hash| hash.text(at.as_deref().unwrap_or_default()), at.is_none();
+    Option<&'static str>: Text, Omitted, |at| *at, |hash| hash.text(at.unwrap_or_default()), at.is_none();
+    u64: Count, Always, |at| Some(*at), |hash| hash.numbers([*at]), *at == 0;
+    f64: Number, Always, |at| Some(*at), |hash| hash.numbers([at.to_bits()]), *at == 0.0;
+    Option<f64>: Number, Nullable, |at| *at, |hash| hash.numbers([optional(*at)]), at.is_none();
 }
 
-/// The part of the hash that a field has.
+/// Whether a field is included in the hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hashed {
-    /// It is always in it.
+    /// Always included.
     Always,
-    /// It describes the scenario, which is no result; or it is a result that hashes of earlier versions lack.
+    /// Never included, because the field describes the scenario instead of a result, or because it was added later and
+    /// hashes of earlier versions do not include it.
     Never,
-    /// It is in it if any field of this set counted something: rows to which nothing rare happened keep their hash when a
-    /// field joins the set.
+    /// Included if any field of the set with this number counted an event. The hash of a row without such events thus
+    /// stays the same when a field is added to the set.
     Rare(u8),
 }
 
-/// A field of a row, as its hash sees it.
-pub(crate) struct Part<R> {
+/// The contribution of one field to the hash of a row.
+pub(crate) struct FieldHash<R> {
     pub(crate) key: &'static str,
     pub(crate) hashed: Hashed,
     pub(crate) add: fn(&R, &mut ColumnHash),
     pub(crate) is_zero: fn(&R) -> bool,
 }
 
-/// The rows of a table of the summary, or a group of fields in them.
+/// Type of the rows of a table of the summary, or of a group of fields in such rows.
 pub trait Row: Sized + 'static {
-    /// The columns of a table of such rows.
+    /// Returns the columns of a table with such rows.
     fn columns() -> Vec<Column<Self>>;
 
-    /// The meaning of a row.
+    /// Returns the description of a row of the table.
     fn meaning() -> String;
 }
 
-/// Rows with a hash.
+/// Rows that are included in the hash.
 pub(crate) trait HashedRow: Row {
-    /// The fields, in the order of their declaration.
-    const PARTS: &'static [Part<Self>];
-    /// Fields that the hash takes first; the others follow in the order of their declaration.
+    /// All fields, in the order of their declaration.
+    const PARTS: &'static [FieldHash<Self>];
+    /// Keys of the fields that the hash includes first; the others follow in the order of their declaration.
     const FIRST: &'static [&'static str];
 
-    /// The fields in the order of the hash.
-    fn in_order() -> Vec<&'static Part<Self>> {
-        let place = |part: &&Part<Self>| Self::FIRST.iter().position(|key| *key == part.key).unwrap_or(usize::MAX);
+    /// Returns the fields in the order of the hash.
+    fn in_order() -> Vec<&'static FieldHash<Self>> {
+        let rank = |part: &&FieldHash<Self>| Self::FIRST.iter().position(|key| *key == part.key).unwrap_or(usize::MAX);
         let mut parts: Vec<_> = Self::PARTS.iter().filter(|part| part.hashed != Hashed::Never).collect();
-        parts.sort_by_key(place);
+        parts.sort_by_key(rank);
         parts
     }
 
-    fn add_in(&self, order: &[&Part<Self>], hash: &mut ColumnHash) {
+    fn add_in(&self, order: &[&FieldHash<Self>], hash: &mut ColumnHash) {
         let is_there = |hashed| order.iter().any(|other| other.hashed == hashed && !(other.is_zero)(self));
         for part in order {
             if !matches!(part.hashed, Hashed::Rare(_)) || is_there(part.hashed) {
@@ -198,10 +212,10 @@ pub(crate) fn hash_rows<'a, R: HashedRow>(rows: impl IntoIterator<Item = &'a R>,
     rows.into_iter().for_each(|row| row.add_in(&order, hash));
 }
 
-/// The columns of a group that have their own names, and whose keys stand beside those of the row.
+/// Pattern of a group whose columns keep their own names, and whose keys are at the same level as the keys of the row.
 const FLAT: &str = "*";
 
-/// The columns of a field whose type is a group.
+/// Returns the columns of a field whose type is a group.
 pub(crate) fn of_group<G: HashedRow>(Declared { key, unit: pattern, .. }: Declared) -> Vec<Column<G>> {
     let renamed = |Column { about, value, has }: Column<G>| {
         let outer = Some(key).filter(|_| pattern != FLAT);
@@ -219,11 +233,12 @@ pub(crate) fn within<F: Field, R: 'static>(declared: Declared, get: fn(&R) -> &F
     F::columns(declared).into_iter().map(|column| column.of(get)).collect()
 }
 
-/// The rows of a table of the summary. In brackets stand the unit of a field, empty without one, and what its hash has of it
-/// if that is not everything: `label` for a field that describes the scenario, `unhashed` for a count that joined later and
-/// leaves the hashes of earlier versions as they are, `rare N` for a member of a rare set
-/// ([`Hashed`]). A field whose type is a group has the names of its columns in place of a unit. `hashed by` names the fields
-/// that the hash takes first; every other one follows, so that a new field is always in it.
+/// Declares the rows of a table of the summary. Each field is followed by brackets with its unit (empty if there is
+/// none) and, unless it is always hashed, its role in the hash ([`Hashed`]): `label` for a field that describes the
+/// scenario, `unhashed` for a count that was added later and leaves the hashes of earlier versions unchanged, `rare N`
+/// for a member of a set of rare counts. A field whose type is a group has the pattern of its columns' names instead of
+/// a unit. `hashed by` lists the fields that the hash includes first; all others follow, so that a new field is always
+/// included.
 macro_rules! rows {
     (
         $(#[doc = $about:literal])+
@@ -264,8 +279,8 @@ macro_rules! rows {
         }
 
         impl $crate::table::HashedRow for $row {
-            const PARTS: &'static [$crate::table::Part<Self>] = &[$(
-                $crate::table::Part {
+            const PARTS: &'static [$crate::table::FieldHash<Self>] = &[$(
+                $crate::table::FieldHash {
                     key: stringify!($field),
                     hashed: $crate::table::hashed!($($hashed $($set)?)?),
                     add: |row, hash| $crate::table::Field::add(&row.$field, hash),
@@ -329,12 +344,12 @@ mod tests {
     use super::*;
 
     rows! {
-        /// A group.
+        /// A group of two fields.
         #[derive(Copy)]
         pub struct Group, hashed by second {
-            /// First.
+            /// A count.
             first: u64 ["B"],
-            /// Second.
+            /// An optional number.
             second: Option<f64> ["s"],
         }
     }
@@ -343,17 +358,17 @@ mod tests {
         /// A row
         /// of two lines.
         pub struct Line, hashed by count {
-            /// Label.
+            /// A label, which is not in the hash.
             name: String ["", label],
-            /// Count.
+            /// A count, which is in the hash.
             count: u64 [""],
-            /// Seldom.
+            /// A rare count.
             seldom: u64 ["", rare 1],
-            /// Seldom, too.
+            /// Another rare count of the same set.
             too: u64 ["", rare 1],
-            /// Always there.
+            /// A group that every row has.
             parts: Group ["part_*_s"],
-            /// Sometimes there.
+            /// A group that some rows have.
             group: Option<Box<Group>> ["group_*"],
         }
     }
@@ -396,7 +411,7 @@ mod tests {
         let groups = ["part_first_s", "part_second_s", "group_first", "group_second"];
         assert_eq!(names, [&["name", "count", "seldom", "too"][..], &groups].concat());
         assert_eq!(columns[7].about.keys, ["group", "second"]);
-        assert_eq!((columns[6].about.unit, columns[6].about.kind), ("B", Kind::Count));
+        assert_eq!((columns[6].about.unit, columns[6].about.kind), ("B", ColumnType::Count));
         assert_eq!(Line::meaning(), "A row of two lines.");
     }
 

@@ -1,14 +1,15 @@
-//! Packets of a run as captures: a pcapng file for each place, written while the run goes on.
+//! Captures of the packets of a run: one pcapng file per capture point, written during the run.
 //!
-//! A node sees what its endpoints send at the moment they send it, and what it receives or forwards when that arrives
-//! undamaged. A link direction sees what is given to its queue. So a packet that a link drops is seen at the sending
-//! side alone, as where `tcpdump` runs on real hosts.
+//! A node captures the packets that its own endpoints send, and the undamaged packets that it receives or forwards. A
+//! link direction captures the packets offered to its queue. A packet that a link drops is therefore captured only at
+//! the sending side, as by `tcpdump` on real hosts.
 //!
-//! Why a packet was dropped is known only later. With comments a packet is therefore written when its fate on the next
-//! link is known, and those behind it wait: never more than are on that link. Without, everything is written at once.
+//! The reason for a drop is determined only later. With comments, a packet is therefore written only when its fate on
+//! the next link is decided, and later packets wait for it. The number of waiting packets is limited by those on that
+//! link. Without comments, every packet is written immediately.
 
-use crate::body::{Body, Other, Packet, Signal};
-use crate::hosts::ends::{self, End, Numbers};
+use crate::body::{Other, Packet, PacketBody, Signal};
+use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec};
 use crate::ids::FlowIndex;
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
@@ -18,7 +19,7 @@ use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
 use lightlag_tcp::segment::Flags;
 use lightlag_transport::Snapshot;
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
-use lightlag_wire::signal::{self, News};
+use lightlag_wire::signal::{self, NotificationKind};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,30 +31,31 @@ mod pending;
 
 use pending::Pending;
 
-/// The file of a capture.
+/// Destination of a capture file.
 pub type Output = Box<dyn Write + Send>;
 
-/// Ports of senders: those for temporary use (RFC 6335 §6).
+/// Port numbers of senders: the dynamic ports (RFC 6335 §6).
 const SENDER_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The port of receivers: they discard (RFC 863). Where senders have no port left, receivers go on from another.
+/// Port number of receivers: the discard service (RFC 863). When the port numbers of senders are exhausted, receivers
+/// use port numbers above `MORE_RECEIVERS`.
 const DISCARD: u16 = 9;
 const MORE_RECEIVERS: u32 = 41_000;
 
-/// Needs of captures beside the running world.
+/// Data of the network that captures need in addition to the running world.
 pub(crate) struct Setup {
     plan: CapturePlan,
     ip: IpVersion,
-    endpoints: Vec<End>,
-    /// The first and the last node of each flow.
+    endpoints: Vec<EndpointSpec>,
+    /// Sending node and receiving node of each flow.
     hosts: Vec<[NodeId; 2]>,
-    /// The code point of each flow.
+    /// DSCP of each flow.
     dscp: Vec<Dscp>,
-    /// Names of places, in the order of the plan.
+    /// Names of the capture points, in the order of the plan.
     names: Vec<String>,
-    /// Nodes whose addresses packets show, with their names.
+    /// Nodes whose addresses appear in captured packets, with their names.
     hosts_named: Vec<(NodeId, String)>,
-    /// Start and name of every link direction, and of every radio behind them.
+    /// Start node and name of every link direction.
     links: Vec<(NodeId, String)>,
     /// Number of interfaces to media.
     interfaces: usize,
@@ -61,10 +63,10 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The captures that a network asks for, if it asks for any.
+    /// Returns the captures that a network configures; `None` if it configures none.
     pub(crate) fn new(network: &Network) -> Option<Self> {
         let plan = network.captures.clone()?;
-        let numbers = Numbers::new(network);
+        let numbers = EndpointIds::new(network);
         let of_links = network.links.iter().map(|link| (link.from, link.name.clone()));
         let links: Vec<(NodeId, String)> = of_links.collect();
         let of_interfaces: Vec<String> = network.media.iter().flat_map(|medium| interfaces(network, medium)).collect();
@@ -75,7 +77,9 @@ impl Setup {
         };
         Some(Self {
             ip: network.ip,
-            endpoints: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
+            endpoints: endpoints::of_connections(network, &numbers)
+                .chain(endpoints::of_datagrams(network, &numbers))
+                .collect(),
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             dscp: network.flows.iter().map(|flow| flow.dscp.unwrap_or_default()).collect(),
             names: plan.places.iter().map(name).collect(),
@@ -87,14 +91,14 @@ impl Setup {
         })
     }
 
-    /// Opens the files.
+    /// Opens the capture files. `open` receives the name of each file.
     pub(crate) fn open(self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Captures> {
         let mut taken = BTreeSet::new();
         let (mut at_node, mut at_link) = (vec![None; self.nodes], vec![None; self.links.len()]);
         let mut on_air = vec![None; self.interfaces];
         let mut files = Vec::with_capacity(self.names.len());
-        for (index, (place, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
-            match *place {
+        for (index, (point, name)) in self.plan.places.iter().zip(&self.names).enumerate() {
+            match *point {
                 CapturePlace::Node(node) => at_node[node.0 as usize] = Some(index),
                 CapturePlace::Link(link) => at_link[link.0 as usize] = Some(index),
                 CapturePlace::Interface(interface) => on_air[interface.index()] = Some(index),
@@ -102,7 +106,7 @@ impl Setup {
             let file = file_name(name, &mut taken);
             let application = concat!("lightlag ", env!("CARGO_PKG_VERSION"));
             let mut writer = Writer::new(open(&file)?, application)?;
-            let link = match place {
+            let link = match point {
                 CapturePlace::Node(_) | CapturePlace::Link(_) => LinkType::RAW,
                 CapturePlace::Interface(_) => LinkType::IEEE802_11_RADIOTAP,
             };
@@ -122,7 +126,7 @@ impl Setup {
             hosts: self.hosts,
             dscp: self.dscp,
             links: self.links,
-            // Any length from any place of the pattern.
+            // Any length from any offset of the pattern.
             payload: (0..u32::from(u16::MAX) + 256).map(|at| at as u8).collect(),
             bytes: Vec::new(),
             error: None,
@@ -130,12 +134,13 @@ impl Setup {
     }
 }
 
-/// Names of the interfaces of nodes to a medium.
+/// Returns the names of the interfaces to a medium.
 fn interfaces<'a>(network: &'a Network, medium: &'a Medium) -> impl Iterator<Item = String> + 'a {
     medium.members.iter().map(|member| format!("{}@{}", network.nodes[member.node.0 as usize], medium.name))
 }
 
-/// The nodes whose addresses packets of captured flows show: their ends, and stations that tell them something.
+/// Returns the nodes whose addresses appear in packets of captured flows: the flows' end nodes, and stations that
+/// notify them.
 fn shown_nodes(network: &Network, plan: &CapturePlan) -> Vec<(NodeId, String)> {
     let captured = network.flows.iter().zip(&plan.flows).filter(|(_, is_captured)| **is_captured);
     let ends = captured.flat_map(|(flow, _)| [flow.from, flow.to]);
@@ -144,32 +149,32 @@ fn shown_nodes(network: &Network, plan: &CapturePlan) -> Vec<(NodeId, String)> {
     nodes.into_iter().map(|node| (node, network.nodes[node.0 as usize].clone())).collect()
 }
 
-/// The contents of a record.
-enum Record {
+/// The contents of a captured record.
+enum CaptureRecord {
     Packet(Packet),
-    /// A frame of 802.11, in bytes.
+    /// The bytes of an 802.11 frame.
     Frame(Vec<u8>),
 }
 
 /// The captures of a run.
 pub(crate) struct Captures {
     files: Vec<File>,
-    /// The file of each node and link direction.
+    /// Index of the file of each node; then of each link direction.
     at_node: Vec<Option<usize>>,
     at_link: Vec<Option<usize>>,
-    /// The file of each interface.
+    /// Index of the file of each interface.
     on_air: Vec<Option<usize>>,
     flows: Vec<bool>,
     comments: bool,
     ip: IpVersion,
-    endpoints: Vec<End>,
+    endpoints: Vec<EndpointSpec>,
     hosts: Vec<[NodeId; 2]>,
     dscp: Vec<Dscp>,
     links: Vec<(NodeId, String)>,
-    /// Bytes that count, from which every payload is cut.
+    /// The bytes 0 to 255, repeated; every payload is a slice of this pattern.
     payload: Vec<u8>,
     bytes: Vec<u8>,
-    /// The file that could not be written, and why. Nothing is written after that.
+    /// Name and error of the file that could not be written. Nothing is written after that.
     error: Option<(String, io::Error)>,
 }
 
@@ -177,25 +182,25 @@ struct File {
     name: String,
     writer: Writer<Output>,
     interface: InterfaceId,
-    /// Packets that wait for the fate of the first one.
+    /// Packets that are not written yet, because the fate of the first one is unknown.
     pending: Pending,
 }
 
 /// The fate of a packet on a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fate {
+enum CaptureFate {
     Arrived,
     Dropped(DropCause),
     Withdrawn,
 }
 
-/// A packet or a frame that was seen.
-struct Seen {
+/// A captured packet or frame.
+struct CapturedPacket {
     at: Instant,
     direction: Direction,
-    record: Record,
+    record: CaptureRecord,
     comment: String,
-    /// The link on which it went on, until it is known what became of it there.
+    /// The next link of the packet, until the fate of the packet there is decided.
     awaits: Option<LinkId>,
 }
 
@@ -207,10 +212,10 @@ impl Captures {
     #[cold]
     pub(crate) fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
-        let seen = Seen {
+        let seen = CapturedPacket {
             at: now,
             direction: Direction::Outbound,
-            record: Record::Packet(*packet),
+            record: CaptureRecord::Packet(*packet),
             comment,
             awaits: self.link(on),
         };
@@ -220,10 +225,10 @@ impl Captures {
     #[cold]
     pub(crate) fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet) {
         let comment = String::new();
-        let seen = Seen {
+        let seen = CapturedPacket {
             at: now,
             direction: Direction::Inbound,
-            record: Record::Packet(*packet),
+            record: CaptureRecord::Packet(*packet),
             comment,
             awaits: self.link(on),
         };
@@ -233,8 +238,13 @@ impl Captures {
     #[cold]
     pub(crate) fn expired(&mut self, now: Instant, node: NodeId, packet: &Packet) {
         let comment = if self.comments { format!("dropped: {}", explain(DropCause::Ttl)) } else { String::new() };
-        let seen =
-            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
+        let seen = CapturedPacket {
+            at: now,
+            direction: Direction::Inbound,
+            record: CaptureRecord::Packet(*packet),
+            comment,
+            awaits: None,
+        };
         self.see(self.at_node[node.0 as usize], packet.to, seen);
     }
 
@@ -243,10 +253,10 @@ impl Captures {
         let Exit::Link(link) = on else { return };
         let file = self.at_link[link.0 as usize];
         let comment = String::new();
-        let seen = Seen {
+        let seen = CapturedPacket {
             at: now,
             direction: Direction::Outbound,
-            record: Record::Packet(*packet),
+            record: CaptureRecord::Packet(*packet),
             comment,
             awaits: self.link(on),
         };
@@ -256,42 +266,48 @@ impl Captures {
     #[cold]
     pub(crate) fn arrived(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
-            self.settle(on, packet, Fate::Arrived);
+            self.settle(on, packet, CaptureFate::Arrived);
         }
     }
 
     #[cold]
     pub(crate) fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let comment = self.comment(packet, state);
-        let seen =
-            Seen { at: now, direction: Direction::Inbound, record: Record::Packet(*packet), comment, awaits: None };
+        let seen = CapturedPacket {
+            at: now,
+            direction: Direction::Inbound,
+            record: CaptureRecord::Packet(*packet),
+            comment,
+            awaits: None,
+        };
         self.see(self.at_node[packet.destination.0 as usize], packet.to, seen);
     }
 
     #[cold]
-    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>) {
+    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<PacketBody>) {
         if let Some(link) = self.link(on) {
-            self.settle(link, &dropped.packet, Fate::Dropped(dropped.cause));
+            self.settle(link, &dropped.packet, CaptureFate::Dropped(dropped.cause));
         }
     }
 
     #[cold]
     pub(crate) fn withdrawn(&mut self, on: LinkId, packet: &Packet) {
         if self.comments {
-            self.settle(on, packet, Fate::Withdrawn);
+            self.settle(on, packet, CaptureFate::Withdrawn);
         }
     }
 }
 
 impl Captures {
-    /// From now on only packets of these flows are seen.
-    pub(crate) fn keep_to(&mut self, of: impl Fn(FlowIndex) -> bool) {
+    /// Restricts capturing to the flows for which `is_selected` returns true.
+    pub(crate) fn keep_to(&mut self, is_selected: impl Fn(FlowIndex) -> bool) {
         for (flow, is_captured) in (0..).map(FlowIndex).zip(&mut self.flows) {
-            *is_captured &= of(flow);
+            *is_captured &= is_selected(flow);
         }
     }
 
-    /// Writes what still waits, and gives the names of the files, and which of them could not be written and why.
+    /// Writes the pending packets. Returns the names of all files, and the name and error of a file that could not be
+    /// written.
     pub(crate) fn finish(mut self) -> (Vec<String>, Option<(String, io::Error)>) {
         for file in 0..self.files.len() {
             self.files[file].pending.release();
@@ -307,7 +323,8 @@ impl Captures {
         (names, self.error)
     }
 
-    /// The link over which a packet leaves, if comments tell what becomes of it there. No medium reports when a packet arrives.
+    /// Returns the link over which a packet is sent, if comments report its fate there. `None` for media, which do not
+    /// report arrivals.
     fn link(&self, on: Exit) -> Option<LinkId> {
         match on {
             Exit::Link(link) if self.comments => Some(link),
@@ -315,10 +332,10 @@ impl Captures {
         }
     }
 
-    /// Origin of a packet.
+    /// Returns the node that sent a packet.
     fn origin(&self, packet: &Packet) -> NodeId {
         match packet.body {
-            Body::Other(Other::Signal(Signal { station, .. })) => station,
+            PacketBody::Other(Other::Signal(Signal { station, .. })) => station,
             _ => self.endpoints[packet.to.index()].peer_node,
         }
     }
@@ -329,42 +346,42 @@ impl Captures {
         }
         match (state(), packet.body) {
             (Some(state), _) => describe(&state),
-            (None, Body::Other(Other::Signal(signal))) => told(signal.news).to_owned(),
+            (None, PacketBody::Other(Other::Signal(signal))) => told(signal.news).to_owned(),
             (None, _) => String::new(),
         }
     }
 
-    /// Whether packets with this number of an endpoint are captured.
+    /// Returns true if the flow of this endpoint is captured.
     fn wants(&self, endpoint: EndpointId) -> bool {
         self.flows[self.endpoints[endpoint.index()].flow.index()]
     }
 
-    fn see(&mut self, file: Option<usize>, endpoint: EndpointId, seen: Seen) {
+    fn see(&mut self, file: Option<usize>, endpoint: EndpointId, seen: CapturedPacket) {
         let Some(file) = file.filter(|_| self.wants(endpoint) && self.error.is_none()) else { return };
         self.files[file].pending.add(seen);
         self.write_known(file);
     }
 
-    /// It is known what became of a packet on a link.
-    fn settle(&mut self, on: LinkId, packet: &Packet, fate: Fate) {
-        let at = on.0 as usize;
-        let from = self.links[at].0;
-        // For want of room the packet that comes is dropped, and not one that waits.
-        let newest = fate == Fate::Dropped(DropCause::Queue);
-        for file in [self.at_link[at], self.at_node[from.0 as usize]].into_iter().flatten() {
+    /// Records the fate of a packet on a link in its comment.
+    fn settle(&mut self, on: LinkId, packet: &Packet, fate: CaptureFate) {
+        let index = on.0 as usize;
+        let from = self.links[index].0;
+        // If the buffer is full, the arriving packet is dropped, not one that waits.
+        let newest = fate == CaptureFate::Dropped(DropCause::Queue);
+        for file in [self.at_link[index], self.at_node[from.0 as usize]].into_iter().flatten() {
             let Some(seen) = self.files[file].pending.settle(on, packet, newest) else { continue };
-            let name = &self.links[at].1;
+            let name = &self.links[index].1;
             let separator = if seen.comment.is_empty() { "" } else { "; " };
             let _ = match fate {
-                Fate::Arrived => Ok(()),
-                Fate::Dropped(cause) => write!(seen.comment, "{separator}dropped on {name}: {}", explain(cause)),
-                Fate::Withdrawn => write!(seen.comment, "{separator}left {name} to go another way"),
+                CaptureFate::Arrived => Ok(()),
+                CaptureFate::Dropped(cause) => write!(seen.comment, "{separator}dropped on {name}: {}", explain(cause)),
+                CaptureFate::Withdrawn => write!(seen.comment, "{separator}rerouted away from {name}"),
             };
             self.write_known(file);
         }
     }
 
-    /// Writes from the front on what nothing more is to be known of.
+    /// Writes the packets at the front whose fate is known.
     fn write_known(&mut self, file: usize) {
         while let Some(seen) = self.files[file].pending.take_known() {
             if self.error.is_none()
@@ -375,9 +392,9 @@ impl Captures {
         }
     }
 
-    fn write(&mut self, file: usize, seen: &Seen) -> io::Result<()> {
-        let Seen { at, direction, record, comment, .. } = seen;
-        if let Record::Packet(packet) = record {
+    fn write(&mut self, file: usize, seen: &CapturedPacket) -> io::Result<()> {
+        let CapturedPacket { at: time, direction, record, comment, .. } = seen;
+        if let CaptureRecord::Packet(packet) = record {
             let ttl = match direction {
                 Direction::Inbound => packet.ttl.saturating_add(1),
                 _ => packet.ttl,
@@ -386,36 +403,36 @@ impl Captures {
         }
         let File { writer, interface, .. } = &mut self.files[file];
         let bytes = match record {
-            Record::Packet(_) => &self.bytes,
-            Record::Frame(bytes) => bytes,
+            CaptureRecord::Packet(_) => &self.bytes,
+            CaptureRecord::Frame(bytes) => bytes,
         };
-        writer.packet(*interface, *at, *direction, bytes, comment)
+        writer.packet(*interface, *time, *direction, bytes, comment)
     }
 
-    /// Puts the bytes of a packet in `bytes`.
+    /// Encodes a packet into `bytes`.
     fn put(&mut self, packet: &Packet, ttl: u8) {
-        let End { flow, role, .. } = self.endpoints[packet.to.index()];
+        let EndpointSpec { flow, role, .. } = self.endpoints[packet.to.index()];
         let dscp = if packet.body.is_signal() { Dscp::default() } else { self.dscp[flow.index()] };
         let fields = IpFields { dscp, ecn: packet.ecn(), ttl, ..IpFields::default() };
         let forward = addresses(self.ip, self.hosts[flow.index()], flow);
         let addresses = if role.sends() { forward.reversed() } else { forward };
         match &packet.body {
-            Body::Segment(segment) => {
-                // The byte with the number n of the stream is n modulo 256, so what is sent again is the same.
-                // That of a SYN begins behind it.
+            PacketBody::Segment(segment) => {
+                // Byte n of the stream has the value n modulo 256, so retransmissions are equal. The payload of a SYN
+                // starts after its sequence number.
                 let begin = segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN)));
                 let start = begin as usize % 256;
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }
-            Body::Other(Other::Datagram(datagram)) => {
-                // A datagram begins with its number modulo 256.
+            PacketBody::Other(Other::Datagram(datagram)) => {
+                // A datagram starts with its index modulo 256.
                 let start = datagram.number() as usize % 256;
                 let payload = &self.payload[start..start + usize::from(datagram.len)];
                 encode_udp(&mut self.bytes, &addresses, &fields, payload);
             }
-            Body::Other(Other::Signal(Signal { news, to_sender, station, seq })) => {
-                // Of the packet that it is about: one of those that the addressee sends, or gets.
+            PacketBody::Other(Other::Signal(Signal { news, to_sender, station, seq })) => {
+                // The packet that the signal is about: one that the addressee sends or receives.
                 let about = if *to_sender { addresses.reversed() } else { addresses };
                 let station = address(self.ip, *station);
                 let signal = signal::Signal { station, news: *news, about, seq: *seq, to_sender: *to_sender };
@@ -426,7 +443,7 @@ impl Captures {
     }
 }
 
-/// The addresses of a packet with data of a flow from the first of its nodes to the last.
+/// Returns the addresses of the data packets of a flow, which travel from the first of the `nodes` to the second.
 fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: FlowIndex) -> Addresses {
     let ports = u32::from(SENDER_PORTS.end() - SENDER_PORTS.start()) + 1;
     let client = SENDER_PORTS.start() + (flow.0 % ports) as u16;
@@ -439,7 +456,7 @@ fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: FlowIndex) -> Addresses {
     Addresses { source, destination }
 }
 
-/// 10.0.0.1 and fd00::1 for the first node, and on from there.
+/// Returns the address of a node: the first node has 10.0.0.1 or fd00::1, the second 10.0.0.2 or fd00::2, and so on.
 fn address(ip: IpVersion, node: NodeId) -> IpAddr {
     let number = node.0 + 1;
     match ip {
@@ -448,17 +465,18 @@ fn address(ip: IpVersion, node: NodeId) -> IpAddr {
     }
 }
 
-/// A name that every file system takes: letters, digits, "-", "_", "." and "@" as they are, "->" as "-to-".
-fn file_name(place: &str, taken: &mut BTreeSet<String>) -> String {
+/// Returns a file name that is valid on every file system. Letters, digits, "-", "_", "." and "@" are unchanged; "->"
+/// becomes "-to-".
+fn file_name(location: &str, taken: &mut BTreeSet<String>) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || "-_.@".contains(letter) { letter } else { '_' };
-    let mut stem: String = place.replace("->", "-to-").chars().map(plain).collect();
+    let mut stem: String = location.replace("->", "-to-").chars().map(plain).collect();
     if stem.starts_with('.') {
         stem.insert(0, '_');
     }
     let numbered = (2..).map(|number| format!("{stem}-{number}"));
-    // Some file systems do not tell a letter's case.
+    // Some file systems ignore case.
     let free = std::iter::once(stem.clone()).chain(numbered).find(|name| taken.insert(name.to_lowercase()));
-    free.expect("numbers do not end") + ".pcapng"
+    free.expect("the iterator is infinite") + ".pcapng"
 }
 
 fn describe(state: &Snapshot) -> String {
@@ -475,13 +493,13 @@ fn describe(state: &Snapshot) -> String {
     text
 }
 
-fn told(news: News) -> &'static str {
+fn told(news: NotificationKind) -> &'static str {
     match news {
-        News::Corruption => "corruption experienced",
-        News::LinkOut => "link out",
-        News::LinkRestored => "link restored",
-        News::RouteLost => "route lost",
-        News::RouteFound => "route found",
+        NotificationKind::Corruption => "corruption experienced",
+        NotificationKind::LinkOut => "link out",
+        NotificationKind::LinkRestored => "link restored",
+        NotificationKind::RouteLost => "route lost",
+        NotificationKind::RouteFound => "route found",
     }
 }
 
@@ -498,8 +516,8 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Queue => "the queue was full",
         DropCause::Error => "corrupted",
         DropCause::Aqm => "by the queue discipline",
-        DropCause::AckFilter => "a later ACK says more",
-        DropCause::Ttl => "its TTL has run out",
+        DropCause::AckFilter => "a later ACK supersedes it",
+        DropCause::Ttl => "its TTL expired",
         DropCause::Retry => "the last retry of the MAC failed",
         DropCause::Lifetime => "it waited too long for the medium",
         DropCause::NoRoute => "no route was found",

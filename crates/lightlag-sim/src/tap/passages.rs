@@ -1,75 +1,75 @@
-//! The ways of single packets: when each left its sender, passed a node, and arrived or was dropped.
+//! The hops of single packets: when each packet was sent, was forwarded by a node, and arrived or was dropped.
 //!
-//! Rows are taken out while the run goes on, so they need no more memory than the packets of one step.
-//! They are no part of results: whether somebody watches changes nothing.
+//! Rows are removed during the run, so that they need no more memory than the packets of one step. They are not part of
+//! the results, and recording them does not change the results.
 
-use crate::body::{Facts, Packet};
-use crate::hosts::ends::{self, End, Numbers};
+use crate::body::{Packet, TransportInfo};
+use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec};
 use crate::ids::FlowIndex;
-use crate::table::{Names, recorded};
+use crate::table::{NameTable, recorded};
 use lightlag_core::Instant;
 use lightlag_net::{Exit, NodeId};
 use lightlag_scenario::Network;
 
-/// Names of events, by their numbers.
+/// Names of the events, in the order of their indices.
 const EVENTS: [&str; 4] = ["sent", "forwarded", "received", "dropped"];
 
-/// The number of no link and of no node.
+/// Value that stands for the absence of a link or node.
 const NOWHERE: u32 = u32::MAX;
 
 recorded! {
-    /// The way of a packet: a row is one packet at one place.
+    /// The paths of packets: one row for each node that a packet passes, and for each drop.
     pub struct Passages {
         /// Seconds since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// The same number for one copy of a packet on its whole way. Two packets that differ in nothing have the same.
+        /// ID of a packet, which is constant along its path. Packets with equal contents have the same ID.
         packet: Vec<u32> [""],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
-        /// Node at which the packet is; of a dropped one, where the link starts.
-        node: Vec<u32> ["", named(Names::Nodes)],
-        /// The link direction onto which it goes, or on which it was dropped; 4294967295 at the end of its way.
+        /// Flow that the packet belongs to.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
+        /// Node where the packet is. For a dropped packet, the node where the link starts.
+        node: Vec<u32> ["", named(NameTable::Nodes)],
+        /// Link direction that the packet is sent over, or that dropped it; 4294967295 at the end of the packet's path.
         link: Vec<u32> [""],
-        /// It left its sender, was passed on by a node, arrived at its end, or was dropped.
-        event: Vec<u8> ["", named(Names::These(&EVENTS))],
-        /// Whether it goes to the sender of the flow: an ACK, or the message of a station.
+        /// Event: sent by its sender, forwarded by a node, arrived at its destination, or dropped.
+        event: Vec<u8> ["", named(NameTable::These(&EVENTS))],
+        /// Whether the packet travels towards the sender of the flow, as an ACK or a station's notification does.
         backward: Vec<bool> [""],
-        /// Its sequence number, or that of a datagram among those of its flow.
+        /// Sequence number of the segment, or index of the datagram within its flow.
         seq: Vec<u32> [""],
-        /// The sequence number that it acknowledges.
+        /// Acknowledged sequence number.
         ack: Vec<u32> [""],
-        /// Bytes of payload.
+        /// Payload in bytes.
         len: Vec<u32> ["B"],
     }
 }
 
-/// A wish to see packets.
+/// Selects the packets to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Watch {
-    /// Since when.
+pub struct PassageFilter {
+    /// Time when the recording starts.
     pub from: Instant,
-    /// Until when.
+    /// Time when the recording ends.
     pub until: Instant,
-    /// The only flow to see, if not all.
+    /// Flow to record; `None` for all.
     pub flow: Option<FlowIndex>,
-    /// The most rows of a step; what comes behind them is left out.
+    /// Maximum number of rows per step; further rows are omitted.
     pub most: usize,
 }
 
-impl Watch {
-    /// All packets of a run, at most so many rows a step.
-    pub fn all(most: usize) -> Self {
-        Self { from: Instant::ZERO, until: Instant::MAX, flow: None, most }
+impl PassageFilter {
+    /// Selects all packets of a run, with a maximum of `max` rows per step.
+    pub fn all(max: usize) -> Self {
+        Self { from: Instant::ZERO, until: Instant::MAX, flow: None, most: max }
     }
 }
 
-/// Sees packets pass.
+/// Records the hops of packets.
 pub(crate) struct Watcher {
-    watch: Watch,
-    ends: Vec<End>,
-    /// Number of links, after which tables count interfaces.
+    watch: PassageFilter,
+    ends: Vec<EndpointSpec>,
+    /// Number of links. In tables the indices of interfaces follow the indices of links.
     links: u32,
-    /// The nodes at which links start, and those of interfaces.
+    /// Node where each link starts, followed by the node of each interface.
     starts: Vec<NodeId>,
     passages: Passages,
 }
@@ -83,20 +83,22 @@ enum Event {
 }
 
 impl Watcher {
-    pub(crate) fn new(network: &Network, watch: Watch) -> Self {
-        let numbers = Numbers::new(network);
+    pub(crate) fn new(network: &Network, watch: PassageFilter) -> Self {
+        let numbers = EndpointIds::new(network);
         let of_links = network.links.iter().map(|link| link.from);
         let of_radios = network.media.iter().flat_map(|medium| medium.members.iter().map(|member| member.node));
         Self {
             watch,
-            ends: ends::of_connections(network, &numbers).chain(ends::of_datagrams(network, &numbers)).collect(),
+            ends: endpoints::of_connections(network, &numbers)
+                .chain(endpoints::of_datagrams(network, &numbers))
+                .collect(),
             links: network.links.len() as u32,
             starts: of_links.chain(of_radios).collect(),
             passages: Passages::default(),
         }
     }
 
-    /// The rows since the last call.
+    /// Returns and removes the rows since the last call.
     pub(crate) fn take(&mut self) -> Passages {
         std::mem::take(&mut self.passages)
     }
@@ -117,23 +119,23 @@ impl Watcher {
         self.note(now, Some(node), None, packet, Event::Dropped);
     }
 
-    pub(crate) fn dropped(&mut self, at: Instant, on: Exit, packet: &Packet) {
-        self.note(at, self.start(on), Some(on), packet, Event::Dropped);
+    pub(crate) fn dropped(&mut self, time: Instant, on: Exit, packet: &Packet) {
+        self.note(time, self.start(on), Some(on), packet, Event::Dropped);
     }
 
-    /// The node at which a link starts, or which has an interface.
+    /// Returns the node where a link starts, or the node of an interface.
     fn start(&self, on: Exit) -> Option<NodeId> {
         self.starts.get(on.number(self.links) as usize).copied()
     }
 
     #[cold]
     fn note(&mut self, now: Instant, node: Option<NodeId>, on: Option<Exit>, packet: &Packet, event: Event) {
-        let Watch { from, until, flow, most } = self.watch;
+        let PassageFilter { from, until, flow, most } = self.watch;
         let end = &self.ends[packet.to.index()];
         if now < from || now >= until || flow.is_some_and(|flow| flow != end.flow) || self.passages.rows() >= most {
             return;
         }
-        let Facts { seq, ack, len, stamp } = packet.body.facts();
+        let TransportInfo { seq, ack, len, stamp } = packet.body.facts();
         let passages = &mut self.passages;
         passages.time_s.push(now.as_secs_f64());
         passages.packet.push(name_of([packet.to.0, seq, ack, len, stamp]));
@@ -148,7 +150,7 @@ impl Watcher {
     }
 }
 
-/// FNV-1a over the facts.
+/// Returns the FNV-1a hash of these numbers, which is used as the ID of a packet.
 fn name_of(facts: [u32; 5]) -> u32 {
     let bytes = facts.into_iter().flat_map(u32::to_le_bytes);
     bytes.fold(0x811c_9dc5, |name, byte| (name ^ u32::from(byte)).wrapping_mul(0x0100_0193))

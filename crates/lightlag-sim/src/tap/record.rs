@@ -1,9 +1,9 @@
-//! Samples and drops as columns, while a run goes on.
+//! Recording of samples and drops in tables during a run.
 
-use crate::body::Body;
+use crate::body::PacketBody;
 use crate::hosts::Addressees;
 use crate::ids::{FlowIndex, SenderIndex};
-use crate::table::{Data, Entry, HashedColumns, MISSING, Names, Packed, entries, recorded};
+use crate::table::{ColumnEntry, Data, HashedColumns, MISSING, NameTable, Packed, entries, recorded};
 use lightlag_control::congestion::{PathState, Phase};
 use lightlag_core::{Duration, Instant, Rate};
 use lightlag_net::queue::{Backlog, DropCause, Dropped};
@@ -11,19 +11,19 @@ use lightlag_net::{Exit, LinkId};
 use lightlag_scenario::{Record, TraceMode};
 use lightlag_transport::{Inspect, Snapshot, Stream};
 
-/// Names of [`Phase`], by its number.
+/// Names of the values of [`Phase`], in the order of their numbers.
 const PHASES: [&str; 3] = ["open", "recovery", "loss"];
 
-/// Names of the states of a sender, by their numbers.
+/// Names of the states of a sender, in the order of their numbers.
 const STATES: [&str; 4] = ["open", "disorder", "recovery", "loss"];
 
-/// Names of [`DropCause`], by its number.
+/// Names of the values of [`DropCause`], in the order of their numbers.
 const CAUSES: [&str; DropCause::ALL.len()] = {
     let mut names = [""; DropCause::ALL.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = DropCause::ALL[at].name();
-        at += 1;
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = DropCause::ALL[index].name();
+        index += 1;
     }
     names
 };
@@ -33,22 +33,22 @@ entries! {
 }
 
 recorded! {
-    /// The state of senders over time: a row is one flow at one time. An unknown number is NaN here and null in files.
+    /// The state of senders over time, with one row per flow and time. Unknown values are NaN here and null in files.
     pub struct Trace, hashed by
         time_s, cwnd_segments, ssthresh_segments, w_max_segments, k_s, srtt_s, rtt_s, inflight_bytes, sent_bytes,
         acked_bytes, delivered_bytes, arrived_bytes
     {
         /// Seconds since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
-        /// Congestion window in segments, with the inflation of fast recovery.
+        /// Flow of the sender.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
+        /// Congestion window in segments, including the inflation in fast recovery.
         cwnd_segments: Vec<f64> ["segments"],
         /// Slow-start threshold in segments; NaN while it is unlimited.
         ssthresh_segments: Vec<f64> ["segments"],
-        /// Wmax of the current cubic epoch in segments.
+        /// Wmax of the current CUBIC epoch in segments.
         w_max_segments: Vec<f64> ["segments"],
-        /// K of the current cubic epoch in seconds: from its start to the plateau.
+        /// K of the current CUBIC epoch in seconds: the time from the start of the epoch to the plateau.
         k_s: Vec<f64> ["s"],
         /// SRTT in seconds.
         srtt_s: Vec<f64> ["s"],
@@ -60,57 +60,59 @@ recorded! {
         sent_bytes: Vec<u64> ["B"],
         /// Payload acknowledged cumulatively, in bytes.
         acked_bytes: Vec<u64> ["B"],
-        /// Payload in order at the end of the flow, holes not counted, in bytes.
+        /// Payload delivered in order at the receiver, excluding holes, in bytes.
         delivered_bytes: Vec<u64> ["B"],
-        /// Payload that has arrived at the end of the flow, in order or not, each byte once.
+        /// Payload that has arrived at the receiver, in order or not; each byte counts once.
         arrived_bytes: Vec<u64> ["B"],
-        /// Losses that the sender repairs: none (open), reported ones (recovery), or those of a timeout (loss).
-        phase: Vec<u8> ["", named(Names::These(&PHASES))],
-        /// State of the model of the path: `startup`, `drain`, `probe_bw` or `probe_rtt` of BBR, and `probe_bw_down`,
-        /// `probe_bw_cruise`, `probe_bw_refill` or `probe_bw_up` of its version 3. Only with `internals` in `[record]`, as
-        /// the columns below; null where the algorithm of the flow has no such value.
-        state: Vec<u8> ["", optional_named(Names::These(PathState::NAMES))],
-        /// Estimated rate of the bottleneck: BtlBw of BBR.
+        /// Phase of the sender: no losses (open), repair of reported losses (recovery), or repair after a timeout
+        /// (loss).
+        phase: Vec<u8> ["", named(NameTable::These(&PHASES))],
+        /// State of the path model: `startup`, `drain`, `probe_bw` or `probe_rtt` for BBR; also `probe_bw_down`,
+        /// `probe_bw_cruise`, `probe_bw_refill` or `probe_bw_up` for BBRv3. This column and the ones below exist only
+        /// with `internals` in `[record]`; they are null if the algorithm of the flow has no such value.
+        state: Vec<u8> ["", optional_named(NameTable::These(PathState::NAMES))],
+        /// Estimated rate of the bottleneck (BtlBw in BBR).
         bottleneck_rate_bps: Vec<f64> ["bit/s", optional],
-        /// Estimated round-trip time without queues: RTprop of BBR.
+        /// Estimated round-trip time without queueing (RTprop in BBR).
         rtprop_s: Vec<f64> ["s", optional],
-        /// Rate at which the congestion control paces.
+        /// Pacing rate of the congestion control.
         pacing_rate_bps: Vec<f64> ["bit/s", optional],
-        /// Factor between the bottleneck's rate and the pacing rate.
+        /// Pacing rate divided by the estimated rate of the bottleneck.
         pacing_gain: Vec<f64> ["", optional],
-        /// Factor between the bandwidth-delay product of the estimates and the window.
+        /// Window divided by the estimated bandwidth-delay product.
         cwnd_gain: Vec<f64> ["", optional],
-        /// ρ of Hybla: round-trip time over the reference round-trip time, at least 1.
+        /// ρ of Hybla: the round-trip time divided by the reference round-trip time, at least 1.
         rho: Vec<f64> ["", optional],
-        /// Sender on the way of the flow: 1 is its own, 2 that of the first proxy, and so on. Only in runs with proxies.
+        /// Index of the sender on the path of the flow: 1 is the flow's own sender, 2 the first proxy, and so on. Only
+        /// in runs with proxies.
         leg: Vec<u8> ["", optional],
     }
 
-    /// Packets that wait at links over time; at those of a constellation from the first packet on.
+    /// Number of packets that wait at links, over time. For links of a constellation, rows start with the first packet.
     pub struct QueueSamples {
         /// Seconds since the start of the run.
         time_s: Packed<f64> ["s"],
-        /// Link direction.
-        link: Packed<u32> ["", named(Names::Links)],
-        /// Packets that wait, without the one in transmission.
+        /// Link direction whose queue is sampled.
+        link: Packed<u32> ["", named(NameTable::Links)],
+        /// Number of waiting packets, excluding the packet in transmission.
         packets: Packed<u64> ["packets"],
-        /// Their bytes at the network layer.
+        /// Size of these packets at the network layer.
         bytes: Packed<u64> ["B"],
     }
 
-    /// Each ACK that a sender took, and the state of the sender after it and after the segments that it released.
+    /// Every ACK that a sender processed, and the state of the sender after the ACK and the segments that it released.
     pub struct Acks, hashed by
         time_s, snd_una, snd_nxt, cwnd_bytes, inflight_bytes, ssthresh_bytes, srtt_s, flow, state
     {
         /// Seconds since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
+        /// Flow of the sender.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
         /// Payload acknowledged cumulatively, in bytes.
         snd_una: Vec<u64> ["B"],
         /// Payload sent for the first time, in bytes.
         snd_nxt: Vec<u64> ["B"],
-        /// Congestion window in bytes, with the inflation of fast recovery.
+        /// Congestion window in bytes, including the inflation in fast recovery.
         cwnd_bytes: Vec<u64> ["B"],
         /// Slow-start threshold in bytes; NaN while it is unlimited.
         ssthresh_bytes: Vec<f64> ["B"],
@@ -118,64 +120,64 @@ recorded! {
         srtt_s: Vec<f64> ["s"],
         /// Outstanding data in bytes.
         inflight_bytes: Vec<u64> ["B"],
-        /// State of the sender, named as in Linux: open, disorder, recovery or loss.
-        state: Vec<u8> ["", named(Names::These(&STATES))],
+        /// State of the sender, with the names of Linux: open, disorder, recovery or loss.
+        state: Vec<u8> ["", named(NameTable::These(&STATES))],
     }
 
     /// Every dropped packet.
     pub struct Drops, hashed by time_s, link, flow, bytes, backward, cause {
         /// Seconds since the start of the run.
         time_s: Vec<f64> ["s"],
-        /// Link direction.
-        link: Vec<u32> ["", named(Names::Links)],
-        /// Flow.
-        flow: Vec<u32> ["", named(Names::Flows)],
-        /// Whether the packet went to the sender of the flow: an ACK, or the message of a station.
+        /// Link direction or interface that dropped the packet.
+        link: Vec<u32> ["", named(NameTable::Links)],
+        /// Flow that the packet belongs to.
+        flow: Vec<u32> ["", named(NameTable::Flows)],
+        /// Whether the packet travelled towards the sender of the flow, as an ACK or a station's notification does.
         backward: Vec<bool> [""],
-        /// Bytes at the network layer.
+        /// Size of the packet at the network layer.
         bytes: Vec<u32> ["B"],
         /// Cause of the drop.
-        cause: Vec<DropCause> ["", named(Names::These(&CAUSES))],
+        cause: Vec<DropCause> ["", named(NameTable::These(&CAUSES))],
     }
 }
 
-/// A sender that is looked at.
+/// A flow and the sender whose state is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SenderSample {
     pub(crate) flow: FlowIndex,
     pub(crate) sender: SenderIndex,
 }
 
-/// Progress of the data of a flow at its end, in bytes.
+/// Progress of a flow's data at its receiver, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct DeliveryProgress {
     pub(crate) delivered: u64,
     pub(crate) arrived: u64,
 }
 
-impl Progress {
+impl DeliveryProgress {
     pub(crate) fn of(receiver: &dyn Stream) -> Self {
         let delivered = receiver.delivered();
         Self { delivered, arrived: delivered + receiver.held() - receiver.received() }
     }
 }
 
-/// Writes what the scenario asked for.
+/// Writes the tables that the scenario records.
 pub(crate) struct Recorder {
-    /// Number of links, after which tables count interfaces.
+    /// Number of links. In tables the indices of interfaces follow the indices of links.
     links: u32,
     mode: TraceMode,
     queues: bool,
     record_drops: bool,
     interval: Duration,
-    /// State of each sender in its last row, as [`Inspect::course`] gives it.
+    /// State of each sender in its last row of the trace, as returned by [`Inspect::course`].
     last: Vec<(u64, u64, Phase)>,
-    /// The number of each sender on the way of its flow, from 1 on; empty where no flow has two.
+    /// Index of each sender on the path of its flow, starting at 1. Empty if no flow has more than one sender.
     legs: Vec<u8>,
     record_acks: bool,
-    /// Whether the trace holds the inner state of the congestion control.
+    /// Whether the trace includes the internal state of the congestion control.
     internals: bool,
-    /// Whether a sender is looked at whenever something happened to it.
+    /// Whether senders are inspected after each of their events.
     follows: bool,
     /// Whether any table is written.
     writes: bool,
@@ -183,15 +185,16 @@ pub(crate) struct Recorder {
     pub(crate) trace: Trace,
     pub(crate) queue: QueueSamples,
     pub(crate) drops: Drops,
-    /// Datagrams of each flow of UDP that were dropped.
+    /// Number of dropped datagrams for each UDP flow.
     pub(crate) lost_datagrams: Vec<u64>,
-    /// Messages of stations about each flow that were dropped.
+    /// Number of dropped notifications for each flow.
     pub(crate) lost_signals: Vec<u64>,
 }
 
 impl Recorder {
-    /// `links`: of the network; `senders`: of connections; `legs`: of each its number on the way of its flow, if some flow has several; `datagrams`:
-    /// flows of UDP; `signals`: flows of which stations tell something.
+    /// Returns a recorder. `links` is the number of links, `senders` the number of senders of connections, `datagrams`
+    /// the number of UDP flows, and `signals` the number of flows with notifications. `legs` is the index of each
+    /// sender on the path of its flow; empty if no flow has several senders.
     pub(crate) fn new(
         record: &Record,
         links: usize,
@@ -221,7 +224,7 @@ impl Recorder {
         }
     }
 
-    /// Nothing is written down any more.
+    /// Stops recording.
     pub(crate) fn end(&mut self) {
         self.mode = TraceMode::Off;
         (self.queues, self.record_drops, self.record_acks, self.follows) = (false, false, false, false);
@@ -231,35 +234,35 @@ impl Recorder {
         self.interval
     }
 
-    /// Whether anything is sampled at intervals.
+    /// Returns true if any table is sampled at intervals.
     pub(crate) fn samples(&self) -> bool {
         self.mode != TraceMode::Off || self.queues
     }
 
-    /// Whether queues are sampled.
+    /// Returns true if queues are sampled at intervals.
     pub(crate) fn samples_queues(&self) -> bool {
         self.queues
     }
 
-    /// Whether there is a trace.
+    /// Returns true if the trace is recorded.
     #[inline]
     pub(crate) fn traces(&self) -> bool {
         self.mode != TraceMode::Off
     }
 
-    /// Whether any table is written.
+    /// Returns true if any table is written.
     #[inline]
     pub(crate) fn writes(&self) -> bool {
         self.writes
     }
 
-    /// Rows of the trace, the queues, the drops and the ACKs.
+    /// Returns the numbers of rows of the trace, the queues, the drops and the ACKs.
     #[inline]
     pub(crate) fn rows(&self) -> [usize; 4] {
         [self.trace.rows(), self.queue.rows(), self.drops.rows(), self.acks.rows()]
     }
 
-    /// Takes over what another recorder kept of these senders, and all that it counted.
+    /// Takes the state of these senders from another recorder, and adds its counts.
     pub(crate) fn join(&mut self, other: &Self, senders: impl Iterator<Item = SenderIndex>) {
         if !self.last.is_empty() {
             senders.for_each(|sender| self.last[sender.index()] = other.last[sender.index()]);
@@ -271,33 +274,34 @@ impl Recorder {
         }
     }
 
-    /// Whether senders are looked at whenever something happened to them.
+    /// Returns true if senders are inspected after each of their events.
     #[inline]
     pub(crate) fn follows(&self) -> bool {
         self.follows
     }
 
-    /// Something happened to the sender of a flow; `an_ack`: it took a segment. A row is written if the window, the threshold
-    /// or the phase is not what the last row says.
+    /// Inspects a sender after an event. Writes a row of the trace if the window, the slow-start threshold or the phase
+    /// differs from the last row. `an_ack`: the sender received a segment, so that a row of ACKs is written if these
+    /// are recorded.
     #[inline]
     pub(crate) fn follow(
         &mut self,
         now: Instant,
-        at: Place,
+        sender_sample: SenderSample,
         sender: &impl Inspect,
-        progress: impl FnOnce() -> Progress,
+        progress: impl FnOnce() -> DeliveryProgress,
         an_ack: bool,
     ) {
         if self.mode == TraceMode::Change {
             let course = sender.course();
-            if self.last[at.sender.index()] != course {
-                self.last[at.sender.index()] = course;
-                self.row(now, at, &sender.snapshot(), progress());
+            if self.last[sender_sample.sender.index()] != course {
+                self.last[sender_sample.sender.index()] = course;
+                self.row(now, sender_sample, &sender.snapshot(), progress());
             }
         }
-        // A proxy is no sender of the scenario.
-        if an_ack && self.record_acks && self.legs.get(at.sender.index()).is_none_or(|leg| *leg == 1) {
-            self.ack(now, at.flow, &sender.snapshot(), sender.is_disordered());
+        // A proxy is not a sender of the scenario.
+        if an_ack && self.record_acks && self.legs.get(sender_sample.sender.index()).is_none_or(|leg| *leg == 1) {
+            self.ack(now, sender_sample.flow, &sender.snapshot(), sender.is_disordered());
         }
     }
 
@@ -319,19 +323,25 @@ impl Recorder {
         });
     }
 
-    pub(crate) fn trace_sample(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
+    pub(crate) fn trace_sample(
+        &mut self,
+        now: Instant,
+        sender_sample: SenderSample,
+        snapshot: &Snapshot,
+        progress: DeliveryProgress,
+    ) {
         if self.mode != TraceMode::Off {
-            self.row(now, at, snapshot, progress);
+            self.row(now, sender_sample, snapshot, progress);
         }
     }
 
     #[inline(never)]
-    fn row(&mut self, now: Instant, at: Place, snapshot: &Snapshot, progress: Progress) {
+    fn row(&mut self, now: Instant, sender_sample: SenderSample, snapshot: &Snapshot, progress: DeliveryProgress) {
         let trace = &mut self.trace;
         let segments = |bytes: u64| bytes as f64 / snapshot.segment_size as f64;
         let seconds = |time: Duration| if time.is_zero() { f64::NAN } else { time.as_secs_f64() };
         trace.time_s.push(now.as_secs_f64());
-        trace.flow.push(at.flow.0);
+        trace.flow.push(sender_sample.flow.0);
         trace.cwnd_segments.push(segments(snapshot.cwnd));
         trace.ssthresh_segments.push(if snapshot.ssthresh == u64::MAX {
             f64::NAN
@@ -359,7 +369,7 @@ impl Recorder {
             trace.cwnd_gain.push(internals.window_gain.unwrap_or(f64::NAN));
             trace.rho.push(internals.rho.unwrap_or(f64::NAN));
         }
-        if let Some(leg) = self.legs.get(at.sender.index()) {
+        if let Some(leg) = self.legs.get(sender_sample.sender.index()) {
             trace.leg.push(*leg);
         }
     }
@@ -374,10 +384,10 @@ impl Recorder {
         }
     }
 
-    /// Writes down what a link or an interface has dropped, perhaps a while ago.
+    /// Records a packet that a link or an interface has dropped, possibly in the past.
     #[cold]
-    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<Body>, addressees: Addressees<'_>) {
-        let Dropped { at, packet, cause } = dropped;
+    pub(crate) fn dropped(&mut self, on: Exit, dropped: &Dropped<PacketBody>, addressees: Addressees<'_>) {
+        let Dropped { at: time, packet, cause } = dropped;
         let (flow, backward) = addressees.of(packet);
         if packet.body.is_signal() {
             self.lost_signals[flow.index()] += 1;
@@ -385,7 +395,7 @@ impl Recorder {
             self.lost_datagrams[of_udp.index()] += 1;
         }
         if self.record_drops {
-            self.drops.time_s.push(at.as_secs_f64());
+            self.drops.time_s.push(time.as_secs_f64());
             self.drops.link.push(on.number(self.links));
             self.drops.flow.push(flow.0);
             self.drops.backward.push(backward);
@@ -394,7 +404,7 @@ impl Recorder {
         }
     }
 
-    /// Brings the drops into the order of time, which those of queue disciplines may have missed.
+    /// Sorts the drops by time, because queue disciplines may have reported some of them late.
     pub(crate) fn sort_drops(&mut self) {
         let drops = &mut self.drops;
         if drops.time_s.is_sorted() {

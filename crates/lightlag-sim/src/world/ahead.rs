@@ -1,32 +1,32 @@
-//! Fetching ahead. In a network of many ends each event needs memory that nothing else has touched for a long time; while
-//! the processor waits for it, it could handle several other events.
+//! Prefetching. In a network with many endpoints, each event needs memory that no other event has accessed for a long
+//! time. While the processor waits for this memory, it could handle several other events.
 //!
-//! The packets on a link say what will be needed: the one that arrives some places later, the link on which it goes on; one
-//! that goes on to its destination, the end of the connection there.
+//! The packets on a link predict the memory that will be needed: the next link of a packet that arrives some positions
+//! later, and the endpoint of a packet that continues to its destination.
 
 use super::World;
-use crate::agenda::Due;
 use crate::body::Packet;
 use crate::border::Border;
 use crate::fabric::Hop;
+use crate::scheduler::ScheduledEvent;
 use crate::tap::Tap;
 use lightlag_core::prefetch;
 use lightlag_net::{Link, LinkId, PackedExit};
 
-/// From so many ends on it pays: the connections of fewer stay in the outer caches.
+/// Minimum number of endpoints for prefetching. The state of fewer connections stays in the outer caches.
 const MANY: usize = 1024;
 
-/// Packets between the one for which a link is fetched and the one that arrives.
+/// Number of packets between the packet that arrives and the one whose next link is prefetched.
 const LINK: usize = 8;
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// Whether there are so many ends that their memory is fetched ahead.
+    /// Returns true if the network is so large that memory is prefetched.
     #[inline(always)]
     pub(super) fn is_large(&self) -> bool {
         self.hosts.len() >= MANY
     }
 
-    /// A packet came out of this link: fetches what packets behind it need, and the parts of the connection at which it ends.
+    /// Prefetches what a later packet on this link needs, and the connection of the packet that arrives.
     #[inline(never)]
     pub(super) fn fetch_after(&self, on: LinkId, packet: &Packet) {
         if self.fabric.hops[on.0 as usize].link.to() == packet.destination
@@ -35,31 +35,31 @@ impl<T: Tap, B: Border> World<T, B> {
             socket.connection.prefetch();
             if let Some(out) = socket.port.out.link() {
                 prefetch(&self.fabric.hops[out.0 as usize]);
-                self.agenda.prefetch(Due::Link(out));
+                self.agenda.prefetch(ScheduledEvent::Link(out));
             }
         }
         let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize] else { return };
         if let Some(next) = link.waiting(LINK).and_then(|packet| self.next_link(on, packet)) {
             prefetch(&self.fabric.hops[next.0 as usize]);
-            self.agenda.prefetch(Due::Link(next));
+            self.agenda.prefetch(ScheduledEvent::Link(next));
         }
     }
 
-    /// The link that a packet takes after this one, if it is not at its destination then.
+    /// Returns the next link of a packet after the link `on`; `None` if the packet is then at its destination.
     #[inline(always)]
     fn next_link(&self, on: LinkId, packet: &Packet) -> Option<LinkId> {
         let node = self.fabric.hops[on.0 as usize].link.to();
         if packet.destination == node { None } else { self.fabric.routes.next(node, packet.destination)?.link() }
     }
 
-    /// A packet leaves a node: fetches the end of its connection, if a link leads there.
+    /// Prefetches the endpoint of a packet, if the link `out` leads to its destination.
     #[inline(never)]
     pub(super) fn fetch_end(&self, out: PackedExit, packet: &Packet) {
         if out.link().is_some_and(|on| self.fabric.hops[on.0 as usize].link.to() == packet.destination)
             && let Some(socket) = self.hosts.tcp.get(packet.to)
         {
             socket.prefetch_for(packet);
-            self.agenda.prefetch(Due::Connection(packet.to));
+            self.agenda.prefetch(ScheduledEvent::Connection(packet.to));
         }
     }
 }

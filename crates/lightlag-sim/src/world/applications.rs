@@ -1,30 +1,32 @@
-//! The work of applications in the world: writes in the course of time, and datagrams.
+//! Applications in the world: timed writes, datagrams and dialogues.
 
 use super::World;
-use crate::agenda::Due;
-use crate::body::{Body, Datagram, Other, Packet, UDP_HEADER};
+use crate::body::{Datagram, Other, Packet, PacketBody, UDP_HEADER};
 use crate::border::Border;
 use crate::fabric::Hop;
 use crate::hosts::application::Application;
-use crate::hosts::datagrams::Heading;
-use crate::hosts::dialogue::Action;
+use crate::hosts::datagrams::DatagramTarget;
+use crate::hosts::session::SessionAction;
 use crate::hosts::socket::{Port, Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::Transport;
 use crate::ids::{FlowIndex, UdpIndex};
+use crate::scheduler::ScheduledEvent;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, Link, PacketFlags};
 use lightlag_transport::Status;
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// The application at an endpoint writes what is due, and closes behind the last of it; or a receiver was woken.
+    /// Lets the application at an endpoint write the bytes that are due, and closes the connection after the last one.
+    /// At a receiver, handles a timer instead.
     #[cold]
-    pub(super) fn write<E: Transport>(&mut self, now: Instant, at: EndpointId) {
-        if let Task::Receive { transfer } = E::sockets(&self.hosts)[at].port.task {
-            return self.pass_hole::<E>(now, at, transfer);
+    pub(super) fn write<E: Transport>(&mut self, now: Instant, endpoint: EndpointId) {
+        if let Task::Receive { transfer } = E::sockets(&self.hosts)[endpoint].port.task {
+            return self.pass_hole::<E>(now, endpoint, transfer);
         }
-        let Socket { port: Port { application, peer, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[at];
+        let Socket { port: Port { application, peer, .. }, connection } =
+            &mut E::sockets_mut(&mut self.hosts)[endpoint];
         let Some(Application::Writes(source)) = application.as_deref_mut() else { return };
         if connection.is_over() {
             return;
@@ -46,54 +48,56 @@ impl<T: Tap, B: Border> World<T, B> {
                 if total == 0 {
                     // The connection closes before it is open.
                     *receiver = Task::Idle;
-                    let flow = E::sockets(&self.hosts)[at].port.flow;
+                    let flow = E::sockets(&self.hosts)[endpoint].port.flow;
                     self.transfer_arrives(now, flow);
                 }
             }
         }
     }
 
-    /// A timer of a receiver may have fired that waits for a hole: the last of its data, or its end, may stand behind it.
-    fn pass_hole<E: Transport>(&mut self, now: Instant, at: EndpointId, transfer: u64) {
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+    /// Handles a timer of a receiver that waits for a hole. After the hole is skipped, its transfer may be complete, or
+    /// the peer's FIN may follow.
+    fn pass_hole<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, transfer: u64) {
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         if socket.connection.received() >= transfer {
             socket.port.task = Task::Idle;
             let flow = socket.port.flow;
             self.transfer_arrives(now, flow);
         }
-        let socket = &mut E::sockets_mut(&mut self.hosts)[at];
+        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         if socket.connection.status() == Status::PeerClosed {
             socket.connection.close();
         }
     }
 
-    /// The sender of a flow of UDP has a message.
+    /// Sends the datagrams of a UDP sender that are due.
     #[cold]
     pub(super) fn datagrams_leave(&mut self, now: Instant, flow: UdpIndex) {
         while let Some(datagram) = self.hosts.datagrams.senders[flow.index()].poll(now) {
             self.send_datagram(now, flow, datagram);
         }
-        self.agenda.settle(Due::Datagrams(flow), self.hosts.datagrams.senders[flow.index()].next());
-        self.prefetch_next(Due::Datagrams(flow));
+        self.agenda.settle(ScheduledEvent::Datagrams(flow), self.hosts.datagrams.senders[flow.index()].next());
+        self.prefetch_next(ScheduledEvent::Datagrams(flow));
     }
 
-    /// Fetches what datagrams need that leave soon. Of senders that each send now and then nothing is in any cache: of the
-    /// one that is next among few, all that is known to be needed; of the one that is next among more of them, for which
-    /// this was done before, what only that says.
+    /// Prefetches data for the next datagrams, because the state of a sender that rarely sends is in no cache. For the
+    /// sender that is next among few neighbours, prefetches its state and its link. For the sender that is next among
+    /// more neighbours, whose link was prefetched by an earlier call, prefetches the slot for the next packet on that
+    /// link.
     #[inline(always)]
-    fn prefetch_next(&self, after: Due) {
+    fn prefetch_next(&self, after: ScheduledEvent) {
         let Some((among_more, among_few)) = self.agenda.soon_near(after) else { return };
-        if let Due::Datagrams(flow) = among_few {
+        if let ScheduledEvent::Datagrams(flow) = among_few {
             let out = self.hosts.datagrams.heading(flow).out;
             prefetch(&self.hosts.datagrams.senders[flow.index()]);
             prefetch(&self.hosts.datagrams.receivers[flow.index()]);
             self.agenda.prefetch(among_few);
             if let Some(on) = out.link() {
                 prefetch(&self.fabric.hops[on.0 as usize]);
-                self.agenda.prefetch(Due::Link(on));
+                self.agenda.prefetch(ScheduledEvent::Link(on));
             }
         }
-        if let Due::Datagrams(flow) = among_more
+        if let ScheduledEvent::Datagrams(flow) = among_more
             && let Some(on) = self.hosts.datagrams.heading(flow).out.link()
             && let Hop { link: Link::Computed(link) } = &self.fabric.hops[on.0 as usize]
         {
@@ -102,7 +106,7 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 
     fn send_datagram(&mut self, now: Instant, flow: UdpIndex, datagram: Datagram) {
-        let Heading { out, peer_node, .. } = self.hosts.datagrams.heading(flow);
+        let DatagramTarget { out, peer_node, .. } = self.hosts.datagrams.heading(flow);
         let size = self.ip_header + UDP_HEADER + u32::from(datagram.len);
         let packet = Packet {
             destination: peer_node,
@@ -110,23 +114,23 @@ impl<T: Tap, B: Border> World<T, B> {
             size: size as u16,
             flags: PacketFlags::new(true),
             ttl: self.ttl,
-            body: Body::Other(Other::Datagram(datagram)),
+            body: PacketBody::Other(Other::Datagram(datagram)),
         };
         self.sent += 1;
         self.tap.sent(now, out.unpack(), &packet, || None);
         self.transmit(now, out, &packet);
     }
 
-    /// A message comes to a sink.
-    fn collect(&mut self, now: Instant, at: u32, message: &Datagram) {
-        let collector = &mut self.hosts.collectors[at as usize];
+    /// Passes a message to the sink with this index.
+    fn collect(&mut self, now: Instant, index: u32, message: &Datagram) {
+        let collector = &mut self.hosts.collectors[index as usize];
         let sender = self.hosts.numbers.sender(collector.flow());
         if collector.collect(message, &mut self.hosts.tcp[sender].connection) {
             self.serve::<Tcp>(now, sender);
         }
     }
 
-    /// A datagram arrives at its destination.
+    /// Handles a datagram that arrives at its destination.
     #[cold]
     pub(super) fn datagram_arrives(&mut self, now: Instant, packet: &Packet, datagram: &Datagram) {
         self.tap.received(now, packet, || None);
@@ -138,10 +142,10 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// An end of a dialogue was woken, or something arrived there.
+    /// Handles a timer or an arrival at an endpoint of a dialogue.
     #[cold]
-    pub(super) fn converse<E: Transport>(&mut self, now: Instant, at: EndpointId) {
-        let Socket { port: Port { application, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[at];
+    pub(super) fn converse<E: Transport>(&mut self, now: Instant, endpoint: EndpointId) {
+        let Socket { port: Port { application, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
             Some(Application::Answers(talk)) => (talk, false),
@@ -151,8 +155,8 @@ impl<T: Tap, B: Border> World<T, B> {
         if is_due {
             talk.due = None;
         }
-        let (of, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
-        let (dialogue, mut actions) = (&mut self.hosts.dialogues[of], Vec::new());
+        let (index, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
+        let (dialogue, mut actions) = (&mut self.hosts.dialogues[index], Vec::new());
         if !asks {
             dialogue.server_hears(now, line, received, &mut actions);
         } else if is_due {
@@ -160,29 +164,35 @@ impl<T: Tap, B: Border> World<T, B> {
         } else {
             dialogue.client_hears(now, line, received, &mut actions);
         }
-        self.act::<E>(now, at, of, &actions);
+        self.act::<E>(now, endpoint, index, &actions);
     }
 
-    /// Does what a dialogue asks for. The endpoint `at` sends afterwards, by its caller; the others do at once.
-    fn act<E: Transport>(&mut self, now: Instant, at: EndpointId, dialogue: usize, actions: &[Action]) {
+    /// Executes the actions of a dialogue. The caller sends the packets of `endpoint` afterwards; the other endpoints
+    /// send immediately.
+    fn act<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, dialogue: usize, actions: &[SessionAction]) {
         for action in actions {
             match *action {
-                Action::Open(end) => E::sockets_mut(&mut self.hosts)[end].connection.open(now),
-                Action::Write(end, bytes) => E::sockets_mut(&mut self.hosts)[end].connection.write(bytes),
-                Action::Close(end) => E::sockets_mut(&mut self.hosts)[end].connection.close(),
-                Action::Wake(end, due) => {
+                SessionAction::Open(end) => E::sockets_mut(&mut self.hosts)[end].connection.open(now),
+                SessionAction::Write(end, bytes) => E::sockets_mut(&mut self.hosts)[end].connection.write(bytes),
+                SessionAction::Close(end) => E::sockets_mut(&mut self.hosts)[end].connection.close(),
+                SessionAction::Wake(end, due) => {
                     if let Some(Application::Asks(talk) | Application::Answers(talk)) =
                         self.hosts.port_mut(end).application.as_deref_mut()
                     {
                         talk.due = Some(due);
                     }
                 }
-                Action::Finish => self.dialogue_ends(now, dialogue),
+                SessionAction::Finish => self.dialogue_ends(now, dialogue),
             }
         }
         for action in actions {
             match *action {
-                Action::Open(end) | Action::Write(end, _) | Action::Close(end) | Action::Wake(end, _) if end != at => {
+                SessionAction::Open(end)
+                | SessionAction::Write(end, _)
+                | SessionAction::Close(end)
+                | SessionAction::Wake(end, _)
+                    if end != endpoint =>
+                {
                     self.serve::<E>(now, end);
                 }
                 _ => {}
@@ -190,7 +200,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// All pages are there.
+    /// Ends a dialogue whose pages have all arrived.
     fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
         let dialogue = &self.hosts.dialogues[dialogue];
         let leader = dialogue.flow();
@@ -208,9 +218,10 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// The flow in whose row stands what an endpoint takes part in: a dialogue does not survive one of its connections.
-    pub(super) fn give_up_dialogue(&mut self, at: EndpointId) -> Option<FlowIndex> {
-        let application = self.hosts.port(at).application.as_deref();
+    /// Aborts the dialogue of an endpoint, because a dialogue ends when one of its connections fails. Returns the flow
+    /// whose row in the results describes the dialogue.
+    pub(super) fn give_up_dialogue(&mut self, endpoint: EndpointId) -> Option<FlowIndex> {
+        let application = self.hosts.port(endpoint).application.as_deref();
         let Some(Application::Asks(talk) | Application::Answers(talk)) = application else { return None };
         let dialogue = talk.dialogue as usize;
         let dialogue = &mut self.hosts.dialogues[dialogue];

@@ -1,18 +1,19 @@
-//! The border in the world of a partition: packets that cross it, and notes for the others.
+//! The border in the world of a partition: packets that cross it, and records for the other partitions.
 
 use super::World;
-use crate::agenda::Due;
 use crate::body::Packet;
 use crate::border::Border;
-use crate::border::mail::{Arrival, Offer};
-use crate::border::moment::{Moment, Turn};
+use crate::border::event_key::{EventKey, PartitionTurn};
+use crate::border::mailbox::{Arrival, LinkOffer};
+use crate::scheduler::ScheduledEvent;
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::queue::DropCause;
-use lightlag_net::{EndpointId, Link, LinkId};
+use lightlag_net::{EndpointId, LinkId, LinkModel};
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// Whether what comes out of a link with a queue arrives in this partition. If not, the far half delivers it.
+    /// Returns true if packets from a queued link arrive in this partition. If not, the partition at the far end
+    /// delivers them.
     #[cold]
     pub(super) fn arrives_here(&mut self, on: LinkId, is_packet: bool) -> bool {
         let Some(part) = self.border.part() else { return true };
@@ -22,28 +23,29 @@ impl<T: Tap, B: Border> World<T, B> {
             }
             return false;
         }
-        // The near half wakes whenever the whole link would.
+        // The near half has an event whenever the complete link would.
         part.is_uncounted = part.enters(on);
         true
     }
 
-    /// Something is about to happen to the connection at an endpoint.
+    /// Records the account of the sender at an endpoint before an event.
     #[inline(always)]
-    pub(super) fn before(&mut self, at: EndpointId) {
+    pub(super) fn before(&mut self, endpoint: EndpointId) {
         if let Some(part) = self.border.part() {
-            part.before(&self.hosts, at);
+            part.before(&self.hosts, endpoint);
         }
     }
 
-    /// Something has happened to the connection at an endpoint.
+    /// Records the progress of the data at an endpoint after an event.
     #[inline(always)]
-    pub(super) fn after(&mut self, at: EndpointId) {
+    pub(super) fn after(&mut self, endpoint: EndpointId) {
         if let Some(part) = self.border.part() {
-            part.after(&self.hosts, &self.recorder, at);
+            part.after(&self.hosts, &self.recorder, endpoint);
         }
     }
 
-    /// Takes in the packets that were posted here: those of all partitions, or of those that post after each window.
+    /// Handles the packets that were posted to this partition: by all partitions, or only by those that post after each
+    /// window.
     pub(crate) fn take_in(&mut self, of_all: bool) {
         let Some(sources) = self.border.of().map(|part| part.sources.len()) else { return };
         for source in 0..sources {
@@ -55,18 +57,18 @@ impl<T: Tap, B: Border> World<T, B> {
             let reached = part.mail.reached(from);
             part.mail.take(from, part.number, &mut letters);
             for Arrival { at, on, packet } in letters.arrivals.drain(..) {
-                let Link::Queued(link) = &mut self.fabric.hops[on.0 as usize].link else { continue };
+                let Some(link) = self.fabric.hops[on.0 as usize].link.queued_mut() else { continue };
                 if link.expect(at, packet) {
-                    self.agenda.arm(Due::Link(on), at);
+                    self.agenda.arm(ScheduledEvent::Link(on), at);
                 }
             }
-            for Offer { at, on, packet } in letters.offers.drain(..) {
+            for LinkOffer { at, on, packet } in letters.offers.drain(..) {
                 if self.recorder.samples_queues() {
                     self.sample_links(source, at.time);
                 }
-                // Only samples can tell whether a link takes a packet when it is offered or later, but before it arrives.
+                // Only samples show whether a link takes a packet at its offer or later, but before its arrival.
                 match self.fabric.offer_computed(at.time, on, &packet, |packet| *packet) {
-                    Some(Ok(Some(wake))) => self.agenda.arm(Due::Link(on), wake),
+                    Some(Ok(Some(wake))) => self.agenda.arm(ScheduledEvent::Link(on), wake),
                     Some(Ok(None)) => {}
                     _ => self.drop_offered(at, on, &packet),
                 }
@@ -78,16 +80,17 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// A link drops a packet that another partition has offered to it.
+    /// Records that a link dropped a packet that another partition had offered to it.
     #[cold]
-    fn drop_offered(&mut self, at: Moment, on: LinkId, packet: &Packet) {
-        self.drop(at.time, on, packet, DropCause::Queue);
+    fn drop_offered(&mut self, key: EventKey, on: LinkId, packet: &Packet) {
+        self.drop(key.time, on, packet, DropCause::Queue);
         if let Some(part) = self.border.part().filter(|_| self.recorder.writes()) {
-            part.mark(at, Turn::Link, &self.recorder);
+            part.mark(key, PartitionTurn::Link, &self.recorder);
         }
     }
 
-    /// Samples links to which another partition offers packets, at all times before `until`: everything offered before is known.
+    /// Samples the links that carry packets from another partition, at all sample times before `until`. Every earlier
+    /// offer must have been received.
     fn sample_links(&mut self, source: usize, until: Instant) {
         let Some(part) = self.border.part() else { return };
         while let Some(time) = part.sources[source].next_sample.filter(|time| *time < until) {
@@ -95,18 +98,18 @@ impl<T: Tap, B: Border> World<T, B> {
                 self.recorder.queue_sample(time, on, || self.fabric.hops[on.0 as usize].link.backlog(time));
             }
             part.sources[source].next_sample = Some(time + self.recorder.interval());
-            part.mark(Moment { time, entity: part.sampler, step: 0 }, Turn::Sample, &self.recorder);
+            part.mark(EventKey { time, entity: part.sampler, step: 0 }, PartitionTurn::Sample, &self.recorder);
         }
     }
 
-    /// At the end of a window, which may be the last of a round: queues that lead out decide what leaves before it, and whatever
-    /// has left is posted.
+    /// Ends a window. Outgoing queues make the decisions that are due before its end, and outgoing packets are posted.
+    /// `is_last`: the window is the last of its round.
     pub(crate) fn hand_over(&mut self, end: Instant, is_last: bool) {
         let Some(part) = self.border.part() else { return };
         let last = Instant::from_nanos(end.as_nanos() - 1);
         let mut outlets = std::mem::take(&mut part.outlets);
         for outlet in &mut outlets {
-            let Link::Queued(link) = &mut self.fabric.hops[outlet.on.0 as usize].link else { continue };
+            let Some(link) = self.fabric.hops[outlet.on.0 as usize].link.queued_mut() else { continue };
             link.catch_up(last);
             for (arrival, packet) in link.on_the_way_after(outlet.handed) {
                 part.send(outlet.on, arrival, *packet);

@@ -1,4 +1,4 @@
-//! The ends of flows. In a partition they are told to all others after the window, because they may concern both ends.
+//! Completion of flows. A partition reports it to all others after the window, because it may affect both endpoints.
 
 use super::World;
 use crate::border::{Border, What};
@@ -10,7 +10,7 @@ use lightlag_net::EndpointId;
 use lightlag_transport::Failure;
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// The last byte of a flow for which the run waits has arrived.
+    /// Handles the arrival of the last byte of a flow that the run waits for.
     #[cold]
     pub(super) fn transfer_arrives(&mut self, now: Instant, flow: FlowIndex) {
         match self.border.part() {
@@ -19,7 +19,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// The last byte of a flow has arrived.
+    /// Handles the arrival of the last byte of a flow.
     pub(super) fn flow_arrives(&mut self, now: Instant, flow: FlowIndex) {
         match self.border.part() {
             None => self.hosts.flow_arrives(now, flow),
@@ -27,7 +27,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// The run waits for this flow no more.
+    /// Records that the run no longer waits for this flow.
     pub(super) fn closes(&mut self, flow: FlowIndex) {
         match self.border.part() {
             None => self.hosts.open_transfers -= 1,
@@ -35,7 +35,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// The data of a sender has arrived at the other end of its connection.
+    /// Records that all data of a sender has arrived at the other endpoint of its connection.
     pub(super) fn sender_ends(&mut self, now: Instant, sender: EndpointId) {
         match self.border.part() {
             None => self.hosts.sender_ends(now, sender),
@@ -43,7 +43,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// A flow fails, unless its transfer had arrived or it failed before.
+    /// Records that a flow has failed, unless its transfer was complete or the flow had failed before.
     pub(super) fn flow_fails(&mut self, now: Instant, flow: FlowIndex, failure: Failure) {
         let Some(part) = self.border.part() else { return self.hosts.flow_fails(now, flow, failure) };
         part.tell(&self.hosts, What::Fails { flow, failure });

@@ -1,20 +1,22 @@
-//! The ways of flows that cross media: over links, media and the sky in turn.
+//! Paths of flows that cross media. Such a path may use links, media and the constellation in turn.
 //!
-//! A packet tells how it crossed a medium when it leaves it. The parts of its way before and behind follow from the routes.
+//! A packet records its path over a medium, which is evaluated when the packet leaves the medium. The parts of the path
+//! before and after the medium follow from the routes.
 
 use super::World;
-use crate::body::Body;
+use crate::body::PacketBody;
 use crate::border::Border;
 use crate::fabric::Fabric;
 use crate::ids::FlowIndex;
-use crate::media::{Media, Parcel, Way};
+use crate::media::{Media, MediumPacket, MediumPath};
 use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::{Exit, InterfaceId, NodeId};
 
 impl<T: Tap, B: Border> World<T, B> {
-    /// A packet leaves a medium: if it is data, and crossed it elsewhere than the one before, it has another way.
-    pub(super) fn leaves_air(&mut self, now: Instant, interface: InterfaceId, parcel: &Parcel) {
+    /// Handles a packet that leaves a medium. If it carries data, and its path over the medium differs from the
+    /// previous one, the flow has a new path.
+    pub(super) fn leaves_air(&mut self, now: Instant, interface: InterfaceId, parcel: &MediumPacket) {
         let (flow, backward) = self.hosts.addressees().of(&parcel.packet);
         let media = self.media.as_deref_mut().expect("an interface has a node");
         if !backward && media.left(interface, parcel, flow) {
@@ -22,8 +24,8 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// Routes have changed: those over the sky alone are told with the others, and those that lead from media on may be other
-    /// ones.
+    /// Handles a change of routes. Paths that use only the constellation are moved into the common table, and paths
+    /// that use media are recorded if they have changed.
     pub(super) fn ways_change(&mut self, now: Instant) {
         let Some(media) = self.media.as_deref_mut() else { return };
         if let Some(overhead) = self.fabric.overhead.as_deref_mut() {
@@ -35,7 +37,8 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// Notes the way of a flow, if all of it is known and `is_news` compared with the one that was noted last.
+    /// Records the path of a flow, if all parts of it are known, and `is_news` returns true for the last recorded path
+    /// and this one.
     fn note_way(&mut self, now: Instant, flow: FlowIndex, is_news: impl Fn(&[NodeId], &[NodeId]) -> bool) {
         let Self { fabric, media, .. } = self;
         let Some(media) = media.as_deref_mut() else { return };
@@ -48,12 +51,13 @@ impl<T: Tap, B: Border> World<T, B> {
     }
 }
 
-/// The nodes of a flow's way and its hops; it ends at a station from which nothing leads through the sky now. None if it
-/// crosses no medium, or one that its data has not left yet.
-fn way(fabric: &Fabric<Body>, media: &Media, flow: FlowIndex) -> Option<(Vec<NodeId>, u32)> {
+/// Returns the nodes of a flow's path and its number of hops. The path ends at a station if that has no current path
+/// through the constellation. Returns `None` if the path crosses no medium, or a medium that the flow's data has not
+/// left yet.
+fn way(fabric: &Fabric<PacketBody>, media: &Media, flow: FlowIndex) -> Option<(Vec<NodeId>, u32)> {
     let journey = &media.journeys[flow.index()];
     let (mut way, mut hops, mut crosses_air) = (vec![journey.stops[0]], 0, false);
-    // Routes that change may go in circles for a while.
+    // Changing routes may loop for a while.
     let mut parts_left = fabric.hops.len() + media.interfaces.len();
     for stop in &journey.stops[1..] {
         while let Some(node) = way.last().copied().filter(|node| node != stop) {
@@ -61,7 +65,7 @@ fn way(fabric: &Fabric<Body>, media: &Media, flow: FlowIndex) -> Option<(Vec<Nod
             match fabric.routes.next(node, *stop)?.unpack() {
                 Exit::Interface(interface) => {
                     let toward = media.exit(interface, *stop, &fabric.routes);
-                    let crossed = journey.crossing(Way { interface, toward })?;
+                    let crossed = journey.crossing(MediumPath { interface, toward })?;
                     way.extend(crossed.trail.nodes().skip(1).chain([crossed.exit]));
                     hops += crossed.trail.hops();
                     crosses_air = true;

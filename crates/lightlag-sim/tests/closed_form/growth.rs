@@ -1,13 +1,13 @@
-//! How the window grows: per round in slow start and avoidance, over time under CUBIC.
+//! Growth of the window: per round in slow start and congestion avoidance, and over time with CUBIC.
 
 use crate::{assert_within, at, text::run};
 use lightlag_sim::RunResult;
 
-/// Round-trip time of the path, of which serialisation is a few microseconds.
+/// Round-trip time of the path, including a few microseconds of serialisation.
 const RTT: f64 = 0.1;
 
-/// One endless flow on a link so fast that a window leaves in no time: every round of 100 ms is one burst.
-/// The `lost` packet is the first of the round that begins next.
+/// Runs one endless flow on a link so fast that the time to send a window is negligible: every round of 100 ms starts
+/// with one burst. Each of the `lost` times causes the loss of the first packet of the next round.
 fn one_flow(tcp: &str, lost: &str, duration: &str) -> RunResult {
     run(&format!(
         r#"
@@ -29,7 +29,7 @@ fn one_flow(tcp: &str, lost: &str, duration: &str) -> RunResult {
     ))
 }
 
-/// The windows in whole segments in the middle of the rounds: the first leaves after the handshake, at 1 RTT.
+/// Returns the windows in the middle of the rounds, in segments. The first round starts after the handshake, at 1 RTT.
 fn by_round(result: &RunResult, rounds: u32) -> Vec<f64> {
     (1..=rounds).map(|round| at(result, &result.trace.cwnd_segments, RTT * (f64::from(round) + 0.5))).collect()
 }
@@ -58,22 +58,22 @@ fn slow_start_grows_by_half_with_delayed_acks_that_count_once() {
 
 #[test]
 fn byte_counting_makes_up_for_delayed_acks() {
-    // RFC 3465 with L = 2: an ACK of two segments adds two, so the round doubles but for an odd last segment.
+    // RFC 3465 with L = 2: an ACK of two segments adds two, so the round doubles, except for an odd last segment.
     let abc = r#"congestion = "newreno", growth = { abc = 2 }, delayed_ack = { segments = 2 }"#;
     assert_eq!(by_round(&one_flow(abc, "", "1 s"), 8), [10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0]);
 }
 
-/// Asserts that every round from 1 s on adds `per_round` segments, in the form `per_ack/W` for each of the `W`
-/// segments in flight (acknowledged `stretch` at a time): while the window grows, the later ACKs of a round add
-/// less, so a round adds no more than `per_round` and no less than `per_round·(W−stretch)/(W+per_round)`.
+/// Asserts that every round after 1 s adds `per_round` segments. Each ACK adds its part of `per_round`/W, where W is
+/// the window in segments; ACKs cover `stretch` segments. As the window grows, the later ACKs of a round add less, so a
+/// round adds no less than `per_round·(W−stretch)/(W+per_round)`.
 fn assert_avoidance(result: &RunResult, per_round: f64, stretch: f64) {
     let window = |round: u32| at(result, &result.trace.cwnd_segments, 1.05 + RTT * f64::from(round));
     assert!(window(0) > 20.0 && window(0) < 1e5, "the window was {} after the loss", window(0));
     for round in 0..30 {
         let (before, grown) = (window(round), window(round + 1) - window(round));
-        let least = per_round * (before - stretch) / (before + per_round);
-        let most = per_round * (before + stretch - 1.0) / before;
-        assert!(grown >= least && grown <= most + 1e-9, "round {round} at {before} added {grown}: {least}..{most}");
+        let min = per_round * (before - stretch) / (before + per_round);
+        let max = per_round * (before + stretch - 1.0) / before;
+        assert!(grown >= min && grown <= max + 1e-9, "round {round} at {before} added {grown}: {min}..{max}");
     }
     assert_within("growth over 30 rounds", window(30) - window(0), 30.0 * per_round, 0.03);
 }
@@ -81,7 +81,7 @@ fn assert_avoidance(result: &RunResult, per_round: f64, stretch: f64) {
 #[test]
 fn newreno_avoidance_adds_one_segment_a_round() {
     let result = one_flow(r#"congestion = "newreno", delayed_ack = false"#, r#""0.55 s""#, "5 s");
-    // The first packet of the round that begins at 0.6 s is lost, 320 are in flight: 320/2 = 160.
+    // The first packet of the round that starts at 0.6 s is lost, 320 are in flight: 320/2 = 160.
     assert_eq!(at(&result, &result.trace.ssthresh_segments, 1.0), 160.0);
     assert_avoidance(&result, 1.0, 1.0);
 }
@@ -107,21 +107,21 @@ fn hybla_avoidance_adds_rho_squared_segments_a_round() {
     assert_avoidance(&result, 16.0, 1.0);
 }
 
-/// The shape of CUBIC after one loss at `w_max` segments: from `beta`·Wmax along C(t−K)³ + Wmax, with
-/// K = ∛(Wmax·(1−β)/C) (RFC 9438 §4.2; C = 0.4).
+/// Asserts the shape of CUBIC's window after one loss at `w_max` segments. The window starts at `beta`·Wmax and follows
+/// C(t−K)³ + Wmax, with K = ∛(Wmax·(1−β)/C) (RFC 9438 §4.2; C = 0.4).
 fn assert_cubic(variant: &str, beta: f64) {
     let tcp = format!(
         r#"congestion = {{ algorithm = "cubic", variant = "{variant}", slow_start = "standard" }}, delayed_ack = false"#
     );
     let result = one_flow(&tcp, r#""0.45 s""#, "12 s");
     let trace = &result.trace;
-    // The round that begins at 0.5 s has 160 segments and loses its first.
+    // The round that starts at 0.5 s has 160 segments and loses its first.
     let (w_max, c) = (160.0, 0.4);
     let k = libm::cbrt(w_max * (1.0 - beta) / c);
     assert_within(&format!("{variant}: Wmax"), at(&result, &trace.w_max_segments, 3.0), w_max, 0.01);
     assert_within(&format!("{variant}: K"), at(&result, &trace.k_s, 3.0), k, 0.01);
-    // Recovery ends, and the epoch begins, when the retransmission is acknowledged: at 0.7 s. ACKs come once a
-    // round and aim one round ahead, so the window is that of the curve, give or take a round.
+    // Recovery ends, and the epoch starts, when the retransmission is acknowledged: at 0.7 s. ACKs arrive once per
+    // round and aim one round ahead, so the window is on the curve, within one round.
     let curve = |t: f64| c * (t - k) * (t - k) * (t - k) + w_max;
     for step in 1..=20 {
         let t = 0.5 * f64::from(step) + 0.05;
@@ -140,9 +140,9 @@ fn cubic_follows_its_cubic() {
 
 #[test]
 fn slow_start_loses_what_the_path_holds_unless_it_ends_early() {
-    // 100 Mbit/s, 100 ms and a queue of one BDP hold 1667 packets. When they are full, each of the 1667 ACKs under way
-    // lets two packets leave where one left: one is dropped. HyStart ends before; HyStart++ then sends a quarter of
-    // that excess, from where a whole round has shown the queue on.
+    // 100 Mbit/s, 100 ms and a queue of one BDP hold 1667 packets. When they are full, each of the 1667 ACKs in transit
+    // releases two packets for one that departed: one is dropped. HyStart ends before; HyStart++ then sends a quarter
+    // of that excess, after an entire round has detected the queue.
     let dropped = |slow_start: &str| {
         let result = run(&format!(
             r#"
@@ -171,8 +171,8 @@ fn slow_start_loses_what_the_path_holds_unless_it_ends_early() {
 
 #[test]
 fn a_window_that_the_peer_bounds_grows_to_twice_that_and_no_further() {
-    // As Linux (tcp_is_cwnd_limited): in slow start half of the window in flight will do. Bursts wait for their last
-    // segments here, in the peer's window, not in the sender's.
+    // As in Linux (tcp_is_cwnd_limited): in slow start half of the window in flight is sufficient. Bursts wait for
+    // their last segments here, in the peer's window, not in the sender's.
     for tso in [false, true] {
         let result = run(&format!(
             r#"
@@ -188,6 +188,6 @@ fn a_window_that_the_peer_bounds_grows_to_twice_that_and_no_further() {
             "#
         ));
         let most = result.trace.cwnd_segments.iter().fold(0.0_f64, |most, cwnd| most.max(*cwnd));
-        assert_within("the largest window", most, 2.0 * 2.8e6 / 1448.0, 0.02);
+        assert_within("maximum window", most, 2.0 * 2.8e6 / 1448.0, 0.02);
     }
 }

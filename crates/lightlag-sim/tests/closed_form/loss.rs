@@ -1,9 +1,10 @@
-//! How many packets a link loses, against the configured probability.
+//! Number of packets that a link loses, compared with the configured probability.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 
-/// Asserts that `lost` of `sent` lies in the 99 % interval of a binomial: 2.576 standard deviations.
+/// Asserts that `lost` of `sent` packets lies in the 99 % interval of a binomial distribution: 2.576 standard
+/// deviations.
 #[track_caller]
 fn assert_lost(what: &str, lost: u64, sent: u64, probability: f64) {
     let mean = sent as f64 * probability;
@@ -12,8 +13,8 @@ fn assert_lost(what: &str, lost: u64, sent: u64, probability: f64) {
     assert!(half_width < 0.25 * mean, "{what}: {mean} ± {half_width} tests little");
 }
 
-/// Data packets, through the forward direction of the only link, and ACKs, through the backward one. The
-/// handshake is two packets among tens of thousands.
+/// Returns the number of data packets in the forward direction of the only link, and of ACKs in the backward direction.
+/// The handshake is ignored: it is two packets among tens of thousands.
 fn packets(result: &RunResult) -> [u64; 2] {
     let forward = result.summary.flows.iter().map(|flow| flow.sent_segments).sum();
     [forward, result.summary.packet_hops - forward]
@@ -51,7 +52,7 @@ fn packets_are_lost_with_the_configured_probability() {
 
 #[test]
 fn bit_errors_hit_packets_by_the_size_of_their_frame() {
-    // Without options every data packet has 1500 B and every ACK 40 B; 7 B of link header come on top.
+    // Without options every data packet has 1500 B and every ACK 40 B, plus 7 B of link header.
     let result = run(r#"
         name = "bit errors"
         duration = "200 s"

@@ -4,14 +4,14 @@ use crate::{assert_within, text::run};
 use lightlag_core::RandomStream;
 use lightlag_sim::RunResult;
 
-/// Payload of a segment.
+/// Payload of a segment in bytes.
 const PAYLOAD: f64 = 1448.0;
 
-/// Seconds before the measurement begins: by then the first slow start and what it overshot are over.
+/// Seconds before the measurement starts. By then the first slow start and its overshoot are over.
 const WARM_UP_S: f64 = 100.0;
 
-/// `flows` flows, each alone in its losses, on a link that never has a queue; one ACK a segment, as in the
-/// formulas.
+/// Runs `flows` flows with independent losses over a link that never has a queue, with one ACK per segment, as the
+/// formulas assume.
 fn lossy(rtt_ms: u32, loss: &str, congestion: &str, flows: usize, duration_s: u32) -> RunResult {
     lossy_with("rfc", rtt_ms, loss, congestion, flows, duration_s)
 }
@@ -48,17 +48,17 @@ fn lossy_with(profile: &str, rtt_ms: u32, loss: &str, congestion: &str, flows: u
     ))
 }
 
-/// Loss events of a run: recoveries and timeouts.
+/// Returns the number of loss events of a run: recoveries and timeouts.
 fn events(result: &RunResult) -> f64 {
     result.summary.flows.iter().map(|flow| (flow.recoveries + flow.timeouts) as f64).sum()
 }
 
-/// Loss events a segment.
+/// Returns the number of loss events per segment sent.
 fn event_rate(result: &RunResult) -> f64 {
     events(result) / result.summary.flows.iter().map(|flow| flow.sent_segments as f64).sum::<f64>()
 }
 
-/// Segments a second that arrive after the warm-up, averaged over the flows.
+/// Returns the number of segments per second that arrive after the warm-up, averaged over the flows.
 fn rate(result: &RunResult) -> f64 {
     let trace = &result.trace;
     let delivered_at = |time: f64| -> f64 {
@@ -72,7 +72,7 @@ fn rate(result: &RunResult) -> f64 {
     delivered / (end - WARM_UP_S) / PAYLOAD / result.summary.flows.len() as f64
 }
 
-/// Mean window in segments by Little's law, at a round-trip time of 0.1 s.
+/// Returns the mean window in segments by Little's law, at a round-trip time of 0.1 s.
 fn window(result: &RunResult) -> f64 {
     rate(result) * 0.1
 }
@@ -84,36 +84,37 @@ fn newreno_obeys_mathis() {
         let result = lossy(100, &per.to_string(), r#""newreno""#, 10, duration_s);
         assert!(events(&result) >= 2000.0, "{} loss events at {per}", events(&result));
         assert_within(&format!("window at {per}"), window(&result), (1.5 / per).sqrt(), 0.1);
-        // What is lost in the window behind a loss belongs to its event: events are 1/p + W segments apart.
+        // Losses in the window after a loss belong to its event: the distance of events is 1/p + W segments.
         let apart = 1.0 / per + window(&result);
-        assert_within(&format!("loss events a segment at {per}"), event_rate(&result), 1.0 / apart, 0.1);
+        assert_within(&format!("loss events per segment at {per}"), event_rate(&result), 1.0 / apart, 0.1);
     }
 }
 
 #[test]
 fn newreno_with_timeouts_obeys_padhye() {
-    // Padhye, Firoiu, Towsley and Kurose 1998 (PFTK), one ACK a segment:
+    // Padhye, Firoiu, Towsley and Kurose 1998 (PFTK), one ACK per segment:
     // rate = 1/(R·√(2p/3) + T0·min(1, 3·√(3p/8))·p·(1 + 32p²)). Linux has T0 = RTT + 200 ms.
     let (rtt, t0) = (0.1, 0.3);
-    // In Linux the ACK that ends an episode grows the window already, which the formula does not know: a sixth of a window
-    // of four segments. A 6.18 kernel has the same retransmissions there as ours, and 0.7 % less goodput.
+    // In Linux the ACK that ends an episode already grows the window, which the formula does not model: a sixth of a
+    // window of four segments. A 6.18 kernel has the same retransmissions there as ours, and 0.7 % less goodput.
     for (p, duration_s, tolerance) in [(3e-3_f64, 500, 0.1), (1e-2, 400, 0.1), (2e-2, 400, 0.1), (5e-2, 400, 0.2)] {
         let timeouts = t0 * (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
         let padhye = 1.0 / (rtt * (2.0 * p / 3.0).sqrt() + timeouts);
         let result = lossy_with("linux", 100, &p.to_string(), r#""newreno""#, 10, duration_s);
         assert!(events(&result) >= 2000.0, "{} loss events at {p}", events(&result));
-        assert_within(&format!("segments a second at {p}"), rate(&result), padhye, tolerance);
+        assert_within(&format!("segments per second at {p}"), rate(&result), padhye, tolerance);
     }
 }
 
 #[test]
-fn with_sack_only_what_was_lost_leaves_again() {
+fn with_sack_only_lost_data_is_retransmitted() {
     let result = lossy(100, "0.003", r#""newreno""#, 10, 400);
     let retransmitted: u64 = result.summary.flows.iter().map(|flow| flow.retransmitted_segments).sum();
     assert_within("retransmissions", retransmitted as f64, result.summary.links[0].dropped_error as f64, 0.005);
 }
 
-/// A loss every `period_s` seconds: the deterministic loss model, in which the formulas are exact.
+/// Returns a loss model with one loss every `period_s` seconds: the deterministic model, for which the formulas are
+/// exact.
 fn periodic(period_s: f64, from_s: f64, until_s: u32) -> String {
     let count = ((f64::from(until_s) - from_s) / period_s) as u32;
     let times: Vec<String> = (0..count).map(|i| format!("\"{} s\"", from_s + period_s * f64::from(i))).collect();
@@ -130,8 +131,8 @@ fn newreno_obeys_mathis_exactly_under_periodic_losses() {
     assert_within("mean cwnd", result.summary.flows[0].mean_cwnd_segments, window(&result), 0.03);
 }
 
-/// RFC 9438 §5.1 with C = 0.4 and β = 0.7 at an RTT of 0.1 s: the larger of the cubic region's
-/// [C(3+β)/(4(1−β))]^¼ · (RTT/p)^¾ and the Reno-friendly region's √(3/(2p)).
+/// Returns the mean window of CUBIC by RFC 9438 §5.1 with C = 0.4 and β = 0.7 at an RTT of 0.1 s. It is the larger of
+/// [C(3+β)/(4(1−β))]^¼ · (RTT/p)^¾ in the cubic region and √(3/(2p)) in the Reno-friendly region.
 fn cubic_response(p: f64) -> f64 {
     (1.0538 * libm::pow(0.1 / p, 0.75)).max((1.5 / p).sqrt())
 }
@@ -149,17 +150,17 @@ fn cubic_obeys_its_response_function() {
         let period_s = 0.1 / p / table + 0.2;
         let result = lossy(100, &periodic(period_s, first_s, until_s), CUBIC, 1, until_s);
         let measured = event_rate(&result);
-        assert_within(&format!("loss events a segment at {p}"), measured, p, 0.2);
+        assert_within(&format!("loss events per segment at {p}"), measured, p, 0.2);
         assert_within(&format!("window at {p}"), window(&result), cubic_response(measured), 0.1);
     }
-    // At 10⁻² such a cycle would have ten rounds, two of them for the repair: the formula knows none. With
-    // independent losses some cycles are long, and the mean is the table's 12 again.
+    // At 10⁻² such a cycle would have ten rounds, two of them for the repair, which the formula does not model. With
+    // independent losses some cycles are long, and the mean is again the table's 12.
     assert_within("window at 0.01", window(&lossy(100, "0.01", CUBIC, 5, 500)), 12.0, 0.1);
 }
 
-/// Mean window of CUBIC's equations under independent losses, round by round: C(t−K)³ + Wmax or the
-/// Reno-friendly line, whichever is higher (RFC 9438 §4.2-4.3), fast convergence (§4.7), a round until a loss is
-/// noticed and a round until it is repaired.
+/// Returns the mean window of CUBIC's equations under independent losses, computed round by round: the larger of
+/// C(t−K)³ + Wmax and the Reno-friendly line (RFC 9438 §4.2-4.3), with fast convergence (§4.7). A loss is noticed after
+/// a round, and repaired in another.
 fn cubic_by_rounds(p: f64, rtt: f64) -> f64 {
     const BETA: f64 = 0.7;
     let mut random = RandomStream::new(1, "cubic by rounds");
@@ -231,8 +232,9 @@ fn tahoe_pays_a_slow_start_for_each_loss() {
     assert!((0.8..0.95).contains(&(tahoe / reno)), "{tahoe}, {reno}");
 }
 
-/// Mean window of H-TCP's equations under independent losses, round by round, on a path without a queue: β is 0.8, but
-/// 0.5 where the window changed by more than a fifth since the last loss; a round until a loss is repaired.
+/// Returns the mean window of H-TCP's equations under independent losses, computed round by round, on a path without a
+/// queue. β is 0.8, or 0.5 if the window has changed by more than a fifth since the last loss. A loss is repaired in a
+/// round.
 fn htcp_by_rounds(p: f64, rtt: f64) -> f64 {
     let mut random = RandomStream::new(1, "htcp by rounds");
     let (mut window, mut last, mut segments, mut rounds) = (80.0_f64, 0.0_f64, 0.0, 0.0);

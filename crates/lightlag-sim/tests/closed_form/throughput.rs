@@ -1,16 +1,17 @@
-//! What arrives in a second: window over round-trip time, or the link's payload share.
+//! Throughput in closed form: the window divided by the round-trip time, or the payload fraction of the link's rate.
 
 use crate::{assert_within, at, text::run};
 use lightlag_sim::RunResult;
 
-/// Delivered payload in bits a second between two times at which nothing is on its way to the receiver, or long
-/// enough apart.
+/// Returns the delivered payload in bits per second between two times. Either no packets may be in transit at these
+/// times, or the interval must be long.
 fn throughput(result: &RunResult, from_s: f64, to_s: f64) -> f64 {
     let delivered = |time| at(result, &result.trace.delivered_bytes, time) as f64;
     (delivered(to_s) - delivered(from_s)) * 8.0 / (to_s - from_s)
 }
 
-/// A flow that only the receiver's window limits, on a path of 600 ms with room to spare.
+/// Runs a flow that is limited only by the receiver's window, on a path with a round-trip time of 600 ms and spare
+/// capacity.
 fn window_limited(tcp: &str) -> RunResult {
     run(&format!(
         r#"
@@ -52,11 +53,11 @@ fn a_receive_window_limits_to_window_over_rtt() {
         // of the window may not fit.
         let window = throughput(&result, 30.3, 90.3) * 0.6 / 8.0 / 1448.0;
         let full = segments as f64;
-        assert!(window > full - 1.01 && window < full + 0.01, "{window} segments a round trip of {segments}");
+        assert!(window > full - 1.01 && window < full + 0.01, "{window} segments per round trip of {segments}");
     }
 }
 
-/// A flow that fills a link without loss: its receive window covers the path and a part of the queue.
+/// Runs a flow that fills a link without loss. Its receive window covers the path and a part of the queue.
 fn filled(link: &str, buffer: &str, tcp: &str) -> RunResult {
     run(&format!(
         r#"
@@ -78,7 +79,7 @@ fn filled(link: &str, buffer: &str, tcp: &str) -> RunResult {
 }
 
 #[test]
-fn a_lossless_link_is_filled_to_its_payload_share() {
+fn a_lossless_link_is_filled_to_its_payload_fraction() {
     // rate · payload / (payload + TCP and IP headers + link header)
     let cases = [
         (r#"rate = "10 Mbit/s""#, r#"profile = "linux""#, 10e6 * 1448.0 / 1500.0),
@@ -101,7 +102,8 @@ fn a_lossless_link_is_filled_to_its_payload_share() {
 
 #[test]
 fn flows_share_a_lossless_link_by_their_windows() {
-    // A standing queue: each flow keeps its whole receive window in the path, so the rates are as the windows.
+    // With a standing queue, each flow has its entire receive window in the path, so the rates are proportional to the
+    // windows.
     let result = run(r#"
         name = "shares"
         duration = "120 s"
@@ -136,13 +138,13 @@ fn a_standing_queue_makes_the_round_trip_time_window_over_rate() {
     // 200 segments in packets of 1500 B at 10 Mbit/s take 240 ms, of which the path is 50 ms.
     let result = filled(r#"rate = "10 Mbit/s""#, "289600 B", r#"profile = "rfc", delayed_ack = false"#);
     assert_within("RTT", at(&result, &result.trace.rtt_s, 30.0), 200.0 * 12_000.0 / 10e6, 1e-9);
-    // 50 ms are 41.7 packets; those that are not on the way, in transmission or acknowledged on the way back wait.
+    // 50 ms are 41.7 packets; packets that are not in transit, in transmission or acknowledged on the return path wait.
     let queued = result.queue.packets.get(result.queue.rows() - 2) as f64;
     assert_within("queue", queued, 200.0 - 0.05 * 10e6 / 12_000.0, 0.01);
 }
 
 #[test]
-fn newreno_uses_the_share_of_a_link_that_its_queue_allows() {
+fn newreno_has_the_utilisation_that_its_queue_allows() {
     // The window saws between (1+b)·P/2 and (1+b)·P, with P packets on the path and b·P in the queue. Below P a
     // round takes the path's RTT, above it W/P of that. Segments over time: 3/4·(1+b)²/(1+b+b²).
     for b in [0.25, 0.5, 0.75, 1.0] {

@@ -1,10 +1,10 @@
-//! When things happen on an otherwise empty path: round-trip times, retransmission timeouts, packets on the wire.
+//! Timing on an otherwise empty path: round-trip times, retransmission timeouts, packets on the wire.
 
 use crate::{at, text::run};
 use lightlag_sim::RunResult;
 
-/// One transfer over 300 ms each way at 1 Gbit/s, 12 µs for 1500 B. The packets of the forward direction whose
-/// transmission is the first after the `lost` times are lost.
+/// Runs one transfer over 300 ms each way at 1 Gbit/s, where 1500 B take 12 µs. After each of the `lost` times, the
+/// next packet that is transmitted in the forward direction is lost.
 fn transfer(segments: u32, lost: &str, tcp: &str) -> RunResult {
     run(&format!(
         r#"
@@ -33,10 +33,11 @@ fn assert_finish(result: &RunResult, expected_s: f64) {
     assert!((finish - expected_s).abs() < 1e-3, "finished at {finish} s, expected {expected_s} s");
 }
 
-/// Without tail loss probes, which come before the timeout.
+/// TCP keys without tail loss probes, which would be sent before the timeout.
 const RFC: &str = r#"profile = "rfc", timestamps = true, tlp = false"#;
 
-/// A time that only the `n`th data segment of the first window is the first to follow.
+/// Returns the time just before the `n`th data segment of the first window is transmitted, so that this segment is
+/// lost.
 fn before(n: u32) -> String {
     // SYN and SYN-ACK of 60 B take 0.48 µs each, the ACK of 52 B 0.416 µs; then data leaves back to back.
     format!("\"{:.9} s\"", 0.600_001_376 + 12e-6 * f64::from(n - 1) - 0.2e-6)
@@ -86,8 +87,8 @@ fn the_retransmission_timeout_follows_rfc_6298() {
 
 #[test]
 fn the_variance_falls_slower_where_a_round_trip_gives_many_samples() {
-    // RFC 7323 appendix G: two or three segments and a FIN in flight should give two samples, and each moves RTTVAR by an
-    // eighth: 0.3·(7/8)^(n−1).
+    // RFC 7323 appendix G: two or three segments and a FIN in flight should give two samples, and each moves RTTVAR by
+    // an eighth: 0.3·(7/8)^(n−1).
     for (segments, timeout) in [(1, 1.8), (2, 1.65), (3, 1.518_75)] {
         let armed = if segments == 1 { 0.6 } else { 1.2 };
         assert_finish(&transfer(segments, &before(segments), RFC), armed + timeout + 0.3);
@@ -153,10 +154,10 @@ fn a_transfer_puts_the_expected_packets_on_the_wire() {
         ));
         let links: Vec<_> = result.summary.links.iter().collect();
         let [forward, backward, ..] = links[..] else { panic!("two links") };
-        // SYN, ACK, the data of which the last segment has the FIN, and the ACK of the other FIN.
+        // SYN, ACK, the data, whose last segment has the FIN, and the ACK of the other FIN.
         assert_eq!(forward.carried_bytes, 60 + 52 + 1500 * segments + 52, "{segments} segments");
         assert_eq!(result.summary.flows[0].sent_segments, segments);
-        // SYN-ACK, and the ACKs: the FIN is acknowledged at once, by the other FIN.
+        // SYN-ACK, and the ACKs: the FIN is acknowledged immediately, by the other FIN.
         assert_eq!(backward.carried_bytes, 60 + 52 * acks, "{segments} segments, {delayed_ack}");
     }
 }

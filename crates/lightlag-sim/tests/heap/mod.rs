@@ -1,4 +1,4 @@
-//! The memory that a test takes: an allocator that counts for each thread what it asks for and gives back.
+//! Measures the memory use of a test, with an allocator that counts the allocations and deallocations of each thread.
 // An allocator is unsafe to write; this one counts and passes on.
 #![allow(unsafe_code)]
 
@@ -15,7 +15,8 @@ struct Counting;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Bytes that `what` held at most beyond those that were held before it, and what it returns.
+/// Calls `what`. Returns the maximum memory in bytes that it allocated in addition to the memory in use before, and its
+/// result.
 pub fn most<T>(what: impl FnOnce() -> T) -> (usize, T) {
     let before = HELD.get();
     MOST.set(before);
@@ -39,16 +40,16 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc_zeroed(layout) }
     }
 
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // Old and new lie side by side for a moment, unless pages are moved.
         count(size as isize);
-        let new = unsafe { System.realloc(at, layout, size) };
+        let new = unsafe { System.realloc(pointer, layout, size) };
         count(-(layout.size() as isize));
         new
     }
 
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        unsafe { System.dealloc(at, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,9 +1,9 @@
-//! Files in memory, for captures that a test reads back.
+//! Files in memory, for tests that read captures back.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// A file in memory.
+/// A file in memory that can be written and read through clones.
 #[derive(Clone, Default)]
 pub struct Shared(pub Arc<Mutex<Vec<u8>>>);
 

@@ -1,10 +1,11 @@
-//! The account of a sender's time covers its flow and nothing after, and every leg of a flow has one.
+//! Tests that the account of a sender's time covers the duration of its flow and nothing after, and that every leg of a
+//! flow has an account.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::LimitedSeconds;
 
-/// Two links that have nothing in common.
+/// Two links without common nodes.
 const LINKS: &str = r#"
 duration = "60 s"
 [[links]]
@@ -25,7 +26,7 @@ fn total(limits: &LimitedSeconds) -> f64 {
     cwnd + rwnd + application + pacing + recovery + timeout
 }
 
-/// Two flows, of which the second is a transfer that takes until the end of the run.
+/// Runs two flows, of which the second is a transfer that lasts until the end of the run.
 fn beside_a_long_one() -> RunResult {
     run(&format!("{LINKS}{SHORT}{LONG}transfer = \"1 TB\"\n"))
 }
@@ -40,7 +41,7 @@ fn an_account_ends_with_its_flow() {
     // What the run does afterwards changes nothing of it.
     assert_eq!(short.limited_s, alone.limited_s);
     assert_eq!(short.mean_cwnd_segments, alone.mean_cwnd_segments);
-    assert!(short.limited_s.application < 0.4 * took, "the handshake, and what is under way at the end: {short:?}");
+    assert!(short.limited_s.application < 0.4 * took, "the handshake, and data in transit at the end: {short:?}");
     let long = &beside.summary.flows[1];
     assert!((total(&long.limited_s) - 60.0).abs() < 1e-6);
 }
@@ -57,7 +58,7 @@ fn an_account_ends_when_its_flow_fails() {
     assert!((1.0..30.0).contains(&took), "{:?}", flow.limited_s);
 }
 
-/// A short way to a gateway, a satellite behind it.
+/// A short path to a gateway, followed by a satellite link.
 const PROXIED: &str = r#"
 duration = "60 s"
 [[links]]
@@ -98,7 +99,7 @@ fn every_leg_has_its_own_row() {
     let algorithms: Vec<_> = legs.iter().map(|leg| leg.congestion.as_str()).collect();
     assert_eq!(algorithms, ["reno", "hybla", "cubic"]);
     assert!(legs.iter().all(|leg| leg.flow == "f" && leg.delivered_bytes == 3_000_000));
-    // The losses are those of the satellite.
+    // The losses occur on the satellite link.
     let resent: Vec<_> = legs.iter().map(|leg| leg.retransmitted_segments > 0).collect();
     assert_eq!(resent, [false, true, false]);
     assert_eq!(flow.retransmitted_segments, 0);
@@ -129,7 +130,7 @@ fn a_trace_has_the_window_of_every_leg() {
     assert!(run(&format!("{LINKS}{SHORT}")).trace.leg.is_empty());
 }
 
-/// In-order delivery comes in bursts behind a repaired hole; arrival never exceeds what the link carries.
+/// Delivery in order is bursty after a hole is repaired, but the arrived bytes never exceed the capacity of the link.
 #[test]
 fn arrival_is_bounded_by_the_link() {
     let lossy = LINKS.replacen("loss = 1e-3", "loss = { packets = [200], direction = \"forward\" }", 1);
@@ -139,10 +140,10 @@ fn arrival_is_bounded_by_the_link() {
     assert!(both.clone().all(|(arrived, delivered)| arrived >= delivered));
     assert!(both.clone().any(|(arrived, delivered)| arrived > delivered), "nothing was lost");
     // 10 Mbit/s · 10 ms, and the rest of one packet.
-    let most = trace.arrived_bytes.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
-    assert!(most <= 12_500 + 1448, "{most}");
+    let max_step = trace.arrived_bytes.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+    assert!(max_step <= 12_500 + 1448, "{max_step}");
     let burst = trace.delivered_bytes.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
-    assert!(burst > most, "{burst}");
+    assert!(burst > max_step, "{burst}");
 }
 
 #[test]

@@ -1,16 +1,17 @@
-//! Fewer ACKs on the slow direction of an asymmetric path, against the arithmetic of RFC 3449.
+//! Filtering of ACKs on the slow direction of an asymmetric path, compared with the arithmetic of RFC 3449.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::DropCause;
 use proptest::prelude::*;
 
-/// Bytes of an ACK with timestamps, of a full packet, and of the payload in it.
+/// Size in bytes of an ACK with timestamps, of a full packet, and of its payload.
 const ACK: f64 = 52.0;
 const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1448.0;
 
-/// 10 Mbit/s there, little back, 100 ms both ways. The window is twice the bandwidth-delay product: nothing is lost.
+/// Runs a flow with 10 Mbit/s in the forward direction, the slow rate `back` in the other, and a round-trip time of 100
+/// ms. The window is twice the bandwidth-delay product, so that nothing is lost.
 fn asymmetric(back: &str, queue: &str) -> RunResult {
     run(&format!(
         r#"
@@ -34,8 +35,8 @@ fn goodput(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_bps
 }
 
-/// 50 kbit/s carry 120 ACKs a second. One for two packets each is 3.9 times slower than 10 Mbit/s of data need
-/// (RFC 3449 §2.1: the normalised bandwidth ratio is 200 / (1500/52) = 6.9, for an ACK a packet).
+/// 50 kbit/s carry 120 ACKs per second. With one ACK for two packets, that is 3.9 times less than 10 Mbit/s of data
+/// need (RFC 3449 §2.1: with one ACK per packet the normalised bandwidth ratio is 200 / (1500/52) = 6.9).
 #[test]
 fn the_filter_lets_a_slow_return_link_feed_a_fast_one() {
     let plain = asymmetric("50 kbit/s", "\"1000 packets\"");
@@ -80,10 +81,10 @@ fn decimation_keeps_one_ack_of_n() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// ACKs that are thinned out never cost a byte, whatever else is lost and whatever the recovery: duplicate and
-    /// selective ACKs are never touched.
+    /// The ACK filter never causes a transfer to fail or to lose data, whatever other losses occur and whatever
+    /// recovery is used, because duplicate and selective ACKs are never filtered.
     #[test]
-    fn transfers_finish_behind_every_filter(
+    fn transfers_finish_with_every_filter(
         profile in prop::sample::select(vec!["linux", "rfc", "inet", "ns3"]),
         sack in any::<bool>(),
         kbps in 5_u32..200,

@@ -1,4 +1,4 @@
-//! Links whose capacity is assigned: bandwidth on demand, and rates that follow the rain.
+//! Links with assigned capacity: bandwidth on demand, and rates that depend on the rain.
 
 use crate::text::run;
 use lightlag_core::Duration;
@@ -6,7 +6,7 @@ use lightlag_net::QueueLimit;
 use lightlag_scenario::{parse_json, parse_toml};
 use lightlag_sim::RunResult;
 
-/// A terminal behind a satellite, with these keys of its link, and one flow.
+/// Returns a scenario with one flow from a terminal over a satellite link with these additional keys.
 fn scenario(seed: u64, keys: &str, flow: &str) -> String {
     format!(
         "duration = \"300 s\"\nseed = {seed}\n[[links]]\nbetween = [\"terminal\", \"hub\"]\nrate = \"2 Mbit/s\"\n\
@@ -24,7 +24,7 @@ fn hash(text: &str) -> String {
 
 #[test]
 fn a_handshake_waits_for_its_requests() {
-    // The SYN is asked for at 0.0265 s or before and granted 560 ms later; so are the data that follow the SYN-ACK.
+    // The SYN is requested at 0.0265 s or before and granted 560 ms later; so is the data after the SYN-ACK.
     let flow = "transfer = \"1000 B\"\nstart = \"1 s\"\ntcp = { rto = { initial = \"6 s\", syn = \"6 s\" } }";
     let finish = run(&scenario(1, REQUESTS, flow)).summary.flows[0].finish_s.unwrap();
     let plain = run(&scenario(1, "", flow)).summary.flows[0].finish_s.unwrap();
@@ -33,18 +33,18 @@ fn a_handshake_waits_for_its_requests() {
 }
 
 #[test]
-fn a_long_flow_reaches_what_is_assigned() {
-    for (most, expected) in [("500 kbit/s", 500e3), ("2 Mbit/s", 2e6)] {
-        let keys = REQUESTS.replace("\"560 ms\"", &format!("\"560 ms\", most = \"{most}\""));
+fn a_long_flow_reaches_its_assignment() {
+    for (max_rate, expected) in [("500 kbit/s", 500e3), ("2 Mbit/s", 2e6)] {
+        let keys = REQUESTS.replace("\"560 ms\"", &format!("\"560 ms\", max_rate = \"{max_rate}\""));
         let flow = "tcp = { receive_buffer = \"2 MB\", rto = { initial = \"6 s\", syn = \"6 s\" } }";
         let result = run(&scenario(1, &keys, flow));
         let goodput = result.summary.flows[0].goodput_bps;
         // 1448 of 1500 bytes are payload, and it starts slowly.
-        assert!((0.85..0.966).contains(&(goodput / expected)), "{most}: {goodput}");
+        assert!((0.85..0.966).contains(&(goodput / expected)), "{max_rate}: {goodput}");
     }
 }
 
-/// Time-averaged share of a run that a link transmits.
+/// Returns the fraction of a run in which a link transmits.
 fn utilisation(result: &RunResult) -> f64 {
     result.summary.links[0].utilisation
 }
@@ -73,7 +73,7 @@ fn a_storm_is_an_outage() {
 }
 
 #[test]
-fn both_go_together_with_jitter_and_losses() {
+fn both_can_be_combined_with_jitter_and_losses() {
     let keys = format!("{REQUESTS}\n{RAIN}\njitter = \"5 ms\"\nloss = 0.01\nduplicate = 0.01");
     let result = run(&scenario(3, &keys, "tcp = { rto = { initial = \"6 s\", syn = \"6 s\" } }"));
     // The run itself checks that packets are conserved.
@@ -85,7 +85,7 @@ fn the_complete_forms_read_back() {
     for keys in [
         REQUESTS,
         RAIN,
-        "on_demand = { latency = \"500 ms\", constant = \"64 kbit/s\", free = \"1 Mbit/s\", most = \"1.5 Mbit/s\" }",
+        "on_demand = { latency = \"500 ms\", constant = \"64 kbit/s\", free = \"1 Mbit/s\", max_rate = \"1.5 Mbit/s\" }",
         "fade = { backward = { mean = 0, deviation = 0, clear_sky = \"10 dB\", symbol_rate = \"5 MBd\", margin = \"2 dB\", \
          hysteresis = \"0.5 dB\", loop_delay = \"600 ms\", step = \"1 s\" } }",
     ] {
@@ -95,7 +95,7 @@ fn the_complete_forms_read_back() {
 }
 
 #[test]
-fn what_is_left_out_has_a_default() {
+fn an_omitted_key_has_a_default() {
     let network = parse_toml(&scenario(1, &format!("{REQUESTS}\n{RAIN}"), ""), &[]).unwrap().expand().unwrap();
     let demand = network.links[0].on_demand.unwrap();
     assert_eq!((demand.frame, demand.most.as_bps()), (Duration::from_micros(26_500), 2_000_000));
@@ -106,22 +106,26 @@ fn what_is_left_out_has_a_default() {
 }
 
 #[test]
-fn wrong_assignments_are_refused() {
+fn wrong_assignments_are_rejected() {
     for (keys, path, fragment) in [
-        ("on_demand = { frame = \"26.5 ms\" }", "on_demand.latency", "is missing; say how long"),
-        ("on_demand = { latency = \"1 s\", frame = \"0 s\" }", "on_demand.frame", "the shortest frame"),
-        ("on_demand = { latency = \"1 s\", most = \"3 Mbit/s\" }", "on_demand.most", "above the rate of the link"),
+        ("on_demand = { frame = \"26.5 ms\" }", "on_demand.latency", "is missing; specify the time"),
+        ("on_demand = { latency = \"1 s\", frame = \"0 s\" }", "on_demand.frame", "the minimum duration of a frame"),
         (
-            "on_demand = { latency = \"1 s\", most = \"1 Mbit/s\", constant = \"2 Mbit/s\" }",
+            "on_demand = { latency = \"1 s\", max_rate = \"3 Mbit/s\" }",
+            "on_demand.max_rate",
+            "above the rate of the link",
+        ),
+        (
+            "on_demand = { latency = \"1 s\", max_rate = \"1 Mbit/s\", constant = \"2 Mbit/s\" }",
             "on_demand.constant",
-            "above the 1 Mbit/s",
+            "above max_rate, 1 Mbit/s",
         ),
         ("on_demand = { latency = \"1 s\", fre = \"1 Mbit/s\" }", "on_demand.fre", "did you mean \"free\"?"),
         ("on_demand = true", "on_demand", "is not a table"),
         (
             "on_demand = { latency = \"1 s\" }\ntrace = { file = \"x\", format = \"mahimahi\" }",
             "on_demand",
-            "leave one of the two out",
+            "cannot be combined with a trace of deliveries",
         ),
         ("fade = { mean = 1 }", "fade.deviation", "is missing"),
         (
@@ -153,7 +157,7 @@ fn wrong_assignments_are_refused() {
             "fade = { mean = 1, deviation = 1, clear_sky = \"9 dB\", symbol_rate = \"1 MBd\" }\n\
              changes = [{ at = \"1 s\", delay = \"1 ms\" }]",
             "fade",
-            "not by two of them",
+            "cannot be combined with changes or a trace",
         ),
     ] {
         let errors = parse_toml(&scenario(1, keys, ""), &[]).expect_err(keys);
@@ -165,13 +169,13 @@ fn wrong_assignments_are_refused() {
     let text = scenario(1, &steps, "").replace("\"300 s\"", "\"300 h\"");
     let errors = parse_toml(&text, &[]).unwrap().expand().unwrap_err();
     assert_eq!(errors[0].path, "links[0].fade.step");
-    assert!(errors[0].message.contains("take a longer step"), "{errors:?}");
+    assert!(errors[0].message.contains("use a longer step"), "{errors:?}");
 }
 
 #[test]
 fn round_trips_include_what_a_request_takes() {
     // 560 ms of propagation and as much for requests; 500 kbit/s · 1.12 s = 70 kB.
-    let keys = REQUESTS.replace("\"560 ms\"", "\"560 ms\", most = \"500 kbit/s\"");
+    let keys = REQUESTS.replace("\"560 ms\"", "\"560 ms\", max_rate = \"500 kbit/s\"");
     let text = scenario(1, &keys, "").replace("\"1000 packets\"", "\"1 bdp\"");
     let scenario = parse_toml(&text, &[]).unwrap();
     let network = scenario.expand().unwrap();

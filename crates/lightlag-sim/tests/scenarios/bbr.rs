@@ -1,10 +1,10 @@
-//! BBR over a link of 10 Mbit/s: what is delivered at two round-trip times, with and without random loss.
+//! Throughput of BBR over a link of 10 Mbit/s, at two round-trip times, with and without random loss.
 
 use crate::text;
 use lightlag_sim::RunResult;
 
 const RATE: f64 = 10e6;
-/// Payload of a full packet.
+/// Payload of a full packet as a fraction of its size.
 const SHARE: f64 = 1448.0 / 1500.0;
 
 fn one_flow(congestion: &str, rtt_ms: u32, loss: f64, seconds: u32, seed: u32) -> RunResult {
@@ -31,7 +31,7 @@ fn one_flow(congestion: &str, rtt_ms: u32, loss: f64, seconds: u32, seed: u32) -
     ))
 }
 
-/// The part of what the link can carry, less what is lost, that arrives between two times.
+/// Returns the payload that arrives between two times, as a fraction of what the link can carry after losses.
 fn utilisation(result: &RunResult, from_s: f64, to_s: f64, loss: f64) -> f64 {
     let delivered = |time: f64| {
         let rows = result.trace.time_s.partition_point(|row| *row <= time);
@@ -40,13 +40,13 @@ fn utilisation(result: &RunResult, from_s: f64, to_s: f64, loss: f64) -> f64 {
     (delivered(to_s) - delivered(from_s)) * 8.0 / (to_s - from_s) / (RATE * SHARE * (1.0 - loss))
 }
 
-/// What one flow makes of the link, Startup left out: the mean of three seeds.
+/// Returns the fraction of the link that one flow uses after Startup, as a mean over three seeds.
 fn share(congestion: &str, rtt_ms: u32, loss: f64) -> f64 {
     let of = |seed| utilisation(&one_flow(congestion, rtt_ms, loss, 130, seed), 10.0, 130.0, loss);
     (1..=3).map(of).sum::<f64>() / 3.0
 }
 
-/// Round-trip time, loss, and the least part of the link without and with PROBE_RTT.
+/// Round-trip time in ms, loss rate, and minimum utilisation without and with PROBE_RTT.
 type Case = (u32, f64, f64, f64);
 
 fn check(algorithm: &str, cases: &[Case]) {
@@ -59,9 +59,9 @@ fn check(algorithm: &str, cases: &[Case]) {
 }
 
 #[test]
-fn version_1_uses_what_random_losses_leave() {
-    // PROBE_RTT empties the path: of each 10 s it takes 200 ms and some round trips. With losses of 5 % on the long
-    // path the repair has to wait for it, too.
+fn version_1_fills_the_link_despite_random_losses() {
+    // PROBE_RTT empties the path: for 200 ms and some round trips in every 10 s. With losses of 5 % on the long path
+    // the repair also has to wait for it.
     check(
         "bbr",
         &[

@@ -1,9 +1,9 @@
-//! Short scenarios at the edges: what a user may ask for, and what must then be seen.
+//! Short scenarios for edge cases: settings that a user may choose, and the behaviour that must result.
 
 use crate::text::run;
 use lightlag_sim::{Control, RunResult, Simulation, results::FlowSummary};
 
-/// One flow over one link of 10 Mbit/s and 100 ms each way; a later key in `link` or `flow` is another line.
+/// Runs one flow over one link of 100 ms each way. `link` and `flow` are further lines of their tables.
 fn one_flow(link: &str, flow: &str) -> RunResult {
     run(&format!(
         r#"
@@ -27,7 +27,7 @@ fn first(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// Everything that an account holds.
+/// Returns the sum of the times in the account of a flow, in seconds.
 fn accounted(flow: &FlowSummary) -> f64 {
     let l = flow.limited_s;
     l.cwnd + l.rwnd + l.application + l.pacing + l.recovery + l.timeout
@@ -61,7 +61,7 @@ fn a_slow_return_link_slows_the_ack_clock() {
     let flow = r#"tcp = { profile = "rfc", delayed_ack = { segments = 2 }, receive_buffer = "200 kB" }"#;
     let result = one_flow(asymmetric, flow);
     let clocked = 60.0 * 10_000.0 / (52.0 * 8.0) * 2.0 * 1448.0;
-    // What the ACKs of 60 s let go, give or take the window that is under way.
+    // The data released by the ACKs of 60 s, plus or minus the window in transit.
     let delivered = first(&result).delivered_bytes as f64;
     assert!((delivered - clocked).abs() < 200_000.0, "{delivered} of {clocked}");
     assert!(result.summary.links[1].utilisation > 0.98, "the return link is the bottleneck");
@@ -89,7 +89,7 @@ fn a_queue_of_one_packet_still_delivers() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_established_gives_up() {
+fn a_connection_that_cannot_be_established_is_aborted() {
     let result = run(r#"
         name = "no way"
         duration = "1 h"
@@ -108,13 +108,17 @@ fn a_connection_that_cannot_be_established_gives_up() {
     let flow = first(&result);
     assert_eq!((flow.finish_s, flow.delivered_bytes), (None, 0));
     assert_eq!(flow.failure, Some("the SYN was not answered"));
-    assert!(flow.timeouts >= 3, "the SYN is repeated: {}", flow.timeouts);
-    assert!(result.summary.simulated_s < 600.0, "it ends when the SYN is given up: {}", result.summary.simulated_s);
+    assert!(flow.timeouts >= 3, "the SYN is retransmitted: {}", flow.timeouts);
+    assert!(
+        result.summary.simulated_s < 600.0,
+        "it ends when the connection is aborted: {}",
+        result.summary.simulated_s
+    );
 }
 
 #[test]
-fn a_transfer_that_has_arrived_has_finished_though_its_sender_never_hears_of_it() {
-    // Every ACK after the SYN-ACK is lost, until the sender gives up; another transfer keeps the run going.
+fn a_transfer_that_has_arrived_has_finished_although_its_sender_gets_no_ack() {
+    // Every ACK after the SYN-ACK is lost, until the sender aborts; another transfer prevents the end of the run.
     let dead = vec![r#""0.25 s""#; 1000].join(", ");
     let result = run(&format!(
         r#"
@@ -185,7 +189,7 @@ fn a_flow_that_would_start_after_the_end_does_nothing() {
 }
 
 #[test]
-fn a_flow_starts_when_it_is_told() {
+fn a_flow_starts_at_its_start_time() {
     let result = one_flow(r#"rate = "10 Mbit/s""#, "transfer = \"1000 B\"\nstart = \"1.2 s\"");
     let flow = first(&result);
     assert_eq!(flow.start_s, 1.2);
@@ -278,7 +282,7 @@ fn a_thousand_flows_of_a_star_all_finish() {
     for flow in &result.summary.flows {
         assert_eq!(flow.delivered_bytes, 50_000, "{flow:?}");
     }
-    // 1000 · 50 kB at the payload share of 1 Gbit/s take at least 0.41 s.
+    // 1000 · 50 kB at the payload rate of 1 Gbit/s take at least 0.41 s.
     let last = result.summary.flows.iter().filter_map(|flow| flow.finish_s).fold(0.0, f64::max);
     assert!(last > 0.41 && last < 20.0, "the last finished at {last} s");
 }
@@ -306,8 +310,8 @@ fn flows_in_opposite_directions_share_the_link_with_their_acks() {
         to = "a"
     "#);
     // Full duplex: each direction carries 1500 B for a segment and half an ACK of 52 B for one of the other flow.
-    // ACKs wait behind data and come in bursts, so one queue may run dry while the other is full (Zhang, Shenker
-    // and Clark, SIGCOMM 1991).
+    // ACKs wait after data and arrive in bursts, so one queue may run dry while the other is full (Zhang, Shenker and
+    // Clark, SIGCOMM 1991).
     let share = 10e6 * 1448.0 / (1500.0 + 26.0);
     for flow in &result.summary.flows {
         assert!(flow.goodput_bps <= share && flow.goodput_bps > 0.8 * share, "{} of {share}", flow.goodput_bps);
@@ -346,7 +350,7 @@ fn packets_cross_a_chain_by_the_shortest_path() {
 }
 
 #[test]
-fn a_transfer_longer_than_the_sequence_space_arrives_whole() {
+fn a_transfer_longer_than_the_sequence_space_arrives_completely() {
     // 2³² sequence numbers are 4.29 GB.
     let result = run(r#"
         name = "wrap"
@@ -398,7 +402,8 @@ fn a_run_that_is_stopped_keeps_what_happened() {
     assert!((result.trace.time_s.last().unwrap() - result.summary.simulated_s).abs() < 0.11);
 }
 
-/// When 30 MB have arrived over 50 Mbit/s and 600 ms, with this receive buffer and these losses.
+/// Returns the time when 30 MB have arrived over a link of 50 Mbit/s and 600 ms of round-trip time, with this receive
+/// buffer and these losses.
 fn geostationary(buffer: &str, loss: &str) -> f64 {
     let result = run(&format!(
         r#"
@@ -433,7 +438,7 @@ fn an_automatic_receive_buffer_does_not_hold_back_slow_start_over_a_satellite() 
     assert!(small > 30e6 / 64e3 * 0.55, "{small}");
 }
 
-/// A flow of 1 MB to an application that reads like this, over a path that could carry 10 Mbit/s.
+/// Returns the results of a flow of 1 MB over a path of 10 Mbit/s, to an application that reads as `reader` specifies.
 fn read_by(reader: &str, tcp: &str, link: &str) -> FlowSummary {
     let flow = format!("transfer = \"1 MB\"\nreader = {reader}\ntcp = {{ {tcp} }}");
     first(&one_flow(&format!("rate = \"10 Mbit/s\"\n{link}"), &flow)).clone()
@@ -454,7 +459,7 @@ fn a_slow_reader_sets_the_pace() {
 
 #[test]
 fn a_reader_that_takes_bursts_opens_the_window_in_steps() {
-    // 50 kB fill the buffer, and every second makes room for 50 kB more: 19 times.
+    // 50 kB fill the buffer, and every second frees 50 kB more: 19 times.
     let tcp = "receive_buffer = \"50 kB\"";
     let finish = read_by(r#"{ burst = "64 kB", every = "1 s" }"#, tcp, "").finish_s.unwrap();
     assert!((19.0..20.5).contains(&finish), "{finish}");
@@ -509,8 +514,8 @@ fn packets_with_these_numbers_are_lost_and_no_other() {
 
 #[test]
 fn a_retransmission_has_a_number_of_its_own() {
-    // Without congestion the order is known: 1 to 10, then the ten after the first ACKs. Losing every packet from 5 to 9
-    // and from 30 to 40 takes some retransmissions too: each loss is one drop, and what arrives is complete.
+    // Without congestion the order is known: 1 to 10, then the ten after the first ACKs. Losing every packet from 5 to
+    // 9 and from 30 to 40 also loses some retransmissions: each loss is one drop, and the received data is complete.
     let result = one_flow(
         "rate = \"10 Mbit/s\"\nloss = { packets = [5, 6, 7, 8, 9, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40] }",
         r#"transfer = "200 kB""#,
@@ -520,7 +525,7 @@ fn a_retransmission_has_a_number_of_its_own() {
 }
 
 #[test]
-fn each_ack_of_a_sender_has_a_row_if_asked_for() {
+fn each_ack_of_a_sender_has_a_row_if_requested() {
     let text = |record: &str| {
         format!(
             "name = \"acks\"\nduration = \"60 s\"\n{record}\n[[links]]\nbetween = [\"a\", \"b\"]\ndelay = \"50 ms\"\n\
@@ -533,7 +538,7 @@ fn each_ack_of_a_sender_has_a_row_if_asked_for() {
     assert_eq!(with.summary.flows[0].finish_s, without.summary.flows[0].finish_s, "watching changes nothing");
     assert!(without.acks.time_s.is_empty());
     let acks = &with.acks;
-    // The SYN-ACK opens the connection; the last ACK is still on its way when the run ends.
+    // The SYN-ACK opens the connection; the last ACK is still in transit when the run ends.
     assert_eq!((acks.snd_una[0], acks.inflight_bytes[0]), (0, 10 * 1448));
     assert!(acks.snd_una.is_sorted() && acks.snd_nxt.is_sorted() && acks.time_s.is_sorted());
     assert!(acks.snd_una.iter().zip(&acks.snd_nxt).all(|(una, nxt)| una <= nxt));

@@ -1,4 +1,4 @@
-//! Captures of runs, read back packet by packet.
+//! Tests of captures, which are read back packet by packet.
 
 use crate::memory::Shared;
 use lightlag_scenario::parse_toml;
@@ -9,7 +9,7 @@ use lightlag_wire::{Addresses, Checksum, IpFields, decode};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// One packet, without borrowing.
+/// A packet that was read from a capture, with its own copy of the payload.
 #[derive(Clone, Debug)]
 struct Seen {
     nanos: u64,
@@ -74,12 +74,12 @@ fn packets(file: &[u8]) -> Vec<Seen> {
         });
     }
     assert_eq!(reader.cut(), None);
-    assert!(packets.is_sorted_by_key(|packet| packet.nanos), "packets come in the order of time");
+    assert!(packets.is_sorted_by_key(|packet| packet.nanos), "packets are in order of time");
     packets
 }
 
 #[test]
-fn both_ends_of_a_flow_see_what_they_send_and_receive() {
+fn both_endpoints_of_a_flow_capture_what_they_send_and_receive() {
     let (result, files) = captured(&format!("{PATH}\n[record]\npcap = {{}}"));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["a.pcapng", "b.pcapng"]);
     assert_eq!(result.captures, ["a.pcapng", "b.pcapng"]);
@@ -93,7 +93,7 @@ fn both_ends_of_a_flow_see_what_they_send_and_receive() {
     assert!(dropped > 0);
     assert_eq!(data(&a, Direction::Outbound), flow.sent_segments);
     assert_eq!(data(&b, Direction::Inbound), flow.sent_segments - dropped);
-    // The SYN leaves with 64 hops and arrives behind one router, 5 and 20 ms and its transmissions later.
+    // The SYN is sent with a TTL of 64 and arrives after one router, 5 and 20 ms and its transmissions later.
     assert!(a[0].segment.flags == Flags::SYN && b[0].segment.flags == Flags::SYN);
     assert_eq!((a[0].ip.ttl, b[0].ip.ttl), (64, 63));
     // 60 bytes at 100 and at 5 Mbit/s: 4.8 µs and 96 µs.
@@ -103,7 +103,8 @@ fn both_ends_of_a_flow_see_what_they_send_and_receive() {
     assert!(a.iter().chain(&b).all(|packet| packet.comment.is_empty()));
 }
 
-/// The run ends with the last byte; who reads its packets wants to see the last ACK and both FINs acknowledged.
+/// The run ends with the last byte of the transfer, but a capture must also contain the last ACK and both acknowledged
+/// FINs.
 #[test]
 fn a_capture_ends_with_the_connection() {
     let (result, files) = captured(&format!("{PATH}\n[record]\npcap = {{}}"));
@@ -117,7 +118,7 @@ fn a_capture_ends_with_the_connection() {
     for place in [&a, &b] {
         assert!(fins(place, Direction::Outbound) >= 1 && fins(place, Direction::Inbound) >= 1);
     }
-    // The FIN of b is answered after the last byte, and the answer arrives.
+    // The FIN of b is acknowledged after the last byte, and the ACK arrives.
     let [sent, arrived] = [a.last().unwrap(), b.last().unwrap()];
     assert_eq!((sent.direction, arrived.direction), (Direction::Outbound, Direction::Inbound));
     assert_eq!(sent.segment, arrived.segment);
@@ -126,7 +127,7 @@ fn a_capture_ends_with_the_connection() {
     assert_eq!(arrived.segment.ack, fin.unwrap().segment.seq.plus(1));
 }
 
-/// A connection that nobody closes is complete when everything is acknowledged; the duration bounds what is waited for.
+/// A capture ends at the configured duration at the latest, even if the last bytes have not been acknowledged.
 #[test]
 fn a_capture_ends_with_the_duration_at_the_latest() {
     let text = format!("{PATH}\n[record]\npcap = {{}}");
@@ -149,7 +150,7 @@ fn addresses_have_the_names_of_their_nodes() {
 }
 
 #[test]
-fn what_is_sent_again_has_the_same_bytes() {
+fn a_retransmission_has_the_same_bytes() {
     let (_, files) = captured(&format!("{PATH}\n[record]\npcap = {{ at = [\"a\"] }}"));
     let mut stream: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     let mut again = 0;
@@ -159,11 +160,11 @@ fn what_is_sent_again_has_the_same_bytes() {
         assert_eq!(*first, packet.payload);
         assert!(packet.payload.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1)));
     }
-    assert!(again > stream.len(), "something was sent again");
+    assert!(again > stream.len(), "a segment was retransmitted");
 }
 
 #[test]
-fn a_router_sees_each_packet_once_and_a_link_its_direction() {
+fn a_router_captures_each_packet_once_and_a_link_its_direction() {
     let (result, files) = captured(&format!("{PATH}\n[record]\npcap = {{ at = [\"r\", \"r->b\", \"b->r\"] }}"));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["b-to-r.pcapng", "r-to-b.pcapng", "r.pcapng"]);
     let [back, forth, router] = ["b-to-r.pcapng", "r-to-b.pcapng", "r.pcapng"].map(|name| packets(&files[name]));
@@ -171,12 +172,12 @@ fn a_router_sees_each_packet_once_and_a_link_its_direction() {
     assert_eq!(data as u64, result.summary.flows[0].sent_segments);
     assert!(forth.iter().all(|packet| packet.direction == Direction::Outbound && packet.ip.ttl == 63));
     assert!(back.iter().all(|packet| packet.ip.ttl == 64 && packet.addresses.source.port() == 9));
-    assert_eq!(forth.len() + back.len(), router.len(), "what was under way at the last byte arrives, too");
+    assert_eq!(forth.len() + back.len(), router.len(), "packets in transit at the last byte also arrive");
     assert!(router.iter().all(|packet| packet.direction == Direction::Inbound && packet.ip.ttl == 64));
 }
 
 #[test]
-fn comments_tell_the_state_of_the_sender_and_why_a_packet_was_dropped() {
+fn comments_have_the_state_of_the_sender_and_the_cause_of_a_drop() {
     let pcap = "pcap = { at = [\"a\", \"r\", \"r->b\"], comments = true }";
     let (result, files) =
         captured(&format!("{PATH}loss = \"none\"\n[record]\n{pcap}").replace("loss = \"none\"\n", ""));
@@ -185,11 +186,11 @@ fn comments_tell_the_state_of_the_sender_and_why_a_packet_was_dropped() {
     assert!(sender.iter().any(|packet| packet.comment.contains("recovery")));
     let dropped = result.drops.cause.len();
     for name in ["r.pcapng", "r-to-b.pcapng"] {
-        let told = packets(&files[name])
+        let count = packets(&files[name])
             .iter()
             .filter(|packet| packet.comment == "dropped on r->b: the queue was full")
             .count();
-        assert_eq!(told, dropped, "{name}");
+        assert_eq!(count, dropped, "{name}");
     }
     assert!(dropped > 0);
     let (_, plain) = captured(&format!("{PATH}\n[record]\n{}", pcap.replace("true", "false")));
@@ -200,7 +201,7 @@ fn comments_tell_the_state_of_the_sender_and_why_a_packet_was_dropped() {
 }
 
 #[test]
-fn every_cause_of_a_drop_is_told() {
+fn every_cause_of_a_drop_is_reported() {
     let text = PATH
         .replace("queue = \"12 packets\"", "queue = { discipline = \"codel\", limit = \"60 packets\" }\nloss = 0.005");
     // Without HyStart slow start overshoots.
@@ -208,13 +209,13 @@ fn every_cause_of_a_drop_is_told() {
         + "\n[record]\npcap = { at = [\"r\"], comments = true }";
     let (result, files) = captured(&text);
     let router = packets(&files["r.pcapng"]);
-    let told = |why: &str| router.iter().filter(|packet| packet.comment.ends_with(why)).count() as u64;
+    let reported = |why: &str| router.iter().filter(|packet| packet.comment.ends_with(why)).count() as u64;
     let link = |of: fn(&lightlag_sim::results::LinkSummary) -> u64| result.summary.links.iter().map(of).sum::<u64>();
     let damaged_acks = result.drops.backward.iter().filter(|backward| **backward).count() as u64;
-    assert!(told("by the queue discipline") > 0);
-    assert_eq!(told("by the queue discipline"), link(|link| link.dropped_aqm));
+    assert!(reported("by the queue discipline") > 0);
+    assert_eq!(reported("by the queue discipline"), link(|link| link.dropped_aqm));
     // A damaged ACK was sent by b, which is not captured.
-    assert_eq!(told("corrupted"), link(|link| link.dropped_error) - damaged_acks);
+    assert_eq!(reported("corrupted"), link(|link| link.dropped_error) - damaged_acks);
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn the_same_seed_gives_the_same_bytes_and_captures_change_no_result() {
 }
 
 #[test]
-fn a_run_without_a_place_for_captures_writes_none() {
+fn a_run_without_a_destination_for_captures_writes_none() {
     let scenario = parse_toml(&format!("{PATH}\n[record]\npcap = {{}}"), &[]).unwrap();
     let simulation = Simulation::new(&scenario, None).unwrap();
     assert!(simulation.is_captured());
@@ -280,12 +281,12 @@ fn a_full_disk_ends_the_captures_and_not_the_run() {
     assert_eq!(result.capture_failure.as_deref(), Some("a.pcapng: no space left"));
     assert_eq!(result.summary.flows[0].delivered_bytes, 300_000);
     let simulation = Simulation::new(&scenario, None).unwrap();
-    assert!(simulation.capture_to(&mut |_| Err(io::Error::other("no such folder"))).is_err());
+    assert!(simulation.capture_to(&mut |_| Err(io::Error::other("no such directory"))).is_err());
 }
 
 #[test]
-fn names_that_are_not_there_are_refused() {
-    for (pcap, place, message) in [
+fn unknown_names_are_rejected() {
+    for (pcap, path, message) in [
         ("{ at = [\"x\"] }", "record.pcap.at[0]", "\"x\" is not a node of the network"),
         ("{ at = [\"a\", \"a->b\"] }", "record.pcap.at[1]", "\"a->b\" is not a link"),
         ("{ flows = [\"two\"] }", "record.pcap.flows[0]", "\"two\" is not a flow"),
@@ -296,47 +297,47 @@ fn names_that_are_not_there_are_refused() {
     ] {
         let errors = parse_toml(&format!("{PATH}\n[record]\npcap = {pcap}"), &[]).unwrap_err();
         assert_eq!(errors.len(), 1, "{errors:?}");
-        assert_eq!(errors[0].path, place);
+        assert_eq!(errors[0].path, path);
         assert!(errors[0].message.contains(message), "{}", errors[0].message);
     }
 }
 
 #[test]
-fn too_many_places_are_refused() {
+fn too_many_capture_points_are_rejected() {
     let text = "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 251\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
                 [record]\npcap = {}";
     let errors = parse_toml(text, &[]).unwrap_err();
-    assert!(errors[0].message.starts_with("502 places are more files than 500"), "{errors:?}");
+    assert!(errors[0].message.starts_with("502 capture points are more than 500"), "{errors:?}");
 }
 
 #[test]
-fn datagrams_are_captured_beside_segments() {
+fn datagrams_are_captured_with_segments() {
     let udp = "[[flows]]\nname = \"two\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\n\
                traffic = { kind = \"constant\", rate = \"4 Mbit/s\", size = \"700 B\" }\n";
     let (result, files) = captured(&format!("{PATH}{udp}\n[record]\npcap = {{ comments = true }}"));
     let datagrams = |name: &str| {
         let mut reader = Reader::open(&*files[name]).unwrap();
-        let mut found = Vec::new();
+        let mut packets = Vec::new();
         while let Some(packet) = reader.next_packet().unwrap() {
             let ip = packet.ip.unwrap();
             if ip[9] == 17 {
                 // Ports of the second flow; the length is of header and payload.
                 assert_eq!((ip.len(), &ip[20..26]), (728, &[0xc0, 0x01, 0, 9, 2, 0xc4][..]));
                 let comment = packet.comment.unwrap_or_default().into_owned();
-                found.push((ip[28], comment.contains("dropped on r->b: the queue was full")));
+                packets.push((ip[28], comment.contains("dropped on r->b: the queue was full")));
             }
         }
-        found
+        packets
     };
     let [sent, arrived] = ["a.pcapng", "b.pcapng"].map(datagrams);
     let flow = &result.summary.flows[1];
-    let found = flow.datagrams.as_deref().unwrap();
-    let lost = found.lost;
-    assert_eq!((sent.len() as u64, arrived.len() as u64), (flow.sent_segments, found.received));
+    let summary = flow.datagrams.as_deref().unwrap();
+    let lost = summary.lost;
+    assert_eq!((sent.len() as u64, arrived.len() as u64), (flow.sent_segments, summary.received));
     assert!(lost > 0, "the queue is short");
-    // Payloads begin with the number of their datagram.
+    // Payloads start with the index of their datagram.
     assert!(sent.iter().enumerate().all(|(number, (first, _))| number as u8 == *first));
-    // A comment at the sender tells only of its own link, which drops nothing.
+    // A comment at the sender covers only its own link, which drops nothing.
     assert!(sent.iter().all(|(_, dropped)| !dropped));
 }
 
@@ -354,7 +355,7 @@ fn packets_of_a_flow_carry_its_code_point() {
     }
 }
 
-/// Hypatia's shell of Kuiper; until 18 s the way from Manila to Dalian is over three satellites.
+/// Returns a scenario with Hypatia's Kuiper shell. Until 18 s the path from Manila to Dalian has three satellites.
 fn over_the_sky(more: &str, flow: &str) -> String {
     format!(
         r#"
@@ -386,7 +387,7 @@ fn over_the_sky(more: &str, flow: &str) -> String {
 }
 
 #[test]
-fn links_of_a_constellation_are_captured_one_behind_the_other() {
+fn links_of_a_constellation_are_captured_one_after_the_other() {
     let at = "at = [\"Manila->sky\", \"k-6-15->k-6-14\", \"k-6-14\", \"k-7-14->ground\", \"k-1-1->ground\"]";
     let (result, files) = captured(&over_the_sky(at, "transfer = \"300 kB\""));
     let names = ["Manila-to-sky", "k-1-1-to-ground", "k-6-14", "k-6-15-to-k-6-14", "k-7-14-to-ground"];
@@ -395,11 +396,11 @@ fn links_of_a_constellation_are_captured_one_behind_the_other() {
     assert!(idle.is_empty());
     let flow = &result.summary.flows[0];
     assert_eq!(flow.delivered_bytes, 300_000);
-    for place in [&up, &across, &down] {
-        assert_eq!(place.iter().filter(|packet| packet.segment.len > 0).count() as u64, flow.sent_segments);
-        assert!(place.iter().all(|packet| packet.direction == Direction::Outbound));
+    for capture in [&up, &across, &down] {
+        assert_eq!(capture.iter().filter(|packet| packet.segment.len > 0).count() as u64, flow.sent_segments);
+        assert!(capture.iter().all(|packet| packet.direction == Direction::Outbound));
     }
-    // The satellite sees both directions.
+    // The satellite captures both directions.
     assert!(satellite.iter().any(|packet| packet.addresses == up[0].addresses.reversed()));
     assert_eq!([up[0].ip.ttl, across[0].ip.ttl, down[0].ip.ttl], [64, 63, 61]);
     // The SYN goes up some 700 to 1,260 km.
@@ -408,14 +409,14 @@ fn links_of_a_constellation_are_captured_one_behind_the_other() {
 }
 
 #[test]
-fn a_capture_says_which_packets_left_a_transmitter_at_a_handover() {
-    let at = "at = [\"Manila->sky\", \"k-7-14->ground\"], comments = true";
+fn a_capture_shows_the_packets_sent_by_a_transmitter_at_a_handover() {
+    let points = "at = [\"Manila->sky\", \"k-7-14->ground\"], comments = true";
     let flow = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }";
-    let (result, files) = captured(&over_the_sky(at, flow));
+    let (result, files) = captured(&over_the_sky(points, flow));
     let mut reader = Reader::open(&files["k-7-14-to-ground.pcapng"][..]).unwrap();
     let (mut left, mut last) = (0, 0);
     while let Some(packet) = reader.next_packet().unwrap() {
-        left += u64::from(packet.comment.is_some_and(|text| text == "left k-7-14->ground to go another way"));
+        left += u64::from(packet.comment.is_some_and(|text| text == "rerouted away from k-7-14->ground"));
         assert!(packet.at.as_nanos() >= last);
         last = packet.at.as_nanos();
     }

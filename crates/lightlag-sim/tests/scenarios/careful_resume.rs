@@ -1,12 +1,12 @@
-//! Careful Resume (RFC 9959) over a geostationary satellite: what it saves on the path that was saved, and what it costs on
-//! one that has a tenth of that.
+//! Careful Resume (RFC 9959) over a geostationary satellite: its gain on the path with the saved parameters, and its
+//! cost on a path with a tenth of the saved capacity.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 
 const RTT: f64 = 0.55;
 
-/// A transfer with segments of 1000 B over the satellite.
+/// Runs a transfer with segments of 1000 B over the satellite.
 fn transfer(mbps: u32, size: &str, congestion: &str, resume: &str) -> RunResult {
     run(&format!(
         r#"
@@ -38,10 +38,10 @@ fn transfer(mbps: u32, size: &str, congestion: &str, resume: &str) -> RunResult 
     ))
 }
 
-/// What was saved on a path of 20 Mbit/s: 2.5 MB, or twice the bandwidth-delay product.
+/// Parameters that were saved on a path of 20 Mbit/s. The window of 2.75 MB is twice the bandwidth-delay product.
 const SAVED: &str = "careful_resume = { saved_cwnd = \"2.75 MB\", saved_rtt = \"550 ms\" }";
 
-/// How long a segment takes at `mbps`.
+/// Returns the transmission time of a segment at `mbps` in seconds.
 fn segment(mbps: f64) -> f64 {
     1_052.0 * 8.0 / (mbps * 1e6)
 }
@@ -61,15 +61,15 @@ fn a_transfer_takes_four_round_trips_instead_of_nine() {
 }
 
 #[test]
-fn the_jump_comes_after_the_first_round_and_leaves_spread_over_the_next() {
+fn the_jump_follows_the_first_round_and_is_spread_over_the_next() {
     let result = transfer(20, "2 MB", "newreno", SAVED);
     let trace = &result.trace;
-    let at = |time: f64| trace.time_s.iter().position(|other| *other >= time).unwrap();
-    assert!(trace.cwnd_segments[at(2.0 * RTT - 0.02)] <= 10.0);
-    assert_eq!(trace.cwnd_segments[at(2.0 * RTT + 0.02)], 1_375.0);
-    // A quarter, a half, three quarters of the round trip later so much of the window is used.
+    let row_at = |time: f64| trace.time_s.iter().position(|other| *other >= time).unwrap();
+    assert!(trace.cwnd_segments[row_at(2.0 * RTT - 0.02)] <= 10.0);
+    assert_eq!(trace.cwnd_segments[row_at(2.0 * RTT + 0.02)], 1_375.0);
+    // The fraction of the window in use, a quarter, a half, and three quarters of the round trip later.
     for share in [0.25, 0.5, 0.75] {
-        let used = trace.inflight_bytes[at((2.0 + share) * RTT)] as f64 / 1_375_000.0;
+        let used = trace.inflight_bytes[row_at((2.0 + share) * RTT)] as f64 / 1_375_000.0;
         assert!((used - share).abs() < 0.03, "{used} of the window after {share} of a round trip");
     }
     assert_eq!(result.summary.links[0].dropped_queue, 0);
@@ -85,7 +85,8 @@ fn on_a_path_with_a_tenth_of_the_capacity_the_retreat_bounds_the_loss() {
         let dropped = result.summary.links[0].dropped_queue;
         assert!((300..1_375).contains(&dropped), "{congestion}: {dropped} dropped");
         assert_eq!(flow.timeouts, 0, "{congestion}");
-        // The path carries 131 segments, and as many wait. Half of what was proved when the loss showed is less than that.
+        // The path carries 131 segments, and as many wait. Half of the data acknowledged before the loss is less than
+        // that.
         let lowest = (0..trace.time_s.len()).filter(|row| trace.time_s[*row] > 2.2).map(|row| trace.cwnd_segments[row]);
         let lowest = lowest.fold(f64::INFINITY, f64::min);
         assert!((20.0..131.0).contains(&lowest), "{congestion}: {lowest}");
@@ -95,7 +96,7 @@ fn on_a_path_with_a_tenth_of_the_capacity_the_retreat_bounds_the_loss() {
 }
 
 #[test]
-fn what_was_saved_of_another_path_is_not_used() {
+fn saved_parameters_of_another_path_are_not_used() {
     let other = SAVED.replace("550 ms", "1.2 s");
     let finish = |resume| transfer(20, "2 MB", "newreno", resume).summary.flows[0].finish_s.unwrap();
     assert_eq!(finish(&other), finish(""));

@@ -1,6 +1,6 @@
-//! Chains of nodes on a medium: routes that are found, and what they carry, against closed forms and ns-3.37.
+//! Chains of nodes on a medium: the routes that are found, and the throughput, compared with closed forms and ns-3.37.
 //!
-//! Figures of ns-3 are in `benchmarks/peers/ns3/air.json`; `docs/peers-air.md` compares all of them.
+//! The values of ns-3 are in `benchmarks/simulators/ns3/air.json`; `docs/simulators-air.md` compares all of them.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
@@ -9,7 +9,8 @@ use std::fmt::Write;
 const NS3_AODV: &str =
     "protocol = \"aodv\", link_break_on = \"any\", drop_returning = true, increment_on_expiry = false";
 
-/// Nodes `gap` metres apart on a medium with these keys, and a flow with those from the first to the last.
+/// Runs a flow from the first to the last node of a chain. The nodes are `gap` metres apart; `medium` and `flow` are
+/// further keys.
 fn chain(hops: u32, gap: f64, seed: u64, seconds: u32, medium: &str, flow: &str) -> RunResult {
     let mut text = format!("seed = {seed}\nduration = \"{seconds} s\"\n[[media]]\n{medium}\n");
     for node in 0..=hops {
@@ -31,12 +32,12 @@ fn megabits(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_bps / 1e6
 }
 
-fn sum(result: &RunResult, of: impl Fn(&lightlag_sim::results::InterfaceSummary) -> u64) -> u64 {
-    result.summary.interfaces.iter().map(of).sum()
+fn sum(result: &RunResult, counter: impl Fn(&lightlag_sim::results::InterfaceSummary) -> u64) -> u64 {
+    result.summary.interfaces.iter().map(counter).sum()
 }
 
-/// The rings that fail before one reaches as far as that, and the requests of all: 80 ms for each hop of a ring's time to
-/// live and two more (RFC 3561 §6.4).
+/// Returns the total waiting time of AODV's expanding-ring search until a ring reaches `hops`, and the number of
+/// requests sent. A ring that fails takes 80 ms for each hop of its TTL and for two more (RFC 3561 §6.4).
 fn rings(hops: u32) -> (f64, u64) {
     let (mut wait, mut requests) = (0.0, 0);
     for ttl in [1, 3, 5, 7, 35] {
@@ -67,7 +68,7 @@ fn the_first_packet_over_aodv_waits_for_the_rings() {
             assert_eq!((sent, replies), (requests, u64::from(hops)), "{hops} hops, seed {seed}");
         }
         let mean = total / SEEDS as f64;
-        // A request waits for U{0..10} ms at each hop; the packet itself takes 0.1 ms a hop.
+        // A request waits for U{0..10} ms at each hop; the packet itself takes 0.1 ms per hop.
         let expected = wait + (0.0052 + 0.0001) * f64::from(hops);
         println!("{hops} hops: {mean:.4} s, closed form {expected:.4} s");
         assert!((mean - expected).abs() < 0.005, "{hops} hops: {mean} s beside {expected} s");
@@ -82,7 +83,8 @@ fn below_its_capacity_a_chain_over_aodv_carries_what_it_does_over_static_routes(
     }
 }
 
-/// Broadcasts at 6 Mbit/s reach 95 m, data at 24 Mbit/s 46 m: the route of one hop over 80 m carries nothing.
+/// Broadcasts at 6 Mbit/s reach 95 m, but data at 24 Mbit/s reaches only 46 m. A route of one hop over 80 m therefore
+/// carries no data.
 #[test]
 fn in_the_grey_zone_nothing_arrives_unless_weak_neighbours_are_ignored() {
     let result = |routing: &str| {
@@ -93,10 +95,10 @@ fn in_the_grey_zone_nothing_arrives_unless_weak_neighbours_are_ignored() {
     assert!(cured > 0.97, "{cured}");
 }
 
-/// ns-3.37 in ten seeds of `ns3-air-chain --algorithm=TcpBbr --hops=1 --seconds=10 --aggregate=0 --arp=0
-/// --preamble-dbm=-101`: 12.91 Mbit/s with an ACK for each segment (12.87 to 12.96), and a median of 2.34 with one for
-/// every second (1.02 to 11.68: chance decides when the fall starts). The tolerances are 3 %, and a factor of 2, which is
-/// less than the spread of its seeds.
+/// The expected values are from ten seeds of ns-3.37 with `ns3-air-chain --algorithm=TcpBbr --hops=1 --seconds=10
+/// --aggregate=0 --arp=0 --preamble-dbm=-101`. With an ACK for each segment it reaches 12.91 Mbit/s (12.87 to 12.96).
+/// With an ACK for every second segment the median is 2.34 Mbit/s (1.02 to 11.68, because the time of the decline is
+/// random). The tolerances are 3 %, and a factor of 2, which is less than the spread of these seeds.
 #[test]
 fn with_delayed_acks_bbr_of_ns_3_starves_over_one_clean_hop_and_ours_does_not() {
     let medium = "detection = \"-101 dBm\"\nrouting = \"static\"";
@@ -119,7 +121,7 @@ fn with_delayed_acks_bbr_of_ns_3_starves_over_one_clean_hop_and_ours_does_not() 
     assert!(median(&goodputs("linux", true)) > 14.0);
 }
 
-/// Means of eight seeds, 10 s each, 20 Mbit/s offered, no block acknowledgements.
+/// The values are means of eight seeds over 10 s, with 20 Mbit/s offered and without block acknowledgements.
 #[test]
 fn saturated_chains_carry_what_they_do_in_ns_3() {
     const SEEDS: u64 = 8;
@@ -136,19 +138,20 @@ fn saturated_chains_carry_what_they_do_in_ns_3() {
     }
 }
 
-/// Li et al. 2001: a source that asks for all gets less than one that asks for what the chain can carry.
+/// Li et al. 2001: a source that offers more than the chain can carry gets less throughput than one that offers just as
+/// much as the chain can carry.
 #[test]
-fn a_long_chain_carries_most_when_it_is_not_asked_for_all() {
-    let of =
+fn a_long_chain_carries_most_below_its_saturation() {
+    let goodput =
         |offered| megabits(&chain(8, 40.0, 1, 21, "detection = \"-101 dBm\"\nrouting = \"static\"", &udp(offered, 1)));
-    let greedy = of(20.0);
-    let best = [1.5, 2.0, 2.5, 3.0].into_iter().map(of).fold(0.0, f64::max);
+    let greedy = goodput(20.0);
+    let best = [1.5, 2.0, 2.5, 3.0].into_iter().map(goodput).fold(0.0, f64::max);
     println!("greedy {greedy:.3}, best {best:.3} Mbit/s");
     assert!(best > 1.15 * greedy, "{best} beside {greedy}");
     assert!(greedy < 17.3 / 5.0);
 }
 
-/// A grid of nodes 40 m apart, and a datagram each second from one corner to the opposite one.
+/// Runs a grid of nodes 40 m apart, in which a node in one corner sends a datagram each second to the opposite corner.
 fn grid(side: u32, routing: &str, from: u32, seconds: u32) -> RunResult {
     let mut text = format!("duration = \"{seconds} s\"\n[[media]]\nrouting = {routing:?}\n");
     for (x, y) in (0..side).flat_map(|x| (0..side).map(move |y| (x, y))) {
@@ -164,7 +167,8 @@ fn grid(side: u32, routing: &str, from: u32, seconds: u32) -> RunResult {
     run(&text)
 }
 
-/// OLSR: two intervals of HELLO and two of TC, 14 s. DSDV: two dumps and a settling time, 35 s.
+/// OLSR has routes after two HELLO and two TC intervals, 14 s. DSDV has routes after two full dumps and a settling
+/// time, 35 s.
 #[test]
 fn proactive_protocols_have_routes_in_time() {
     for (routing, settled) in [("olsr", 14), ("dsdv", 35)] {
@@ -178,17 +182,18 @@ fn proactive_protocols_have_routes_in_time() {
     }
 }
 
-/// ns-3.37's sticks at 0.1 of NewReno with delayed ACKs; ours does not, with either policy.
+/// With delayed ACKs the BBR of ns-3.37 stays at a tenth of NewReno's throughput; ours does not, with or without
+/// delayed ACKs.
 #[test]
 fn bbr_fills_one_clean_hop_with_both_policies_of_acks() {
     for delayed in ["true", "false"] {
-        let of = |congestion: &str| {
+        let goodput = |congestion: &str| {
             let flow = format!(
                 "tcp = {{ profile = \"ns3\", mss = \"1448 B\", congestion = {congestion:?}, delayed_ack = {delayed} }}"
             );
             megabits(&chain(1, 40.0, 1, 20, "routing = \"static\"", &flow))
         };
-        let (bbr, newreno) = (of("bbr"), of("newreno"));
+        let (bbr, newreno) = (goodput("bbr"), goodput("newreno"));
         println!("delayed ACKs {delayed}: BBR {bbr:.2}, NewReno {newreno:.2} Mbit/s");
         assert!(bbr > 0.8 * newreno, "delayed ACKs {delayed}: {bbr} beside {newreno}");
     }

@@ -1,4 +1,5 @@
-//! Starts that are drawn, whether anything is drawn at all, and round trips as a quantity that can be set.
+//! Random starts of flows, the check whether a scenario uses random numbers at all, and the round-trip time as a
+//! setting.
 
 use crate::text::run;
 use lightlag_core::{Duration, Instant};
@@ -61,17 +62,17 @@ fn flows_of_a_generator_keep_their_turn() {
 }
 
 #[test]
-fn wrong_starts_are_refused() {
-    for (start, at, message) in [
+fn wrong_starts_are_rejected() {
+    for (start, path, message) in [
         ("{ uniform = [\"3 s\", \"1 s\"] }", "flows[0].start.uniform[1]", "is not above min"),
         ("{ uniform = [\"3 s\"] }", "flows[0].start.uniform", "give two"),
         ("{ gauss = 1 }", "flows[0].start.distribution", "is missing"),
-        ("{ exponential = \"0 s\" }", "flows[0].start.exponential", "is nothing"),
+        ("{ exponential = \"0 s\" }", "flows[0].start.exponential", "is not above 0"),
         ("\"soon\"", "flows[0].start", "soon"),
         ("-1", "flows[0].start", "-1"),
     ] {
         let errors = parse_toml(&format!("{LINK}{FLOW}start = {start}\n"), &[]).unwrap_err();
-        assert!(errors[0].path == at && errors[0].message.contains(message), "{start}: {errors:?}");
+        assert!(errors[0].path == path && errors[0].message.contains(message), "{start}: {errors:?}");
     }
 }
 
@@ -81,7 +82,7 @@ fn is_random(text: &str) -> bool {
 }
 
 #[test]
-fn whether_anything_is_drawn_is_known_before_a_run() {
+fn a_scenario_reports_before_a_run_if_it_is_random() {
     let plain = format!("{LINK}{FLOW}");
     assert!(!is_random(&plain));
     assert!(!is_random(&plain.replace("50 ms\"\n", "50 ms\"\nloss = { packets = [3] }\n")));
@@ -107,9 +108,9 @@ fn whether_anything_is_drawn_is_known_before_a_run() {
     assert!(!is_random(&format!("{LINK}{steady}")));
 }
 
-/// The claim behind it: where nothing is drawn, another seed gives the same numbers.
+/// If a scenario uses no random numbers, another seed gives the same results.
 #[test]
-fn without_chance_seeds_change_nothing() {
+fn without_randomness_seeds_change_nothing() {
     let text = format!("{LINK}queue = \"20 packets\"\n{FLOW}{FLOW}start = \"100 ms\"\n").replace("100 kB", "2 MB");
     let numbers = |seed: u64| {
         let result = run(&format!("seed = {seed}\n{text}"));
@@ -117,7 +118,7 @@ fn without_chance_seeds_change_nothing() {
         flows.map(|flow| (flow.finish_s, flow.sent_segments, flow.retransmitted_segments)).collect::<Vec<_>>()
     };
     assert!(!is_random(&text));
-    assert!(numbers(1)[0].2 > 0, "something is lost");
+    assert!(numbers(1)[0].2 > 0, "a packet is lost");
     assert_eq!(numbers(1), numbers(2));
 }
 
@@ -137,7 +138,7 @@ to = "server"
 "#;
 
 #[test]
-fn a_round_trip_sets_the_longest_delay() {
+fn a_round_trip_sets_the_maximum_delay() {
     let changes = read(CHAIN).changes_for_rtt(Duration::from_millis(250)).unwrap();
     assert_eq!(changes, [("links.1.delay".to_owned(), "124000000 ns".to_owned())]);
     let json = read(CHAIN).to_json().to_string();
@@ -152,7 +153,7 @@ fn a_round_trip_sets_the_longest_delay() {
 }
 
 #[test]
-fn a_round_trip_that_cannot_be_set_is_refused() {
+fn a_round_trip_that_cannot_be_set_is_rejected() {
     let far = "[[links]]\nbetween = [\"server\", \"far\"]\nrate = \"1 Gbit/s\"\ndelay = \"9 ms\"\n\
                [[flows]]\nfrom = \"client\"\nto = \"far\"\n";
     let uneven = CHAIN.replace(
@@ -164,14 +165,14 @@ fn a_round_trip_that_cannot_be_set_is_refused() {
         "processing = \"40 ms\" }\nchanges = [{ at = \"1 s\", delay = \"20 ms\" }]",
     );
     for (text, rtt, message) in [
-        (format!("{CHAIN}{far}"), 300, "flows have ways of different lengths"),
+        (format!("{CHAIN}{far}"), 300, "flows have paths of different lengths"),
         (uneven, 300, "the directions of links[1] have different delays"),
         (moving, 300, "the delay of links[1] changes during the run"),
-        (CHAIN.to_owned(), 1, "is less than the 2 ms of the links beside links[1]"),
+        (CHAIN.to_owned(), 1, "is less than the 2 ms of the links other than links[1]"),
         (
             include_str!("../../../../scenarios/heterogeneous.toml").to_owned(),
             300,
-            "flows have ways of different lengths",
+            "flows have paths of different lengths",
         ),
     ] {
         let errors = read(&text).changes_for_rtt(Duration::from_millis(rtt)).unwrap_err();

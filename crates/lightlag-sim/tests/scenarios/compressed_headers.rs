@@ -1,16 +1,18 @@
-//! Compressed headers of SCPS-TP in whole runs: sizes on links, ids, proxies, captures and what is read out of them.
+//! Compressed headers of SCPS-TP in complete runs: packet sizes on links, connection IDs, proxies, captures and their
+//! analysis.
 
 use crate::memory::Shared;
 use crate::text;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::{Control, RunResult, Simulation};
 use lightlag_wire::PacketError;
-use lightlag_wire::analysis::{Analysis, Limits, Report};
+use lightlag_wire::analysis::{Analysis, CaptureReport, Limits};
 use lightlag_wire::capture::Reader;
 use lightlag_wire::compressed::Decoder;
 use proptest::prelude::*;
 
-/// A transfer of 500 kB over 250 ms and a return path of so much.
+/// Returns a scenario with a transfer of 500 kB over a round-trip time of 250 ms. `back` is the rate of the return
+/// path.
 fn scenario(tcp: &str, back: &str, more: &str) -> String {
     format!(
         r#"
@@ -34,7 +36,7 @@ fn scenario(tcp: &str, back: &str, more: &str) -> String {
     )
 }
 
-fn captured(text: &str) -> (RunResult, Report) {
+fn captured(text: &str) -> (RunResult, CaptureReport) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let mut simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let file = Shared::default();
@@ -78,7 +80,7 @@ fn links_carry_the_bytes_of_the_reference() {
     let flow = &result.summary.flows[0];
     let links: Vec<_> = result.summary.links.iter().collect();
     let [there, back] = links[..] else { panic!("two directions") };
-    // SYN and SYN-ACK have 52 bytes; packets of data 524 bytes and 28 of headers; the last one has a FIN, which costs two.
+    // SYN and SYN-ACK have 52 bytes; data packets 524 bytes and 28 of headers; the last one has a FIN, which adds two.
     let segments = 500_000_u64.div_ceil(524);
     assert_eq!((flow.sent_segments, flow.retransmitted_segments), (segments, 0));
     // And an ACK of the SYN-ACK; the run ends with the last byte.
@@ -111,7 +113,7 @@ fn without_ids_connections_stay_plain() {
 }
 
 #[test]
-fn a_capture_of_compressed_headers_tells_what_the_run_did() {
+fn a_capture_of_compressed_headers_matches_the_run() {
     let tcp = "scps = { compression = true, record_size = \"5 kB\" }\nloss_assumption = \"corruption\"";
     for timestamps in [false, true] {
         let text = scenario(&format!("{tcp}\ntimestamps = {timestamps}"), "100 kbit/s", "loss = 0.03")
@@ -139,7 +141,7 @@ fn a_capture_of_compressed_headers_tells_what_the_run_did() {
 }
 
 #[test]
-fn a_capture_without_the_syns_counts_what_it_cannot_tell() {
+fn a_capture_without_the_syns_counts_undecodable_packets() {
     let text = scenario("scps = { compression = true }", "100 kbit/s", "") + "[record]\npcap = { at = [\"ground\"] }";
     let scenario = parse_toml(&text, &[]).unwrap();
     let mut simulation = Simulation::new(&scenario, None).unwrap();
@@ -163,8 +165,8 @@ fn a_capture_without_the_syns_counts_what_it_cannot_tell() {
 }
 
 #[test]
-fn a_proxy_compresses_on_the_side_that_asks_for_it() {
-    let text = |client: bool, server: bool, at: &str| {
+fn a_proxy_compresses_on_the_configured_side() {
+    let text = |client: bool, server: bool, node: &str| {
         format!(
             r#"
             duration = "120 s"
@@ -194,17 +196,17 @@ fn a_proxy_compresses_on_the_side_that_asks_for_it() {
             transfer = "200 kB"
             tcp = {{ scps = {{ compression = {server} }} }}
             [record]
-            pcap = {{ at = ["{at}"] }}
+            pcap = {{ at = ["{node}"] }}
             "#
         )
     };
     for (client, server) in [(true, true), (false, true), (true, false), (false, false)] {
-        // Hosts want what `server` says, the proxy what each of its sides says.
-        for (at, expected) in [("a", client && server), ("b", server)] {
-            let (result, report) = captured(&text(client, server, at));
+        // Hosts use the setting of `server`, the proxy uses the settings of both its sides.
+        for (node, expected) in [("a", client && server), ("b", server)] {
+            let (result, report) = captured(&text(client, server, node));
             assert!(result.summary.flows[0].finish_s.is_some(), "{client} {server}");
             let compressed = report.connections[0].forward.counts.compressed_headers > 10;
-            assert_eq!((report.connections.len(), compressed), (1, expected), "{client} {server} at {at}");
+            assert_eq!((report.connections.len(), compressed), (1, expected), "{client} {server} at {node}");
         }
     }
 }
@@ -212,7 +214,7 @@ fn a_proxy_compresses_on_the_side_that_asks_for_it() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever links do, all arrives, and a capture tells as many bytes as did.
+    /// All data arrives whatever the links do, and the analysis of a capture reports the same number of bytes.
     #[test]
     fn everything_arrives_over_random_links(
         seed in 0_u64..1_000_000, loss in 0.0..0.15, back_loss in 0.0..0.15, reorder in 0.0..0.1, duplicate in 0.0..0.1,

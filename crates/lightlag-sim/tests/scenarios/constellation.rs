@@ -1,10 +1,11 @@
-//! Flows over constellations: the ways of packets, their times, and what handovers do to them.
+//! Flows over constellations: the paths of packets, the times of path changes, and the effects of handovers.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::{DropCause, LinkSummary};
 
-/// Hypatia's shell of Kuiper with two of its stations: by slant limit, from the year 2000 on.
+/// Returns a scenario with Hypatia's Kuiper shell and two of its ground stations. Visibility is limited by slant range,
+/// and the time starts in the year 2000.
 fn kuiper(more: &str, flow: &str) -> String {
     format!(
         r#"
@@ -35,7 +36,7 @@ fn kuiper(more: &str, flow: &str) -> String {
     )
 }
 
-/// The ways of a flow: when each began, and the nodes between its ends.
+/// Returns the paths of a flow, each with its start time and the nodes between the flow's endpoints.
 fn ways(result: &RunResult) -> Vec<(f64, Vec<u32>)> {
     let paths = &result.paths;
     let mut ways: Vec<(f64, Vec<u32>)> = Vec::new();
@@ -50,9 +51,9 @@ fn ways(result: &RunResult) -> Vec<(f64, Vec<u32>)> {
 }
 
 #[test]
-fn the_way_changes_when_it_does_in_hypatia() {
+fn the_path_changes_when_it_does_in_hypatia() {
     let result = run(&kuiper("", "traffic = { kind = \"constant\", rate = \"100 kbit/s\" }\ntransport = \"udp\""));
-    let found = ways(&result);
+    let paths = ways(&result);
     let expected: [(f64, &[u32]); 6] = [
         (0.0, &[184, 183, 217]),
         (18.0, &[218, 217]),
@@ -61,12 +62,13 @@ fn the_way_changes_when_it_does_in_hypatia() {
         (125.9, &[647, 648, 649, 650, 616]),
         (128.7, &[647, 648, 649, 615]),
     ];
-    assert_eq!(found.len(), expected.len(), "{found:?}");
-    for ((at, way), (time, satellites)) in found.iter().zip(expected) {
+    assert_eq!(paths.len(), expected.len(), "{paths:?}");
+    for ((change_time, way), (time, satellites)) in paths.iter().zip(expected) {
         assert_eq!(way, satellites);
-        assert!(*at <= time && time - at < 0.1001, "{at} s, Hypatia's step is at {time} s");
+        assert!(*change_time <= time && time - change_time < 0.1001, "{change_time} s, Hypatia's step is at {time} s");
     }
-    // Hypatia's round trips go from 25.235 to 48.159 ms; a datagram takes half, and 1.2 ms on each of three to six links.
+    // Hypatia's round trips range from 25.235 to 48.159 ms; a datagram takes half, and 1.2 ms on each of three to six
+    // links.
     let datagrams = result.summary.flows[0].datagrams.as_ref().unwrap();
     assert_eq!(datagrams.lost, 0);
     let mean = datagrams.mean_delay_s.unwrap();
@@ -74,7 +76,7 @@ fn the_way_changes_when_it_does_in_hypatia() {
 }
 
 #[test]
-fn the_round_trip_of_tcp_is_that_of_the_light() {
+fn the_round_trip_of_tcp_matches_light() {
     let flow = "transfer = \"2 MB\"\ntcp = { receive_buffer = \"64 KiB\" }";
     let result = run(&kuiper("", flow));
     let flow = &result.summary.flows[0];
@@ -84,7 +86,7 @@ fn the_round_trip_of_tcp_is_that_of_the_light() {
     assert!((0.0294..0.0302).contains(&least), "{least}");
 }
 
-/// A flow that fills the queues while the way changes.
+/// Runs a flow that fills the queues while the path changes, with these handover settings.
 fn handed_over(handover: &str) -> RunResult {
     let text = kuiper(
         &format!("handover = {{ {handover} }}"),
@@ -99,19 +101,19 @@ fn dropped(result: &RunResult, cause: DropCause) -> usize {
 }
 
 #[test]
-fn packets_that_wait_at_a_handover_go_on_as_they_are_told() {
+fn packets_that_wait_at_a_handover_continue_as_configured() {
     let requeued = handed_over("waiting = \"requeue\"");
     let kept = handed_over("waiting = \"keep\"");
     let lost = handed_over("waiting = \"drop\"");
-    for (result, least, most) in [(&requeued, 0, 0), (&kept, 0, 0), (&lost, 300, 600)] {
+    for (result, min, max) in [(&requeued, 0, 0), (&kept, 0, 0), (&lost, 300, 600)] {
         let dropped = dropped(result, DropCause::NoRoute);
-        assert!((least..=most).contains(&dropped), "{dropped}");
+        assert!((min..=max).contains(&dropped), "{dropped}");
     }
     let delivered = |result: &RunResult| result.summary.flows[0].delivered_bytes;
     assert!(delivered(&kept) >= delivered(&requeued) && delivered(&requeued) > delivered(&lost));
     let counted = |result: &RunResult, of: fn(&LinkSummary) -> u64| result.summary.links.iter().map(of).sum::<u64>();
     let withdrawn = [&requeued, &kept, &lost].map(|result| counted(result, |link| link.withdrawn));
-    // A dish turns and keeps its queue; a satellite that hands over gives back what waits.
+    // A dish that turns preserves its queue; a satellite that hands over returns the waiting packets.
     assert!((100..=300).contains(&withdrawn[0]) && withdrawn[1..] == [0, 0], "{withdrawn:?}");
     let without_way = counted(&lost, |link| link.dropped_route) + lost.summary.expired_packets;
     assert_eq!(without_way, dropped(&lost, DropCause::NoRoute) as u64);
@@ -120,12 +122,12 @@ fn packets_that_wait_at_a_handover_go_on_as_they_are_told() {
 
 #[test]
 fn packets_that_were_sent_arrived_or_have_a_cause_at_a_link() {
-    // Until nothing is under way any more.
+    // Run until no packet is in transit.
     let flow = "transport = \"udp\"\ntransfer = \"100 MB\"\ntraffic = { kind = \"constant\", rate = \"9.9 Mbit/s\" }";
     let slow = "downlink = { loss = 1e-3, rate = \"8 Mbit/s\"";
     let (mut withdrawn, mut astray) = (0, 0);
     for handover in ["waiting = \"requeue\"", "waiting = \"keep\", lose_in_flight = true", "waiting = \"drop\""] {
-        // 4° more than the least slant range: there are outages, too.
+        // 4° more than the minimum slant range: there are also outages.
         for visibility in ["visibility = \"slant\"\nelevation = \"30 deg\"", "elevation = \"36 deg\""] {
             let text = kuiper(&format!("handover = {{ {handover} }}"), flow)
                 .replace("downlink = { rate = \"10 Mbit/s\"", slow)
@@ -154,17 +156,17 @@ fn packets_that_were_sent_arrived_or_have_a_cause_at_a_link() {
 }
 
 #[test]
-fn links_of_the_sky_that_carry_nothing_are_not_listed() {
+fn idle_satellite_links_are_not_listed() {
     let result = run(&kuiper("", "transfer = \"300 kB\""));
     assert!(result.link_names().len() > 1156 * 5);
     let links = &result.summary.links;
     assert!((6..100).contains(&links.len()) && links.iter().all(|link| link.carried_bytes > 0), "{}", links.len());
-    // Numbers in tables are those of all links.
+    // Indices in tables count all links.
     assert!(result.link_names().contains(&links[0].name.as_str()));
 }
 
 #[test]
-fn what_is_in_flight_may_be_lost_and_a_pause_holds_packets() {
+fn packets_in_flight_may_be_lost_and_a_pause_holds_packets() {
     let whole = handed_over("");
     let hit = handed_over("lose_in_flight = true");
     assert_eq!(dropped(&whole, DropCause::Outage), 0);
@@ -173,23 +175,24 @@ fn what_is_in_flight_may_be_lost_and_a_pause_holds_packets() {
     let mean = |result: &RunResult| result.summary.flows[0].datagrams.as_ref().unwrap().mean_delay_s.unwrap();
     let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }";
     let (steady, paused) = (run(&kuiper("", quick)), run(&kuiper("handover = { pause = \"2 s\" }", quick)));
-    // The dish turns four times, with the far end in three of them: the packets of 2 s wait for one on average, in 130 s.
+    // The dish turns four times, with the far end in three of them: the packets of 2 s wait for one on average, in 130
+    // s.
     let longer = mean(&paused) - mean(&steady);
     assert!((0.058..0.068).contains(&longer), "{longer}");
 }
 
 #[test]
-fn a_station_that_sees_no_satellite_waits() {
+fn a_station_without_a_visible_satellite_waits() {
     // From the north pole no satellite at 53° is above 30°.
     let text = kuiper("", "transfer = \"100 kB\"").replace("14.6042 deg", "89 deg");
     let result = run(&text);
     let flow = &result.summary.flows[0];
     assert_eq!((flow.delivered_bytes, flow.finish_s), (0, None));
-    assert_eq!(ways(&result), [(0.0, vec![])], "one outage, from the start on");
+    assert_eq!(ways(&result), [(0.0, vec![])], "one outage, starting with the run");
 }
 
 #[test]
-fn hosts_behind_stations_exchange_flows() {
+fn hosts_attached_to_stations_exchange_flows() {
     let text = kuiper("", "transfer = \"300 kB\"")
         .replace("from = \"Manila\"", "from = \"host\"")
         .replace("to = \"Dalian\"", "to = \"server\"")
@@ -262,13 +265,13 @@ fn a_satellite_may_have_a_transmitter_for_each_station() {
 }
 
 #[test]
-fn a_station_on_its_way_is_handed_from_satellite_to_satellite() {
+fn a_moving_station_is_handed_from_satellite_to_satellite() {
     let fixed = kuiper("", "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }");
     let course = "waypoints = [{ at = \"0 s\", latitude = \"14.6042 deg\", longitude = \"120.9822 deg\" }, \
                   { at = \"130 s\", latitude = \"38 deg\", longitude = \"121 deg\" }]";
-    let place = "latitude = \"14.6042 deg\"\n        longitude = \"120.9822 deg\"";
-    assert!(fixed.contains(place));
-    let moving = run(&fixed.replace(place, course));
+    let coordinates = "latitude = \"14.6042 deg\"\n        longitude = \"120.9822 deg\"";
+    assert!(fixed.contains(coordinates));
+    let moving = run(&fixed.replace(coordinates, course));
     let datagrams = moving.summary.flows[0].datagrams.as_ref().unwrap();
     assert_eq!(datagrams.lost, 0);
     // At the end the stations are next to each other: up and down by one satellite.
@@ -281,13 +284,13 @@ fn a_busy_link_is_left_for_another() {
     let flow = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"9 Mbit/s\" }";
     let steady = run(&kuiper("", flow));
     let swaying = run(&kuiper("load_penalty = \"20 ms\"", flow));
-    assert!(ways(&swaying).len() > 5 * ways(&steady).len(), "the load follows the flow from way to way");
+    assert!(ways(&swaying).len() > 5 * ways(&steady).len(), "the load follows the flow from path to path");
     let delivered = swaying.summary.flows[0].delivered_bytes;
     assert!(delivered > 130_000_000, "{delivered}");
 }
 
 #[test]
-fn the_delay_of_a_scheduler_comes_on_top_of_the_light() {
+fn the_delay_of_a_scheduler_is_added_to_the_light_time() {
     let quick = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\" }";
     let mean = |more: &str| {
         let text = kuiper("", quick).replace("uplink = {", &format!("uplink = {{ {more}"));
@@ -310,7 +313,7 @@ fn a_proxy_at_a_station_splits_connections() {
     let result = run(&text);
     assert_eq!(result.summary.flows[0].delivered_bytes, 300_000);
     assert_eq!(result.summary.legs.len(), 2);
-    // The second leg has the light alone, without the 20 ms of the link.
+    // The second leg has only the propagation of light, without the 20 ms of the link.
     let least = result.summary.legs[1].min_rtt_s.unwrap();
     assert!((0.0294..0.0302).contains(&least), "{least}");
 }

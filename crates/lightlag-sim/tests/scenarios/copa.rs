@@ -1,6 +1,6 @@
-//! Copa alone on a link with a deep queue: how many packets wait.
+//! The queue of a single Copa flow on a link with a large buffer.
 
-/// The mean and the largest number of packets that wait, once slow start is over.
+/// Returns the mean and the maximum number of packets in the queue after slow start.
 fn queue(mode: &str, mbps: u32) -> (f64, u64) {
     let result = crate::text::run(&format!(
         r#"

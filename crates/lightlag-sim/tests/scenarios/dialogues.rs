@@ -1,10 +1,11 @@
-//! Requests, pages and transfers that arrive: response times in closed form, arrivals by their law.
+//! Requests, pages and transfers that arrive over time: response times compared with closed forms, arrivals with their
+//! distribution.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::PageSummary;
 
-/// A link of 50 ms and a flow with this traffic.
+/// Returns a scenario with a link of 50 ms and a flow with this traffic.
 fn link(rate: &str, traffic: &str) -> String {
     format!(
         "duration = \"600 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
@@ -21,7 +22,7 @@ fn pages(result: &RunResult) -> PageSummary {
     result.summary.flows[0].pages.as_deref().copied().unwrap()
 }
 
-/// How long so many bytes take at 8 Mbit/s, in seconds.
+/// Returns the transmission time of `bytes` at 8 Mbit/s, in seconds.
 fn at_8_mbit(bytes: u32) -> f64 {
     f64::from(bytes) / 1e6
 }
@@ -64,7 +65,7 @@ fn a_long_response_is_a_transfer_in_slow_start() {
     let keys = "tcp = { delayed_ack = false, pacing = false, tso = false, congestion = \"newreno\" }\n";
     let result = run(&(link("1 Gbit/s", traffic) + keys));
     let took = responses(&result).mean_s.unwrap();
-    // Two round trips until the first segment is there, three more for the rest.
+    // Two round trips until the first segment arrives, three more for the rest.
     assert!((0.5..0.503).contains(&took), "{took}");
 }
 
@@ -136,7 +137,7 @@ fn pages_are_the_same_whatever_the_network_does() {
 }
 
 #[test]
-fn a_client_that_nobody_answers_gives_up() {
+fn a_client_without_a_reply_aborts() {
     let text = link("1 Mbit/s", "kind = \"web\", html = \"5 kB\", object = \"5 kB\", objects = 3, count = 1");
     let text = text.replace("delay", "loss = { backward = 1 }\ndelay") + "tcp = { syn_retries = 2 }\n";
     let result = run(&text);
@@ -164,7 +165,7 @@ fn transfers_arrive_as_poisson_and_load_the_link() {
     // 0.5 · 8 Mbit/s / 160 kbit = 25 a second for 600 s: 15,000 ± 2.576·√15,000.
     assert!(flows.len().abs_diff(15_000) < 316, "{} transfers", flows.len());
     let bytes: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
-    // A sum of so many exponential sizes: relative deviation √(2/15,000).
+    // A sum of 15,000 exponential sizes: relative deviation √(2/15,000).
     let load = bytes as f64 * 8.0 / 8e6 / 600.0;
     assert!((load - 0.5).abs() < 2.576 * 0.5 * (2.0_f64 / 15_000.0).sqrt(), "{load}");
     assert_eq!(flows[0].name, "f.1");
@@ -173,7 +174,7 @@ fn transfers_arrive_as_poisson_and_load_the_link() {
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let squares = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / gaps.len() as f64;
-    // Of an exponential law the deviation is the mean: ratio 1 ± 2.576·√(2/n).
+    // The deviation of an exponential distribution is its mean: ratio 1 ± 2.576·√(2/n).
     assert!((squares.sqrt() / mean - 1.0).abs() < 2.576 * (2.0_f64 / 15_000.0).sqrt(), "{}", squares.sqrt() / mean);
     assert!(flows.iter().filter(|flow| flow.finish_s.is_none()).count() < 20, "half of the link is free");
 }
@@ -202,7 +203,8 @@ fn another_seed_draws_other_arrivals() {
 
 #[test]
 fn fast_open_saves_a_round_trip_of_each_first_request() {
-    // RFC 7413: with a known cookie the request leaves with the SYN; the link of 50 ms makes a round trip of 100 ms.
+    // RFC 7413: with a known cookie the request is sent with the SYN; the link of 50 ms has a round-trip time of 100
+    // ms.
     let traffic = "kind = \"requests\", response = \"10 kB\", think = \"2 s\", count = 3";
     let first = |tcp: &str| run(&(link("1 Gbit/s", traffic) + tcp)).responses.duration_s;
     let (plain, known) = (first(""), first("tcp = { fast_open = \"cookie known\" }\n"));

@@ -7,7 +7,7 @@ use lightlag_scenario::{parse_json, parse_toml};
 use lightlag_sim::RunResult;
 use lightlag_sim::results::LinkSummary;
 
-/// A geostationary link of 10 Mbit/s with these keys, and one flow.
+/// Returns a scenario with a geostationary link of 10 Mbit/s with these additional keys, and one flow.
 fn scenario(keys: &str, flow: &str) -> String {
     format!(
         "duration = \"100 s\"\nrecord = {{ queueing = true, drops = true }}\n[[links]]\nbetween = [\"gateway\", \"terminal\"]\n\
@@ -16,7 +16,7 @@ fn scenario(keys: &str, flow: &str) -> String {
     )
 }
 
-/// Datagrams of 972 B and 28 B of headers.
+/// Returns the keys of a flow of datagrams with 972 B of payload, which are packets of 1000 B.
 fn datagrams(rate: &str) -> String {
     format!("transport = \"udp\"\ntraffic = {{ kind = \"constant\", rate = \"{rate}\", size = \"972 B\" }}\n")
 }
@@ -73,10 +73,11 @@ fn the_tail_of_a_transfer_is_repaired_without_a_retransmission() {
     let coded = run(&scenario(&keys("{ data = 10, repair = 2, flush = \"5 ms\" }"), flow));
     let flow = &coded.summary.flows[0];
     assert_eq!((flow.retransmitted_segments, link(&coded).repaired), (0, 1));
-    // SYN and SYN-ACK: 0.56 s, data 0.28 s; the repair packet follows when the block is 5 ms old, as the last segment leaves: 6 ms.
+    // SYN and SYN-ACK: 0.56 s, data 0.28 s; the repair packet follows when the block is 5 ms old, while the last
+    // segment is sent: 6 ms.
     let finish = flow.finish_s.unwrap();
     assert!((0.84..0.86).contains(&finish), "{finish}");
-    assert_eq!(coded.drops.time_s.len(), 0, "what is repaired is no drop");
+    assert_eq!(coded.drops.time_s.len(), 0, "a recovered packet does not count as dropped");
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn without_repair_packets_there_is_no_code() {
 }
 
 #[test]
-fn wrong_codes_are_refused() {
+fn wrong_codes_are_rejected() {
     for (keys, path, fragment) in [
         ("fec = { data = 10 }", "fec.repair", "is missing; give the number of repair packets of a block, such as 2"),
         ("fec = { repair = 2 }", "fec.data", "is missing; give the number of data packets in a block, such as 10"),
@@ -144,7 +145,7 @@ fn wrong_codes_are_refused() {
 }
 
 #[test]
-fn what_has_no_transmitter_of_its_own_or_no_lasting_far_end_has_no_code() {
+fn a_link_without_a_transmitter_or_a_lasting_far_end_has_no_code() {
     let satellite = |hop: &str, payload: &str| {
         format!(
             "duration = \"1 s\"\n[topology]\nkind = \"satellite\"\npairs = 1\npayload = \"{payload}\"\n\
@@ -156,7 +157,7 @@ fn what_has_no_transmitter_of_its_own_or_no_lasting_far_end_has_no_code() {
     let code = "fec = { data = 10, repair = 2 }";
     let message = refusal(&satellite(code, "transparent"));
     assert!(
-        message.contains("topology.uplink.fec: ") && message.contains("leaves the ground, { forward = … }"),
+        message.contains("topology.uplink.fec: ") && message.contains("from the ground, { forward = … }"),
         "{message}"
     );
     parse_toml(&satellite(code, "regenerative"), &[]).unwrap();

@@ -1,10 +1,12 @@
-//! Routes that follow the links: flows move to another way and back, and packets that go in circles end.
+//! Routes that follow the state of links: flows move to another path and back, and packets in routing loops are
+//! dropped.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::DropCause;
 
-/// Two ways from `a` to `d`: over `b` in 20 ms, over `c1` and `c2` in 60 ms. The first is down from 10 s to 20 s.
+/// Runs flows on a network with two paths from `a` to `d`: over `b` in 20 ms, and over `c1` and `c2` in 60 ms. The
+/// first path is down from 10 s to 20 s.
 fn two_ways(routing: &str, duration: u32, flow: &str) -> RunResult {
     let link = |ends: &str, ms: u32, more: &str| {
         format!(
@@ -28,7 +30,7 @@ fn two_ways(routing: &str, duration: u32, flow: &str) -> RunResult {
 }
 
 const TCP: &str = "[[flows]]\nfrom = \"client\"\nto = \"server\"\n";
-/// 972 B of payload each 10 ms: 0.8 Mbit/s with headers.
+/// A flow with 972 B of payload every 10 ms, or 0.8 Mbit/s with headers.
 const UDP: &str = "[[flows]]\nfrom = \"client\"\nto = \"server\"\ntransport = \"udp\"\n\
                    traffic = { kind = \"constant\", rate = \"777.6 kbit/s\", size = \"972 B\" }\n";
 const FOLLOW: &str = "\"follow links\"";
@@ -42,7 +44,7 @@ fn drops(result: &RunResult, cause: DropCause) -> usize {
 }
 
 #[test]
-fn a_flow_moves_to_the_other_way_and_back() {
+fn a_flow_moves_to_the_other_path_and_back() {
     // Bytes on both ways up to 10 s, 20 s and 30 s.
     let ways = [10, 20, 30].map(|end| {
         let result = two_ways(FOLLOW, end, TCP);
@@ -52,14 +54,14 @@ fn a_flow_moves_to_the_other_way_and_back() {
     assert!(first > 8_000_000 && none == 0, "{ways:?}");
     // 8 Mbit/s for 10 s are 10 MB.
     assert!(moved > 7_000_000, "{ways:?}");
-    assert_eq!(held, first, "nothing is sent on a link that is down, whatever was on the way");
+    assert_eq!(held, first, "nothing is sent on a link that is down, whatever was in transit");
     assert!(back - held > 7_000_000, "{ways:?}");
-    // What was on its way over 60 ms when the first link came up: a bandwidth-delay product and a queue.
+    // Data in transit over 60 ms when the first link came up: a bandwidth-delay product and a queue.
     assert!(stayed - moved < 300_000, "{ways:?}");
 }
 
 #[test]
-fn datagrams_move_without_a_loss_beside_those_on_the_link() {
+fn datagrams_move_without_a_loss_except_on_the_link() {
     let result = two_ways(FOLLOW, 30, UDP);
     let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     // At 10 s one may be in the transmitter of the link; those that have left it arrive.
@@ -89,15 +91,15 @@ fn packets_in_a_loop_end_with_their_ttl() {
     let datagrams = result.summary.flows[0].datagrams.as_deref().unwrap();
     assert_eq!(datagrams.lost as usize, expired + drops(&result, DropCause::Error));
     let links: Vec<&str> = result.summary.links.iter().map(|link| link.name.as_str()).collect();
-    let place = |row: usize| links[result.drops.link[row] as usize];
+    let link_of = |row: usize| links[result.drops.link[row] as usize];
     let of_ttl = (0..result.drops.rows()).filter(|row| result.drops.cause[*row] == DropCause::Ttl);
-    let (in_loop, later): (Vec<usize>, Vec<usize>) = of_ttl.clone().partition(|row| place(*row) == "a->b");
+    let (in_loop, later): (Vec<usize>, Vec<usize>) = of_ttl.clone().partition(|row| link_of(*row) == "a->b");
     // The second link of a packet, the fourth, and the 20th: in the loop from 10.011 s on, they end 181 ms later at the
     // earliest, one each 10 ms up to the end of the loop.
     assert!((30..=33).contains(&in_loop.len()), "{in_loop:?}");
     // Those that leave the loop with few links left end on the other way.
-    assert!(later.iter().all(|row| ["a->c1", "c1->c2", "c2->d"].contains(&place(*row))), "{later:?}");
-    // 500 ms after 10 s, and the time of the way: then it is over.
+    assert!(later.iter().all(|row| ["a->c1", "c1->c2", "c2->d"].contains(&link_of(*row))), "{later:?}");
+    // 500 ms after 10 s, and the propagation of the path: then it is over.
     let times: Vec<f64> = of_ttl.map(|row| result.drops.time_s[row]).collect();
     assert!(times.iter().all(|time| (10.0..10.7).contains(time)), "{times:?}");
 }

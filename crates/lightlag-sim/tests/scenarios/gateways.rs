@@ -1,9 +1,10 @@
-//! Flows that cross a gateway: their ways lead over media, links and the sky.
+//! Flows that cross a gateway. Their paths use media, links and the constellation.
 
 use crate::text::run;
 use lightlag_sim::RunResult;
 
-/// The ways of a flow over time: when each was first taken, and its nodes. The hops are checked beside them.
+/// Returns the paths of a flow, each with the time of its first use and its nodes. Asserts that the hop columns are
+/// consistent.
 fn ways<'a>(result: &'a RunResult, flow: &str) -> Vec<(f64, Vec<&'a str>)> {
     let flow = result.summary.flows.iter().position(|of| of.name == flow).unwrap() as u32;
     let paths = &result.paths;
@@ -20,14 +21,14 @@ fn ways<'a>(result: &'a RunResult, flow: &str) -> Vec<(f64, Vec<&'a str>)> {
     ways
 }
 
-/// The nodes of the only way of a flow.
+/// Returns the nodes of a flow's path. Asserts that the flow has only one.
 fn only<'a>(result: &'a RunResult, flow: &str) -> Vec<&'a str> {
     let mut ways = ways(result, flow);
     assert_eq!(ways.len(), 1, "{ways:?}");
     ways.remove(0).1
 }
 
-/// A node on a medium at some metres from the first one.
+/// Returns a node on a medium, `x` metres from the first node.
 fn node(name: &str, medium: &str, x: u32) -> String {
     format!("[[nodes]]\nname = {name:?}\nmedia = {medium}\nat = [\"{x} m\", \"0 m\", \"10 m\"]\n")
 }
@@ -44,7 +45,7 @@ fn flow(from: &str, to: &str, keys: &str) -> String {
     format!("[[flows]]\nfrom = {from:?}\nto = {to:?}\ntransfer = \"50 kB\"\n{keys}")
 }
 
-/// A scout, a relay and a gateway 40 m apart, and a server behind a router.
+/// Returns a scenario with a scout, a relay and a gateway 40 m apart, and a server behind a router.
 fn relief() -> String {
     let nodes = [("scout", 0), ("relay", 40), ("gateway", 80)].map(|(name, x)| node(name, "[\"air\"]", x)).concat();
     ["duration = \"20 s\"\n", &medium("air", "aodv"), &nodes, &link("gateway", "router"), &link("router", "server")]
@@ -54,7 +55,7 @@ fn relief() -> String {
 const OUT: [&str; 5] = ["scout", "relay", "gateway", "router", "server"];
 
 #[test]
-fn a_flow_from_the_air_to_a_wire_has_its_whole_way() {
+fn a_flow_from_the_air_to_a_wire_has_its_complete_path() {
     let result = run(&[relief(), flow("scout", "server", "")].concat());
     assert_eq!(result.summary.flows[0].delivered_bytes, 50_000);
     assert_eq!(only(&result, "scout->server"), OUT);
@@ -62,7 +63,7 @@ fn a_flow_from_the_air_to_a_wire_has_its_whole_way() {
 }
 
 #[test]
-fn a_flow_from_a_wire_to_the_air_has_its_whole_way() {
+fn a_flow_from_a_wire_to_the_air_has_its_complete_path() {
     let datagrams =
         "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"100 kbit/s\", size = \"1000 B\" }\n";
     for transport in ["", datagrams] {
@@ -73,7 +74,7 @@ fn a_flow_from_a_wire_to_the_air_has_its_whole_way() {
 }
 
 #[test]
-fn a_flow_through_two_media_has_its_whole_way() {
+fn a_flow_through_two_media_has_its_complete_path() {
     let nodes = [
         node("a", "[\"low\"]", 0),
         node("up", "[\"low\"]", 40),
@@ -106,7 +107,7 @@ fn a_flow_through_two_media_has_its_whole_way() {
 }
 
 #[test]
-fn a_proxy_at_the_gateway_is_a_node_of_the_way() {
+fn a_proxy_at_the_gateway_is_a_node_of_the_path() {
     let proxy = "[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"\n";
     let result = run(&[&relief(), proxy, &flow("scout", "server", ""), &flow("server", "scout", "")].concat());
     assert_eq!(only(&result, "scout->server"), OUT);
@@ -114,7 +115,7 @@ fn a_proxy_at_the_gateway_is_a_node_of_the_way() {
 }
 
 #[test]
-fn a_way_changes_with_its_relay() {
+fn a_path_changes_with_its_relay() {
     // The first relay leaves after 5 s, when the second one arrives.
     let relay = |name: &str, places: &str| {
         format!("[[nodes]]\nname = {name:?}\nmobility = {{ model = \"waypoints\", times = {places} }}\n")
@@ -138,7 +139,7 @@ fn a_way_changes_with_its_relay() {
 }
 
 #[test]
-fn a_way_leads_from_the_air_through_the_sky() {
+fn a_path_leads_from_the_air_over_satellites() {
     let text = [
         "duration = \"40 s\"\n",
         &medium("air", "static"),
@@ -154,7 +155,7 @@ fn a_way_leads_from_the_air_through_the_sky() {
     let (_, way) = &ways(&result, "scout->Paris")[0];
     assert_eq!(way[..3], ["scout", "gateway", "London"]);
     assert!(way.len() > 4 && *way.last().unwrap() == "Paris", "{way:?}");
-    // The same satellites as for those who send from the ground.
+    // The same satellites as for senders on the ground.
     let (_, beside) = &ways(&result, "Paris->London")[0];
     assert_eq!(beside.len(), way.len() - 2, "{beside:?} beside {way:?}");
     assert!(result.paths.time_s.is_sorted());

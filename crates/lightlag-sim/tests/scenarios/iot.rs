@@ -1,4 +1,4 @@
-//! Sensors, sinks and a satellite: where every message goes, and how long it takes.
+//! Sensors, sinks and a satellite: the fate of every message, and its delay.
 
 use crate::text::run;
 use lightlag_scenario::parse_toml;
@@ -6,7 +6,7 @@ use lightlag_sim::RunResult;
 use lightlag_sim::results::MessageSummary;
 use proptest::prelude::*;
 
-/// One sink of some sensors behind 1 Mbit/s and 270 ms.
+/// Returns a network of `sinks` sinks with `sensors` sensors each, whose satellite link has 1 Mbit/s and 270 ms.
 fn network(sinks: u64, sensors: u64, more: &str) -> String {
     format!(
         "duration = \"60 s\"\n[topology]\nkind = \"iot\"\nsinks = {sinks}\nsensors = {sensors}\nrate = \"1 Mbit/s\"\n\
@@ -14,12 +14,13 @@ fn network(sinks: u64, sensors: u64, more: &str) -> String {
     )
 }
 
-/// What became of the messages of each sink. Rows of sensors come first.
+/// Returns the summary of the messages of each sink.
 fn messages(result: &RunResult) -> Vec<MessageSummary> {
     result.summary.flows.iter().filter_map(|flow| flow.messages.as_deref().copied()).collect()
 }
 
-/// Radio, access and satellite, each with its transmission: 128 B of UDP, then 152 B of TCP.
+/// The delay consists of radio link, access link and satellite link, each with its transmission time: 128 B with UDP on
+/// the radio link, then 152 B with TCP.
 #[test]
 fn an_idle_network_delays_a_message_by_its_links_alone() {
     let text = network(
@@ -42,7 +43,8 @@ fn an_idle_network_delays_a_message_by_its_links_alone() {
     assert_eq!(sink.delivered_bytes, 100 * messages(&result)[0].sent);
 }
 
-/// All sensors of a sink at once: what the buffer holds is delivered, and the rest is counted.
+/// All sensors of a sink send at the same time. The messages that fit into the buffer are delivered, and the others are
+/// counted as dropped.
 #[test]
 fn an_alarm_fills_the_buffer_of_the_sink() {
     let alarm = "sensor = { traffic = { kind = \"burst\", messages = 1, size = \"100 B\", first = \"10 s\" } }\n\
@@ -78,24 +80,24 @@ fn a_sink_can_be_written_out() {
                 traffic = { kind = \"periodic\", size = \"50 B\", every = \"1 s\", stop = \"20 s\" }\n\
                 [[flows]]\nname = \"up\"\nfrom = \"sink\"\nto = \"server\"\ntraffic = { kind = \"collect\" }\n";
     let [sink] = messages(&run(text))[..] else { panic!("one sink") };
-    // The first comes while the connection is being opened, and waits for that.
+    // The first message arrives while the connection is being opened, and waits for that.
     assert_eq!((sink.sent, sink.delivered), (20, 20));
     assert!(sink.p95_delay_s.unwrap() > 0.3);
 }
 
 #[test]
-fn bad_sinks_are_refused() {
+fn bad_sinks_are_rejected() {
     let good = network(1, 1, "flow = { traffic = { kind = \"collect\", buffer = \"2 kB\" } }");
     parse_toml(&good, &[]).expect("good");
     for (from, to, path, fragment) in [
         ("sinks = 1", "sinks = 0", "topology.sinks", "is not a whole number from 1"),
         ("sensors = 1", "", "topology.sensors", "is missing"),
-        ("buffer = \"2 kB\"", "buffer = \"0 B\"", "topology.flow.traffic.buffer", "is not a buffer from 1 B"),
-        ("flow = {", "sensor = { transport = \"tcp\" }\nflow = {", "topology.flow.traffic", "where none arrives"),
+        ("buffer = \"2 kB\"", "buffer = \"0 B\"", "topology.flow.traffic.buffer", "is not a size from 1 B"),
+        ("flow = {", "sensor = { transport = \"tcp\" }\nflow = {", "topology.flow.traffic", "no message arrives there"),
         ("flow = {", "sensor = 3\nflow = {", "topology.sensor", "is not a table"),
-        ("flow = {", "flow = { count = 2, ", "topology.flow.traffic", "where another flow does already"),
+        ("flow = {", "flow = { count = 2, ", "topology.flow.traffic", "where another flow already collects"),
         ("flow = {", "radio = { rat = \"1 Mbit/s\" }\nflow = {", "topology.radio.rat", "did you mean \"rate\"?"),
-        ("flow = {", "flow = { transfer = \"1 MB\", ", "topology.flow.transfer", "leave it out"),
+        ("flow = {", "flow = { transfer = \"1 MB\", ", "topology.flow.transfer", "remove it"),
         ("flow = {", "flow = { transport = \"udp\", ", "topology.flow.traffic.kind", "needs connections"),
     ] {
         assert_eq!(good.matches(from).count(), 1, "{from}");
@@ -108,7 +110,8 @@ fn bad_sinks_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever is lost and however small the buffers: every message is lost, dropped or delivered, once and in order.
+    /// Whatever is lost and however small the buffers are, every message is either lost, dropped, or delivered once and
+    /// in order.
     #[test]
     fn every_message_has_one_fate(
         sinks in 1_u64..4,
@@ -129,9 +132,9 @@ proptest! {
         );
         let text = network(sinks, sensors, &more).replace("\"60 s\"", &format!("\"600 s\"\nseed = {seed}"));
         let result = run(&text);
-        for (at, sink) in messages(&result).into_iter().enumerate() {
+        for (index, sink) in messages(&result).into_iter().enumerate() {
             prop_assert_eq!(sink.sent, sink.lost + sink.dropped + sink.delivered, "{:?}", sink);
-            let flow = &result.summary.flows[(sinks * sensors) as usize + at];
+            let flow = &result.summary.flows[(sinks * sensors) as usize + index];
             // Longer messages become several datagrams.
             prop_assert!(flow.delivered_bytes <= size * sink.delivered);
             prop_assert!(size > 1400 || flow.delivered_bytes == size * sink.delivered);

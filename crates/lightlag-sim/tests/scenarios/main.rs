@@ -1,6 +1,6 @@
-//! Behaviour of whole scenarios at the public interface, one module for each subject.
+//! Behaviour of complete scenarios at the public interface, with one module for each subject.
 //!
-//! One program holds them all: a program for each would take minutes to build.
+//! All modules are in one test program, because building a program for each would take minutes.
 
 #[path = "../memory/mod.rs"]
 mod memory;

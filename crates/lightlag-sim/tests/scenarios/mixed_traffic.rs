@@ -1,4 +1,4 @@
-//! What must hold of any mixture of traffic over a link that loses, doubles and delays.
+//! Invariants of any mixture of traffic over a link that loses, duplicates and delays packets.
 
 use crate::text::run;
 use lightlag_scenario::{Flow, Transport};
@@ -6,7 +6,7 @@ use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 use proptest::prelude::*;
 
-/// A law of sizes around so many bytes.
+/// Generates a distribution of sizes with a random mean.
 fn sizes() -> impl Strategy<Value = String> {
     (1_u32..20_000, 0..5).prop_map(|(mean, law)| match law {
         0 => format!("{{ distribution = \"exponential\", mean = \"{mean} B\" }}"),
@@ -24,7 +24,7 @@ fn times() -> impl Strategy<Value = String> {
     })
 }
 
-/// The keys of a flow.
+/// Generates the traffic keys of a flow.
 fn traffic() -> impl Strategy<Value = String> {
     let udp = prop_oneof![Just(""), Just("transport = \"udp\"\n")];
     let rate = (10_u32..3_000, 10_u32..4_000)
@@ -77,45 +77,45 @@ fn scenario() -> impl Strategy<Value = String> {
     })
 }
 
-/// Of each flow, at the end of a run that checked itself that no packet was lost without a cause.
+/// Checks each flow at the end of a run. The run itself asserts that no packet was lost without a cause.
 fn check(result: &RunResult) {
     let scenario = &result.summary.scenario;
     let network = scenario.expand().unwrap();
     assert_eq!(result.summary.flows.len(), network.flows.len());
-    for (flow, asked) in result.summary.flows.iter().zip(&network.flows) {
-        assert_eq!(flow.name, asked.name);
-        match asked.transport {
+    for (flow, configured) in result.summary.flows.iter().zip(&network.flows) {
+        assert_eq!(flow.name, configured.name);
+        match configured.transport {
             Transport::Udp => datagrams(flow, result),
-            Transport::Tcp => connection(flow, asked),
+            Transport::Tcp => connection(flow, configured),
         }
     }
     dialogues(result);
 }
 
 fn datagrams(flow: &FlowSummary, result: &RunResult) {
-    let found = flow.datagrams.as_deref().unwrap();
+    let datagrams = flow.datagrams.as_deref().unwrap();
     let copies: u64 = result.summary.links.iter().map(|link| link.duplicated).sum();
-    let ended = found.received + found.lost;
+    let ended = datagrams.received + datagrams.lost;
     assert!(ended <= flow.sent_segments + copies, "{flow:?}");
-    // What is still on its way: at most both queues and a bandwidth-delay product of 5 Mbit/s · 103 ms.
-    let shortest = flow.delivered_bytes / found.received.max(1);
+    // Maximum in transit: both queues and a bandwidth-delay product of 5 Mbit/s · 103 ms.
+    let shortest = flow.delivered_bytes / datagrams.received.max(1);
     let most = 2 * 60 + 5_000_000 / 8 / 10 / (shortest.max(1) + 28) + 2_000;
     assert!(flow.sent_segments <= ended + most, "{flow:?}");
-    if let (Some(mean), Some(p95)) = (found.mean_delay_s, found.p95_delay_s) {
+    if let (Some(mean), Some(p95)) = (datagrams.mean_delay_s, datagrams.p95_delay_s) {
         assert!(mean >= 0.003 && p95 >= 0.003, "no faster than light: {flow:?}");
     }
 }
 
-fn connection(flow: &FlowSummary, asked: &Flow) {
+fn connection(flow: &FlowSummary, configured: &Flow) {
     assert!(flow.datagrams.is_none());
-    if let Some(transfer) = asked.transfer {
+    if let Some(transfer) = configured.transfer {
         assert!(flow.delivered_bytes <= transfer.0, "{flow:?}");
         assert!(flow.finish_s.is_none() || flow.delivered_bytes == transfer.0, "{flow:?}");
     }
     assert!(flow.finish_s.is_none() || flow.failure.is_none(), "{flow:?}");
 }
 
-/// A dialogue delivers what was asked for: pages that are there, and at most one on its way.
+/// Checks that the pages of a dialogue add up to the delivered bytes, except for one page in transit.
 fn dialogues(result: &RunResult) {
     let responses = &result.responses;
     for (index, flow) in result.summary.flows.iter().enumerate() {
@@ -144,7 +144,7 @@ fn dialogues(result: &RunResult) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
     #[test]
-    fn what_is_sent_arrives_or_is_lost(text in scenario()) {
+    fn every_packet_arrives_or_is_lost(text in scenario()) {
         let result = run(&text);
         check(&result);
         prop_assert_eq!(&result.summary.result_hash, &run(&text).summary.result_hash);

@@ -1,11 +1,11 @@
-//! A run gives the same bytes in any number of partitions, on any number of threads.
+//! Tests that a run gives the same results in any number of partitions, on any number of threads.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::{Scenario, parse_toml};
-use lightlag_sim::partition::Whole;
+use lightlag_sim::partition::NotPartitioned;
 use lightlag_sim::results::Summary;
 use lightlag_sim::{Control, Parallel, RunResult, Simulation};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn scenario(text: &str, sets: &[(&str, &str)]) -> Scenario {
     let sets: Vec<(String, String)> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
@@ -16,7 +16,7 @@ fn simulation(scenario: &Scenario, lanes: usize, threads: usize) -> Simulation {
     Simulation::parallel(scenario, None, Parallel { lanes, threads, always: true }).unwrap()
 }
 
-/// Everything that a result holds, its hash first.
+/// Returns all contents of a result as strings, with its hash first.
 fn everything(result: &RunResult) -> (String, String) {
     let RunResult { summary, trace, queue, drops, acks, responses, interrupted, .. } = result;
     let numbers = Summary { result_hash: String::new(), ..summary.clone() };
@@ -26,31 +26,33 @@ fn everything(result: &RunResult) -> (String, String) {
     )
 }
 
-fn assert_same(one: &RunResult, other: &RunResult, what: &str) {
-    let (one, other) = (everything(one), everything(other));
+/// Asserts that a result equals another one, given by its contents from [`everything`].
+fn assert_same(one: &(String, String), other: &RunResult, what: &str) {
+    let other = everything(other);
     let differs = one.1.bytes().zip(other.1.bytes()).position(|(one, other)| one != other);
     if let Some(at) = differs {
-        let [one, other] = [&one, &other].map(|text| &text.1[at.saturating_sub(400)..text.1.len().min(at + 100)]);
+        let [one, other] = [one, &other].map(|text| &text.1[at.saturating_sub(400)..text.1.len().min(at + 100)]);
         panic!("{what}:\n{one}\nand\n{other}");
     }
     assert_eq!(one.0, other.0, "{what}");
 }
 
-/// Runs in 1, 2, 3 and 8 partitions. Returns how many partitions there were at most.
+/// Runs a scenario in 1, 2, 3 and up to 8 partitions, and asserts that the results are the same. Returns the maximum
+/// number of partitions.
 fn in_all(scenario: &Scenario, name: &str) -> usize {
-    let whole = Simulation::new(scenario, None).unwrap().run(&mut |_| Control::Continue);
-    let mut most = 1;
+    let whole = everything(&Simulation::new(scenario, None).unwrap().run(&mut |_| Control::Continue));
+    let mut max_partitions = 1;
     for (partitions, threads) in [(2, 2), (3, 1), (8, 8)] {
         let simulation = simulation(scenario, partitions, threads);
-        most = most.max(simulation.cut().map_or(1, |cut| cut.partitions()));
+        max_partitions = max_partitions.max(simulation.cut().map_or(1, |cut| cut.partitions()));
         let result = simulation.run(&mut |_| Control::Continue);
         assert_same(&whole, &result, &format!("{name} in {partitions} partitions"));
     }
-    most
+    max_partitions
 }
 
-/// Two ways, of which the shorter one is down for a while; before all nodes know of it, packets go in circles. The link that
-/// changes its delay is one of those that a cut prefers.
+/// Two paths, of which the shorter one is down for some time. Until all nodes have applied the change, packets loop.
+/// The planner prefers to cut the link that changes its delay.
 const TWO_WAYS: &str = r#"
 duration = "12 s"
 routing = { kind = "follow links", convergence = "150 ms", ttl = 9 }
@@ -73,7 +75,7 @@ flows = [
 "#;
 
 #[test]
-fn routes_change_in_all_partitions_at_once() {
+fn routes_change_in_all_partitions_simultaneously() {
     let scenario = scenario(TWO_WAYS, &[]);
     let whole = Simulation::new(&scenario, None).unwrap().run(&mut |_| Control::Continue);
     assert!(whole.summary.expired_packets > 0, "packets went in circles");
@@ -94,7 +96,7 @@ fn a_link_with_a_code_is_not_cut_and_others_are() {
     assert_eq!(in_all(&scenario(&text, &[]), "a chain with a code"), 2);
 }
 
-/// Two pairs at the ends of a long link, with all that a result can hold.
+/// Two pairs of hosts at the ends of a long link, with all tables that a result can have.
 const PAIRS: &str = r#"
 duration = "30 s"
 record = { trace = "change", queue = "sampled", drops = true, acks = true, interval = "50 ms" }
@@ -155,7 +157,7 @@ fn queues_that_decide_late_are_cut() {
 
 #[test]
 fn links_that_change_are_cut() {
-    let more = r#"jitter = { distribution = "uniform", most = "5 ms" }
+    let more = r#"jitter = { distribution = "uniform", max = "5 ms" }
         changes = [{ at = "3 s", delay = "80 ms" }, { at = "6 s", rate = "1 Mbit/s" }, { at = "9 s", down = true },
             { at = "11 s", down = false, rate = "8 Mbit/s" }]"#;
     let text = PAIRS.replace("loss = 1e-3", more);
@@ -186,8 +188,8 @@ delay = "130 ms"
 }
 
 #[test]
-fn connections_that_are_given_up_end_at_both_ends() {
-    // Nothing passes any more after 4 s; every connection gives up before the end.
+fn aborted_connections_end_at_both_endpoints() {
+    // No packet passes after 4 s; every connection aborts before the end.
     let text = PAIRS.replace("loss = 1e-3", "changes = [{ at = \"4 s\", down = true }]");
     let text = text
         .replace("duration = \"30 s\"", "duration = \"2 h\"\n[defaults.tcp]\nretries = 4")
@@ -206,19 +208,27 @@ fn flows_through_proxies_are_cut_at_them() {
 }
 
 #[test]
+#[ignore = "long: left out of make test, and part of make test-all"]
 fn shipped_scenarios_give_the_same_in_partitions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     names.sort();
     assert!(names.len() > 10);
-    let mut cut = 0;
-    for path in names {
-        let text = std::fs::read_to_string(&path).unwrap();
+    let is_cut = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
         let partitions = in_all(&scenario(&text, &[]), &path.display().to_string());
         eprintln!("{}: {partitions}", path.display());
-        cut += usize::from(partitions > 1);
-    }
+        partitions > 1
+    };
+    // They take longer than all other tests here, which end while this one works.
+    let cut: usize = std::thread::scope(|scope| {
+        let halves = [0, 1].map(|first| {
+            let half = names.iter().skip(first).step_by(2);
+            scope.spawn(|| half.filter(|path| is_cut(path)).count())
+        });
+        halves.into_iter().map(|half| half.join().unwrap()).sum()
+    });
     assert!(cut >= 8, "{cut} were cut");
 }
 
@@ -244,7 +254,7 @@ fn steps_in_partitions_record_the_same() {
             break;
         }
     }
-    assert_same(&whole.finish(), &parts.finish(), "stepped");
+    assert_same(&everything(&whole.finish()), &parts.finish(), "stepped");
 }
 
 #[test]
@@ -254,10 +264,10 @@ fn a_run_that_is_stopped_is_the_same() {
     let [mut whole, mut parts] = [1, 3].map(|partitions| simulation(&scenario, partitions, 2));
     whole.step_until(time);
     parts.step_until(time);
-    assert_same(&whole.finish(), &parts.finish(), "stopped");
+    assert_same(&everything(&whole.finish()), &parts.finish(), "stopped");
 }
 
-/// A hundred senders behind one bottleneck have more to do than their receivers.
+/// A hundred senders upstream of one bottleneck. They have more work than their receivers.
 const CROWD: &str = r#"
 duration = "8 s"
 record = { trace = "change", queue = "sampled", drops = true, acks = true, interval = "50 ms" }
@@ -278,6 +288,7 @@ fn a_lane_takes_over_hosts_of_the_other() {
         let scenario = scenario(CROWD, &sets);
         let whole = Simulation::new(&scenario, None).unwrap().run(&mut |_| Control::Continue);
         assert!(whole.summary.links.iter().any(|link| link.dropped_queue > 100), "the queue overflows");
+        let whole = everything(&whole);
         for threads in [1, 2] {
             let how = Parallel { lanes: 2, threads, always: false };
             let parts = Simulation::parallel(&scenario, None, how).unwrap();
@@ -293,14 +304,14 @@ fn a_lane_takes_over_hosts_of_the_other() {
 }
 
 #[test]
-fn what_cannot_be_cut_says_why() {
+fn a_network_that_cannot_be_cut_gives_a_reason() {
     let reason = |text: &str, lanes| {
         let how = Parallel { lanes, threads: 1, always: false };
         Simulation::parallel(&scenario(text, &[]), None, how).unwrap().cut().map(|cut| cut.partitions()).unwrap_err()
     };
-    assert_eq!(reason(PAIRS, 1), Whole::Asked);
+    assert_eq!(reason(PAIRS, 1), NotPartitioned::Asked);
     let near = PAIRS.replace("120 ms", "0 ms").replace("2 ms", "0 ms").replace("3 ms", "0 ms");
-    assert_eq!(reason(&near, 4), Whole::Connected);
+    assert_eq!(reason(&near, 4), NotPartitioned::Connected);
     let short = PAIRS.replace("120 ms", "10 us").replace("2 ms", "10 us").replace("3 ms", "10 us");
-    assert_eq!(reason(&short, 4), Whole::NotWorth);
+    assert_eq!(reason(&short, 4), NotPartitioned::NotWorth);
 }

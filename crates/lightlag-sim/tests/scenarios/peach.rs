@@ -1,4 +1,5 @@
-//! TCP Peach and Peach+ over satellites and beside others: what their segments of low priority bring and cost.
+//! TCP Peach and Peach+ over satellites and with cross traffic: the benefit and the cost of their low-priority
+//! segments.
 
 use crate::text::run;
 use lightlag_sim::{RunResult, results::FlowSummary};
@@ -7,7 +8,8 @@ const PUSH_OUT: &str = r#"{ discipline = "priority", limit = "125 packets" }"#;
 const STRICT: &str = r#"{ discipline = "priority", mode = "strict", limit = "125 packets" }"#;
 const DROP_TAIL: &str = r#"{ discipline = "drop_tail", limit = "125 packets" }"#;
 
-/// Segments of 1000 B, each acknowledged, on one link of 10 Mbit/s; keys of the link and tables of flows follow.
+/// Runs flows with segments of 1000 B, each acknowledged, over one link of 10 Mbit/s. `rest` has further keys of the
+/// link, and the tables of the flows.
 fn scenario(duration: &str, buffer: &str, rest: &str) -> RunResult {
     run(&format!(
         r#"
@@ -43,7 +45,7 @@ fn flow(congestion: &str, start_ms: u32) -> String {
     )
 }
 
-/// One flow over a geostationary satellite whose link loses so many packets at random.
+/// Runs one flow over a geostationary satellite link with random losses.
 fn satellite(congestion: &str, loss: &str, duration: &str, buffer: &str) -> RunResult {
     let link = format!(
         "delay = \"275 ms\"\nqueue = {{ discipline = \"priority\", limit = \"200 packets\" }}\nloss = {{ rate = {loss}, direction = \
@@ -57,12 +59,12 @@ fn first(result: &RunResult) -> &FlowSummary {
 }
 
 #[test]
-fn sudden_start_has_the_whole_window_after_two_round_trips() {
-    // Data leaves after one round trip of 0.55 s, the last of 299 probes just before the second has passed; its ACK is there
-    // another one later. NewReno's window is 4 segments then. What a SYN-ACK can offer are 65 segments: where nobody says
-    // how large the window will be, the rest takes another round trip.
+fn sudden_start_has_the_full_window_after_two_round_trips() {
+    // Data is sent after one round trip of 0.55 s, the last of 299 probes just before the second has passed; its ACK
+    // arrives one round trip later. NewReno's window is 4 segments then. A SYN-ACK can offer 65 segments: if the sender
+    // does not receive the window in advance, the rest takes another round trip.
     let known = |name| format!("{{ algorithm = \"{name}\", sudden_window = 300 }}");
-    for (congestion, rounds, least, most) in [
+    for (congestion, rounds, min, max) in [
         (known("peach"), 2.0, 299.0, 303.0),
         (known("peach+"), 2.0, 299.0, 303.0),
         ("\"newreno\"".to_owned(), 2.0, 3.0, 5.0),
@@ -75,8 +77,8 @@ fn sudden_start_has_the_whole_window_after_two_round_trips() {
         let trace = &result.trace;
         let row = trace.time_s.iter().position(|time| *time > 0.55 * (1.0 + rounds) + 0.015).unwrap();
         let window = trace.cwnd_segments[row];
-        assert!((least..=most).contains(&window), "{congestion}: {window} at {} s", trace.time_s[row]);
-        // Until the second data segment arrives, one has, whatever the probes copy.
+        assert!((min..=max).contains(&window), "{congestion}: {window} at {} s", trace.time_s[row]);
+        // Before the second data segment arrives, only one has, whatever the probes copy.
         let row = trace.time_s.iter().position(|time| *time > 0.55 * 2.5 - 0.02).unwrap();
         assert_eq!(trace.delivered_bytes[row], 1_000, "{congestion}");
     }
@@ -90,7 +92,7 @@ fn probes_are_neither_data_nor_repairs() {
         let (flow, link) = (first(&result), &result.summary.links[0]);
         let repairs = (flow.retransmitted_segments, flow.recoveries, flow.timeouts);
         assert_eq!((flow.sent_segments, repairs), (1_000, (0, 0, 0)), "{congestion}");
-        // SYN, the ACK of the SYN-ACK, a FIN by itself, data, and 299 probes of the same size.
+        // SYN, the ACK of the SYN-ACK, a separate FIN, data, and 299 probes of the same size.
         assert_eq!(link.carried_bytes, 60 + 52 + 52 + 1_052 * (1_000 + 299), "{congestion}");
     }
 }
@@ -107,7 +109,8 @@ fn random_losses_over_a_satellite_cost_less_than_newreno_pays() {
     }
 }
 
-/// Goodput in Mbit/s of NewReno that is joined by another flow, the mean over ten starts of that one.
+/// Returns the goodput in Mbit/s of a NewReno flow that another flow joins, as a mean over ten start times of that
+/// flow.
 fn beside(congestion: &str, queue: &str) -> f64 {
     let one = |n| {
         let link = format!("delay = \"50 ms\"\nqueue = {queue}\n");
@@ -122,7 +125,7 @@ fn what_a_flow_loses_to_probes_depends_on_the_queue() {
     let fair = beside("newreno", PUSH_OUT);
     for congestion in ["peach", "peach+"] {
         let [strict, push_out, drop_tail] = [STRICT, PUSH_OUT, DROP_TAIL].map(|queue| beside(congestion, queue) / fair);
-        // Behind all data, probes cost nothing. Among data they cost time, in a drop-tail queue places, too.
+        // After all data, probes cost nothing. Among data they cost time, and in a drop-tail queue also slots.
         assert!(strict > 0.98, "{congestion}, strict: {strict}");
         assert!(push_out > 0.9, "{congestion}, push-out: {push_out}");
         assert!(drop_tail < push_out, "{congestion}: drop-tail {drop_tail}, push-out {push_out}");
@@ -131,7 +134,7 @@ fn what_a_flow_loses_to_probes_depends_on_the_queue() {
 
 #[test]
 fn probes_that_the_queue_drops_leave_half_a_window() {
-    // Strict service behind a flow that fills the link: no probe passes, so a loss costs Peach what it costs NewReno.
+    // With strict priority and a flow that fills the link, no probe passes, so a loss costs Peach as much as NewReno.
     let link = format!("delay = \"50 ms\"\nqueue = {STRICT}\n");
     let both =
         |congestion| scenario("300 s", "1 MB", &(link.clone() + &flow("newreno", 0) + &flow(congestion, 10_000)));

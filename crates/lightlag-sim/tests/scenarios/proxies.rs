@@ -1,4 +1,4 @@
-//! Proxies that split connections: what theory says of them, that nothing is lost in silence, and that nothing hangs.
+//! Proxies that split connections: agreement with theory, no silent losses, and no flows that hang.
 
 use crate::memory::Shared;
 use crate::text::run;
@@ -11,7 +11,7 @@ use lightlag_wire::{Addresses, decode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A short way to the gateway, a satellite behind it, a short way to the server.
+/// A short path to a gateway, then a satellite link, then a short path to the server.
 const PATH: &str = r#"
 duration = "120 s"
 [[links]]
@@ -30,7 +30,7 @@ delay = "5 ms"
 
 const FLOW: &str = "[[flows]]\nname = \"f\"\nfrom = \"client\"\nto = \"server\"\n";
 
-/// It never finishes in time, so a run lasts its whole duration.
+/// A flow that never finishes in time, so that a run lasts for its entire duration.
 const OTHER: &str = "[[flows]]\nname = \"other\"\nfrom = \"near\"\nto = \"far\"\ntransfer = \"1 TB\"\n";
 
 fn only_flow(result: &RunResult) -> &FlowSummary {
@@ -46,7 +46,7 @@ fn delivered_in_full(result: &RunResult, transfer: u64) {
     }
 }
 
-/// Goodput in bit/s.
+/// Returns the goodput of a flow in bit/s.
 fn goodput(proxies: &str, tcp: &str) -> f64 {
     let result = run(&format!("{PATH}{FLOW}tcp = {tcp}\n{proxies}"));
     only_flow(&result).goodput_bps
@@ -57,16 +57,16 @@ fn each_leg_has_its_own_round_trip() {
     let result = run(&format!("{PATH}{FLOW}transfer = \"1 MB\"\n[[proxies]]\nnode = \"near\"\nbuffer = \"2 MB\""));
     delivered_in_full(&result, 1_000_000);
     let (flow, [proxy]) = (only_flow(&result), result.summary.proxies.as_slice()) else { panic!("one proxy") };
-    // Propagation, and a millisecond for transmission and for the clock of timestamps.
+    // Propagation, and a millisecond for transmission and for the timestamp clock.
     assert!((0.020..0.022).contains(&flow.min_rtt_s.unwrap()), "{:?}", flow.min_rtt_s);
     assert!((0.590..0.594).contains(&proxy.min_rtt_s.unwrap()), "{:?}", proxy.min_rtt_s);
     assert_eq!((proxy.node.as_str(), proxy.flow.as_str()), ("near", "f"));
     assert_eq!((proxy.confirmed_bytes, proxy.acknowledged_bytes <= 1_000_000), (1_000_000, true));
 }
 
-/// Mathis et al.: a Reno flow with random losses gets MSS/RTT · √(3/(2p)), here 0.73 Mbit/s of the 10 Mbit/s over the
-/// whole way. The terrestrial leg alone would get 22 Mbit/s, and nothing is lost on the satellite: with a proxy
-/// the satellite is the bottleneck.
+/// Mathis et al.: a Reno flow with random losses reaches MSS/RTT · √(3/(2p)). Over the complete path that is 0.73
+/// Mbit/s, although the satellite link has 10 Mbit/s. The terrestrial leg alone would reach 22 Mbit/s, and nothing is
+/// lost on the satellite link. With a proxy the satellite link is therefore the bottleneck.
 #[test]
 fn losses_on_the_ground_cost_a_short_round_trip() {
     let lossy = PATH.replacen("delay = \"10 ms\"", "delay = \"10 ms\"\nloss = { forward = 1e-3, backward = 0 }", 1);
@@ -79,7 +79,7 @@ fn losses_on_the_ground_cost_a_short_round_trip() {
     assert!(only_flow(&split).retransmitted_segments > 0);
 }
 
-/// What a proxy keeps until the next hop has acknowledged it is buffer/RTT a second at most.
+/// A proxy buffers data until the next hop has acknowledged it, so its maximum rate is buffer/RTT.
 #[test]
 fn the_buffer_over_the_round_trip_bounds_the_rate() {
     for kilobytes in [60_u64, 120, 240] {
@@ -89,7 +89,7 @@ fn the_buffer_over_the_round_trip_bounds_the_rate() {
     }
 }
 
-/// The proxy is faster fed than it can send: it keeps what its buffer holds, and the sender waits for its window.
+/// The proxy receives faster than it can send. Its buffer fills, and the sender waits for an open window.
 #[test]
 fn a_full_buffer_closes_the_window() {
     let result = run(&format!("{PATH}{FLOW}transfer = \"20 MB\"\n[[proxies]]\nnode = \"near\"\nbuffer = \"1 MB\""));
@@ -130,11 +130,11 @@ fn each_leg_has_its_own_tcp() {
     delivered_in_full(&result, 4_000_000);
     let (flow, proxy) = (only_flow(&result), &result.summary.proxies[0]);
     assert_eq!((flow.congestion.as_str(), proxy.congestion.as_str()), ("reno", "hybla"));
-    // Without SACK the first leg repairs a segment each round trip (RFC 6582), and of each of them something leaves at once that
-    // is not full.
+    // Without SACK the first leg repairs a segment per round trip (RFC 6582), and each repair immediately causes a
+    // segment that is not full.
     let (sent, repairs) = (proxy.sent_segments - proxy.retransmitted_segments, flow.retransmitted_segments);
     assert!((4_000..=4_000 + repairs).contains(&sent), "{sent} with {repairs} repairs");
-    // A burst that the buffer of the proxy cuts short ends with a small segment.
+    // A burst that the proxy's buffer cuts short ends with a small segment.
     let full = 4_000_000_u64.div_ceil(1448);
     assert!((full..=full + 1).contains(&(flow.sent_segments - flow.retransmitted_segments)), "{flow:?}");
 }
@@ -153,9 +153,9 @@ fn flows_that_are_not_named_or_do_not_cross_are_left_alone() {
     assert!(result.summary.flows.iter().all(|flow| flow.delivered_bytes == 100_000));
 }
 
-/// A proxy that crashes has promised what nobody will ever get: it is counted, and the flow has failed.
+/// A proxy that crashes has acknowledged data that never arrives. The lost bytes are counted, and the flow has failed.
 #[test]
-fn what_a_crash_takes_is_reported() {
+fn losses_in_a_crash_are_reported() {
     let text = format!(
         "{PATH}{FLOW}transfer = \"20 MB\"\n[[proxies]]\nnode = \"near\"\nbuffer = \"1 MB\"\ncrash = {{ at = \"8 s\" }}\n\
          {OTHER}[record]\npcap = {{ at = [\"client\", \"server\"] }}"
@@ -166,7 +166,7 @@ fn what_a_crash_takes_is_reported() {
     assert_eq!((proxy.client_failure, proxy.server_failure), (Some("a host crashed"), Some("a host crashed")));
     assert!(proxy.lost_bytes > 500_000, "{}", proxy.lost_bytes);
     assert_eq!(flow.delivered_bytes + proxy.lost_bytes, proxy.confirmed_bytes);
-    // A segment or a probe of the sender, and what the receiver acknowledges, are answered by resets.
+    // Resets reply to a segment or a probe of the sender, and to ACKs of the receiver.
     let (client, server) = (resets(&files["client.pcapng"]), resets(&files["server.pcapng"]));
     assert!((8.0..8.5).contains(&client[0]), "{client:?}");
     assert!((8.5..10.0).contains(&server[0]), "{server:?}");
@@ -174,15 +174,15 @@ fn what_a_crash_takes_is_reported() {
 
 #[test]
 fn a_crash_before_or_after_a_flow_costs_nothing() {
-    for at in ["1 s", "100 s"] {
+    for time in ["1 s", "100 s"] {
         let text = format!(
             "{PATH}{FLOW}transfer = \"1 MB\"\nstart = \"2 s\"\n{OTHER}\
-             [[proxies]]\nnode = \"near\"\nbuffer = \"1 MB\"\ncrash = {{ at = \"{at}\" }}"
+             [[proxies]]\nnode = \"near\"\nbuffer = \"1 MB\"\ncrash = {{ at = \"{time}\" }}"
         );
         let result = run(&text);
         let proxy = &result.summary.proxies[0];
-        assert_eq!((only_flow(&result).delivered_bytes, proxy.lost_bytes), (1_000_000, 0), "crash at {at}");
-        assert_eq!(only_flow(&result).failure, None, "crash at {at}");
+        assert_eq!((only_flow(&result).delivered_bytes, proxy.lost_bytes), (1_000_000, 0), "crash at {time}");
+        assert_eq!(only_flow(&result).failure, None, "crash at {time}");
     }
 }
 
@@ -201,7 +201,7 @@ fn the_failure_of_one_leg_resets_the_other() {
     assert_eq!(resets(&files["client.pcapng"]).len(), 1);
 }
 
-/// On both sides of a proxy a capture shows a whole connection between the same two addresses.
+/// Captures on both sides of a proxy each show a complete connection, with the same two addresses.
 #[test]
 fn captures_show_two_connections_under_the_same_addresses() {
     let text = format!(
@@ -222,7 +222,7 @@ fn captures_show_two_connections_under_the_same_addresses() {
     assert!(up[1].first_at < 0.022 && down[1].first_at > 0.3, "it answers the SYN itself");
 }
 
-/// What a capture of one direction shows of its only connection.
+/// Summary of the only connection in a capture of one direction.
 struct Half {
     addresses: Addresses,
     first_number: u32,
@@ -253,7 +253,7 @@ fn summary_of(file: &[u8]) -> Half {
     half.expect("packets")
 }
 
-/// When resets were seen, in seconds.
+/// Returns the times of the resets in a capture, in seconds.
 fn resets(file: &[u8]) -> Vec<f64> {
     let mut reader = Reader::open(file).unwrap();
     let mut times = Vec::new();
@@ -281,12 +281,13 @@ fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<u8>>) {
     (result, files.collect())
 }
 
-/// A row of three to five nodes, with a proxy at some of those between.
+/// Generates a chain of three to five nodes, with proxies at some of the inner nodes. Also returns the size of the
+/// transfer.
 fn chains() -> impl Strategy<Value = (String, u64)> {
-    let outage = (0_u32..5_000, 1_u32..10_000).prop_map(|(at, length)| {
+    let outage = (0_u32..5_000, 1_u32..10_000).prop_map(|(start, length)| {
         format!(
-            "changes = [{{ at = \"{at} ms\", down = true }}, {{ at = \"{} ms\", down = false }}]\noutage = \"lose\"",
-            at + length
+            "changes = [{{ at = \"{start} ms\", down = true }}, {{ at = \"{} ms\", down = false }}]\noutage = \"lose\"",
+            start + length
         )
     });
     let link = (100_u32..20_000, 0_u32..300, 0_u32..80, 3_u32..60, prop_oneof![3 => Just(String::new()), 1 => outage]);
@@ -301,18 +302,18 @@ fn chains() -> impl Strategy<Value = (String, u64)> {
     (hops, 1_u64..300, reader, profile, 1_u64..1_000_000).prop_map(|(hops, buffers, reader, profile, seed)| {
         let mut text = format!("duration = \"20000 s\"\nseed = {seed}\n[defaults.tcp]\nretries = 40\nsyn_retries = 40\n");
         let mut smallest = 300_000;
-        for (at, ((rate, delay, loss, queue, outage), _)) in hops.iter().enumerate() {
+        for (index, ((rate, delay, loss, queue, outage), _)) in hops.iter().enumerate() {
             text += &format!(
-                "[[links]]\nbetween = [\"n{at}\", \"n{}\"]\nrate = \"{rate} kbit/s\"\ndelay = \"{delay} ms\"\n\
+                "[[links]]\nbetween = [\"n{index}\", \"n{}\"]\nrate = \"{rate} kbit/s\"\ndelay = \"{delay} ms\"\n\
                  queue = \"{queue} packets\"\nloss = {}\n{outage}\n",
-                at + 1,
+                index + 1,
                 f64::from(*loss) / 1000.0
             );
         }
-        for (at, (_, (_, buffer, client, server))) in hops.iter().enumerate().skip(1).filter(|(_, (_, proxy))| proxy.0) {
+        for (index, (_, (_, buffer, client, server))) in hops.iter().enumerate().skip(1).filter(|(_, (_, proxy))| proxy.0) {
             smallest = smallest.min(*buffer);
             text += &format!(
-                "[[proxies]]\nnode = \"n{at}\"\nbuffer = \"{buffer} B\"\nclient = {{ profile = \"{client}\" }}\n\
+                "[[proxies]]\nnode = \"n{index}\"\nbuffer = \"{buffer} B\"\nclient = {{ profile = \"{client}\" }}\n\
                  server = {{ profile = \"{server}\" }}\n"
             );
         }
@@ -325,7 +326,7 @@ fn chains() -> impl Strategy<Value = (String, u64)> {
     })
 }
 
-/// The buffer of each proxy of a scenario, in the order of the hops.
+/// Returns the buffer size of each proxy of a scenario, in the order of the file.
 fn buffers(text: &str) -> Vec<u64> {
     parse_toml(text, &[]).unwrap().proxies.iter().map(|proxy| proxy.buffer.0).collect()
 }
@@ -333,8 +334,9 @@ fn buffers(text: &str) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the links lose and however little the proxies keep: buffers have bounds, every byte arrives once and in
-    /// order (the receiver counts no others), packets are conserved (the run itself checks), and nothing hangs.
+    /// Whatever the links lose and however small the buffers of the proxies are, the buffers never overflow, every byte
+    /// arrives once and in order (the receiver counts no others), packets are conserved (the run itself checks that),
+    /// and nothing hangs.
     #[test]
     fn every_byte_arrives_through_every_chain((text, transfer) in chains()) {
         let result = run(&text);

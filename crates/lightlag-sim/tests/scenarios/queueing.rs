@@ -1,9 +1,9 @@
-//! `record.queueing`: how long data packets wait at links.
+//! `record.queueing`: the waiting times of data packets at links.
 
 use lightlag_sim::results::{LinkSummary, RunResult};
 use lightlag_sim::{Control, Simulation};
 
-/// A bulk flow for a minute over 10 Mbit/s and 100 ms, with a queue of this kind.
+/// Runs a bulk flow for a minute over 10 Mbit/s and a round-trip time of 100 ms, with this queue at the bottleneck.
 fn run(queue: &str, sets: &[(&str, &str)]) -> RunResult {
     let text = format!(
         r#"
@@ -42,7 +42,8 @@ fn mean_waits_and_mean_queues_obey_littles_law() {
         let result = run(queue, &[ASKED]);
         let bottleneck = link(&result, "router->server");
         let waits = bottleneck.queueing.as_deref().copied().unwrap();
-        // Only the three segments of the handshake and the end are no data; 1.5 % for what waits at the end.
+        // Only the three segments of the handshake and of the end carry no data; 1.5 % for packets that wait at the
+        // end.
         let (arrivals, mean) = (waits.data_packets as f64 / 60.0, waits.mean_wait_s.unwrap());
         let (queue_by_law, queue) = (arrivals * mean, bottleneck.mean_queue_packets);
         assert!((queue_by_law / queue - 1.0).abs() < 0.015, "{queue_by_law} for {queue} packets");
@@ -53,28 +54,28 @@ fn mean_waits_and_mean_queues_obey_littles_law() {
 }
 
 #[test]
-fn a_queue_of_one_bdp_delays_by_at_most_a_round_trip() {
+fn a_queue_of_one_bdp_delays_by_no_more_than_a_round_trip() {
     let waits = link(&run(r#""1 bdp""#, &[ASKED]), "router->server").queueing.as_deref().copied().unwrap();
     // 100 ms of 10 Mbit/s fill the queue; slow start and every loss by overflow do.
     assert!((0.095..=0.1005).contains(&waits.max_wait_s.unwrap()), "{waits:?}");
 }
 
 #[test]
-fn acks_are_no_data() {
+fn acks_do_not_count_as_data() {
     let result = run(r#""1 bdp""#, &[ASKED]);
     let back = link(&result, "server->router").queueing.as_deref().copied().unwrap();
     assert_eq!((back.data_packets, back.mean_wait_s, back.p95_wait_s), (0, None, None));
 }
 
 #[test]
-fn only_the_hash_of_runs_that_ask_changes() {
-    let (plain, off, asked) =
+fn only_the_hash_of_runs_that_record_queueing_changes() {
+    let (plain, off, recorded) =
         (run(r#""1 bdp""#, &[]), run(r#""1 bdp""#, &[("record.queueing", "false")]), run(r#""1 bdp""#, &[ASKED]));
     assert_eq!(plain.summary.result_hash, off.summary.result_hash);
-    assert_ne!(plain.summary.result_hash, asked.summary.result_hash);
+    assert_ne!(plain.summary.result_hash, recorded.summary.result_hash);
     assert!(plain.summary.links.iter().all(|link| link.queueing.is_none()));
-    assert_eq!(plain.summary.events, asked.summary.events);
-    assert_eq!(plain.summary.flows[0].delivered_bytes, asked.summary.flows[0].delivered_bytes);
+    assert_eq!(plain.summary.events, recorded.summary.events);
+    assert_eq!(plain.summary.flows[0].delivered_bytes, recorded.summary.flows[0].delivered_bytes);
     assert!(!serde_json::to_string(&plain.summary).unwrap().contains("wait_s"));
-    assert!(serde_json::to_string(&asked.summary).unwrap().contains("\"p95_wait_s\":"));
+    assert!(serde_json::to_string(&recorded.summary).unwrap().contains("\"p95_wait_s\":"));
 }

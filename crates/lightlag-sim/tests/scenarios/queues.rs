@@ -1,4 +1,4 @@
-//! Queue disciplines, reordering and duplication: how they are asked for, and what a run then shows.
+//! Queue disciplines, reordering and duplication: their settings, and their effect on a run.
 
 use crate::text::run;
 use lightlag_core::{Bytes, Duration, Probability};
@@ -10,7 +10,8 @@ use lightlag_net::{QueueLimit, Reordering};
 use lightlag_scenario::{LinkDirection, Network, Warning, parse_json, parse_toml};
 use lightlag_sim::results::{DropCause, RunResult};
 
-/// Flows from a to b over 10 Mbit/s and 20 ms each way, with this queue and these further keys of the link.
+/// Returns a scenario with `flows` flows over 10 Mbit/s and 20 ms each way, with this queue and further keys of the
+/// link.
 fn scenario(queue: &str, more: &str, flows: usize) -> String {
     let flow = "[[flows]]\nfrom = \"a\"\nto = \"b\"\n".repeat(flows);
     format!(
@@ -153,7 +154,7 @@ fn disturbances_are_read() {
 }
 
 #[test]
-fn mistakes_are_reported_with_place_and_remedy() {
+fn errors_are_reported_with_place_and_fix() {
     let queue = |queue: &str| scenario(queue, "", 1);
     let more = |more: &str| scenario("\"1 bdp\"", more, 1);
     for (text, path, fragment) in [
@@ -185,9 +186,9 @@ fn mistakes_are_reported_with_place_and_remedy() {
         (queue("{ discipline = \"red\", max_probability = 2 }"), "queue.max_probability", "between 0 and 1"),
         (queue("{ discipline = \"pie\", update = \"0 s\" }"), "queue.update", "such as \"15 ms\""),
         (queue("{ discipline = \"dualpi2\", coupling = 0.5 }"), "queue.coupling", "0.5 is not a number from 1"),
-        (queue("{ discipline = \"step\" }"), "queue.threshold", "is missing; say from which queue on"),
+        (queue("{ discipline = \"step\" }"), "queue.threshold", "is missing; specify the queue length"),
         (more("reorder = 0.1"), "reorder", "0.1 is not a table such as { probability = 0.01, delay = \"5 ms\" }"),
-        (more("reorder = { probability = 0.1 }"), "reorder.delay", "say for how long"),
+        (more("reorder = { probability = 0.1 }"), "reorder.delay", "specify the extra delay"),
         (more("reorder = { probability = 7, delay = \"1 ms\" }"), "reorder.probability", "between 0 and 1"),
         (
             more("reorder = { probability = 0.1, delay = [\"1 ms\"] }"),
@@ -209,7 +210,7 @@ fn mistakes_are_reported_with_place_and_remedy() {
     }
 }
 
-/// The warnings over a GEO path of 10 Mbit/s and 600 ms.
+/// Returns the warnings for a GEO path of 10 Mbit/s with a round-trip time of 600 ms.
 fn warnings(queue: &str) -> Vec<Warning> {
     let text = scenario(queue, "", 1).replace("20 ms", "300 ms");
     let scenario = parse_toml(&text, &[]).unwrap();
@@ -230,7 +231,7 @@ fn parameters_below_the_round_trip_are_announced() {
         (
             "{ discipline = \"step\", threshold = \"0.2 bdp\" }",
             "links[0].queue.discipline",
-            ["is a->b understands marks", "congestion = \"dctcp\""],
+            ["is a->b supports marks", "congestion = \"dctcp\""],
         ),
         ("{ discipline = \"red\" }", "links[0].queue.max_threshold", ["22.5 kB on a->b are 3 %", "0.5 bdp"]),
     ] {
@@ -256,7 +257,7 @@ const DISCIPLINES: [&str; 6] = [
     "{ discipline = \"step\", threshold = \"30 packets\", drop_not_ect = true }",
 ];
 
-/// The mean time that packets waited at the bottleneck, in milliseconds, from 5 s on.
+/// Returns the mean waiting time at the bottleneck after 5 s in milliseconds, computed from the bytes in the queue.
 fn mean_wait(result: &RunResult) -> f64 {
     let queue = &result.queue;
     let rows: Vec<f64> = (0..queue.rows())
@@ -309,7 +310,7 @@ fn reordering_and_duplication_show_in_the_counts() {
     let more = "reorder = { forward = { probability = 0.02, delay = \"8 ms\" } }\nduplicate = { forward = 0.05 }";
     let result = run(&scenario("\"1000 packets\"", more, 1));
     let link = &result.summary.links[0];
-    // About 860 packets a second: five standard deviations of a binomial around 5 % and, of packets and copies, 2 %.
+    // About 860 packets per second: five standard deviations of a binomial around 5 % and, for packets and copies, 2 %.
     let sent = link.carried_bytes as f64 / 1500.0;
     let near = |count: u64, mean: f64| (count as f64 - mean).abs() < 5.0 * mean.sqrt() + 0.01 * mean;
     assert!(near(link.duplicated, 0.05 * sent), "{} of {sent}", link.duplicated);
@@ -339,7 +340,7 @@ fn marks_replace_drops_for_flows_that_understand_them() {
         let result = run(&format!("{}tcp = {{ ecn = \"classic\" }}\n", scenario(queue, "", 1)));
         let link = &result.summary.links[0];
         assert!(link.marked > 10, "{queue}: {link:?}");
-        // Of new data nothing; what cannot be marked, retransmissions and pure ACKs, is dropped still.
+        // No new data is dropped; packets that cannot be marked, retransmissions and pure ACKs, still are.
         assert!(link.dropped_aqm <= link.marked / 5, "{queue}: {link:?}");
         assert!(link.utilisation > 0.75, "{queue}: {link:?}");
         assert!(mean_wait(&result) < 36.5, "{queue}: {}", mean_wait(&result));

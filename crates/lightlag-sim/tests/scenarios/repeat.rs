@@ -1,4 +1,5 @@
-//! A run again from its own capture: what is inferred is what the run was, and the second run is the first.
+//! A run that is repeated from its own capture. The parameters inferred from the capture equal the parameters of the
+//! run, and the second run equals the first.
 
 use crate::memory::Shared;
 use lightlag_scenario::parse_toml;
@@ -9,7 +10,7 @@ use lightlag_wire::replay::{Sending, Vantage};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Runs a scenario and gives what its captures at both ends say about its sender.
+/// Runs a scenario. Returns the sender's parameters as inferred from the captures at both ends, by file name.
 fn seen(link: &str, tcp: &str) -> BTreeMap<String, Sending> {
     let text = format!(
         "duration = \"100 s\"\nrecord = {{ pcap = {{ at = [\"a\", \"b\"] }} }}\n\
@@ -55,13 +56,13 @@ fn a_run_is_the_same_when_it_is_repeated_from_its_capture() {
     for congestion in ["newreno", "cubic", "bbr"] {
         let tcp = format!("{{ congestion = \"{congestion}\" }}");
         let first = seen(&link("10 Mbit/s", "25 ms", &LOST), &tcp);
-        for (place, vantage) in [("a.pcapng", Vantage::Sender), ("b.pcapng", Vantage::Receiver)] {
-            let sending = &first[place];
+        for (file, vantage) in [("a.pcapng", Vantage::Sender), ("b.pcapng", Vantage::Receiver)] {
+            let sending = &first[file];
             assert_eq!(sending.vantage, vantage);
-            assert_eq!(sending.lost, LOST, "{congestion} at {place}");
+            assert_eq!(sending.lost, LOST, "{congestion} at {file}");
             let (path, rate) = (sending.path, sending.path.rate_bps.unwrap());
-            assert!((rate / 10e6 - 1.0).abs() < 0.02, "{congestion} at {place}: {path:?}");
-            assert!((path.propagation_s / 0.05 - 1.0).abs() < 0.01, "{congestion} at {place}: {path:?}");
+            assert!((rate / 10e6 - 1.0).abs() < 0.02, "{congestion} at {file}: {path:?}");
+            assert!((path.propagation_s / 0.05 - 1.0).abs() < 0.01, "{congestion} at {file}: {path:?}");
             let delay = format!("{:.3} us", path.propagation_s / 2.0 * 1e6);
             let again = seen(&link(&format!("{rate:.0} bit/s"), &delay, &sending.lost), &tcp);
             let packets = |sending: &Sending| -> Vec<(i64, u32, bool, bool)> {
@@ -69,7 +70,7 @@ fn a_run_is_the_same_when_it_is_repeated_from_its_capture() {
             };
             let (real, ours) = (packets(&first["a.pcapng"]), packets(&again["a.pcapng"]));
             let same = real.iter().zip(&ours).take_while(|(real, ours)| real == ours).count();
-            assert_eq!((same, ours.len()), (real.len(), real.len()), "{congestion} from {place}");
+            assert_eq!((same, ours.len()), (real.len(), real.len()), "{congestion} from {file}");
         }
     }
 }

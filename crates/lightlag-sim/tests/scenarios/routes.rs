@@ -1,11 +1,12 @@
-//! Routes that are known beforehand: connections over seconds and minutes of delay begin and end without a timeout.
+//! Known path parameters (`route`): connections over delays of seconds and minutes open and close without a timeout.
 
 use crate::text;
 use lightlag_scenario::parse_toml;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 
-/// A transfer of `bytes` over 1 Mbit/s and so many seconds one way, without errors; keys of TCP follow.
+/// Runs a transfer of `bytes` over 1 Mbit/s with a one-way delay of `one_way_s` seconds and without errors. `tcp` has
+/// further TCP keys.
 fn far(one_way_s: f64, bytes: u64, tcp: &str) -> RunResult {
     let unless = |key: &str, line: &'static str| if tcp.contains(key) { "" } else { line };
     let profile = unless("profile", "profile = \"scps\"");
@@ -38,12 +39,12 @@ fn first(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// One way of light: to the Moon, to Mars when it is near, to Mars when it is far.
+/// One-way propagation delays in seconds: to the Moon, to Mars when it is nearest, and to Mars when it is farthest.
 const WAYS: [f64; 3] = [1.3, 240.0, 1_200.0];
 const BYTES: u64 = 500_000;
 
 #[test]
-fn what_the_path_says_lets_a_connection_begin_without_a_timeout() {
+fn parameters_of_the_path_let_a_connection_start_without_a_timeout() {
     for way in WAYS {
         for congestion in ["vegas", "newreno", "none", "hybla"] {
             let result = far(way, BYTES, &format!("route = \"path\"\ncongestion = \"{congestion}\""));
@@ -63,7 +64,7 @@ fn without_it_the_handshake_repeats_for_nothing() {
 }
 
 #[test]
-fn every_profile_begins_with_the_parameters_of_its_path() {
+fn every_profile_starts_with_the_parameters_of_its_path() {
     for profile in ["linux", "rfc", "inet", "ns3", "ns2-linux", "scps"] {
         for way in WAYS {
             let result = far(way, 100_000, &format!("route = \"path\"\nprofile = \"{profile}\""));
@@ -77,9 +78,9 @@ fn every_profile_begins_with_the_parameters_of_its_path() {
 }
 
 #[test]
-fn rate_control_alone_takes_a_handshake_the_data_and_the_way() {
-    // 977 packets of 552 bytes, the last of 328: 512 · 976 + 288. The window of a SYN is not scaled: behind 64 KiB the
-    // sender waits for the first ACK, which comes a round trip and an interval after the first data.
+fn rate_control_alone_takes_a_handshake_the_data_and_the_propagation_delay() {
+    // 977 packets of 552 bytes, the last of 328: 512 · 976 + 288. The window of a SYN is not scaled: after 64 KiB the
+    // sender waits for the first ACK, which arrives a round trip and an interval after the first data.
     for way in WAYS {
         let result = far(way, BYTES, "route = \"path\"\ncongestion = \"none\"");
         let wire = |bytes: u64| (bytes + bytes.div_ceil(512) * 40) as f64 * 8.0 / 1e6;
@@ -92,8 +93,9 @@ fn rate_control_alone_takes_a_handshake_the_data_and_the_way() {
 
 #[test]
 fn slow_start_doubles_up_to_what_the_route_holds() {
-    // 0.5 MB at 1 Mbit/s over 2.6 s: the route holds 0.3 MB. NewReno begins with one segment and doubles each round of 2.7 s:
-    // 1 + 2 + … + 2ⁿ⁻¹ segments in n rounds, up to the 588 of the route; an ACK in 0.1 s acknowledges what came.
+    // 0.5 MB at 1 Mbit/s over 2.6 s: the route holds 0.3 MB. NewReno starts with one segment and doubles each round of
+    // 2.7 s: 1 + 2 + … + 2ⁿ⁻¹ segments in n rounds, up to the 588 of the route; an ACK in 0.1 s acknowledges the data
+    // that arrived.
     let result = far(1.3, 20_000_000, "route = \"path\"\ncongestion = \"newreno\"");
     let flow = first(&result);
     assert_eq!((flow.timeouts, flow.retransmitted_segments), (0, 0));
@@ -105,7 +107,7 @@ fn slow_start_doubles_up_to_what_the_route_holds() {
 
 #[test]
 fn a_configured_capacity_ends_slow_start_before_the_queue_grows() {
-    // 2.6 s at 1 Mbit/s hold 0.3 MB. Slow start that does not know of it fills the receive buffer, less what the path holds.
+    // 2.6 s at 1 Mbit/s hold 0.3 MB. Slow start without this limit fills the receive buffer, less the data in transit.
     let queue = |congestion: &str, bdp: &str| {
         let tcp =
             format!("receive_buffer = \"2 MB\"\ncongestion = \"{congestion}\"\nroute = {{ rtt = \"2.61 s\"{bdp} }}");
@@ -120,7 +122,7 @@ fn a_configured_capacity_ends_slow_start_before_the_queue_grows() {
 }
 
 #[test]
-fn the_parameters_are_those_of_each_flow() {
+fn each_flow_has_its_own_parameters() {
     let scenario = parse_toml(
         r#"
         duration = "10 s"
@@ -149,7 +151,7 @@ fn the_parameters_are_those_of_each_flow() {
     assert_eq!(route(0).rtt.unwrap().as_nanos(), 200_000_000 + 592 * 800);
     assert_eq!((rates(0), rates(1)), ((10_000_000, Some(10_000_000)), (1_000_000, Some(8_000))));
     assert_eq!(rates(2), (8_000, Some(1_000_000)));
-    // Who asks, at c, sends on the way back; who answers has the data.
+    // The client, at c, sends on the return path; the server has the data.
     assert_eq!((rates(4), route(4).bdp, route(1).bdp), ((8_000, Some(1_000_000)), route(1).bdp, route(4).bdp));
     // 2.2 s; 552 bytes on both links, 40 at 8 kbit/s and 10 Mbit/s.
     let whole = 2_200_000_000 + 552 * 800 + 552 * 8_000 + 40 * 1_000_000 + 40 * 800;
@@ -159,7 +161,7 @@ fn the_parameters_are_those_of_each_flow() {
 }
 
 #[test]
-fn a_proxy_is_told_the_ways_of_its_own_connections() {
+fn a_proxy_gets_the_paths_of_its_own_connections() {
     let scenario = parse_toml(
         r#"
         duration = "10 s"
@@ -177,12 +179,13 @@ fn a_proxy_is_told_the_ways_of_its_own_connections() {
     let rtt = |config: &lightlag_tcp::Config| config.route.unwrap().rtt.unwrap().as_nanos() / 1_000_000;
     let proxy = &network.proxies[0];
     assert_eq!((rtt(&proxy.client), rtt(&proxy.server)), (20, 2_604));
-    // Both ends of the flow have one TCP: the longer way, and the lower rate, of which 14 of 566 bytes are the link's.
+    // Both endpoints of the flow have one TCP: the longer path, and the lower rate, of which 14 of 566 bytes are the
+    // link's.
     assert_eq!(rtt(&network.flows[0].tcp), 2_604);
     assert_eq!(network.flows[0].tcp.rate_control.unwrap().rate.as_bps(), 1_000_000 * 552 / 566);
 }
 
-/// A scenario of `scenarios/`, with these changes.
+/// Runs a scenario of `scenarios/` with these changes. Returns the result and the warnings.
 fn shown(name: &str, sets: &[(&str, &str)]) -> (RunResult, Vec<String>) {
     let file = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let sets: Vec<(String, String)> =
@@ -200,7 +203,7 @@ fn moon_and_mars_take_their_rate_and_a_few_round_trips() {
         let (result, warnings) = shown(name, &[("links.1.loss", "0")]);
         let flow = first(&result);
         assert_eq!((flow.timeouts, flow.retransmitted_segments, warnings), (0, 0, vec![]), "{name}");
-        // Handshake, 64 KiB and the wait for their first ACK, the rest at the rate, one way.
+        // Handshake, 64 KiB and the wait for their first ACK, the rest at the rate, the propagation delay.
         let way = light + 0.001;
         let expected = 5.0 * way + 0.1 + (bytes - 65_024.0) / 512.0 * 552.0 * 8.0 / rate;
         let finish = flow.finish_s.unwrap();
@@ -211,7 +214,7 @@ fn moon_and_mars_take_their_rate_and_a_few_round_trips() {
 #[test]
 fn losses_are_repaired_without_a_timeout_where_anything_follows_them() {
     for name in ["scps-moon", "scps-mars"] {
-        // A hundredth of the data, but not its end: what is lost last can only be told by a timeout.
+        // A hundredth of the data, but not its end: only a timeout can detect the loss of the last segments.
         let loss = "{ packets = [20, 21, 22, 500, 700, 2000, 2002, 2004, 3000, 3001], direction = \"forward\" }";
         let (result, _) = shown(name, &[("links.1.loss", loss)]);
         let flow = first(&result);
@@ -221,7 +224,7 @@ fn losses_are_repaired_without_a_timeout_where_anything_follows_them() {
 }
 
 #[test]
-fn the_presets_of_plain_tcp_carry_scps_with_vegas_too() {
+fn the_presets_of_plain_tcp_also_carry_scps_with_vegas() {
     for name in ["moon", "mars"] {
         let sets = [("defaults.tcp.profile", "scps"), ("defaults.tcp.route", "path"), ("links.1.loss", "0")];
         let (result, _) = shown(name, &sets);
@@ -232,7 +235,7 @@ fn the_presets_of_plain_tcp_carry_scps_with_vegas_too() {
 }
 
 #[test]
-fn a_window_that_is_closed_for_hours_is_probed_no_faster_than_answers_come() {
+fn a_window_that_is_closed_for_hours_is_probed_no_faster_than_replies_arrive() {
     let result = text::run(
         r#"
         duration = "100 h"

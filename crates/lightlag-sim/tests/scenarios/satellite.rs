@@ -13,7 +13,7 @@ fn network(text: &str) -> Network {
     scenario(text).expand().unwrap()
 }
 
-/// One link from a to b with this delay, and one flow.
+/// Returns a scenario with one link from a to b with this delay, and one flow.
 fn link(delay: &str) -> String {
     format!(
         "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = {delay}\n\
@@ -21,7 +21,7 @@ fn link(delay: &str) -> String {
     )
 }
 
-/// A generated network with these keys.
+/// Returns a scenario with a generated satellite network with these keys.
 fn satellite(keys: &str) -> String {
     format!("duration = \"20 s\"\n[topology]\nkind = \"satellite\"\n{keys}\n")
 }
@@ -108,7 +108,7 @@ fn a_regenerative_satellite_is_a_node_with_queues() {
     let network = network(&text);
     let down = named(&network, "satellite->gateway-right");
     assert_eq!((down.rate, down.queue), (Rate::from_mbps(30), QueueLimit::Packets(50)));
-    assert!((ms(down.delay) - 140.33).abs() < 0.01, "the satellite takes its time");
+    assert!((ms(down.delay) - 140.33).abs() < 0.01, "the processing delay of the satellite is included");
     assert_eq!(named(&network, "satellite->gateway-left").rate, Rate::from_mbps(20));
     assert!((ms(named(&network, "gateway-left->satellite").delay) - 126.02).abs() < 0.01);
 }
@@ -192,8 +192,8 @@ fn the_complete_form_of_a_satellite_reads_back() {
 }
 
 #[test]
-fn hops_may_say_their_own_delays() {
-    // The satellite of CUBIC-INET: 100 ms a hop, errors on each, a clean gigabit to the gateway.
+fn hops_may_set_their_own_delays() {
+    // The satellite of CUBIC-INET: 100 ms per hop, errors on each, a clean gigabit to the gateway.
     let keys = r#"pairs = 4
         uplink = { rate = "100 Mbit/s", delay = "100 ms", loss = 5e-4, queue = "10000 packets" }
         downlink = { rate = "100 Mbit/s", delay = "100 ms", loss = 5e-4, queue = "10000 packets" }
@@ -205,7 +205,8 @@ fn hops_may_say_their_own_delays() {
     }
 }
 
-/// A handshake and one segment take three one-way trips and what sending takes: no second serialisation in a bent pipe.
+/// A handshake and one segment take three one-way delays and the transmission times. A bent pipe adds no second
+/// transmission time.
 #[test]
 fn a_bent_pipe_adds_no_transmission_time() {
     let time = |payload: &str| {
@@ -218,8 +219,8 @@ fn a_bent_pipe_adds_no_transmission_time() {
         let result = run(&satellite(&keys));
         result.summary.flows[0].finish_s.expect("it finishes")
     };
-    // SYN 60 B, SYN-ACK 60 B, ACK 52 B and 1052 B of data at 100 kbit/s, and 3 · 253 ms. A node sends all but the ACK, which
-    // is ahead of the data, a second time.
+    // SYN 60 B, SYN-ACK 60 B, ACK 52 B and 1052 B of data at 100 kbit/s, and 3 · 253 ms. A node sends all of them a
+    // second time, except for the ACK, which is ahead of the data.
     let bytes = |bytes: f64| 8.0 * bytes / 100e3;
     let (once, twice) = (0.759 + bytes(1224.0), 0.759 + bytes(1224.0 + 1172.0));
     assert!((time("transparent") - once).abs() < 1e-4, "{}", time("transparent"));
@@ -243,7 +244,7 @@ fn a_bent_pipe_loses_on_both_hops() {
 }
 
 #[test]
-fn a_bent_pipe_loses_what_comes_during_an_outage_of_its_way_down() {
+fn a_bent_pipe_loses_arrivals_during_an_outage_of_its_downlink() {
     let keys = r#"pairs = 1
         uplink = { rate = "10 Mbit/s", delay = "5 ms" }
         access = { rate = "1 Gbit/s", delay = "1 ms" }
@@ -263,8 +264,9 @@ fn a_bent_pipe_loses_what_comes_during_an_outage_of_its_way_down() {
     assert_eq!((access.dropped_error, result.summary.flows[0].delivered_bytes), (0, 5_000_000));
 }
 
-/// Where a handover makes the path shorter by more than three packets take, later packets overtake earlier ones: SACK
-/// reports three segments above one that is only late. Packets that stay in order disturb nobody, and RACK waits.
+/// If a handover shortens the path by more than the transmission time of three packets, later packets overtake earlier
+/// ones. SACK then reports three segments above a segment that is only late, which looks like a loss. If packets stay
+/// in order, there is no such effect, and RACK waits long enough.
 #[test]
 fn a_handover_to_a_shorter_path_looks_like_a_loss_where_packets_overtake() {
     let retransmitted = |overtakes: bool, recovery: &str| {
@@ -288,44 +290,57 @@ fn refused(text: &str) -> (String, String) {
 }
 
 #[test]
-fn wrong_delays_are_refused() {
+fn wrong_delays_are_rejected() {
     for (delay, path, fragment) in [
         ("{ orbit = \"geo\", elevation = \"-5 deg\" }", "elevation", "-5 deg is below the horizon"),
-        ("{ orbit = \"geo\", elevation = \"95 deg\" }", "elevation", "beyond overhead"),
+        ("{ orbit = \"geo\", elevation = \"95 deg\" }", "elevation", "beyond the zenith"),
         ("{ orbit = \"geo\", elevation = [\"40 deg\", \"-1 deg\"] }", "elevation[1]", "below the horizon"),
         ("{ orbit = \"geo\", elevation = [\"40 deg\"] }", "elevation", "one or two"),
         ("{ orbit = \"geo\", elevation = 40 }", "elevation", "40 is not an angle"),
-        ("{ orbit = \"geo\" }", "elevation", "is missing; say how high"),
+        ("{ orbit = \"geo\" }", "elevation", "is missing; specify the elevation"),
         ("{ elevation = \"40 deg\" }", "orbit", "is missing; write geo"),
         ("{ orbit = \"goe\", elevation = \"40 deg\" }", "orbit", "did you mean \"geo\"?"),
         ("{ orbit = 550, elevation = \"40 deg\" }", "orbit", "550 is not an orbit"),
-        ("{ height = \"35.786 km\", elevation = \"40 deg\" }", "height", "35.786 km is no height of an orbit"),
-        ("{ height = \"550 km\", orbit = \"geo\", elevation = \"40 deg\" }", "height", "leave one of the two out"),
-        ("{ orbit = \"geo\", elevation = \"40 deg\", satellites = 3 }", "satellites", "leave one out"),
+        ("{ height = \"35.786 km\", elevation = \"40 deg\" }", "height", "35.786 km is not a valid height of an orbit"),
+        (
+            "{ height = \"550 km\", orbit = \"geo\", elevation = \"40 deg\" }",
+            "height",
+            "cannot be combined with a named orbit",
+        ),
+        (
+            "{ orbit = \"geo\", elevation = \"40 deg\", satellites = 3 }",
+            "satellites",
+            "cannot be combined with elevation",
+        ),
         ("{ orbit = \"geo\", satellites = 1 }", "satellites", "from 2 to"),
         ("{ distance = \"1 km\", orbit = \"geo\", elevation = \"40 deg\" }", "", "both a distance and an orbit"),
         ("{ distance = \"9 parsec\" }", "distance", "is not a distance"),
-        ("{ distance = \"9000 au\" }", "", "the longest time"),
+        ("{ distance = \"9000 au\" }", "", "the maximum time"),
         ("{}", "", "neither"),
         ("{ distanz = \"1 km\" }", "distanz", "did you mean \"distance\"?"),
     ] {
-        let (at, message) = refused(&link(delay));
+        let (error_path, message) = refused(&link(delay));
         let expected = if path.is_empty() { "links[0].delay".to_owned() } else { format!("links[0].delay.{path}") };
-        assert_eq!(at, expected, "{delay}: {message}");
+        assert_eq!(error_path, expected, "{delay}: {message}");
         assert!(message.contains(fragment), "{delay}: {message}");
     }
 }
 
 #[test]
-fn wrong_satellites_are_refused() {
+fn wrong_satellites_are_rejected() {
     for (line, instead, path, fragment) in [
-        ("elevation = [\"40 deg\", \"25 deg\"]", "", "topology.elevation", "is missing; say how high"),
+        ("elevation = [\"40 deg\", \"25 deg\"]", "", "topology.elevation", "is missing; specify the elevation"),
         ("orbit = \"geo\"", "", "topology.orbit", "is missing; write geo"),
         ("[\"40 deg\", \"25 deg\"]", "\"-3 deg\"", "topology.elevation", "below the horizon"),
         ("pairs = 2", "pairs = 0", "topology.pairs", "from 1 to"),
-        ("pairs = 2", "pairs = 2\npayload = \"bent\"", "topology.payload", "\"bent\" is not what a satellite does"),
+        ("pairs = 2", "pairs = 2\npayload = \"bent\"", "topology.payload", "\"bent\" is not a payload"),
         ("pairs = 2", "pairs = 2\nsatellites = 2", "topology.isl", "is missing"),
-        ("pairs = 2", "pairs = 2\nisl = { rate = \"1 Mbit/s\", delay = \"1 ms\" }", "topology.isl", "there is one"),
+        (
+            "pairs = 2",
+            "pairs = 2\nisl = { rate = \"1 Mbit/s\", delay = \"1 ms\" }",
+            "topology.isl",
+            "there is only one",
+        ),
         (
             "pairs = 2",
             "pairs = 2\nsatellites = 2\nisl = { rate = \"1 Mbit/s\", delay = \"1 ms\" }",
@@ -348,9 +363,9 @@ fn wrong_satellites_are_refused() {
         assert_eq!(at, path, "{instead}: {message}");
         assert!(message.contains(fragment), "{instead}: {message}");
     }
-    let (at, message) = refused(&satellite(
+    let (error_path, message) = refused(&satellite(
         "pairs = 1\nuplink = { rate = \"1 Mbit/s\" }\n\
         downlink = { rate = \"1 Mbit/s\", delay = \"1 ms\" }",
     ));
-    assert_eq!((at.as_str(), message.contains("is missing")), ("topology.uplink.delay", true));
+    assert_eq!((error_path.as_str(), message.contains("is missing")), ("topology.uplink.delay", true));
 }

@@ -1,27 +1,27 @@
-//! The algorithms made for satellites, over a geostationary path: that they finish, what they carry, what waits.
+//! Congestion-control algorithms for satellites, over a geostationary path: completion, throughput and queues.
 
 use crate::text;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 
-/// Those that send in bursts, and those that have a window.
+/// Algorithms that send in bursts; then algorithms with a window.
 const BURSTS: [&str; 3] = [r#""noordwijk""#, r#""wave""#, r#"{ algorithm = "wave", dispersion = "scaled" }"#];
 const WINDOWS: [&str; 4] =
     [r#""star""#, r#""jersey""#, r#"{ algorithm = "jersey", window_rtt = "min_rtt" }"#, r#""westwoodbr""#];
 
-/// A path and what one flow over it does.
+/// A geostationary path, and the flow over it.
 #[derive(Clone, Copy)]
 struct Geo<'a> {
     mbps: f64,
-    /// There and back, without the queue.
+    /// Round-trip time without queueing, in milliseconds.
     rtt_ms: u32,
     loss: f64,
     queue: &'a str,
-    /// What is lost on the way back.
+    /// Loss probability on the return path.
     lost_acks: f64,
     congestion: &'a str,
     tcp: &'a str,
-    /// Empty: without an end.
+    /// The line with the size of the transfer; empty for an endless flow.
     transfer: &'a str,
     duration_s: u32,
     seed: u32,
@@ -80,16 +80,16 @@ impl Geo<'_> {
     }
 }
 
-/// Payload that arrived between two times, in bits a second.
+/// Returns the mean rate of delivered payload between two times, in bits per second.
 fn rate(result: &RunResult, from_s: f64, until_s: f64) -> f64 {
-    let at = |time: f64| {
+    let bytes_at = |time: f64| {
         let row = result.trace.time_s.partition_point(|row| *row <= time);
         result.trace.delivered_bytes[row - 1] as f64
     };
-    8.0 * (at(until_s) - at(from_s)) / (until_s - from_s)
+    8.0 * (bytes_at(until_s) - bytes_at(from_s)) / (until_s - from_s)
 }
 
-/// The most packets that wait on the way there from a time on.
+/// Returns the maximum number of packets in the queue of the forward path after `from_s`.
 fn longest_queue(result: &RunResult, from_s: f64) -> u64 {
     let samples = &result.queue;
     let first = samples.link.get(0);
@@ -122,7 +122,7 @@ fn each_finishes_at_every_error_rate_with_every_repair() {
     }
 }
 
-/// Goodput of 20 MB as parts of the link, one for each seed.
+/// Returns the goodput of a transfer of 20 MB as a fraction of the link's rate, for each of five seeds.
 fn goodputs(congestion: &str, loss: f64) -> [f64; 5] {
     [1, 2, 3, 4, 5].map(|seed| {
         let transfer = r#"transfer = "20 MB""#;
@@ -149,7 +149,7 @@ fn errors_cost_those_with_a_window_a_fraction_of_what_they_cost_newreno() {
 
 #[test]
 fn star_carries_more_than_jersey_and_westwoodbr_at_a_loss_of_a_thousandth() {
-    // What its abstract claims.
+    // The abstract's claim.
     let star = goodputs(r#""star""#, 1e-3);
     for congestion in [r#""jersey""#, r#""westwoodbr""#] {
         let theirs = goodputs(congestion, 1e-3);
@@ -168,8 +168,8 @@ fn errors_cost_bursts_next_to_nothing() {
     }
 }
 
-/// A flow without an end on a link without errors: its rate as a part of the link's, headers included, and the longest
-/// queue in seconds, from 40 s on.
+/// Runs an endless flow over a link without errors. Returns its rate, headers included, as a fraction of the link's
+/// rate, and the maximum queueing delay in seconds after 40 s.
 fn alone(congestion: &str, mbps: f64, rtt_ms: u32) -> (f64, f64) {
     let tcp = "profile = \"linux\"\ndelayed_ack = false";
     let queue = r#""4000 packets""#;
@@ -193,8 +193,8 @@ fn noordwijk_alone_has_the_rate_of_the_bottleneck_and_a_burst_in_its_queue() {
 
 #[test]
 fn wave_alone_keeps_a_queue_below_beta_that_makes_up_for_its_rate() {
-    // 10/9 of the bottleneck where the queue is empty; two segments and a burst where the answer comes soon, and on long paths a
-    // queue that swings, the more so the more segments a round trip has.
+    // 10/9 of the bottleneck where the queue is empty; two segments and a burst where the reply is fast, and on long
+    // paths an oscillating queue, whose amplitude grows with the number of segments per round trip.
     for (rtt_ms, mbps, least) in [
         (10, 1.0, 0.99),
         (10, 2.0, 0.99),
@@ -208,7 +208,7 @@ fn wave_alone_keeps_a_queue_below_beta_that_makes_up_for_its_rate() {
         let (rate, wait) = alone(r#""wave""#, mbps, rtt_ms);
         assert!((least..1.01).contains(&rate), "{mbps} Mbit/s, {rtt_ms} ms: {rate}");
         let segment = 12_000.0 / (mbps * 1e6);
-        // What the first segment of a burst meets: the other nine are behind it.
+        // The queue that the first segment of a burst meets: the other nine follow it.
         let met = wait - 9.0 * segment;
         assert!(met < 0.15, "{mbps} Mbit/s, {rtt_ms} ms: {met} s");
         if least >= 0.99 {
@@ -218,7 +218,7 @@ fn wave_alone_keeps_a_queue_below_beta_that_makes_up_for_its_rate() {
 }
 
 #[test]
-fn wave_with_the_time_of_the_whole_burst_has_the_rate_of_the_bottleneck() {
+fn wave_with_the_time_of_the_complete_burst_has_the_rate_of_the_bottleneck() {
     for rtt_ms in [10, 100, 550] {
         for mbps in [1.0, 2.0, 10.0, 50.0] {
             let (rate, wait) = alone(BURSTS[2], mbps, rtt_ms);
@@ -251,8 +251,8 @@ fn two_noordwijks_share_a_bottleneck() {
         {flow}
         "#
     ));
-    // Each alone takes the whole link: the queue tells both, from β on. Until the answer is there, a round trip with that queue in
-    // it later, it grows at the rate of the link.
+    // Each flow alone fills the link: the queue signals that to both above β. Until the reply arrives, a round trip
+    // with that queue later, it grows at the rate of the link.
     let rates: Vec<f64> = result.summary.flows.iter().map(|flow| flow.goodput_bps).collect();
     assert!(rates[0] + rates[1] > 7.5e6, "{rates:?}");
     assert!((rates[0] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
@@ -261,7 +261,7 @@ fn two_noordwijks_share_a_bottleneck() {
     assert!((0.2..0.2 + 0.55 + 0.4).contains(&wait), "{wait} s");
 }
 
-/// Jersey on routers that warn, or do not, for 300 s.
+/// Runs Jersey for 300 s over a router that issues congestion warnings. `tcp` decides whether the flow uses them (ECN).
 fn jersey(loss: f64, tcp: &str) -> RunResult {
     let queue = r#"{ discipline = "step", limit = "500 packets", threshold = "50 packets", weight = 0.02 }"#;
     Geo { congestion: r#""jersey""#, loss, tcp, queue, duration_s: 300, ..Geo::default() }.run()
@@ -280,17 +280,18 @@ fn warnings_keep_the_queue_of_jersey_at_the_threshold() {
 
 #[test]
 fn where_routers_warn_errors_cost_jersey_little() {
-    for (loss, least) in [(1e-3, 1.1), (1e-2, 2.3)] {
+    for (loss, min_ratio) in [(1e-3, 1.1), (1e-2, 2.3)] {
         let [with, without] = ["profile = \"linux\"\necn = \"classic\"", "profile = \"linux\""]
             .map(|tcp| rate(&jersey(loss, tcp), 60.0, 300.0));
-        assert!(with > least * without, "{with} and {without} at {loss}");
+        assert!(with > min_ratio * without, "{with} and {without} at {loss}");
         assert!(with > 0.6e7, "{with} at {loss}");
     }
 }
 
 #[test]
 fn the_bulk_that_westwoodbr_repeats_is_a_window_a_loss() {
-    // One loss in the twentieth second, when nothing waits: what was in flight then, but for the three segments that told of it.
+    // One loss in the twentieth second, when no packet waits: the data in flight at that time, except for the three
+    // segments that reported it.
     let text = r#"
         name = "bulk"
         duration = "40 s"
@@ -315,14 +316,14 @@ fn the_bulk_that_westwoodbr_repeats_is_a_window_a_loss() {
     "#;
     let result = text::run(text);
     let flow = &result.summary.flows[0];
-    // The peer's window is what is in flight.
+    // The peer's window equals the data in flight.
     assert_eq!((flow.recoveries, flow.timeouts), (1, 0));
     let window = 150_000 / 1448;
     assert!((window - 5..=window).contains(&flow.retransmitted_segments), "{}", flow.retransmitted_segments);
 }
 
 #[test]
-fn star_has_no_margin_to_wait_for_where_the_longest_timeout_is_below_the_round_trip_time() {
+fn star_has_no_margin_to_wait_for_where_the_maximum_timeout_is_below_the_round_trip_time() {
     let tcp = "profile = \"linux\"\nrto = { initial = \"1 s\", max = \"1 s\" }";
     let transfer = r#"transfer = "100 kB""#;
     let flow = Geo { congestion: r#""star""#, rtt_ms: 1600, tcp, transfer, ..Geo::default() }.flow();

@@ -1,10 +1,11 @@
-//! SCPS-TP over a GEO path, against closed forms.
+//! SCPS-TP over a GEO path, compared with closed forms.
 
 use crate::text;
 use lightlag_sim::RunResult;
 use lightlag_sim::results::FlowSummary;
 
-/// `flows` of 2 MB over 1.5 Mbit/s and 260 ms one way, with a return path of `back`; packets of 552 bytes.
+/// Runs `flows` transfers of 2 MB over 1.5 Mbit/s and a one-way delay of 260 ms, in packets of 552 bytes. `back` is the
+/// rate of the return path.
 fn geo(link: &str, back: &str, tcp: &str, flows: u32) -> RunResult {
     let flow = "[[flows]]\nfrom = \"ground\"\nto = \"sat\"\ntransfer = \"2 MB\"\n".repeat(flows as usize);
     text::run(&format!(
@@ -32,7 +33,8 @@ fn first(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// Seconds that 2 MB take at least: a handshake, 3,907 packets at this rate, the way of the last.
+/// Returns the minimum time of a transfer of 2 MB at this rate in seconds: a handshake, 3,907 packets, and the
+/// propagation delay of the last one.
 fn least(rate: f64) -> f64 {
     0.52 + 2e6 / 512.0 * 552.0 * 8.0 / rate + 0.26
 }
@@ -40,17 +42,18 @@ fn least(rate: f64) -> f64 {
 const RATED: &str = "congestion = \"none\"\nrate_control = { rate = \"1.425 Mbit/s\" }\nack_interval = \"69 ms\"";
 
 #[test]
-fn rate_control_alone_fills_what_it_was_told() {
+fn rate_control_alone_fills_the_configured_rate() {
     let result = geo("", "1.5 Mbit/s", RATED, 1);
     let finish = first(&result).finish_s.unwrap();
-    // 64 KiB until the first ACK, which comes 0.52 s after the first packet and the interval: about 0.25 s of standstill.
+    // 64 KiB until the first ACK, which arrives 0.52 s after the first packet and the interval: about 0.25 s of
+    // standstill.
     let least = least(1.425e6);
     assert!((least..least + 0.35).contains(&finish), "{finish}, at least {least}");
     assert_eq!((first(&result).retransmitted_segments, first(&result).timeouts), (0, 0));
 }
 
 #[test]
-fn acks_by_the_clock_leave_a_thousandth_of_the_rate_for_the_way_back() {
+fn clocked_acks_leave_a_thousandth_of_the_rate_for_the_return_path() {
     // 40 bytes each 100 ms are 3.2 kbit/s; 4 kbit/s carry them, and the data does not notice. ACKs of every second
     // segment would take 54 kbit/s.
     let tcp = "congestion = \"none\"\nrate_control = { rate = \"1.425 Mbit/s\" }\nack_interval = \"100 ms\"";
@@ -62,11 +65,11 @@ fn acks_by_the_clock_leave_a_thousandth_of_the_rate_for_the_way_back() {
 }
 
 #[test]
-fn corruption_costs_its_share_and_congestion_control_much_more() {
+fn corruption_costs_the_lost_data_and_congestion_control_much_more() {
     let link = "loss = { forward = 0.01, backward = 0.0 }";
     let result = geo(link, "1.5 Mbit/s", &format!("{RATED}\nloss_assumption = \"corruption\""), 1);
     let finish = first(&result).finish_s.unwrap();
-    // A hundredth leaves again; the window of 300 kB is 1.7 s at this rate, and a repair that is lost again, or the last
+    // A hundredth is retransmitted; the window of 300 kB is 1.7 s at this rate, and a lost repair, or the last
     // segments, cost round trips.
     assert!(finish < 1.02 * least(1.425e6) + 4.0, "{finish}");
     let again = first(&result).retransmitted_segments as f64 / 3_907.0;
@@ -76,7 +79,7 @@ fn corruption_costs_its_share_and_congestion_control_much_more() {
 }
 
 #[test]
-fn the_option_of_the_receiver_tells_the_cause() {
+fn the_option_of_the_receiver_reports_the_cause() {
     let link = "loss = { forward = 0.01, backward = 0.0 }";
     let run = |report: bool| {
         let tcp = format!(
@@ -109,7 +112,7 @@ fn vegas_of_the_profile_fills_a_path_without_errors() {
     assert_eq!(flow.timeouts, 0);
 }
 
-/// Bit errors that a hundredth of the packets of 552 bytes do not survive.
+/// A bit error rate that damages one in a hundred packets of 552 bytes.
 const ERRORS: &str = "loss = { forward = { bit_error_rate = 2.276e-6 }, backward = 0.0 }";
 
 fn holes(flow: &FlowSummary) -> lightlag_sim::results::HoleSummary {
@@ -117,8 +120,8 @@ fn holes(flow: &FlowSummary) -> lightlag_sim::results::HoleSummary {
 }
 
 #[test]
-fn what_is_never_repaired_is_missing_and_nothing_else() {
-    let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\nscps = {{ bets = {{ transmissions = 1 }} }}");
+fn only_unrepaired_data_is_missing() {
+    let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\nscps = {{ bets = {{ max_transmissions = 1 }} }}");
     let result = geo(ERRORS, "1.5 Mbit/s", &tcp, 1);
     let flow = first(&result);
     assert_eq!(flow.delivered_bytes + holes(flow).bytes, 2_000_000, "sent is delivered and holes, to the byte");
@@ -137,9 +140,9 @@ fn what_is_never_repaired_is_missing_and_nothing_else() {
 
 #[test]
 fn one_repair_leaves_the_square_of_the_losses() {
-    // At 0.4 Mbit/s a packet takes 11 ms: the bit vector reaches 1.8 s behind the first hole, so that each hole is reported
-    // as soon as it is noticed. Its repair takes a round trip and an ACK interval, 0.6 s.
-    let bets = "scps = { snack = \"long\", bets = { transmissions = 2, patience = \"1.6 s\" } }";
+    // At 0.4 Mbit/s a packet takes 11 ms: the bit vector covers 1.8 s after the first hole, so that each hole is
+    // reported as soon as it is noticed. Its repair takes a round trip and an ACK interval, 0.6 s.
+    let bets = "scps = { snack = \"long\", bets = { max_transmissions = 2, receive_timeout = \"1.6 s\" } }";
     let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\n{bets}").replace("1.425", "0.4");
     let result = geo(&ERRORS.replace("2.276e-6", "2.386e-5"), "1.5 Mbit/s", &tcp, 1);
     let flow = first(&result);
@@ -162,7 +165,7 @@ fn a_flow_without_partial_reliability_has_no_holes() {
 
 #[test]
 fn a_slow_reader_passes_holes() {
-    let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\nscps = {{ bets = {{ transmissions = 1 }} }}");
+    let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\nscps = {{ bets = {{ max_transmissions = 1 }} }}");
     let text = format!(
         "duration = \"900 s\"\n[defaults.tcp]\nprofile = \"scps\"\n{tcp}\n[[links]]\nbetween = [\"ground\", \"sat\"]\n\
          rate = \"1.5 Mbit/s\"\ndelay = \"260 ms\"\n{ERRORS}\n[[flows]]\nfrom = \"ground\"\nto = \"sat\"\n\
@@ -178,8 +181,8 @@ fn a_slow_reader_passes_holes() {
 
 #[test]
 fn reports_pass_on_to_holes_that_can_still_be_filled() {
-    // The default patience of 1.05 s leaves time for one repair: a tenth is lost, 39 ± 16 of 3,907 segments twice. An ACK
-    // reports six holes; some 35 are open at a time, and those that will be skipped anyway would take all the room.
+    // The default timeout of 1.05 s leaves time for one repair: a tenth is lost, 39 ± 16 of 3,907 segments twice. An
+    // ACK reports six holes; some 35 are open at a time, and those that will be skipped would fill the report.
     for form in ["short", "long"] {
         let bets = format!("scps = {{ snack = \"{form}\", bets = true }}");
         let tcp = format!("{RATED}\nloss_assumption = \"corruption\"\n{bets}");

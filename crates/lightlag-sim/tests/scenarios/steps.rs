@@ -1,7 +1,10 @@
-//! A run in steps is the run at once, and what is recorded on the way is what its result holds.
+//! Tests that a run in steps equals a run without steps, and that the rows read between the steps are the rows of its
+//! result.
 
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::parse_toml;
+use lightlag_sim::run::SeenRows;
+use lightlag_sim::table::Data;
 use lightlag_sim::{Control, Simulation};
 use proptest::prelude::*;
 
@@ -34,16 +37,18 @@ proptest! {
     fn steps_of_any_length_give_the_same_result(steps in prop::collection::vec(1u64..3000, 1..12), seed in 0u64..50) {
         let text = format!("seed = {seed}\n{PAIR}");
         let whole = simulation(&text).run(&mut |_| Control::Continue);
-        let (mut stepped, mut now, mut rows) = (simulation(&text), Instant::ZERO, [0; 4]);
+        let (mut stepped, mut now, mut seen) = (simulation(&text), Instant::ZERO, SeenRows::new());
         for step in steps.iter().cycle() {
             now += Duration::from_millis(*step);
             let goes_on = stepped.step_until(now);
             let recorded = stepped.recorded();
-            let more = [recorded.trace.rows(), recorded.queue.rows(), recorded.drops.rows(), recorded.acks.rows()];
-            prop_assert!(more.iter().zip(&rows).all(|(more, before)| more >= before));
-            prop_assert_eq!(recorded.trace.tail(rows[0]).rows(), more[0] - rows[0]);
             prop_assert!(recorded.trace.time_s.last().is_none_or(|last| *last <= now.as_secs_f64()));
-            rows = more;
+            let before = seen.get("trace").copied().unwrap_or(0);
+            let news: Vec<_> = recorded.news(&mut seen).collect();
+            let names: Vec<&str> = news.iter().map(|(name, _)| *name).collect();
+            prop_assert_eq!(names, ["trace", "queue", "drops", "acks"]);
+            let Data::Numbers(times) = &news[0].1[0].data else { panic!("times are numbers") };
+            prop_assert_eq!(times, &recorded.trace.time_s[before..]);
             if !goes_on {
                 break;
             }
@@ -52,13 +57,13 @@ proptest! {
         prop_assert_eq!(&stepped.summary.result_hash, &whole.summary.result_hash);
         prop_assert_eq!(stepped.summary.events, whole.summary.events);
         prop_assert!(!stepped.interrupted);
-        prop_assert_eq!(rows[0], whole.trace.rows());
-        prop_assert_eq!(rows[3], whole.acks.rows());
+        prop_assert_eq!(seen["trace"], whole.trace.rows());
+        prop_assert_eq!(seen["acks"], whole.acks.rows());
     }
 }
 
 #[test]
-fn what_is_left_before_the_end_is_an_interrupted_run() {
+fn a_run_finished_before_its_end_is_interrupted() {
     let mut stepped = simulation(PAIR);
     assert!(stepped.step_until(Instant::from_nanos(1_000_000_000)));
     assert_eq!(stepped.progress().now, Instant::from_nanos(1_000_000_000));
@@ -68,7 +73,7 @@ fn what_is_left_before_the_end_is_an_interrupted_run() {
 }
 
 #[test]
-fn nothing_happens_behind_the_end() {
+fn no_event_happens_after_the_end() {
     let mut stepped = simulation(PAIR);
     assert!(!stepped.step_until(Instant::MAX));
     let events = stepped.progress().events;

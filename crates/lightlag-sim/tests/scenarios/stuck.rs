@@ -1,6 +1,7 @@
-//! Transfers that once stood still, or repeated the same for ever: found among random scenarios, and kept as they were.
+//! Transfers that once got stuck, or repeated the same packets forever. They were found among random scenarios, and are
+//! stored unchanged.
 
-/// Asserts that every flow of a scenario ends, one way or the other, after at most a million events.
+/// Asserts that every flow of a scenario either finishes or fails, after at most a million events.
 fn ended(text: &str) {
     let result = crate::text::run(text);
     for flow in &result.summary.flows {
@@ -11,7 +12,7 @@ fn ended(text: &str) {
 }
 
 #[test]
-fn who_guesses_an_outage_in_vain_makes_room_in_a_small_queue() {
+fn a_sender_that_wrongly_assumes_an_outage_relieves_a_small_queue() {
     // Every timeout was taken for an outage, the window stayed, and the queue dropped the same of each burst.
     let text = r#"
 name = "soak"
@@ -43,7 +44,7 @@ tcp = { profile = "rfc", congestion = "westwood+", ecn = "off", recovery = "reno
 }
 
 #[test]
-fn two_ends_that_wait_for_a_link_with_full_windows_hear_each_other() {
+fn two_endpoints_that_wait_for_a_link_with_full_windows_resume() {
     // Each end's answers to probes lay at the edge of the other's window, and ended no outage.
     let text = r#"
 name = "soak"
@@ -88,8 +89,8 @@ tcp = { profile = "ns2-linux", congestion = { algorithm = "dctcp", slow_start = 
 }
 
 #[test]
-fn repairs_in_vain_do_not_hold_up_the_timeout() {
-    // Each SNACK repaired the head again and gave it a timeout of its own, which therefore never came.
+fn lost_repairs_do_not_delay_the_timeout() {
+    // Each SNACK repaired the head again and restarted its timeout, which therefore never expired.
     let text = r#"
 name = "soak"
 duration = "480 h"
@@ -142,8 +143,8 @@ tcp = { profile = "ns3", congestion = "westwood+", recovery = "newreno", sack = 
 }
 
 #[test]
-fn an_ack_with_a_compressed_header_that_tells_of_corruption_has_its_tokens() {
-    // The option of two bytes was not asked for.
+fn an_ack_with_a_compressed_header_that_reports_corruption_has_its_tokens() {
+    // The option of two bytes was not counted.
     let text = r#"
 name = "soak"
 duration = "480 h"
@@ -162,7 +163,7 @@ reorder = { probability = 0.179, delay = ["42 us", "137 us"] }
 from = "n0"
 to = "n1"
 transfer = "10642 B"
-tcp = { profile = "ns3", congestion = { algorithm = "reno", increase = "fraction" }, ecn = "off", recovery = "rack", timestamps = true, tlp = false, dsack_undo = false, prr_marks = false, frto = false, pacing = true, window_scaling = true, nagle = false, partial_segments = false, idle_restart = "rfc2861", partial_acks = "slow_but_steady", rtt_samples = "one_per_round", growth = "per_ack", delayed_ack = true, mss = "1448 B", initial_window = 5, burst_limit = 7, receive_buffer = "838 B", keep_alive = { idle = "1741 ms", interval = "813 ms", probes = 3 }, time_wait = "5 ms", challenge_acks = { count = 2, every = "468 ms" }, scps = { snack = "off", snack_delay = "0 ms", report_corruption = true, compression = true, bets = { transmissions = 1, patience = "354 ms" } }, rate_control = { rate = "422 kbit/s", ack_rate = "269 kbit/s" } }
+tcp = { profile = "ns3", congestion = { algorithm = "reno", increase = "fraction" }, ecn = "off", recovery = "rack", timestamps = true, tlp = false, dsack_undo = false, prr_marks = false, frto = false, pacing = true, window_scaling = true, nagle = false, partial_segments = false, idle_restart = "rfc2861", partial_acks = "slow_but_steady", rtt_samples = "one_per_round", growth = "per_ack", delayed_ack = true, mss = "1448 B", initial_window = 5, burst_limit = 7, receive_buffer = "838 B", keep_alive = { idle = "1741 ms", interval = "813 ms", probes = 3 }, time_wait = "5 ms", challenge_acks = { count = 2, every = "468 ms" }, scps = { snack = "off", snack_delay = "0 ms", report_corruption = true, compression = true, bets = { max_transmissions = 1, receive_timeout = "354 ms" } }, rate_control = { rate = "422 kbit/s", ack_rate = "269 kbit/s" } }
 "#;
     ended(text);
 }

@@ -1,4 +1,4 @@
-//! Swarms at the limits: no range, no distance, nobody else, everybody silent.
+//! Swarms in extreme cases: no radio range, no distance, a single node, no traffic.
 
 use crate::text::run;
 use lightlag_core::params::Registered;
@@ -6,7 +6,7 @@ use lightlag_mobility::Mobility;
 use lightlag_routing::Protocol;
 use lightlag_sim::RunResult;
 
-/// A swarm whose `medium` has further keys.
+/// Returns a scenario with a swarm. `medium` has keys of its medium, `rest` further keys of the topology.
 fn swarm(nodes: u32, duration: &str, medium: &str, rest: &str) -> String {
     format!(
         "duration = \"{duration}\"\n[topology]\nkind = \"swarm\"\nnodes = {nodes}\narea = [\"100 m\", \"100 m\", \"30 m\"]\n\
@@ -30,7 +30,7 @@ fn without_range_nothing_arrives() {
 }
 
 #[test]
-fn on_one_point_all_hear_all() {
+fn nodes_at_one_point_all_reach_each_other() {
     for protocol in Protocol::NAMES {
         let rest = "placement = { kind = \"line\", spacing = \"0 m\", height = \"10 m\" }\nflows = 6\n\
                     flow = { transfer = \"20 kB\" }\n";
@@ -58,7 +58,7 @@ fn every_model_of_mobility_flies_alone() {
 }
 
 #[test]
-fn five_hundred_silent_nodes_disturb_nobody() {
+fn five_hundred_silent_nodes_change_nothing() {
     let rest = "area = [\"1000 m\", \"1000 m\", \"30 m\"]\nflows = 1\nflow = { transfer = \"100 kB\" }\n\
                 placement = { kind = \"grid\", spacing = \"40 m\", height = \"10 m\" }\n";
     for protocol in ["oracle", "static", "aodv"] {
@@ -82,7 +82,7 @@ fn a_medium_without_nodes_is_silent() {
     assert!(delivered(&result) > 0);
 }
 
-/// Four nodes in a row, each with its neighbours alone in reach.
+/// Runs a flow along a row of four nodes, of which each reaches only its neighbours.
 fn row(medium: &str, flow: &str) -> RunResult {
     let nodes: String = (0..4)
         .map(|at| format!("[[nodes]]\nname = \"n{at}\"\nat = [\"{} m\", \"0 m\", \"10 m\"]\n", 40 * at))
@@ -94,7 +94,7 @@ fn row(medium: &str, flow: &str) -> RunResult {
 }
 
 #[test]
-fn a_way_is_found_after_two_rings() {
+fn a_route_is_found_after_two_rings() {
     let medium = "routing = { protocol = \"aodv\", hello = \"off\" }";
     let result = row(medium, "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"80 kbit/s\" }");
     // The ring of one hop takes 240 ms; then each of two relays waits for up to 10 ms (docs/models/routing.md).
@@ -104,7 +104,7 @@ fn a_way_is_found_after_two_rings() {
 }
 
 #[test]
-fn relays_ask_for_addresses_at_once() {
+fn relays_resolve_addresses_simultaneously() {
     for protocol in ["static", "oracle", "aodv"] {
         let result = row(&format!("arp = \"ns3\"\nrouting = {protocol:?}"), "transfer = \"100 kB\"");
         let finish = result.summary.flows[0].finish_s;
@@ -112,7 +112,7 @@ fn relays_ask_for_addresses_at_once() {
     }
 }
 
-/// Goodput of a transfer for 5 s between two nodes 10 m apart, with these settings of the medium, in Mbit/s.
+/// Returns the goodput in Mbit/s of a transfer for 5 s between two nodes 10 m apart, with these settings of the medium.
 fn one_hop(medium: &str) -> f64 {
     let rest = "placement = { kind = \"line\", spacing = \"10 m\", height = \"10 m\" }\nflows = 1\n";
     let result = run(&swarm(2, "5 s", &format!("routing = \"oracle\", {medium}"), rest));
@@ -136,8 +136,8 @@ fn tcp_gains_from_aggregation_classes_and_control_of_rates() {
     assert!(voice > 1.2 * single, "{voice} beside {single} Mbit/s");
 }
 
-/// Bytes that arrive of two flows of datagrams that each offer more than the channel carries, from two nodes to a third one,
-/// with further keys of the medium and of each flow.
+/// Returns the delivered bytes of two UDP flows from two nodes to a third one. Each flow offers more than the channel
+/// can carry. `medium` and `flows` are further keys.
 fn rivals(medium: &str, flows: [&str; 2]) -> [f64; 2] {
     let nodes: String =
         (0..3).map(|at| format!("[[nodes]]\nname = \"n{at}\"\nat = [\"{} m\", \"0 m\", \"10 m\"]\n", 5 * at)).collect();
@@ -160,28 +160,29 @@ fn the_code_point_of_a_flow_chooses_its_access_class() {
     assert!((0.9..1.1).contains(&(plain[0] / plain[1])), "{plain:?}");
     // The last slot of a voice backoff, 2 + 3, is before the first of background, 7.
     for (voice, background) in [("dscp = \"EF\"", "dscp = \"CS1\""), ("dscp = 44", "dscp = 1")] {
-        let of = rivals("", [voice, background]);
-        assert!(of[0] > 20.0 * of[1], "{voice} beside {background}: {of:?}");
-        let of = rivals("", [background, voice]);
-        assert!(of[1] > 20.0 * of[0], "{background} beside {voice}: {of:?}");
+        let goodputs = rivals("", [voice, background]);
+        assert!(goodputs[0] > 20.0 * goodputs[1], "{voice} beside {background}: {goodputs:?}");
+        let goodputs = rivals("", [background, voice]);
+        assert!(goodputs[1] > 20.0 * goodputs[0], "{background} beside {voice}: {goodputs:?}");
     }
-    // A flow that has none takes the class of the radio; one that has a code point does not, even if that is 0.
-    let of = rivals("access_class = \"voice\"", ["", "dscp = \"CS0\""]);
-    assert!(of[0] > 3.0 * of[1], "{of:?}");
-    let of = rivals("access_class = \"background\"", ["dscp = \"AF41\"", ""]);
-    assert!(of[0] > 10.0 * of[1], "{of:?}");
-    // The parameters of a class may be others: here those of voice for background, and no burst.
+    // A flow without a code point has the class of the radio; a flow with one does not, even if that is 0.
+    let goodputs = rivals("access_class = \"voice\"", ["", "dscp = \"CS0\""]);
+    assert!(goodputs[0] > 3.0 * goodputs[1], "{goodputs:?}");
+    let goodputs = rivals("access_class = \"background\"", ["dscp = \"AF41\"", ""]);
+    assert!(goodputs[0] > 10.0 * goodputs[1], "{goodputs:?}");
+    // The parameters of a class can be changed: here voice parameters for background, and no burst.
     let swapped = "edca = { background = { aifsn = 2, cw_min = 3, cw_max = 7 }, voice = { txop = \"0 s\" } }";
-    let of = rivals(swapped, ["dscp = \"EF\"", "dscp = \"CS1\""]);
-    assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");
-    // DCF knows no classes.
-    let of = rivals("standard = \"802.11a\"", ["dscp = \"EF\"", "dscp = \"CS1\""]);
-    assert!((0.9..1.1).contains(&(of[0] / of[1])), "{of:?}");
+    let goodputs = rivals(swapped, ["dscp = \"EF\"", "dscp = \"CS1\""]);
+    assert!((0.9..1.1).contains(&(goodputs[0] / goodputs[1])), "{goodputs:?}");
+    // DCF has no classes.
+    let goodputs = rivals("standard = \"802.11a\"", ["dscp = \"EF\"", "dscp = \"CS1\""]);
+    assert!((0.9..1.1).contains(&(goodputs[0] / goodputs[1])), "{goodputs:?}");
 }
 
 #[test]
-fn radios_tell_their_queues_classes_and_aggregates() {
-    // One flow of 1 packet a ms, each gone before the next one comes: by Little's law the mean is the time of each over 1 ms.
+fn radios_report_their_queues_classes_and_aggregates() {
+    // One flow of 1 packet per ms, each sent before the next one arrives: by Little's law the mean is the time of each
+    // over 1 ms.
     let paced = "traffic = { kind = \"constant\", rate = \"8 Mbit/s\", size = \"1000 B\" }";
     let idle = "traffic = { kind = \"constant\", rate = \"8 kbit/s\", size = \"1000 B\" }";
     let text = |medium: &str, first: &str, second: &str| {
@@ -194,7 +195,8 @@ fn radios_tell_their_queues_classes_and_aggregates() {
     };
     let quiet = run(&text("standard = \"802.11a\"", paced, idle));
     let radio = &quiet.summary.interfaces[0];
-    // 1066 B of IP, LLC and MAC at 24 Mbit/s take 380 µs, SIFS and ACK 44 µs; a frame that meets an idle medium leaves at once.
+    // 1066 B of IP, LLC and MAC at 24 Mbit/s take 380 µs, SIFS and ACK 44 µs; a frame on an idle medium is sent
+    // immediately.
     let expected = 1001.0 / 1000.0 * 0.424;
     assert!((radio.mean_queue_packets / expected - 1.0).abs() < 0.02, "{} beside {expected}", radio.mean_queue_packets);
     assert_eq!((radio.aggregates, radio.mpdus_per_aggregate), (0, None));
@@ -202,7 +204,7 @@ fn radios_tell_their_queues_classes_and_aggregates() {
     let receiver = &quiet.summary.interfaces[1];
     assert_eq!((receiver.mean_queue_packets, receiver.max_queue_packets), (0.0, 0));
 
-    // Two that fill a queue of 500 each: 40 full frames of 802.11n in 65,535 B.
+    // Two flows that fill a queue of 500 each: 40 full frames of 802.11n in 65,535 B.
     let [first, second] = ["EF", "CS1"].map(|dscp| {
         format!("traffic = {{ kind = \"constant\", rate = \"100 Mbit/s\", size = \"1472 B\" }}\ndscp = {dscp:?}")
     });
@@ -236,7 +238,7 @@ fn a_swarm_without_flows_runs_to_its_end() {
             );
             assert!((result.summary.simulated_s - 20.0).abs() < 1e-9, "{protocol}: {} s", result.summary.simulated_s);
             let sent: u64 = result.summary.interfaces.iter().map(|radio| radio.sent_frames).sum();
-            // Protocols with HELLOs or adverts send them, to nobody if need be; the others have nothing to say.
+            // Protocols with HELLOs or adverts send them even without neighbours; the others have no messages.
             let talks = !matches!(*protocol, "oracle" | "static");
             assert_eq!(sent > 0, talks, "{protocol}, {nodes} nodes: {sent} frames");
             assert!(result.paths.time_s.is_empty());
@@ -253,10 +255,10 @@ fn five_hundred_nodes_without_flows_are_silent() {
     assert!(result.summary.interfaces.iter().all(|radio| radio.sent_frames == 0 && radio.busy == 0.0));
 }
 
-/// The time at which the third node of [`broken_chain`] is in reach again.
+/// Time when the third node of [`broken_chain`] is in reach again, in seconds.
 const BACK: f64 = 15.07;
 
-/// A chain of four nodes over AODV, the third of which is out of reach from 10.07 s to 15.07 s.
+/// Runs a chain of four nodes over AODV. The third node is out of reach from 10.07 s to 15.07 s.
 fn broken_chain(seed: u64, medium: &str, from: &str) -> RunResult {
     let path = "[[0, 80, 0, 10], [10, 80, 0, 10], [10.5, 80, 160, 10], [14.64, 80, 160, 10], [15.14, 80, 0, 10]]";
     let node = |at: usize| match at {
@@ -264,7 +266,7 @@ fn broken_chain(seed: u64, medium: &str, from: &str) -> RunResult {
         _ => format!("at = [\"{} m\", \"0 m\", \"10 m\"]", 40 * at),
     };
     let nodes: String = (0..4).map(|at| format!("[[nodes]]\nname = \"n{at}\"\n{}\n", node(at))).collect();
-    // A search takes 1.2 s at most, so that packets do not wait for a long one.
+    // A search takes up to 1.2 s, so that packets do not wait for a long one.
     let routing = "{ protocol = \"aodv\", hello = \"off\", net_diameter = 5, ttl_threshold = 3 }";
     run(&format!(
         "duration = \"25 s\"\nseed = {seed}\n[record]\ninterval = \"10 ms\"\n[[media]]\nrate = \"24 Mbit/s\"\n\
@@ -274,13 +276,13 @@ fn broken_chain(seed: u64, medium: &str, from: &str) -> RunResult {
     ))
 }
 
-/// How a sender got over the break.
+/// Measurements of a sender that resumes after the break.
 struct Resumption {
-    /// Seconds from the end of the break until data arrive again.
+    /// Seconds from the end of the break until the next arrival of data.
     after_s: f64,
-    /// The windows before the break and when data arrive again.
+    /// Window before the break, and window at the next arrival of data.
     windows: [f64; 2],
-    /// Whether a timer expired before data arrived again.
+    /// Whether a timer expired before the next arrival of data.
     timed_out: bool,
 }
 
@@ -298,37 +300,37 @@ fn resumption(result: &RunResult) -> Resumption {
 }
 
 #[test]
-fn senders_that_are_told_of_their_route_resume_with_a_probe() {
-    let (mut told, mut alone, mut frozen) = (0.0, 0.0, 0);
+fn senders_that_are_notified_of_their_route_resume_with_a_probe() {
+    let (mut notified, mut alone, mut frozen) = (0.0, 0.0, 0);
     for (seed, from) in (1..=8).flat_map(|seed| ["n0", "server"].map(|from| (seed, from))) {
         let result = broken_chain(seed, "elfn = true", from);
         let with = resumption(&result);
-        let at = format!("seed {seed}, from {from}");
-        // A probe each 2 s, and a search of up to 1.2 s.
-        assert!(with.after_s < 2.0 + 1.2, "{at}: {} s", with.after_s);
-        // ACKs may miss their way before data do, and of theirs the sender hears nothing.
+        let case = format!("seed {seed}, from {from}");
+        // A probe every 2 s, and a search of up to 1.2 s.
+        assert!(with.after_s < 2.0 + 1.2, "{case}: {} s", with.after_s);
+        // ACKs may lose their route before data do, and the sender receives no notification of that.
         if !with.timed_out {
-            assert!((with.windows[0] - with.windows[1]).abs() < 1e-9, "{at}: {:?}", with.windows);
+            assert!((with.windows[0] - with.windows[1]).abs() < 1e-9, "{case}: {:?}", with.windows);
             frozen += 1;
         }
         let signals = result.summary.flows[0].signals.as_deref().expect("there are sources");
         let heeded = if from == "n0" { signals.local } else { signals.received };
-        assert!(heeded >= 2 && signals.local + signals.received == heeded, "{at}: a break and its end, {signals:?}");
-        assert_eq!((signals.sent, signals.ignored, signals.lost), (signals.received, 0, 0), "{at}");
+        assert!(heeded >= 2 && signals.local + signals.received == heeded, "{case}: a break and its end, {signals:?}");
+        assert_eq!((signals.sent, signals.ignored, signals.lost), (signals.received, 0, 0), "{case}");
 
         let result = broken_chain(seed, "", from);
         let without = resumption(&result);
-        assert!(without.timed_out && result.summary.flows[0].signals.is_none(), "{at}");
-        told += with.after_s;
+        assert!(without.timed_out && result.summary.flows[0].signals.is_none(), "{case}");
+        notified += with.after_s;
         alone += without.after_s;
     }
-    println!("{frozen} of 16 keep their windows; after {:.2} s with, {:.2} s without", told / 16.0, alone / 16.0);
+    println!("{frozen} of 16 keep their windows; after {:.2} s with, {:.2} s without", notified / 16.0, alone / 16.0);
     assert!(frozen > 8, "{frozen} of 16 keep their windows");
-    assert!(alone > 1.5 * told, "{alone} s without notification, {told} s with it");
+    assert!(alone > 1.5 * notified, "{alone} s without notification, {notified} s with it");
 }
 
 #[test]
-fn a_proxy_at_a_gateway_splits_what_comes_over_the_air() {
+fn a_proxy_at_a_gateway_splits_connections_over_the_air() {
     let rest = "placement = { kind = \"line\", spacing = \"20 m\", height = \"10 m\" }\nflows = 0\n\
                 [[links]]\nbetween = [\"uav1\", \"server\"]\nrate = \"5 Mbit/s\"\ndelay = \"300 ms\"\n\
                 [[proxies]]\nnode = \"uav1\"\nkind = \"split\"\nbuffer = \"1 MB\"\n\

@@ -1,4 +1,4 @@
-//! Links that follow traces: what the files mean, what is wrong with them, and that nothing is lost or left to chance.
+//! Links that follow traces: the meaning of the files, errors in them, and runs without losses or randomness.
 
 use crate::text::run;
 use lightlag_core::{Duration, Instant, Rate};
@@ -7,7 +7,7 @@ use lightlag_scenario::{Network, ScenarioError, parse_json, parse_toml, parse_to
 use proptest::prelude::*;
 use std::fmt::Write;
 
-/// A folder of this test, with files.
+/// Writes files into a directory of this test. Returns the directory.
 fn folder(name: &str, files: &[(&str, &str)]) -> String {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("traces").join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -35,9 +35,9 @@ fn rows_change_the_link_of_the_scenario() {
     let link = "trace = { forward = \"cell.csv\", backward = { file = \"cell.down\", format = \"mahimahi\" } }";
     let scenario = parse_toml_in(&folder, &scenario(link), &[]).unwrap();
     let links = scenario.expand().unwrap().links;
-    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let time = |millis| Instant::ZERO + Duration::from_millis(millis);
     let phase = |millis, mbps, is_up| Phase {
-        from: at(millis),
+        from: time(millis),
         rate: Rate::from_mbps(mbps),
         delay: Duration::from_millis(20),
         is_up,
@@ -46,16 +46,16 @@ fn rows_change_the_link_of_the_scenario() {
     let phases = [phase(0, 8, true), phase(500, 4, true), phase(1_000, 4, false), phase(2_000, 6, true)];
     assert_eq!(links[0].timetable.as_ref().unwrap().phases(), phases);
     let some = Loss::Packet(lightlag_core::Probability::new(0.1).unwrap());
-    let losses = [(at(0), Loss::None), (at(500), some), (at(2_000), Loss::None)];
+    let losses = [(time(0), Loss::None), (time(500), some), (time(2_000), Loss::None)];
     assert_eq!(links[0].loss, Loss::Changing(losses.into()));
     let timetable = Timetable::new([phases[0]], Default::default(), false);
     assert_eq!(links[1].timetable, Some(timetable.delivering(Some(Deliveries::new([1, 4, 4])))));
-    // The complete form holds whole paths: it is the same from anywhere.
+    // The complete form has absolute paths: it is the same from any directory.
     assert_eq!(parse_json(&scenario.to_json().to_string(), &[]), Ok(scenario));
 }
 
 #[test]
-fn rows_begin_again_where_that_is_asked() {
+fn rows_repeat_if_configured() {
     let folder = folder("repeat", &[("cell.csv", "time_s,rate_bps\n0,8e6\n1,4e6\n4,2e6\n")]);
     let text = scenario("trace = { file = \"cell.csv\", repeat = true }");
     let network = expand(&folder, &text).unwrap();
@@ -80,12 +80,12 @@ fn rows_begin_again_where_that_is_asked() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_file_and_line_and_once() {
+fn an_error_is_reported_once_with_file_and_line() {
     let files = [("cut.csv", "time_s,loss\n0,0\n1,0"), ("back.csv", "time_s,loss\n1,0\n0,0\n"), ("empty.down", "")];
     let folder = folder("wrong", &files);
     let cases = [
         ("\"cut.csv\"", "cut.csv: line 3: the last line has no newline"),
-        ("\"back.csv\"", "back.csv: line 3: time_s goes back from 1 s to 0 s"),
+        ("\"back.csv\"", "back.csv: line 3: time_s decreases from 1 s to 0 s"),
         ("{ file = \"empty.down\", format = \"mahimahi\" }", "empty.down: line 1: the file is empty"),
         ("\"none.csv\"", "none.csv: cannot be read"),
         ("\".\"", "is not a file"),
@@ -102,13 +102,17 @@ fn what_is_wrong_is_told_with_file_and_line_and_once() {
 }
 
 #[test]
-fn what_is_not_a_trace_is_refused() {
+fn a_file_that_is_not_a_trace_is_rejected() {
     let cases = [
         ("trace = 3", "links[0].trace", "3 is not the path of a CSV file"),
         ("trace = \"\"", "links[0].trace", "is empty"),
         ("trace = { format = \"csv\" }", "links[0].trace.file", "is missing"),
         ("trace = { file = \"a\", format = \"cvs\" }", "links[0].trace.format", "did you mean \"csv\"?"),
-        ("trace = \"a\"\nchanges = [{ at = \"1 s\", down = true }]", "links[0].trace", "not by both"),
+        (
+            "trace = \"a\"\nchanges = [{ at = \"1 s\", down = true }]",
+            "links[0].trace",
+            "cannot be combined with changes",
+        ),
     ];
     for (link, path, message) in cases {
         let errors = parse_toml(&scenario(link), &[]).unwrap_err();
@@ -133,7 +137,7 @@ fn a_transfer_follows_the_rate_of_its_trace() {
     assert!((8.0 / 6.0..2.0).contains(&paced), "{paced}");
 }
 
-/// A trace of either format, and its format.
+/// Generates a trace in either format. Also returns the format.
 fn trace() -> impl Strategy<Value = (String, &'static str)> {
     let csv = prop::collection::vec((0_u64..500, 0_u64..20_000, 0_u64..100_000, 0_u64..200), 1..20).prop_map(|rows| {
         let mut text = String::from("time_s,rate_bps,delay_s,loss\n");
@@ -160,7 +164,7 @@ fn trace() -> impl Strategy<Value = (String, &'static str)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A run checks its own books: sent + duplicated = received + dropped + in flight.
+    /// A run itself asserts that packets are conserved: sent + duplicated = received + dropped + in flight.
     #[test]
     fn packets_are_conserved_on_traced_links(
         (trace, format) in trace(),

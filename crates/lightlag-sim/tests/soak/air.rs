@@ -1,4 +1,4 @@
-//! Swarms: nodes with radios, one for each number, whatever the models that are registered.
+//! Generates a scenario with swarms and listed nodes with radios for each index, with all registered models.
 
 use crate::generator::{Draw, traffic};
 use crate::tcp::ends;
@@ -7,35 +7,35 @@ use lightlag_core::{Duration, Probability, RandomStream};
 use lightlag_mobility::{Area, Mobility, Placement, Vector};
 use lightlag_routing::Protocol;
 use lightlag_wifi::phy::Standard;
-use lightlag_wifi::propagation::{Fading, Loss, Shadowing};
+use lightlag_wifi::propagation::{Fading, PathLoss, Shadowing};
 use lightlag_wifi::rate::RateControl;
 use lightlag_wifi::{Class, MediumConfig, Radio};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Nodes of a trace: as many as the largest swarm has.
+/// Number of nodes in the trace file, which is the maximum number of nodes in a swarm.
 const TRACED: usize = 60;
 
-/// Nodes that stand in the file by themselves; the first is on every medium.
+/// Nodes that are listed individually in the scenario. The first one is on every medium.
 struct Named {
-    /// Their names.
+    /// Names of the nodes.
     names: Vec<String>,
-    /// The last of them have no radio.
+    /// Number of further nodes without a radio.
     wired: usize,
 }
 
-/// The swarm of this number.
+/// Returns the swarm with this index.
 pub fn scenario(number: u64) -> String {
     let mut draw = Draw::new(RandomStream::new(number, "soak swarm"));
     let media = if draw.percent(80) { 1 } else { draw.between(2, 3) };
     let has_swarm = draw.percent(70);
     let nodes = if has_swarm { draw.magnitude(1, TRACED as u64) } else { 0 };
-    // Many nodes make many frames.
-    let most = if nodes > 15 { 4_000 } else { 40_000 };
+    // Many nodes send many frames.
+    let max_ms = if nodes > 15 { 4_000 } else { 40_000 };
     let mut text = format!(
         "name = \"swarm\"\nduration = \"{} ms\"\nseed = {}\n",
-        draw.magnitude(most / 40, most),
+        draw.magnitude(max_ms / 40, max_ms),
         draw.between(0, u32::MAX.into())
     );
     if draw.percent(20) {
@@ -66,14 +66,14 @@ pub fn scenario(number: u64) -> String {
         let (keys, _) = self::medium(&mut draw);
         write!(text, "\n[[media]]\nname = \"m{medium}\"\n{}\n", keys.join("\n")).unwrap();
     }
-    for at in 0..listed {
-        text += &node(&mut draw, at, media, has_swarm, &area);
+    for index in 0..listed {
+        text += &node(&mut draw, index, media, has_swarm, &area);
     }
     text += &links(&mut draw, &named);
     let mut all: Vec<String> = named.names.clone();
     all.extend((0..named.wired).map(|at| format!("w{at}")));
     all.extend((1..=nodes).map(|at| format!("uav{at}")));
-    // Without a node that is on all of them, media are apart.
+    // Without a node on all of them, media are not connected.
     let together = if media > 1 && listed == 0 { nodes as usize } else { all.len() };
     for _ in 0..draw.between(1, 5) {
         let from = draw.between(0, together as u64 - 1);
@@ -83,25 +83,25 @@ pub fn scenario(number: u64) -> String {
     text
 }
 
-/// The lengths of a box: tiny, flat, wide or tall.
+/// Picks the dimensions of a box at random: it may be tiny, flat, wide or tall.
 fn area(draw: &mut Draw) -> Area {
     let [x, y] = [(); 2].map(|()| draw.magnitude(1, 1_000) as f64);
     let z = if draw.percent(30) { 0.0 } else { draw.magnitude(1, 300) as f64 };
     Area::new(Vector::ZERO, Vector::new(x, y, z)).unwrap()
 }
 
-fn lengths(place: Vector) -> String {
-    format!("[\"{} m\", \"{} m\", \"{} m\"]", place.x, place.y, place.z)
+fn lengths(position: Vector) -> String {
+    format!("[\"{} m\", \"{} m\", \"{} m\"]", position.x, position.y, position.z)
 }
 
-/// A place in a box.
+/// Picks a random point in a box.
 fn place(draw: &mut Draw, area: &Area) -> Vector {
     let mut along = |most: f64| most * draw.between(0, 100) as f64 / 100.0;
     let most = area.most();
     Vector::new(along(most.x), along(most.y), along(most.z))
 }
 
-/// The generator of swarms. With `led` they may follow a node that is listed.
+/// Picks a random swarm. With `led`, its nodes may follow a listed node.
 fn swarm(draw: &mut Draw, nodes: u64, area: &Area, led: bool) -> String {
     let placement = placement(draw, nodes, area);
     let fixed = placement.place(0, nodes as u32, area);
@@ -126,7 +126,7 @@ fn swarm(draw: &mut Draw, nodes: u64, area: &Area, led: bool) -> String {
     text
 }
 
-/// A placement that fits: one with a spacing of zero has all nodes on one point.
+/// Picks a random placement that fits into the box. With a spacing of zero, all nodes are at one point.
 fn placement(draw: &mut Draw, nodes: u64, area: &Area) -> Placement {
     let name = draw.pick(Placement::NAMES);
     let mut placement = Placement::named(name).unwrap();
@@ -144,7 +144,8 @@ fn placement(draw: &mut Draw, nodes: u64, area: &Area) -> Placement {
     placement
 }
 
-/// A model of mobility that goes with a box and a place: its name, and how it is written.
+/// Picks a random mobility model that is valid with a box and a fixed point. Returns its name and its table; `None` if
+/// it is not valid.
 fn mobility(
     draw: &mut Draw,
     area: &Area,
@@ -178,7 +179,7 @@ fn mobility(
     suits.then(|| (name, table("model", &mobility)))
 }
 
-/// Rows of a path by times or by places.
+/// Picks random rows of a path, given by times or by points with speeds.
 fn rows(draw: &mut Draw, area: &Area, by_times: bool) -> Vec<Vec<f64>> {
     let row = |at: u64| {
         let Vector { x, y, z } = place(draw, area);
@@ -187,7 +188,7 @@ fn rows(draw: &mut Draw, area: &Area, by_times: bool) -> Vec<Vec<f64>> {
     (0..6).map(row).collect()
 }
 
-/// A file with straight ways from one corner of the largest box to a place near it.
+/// Returns the path of a trace file in which nodes move straight from one corner of the largest box to a point near it.
 fn trace() -> &'static PathBuf {
     static TRACE: OnceLock<PathBuf> = OnceLock::new();
     TRACE.get_or_init(|| {
@@ -199,7 +200,7 @@ fn trace() -> &'static PathBuf {
     })
 }
 
-/// The keys of a medium, and those of its radios.
+/// Picks a random medium. Returns its keys and the settings of its radios.
 fn medium(draw: &mut Draw) -> (Vec<String>, Radio) {
     let mut config = MediumConfig::default();
     vary_settings(draw, &mut config);
@@ -217,7 +218,7 @@ fn medium(draw: &mut Draw) -> (Vec<String>, Radio) {
     }
     let mut keys = written(&parameters_of(&config));
     keys.extend(written(&parameters_of(&radio)));
-    keys.push(format!("propagation = {}", model::<Loss>(draw, "model")));
+    keys.push(format!("propagation = {}", model::<PathLoss>(draw, "model")));
     if draw.percent(40) {
         keys.push(format!("fading = {}", model::<Fading>(draw, "model")));
     }
@@ -243,7 +244,7 @@ fn medium(draw: &mut Draw) -> (Vec<String>, Radio) {
     (keys, radio)
 }
 
-/// Parameters of an access class.
+/// Picks the parameters of an access class at random.
 fn access(draw: &mut Draw) -> String {
     let narrow = draw.between(1, 10);
     let wide = draw.between(narrow, 10);
@@ -256,33 +257,35 @@ fn access(draw: &mut Draw) -> String {
     )
 }
 
-/// A node with a radio, or with several: the first has one on each medium.
-fn node(draw: &mut Draw, at: u64, media: u64, has_swarm: bool, area: &Area) -> String {
+/// Picks a random node with a radio on one or several media. The first node has a radio on each medium.
+fn node(draw: &mut Draw, index: u64, media: u64, has_swarm: bool, area: &Area) -> String {
     let name = |medium: u64| if has_swarm && medium == 0 { "air".to_owned() } else { format!("m{medium}") };
-    let on: Vec<String> = match at {
+    let on: Vec<String> = match index {
         0 => (0..media).map(name).collect(),
         _ if draw.percent(20) => (0..media).map(name).collect(),
         _ => vec![name(draw.between(0, media - 1))],
     };
-    let place = place(draw, area);
-    let fixed = draw.flag().then_some(place);
+    let position = place(draw, area);
+    let fixed = draw.flag().then_some(position);
     let mobility = mobility(draw, area, fixed, true, "n0");
-    let mobility = mobility.filter(|(name, _)| fixed.is_some() || (*name != "static" && (at > 0 || *name != "group")));
-    let mut text = format!("\n[[nodes]]\nname = \"n{at}\"\nmedia = {on:?}\n");
+    let mobility =
+        mobility.filter(|(name, _)| fixed.is_some() || (*name != "static" && (index > 0 || *name != "group")));
+    let mut text = format!("\n[[nodes]]\nname = \"n{index}\"\nmedia = {on:?}\n");
     if fixed.is_some() || mobility.is_none() {
-        writeln!(text, "at = {}", lengths(place)).unwrap();
+        writeln!(text, "at = {}", lengths(position)).unwrap();
     }
     if let Some((_, mobility)) = mobility {
         writeln!(text, "mobility = {mobility}\narea = {}", lengths(area.most())).unwrap();
     }
     if draw.percent(20) {
-        writeln!(text, "radio = {{ power = \"{} dBm\", tries = {} }}", draw.between(0, 40), draw.between(1, 10))
+        writeln!(text, "radio = {{ power = \"{} dBm\", max_attempts = {} }}", draw.between(0, 40), draw.between(1, 10))
             .unwrap();
     }
     text
 }
 
-/// Links from the first listed node to nodes without radios, and now and then one beside the air.
+/// Picks random links from the first listed node to nodes without radios, and occasionally a link parallel to the
+/// medium.
 fn links(draw: &mut Draw, named: &Named) -> String {
     let mut ends: Vec<[String; 2]> = (0..named.wired)
         .map(|at| [if at > 0 && draw.flag() { format!("w{}", at - 1) } else { "n0".to_owned() }, format!("w{at}")])
@@ -333,7 +336,7 @@ pub fn flow(draw: &mut Draw, from: &str, to: &str) -> String {
     text + &ends.written()
 }
 
-/// One of the models of a registry as a table, some of its parameters drawn.
+/// Picks one of the models of a registry at random. Returns its table, with random values of some parameters.
 fn model<T: Registered>(draw: &mut Draw, key: &str) -> String {
     let mut model = T::named(draw.pick(T::NAMES)).unwrap();
     vary(draw, &mut model);
@@ -348,7 +351,8 @@ fn table<T: Registered>(key: &str, model: &T) -> String {
     format!("{{ {} }}", keys.join(", "))
 }
 
-/// Draws some of the parameters of a model; one that does not go with the others keeps its value.
+/// Sets some of the parameters of a model to random values. A parameter stays unchanged if the value is not valid
+/// together with the others.
 fn vary<T: Registered>(draw: &mut Draw, model: &mut T) {
     let parameters = model.parameters();
     for (index, parameter) in parameters.iter().enumerate() {
@@ -361,7 +365,7 @@ fn vary<T: Registered>(draw: &mut Draw, model: &mut T) {
     }
 }
 
-/// The same of settings that are no model's.
+/// Sets some of the settings of a configuration to random values, as [`vary`] does for a model.
 fn vary_settings<C: Described>(draw: &mut Draw, config: &mut C) {
     let settings = C::settings();
     for (setting, parameter) in settings.iter().zip(parameters::<C>(C::settings())) {
@@ -374,7 +378,7 @@ fn vary_settings<C: Described>(draw: &mut Draw, config: &mut C) {
     }
 }
 
-/// A value of a parameter, if another one than before is drawn.
+/// Returns a random value of a parameter; in 70 % of the calls `None`, so that the parameter keeps its value.
 fn drawn(draw: &mut Draw, parameter: &Parameter) -> Option<Value> {
     if !draw.percent(30) {
         return None;
@@ -413,7 +417,7 @@ fn parameters_of<C: Described>(config: &C) -> Vec<(Parameter, Value)> {
     parameters::<C>(C::settings()).into_iter().zip(&values).map(|(of, setting)| (of, setting.get(config))).collect()
 }
 
-/// `key = value` of those that are not as usual.
+/// Returns `key = value` for each parameter that differs from its default.
 fn written(said: &[(Parameter, Value)]) -> Vec<String> {
     let said = said.iter().filter(|(parameter, value)| *value != parameter.default);
     said.map(|(parameter, value)| format!("{} = {}", parameter.key, text(parameter, value))).collect()

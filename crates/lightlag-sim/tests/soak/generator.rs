@@ -1,13 +1,13 @@
-//! A scenario in TOML for each number.
+//! Generates a random scenario in TOML for each index.
 
 use crate::tcp;
 use lightlag_core::{Probability, RandomStream};
 use std::fmt::Write;
 
-/// Bytes of IPv4 and TCP headers with the longest options, and of the largest link-layer header below.
+/// Total size in bytes of the IPv4 header, a TCP header with all options, and the largest link-layer header used here.
 const HEADERS: u64 = 120;
 
-/// What is drawn for one scenario.
+/// The random numbers of one scenario.
 pub struct Draw(RandomStream);
 
 impl Draw {
@@ -15,23 +15,23 @@ impl Draw {
         Self(random)
     }
 
-    /// From `least` to `most`, both included.
-    pub fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.0.bits() % (most - least + 1)
+    /// Returns a random number from `min` to `max`, inclusive.
+    pub fn between(&mut self, min: u64, max: u64) -> u64 {
+        min + self.0.bits() % (max - min + 1)
     }
 
-    /// From `least` to `most`, each order of magnitude as likely as any other.
-    pub fn magnitude(&mut self, least: u64, most: u64) -> u64 {
-        let (low, high) = (libm::log(least as f64), libm::log(most as f64 + 1.0));
-        (libm::exp(low + self.0.uniform() * (high - low)) as u64).clamp(least, most)
+    /// Returns a random number from `min` to `max`, with equal probability for each order of magnitude.
+    pub fn magnitude(&mut self, min: u64, max: u64) -> u64 {
+        let (low, high) = (libm::log(min as f64), libm::log(max as f64 + 1.0));
+        (libm::exp(low + self.0.uniform() * (high - low)) as u64).clamp(min, max)
     }
 
-    /// One of these.
+    /// Returns one of these values at random.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.between(0, from.len() as u64 - 1) as usize]
     }
 
-    /// True in so many of a hundred.
+    /// Returns true with a probability of `percent` %.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.0.chance(Probability::new(percent as f64 / 100.0).expect("a percentage"))
     }
@@ -41,33 +41,33 @@ impl Draw {
     }
 }
 
-/// A scenario and what is known of it.
+/// A generated scenario in TOML.
 pub struct Drawn {
     pub text: String,
-    /// Whether every flow has an end.
+    /// Whether every flow ends by itself.
     pub finite: bool,
 }
 
-/// A way between two nodes that may be long and lossy.
+/// The lines of a link, which may be long and lossy.
 struct Line {
     text: String,
-    /// How likely a packet is lost there and back.
+    /// Whether packet loss is likely, in at least one direction.
     lossy: bool,
 }
 
-/// The scenario of this number.
+/// Returns the scenario with this index.
 pub fn scenario(number: u64) -> Drawn {
     let mut draw = Draw::new(RandomStream::new(number, "soak"));
-    // Now and then a flow without end beside the others: then the run has one.
+    // Rarely a flow without end is added to the others: then the run has a short duration.
     let finite = draw.percent(93);
-    // As long as a scenario may be: who has not finished by then never will.
+    // Maximum duration of a scenario: a flow that has not finished by then never will.
     let duration = if finite { "480 h" } else { "20 s" };
     let mut text = format!("name = \"soak\"\nduration = \"{duration}\"\nseed = {}\n", draw.between(0, u32::MAX.into()));
     text += "record = { interval = \"1 h\", drops = true, queue = \"off\" }\n";
-    // Every fifth network has a way through a satellite.
+    // Every fifth network has a path over a satellite.
     let far = draw.percent(20);
     let links = draw.between(1, 3);
-    // Of its own, so that the rest of a scenario stays as it was.
+    // A separate stream, so that the rest of a scenario is unchanged.
     let mut codes = Draw::new(RandomStream::new(number, "soak code"));
     let mut lossy = false;
     for link in 0..links {
@@ -84,10 +84,10 @@ pub fn scenario(number: u64) -> Drawn {
     Drawn { text, finite }
 }
 
-/// One link with its queue, its losses and its disturbances.
+/// Returns a random link with its queue, its losses and its disturbances.
 fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
     let mut text = String::new();
-    // An endless flow over a fast link is many packets.
+    // An endless flow over a fast link has many packets.
     let fastest = if fast { 50_000 } else { 2_000 };
     let rate = draw.magnitude(20, fastest);
     if draw.percent(20) {
@@ -117,9 +117,9 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
         .unwrap();
     }
     if draw.percent(30) {
-        let (often, most) = (draw.between(1, 300) as f64 / 1000.0, draw.magnitude(1, 200_000));
-        let least = draw.between(0, most);
-        writeln!(text, "reorder = {{ probability = {often}, delay = [\"{least} us\", \"{most} us\"] }}").unwrap();
+        let (often, max_us) = (draw.between(1, 300) as f64 / 1000.0, draw.magnitude(1, 200_000));
+        let min_us = draw.between(0, max_us);
+        writeln!(text, "reorder = {{ probability = {often}, delay = [\"{min_us} us\", \"{max_us} us\"] }}").unwrap();
     }
     if draw.percent(30) {
         writeln!(text, "duplicate = {}", draw.between(1, 300) as f64 / 1000.0).unwrap();
@@ -130,7 +130,8 @@ fn line(draw: &mut Draw, far: bool, fast: bool) -> Line {
     Line { text, lossy }
 }
 
-/// The code of some links that keep the order of packets.
+/// Returns forward error correction for some of the links that preserve the order of packets; otherwise an empty
+/// string.
 fn code(draw: &mut Draw, line: &str) -> String {
     let (data, repair) = (draw.magnitude(1, 200), draw.magnitude(1, 55));
     let (flush, in_order) = (draw.magnitude(1, 200_000), draw.flag());
@@ -140,7 +141,7 @@ fn code(draw: &mut Draw, line: &str) -> String {
     format!("fec = {{ data = {data}, repair = {repair}, flush = \"{flush} us\", in_order = {in_order} }}\n")
 }
 
-/// A queue, with any discipline.
+/// Returns a random queue, with any discipline.
 pub fn queue(draw: &mut Draw) -> String {
     let limit = match draw.between(0, 5) {
         0 | 1 => format!("\"{} packets\"", draw.between(1, 8)),
@@ -179,7 +180,7 @@ pub fn queue(draw: &mut Draw) -> String {
     }
 }
 
-/// A flow between two of the nodes.
+/// Returns a random flow between two of the nodes.
 fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
     let from = draw.between(0, links);
     let to = (from + draw.between(1, links)) % (links + 1);
@@ -198,7 +199,7 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
         return text + &traffic + &tcp;
     }
     if !endless {
-        // At most so many segments: losses make each of them cost more.
+        // Limits the segments: losses make each of them more expensive.
         let segments = draw.magnitude(1, if lossy { 400 } else { 2_000 });
         let bytes = (segments * ends.mss() - draw.between(0, ends.mss() - 1)).min(2_000_000);
         writeln!(text, "transfer = \"{bytes} B\"").unwrap();
@@ -214,7 +215,7 @@ fn flow(draw: &mut Draw, links: u64, lossy: bool, endless: bool) -> String {
     text + &ends.written()
 }
 
-/// The keys of what an application sends. It has an end.
+/// Returns random traffic keys of an application, which is finite.
 pub fn traffic(draw: &mut Draw) -> String {
     let transport = if draw.flag() { "transport = \"udp\"\n" } else { "" };
     let transfer = format!("transfer = \"{} B\"\n", draw.magnitude(1, 200_000));
@@ -263,7 +264,7 @@ pub fn traffic(draw: &mut Draw) -> String {
     }
 }
 
-/// A size, or a law of sizes.
+/// Returns a random size, or a distribution of sizes.
 fn sizes(draw: &mut Draw) -> String {
     let mean = draw.magnitude(1, 20_000);
     match draw.between(0, 5) {
@@ -276,7 +277,7 @@ fn sizes(draw: &mut Draw) -> String {
     }
 }
 
-/// A time, or a law of times.
+/// Returns a random time, or a distribution of times.
 fn times(draw: &mut Draw) -> String {
     let mean = draw.magnitude(1, 2_000);
     if draw.flag() {

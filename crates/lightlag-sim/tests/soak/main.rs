@@ -1,11 +1,13 @@
-//! What must hold in every run: random scenarios, each from its number alone.
+//! Invariants of every run, tested with random scenarios. Each scenario is generated from its index.
 //!
-//! `cargo test` runs the first 500, `make soak` 20,000 or `SOAK_COUNT`, from number `SOAK_FIRST` on. A scenario that
-//! fails is printed with its number; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it alone.
+//! `cargo test` runs the first 500 scenarios. `make soak` runs 20,000, or `SOAK_COUNT`, starting at index `SOAK_FIRST`.
+//! A scenario that fails is printed with its index; `SOAK_SEED=NUMBER cargo test -p lightlag-sim --test soak` runs it
+//! alone.
 //!
-//! `SOAK_WRITE=FILE` writes the first ones with their hashes, a line of JSON each, for a build of another kind to repeat.
+//! `SOAK_WRITE=FILE` writes the first scenarios with their hashes, one line of JSON each, for another build to repeat.
 //!
-//! Of swarms and of constellations there are a tenth as many, and `SOAK_SWARM=NUMBER` or `SOAK_SKY=NUMBER` runs one of them alone.
+//! The number of swarms and of constellations is a tenth of that. `SOAK_SWARM=NUMBER` or `SOAK_SKY=NUMBER` runs one of
+//! them alone.
 
 mod air;
 mod checks;
@@ -21,33 +23,33 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Scenarios of a run that asks for nothing else.
+/// Default number of scenarios.
 const COUNT: u64 = 500;
-/// Each of so many runs twice.
+/// One in this number of scenarios runs twice.
 const REPEATED: u64 = 10;
-/// Scenarios, swarms and constellations that are written for another build.
+/// Numbers of scenarios, swarms and constellations that are written for another build.
 const WRITTEN: [u64; 3] = [140, 30, 30];
-/// Each is run once more in one of these numbers of lanes, by two threads or by one for each lane.
+/// Numbers of lanes. Each scenario also runs with one of them, on two threads or on one thread per lane.
 const LANES: [usize; 3] = [2, 3, 8];
-/// Scenarios for each swarm, and for each constellation.
+/// Number of scenarios for each swarm, and for each constellation.
 const FOR_A_SWARM: u64 = 10;
-/// Each of so many swarms is run once more with its packets captured.
+/// One in this number of swarms also runs with captures.
 const CAPTURED: u64 = 4;
-/// Scenarios between two lines of progress.
+/// Number of scenarios between two lines of progress.
 const REPORTED: u64 = 1_000;
 
-/// What a number gave.
+/// Totals over all runs.
 #[derive(Default)]
 struct Total {
     flows: u64,
     failed: u64,
-    /// Flows of which something arrived.
+    /// Number of flows that delivered payload.
     reached: u64,
     packet_hops: u64,
     events: u64,
-    /// The most events of a scenario for each that [`checks::expected_events`] explains.
+    /// Maximum ratio of a scenario's events to [`checks::expected_events`]; then the index of this scenario.
     busiest: (f64, u64),
-    /// Scenarios whose network was cut.
+    /// Number of scenarios whose network was partitioned.
     cut: u64,
     broken: Vec<u64>,
 }
@@ -62,11 +64,11 @@ fn run(text: &str) -> RunResult {
 }
 
 fn finished(simulation: Simulation) -> RunResult {
-    // A run that does not end by itself is stopped, and then it is too busy.
+    // A run that does not end by itself is stopped, and then it has too many events.
     simulation.run(&mut |progress| if progress.events > checks::MOST { Control::Stop } else { Control::Continue })
 }
 
-/// The same in partitions.
+/// Runs a scenario in partitions. The second value is true if the network was partitioned.
 fn run_in_parts(text: &str, lanes: usize, threads: usize) -> (RunResult, bool) {
     let scenario = lightlag_scenario::parse_toml(text, &[]).unwrap_or_else(|errors| panic!("refused: {errors:#?}"));
     let how = Parallel { lanes, threads, always: true };
@@ -75,12 +77,12 @@ fn run_in_parts(text: &str, lanes: usize, threads: usize) -> (RunResult, bool) {
     (simulation.run(&mut |_| Control::Continue), is_cut)
 }
 
-/// Runs the scenario of this number.
+/// Runs the scenario with this index.
 fn one(number: u64) -> (RunResult, bool) {
     holds(number, &generator::scenario(number))
 }
 
-/// Runs a scenario; its number decides how it is cut and whether it is run again.
+/// Runs a scenario and checks it. Its index determines the number of lanes, and whether it runs a second time.
 fn holds(number: u64, drawn: &Drawn) -> (RunResult, bool) {
     let result = run(&drawn.text);
     checks::all(&result, drawn.finite);
@@ -96,7 +98,7 @@ fn holds(number: u64, drawn: &Drawn) -> (RunResult, bool) {
     (result, is_cut)
 }
 
-/// Runs the swarm of this number.
+/// Runs the swarm with this index.
 fn one_swarm(number: u64) -> RunResult {
     let text = air::scenario(number);
     let result = run(&text);
@@ -112,18 +114,18 @@ fn one_swarm(number: u64) -> RunResult {
     result
 }
 
-/// Runs the constellation of this number.
+/// Runs the constellation with this index.
 fn one_sky(number: u64) -> RunResult {
     let text = sky::scenario(number);
     let result = run(&text);
     checks::sky(&result);
     let (in_parts, is_cut) = run_in_parts(&text, 2, 2);
-    assert!(!is_cut, "a sky is not cut");
+    assert!(!is_cut, "a constellation is not cut");
     assert_eq!(result.summary.result_hash, in_parts.summary.result_hash, "two threads give the same result");
     result
 }
 
-/// Runs numbers until none is left; `text` is printed of one that fails.
+/// Runs scenarios until no index is left. If one fails, the text that `fails` returns is printed.
 fn work(
     (next, end): (&AtomicU64, u64),
     total: &Mutex<Total>,
@@ -162,7 +164,7 @@ fn work(
     }
 }
 
-/// Runs all numbers on every core.
+/// Runs the scenarios with all indices from `first` to `end`, on all cores.
 fn all(
     first: u64,
     end: u64,
@@ -196,8 +198,8 @@ fn random_scenarios_hold_their_promises() {
     let fails = |number| format!("SOAK_SEED={number} fails:\n{}", generator::scenario(number).text);
     let total = all(first, end, one, fails);
     println!(
-        "{} scenarios: {} flows, {} of them given up or endless, {} packet-hops, {} events, {} cut; at most {:.2} of the \
-         events expected (scenario {})",
+        "{} scenarios: {} flows, {} of them aborted or endless, {} packet-hops, {} events, {} cut; at most {:.2} of \
+         the events expected (scenario {})",
         end - first,
         total.flows,
         total.failed,
@@ -254,8 +256,8 @@ fn random_constellations_hold_their_promises() {
     assert!(total.broken.is_empty(), "{} constellations fail: {:?}", total.broken.len(), total.broken);
 }
 
-/// Scenarios in which something was wrong once. They are kept as text, because a number means another scenario as soon as
-/// more is drawn.
+/// Scenarios that have failed before. They are stored as text, because an index stands for a different scenario as soon
+/// as the generator uses more random numbers.
 const FAILED_ONCE: [&str; 5] = [
     include_str!("failed/tokens-9082.toml"),
     include_str!("failed/tokens-12793.toml"),
@@ -284,7 +286,7 @@ fn random_scenarios_are_written_for_another_build() {
     std::fs::write(&file, texts.map(line).collect::<String>()).unwrap_or_else(|error| panic!("{file}: {error}"));
 }
 
-/// The files that a scenario names, with their contents.
+/// Returns the contents of the files that a scenario refers to, by name.
 fn files_of(text: &str) -> BTreeMap<&str, String> {
     let names = text.split(" file = \"").skip(1).filter_map(|rest| rest.split('"').next());
     names.map(|name| (name, std::fs::read_to_string(name).unwrap())).collect()

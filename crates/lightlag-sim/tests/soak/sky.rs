@@ -1,4 +1,4 @@
-//! Constellations: satellites, stations and flows, one for each number.
+//! Generates a scenario with a constellation, stations and flows for each index.
 
 use crate::air::flow;
 use crate::generator::{Draw, queue};
@@ -6,7 +6,7 @@ use lightlag_core::RandomStream;
 use lightlag_orbit::{Phasing, Shell};
 use std::fmt::Write;
 
-/// The constellation of this number.
+/// Returns the constellation with this index.
 pub fn scenario(number: u64) -> String {
     let mut draw = Draw::new(RandomStream::new(number, "soak sky"));
     let mut text = format!(
@@ -39,16 +39,16 @@ pub fn scenario(number: u64) -> String {
     text += &rules(&mut draw);
     text += &handover(&mut draw);
     let stations = draw.between(2, 6);
-    for at in 0..stations {
-        text += &station(&mut draw, at);
+    for index in 0..stations {
+        text += &station(&mut draw, index);
     }
     let mut ends: Vec<String> = (0..stations).map(|at| format!("g{at}")).collect();
     for host in 0..if draw.percent(40) { draw.between(1, 3) } else { 0 } {
-        let at = draw.between(0, stations - 1);
+        let station_index = draw.between(0, stations - 1);
         let delay = draw.magnitude(1, 30_000);
         writeln!(
             text,
-            "\n[[links]]\nbetween = [\"h{host}\", \"g{at}\"]\nrate = \"{} kbit/s\"\ndelay = \"{delay} us\"",
+            "\n[[links]]\nbetween = [\"h{host}\", \"g{station_index}\"]\nrate = \"{} kbit/s\"\ndelay = \"{delay} us\"",
             draw.magnitude(50, 50_000)
         )
         .unwrap();
@@ -62,7 +62,7 @@ pub fn scenario(number: u64) -> String {
     text
 }
 
-/// A shell that can be, and its table.
+/// Picks a random shell that is valid. Also returns its table.
 fn shell(draw: &mut Draw, name: &str) -> (Shell, String) {
     loop {
         let high = draw.percent(10);
@@ -103,7 +103,8 @@ fn shell(draw: &mut Draw, name: &str) -> (Shell, String) {
     }
 }
 
-/// Links between satellites: a grid where every shell has room for one, none, or those in the planes by name.
+/// Picks the links between satellites at random: the default grid (only if every shell has enough planes and slots),
+/// none, or listed links within the planes.
 fn isls(draw: &mut Draw, shells: &[(Shell, String)]) -> String {
     let has_room = shells.iter().all(|(shell, _)| shell.planes >= 3 && shell.slots >= 3);
     if has_room && draw.percent(70) {
@@ -181,13 +182,13 @@ fn handover(draw: &mut Draw) -> String {
     )
 }
 
-fn station(draw: &mut Draw, at: u64) -> String {
-    let mut place = || {
+fn station(draw: &mut Draw, index: u64) -> String {
+    let mut position = || {
         let (north, east) = (draw.between(0, 180) as i64 - 90, draw.between(0, 360) as i64 - 180);
         format!("latitude = \"{north} deg\", longitude = \"{east} deg\", height = \"{} m\"", draw.between(0, 12_000))
     };
-    let first = place();
-    let mut text = format!("\n[[stations]]\nname = \"g{at}\"\n");
+    let first = position();
+    let mut text = format!("\n[[stations]]\nname = \"g{index}\"\n");
     if draw.percent(20) {
         // No whole numbers of degrees are opposite to this place.
         let between = "latitude = \"1 deg\", longitude = \"1.5 deg\"";

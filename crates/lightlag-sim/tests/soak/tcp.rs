@@ -1,25 +1,25 @@
-//! The tables of a flow's TCP: whatever may stand together.
+//! Generates the TCP tables of a flow, with any valid combination of keys.
 
 use crate::generator::Draw;
-use lightlag_control::congestion::{Choice, Entry, catalog};
+use lightlag_control::congestion::{AlgorithmInfo, Choice, catalog};
 use lightlag_tcp::Profile;
 use lightlag_tcp::config::{Config, RttSamples};
 
-/// The tables of a flow's TCP: one for both ends, or one for each end that differs from the defaults.
+/// The TCP tables of a flow: one for both endpoints, or one for each endpoint that has its own.
 pub struct Ends(Vec<(&'static str, Drawn)>);
 
 impl Ends {
-    /// The keys of a flow.
+    /// Returns the TCP keys of the flow.
     pub fn written(&self) -> String {
         self.keys(|table| table.text.clone())
     }
 
-    /// The same without partial reliability.
+    /// Returns the TCP keys of the flow with partial reliability (BETS) switched off.
     pub fn reliable(&self) -> String {
         self.keys(Drawn::reliable)
     }
 
-    /// Payload of a segment, or a little more.
+    /// Returns the payload of a full segment in bytes, or slightly more.
     pub fn mss(&self) -> u64 {
         self.0.iter().map(|(_, table)| table.mss).min().expect("there is a table")
     }
@@ -29,7 +29,8 @@ impl Ends {
     }
 }
 
-/// The TCP of a flow. Tables of the ends do not build on one for both, so that the keys of each fit together.
+/// Picks the TCP tables of a flow at random. A table for one endpoint never extends a table for both, so that the keys
+/// of each table are consistent.
 pub fn ends(draw: &mut Draw) -> Ends {
     let keys = match draw.between(0, 9) {
         0 => &["client"][..],
@@ -40,16 +41,16 @@ pub fn ends(draw: &mut Draw) -> Ends {
     Ends(keys.iter().map(|key| (*key, options(draw))).collect())
 }
 
-/// A table of TCP options and what of it matters to the rest of the scenario.
+/// A table of TCP keys, with the values that the rest of the scenario needs.
 struct Drawn {
-    /// What stands between its braces.
+    /// The keys between the braces of the table.
     text: String,
-    /// Payload of a segment, or a little more.
+    /// Payload of a full segment in bytes, or slightly more.
     mss: u64,
 }
 
 impl Drawn {
-    /// The same without partial reliability.
+    /// Returns the keys with partial reliability (BETS) switched off.
     fn reliable(&self) -> String {
         let Some(begin) = self.text.find("bets = {") else { return self.text.clone() };
         let end = begin + self.text[begin..].find('}').expect("a table ends") + 1;
@@ -57,7 +58,7 @@ impl Drawn {
     }
 }
 
-/// The keys of a table while it is written.
+/// Keys of a table under construction.
 #[derive(Default)]
 struct Table(Vec<String>);
 
@@ -75,7 +76,8 @@ impl Table {
     }
 }
 
-/// Options that fit together, most of them drawn half of the time and otherwise left to the profile.
+/// Picks random keys that are consistent. Most keys are set with a probability of 50 %; the profile determines the
+/// others.
 fn options(draw: &mut Draw) -> Drawn {
     let profile = draw.pick(&Profile::ALL);
     let resolved = profile.config();
@@ -112,7 +114,7 @@ fn options(draw: &mut Draw) -> Drawn {
     if draw.percent(30) {
         table.word("reductions", draw.pick(&["rfc", "linux", "each", "ns3"]));
     }
-    // Switched off it suits every other key.
+    // Switched off, it is valid with every other key.
     if draw.percent(30) {
         table.set("prr_marks", false);
     }
@@ -130,7 +132,7 @@ fn options(draw: &mut Draw) -> Drawn {
     let mss = sizes(draw, &mut table, resolved.mss.into());
     timers(draw, &mut table);
     scps(draw, &mut table, mss, recovery.is_some());
-    // Neither a gate, which a route may bring, nor the options of SCPS-TP leave room for it.
+    // It fits neither with a gate, which a route may bring, nor with the options of SCPS-TP.
     let beside = ["scps = ", "rate_control = ", "route = "];
     let has_room = resolved.scps.is_none() && !beside.iter().any(|key| table.has(key));
     if has_room && draw.percent(30) {
@@ -142,8 +144,8 @@ fn options(draw: &mut Draw) -> Drawn {
     Drawn { text: table.0.join(", "), mss }
 }
 
-/// An algorithm by its name, or with some of its switches and words drawn.
-fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
+/// Returns an algorithm, either by name alone or with some of its flags and keywords set at random.
+fn congestion(draw: &mut Draw, algorithm: &AlgorithmInfo) -> String {
     let name = algorithm.name;
     if draw.flag() {
         return format!("{name:?}");
@@ -163,7 +165,8 @@ fn congestion(draw: &mut Draw, algorithm: &Entry) -> String {
     if keys.iter().any(|key| key.contains("inet2023")) {
         keys.retain(|key| !key.starts_with("slow_start") && key != "reno_friendly = true");
     }
-    // Modules of Linux 2.6 and of ns-3, which two profiles choose, lack these switches; the variants of papers have them.
+    // Modules of Linux 2.6 and of ns-3, the choice of two profiles, lack these switches; the variants of papers have
+    // them.
     let own =
         |key: &String| ["rtt_source", "response", "reno_friendly = true"].iter().any(|word| key.starts_with(word));
     if keys.iter().any(own) {
@@ -225,7 +228,7 @@ fn words(draw: &mut Draw, table: &mut Table, resolved: &Config) {
     }
 }
 
-/// Segments, windows and buffers. Returns the MSS.
+/// Picks random sizes of segments, windows and buffers. Returns the MSS.
 fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
     let mss =
         if draw.percent(40) { draw.pick(&[36, 64, 88, 100, 256, 536, 1_000, 1_448, 4_000, 9_000]) } else { profiles };
@@ -241,7 +244,8 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
     if draw.percent(30) {
         table.set("burst_limit", draw.magnitude(1, 20));
     }
-    // A sudden start probes for the whole window: a million dummies a round trip of the smallest segments and the largest one.
+    // A sudden start probes for the entire window: a million dummies per round trip with the smallest segments and the
+    // maximum window.
     let (kinds, largest) = if table.has("peach") { (2, (1_000 * mss).max(10_000)) } else { (5, 10_000_000) };
     match draw.between(0, kinds) {
         // Less than a segment, a few segments, a lot.
@@ -251,10 +255,10 @@ fn sizes(draw: &mut Draw, table: &mut Table, profiles: u64) -> u64 {
         3 => table.set("receive_buffer", "\"auto\""),
         4 => {
             let initial = draw.magnitude(64, 100_000);
-            let most = draw.magnitude(initial, 10_000_000);
+            let max_bytes = draw.magnitude(initial, 10_000_000);
             table.set(
                 "receive_buffer",
-                format_args!("{{ auto = {{ initial = \"{initial} B\", max = \"{most} B\" }} }}"),
+                format_args!("{{ auto = {{ initial = \"{initial} B\", max = \"{max_bytes} B\" }} }}"),
             );
         }
         _ => {}
@@ -271,24 +275,24 @@ fn timers(draw: &mut Draw, table: &mut Table) {
         let (scaled, every) = (many && draw.flag(), draw.flag());
         table.set("rto", format_args!("{{ variance = \"mean\", scaled_gains = {scaled}, every_ack = {every} }}"));
     } else if draw.percent(30) {
-        let (initial, least) = (draw.between(100, 3_000), draw.magnitude(1, 1_000));
-        let (floor, most) = (draw.magnitude(1, 200), draw.between(5_000, 120_000));
+        let (initial, min_ms) = (draw.between(100, 3_000), draw.magnitude(1, 1_000));
+        let (floor, max_ms) = (draw.magnitude(1, 200), draw.between(5_000, 120_000));
         table.set(
             "rto",
             format_args!(
-                "{{ initial = \"{initial} ms\", min = \"{least} ms\", max = \"{most} ms\", \
+                "{{ initial = \"{initial} ms\", min = \"{min_ms} ms\", max = \"{max_ms} ms\", \
                  variance_floor = \"{floor} ms\", variance_gain = {:?} }}",
                 draw.pick(&["1/4", "1/8"])
             ),
         );
     }
-    for (key, most) in [("syn_retries", 255), ("retries", 255)] {
+    for (key, max) in [("syn_retries", 255), ("retries", 255)] {
         if draw.percent(20) {
-            table.set(key, draw.magnitude(1, most));
+            table.set(key, draw.magnitude(1, max));
         }
     }
     if draw.percent(20) {
-        // Over the whole time of a scenario fewer than the events that one may have.
+        // Fewer over the duration of a scenario than its maximum number of events.
         let (idle, interval) = (draw.magnitude(500, 100_000), draw.magnitude(10, 10_000));
         let probes = draw.between(1, 20);
         table.set(
@@ -307,15 +311,15 @@ fn timers(draw: &mut Draw, table: &mut Table) {
     }
 }
 
-/// What SCPS-TP adds, each switch alone: it suits every profile.
+/// Picks random settings of SCPS-TP. They are independent of each other, because they are valid with every profile.
 fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
     if draw.percent(30) {
         let (delay, record) = (draw.between(0, 2_000), draw.magnitude(200, 20_000));
-        let (transmissions, patience) = (draw.magnitude(1, 20), draw.magnitude(10, 5_000));
-        // Beside another repair, SNACK has nothing to do.
+        let (max_transmissions, receive_timeout) = (draw.magnitude(1, 20), draw.magnitude(10, 5_000));
+        // With another recovery, SNACK has no effect.
         let form = draw.pick(if repairs { &["off"][..] } else { &["off", "short", "long"] });
         let delay = if form == "off" { 0 } else { delay };
-        // A compressed header has no place for marks, nor for a low priority.
+        // A compressed header has no bits for marks, nor for a low priority.
         let may_compress = table.has("ecn = \"off\"") && !table.has("peach");
         let mut keys = vec![format!("snack = {form:?}")];
         for key in [
@@ -323,7 +327,7 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
             format!("record_size = \"{record} B\""),
             "report_corruption = true".to_owned(),
             format!("compression = {may_compress}"),
-            format!("bets = {{ transmissions = {transmissions}, patience = \"{patience} ms\" }}"),
+            format!("bets = {{ max_transmissions = {max_transmissions}, receive_timeout = \"{receive_timeout} ms\" }}"),
         ] {
             if draw.flag() {
                 keys.push(key);
@@ -337,7 +341,7 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
     }
     if draw.percent(15) {
         let (rate, acks) = (draw.magnitude(20, 5_000), draw.magnitude(20, 5_000));
-        // A packet with its headers at least.
+        // At least a packet with its headers.
         let bucket = mss + draw.magnitude(80, 50_000);
         let mut keys = vec![format!("rate = \"{rate} kbit/s\"")];
         let release = "release = \"acks\"".to_owned();
@@ -354,7 +358,7 @@ fn scps(draw: &mut Draw, table: &mut Table, mss: u64, repairs: bool) {
         let keys = format!("{{ rtt = \"{rtt} ms\", rate = \"{rate} kbit/s\", bdp = \"{bdp} B\" }}");
         table.set("route", draw.pick(&["\"path\"", "{ path = true, bdp = \"20 kB\" }", &keys]));
     }
-    // Not both: who never slows down and never gives up may send the same into a queue that is too small for ever.
+    // Not both: a sender that never slows down and never aborts may send the same data into a full queue forever.
     match draw.between(0, 6) {
         0 => table.word("loss_assumption", draw.pick(&["congestion", "corruption"])),
         1 => table.set("outage_after", draw.between(0, 2)),

@@ -1,26 +1,25 @@
-//! Fast open, as written in a scenario.
+//! Fast open, as it is written in a scenario.
 
+use lightlag_core::forms;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt;
 
-/// Whether data leaves with the SYN (RFC 7413).
+/// Use of data in the SYN (RFC 7413).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FastOpen {
-    /// Never.
+pub enum FastOpenUse {
+    /// Fast open is off.
     #[default]
     Off,
-    /// The first connection between two hosts asks for a cookie, later ones send data with it.
+    /// The first connection between two hosts requests a cookie; later ones send data with it.
     On,
-    /// The client knows the server's cookie from before.
+    /// The client has the server's cookie from the start, so the first connection also sends data with its SYN.
     CookieKnown,
 }
 
 const KNOWN: &str = "cookie known";
 
-impl Serialize for FastOpen {
+impl Serialize for FastOpenUse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Off => serializer.serialize_bool(false),
@@ -30,36 +29,20 @@ impl Serialize for FastOpen {
     }
 }
 
-impl<'de> Deserialize<'de> for FastOpen {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Word;
-        impl Visitor<'_> for Word {
-            type Value = FastOpen;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "true, false or \"{KNOWN}\"")
-            }
-            fn visit_bool<E: Error>(self, on: bool) -> Result<Self::Value, E> {
-                Ok(if on { FastOpen::On } else { FastOpen::Off })
-            }
-            fn visit_str<E: Error>(self, word: &str) -> Result<Self::Value, E> {
-                if word == KNOWN {
-                    return Ok(FastOpen::CookieKnown);
-                }
-                Err(E::invalid_value(Unexpected::Str(word), &self))
-            }
-        }
-        deserializer.deserialize_any(Word)
-    }
+forms! {
+    FastOpenUse, format_args!("true, false or \"{KNOWN}\"");
+    switch |on| if on { FastOpenUse::On } else { FastOpenUse::Off };
+    word |word| (word == KNOWN).then_some(FastOpenUse::CookieKnown);
 }
 
-impl JsonSchema for FastOpen {
+impl JsonSchema for FastOpenUse {
     fn schema_name() -> Cow<'static, str> {
         "FastOpen".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Whether data leaves with the SYN.",
+            "description": "Whether data is sent with the SYN.",
             "anyOf": [{ "type": "boolean" }, { "const": KNOWN }]
         })
     }

@@ -1,42 +1,41 @@
-//! The assumed cause of a loss: a word, or a judge from outside.
+//! The assumed cause of a loss: a keyword, or a custom loss response.
 
-use lightlag_control::congestion::response::{Maker, OUTSIDE, Own};
-use lightlag_core::own::Origin;
-use lightlag_core::params::Plain;
+use lightlag_control::congestion::response::{CUSTOM, CustomResponse, ResponseFactory};
+use lightlag_core::custom::Origin;
+use lightlag_core::forms;
+use lightlag_core::params::PlainTable;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-/// The cause of a loss where nothing has told it.
+/// Assumed cause of a loss without evidence of its cause.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LossAssumption {
-    /// Too much traffic: the congestion control reacts.
+    /// Congestion: the congestion control reacts.
     #[default]
     Congestion,
-    /// Errors of a link: the segment leaves again, and that is all. Congestion marks still count.
+    /// Link errors: the segment is retransmitted, and the window is unchanged. Congestion marks still reduce it.
     Corruption,
-    /// A loss response from outside decides for each loss. Congestion marks still count.
-    Own(Own),
+    /// A custom loss response decides for each loss. Congestion marks still reduce the window.
+    Custom(CustomResponse),
 }
 
 const WORDS: [&str; 2] = ["congestion", "corruption"];
-/// The keys of a table that name a response: a registered one, the library of one, its Python class.
+/// Key of a table that names a registered response. [`SOURCES`] lists all keys that select a response: by its name, by
+/// its library (`plugin`) or by its Python class (`python`).
 const NAME: &str = "response";
 const SOURCES: [&str; 3] = [NAME, "plugin", "python"];
 
-/// Makes a loss response from outside known by its name, in place of an earlier one with that name.
+/// Registers a custom loss response, replacing an earlier one of the same name.
 ///
 /// # Errors
-/// If the name is one of the two assumptions.
-pub fn register_response(maker: Arc<dyn Maker>) -> Result<(), String> {
+/// The name is `congestion` or `corruption`, which are built in.
+pub fn register_response(maker: Arc<dyn ResponseFactory>) -> Result<(), String> {
     let name = maker.facts().name;
     if WORDS.contains(&name) {
-        return Err(format!("{name:?} is the name of an assumption of lightlag; choose another"));
+        return Err(format!("{name:?} is the name of a built-in assumption; choose another"));
     }
-    OUTSIDE.add(maker);
+    CUSTOM.add(maker);
     Ok(())
 }
 
@@ -45,35 +44,27 @@ impl LossAssumption {
         match name {
             "congestion" => Ok(Self::Congestion),
             "corruption" => Ok(Self::Corruption),
-            _ => OUTSIDE
+            _ => CUSTOM
                 .named(name)
-                .map(Self::Own)
-                .ok_or_else(|| unknown(name, &[&WORDS[..], &OUTSIDE.names()].concat())),
+                .map(Self::Custom)
+                .ok_or_else(|| unknown(name, &[&WORDS[..], &CUSTOM.names()].concat())),
         }
     }
 
-    fn from_table(mut table: BTreeMap<String, Plain>) -> Result<Self, String> {
-        let mut named = SOURCES.iter().filter_map(|key| Some((*key, table.remove(*key)?)));
-        let (first, second) = (named.next(), named.next());
-        drop(named);
-        let (key, name) = match (first, second) {
-            (Some((key, _)), Some((other, _))) => {
-                return Err(format!("{key} and {other} both name a loss response; keep one"));
-            }
-            (Some((key, Plain::Text(name))), None) => (key, name),
-            (Some((key, other)), None) => return Err(format!("{key}: {other} is not a name in quotes")),
-            (None, _) => return Err("names no loss response, such as { python = \"mine.py:Mine\" }".to_owned()),
+    fn from_table(mut table: PlainTable) -> Result<Self, String> {
+        let Some((key, name)) = table.take_name(&SOURCES, "a loss response")? else {
+            return Err("names no loss response, such as { python = \"mine.py:Mine\" }".to_owned());
         };
-        let own = match key {
-            NAME => OUTSIDE.named(&name).ok_or_else(|| unknown(&name, &OUTSIDE.names()))?,
-            "plugin" => OUTSIDE.in_file(&Origin::Plugin(name))?,
-            _ => OUTSIDE.in_file(&Origin::Python(name))?,
+        let custom = match key {
+            NAME => CUSTOM.named(&name).ok_or_else(|| unknown(&name, &CUSTOM.names()))?,
+            "plugin" => CUSTOM.in_file(&Origin::Plugin(name))?,
+            _ => CUSTOM.in_file(&Origin::Python(name))?,
         };
-        own.with(table).map(Self::Own)
+        custom.with(table.0).map(Self::Custom)
     }
 }
 
-/// Serde's phrase for a word that is not in a list.
+/// Returns Serde's message for a keyword that is not in a list.
 fn unknown(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{name:?} is not the name of a registered loss response; none is registered");
@@ -82,29 +73,10 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("unknown variant `{name}`, expected one of {}", known.join(", "))
 }
 
-impl<'de> Deserialize<'de> for LossAssumption {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordOrTable;
-        impl<'de> Visitor<'de> for WordOrTable {
-            type Value = LossAssumption;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"congestion\", \"corruption\", or a table { python = \"mine.py:Mine\", … }")
-            }
-            fn visit_str<E: Error>(self, name: &str) -> Result<LossAssumption, E> {
-                LossAssumption::named(name).map_err(E::custom)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LossAssumption, A::Error> {
-                let mut table = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry::<String, Plain>()? {
-                    if table.insert(key.clone(), value).is_some() {
-                        return Err(A::Error::custom(format_args!("the key {key:?} is there twice")));
-                    }
-                }
-                LossAssumption::from_table(table).map_err(A::Error::custom)
-            }
-        }
-        deserializer.deserialize_any(WordOrTable)
-    }
+forms! {
+    LossAssumption, "\"congestion\", \"corruption\", or a table { python = \"mine.py:Mine\", … }";
+    text LossAssumption::named;
+    read PlainTable: LossAssumption::from_table;
 }
 
 impl Serialize for LossAssumption {
@@ -112,7 +84,7 @@ impl Serialize for LossAssumption {
         match self {
             Self::Congestion => serializer.serialize_str(WORDS[0]),
             Self::Corruption => serializer.serialize_str(WORDS[1]),
-            Self::Own(own) => serializer.collect_map(own.entries(NAME)),
+            Self::Custom(custom) => serializer.collect_map(custom.entries(NAME)),
         }
     }
 }
@@ -126,23 +98,23 @@ impl JsonSchema for LossAssumption {
         let form = |key: &str, description: &str, example: &str| {
             let properties = json_schema!({
                 key: { "type": "string", "description": description, "examples": [example] },
-                "code": { "type": "string", "description": "A digest: another code is refused." },
+                "code": { "type": "string", "description": "Digest of the code; other code is rejected." },
             });
             json_schema!({
                 "type": "object",
-                "description": "A loss response from outside, with its parameters as further keys.",
+                "description": "A custom loss response, with its parameters as further keys.",
                 "properties": properties,
                 "required": [key],
             })
         };
         json_schema!({
-            "description": "The cause of a loss where nothing has told it, or who decides for each loss.",
+            "description": "Assumed cause of a loss without other evidence, or a custom loss response.",
             "anyOf": [
                 { "type": "string", "enum": WORDS },
-                { "type": "string", "description": "The name of a registered loss response." },
+                { "type": "string", "description": "Name of a registered loss response." },
                 form(NAME, "A registered loss response.", "mine"),
-                form("plugin", "A library with the C interface of lightlag.", "libmine.so"),
-                form("python", "A class in a file of Python, compiled or not.", "mine.py:Mine"),
+                form("plugin", "A library with lightlag's C interface.", "libmine.so"),
+                form("python", "A class in a Python file, compiled or not.", "mine.py:Mine"),
             ],
         })
     }
@@ -157,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_for_themselves() {
+    fn keywords_map_to_themselves() {
         for word in [LossAssumption::Congestion, LossAssumption::Corruption] {
             let written = serde_json::to_string(&word).unwrap();
             assert_eq!(read(&written), Ok(word));
@@ -165,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_are_named() {
         for (json, message) in [
             (r#""noise""#, "unknown variant `noise`, expected one of `congestion`, `corruption`"),
             ("3", "invalid type: integer `3`, expected \"congestion\", \"corruption\", or a table"),
             ("{}", "names no loss response, such as { python = \"mine.py:Mine\" }"),
             (r#"{ "python": 3 }"#, "python: 3 is not a name in quotes"),
-            (r#"{ "python": "a.py:A", "plugin": "a.so" }"#, "plugin and python both name a loss response; keep one"),
+            (r#"{ "python": "a.py:A", "plugin": "a.so" }"#, "plugin and python both name a loss response; remove one"),
             (r#"{ "response": "mine" }"#, "\"mine\" is not the name of a registered loss response; none is registered"),
         ] {
             let error = read(json).unwrap_err();

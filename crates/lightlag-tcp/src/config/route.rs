@@ -1,48 +1,45 @@
-//! Knowledge of an operator about a route before any measurement: its round trip, its first timeout, its
-//! bandwidth-delay product and its rate. Over minutes of delay a connection cannot start without it, because the first
-//! timeout of any profile comes before the first answer can.
+//! An operator's knowledge of a route before any measurement: its round-trip time, its initial timeout, its
+//! bandwidth-delay product and its rate. A connection over a delay of minutes cannot start without these values,
+//! because the initial timeout of every profile expires before the first reply can arrive.
 //!
-//! The keys are those of the route entries of the SCPS-TP reference implementation. Their effects are our choice where
-//! its manual is silent [R]: the round trip counts as the first sample of RFC 6298; the timeout follows from it by §2.2
-//! there; the longest timeout, TIME-WAIT and FIN-WAIT-2 last at least two such timeouts, and a closed window is probed
-//! no faster than one.
+//! The keys are named after the route entries of the SCPS-TP reference implementation. Where its manual does not define
+//! the effect of a key [R], we chose it: the round-trip time counts as the first sample of RFC 6298; the timeout
+//! follows from it by §2.2 of that RFC; the maximum timeout, TIME-WAIT and FIN-WAIT-2 last at least two such timeouts,
+//! and a closed window is probed at most once per timeout.
 
 use super::options::{OptionError, between, error, in_range};
 use super::scps::{MOST, RateControl, RateControlOptions};
 use super::{Config, RtoOptions};
-use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_core::{Bytes, Duration, Rate, forms, overrides};
 use schemars::JsonSchema;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
-/// Hours of the longest round trip.
+/// Maximum round-trip time in hours.
 const LONGEST: u64 = 24;
 
-/// The configured facts about a route.
+/// Configured parameters of a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Route {
     /// SRTT before the first sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
-    /// The timeout before the first sample, also of the SYN.
+    /// The timeout before the first sample, which also applies to the SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto: Option<Duration>,
-    /// The window in bytes of payload at which slow start ends.
+    /// Window that ends slow start, in bytes of payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bdp: Option<Bytes>,
     /// The rate of the token bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Take missing values from the path, which is not known yet.
+    /// Whether missing values are taken from the path, which is not known until the scenario is expanded.
     #[serde(skip_serializing_if = "super::is_default")]
     pub path: bool,
     #[serde(skip)]
     named: Named,
 }
 
-/// The values that were set explicitly, and that a route therefore does not change.
+/// Settings that were given explicitly, which a route does not override.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) rto: RtoOptions,
@@ -51,20 +48,20 @@ pub(super) struct Named {
     pub(super) fin_wait: bool,
 }
 
-/// The properties of a path without queues.
+/// Parameters of a path, without queueing delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathParameters {
-    /// The round trip of a full packet and its ACK.
+    /// Round-trip time of a full packet and its ACK.
     pub rtt: Duration,
-    /// Its rate in IP packets towards the end that listens.
+    /// Rate, in IP packets, in the direction of the end that listens.
     pub rate: Rate,
-    /// The same towards the end that opens.
+    /// Rate, in IP packets, in the direction of the end that opens the connection.
     pub ack_rate: Rate,
-    /// The rate of the two in the direction of data.
+    /// Rate, in IP packets, in the direction of the data.
     pub data_rate: Rate,
 }
 
-/// The value of `route`: off, all of the path, or what is known.
+/// Value of `route`: off, all parameters taken from the path, or a table of known parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RouteSwitch {
@@ -72,42 +69,40 @@ pub enum RouteSwitch {
     Switch(bool),
     /// `"path"`.
     Path(PathWord),
-    /// Some of the keys.
+    /// A table of keys.
     On(RouteOptions),
 }
 
-/// The word for a route with the parameters of the scenario's path.
+/// Keyword for a route with the parameters of the scenario's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathWord {
-    /// All are the path's.
+    /// All parameters are taken from the path.
     Path,
 }
 
-/// Keys of `route`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RouteOptions {
-    /// Take what is not said here from the path: propagation and transmission both ways, and the slowest link's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<bool>,
-    /// The round trip before the first sample.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt: Option<Duration>,
-    /// The timeout before the first sample, of the SYN, too; `rto.initial` and `rto.syn` override it. Default: three times
-    /// `rtt`, at least the profile's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rto: Option<Duration>,
-    /// Slow start ends where the window is so large. Default: the payload of `rate` × `rtt`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bdp: Option<Bytes>,
-    /// What flows into the token bucket, in IP packets, where `rate_control` names no rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
+overrides! {
+    /// Values of a route that are known before the first measurement.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[schemars(title = "Route")]
+    pub struct RouteOptions {
+        /// Take the other values from the scenario's path: propagation and transmission delay in both directions, and
+        /// the rate of the slowest link.
+        path: bool;
+        /// Round-trip time that is assumed before the first sample.
+        rtt: Duration;
+        /// Retransmission timeout before the first sample, which also applies to the SYN; `rto.initial` and `rto.syn` override it.
+        /// Default: three times `rtt`, at least the profile's.
+        rto: Duration;
+        /// Window that ends slow start. Default: the payload of `rate` × `rtt`.
+        bdp: Bytes;
+        /// Rate of the token bucket, in IP packets, unless `rate_control` sets one.
+        rate: Rate;
+    }
 }
 
 impl RouteSwitch {
-    /// Its keys; `None` if it is off.
+    /// Returns the settings of the route; `None` if it is off.
     fn options(self) -> Option<RouteOptions> {
         match self {
             Self::Switch(false) => None,
@@ -116,23 +111,17 @@ impl RouteSwitch {
         }
     }
 
-    /// `over` on top of these.
+    /// Returns these values, overridden by those that `over` sets.
     pub(super) fn merge(self, over: Self) -> Self {
         let (Some(base), Some(keys)) = (self.options(), over.options()) else { return over };
-        Self::On(RouteOptions {
-            path: keys.path.or(base.path),
-            rtt: keys.rtt.or(base.rtt),
-            rto: keys.rto.or(base.rto),
-            bdp: keys.bdp.or(base.bdp),
-            rate: keys.rate.or(base.rate),
-        })
+        Self::On(base.merge(&keys))
     }
 
     pub(super) fn resolve(self, named: Named) -> Result<Option<Route>, OptionError> {
         let Some(options) = self.options() else { return Ok(None) };
         let RouteOptions { path, rtt, rto, bdp, rate } = options;
         if options == RouteOptions::default() {
-            return error("route", "names nothing: write rtt, rto, bdp or rate, or route = \"path\"".to_owned());
+            return error("route", "has no keys: write rtt, rto, bdp or rate, or route = \"path\"".to_owned());
         }
         for (key, value) in [("route.rtt", rtt), ("route.rto", rto)] {
             between(key, value.unwrap_or(Duration::from_secs(1)), LONGEST)?;
@@ -145,12 +134,12 @@ impl RouteSwitch {
 }
 
 impl Route {
-    /// Refuses a timeout before the answer can come, which would repeat every SYN in vain.
+    /// Rejects a timeout shorter than the round trip, which would retransmit every SYN needlessly.
     fn check(&self) -> Result<(), OptionError> {
         match (self.rto, self.rtt) {
             (Some(rto), Some(rtt)) if rto < rtt => {
                 let message =
-                    format!("{rto} is below route.rtt, which is {rtt}: every SYN would leave twice; raise it");
+                    format!("{rto} is below route.rtt, which is {rtt}: every SYN would be sent twice; increase it");
                 error("route.rto", message)
             }
             _ => Ok(()),
@@ -159,15 +148,15 @@ impl Route {
 }
 
 impl Config {
-    /// Whether its route still needs the path.
+    /// Returns true if values of the route still have to be taken from the path.
     pub fn awaits_path(&self) -> bool {
         self.route.is_some_and(|route| route.path)
     }
 
-    /// The same on this path, which provides all values that its route does not name.
+    /// Returns the configuration for this path, which provides all values that the route does not set.
     ///
     /// # Errors
-    /// If a value of the path contradicts the rest.
+    /// A value of the path contradicts the other settings.
     pub fn on_path(&self, path: &PathParameters) -> Result<Self, OptionError> {
         let Some(given) = self.route else { return Ok(self.clone()) };
         let mut config = self.clone();
@@ -186,13 +175,14 @@ impl Config {
     }
 }
 
-/// Applies the route to all values that were not set explicitly. `back`: the path's rate towards the end that opens.
+/// Applies the route to all values that were not set explicitly. `back` is the path's rate towards the end that opens
+/// the connection.
 pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> Result<(), OptionError> {
     let waits = config.awaits_path();
     if let Some(route) = &mut config.route {
         route.rto = route.rto.or(route.rtt.map(|rtt| {
             // RFC 6298 §2.2 with this as the first sample; an ACK may wait for its interval. The result is not below
-            // the value that suits unknown routes, because queues may be full.
+            // the default for unknown routes, because queues may be full.
             let least = rtt + config.ack_interval.unwrap_or_default();
             (rtt * 3).max(least).max(config.rto.initial)
         }));
@@ -218,13 +208,13 @@ pub(super) fn apply(config: &mut Config, named: &Named, back: Option<Rate>) -> R
     rate_control(config, named, route.rate, back, waits)
 }
 
-/// Payload that a route with this rate of IP packets holds.
+/// Returns the bandwidth-delay product in bytes of payload. `rate` counts IP packets.
 fn held(rate: Rate, rtt: Duration, config: &Config) -> Bytes {
     let bytes = (rate * rtt).0 as f64 * f64::from(config.usual_payload()) / config.usual_packet() as f64;
     Bytes((bytes as u64).clamp(1, MOST))
 }
 
-/// The token bucket as configured, with the route's rate by default.
+/// Returns the configured token bucket, with the route's rate by default.
 fn rate_control(
     config: &mut Config,
     named: &Named,
@@ -236,7 +226,7 @@ fn rate_control(
     let Some(chosen) = options.rate.or(rate) else {
         config.rate_control = None;
         if named.rate_control.is_some() && !waits {
-            return error("rate_control.rate", "is missing: say it here, or as route.rate".to_owned());
+            return error("rate_control.rate", "is missing: set it here, or set route.rate".to_owned());
         }
         return Ok(());
     };
@@ -246,29 +236,11 @@ fn rate_control(
     Ok(())
 }
 
-impl<'de> Deserialize<'de> for RouteSwitch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Switch;
-        impl<'de> Visitor<'de> for Switch {
-            type Value = RouteSwitch;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"path\", true, false or a table such as { rtt = \"2.6 s\", rate = \"1 Mbit/s\" }")
-            }
-            fn visit_bool<E: Error>(self, on: bool) -> Result<Self::Value, E> {
-                Ok(RouteSwitch::Switch(on))
-            }
-            fn visit_str<E: Error>(self, word: &str) -> Result<Self::Value, E> {
-                match word {
-                    "path" => Ok(RouteSwitch::Path(PathWord::Path)),
-                    _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
-                }
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                RouteOptions::deserialize(MapAccessDeserializer::new(map)).map(RouteSwitch::On)
-            }
-        }
-        deserializer.deserialize_any(Switch)
-    }
+forms! {
+    RouteSwitch, "\"path\", true, false or a table such as { rtt = \"2.6 s\", rate = \"1 Mbit/s\" }";
+    switch RouteSwitch::Switch;
+    word |word| (word == "path").then_some(RouteSwitch::Path(PathWord::Path));
+    table RouteOptions: RouteSwitch::On;
 }
 
 #[cfg(test)]

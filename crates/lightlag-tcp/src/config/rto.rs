@@ -1,45 +1,47 @@
 //! Options of the retransmission timeout.
 
-use super::options::table::{self, set, table};
 use super::options::{OptionError, between, error};
 use super::{Config, Rto, RttSamples, Variance, VarianceGain};
-use lightlag_core::Duration;
+use lightlag_core::params::overrides::set;
+use lightlag_core::{Duration, overrides};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest timeout in hours: that of six round trips of a day.
+/// Maximum timeout in hours: six times the maximum round-trip time, which is a day.
 const LONGEST_TIMER: u64 = 144;
 
-table! {
-    /// Parameters of the retransmission timeout. What is left out comes from the profile.
+overrides! {
+    /// Parameters of the retransmission timeout (RFC 6298). Omitted keys come from the profile.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[schemars(title = "Rto")]
     pub struct RtoOptions for Rto {
-        /// Before the first sample.
+        /// Timeout before the first sample.
         initial: Duration;
-        /// Of the SYN.
+        /// Timeout of the SYN.
         syn: Duration, apart;
-        /// Lower bound.
+        /// Minimum timeout.
         min: Duration;
-        /// Upper bound, with back-off.
+        /// Maximum timeout, including back-off.
         max: Duration;
-        /// Lower bound of the variance term.
+        /// Minimum of the variance term, which is 4 RTTVAR in RFC 6298.
         variance_floor: Duration;
-        /// Gain of RTTVAR.
+        /// Gain with which a sample changes RTTVAR.
         variance_gain: VarianceGain;
-        /// How RTTVAR follows the samples: mean (RFC 6298) or peak (of a round trip, as Linux; its gains are fixed).
+        /// Rule for RTTVAR: mean (RFC 6298), or peak (the maximum deviation in a round trip, as in Linux; its gains are
+        /// fixed).
         variance: Variance;
-        /// Divide the gains of SRTT and RTTVAR by the samples that a round trip should give, one for two segments in
-        /// flight (RFC 7323 appendix G).
+        /// Divide the gains of SRTT and RTTVAR by the number of samples expected in a round trip: one for every two
+        /// segments in flight (RFC 7323 appendix G).
         scaled_gains: bool;
-        /// Any ACK restarts the timer, a duplicate, too (ns-2).
+        /// Restart the timer at any ACK, even a duplicate (ns-2).
         every_ack: bool;
     }
 }
 
-/// Sets the timeout's parameters in a configuration.
+/// Applies the options of the timeout to a configuration.
 ///
 /// # Errors
-/// The key whose value contradicts others.
+/// A value contradicts other settings; the error names its key.
 pub(super) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), OptionError> {
     let rto = &mut config.rto;
     options.set(rto);
@@ -55,15 +57,15 @@ pub(super) fn apply_rto(options: RtoOptions, config: &mut Config) -> Result<(), 
         between(key, value, LONGEST_TIMER)?;
     }
     if rto.min > rto.max {
-        return error("rto.min", format!("{} is above rto.max, which is {}: make it smaller", rto.min, rto.max));
+        return error("rto.min", format!("{} is above rto.max, which is {}: reduce it", rto.min, rto.max));
     }
     if rto.initial > rto.max {
-        return error("rto.max", format!("{} is below rto.initial, which is {}: make it larger", rto.max, rto.initial));
+        return error("rto.max", format!("{} is below rto.initial, which is {}: increase it", rto.max, rto.initial));
     }
     if rto.min.is_zero() && rto.variance_floor.is_zero() {
         return error(
             "rto.min",
-            "0 s with rto.variance_floor = 0 s lets the timeout fall to the RTT: raise one".into(),
+            "0 s with rto.variance_floor = 0 s lets the timeout fall to the RTT: increase one of them".into(),
         );
     }
     Ok(())

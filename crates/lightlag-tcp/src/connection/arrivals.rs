@@ -1,4 +1,4 @@
-//! Handles segments once both ends know each other: acceptability, acknowledgement, window and data (RFC 9293
+//! Handles segments that arrive on an open connection: acceptability, acknowledgement, window and data (RFC 9293
 //! §3.10.7.4).
 
 use super::{Connection, State};
@@ -33,7 +33,7 @@ impl Connection {
             return;
         }
         if self.state == State::TimeWait && start != self.receiver.nxt() {
-            // A peer that sends anything but the last ACK again has not heard ours (as in Linux).
+            // A peer that retransmits anything but its last ACK has not received ours (as in Linux).
             self.challenge(now);
         }
         if !self.take_ack(now, segment, start, stamps.map(|stamps| stamps.echo)) {
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// Handles a segment of low priority, or with a compressed header.
+    /// Handles a low-priority segment, or a segment with a compressed header.
     #[cold]
     fn take_special(&mut self, now: Instant, segment: &Segment) {
         if segment.is_compressed() {
@@ -63,7 +63,8 @@ impl Connection {
         }
     }
 
-    /// Whether the contents of the segment are processed.
+    /// Checks timestamp, sequence number and flags of a segment. Returns true if its acknowledgement and data are to be
+    /// processed.
     #[inline(always)]
     pub(super) fn admits(&mut self, now: Instant, segment: &Segment, start: u64, stamps: Option<Timestamps>) -> bool {
         if let Some(stamps) = stamps
@@ -103,16 +104,17 @@ impl Connection {
         true
     }
 
-    /// RFC 9293 §3.10.7.4, the table of acceptable segments. An empty one may also lie at the window's right edge (as
-    /// in Linux): otherwise two ends that have filled each other's windows would answer each other's ACKs for ever.
+    /// Returns true if a segment is acceptable by the table of RFC 9293 §3.10.7.4. An empty segment may also be exactly
+    /// at the window's right edge (as in Linux): otherwise two ends that have filled each other's windows would
+    /// acknowledge each other's ACKs for ever.
     pub(super) fn acceptable(&self, start: u64, len: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
         if len == 0 { (nxt..=edge).contains(&start) } else { start < edge && start + len > nxt }
     }
 
-    /// Whether Linux's rules of the window's edge accept the segment (`tcp_sequence`, `tcp_data_queue`). If it ends
-    /// beyond the window, it is accepted whole, but only if everything was read. A FIN needs no room, not even alone at
-    /// a closed window.
+    /// Returns true if the segment is acceptable by Linux's rules for the window's right edge (`tcp_sequence`,
+    /// `tcp_data_queue`). A segment that ends beyond the window is accepted completely, but only if the application has
+    /// read everything. A FIN needs no buffer space, not even alone at a closed window.
     #[cold]
     fn takes_whole(&mut self, segment: &Segment, start: u64) -> bool {
         let (nxt, edge) = (self.receiver.nxt(), self.receiver.edge());
@@ -120,7 +122,7 @@ impl Connection {
         let takes = if start >= edge {
             let end_alone = start == nxt && segment.len == 0 && segment.flags.has(Flags::FIN);
             if end_alone {
-                // A buffer without room asks for an ACK at once.
+                // If the buffer is full, an ACK is due immediately.
                 self.receiver.acknowledge_now();
             }
             end_alone
@@ -133,7 +135,8 @@ impl Connection {
         takes
     }
 
-    /// Handles old data, a probe, or data beyond the window: the peer learns the expected number.
+    /// Handles a segment outside the window: old data, a probe, or data beyond the window. The reply is an ACK with the
+    /// expected sequence number.
     #[cold]
     fn unacceptable(&mut self, now: Instant, segment: &Segment, start: u64) {
         if segment.flags.has(Flags::RST) {
@@ -143,7 +146,7 @@ impl Connection {
             self.receiver.hurry(MAX_QUICK);
             self.receiver.acknowledge_soon(now);
         } else {
-            // Two ends that disagree would answer each other for ever (as in Linux).
+            // Two ends that disagree would otherwise reply to each other for ever (as in Linux).
             self.challenge(now);
             self.heard(now);
         }
@@ -158,20 +161,20 @@ impl Connection {
         }
         let closed = start == self.receiver.edge() && start == self.receiver.nxt();
         if closed && segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) {
-            // RFC 9293 §3.10.7.4: a closed window accepts no data, but the ACK that comes with it.
+            // RFC 9293 §3.10.7.4: a closed window accepts no data, but accepts the segment's ACK.
             let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
             self.take_ack(now, segment, start, echo);
         }
     }
 
-    /// Whether the segment acknowledges an offset before the outstanding data.
+    /// Returns true if the segment acknowledges an offset before the outstanding data.
     fn is_old(&self, segment: &Segment) -> bool {
         let una = self.una();
         segment.ack.expand(self.local, una).is_none_or(|ack| ack < una)
     }
 
-    /// Whether the segment acknowledges a number before that of the first byte, such as the SYN's, but not too old a
-    /// one.
+    /// Returns true if the acknowledged number is below the first payload byte, for example the number of the SYN, but
+    /// by no more than the maximum window.
     #[cold]
     fn acknowledges_before_the_stream(&self, segment: &Segment) -> bool {
         let una = self.una();
@@ -180,18 +183,19 @@ impl Connection {
         self.state != State::SynReceived && before && behind <= self.max_window()
     }
 
-    /// Whether the rest of the segment is processed.
-    // Always inlined: most segments to an end that only receives tell its sending half nothing new, and end here.
+    /// Processes the acknowledgement and the advertised window of a segment. Returns true if its data is to be
+    /// processed as well.
+    // Always inlined: most segments to an end that only receives do not change its sending half, and return here.
     #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64, echo: Option<u32>) -> bool {
-        let (una, nxt, most) = match self.sending.awake() {
+        let (una, nxt, max_ack) = match self.sending.awake() {
             Some(sender) => {
                 let (una, nxt) = (sender.board().una(), sender.board().nxt());
                 (una, nxt, nxt + sender.probed())
             }
             None => (0, 0, 0),
         };
-        let acceptable = |ack: &u64| *ack <= most && (*ack >= una || ack + self.max_window() >= una);
+        let acceptable = |ack: &u64| *ack <= max_ack && (*ack >= una || ack + self.max_window() >= una);
         let Some(ack) = segment.ack.expand(self.local, una).filter(acceptable) else {
             // Data that was never sent, or that is too old (RFC 5961 §5).
             if self.acknowledges_before_the_stream(segment) {
@@ -225,7 +229,7 @@ impl Connection {
         if overtaken && (segment.sack().is_empty() || !self.uses_sack()) {
             return true;
         }
-        // A byte sent as a probe leaves again with the data after it, whether it was accepted or not.
+        // A byte sent as a probe is retransmitted with the data after it, whether it was accepted or not.
         let ack = ack.min(nxt);
         let moved_window = !overtaken && self.take_window(segment, start, ack);
         if una == nxt && segment.reports_nothing() {
@@ -233,15 +237,16 @@ impl Connection {
             if self.extras.ecn().is_some() && !greeting {
                 self.note_echo(segment, start);
             }
-            // Nothing is in flight, as is usual for an end that only receives. A report of duplicates comes late,
-            // though (RFC 2883).
+            // Nothing is in flight, which is typical for an end that only receives. A report of duplicates (RFC 2883)
+            // may still arrive late.
             return true;
         }
         self.take_news(now, segment, ack, echo, moved_window, greeting);
         true
     }
 
-    /// Processes an acceptable acknowledgement, or the report of an overtaken one, about data in flight.
+    /// Processes the acknowledgement up to `ack`, and what the segment reports (SACK, marks). If `ack` is below the
+    /// first unacknowledged offset, the segment arrived late, and only its reports are used.
     #[inline(never)]
     fn take_news(
         &mut self,
@@ -298,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// Processes an acknowledgement up to `ack` that carries more, in options or by its priority.
+    /// Processes an acknowledgement up to `ack` that carries options or has low priority.
     #[inline(never)]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, arrived: Acknowledgement<'_>) {
         let una = self.una();
@@ -318,8 +323,8 @@ impl Connection {
         }
     }
 
-    /// Tunes the buffer once a round trip. The round trip comes from the timestamps that a sender of data echoes, or
-    /// from the handshake.
+    /// Tunes the receive buffer, once per round trip. The round-trip time comes from the timestamps that a sender of
+    /// data echoes, or from the handshake.
     #[cold]
     fn tune_buffer(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.timestamps().filter(|_| self.timestamps).map(|stamps| stamps.echo);
@@ -327,11 +332,12 @@ impl Connection {
         self.receiver.tune(now, rtt);
     }
 
-    /// RFC 9293 §3.10.7.4: only a newer segment moves the window. Returns whether its right edge or size changed.
+    /// Updates the peer's window if the segment is newer than the one that last set it (RFC 9293 §3.10.7.4). Returns
+    /// true if the window's right edge or size changed.
     #[inline(always)]
     pub(super) fn take_window(&mut self, segment: &Segment, start: u64, ack: u64) -> bool {
         let from = (start as u32, ack as u32);
-        // Both are at most a window, of 30 bits, away from those before.
+        // Both differ from the previous values by at most a window, of 30 bits.
         let newer = (from.0.wrapping_sub(self.window_from.0) as i32, from.1.wrapping_sub(self.window_from.1) as i32);
         if newer < (0, 0) {
             return false;
@@ -353,7 +359,7 @@ impl Connection {
         &ranges[..count]
     }
 
-    /// Takes in the data of a SYN, which is at the start of the stream.
+    /// Processes the data of a SYN, which is the start of the stream.
     #[cold]
     pub(super) fn take_early(&mut self, now: Instant, syn: &Segment) {
         self.receiver.receive_early(now, u64::from(syn.len), syn.flags);
@@ -377,7 +383,7 @@ impl Connection {
             self.tune_buffer(now, segment);
         }
         if !self.config.partial_segments && !self.receiver.has_room(u64::from(segment.len)) {
-            // As in INET, a segment that does not fit whole is dropped.
+            // As in INET, a segment that does not fit completely is dropped.
             self.receiver.acknowledge_now();
             return;
         }
@@ -400,8 +406,8 @@ impl Connection {
     }
 }
 
-/// Splits off the first block if it reports a duplicate: if it lies below the acknowledgement or inside the second
-/// block (RFC 2883 §4).
+/// Splits off the first SACK block if it reports a duplicate, which is the case if it lies below the acknowledgement or
+/// inside the second block (RFC 2883 §4).
 fn split_dsack(ack: u64, sacked: &[Range]) -> (Option<Range>, &[Range]) {
     match sacked {
         [first, rest @ ..] if first.end <= ack => (Some(*first), rest),

@@ -1,4 +1,4 @@
-//! Partial reliability (BETS) at the connection's edge: reporting holes to the application, and skipping them.
+//! Partial reliability (BETS) of a connection: it skips holes, and reports them to the application.
 
 use super::{Connection, State};
 use crate::holes::{Hole, HoleTotals};
@@ -6,35 +6,37 @@ use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// The next hole in the data that the application has read: data that neither arrived nor will. Holes come in
-    /// order, each once the application has read all data before it. The places of the last 50 are kept until it asks.
+    /// Returns the next hole in the data that the application has read: a range whose data did not arrive and will not
+    /// be waited for. Holes are returned in order, each once the application has read all data before it. At most the
+    /// last 50 holes are stored until this is called.
     pub fn poll_hole(&mut self) -> Option<Hole> {
         self.receiver.poll_hole()
     }
 
-    /// All holes in the received data, read or not. [`Self::received`] counts them as if they had been filled.
+    /// Returns the number and size of all holes in the received data, whether read or not. [`Self::received`] counts
+    /// holes as if they had been filled.
     pub fn holes(&self) -> HoleTotals {
         self.receiver.skipped()
     }
 
-    /// Payload bytes that arrived in order, without holes.
+    /// Returns the number of payload bytes that arrived in order, without holes.
     #[inline(never)]
     pub fn delivered(&self) -> u64 {
         self.received() - self.holes().bytes
     }
 
-    /// Data that this end has sent as often as it may and no longer repairs. The peer may have received some of it, and
-    /// may have skipped more.
+    /// Returns the number and size of the ranges that this end has sent as often as permitted and no longer repairs.
+    /// The peer may have received some of that data, and may have skipped other data.
     pub fn given_up(&self) -> HoleTotals {
         self.sending.awake().map_or_else(HoleTotals::default, |sender| sender.given_up())
     }
 
-    /// The places of that data, in the order of time: the last 50.
+    /// Returns the last 50 ranges of data that this end abandoned, oldest first.
     pub fn given_up_places(&self) -> impl Iterator<Item = Hole> + '_ {
         self.sending.awake().into_iter().flat_map(|sender| sender.given_up_ranges()).map(Hole::from)
     }
 
-    /// Starts partial reliability, which both ends offered.
+    /// Starts partial reliability, once both ends have offered it.
     #[cold]
     pub(super) fn agree_on_bets(&mut self) {
         if let Some(bets) = self.config.scps.and_then(|scps| scps.bets) {
@@ -42,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// After an arrival: notes missing data, and skips holes that block too much.
+    /// Records missing data after an arrival, and skips a hole if too much data waits above it.
     #[cold]
     pub(super) fn settle_holes(&mut self, now: Instant) {
         if self.receiver.skips_holes() && !self.orphan {
@@ -60,7 +62,7 @@ impl Connection {
         self.watch_holes();
     }
 
-    /// Handles the time at which patience with a hole may end.
+    /// Handles the timeout of a hole, if it has expired.
     pub(super) fn patience_ended(&mut self, now: Instant) {
         let receives = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if receives && self.receiver.patience_ends() <= now {
@@ -72,7 +74,8 @@ impl Connection {
         }
     }
 
-    /// The last number sent, the FIN or a byte. It shows the peer a hole that reaches up to it.
+    /// Returns a segment with the last sequence number sent, which is the FIN or a byte of data. It makes the peer
+    /// detect a hole that extends to this number.
     #[cold]
     pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
         self.count_ack();

@@ -1,4 +1,4 @@
-//! The end of a connection: FINs from both sides, TIME-WAIT, orphans, keep-alive (RFC 9293 §3.6, §3.8.4).
+//! Closing of a connection: FINs from both sides, TIME-WAIT, orphans, keep-alive (RFC 9293 §3.6, §3.8.4).
 
 use super::{Connection, State};
 use crate::Profile;
@@ -7,21 +7,21 @@ use crate::sender::Sending;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Failure;
 
-/// Watches over an idle connection (RFC 9293 §3.8.4).
+/// Timer of an idle connection (RFC 9293 §3.8.4).
 #[derive(Debug, Default)]
-pub(super) struct KeepAlive {
-    /// Time at which the peer was last heard.
+pub(super) struct KeepAliveTimer {
+    /// Time of the last segment from the peer.
     heard: Instant,
     /// Time of the next check of the connection.
     at: Instant,
-    /// Probes without an answer.
+    /// Number of unanswered probes.
     unanswered: u16,
     due: bool,
 }
 
 impl Connection {
-    /// The application is gone: it writes and reads no more. FIN-WAIT-2 ends after a time, and data that still arrives
-    /// is answered by a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
+    /// Releases the connection: the application neither writes nor reads any more. FIN-WAIT-2 then ends after a time
+    /// limit, and data that still arrives causes a reset (RFC 9293 §3.6.1; Linux calls such a connection an orphan).
     pub fn release(&mut self, now: Instant) {
         self.close();
         self.predicts = false;
@@ -34,7 +34,7 @@ impl Connection {
         }
     }
 
-    /// The local FIN is acknowledged.
+    /// Handles the acknowledgement of the local FIN.
     #[cold]
     pub(super) fn fin_acknowledged(&mut self, now: Instant) {
         self.state = match self.state {
@@ -48,11 +48,11 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN and all data before it arrived.
+    /// Handles the peer's FIN, once all data before it has arrived.
     #[cold]
     pub(super) fn peer_fin(&mut self, now: Instant) {
         if matches!(self.state, State::FinWait1 | State::FinWait2) {
-            // No local FIN follows that could carry it.
+            // No local FIN follows that could carry the ACK.
             self.receiver.acknowledge_now();
         }
         self.state = match self.state {
@@ -80,7 +80,7 @@ impl Connection {
         State::TimeWait
     }
 
-    /// Ends the connection.
+    /// Ends the connection, for this reason if it failed.
     #[cold]
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
@@ -98,7 +98,8 @@ impl Connection {
         self.extras.put_keep_alive(None);
     }
 
-    /// Gives up: the retransmission or the persist timer fired too often (RFC 9293 §3.8.3, R2).
+    /// Aborts the connection after too many expiries of the retransmission timer or the persist timer (RFC 9293 §3.8.3,
+    /// R2).
     #[cold]
     pub(super) fn give_up(&mut self) {
         let (una, nxt) = self.edges();
@@ -106,8 +107,8 @@ impl Connection {
         self.finish(Some(if probing { Failure::ProbeTimeout } else { Failure::Timeout }));
     }
 
-    /// The probe of a closed window: an old number, which the peer must answer, or the next byte; or the probe of
-    /// given-up data at the end.
+    /// Returns the probe of a closed window, with an old sequence number, which the peer must acknowledge, or with the
+    /// next byte. In an outage, and for abandoned data at the end of the stream, returns the probe for that case.
     #[cold]
     pub(super) fn probe(&mut self, now: Instant) -> Segment {
         let sender = awake!(self);
@@ -128,7 +129,7 @@ impl Connection {
         segment
     }
 
-    /// The timer of the states without data fired: TIME-WAIT, FIN-WAIT-2 of an orphan, or keep-alive.
+    /// Handles the timer of states without data in flight: TIME-WAIT, FIN-WAIT-2 of an orphan, or keep-alive.
     #[cold]
     pub(super) fn linger_ended(&mut self, now: Instant) {
         self.linger = Instant::MAX;
@@ -142,24 +143,24 @@ impl Connection {
         }
     }
 
-    /// Starts keep-alive of an established connection, if it is configured.
+    /// Starts the keep-alive timer of an established connection, if keep-alive is configured.
     pub(super) fn start_keep_alive(&mut self, now: Instant) {
         if let Some(timing) = self.config.keep_alive {
-            let at = now + timing.idle;
-            let keep = KeepAlive { heard: now, at, unanswered: 0, due: false };
+            let deadline = now + timing.idle;
+            let keep = KeepAliveTimer { heard: now, at: deadline, unanswered: 0, due: false };
             self.extras.put_keep_alive(Some(Box::new(keep)));
-            self.linger = at.min(self.receiver.patience_ends());
+            self.linger = deadline.min(self.receiver.patience_ends());
         }
     }
 
-    /// Applies new times of keep-alive.
+    /// Restarts the keep-alive timer after its configuration changed.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
         self.extras.put_keep_alive(None);
         self.watch_holes();
         self.start_keep_alive(now);
     }
 
-    /// Notes the arrival of an acceptable segment.
+    /// Records the time when an acceptable segment arrived, for keep-alive.
     pub(super) fn heard(&mut self, now: Instant) {
         if let Some(keep) = self.extras.keep_alive_mut() {
             keep.heard = now;
@@ -173,14 +174,14 @@ impl Connection {
         let deadline = self.sending_deadline();
         let (Some(keep), Some(timing)) = (self.extras.keep_alive_mut(), self.config.keep_alive) else { return };
         if now < keep.at {
-            // Patience with a hole ended earlier.
+            // The timeout of a hole expired earlier.
             return self.watch_holes();
         }
         let idle_until = keep.heard + timing.idle;
         if keep.unanswered == 0 && now < idle_until {
             keep.at = idle_until;
         } else if deadline != Instant::MAX {
-            // Data in flight, or data that waits for a window, watches the peer better.
+            // While data is in flight or waits for a window, other timers check the peer.
             keep.at = now + timing.idle;
         } else if keep.unanswered > 0 && !user_timeout.is_zero() && now.since(keep.heard) >= user_timeout
             || user_timeout.is_zero() && keep.unanswered >= timing.probes
@@ -195,7 +196,7 @@ impl Connection {
         self.watch_holes();
     }
 
-    /// Sets the timer for the end of patience with a hole, or for the check of an idle connection.
+    /// Sets the timer for the timeout of a hole, or for the check of an idle connection.
     pub(super) fn watch_holes(&mut self) {
         let looked_after = self.extras.keep_alive().map_or(Instant::MAX, |keep| keep.at);
         // An orphan's data is never read.
@@ -203,12 +204,13 @@ impl Connection {
         self.linger = looked_after.min(patience);
     }
 
-    /// Whether a keep-alive probe must leave.
+    /// Returns true if a keep-alive probe is due.
     pub(super) fn keep_alive_due(&self) -> bool {
         self.extras.keep_alive().is_some_and(|keep| keep.due)
     }
 
-    /// The keep-alive probe that is due, if one is: without data and with an old number, so that the peer answers.
+    /// Returns the keep-alive probe if it is due. It carries no data and an old sequence number, so that the peer sends
+    /// an ACK.
     pub(super) fn poll_keep_alive(&mut self, now: Instant) -> Option<Segment> {
         let keep = self.extras.keep_alive_mut()?;
         if !std::mem::take(&mut keep.due) {

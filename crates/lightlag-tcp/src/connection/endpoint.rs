@@ -1,9 +1,9 @@
-//! The connection behind the traits of `lightlag-transport`.
+//! The implementation of the traits of `lightlag-transport`.
 
 use super::{Connection, State};
 use crate::segment::Segment;
 use lightlag_control::congestion::Phase;
-use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::custom::Fault;
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_transport::{Endpoint, Failure, Inspect, Snapshot, Standing, Statistics, Status, Stream};
 

@@ -1,15 +1,16 @@
-//! The state of what most connections do without, in one place: an end without any of it keeps one pointer.
+//! State that most connections do not need, in one allocation: a connection without any of it stores only a null
+//! pointer.
 
 use super::Connection;
-use super::closing::KeepAlive;
-use super::handshake::Opening;
+use super::closing::KeepAliveTimer;
+use super::handshake::EarlyHandshake;
 use super::limited::Gate;
 use super::scps::Agreement;
 use crate::config::Config;
 use crate::ecn::Ecn;
 use crate::segment::Segment;
 
-/// The extras of a connection, if it has any.
+/// The optional state of a connection; `None` if it has none.
 #[derive(Default)]
 pub(super) struct Extras(Option<Box<All>>);
 
@@ -41,7 +42,7 @@ macro_rules! extras {
                     }
                 )?
 
-                /// Puts it there, or takes it away. Returns the one before.
+                /// Replaces this state, and returns the previous one.
                 pub(super) fn $put(&mut self, new: Option<Box<$of>>) -> Option<Box<$of>> {
                     if new.is_none() && self.0.is_none() {
                         return None;
@@ -54,22 +55,22 @@ macro_rules! extras {
 }
 
 extras! {
-    /// `None` if ECN is off or the peer lacks it.
+    /// ECN state; `None` if ECN is off or the peer does not support it.
     ecn, put_ecn, ecn_mut: Ecn;
-    /// `None` if it is off.
-    keep_alive, put_keep_alive, keep_alive_mut: KeepAlive;
-    /// The state of the handshake beyond its flags, if there is any.
-    opening, put_opening, opening_mut: Opening;
-    /// `None` with a peer without SCPS-TP.
+    /// Keep-alive timer; `None` if keep-alive is off.
+    keep_alive, put_keep_alive, keep_alive_mut: KeepAliveTimer;
+    /// State of the handshake for early data, fast open and a deferred opening; `None` if none of these is used.
+    opening, put_opening, opening_mut: EarlyHandshake;
+    /// State of SCPS-TP; `None` if the peer does not support it.
     scps, put_scps, scps_mut: Agreement;
-    /// `None` if segments leave unchanged and without tokens.
+    /// The gate for outgoing segments; `None` if they are sent without tokens and with plain headers.
     gate, put_gate, gate_mut: Gate;
-    /// A reset that must leave.
+    /// A reset that waits to be sent.
     answer, put_answer: Segment;
 }
 
 impl Extras {
-    /// Those that an end has from the start.
+    /// Returns the extras of a new end.
     pub(super) fn new(config: &Config, passive: bool) -> Self {
         let mut extras = Self::default();
         extras.put_ecn(Connection::ecn_of(config));
@@ -77,22 +78,22 @@ impl Extras {
         extras
     }
 
-    /// Whether there are none.
+    /// Returns true if the connection has no optional state.
     pub(super) fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|all| all.is_empty())
     }
 
-    /// Gives back the memory of those that have ended.
+    /// Frees the memory if no extras are left.
     pub(super) fn tidy(&mut self) {
         self.0.take_if(|all| all.is_empty());
     }
 
-    /// The state of the handshake, which starts here.
-    pub(super) fn start_opening(&mut self) -> &mut Opening {
+    /// Returns the state of the handshake, and creates it if there is none.
+    pub(super) fn start_opening(&mut self) -> &mut EarlyHandshake {
         self.0.get_or_insert_default().opening.get_or_insert_default()
     }
 
-    /// The gate, which stands here from now on.
+    /// Returns the gate, and creates it if there is none.
     pub(super) fn build_gate(&mut self) -> &mut Gate {
         self.0.get_or_insert_default().gate.get_or_insert_default()
     }

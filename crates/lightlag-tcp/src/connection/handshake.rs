@@ -1,12 +1,12 @@
-//! The handshake: SYN, SYN-ACK, and the agreement of the two ends (RFC 9293 §3.5).
+//! The handshake: SYN, SYN-ACK, and the negotiation of options (RFC 9293 §3.5).
 
 use super::marks::MOST_OPTIONS;
 use super::{Connection, State};
 use crate::DEFAULT_MSS;
-use crate::config::FastOpen as Mode;
+use crate::config::FastOpenUse as Mode;
 use crate::config::Profile;
 use crate::ecn::Ecn;
-use crate::fast_open::{FastOpen, Jar, Lesson, Outcome, Refusal, Rules};
+use crate::fast_open::{CookieCache, FastOpenOutcome, FastOpenRules, FastOpenState, LearnedCookie, Refusal};
 use crate::receiver::Receiver;
 use crate::scoreboard::MOST_PAYLOAD;
 use crate::segment::{Flags, Segment, SeqNumber, SynOptions};
@@ -15,26 +15,27 @@ use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
-/// Padded bytes of the timestamps option.
+/// Size of the timestamps option with its padding, in bytes.
 const TIMESTAMPS_LEN: u32 = 12;
 
-/// The state of a handshake with early data; it ends with the handshake.
+/// Additional state of a handshake with early data, fast open or a deferred opening. It is dropped when the handshake
+/// ends.
 #[derive(Debug, Default)]
-pub(super) struct Opening {
+pub(super) struct EarlyHandshake {
     /// The SYN whose data waits for the connection to be open.
     pub(super) early: Option<Segment>,
-    /// `None` without fast open.
-    pub(super) fast_open: Option<FastOpen>,
-    /// A server that waits for data.
+    /// State of fast open; `None` if it is not used.
+    pub(super) fast_open: Option<FastOpenState>,
+    /// The deferral of a server that waits for data before it opens; `None` if it does not wait.
     pub(super) deferral: Option<Deferral>,
 }
 
-/// The wait for data of a server that shall not open before (TCP_DEFER_ACCEPT).
+/// Deferral of the opening of a server until data arrives (TCP_DEFER_ACCEPT).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deferral {
-    /// The number of timeouts after which it opens without data.
+    /// Number of SYN-ACK timeouts before the server opens without data.
     timeouts: u8,
-    /// An ACK without data came.
+    /// Whether an ACK without data arrived.
     acknowledged: bool,
 }
 
@@ -53,12 +54,12 @@ impl Connection {
         self.state = State::SynReceived;
         self.handshake_due = true;
         if self.fast_open().is_some_and(|fast_open| fast_open.take_syn(segment)) {
-            // RFC 7413 §4.2.2: the application has the data and may answer before the handshake ends.
+            // RFC 7413 §4.2.2: the application gets the data and may reply before the handshake ends.
             if let Some(opening) = self.extras.opening_mut() {
                 opening.early = None;
             }
             self.establish(now, segment, u64::from(segment.window));
-            // The SYN-ACK offers a window, which the data fills.
+            // The SYN-ACK advertises a window, which the data fills.
             self.receiver.acknowledged(true);
             awake!(self).account.rare().fast_open.get_or_insert_default().taken = segment.len > 0;
             self.take_early(now, segment);
@@ -66,29 +67,32 @@ impl Connection {
         self.rest();
     }
 
-    /// Shares the jar of fast open between two hosts (RFC 7413), which learns the configured knowledge here. Call it
-    /// before anything is sent. Without it, or if fast open is off, no data leaves with a SYN.
-    pub fn share_cookies(&mut self, jar: &mut Jar) {
+    /// Copies the fast-open state of two hosts (RFC 7413) into this connection. With `"cookie known"`, `jar` is first
+    /// changed so that the client has the cookie. Call it before anything is sent. Without this call, or if fast open
+    /// is off, no data is sent with a SYN.
+    pub fn share_cookies(&mut self, jar: &mut CookieCache) {
         if self.config.fast_open == Mode::CookieKnown && !self.passive {
             jar.learn(self.config.mss);
         }
         if self.config.fast_open != Mode::Off {
-            self.open_fast_by(*jar, Rules::default());
+            self.open_fast_by(*jar, FastOpenRules::default());
         }
     }
 
-    /// Opens fast by these rules, whatever the configuration. Call it before anything is sent.
-    pub fn open_fast_by(&mut self, jar: Jar, rules: Rules) {
-        self.extras.start_opening().fast_open = Some(FastOpen::new(jar, rules));
+    /// Uses fast open with these rules, whatever the configuration. Call it before anything is sent.
+    pub fn open_fast_by(&mut self, jar: CookieCache, rules: FastOpenRules) {
+        self.extras.start_opening().fast_open = Some(FastOpenState::new(jar, rules));
     }
 
-    /// Lets an ACK without data not open the connection until the SYN-ACK has timed out this often. In the meantime it is
-    /// not repeated, but for the last time (TCP_DEFER_ACCEPT of Linux). Call it before the SYN arrives.
+    /// Defers the opening of a server: an ACK without data does not open the connection until the SYN-ACK has timed out
+    /// `timeouts` times. Once such an ACK has arrived, the SYN-ACK is retransmitted only at the last of these timeouts
+    /// (TCP_DEFER_ACCEPT of Linux). Call it before the SYN arrives.
     pub fn defer_opening(&mut self, timeouts: u8) {
         self.extras.start_opening().deferral = Some(Deferral { timeouts, acknowledged: false });
     }
 
-    /// Whether the ACK that would end the handshake is ignored, because it has no data.
+    /// Returns true if the ACK that would end the handshake is ignored because it has no data and the opening is
+    /// deferred.
     #[cold]
     pub(super) fn waits_for_data(&mut self, segment: &Segment) -> bool {
         let retries = self.retries();
@@ -100,25 +104,28 @@ impl Connection {
         waits
     }
 
-    /// Replaces the jar if the SYN has not left: its host may have learned something since.
-    pub fn remember(&mut self, jar: &Jar) {
+    /// Replaces the copy of the fast-open state, unless the SYN was already sent. The host may have received a cookie
+    /// meanwhile.
+    pub fn remember(&mut self, jar: &CookieCache) {
         if let Some(fast_open) = self.fast_open() {
             fast_open.remember(*jar);
         }
     }
 
-    /// The lesson of the SYN-ACK, returned once. It belongs in the [jar](Jar::take) of the host.
-    pub fn take_lesson(&mut self) -> Option<Lesson> {
+    /// Returns what a client learned from the SYN-ACK of a fast open, once. Pass it to [`CookieCache::take`] of the
+    /// host.
+    pub fn take_lesson(&mut self) -> Option<LearnedCookie> {
         self.sending.awake_mut()?.account.fast_open_mut()?.lesson.take()
     }
 
-    /// The outcome of data in the SYN.
-    pub fn fast_open_outcome(&self) -> Outcome {
+    /// Returns the outcome of fast open.
+    pub fn fast_open_outcome(&self) -> FastOpenOutcome {
         self.sending.awake().and_then(|sender| sender.account.fast_open().copied()).unwrap_or_default()
     }
 
-    /// After another timeout, perhaps the last: notes whether the path swallows segments that open fast (Linux,
-    /// `tcp_fastopen_active_detect_blackhole`).
+    /// Checks after a timeout whether the path seems to drop segments of a fast open (Linux,
+    /// `tcp_fastopen_active_detect_blackhole`). `before` is the number of earlier timeouts; `ended` is true if this was
+    /// the last one.
     #[cold]
     pub(super) fn suspect_path(&mut self, before: u8, ended: bool) {
         if let Some(outcome) = self.sending.awake_mut().and_then(|sender| sender.account.fast_open_mut()) {
@@ -126,17 +133,17 @@ impl Connection {
         }
     }
 
-    fn fast_open(&mut self) -> Option<&mut FastOpen> {
+    fn fast_open(&mut self) -> Option<&mut FastOpenState> {
         self.extras.opening_mut()?.fast_open.as_mut()
     }
 
-    /// Whether data came in the SYN of a client whose ACK is still missing.
+    /// Returns true if the SYN of the client carried data, and the ACK that ends the handshake has not arrived.
     pub fn is_unconfirmed(&self) -> bool {
         let fast_open = self.extras.opening().and_then(|opening| opening.fast_open.as_ref());
-        fast_open.is_some_and(FastOpen::is_unconfirmed)
+        fast_open.is_some_and(FastOpenState::is_unconfirmed)
     }
 
-    /// Takes in the first ACK of a client whose data came in the SYN: the handshake is over, and gives its sample.
+    /// Handles the first ACK of a client whose SYN carried data: the handshake ends, and gives a round-trip sample.
     #[cold]
     pub(super) fn confirm_early(&mut self, now: Instant, segment: &Segment) {
         let fast_open = self.extras.put_opening(None).and_then(|opening| opening.fast_open);
@@ -150,7 +157,7 @@ impl Connection {
         }
     }
 
-    /// The SYN-ACK of a connection whose application already has data.
+    /// Returns the SYN-ACK of a fast-open connection that the application already uses.
     #[cold]
     pub(super) fn early_answer(&mut self, now: Instant) -> Segment {
         if let Some(fast_open) = self.fast_open() {
@@ -186,21 +193,22 @@ impl Connection {
             self.establish(now, segment, u64::from(segment.window));
             let waits = self.fast_open().is_some_and(|fast_open| fast_open.writer_waits());
             self.end_early(now, segment, repeated);
-            // A writer's data carries the ACK, and so does data that leaves again at once.
+            // Data that the application is about to write carries the ACK, and so does data that is retransmitted
+            // immediately.
             let repeats = self.fast_open_outcome().sent > accepted && segment.window > 0;
             self.handshake_due = !waits && !repeats;
             if waits {
                 self.receiver.await_data(now);
             }
         } else {
-            // RFC 9293 §3.5: both opened at once.
+            // RFC 9293 §3.5: simultaneous open.
             self.state = State::SynReceived;
             self.handshake_due = true;
         }
     }
 
-    /// Whether the SYN-ACK echoes a timestamp that no local SYN had (Linux, `tcp_rcv_synsent_state_process`). An echo
-    /// of 0 means none.
+    /// Returns true if the SYN-ACK echoes a timestamp that no local SYN carried (Linux,
+    /// `tcp_rcv_synsent_state_process`). An echo of 0 is ignored.
     fn echoes_nothing_sent(&self, now: Instant, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps().filter(|stamps| self.timestamps && stamps.echo != 0) else {
             return false;
@@ -209,8 +217,8 @@ impl Connection {
         stamps.echo.wrapping_sub(first) > timestamp(now).wrapping_sub(first)
     }
 
-    /// Reads the outcome of data in the SYN from the SYN-ACK. Data that the server refused leaves again (RFC 7413
-    /// §4.2.1).
+    /// Reads from the SYN-ACK whether the server accepted the data in the SYN. Data that it rejected is retransmitted
+    /// (RFC 7413 §4.2.1).
     #[cold]
     fn end_early(&mut self, now: Instant, segment: &Segment, repeated: bool) {
         let Some(mut fast_open) = self.extras.put_opening(None).and_then(|opening| opening.fast_open) else { return };
@@ -225,7 +233,7 @@ impl Connection {
         awake!(self).accept_early(now, sent, accepted, u64::from(segment.window), &self.config);
     }
 
-    /// Reads the offers of the peer's SYN. Options that only one end offers are not used.
+    /// Reads the options that the peer's SYN offers. Options that only one end offers are not used.
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.remote = segment.seq.plus(1);
         self.agree_on_ecn(segment);
@@ -262,8 +270,8 @@ impl Connection {
         awake!(self).set_segment_size(size);
     }
 
-    /// Payload of a full segment for this MSS in a SYN, which counts the header as 20 bytes. The usual options reduce
-    /// the payload, and the savings of compression enlarge it, so that full packets have the same size.
+    /// Returns the payload of a full segment for an MSS, which counts a header of 20 bytes. The options on every
+    /// segment reduce the payload, and compression of headers increases it, so that full packets keep the same size.
     pub(super) fn payload_of(&self, mss: u16) -> u32 {
         let mss = u32::from(mss);
         if self.config.mss_is_payload {
@@ -274,24 +282,25 @@ impl Connection {
         (mss + saved).saturating_sub(options + self.room_for_ecn_bytes()).clamp(1, MOST_PAYLOAD)
     }
 
-    /// The shift of local windows.
+    /// Returns the window scale shift of locally advertised windows.
     fn own_scale(&self) -> u8 {
         Receiver::scale_for(self.config.receive_buffer.0, self.config.receive_window)
     }
 
-    /// The initial window in segments: fewer of large ones, but at least two (RFC 6928 §2).
+    /// Returns the initial window in segments. The limit in bytes may reduce it if segments are large, but not below
+    /// two (RFC 6928 §2).
     fn initial_window(&self) -> u32 {
         let segments = self.config.initial_window;
         let Some(most) = self.config.initial_window_bytes else { return segments };
         segments.min((most.0 as u32 / self.segment_size()).max(2))
     }
 
-    /// The SYN is acknowledged: the connection is established.
+    /// Establishes the connection: the local SYN is acknowledged.
     #[cold]
     pub(super) fn establish(&mut self, now: Instant, segment: &Segment, peer_window: u64) {
         let retransmissions = awake!(self).end_handshake();
         if self.passive && self.room_for_ecn_bytes() > 0 {
-            // The peer's AccECN option came with this segment; a client saw it in the SYN-ACK.
+            // The peer's AccECN option arrived with this segment; a client saw it in the SYN-ACK.
             let size = self.segment_size().saturating_sub(self.room_for_ecn_bytes()).max(1);
             awake!(self).set_segment_size(size);
         }
@@ -327,8 +336,8 @@ impl Connection {
         self.rest();
     }
 
-    /// Whether the echo shows that the first SYN or SYN-ACK arrived, so that repeating it was needless (Eifel, RFC 3522; Linux,
-    /// `tcp_try_undo_spurious_syn`).
+    /// Returns true if the timestamp echo shows that the first SYN or SYN-ACK arrived, so that its retransmission was
+    /// spurious (Eifel, RFC 3522; Linux, `tcp_try_undo_spurious_syn`).
     fn answers_the_first(&self, echo: Option<u32>) -> bool {
         self.config.eifel && echo == Some(timestamp(self.syn_sent))
     }
@@ -351,7 +360,7 @@ impl Connection {
         Some(segment)
     }
 
-    /// A SYN, or a SYN-ACK if it is an `answer`.
+    /// Returns a SYN, or a SYN-ACK if `answer` is true.
     fn opening_segment(&mut self, now: Instant, answer: bool) -> Segment {
         let window = self.receiver.acknowledged(true);
         let offer = SynOptions {
@@ -381,8 +390,8 @@ impl Connection {
         }
     }
 
-    /// Adds cookie and data to the first SYN of a client, or a due cookie to the SYN-ACK. A repeated SYN has neither,
-    /// because something on the path may drop them (RFC 7413 §4.2.1; as in Linux).
+    /// Adds the cookie and data to the first SYN of a client, or a cookie to a SYN-ACK that has to return one. A
+    /// retransmitted SYN has neither, because a middlebox may drop segments with them (RFC 7413 §4.2.1; as in Linux).
     fn open_fast(&mut self, mut segment: Segment, answer: bool) -> Segment {
         let waiting = self.sending.awake().map_or(0, |sender| sender.unsent());
         let mss = self.config.mss;
@@ -395,13 +404,14 @@ impl Connection {
         }
         let Some(early) = fast_open.offer(waiting, mss) else { return segment };
         let refusal = if fast_open.lacks_cookie() { Refusal::NoCookie } else { Refusal::None };
-        let outcome = Outcome { tried: true, sent: early.len, refusal, ..Outcome::default() };
+        let outcome = FastOpenOutcome { tried: true, sent: early.len, refusal, ..FastOpenOutcome::default() };
         awake!(self).account.rare().fast_open = Some(outcome);
         segment.len = early.len as u16;
         early.cookie.map_or(segment, |cookie| segment.with_cookie(cookie))
     }
 
-    /// Timeouts of the SYN that do not double the next one. A SYN-ACK, in Linux that of a request, doubles each time.
+    /// Returns the number of SYN timeouts that do not double the next timeout. The timeout of a SYN-ACK doubles each
+    /// time, because Linux sends it for a request socket.
     pub(super) fn linear_timeouts(&self) -> u8 {
         if self.state == State::SynSent { self.config.syn_linear_timeouts } else { 0 }
     }
@@ -425,7 +435,8 @@ impl Connection {
         }
     }
 
-    /// Handles a repeated SYN or SYN-ACK: the local answer was lost, or both opened at once.
+    /// Handles a retransmitted SYN or SYN-ACK, which means that the local reply was lost or that both ends opened
+    /// simultaneously.
     #[cold]
     pub(super) fn repeated_syn(&mut self, now: Instant, segment: &Segment) {
         let flags = segment.flags;
@@ -445,7 +456,7 @@ impl Connection {
             return;
         }
         if !flags.has(Flags::ACK) {
-            // The peer may have repeated its SYN without asking for ECN.
+            // The peer may have retransmitted its SYN without requesting ECN.
             self.agree_on_ecn(segment);
         }
         let accepted = segment.ack.0.wrapping_sub(self.local.0);

@@ -1,57 +1,60 @@
-//! Information for a host with real bytes about a connection, which only counts them: the place of a segment, the
-//! accepted data, and the fields of TCP_INFO. Running a connection needs none of it.
+//! Information about a connection for a host that carries real data: the offset of a segment, the accepted data, and
+//! the fields of TCP_INFO. The connection itself only counts bytes, and does not need this information.
 
 use super::{Connection, State};
 use crate::config::{Config, WindowEdge};
 use crate::ecn::Delivered;
-use crate::scoreboard::Counts;
+use crate::scoreboard::SegmentCounts;
 use crate::segment::{Segment, SeqNumber};
 use crate::sender::{Sender, Sending};
 use lightlag_control::congestion::Phase;
-use lightlag_control::congestion::own::Fault;
+use lightlag_control::congestion::custom::Fault;
 use lightlag_core::{Duration, Rate};
 use lightlag_transport::Standing;
 
-/// The state of a connection beyond its [`Snapshot`](crate::Snapshot), assembled on request.
+/// State of a connection that its [`Snapshot`](crate::Snapshot) does not contain, for TCP_INFO. It is assembled on
+/// request.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Details {
-    /// Counts of outstanding segments.
-    pub counts: Counts,
-    /// The losses being repaired.
+    /// Numbers of outstanding segments by their state.
+    pub counts: SegmentCounts,
+    /// Phase of loss repair.
     pub phase: Phase,
-    /// Data is out of order, and no episode of repair has started (TCP_CA_Disorder of Linux).
+    /// Whether data is out of order although no repair has started (TCP_CA_Disorder of Linux).
     pub disorder: bool,
-    /// A mark was answered, and data sent before it is not acknowledged yet (TCP_CA_CWR of Linux).
+    /// Whether the window was reduced after a congestion mark and data sent before is still unacknowledged (TCP_CA_CWR
+    /// of Linux).
     pub reduced: bool,
-    /// The degree of reordering seen, in segments; 3 if none was.
+    /// Degree of reordering, in segments; 3 if no reordering was seen.
     pub reordering: u32,
-    /// Number of ACKs that showed reordering, if losses are found by time.
+    /// Number of ACKs that showed reordering, if losses are detected by time (RACK).
     pub reordering_seen: u32,
-    /// Timeouts in a row without progress.
+    /// Consecutive timeouts without progress.
     pub retries: u8,
-    /// Whether the handshake agreed on timestamps.
+    /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// Whether it agreed on SACK.
+    /// Whether SACK was negotiated.
     pub sack: bool,
-    /// Whether it agreed on ECN.
+    /// Whether ECN was negotiated.
     pub ecn: bool,
-    /// Shifts of the peer's windows and of local ones, if it agreed on window scaling.
+    /// Window scale shifts of the peer's windows and of local windows; `None` if window scaling was not negotiated.
     pub scales: Option<(u8, u8)>,
-    /// RTTVAR.
+    /// RTTVAR (RFC 6298).
     pub rtt_variance: Duration,
-    /// Window that the peer advertised, in bytes.
+    /// Last window that the peer advertised, in bytes.
     pub peer_window: u64,
-    /// Window that was advertised to the peer, in bytes.
+    /// Last window that was advertised to the peer, in bytes.
     pub window: u64,
-    /// The current receive buffer, in bytes.
+    /// Current size of the receive buffer, in bytes.
     pub receive_buffer: u64,
-    /// Bytes that wait to be sent for the first time.
+    /// Number of written bytes that have not been sent yet.
     pub unsent: u64,
-    /// The pacing rate, if the congestion control has one.
+    /// Pacing rate, if the congestion control has one.
     pub pacing_rate: Option<Rate>,
-    /// Delivered payload, cumulatively or by SACK, in bytes.
+    /// Payload that was delivered, as reported by cumulative ACKs or SACK, in bytes.
     pub delivered: u64,
-    /// Delivered segments, including the SYN and the FIN. Data acknowledged with its SYN counts as one with it.
+    /// Number of delivered segments, including the SYN and the FIN. Data acknowledged together with its SYN counts as
+    /// one segment with it.
     pub delivered_segments: u64,
     /// Payload that arrived with ECT(1), CE and ECT(0), in bytes, as counted by AccECN.
     pub ecn_bytes: [u64; 3],
@@ -60,12 +63,13 @@ pub struct Details {
 }
 
 impl Connection {
-    /// The failure of its congestion control, if that comes from outside and has failed.
+    /// Returns the failure of a custom congestion control, if it failed.
     pub fn fault(&self) -> Option<&Fault> {
         self.sending.awake()?.congestion()?.fault()
     }
 
-    /// Offset of the payload in a segment of the peer. `None` before the peer's SYN, and for the SYN itself.
+    /// Returns the offset of a segment's payload in the peer's stream. `None` before the peer's SYN arrived, and for
+    /// the SYN itself.
     pub fn receive_offset(&self, seq: SeqNumber) -> Option<u64> {
         if matches!(self.state, State::Closed | State::Listen | State::SynSent) {
             return None;
@@ -73,25 +77,25 @@ impl Connection {
         seq.expand(self.remote, self.receiver.nxt())
     }
 
-    /// Bytes of payload accepted so far, in order or above a hole. A segment that raises it was accepted up to
-    /// [`Self::receive_edge`]. One that does not brought no new data or was refused.
+    /// Returns the number of payload bytes accepted so far, in order or above a hole. If a segment increases it, the
+    /// segment was accepted up to [`Self::receive_edge`]; otherwise the segment had no new data or was rejected.
     pub fn held(&self) -> u64 {
         self.receiver.received() + self.receiver.above_holes()
     }
 
-    /// Whether the peer's FIN arrived, in order or not. The segment with the FIN was accepted, even if [`Self::held`]
-    /// falls: data after the end is dropped.
+    /// Returns true if the peer's FIN arrived, in order or not. The segment with the FIN was then accepted, even if
+    /// [`Self::held`] decreased because data beyond the FIN was dropped.
     pub fn knows_end(&self) -> bool {
         self.receiver.knows_end()
     }
 
-    /// First offset that the peer may not send yet.
+    /// Returns the first offset beyond the window advertised to the peer.
     pub fn receive_edge(&self) -> u64 {
         self.receiver.edge()
     }
 
-    /// The highest end of the payload of an accepted segment: the edge of the window before it, unless segments are
-    /// accepted whole there.
+    /// Returns the maximum end offset of the payload of the next acceptable segment: the right edge of the window, or
+    /// [`u64::MAX`] if segments that cross the edge are accepted completely.
     pub fn taken_until(&self) -> u64 {
         match self.config.window_edge {
             WindowEdge::Whole => u64::MAX,
@@ -99,71 +103,73 @@ impl Connection {
         }
     }
 
-    /// Offset of the payload of a segment from [`Self::poll_segment`].
+    /// Returns the offset in the local stream of the payload of a segment that [`Self::poll_segment`] returned.
     pub fn send_offset(&self, seq: SeqNumber) -> u64 {
         seq.expand(self.local, self.una()).unwrap_or(0)
     }
 
-    /// Whether it started in LISTEN.
+    /// Returns true if the connection started in LISTEN.
     pub fn is_passive(&self) -> bool {
         self.passive
     }
 
-    /// Whether this is the number of the local SYN.
+    /// Returns true if this is the sequence number of the local SYN.
     pub fn is_syn(&self, seq: SeqNumber) -> bool {
         seq.plus(1) == self.local
     }
 
-    /// Whether a segment with this number is in flight. A router can only have reported an error about such a segment
+    /// Returns true if a segment with this sequence number is in flight. An ICMP error can only concern such a segment
     /// (RFC 5927 §4.1).
     pub fn is_under_way(&self, seq: SeqNumber) -> bool {
         let (una, nxt) = self.edges();
         seq.expand(self.local, una).is_some_and(|offset| (una..nxt).contains(&offset))
     }
 
-    /// Bytes of payload that the peer acknowledged, which never leave again.
+    /// Returns the number of payload bytes that the peer acknowledged, which are never retransmitted.
+    #[inline]
     pub fn acknowledged(&self) -> u64 {
         self.sending.awake().map_or(0, |sender| sender.payload(sender.board().una()))
     }
 
-    /// Bytes of payload that this end acknowledged, which the peer will never send again.
+    /// Returns the number of payload bytes that this end acknowledged, which the peer will never retransmit.
     pub fn confirmed(&self) -> u64 {
         self.receiver.confirmed()
     }
 
-    /// Whether the last segment without data reports only how much arrived, and more than any before it. A router may
-    /// let it replace the last such segment (RFC 3449 §5.2.1).
+    /// Returns true if the last segment without data did nothing but advance the cumulative acknowledgement. A router
+    /// may replace the previous such segment in its queue by this one (RFC 3449 §5.2.1).
     #[inline]
     pub fn supersedes(&self) -> bool {
         self.supersedes
     }
 
-    /// Bytes of payload that were sent at least once.
+    /// Returns the number of payload bytes that were sent at least once.
     pub fn sent(&self) -> u64 {
         self.sending.awake().map_or(0, |sender| sender.payload(sender.board().nxt()))
     }
 
-    /// The largest window that the peer advertised, in bytes.
+    /// Returns the maximum window that the peer advertised, in bytes.
     pub fn largest_peer_window(&self) -> u64 {
         self.max_window()
     }
 
-    /// Whether the local FIN, if there is one, and all data are acknowledged.
+    /// Returns true if all data, and the local FIN if there is one, are acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sending.awake().is_none_or(|sender| sender.board().is_empty() && sender.unsent() == 0)
     }
 
-    /// Whether the application has closed and all that it wrote has left once.
+    /// Returns true if the application has closed and all its data was sent at least once.
     pub fn has_sent_everything(&self) -> bool {
         self.sending.awake().is_some_and(|sender| sender.is_closing() && sender.unsent() == 0)
     }
 
-    /// Its account as it stands until the next thing that happens to it.
+    /// Returns the values for time averages (mean window, limits), which are valid until the next event of the
+    /// connection.
     pub fn standing(&self) -> Standing {
         self.look(|sender| sender.account.standing(sender.limit(), sender.cwnd(), sender.segment_size()))
     }
 
-    /// Payload of a full segment.
+    /// Returns the payload of a full segment, in bytes.
     pub fn segment_size(&self) -> u32 {
         match &self.sending {
             Sending::Awake(sender) => sender.segment_size(),
@@ -171,23 +177,23 @@ impl Connection {
         }
     }
 
-    /// Its behaviour.
+    /// Returns the behaviour of this end.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// In TIME-WAIT: the initial sequence number of the connection that this SYN certainly opens, by its timestamp or
-    /// by its number (RFC 9293 §3.6.1, RFC 6191). `None` if it opens none.
+    /// Returns, in TIME-WAIT, the local initial sequence number for the new connection that this SYN opens. `None`
+    /// unless timestamp or sequence number prove that the SYN is new (RFC 9293 §3.6.1, RFC 6191).
     pub fn successor(&self, segment: &Segment) -> Option<SeqNumber> {
         self.begins_anew(segment).then(|| self.next_initial())
     }
 
-    /// The peer's reports of marks on our packets.
+    /// Returns what was delivered with and without congestion marks, as reported by the peer.
     pub fn delivered_marks(&self) -> Delivered {
         self.sending.awake().map_or_else(Delivered::default, |sender| sender.account.delivered())
     }
 
-    /// As `tcpi_delivered` of Linux.
+    /// Returns the number of delivered segments, as `tcpi_delivered` of Linux.
     fn delivered_segments(&self) -> u64 {
         let opened = self.max_window() > 0;
         let outcome = self.fast_open_outcome();
@@ -196,7 +202,7 @@ impl Connection {
         self.look(delivered) + u64::from(opened && !self.is_unconfirmed()) - with_syn
     }
 
-    /// The fields of TCP_INFO beyond the snapshot.
+    /// Returns the state for TCP_INFO that the snapshot does not contain.
     pub fn details(&self) -> Details {
         self.look(|sender| self.details_with(sender))
     }

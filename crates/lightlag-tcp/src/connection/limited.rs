@@ -1,7 +1,7 @@
-//! The gate between a segment that wants to leave and the network: tokens, and the compression of its header.
+//! The gate through which segments pass before they are sent: they take tokens, and their headers are compressed.
 //!
-//! Every segment that leaves takes tokens, including ACKs, and waits if there are none. Only then is it assembled, so
-//! an ACK that had to wait reports the newest state.
+//! Every outgoing segment takes tokens, including ACKs, and waits if there are not enough. It is assembled only when it
+//! has its tokens, so an ACK that had to wait reports the newest state.
 
 use super::compressed::Compression;
 use super::marks::ECN_BYTES_LEN;
@@ -9,46 +9,46 @@ use super::{Connection, State};
 use crate::config::{Config, TokenRelease};
 use crate::segment::{HEADER, Segment};
 use crate::sender::Sender;
-use lightlag_control::bucket::{Bucket, Member};
+use lightlag_control::bucket::{Bucket, BucketUser};
 use lightlag_core::{Bytes, Instant, Rate};
 
-/// Bytes of an IPv4 header.
+/// Size of an IPv4 header in bytes.
 const IPV4: u32 = 20;
 
-/// Bytes of the timestamps option with its padding.
+/// Size of the timestamps option with its padding, in bytes.
 const STAMPS: u32 = 12;
 
-/// The most bytes of options.
+/// Maximum size of all options of a header, in bytes.
 const OPTIONS: u32 = 40;
 
-/// Bytes of the corruption option with the preceding bytes and its padding.
+/// Size of the corruption option with the preceding bytes and its padding, in bytes.
 const CORRUPTION: u32 = 4;
 
-/// Bytes of the record boundary option with its padding.
+/// Size of the record boundary option with its padding, in bytes.
 const BOUNDARY: u32 = 4;
 
-/// The gate. Most connections have none, and their segments leave without a check.
+/// A check on all outgoing segments. Most connections have no gate and send without this check.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// `None` if no tokens are needed.
+    /// The connection's membership in a token bucket; `None` if no tokens are needed.
     pub(super) limiter: Option<Limiter>,
-    /// `None` if headers stay plain.
+    /// Compression of headers; `None` if it is not used.
     pub(super) compression: Option<Compression>,
 }
 
-/// The place of a connection at a bucket.
+/// Membership of a connection in a token bucket.
 #[derive(Debug)]
 pub(super) struct Limiter {
-    member: Member,
-    /// The bucket, if it is not shared. A shared one is lent for each segment.
+    member: BucketUser,
+    /// The bucket, if it belongs to this connection alone. A shared bucket is passed in for each segment.
     own: Option<Box<Bucket>>,
-    /// It gives up its place at the next poll.
+    /// Whether the connection leaves the bucket at the next poll.
     leaves: bool,
 }
 
 impl Limiter {
-    /// Gives up its place in the queue, if the connection is over.
-    fn vacate(&mut self, bucket: &mut Bucket) -> Member {
+    /// Leaves the bucket if the connection is over. Returns the ID of this member.
+    fn vacate(&mut self, bucket: &mut Bucket) -> BucketUser {
         if std::mem::take(&mut self.leaves) {
             bucket.leave(self.member);
         }
@@ -57,7 +57,7 @@ impl Limiter {
 }
 
 impl Connection {
-    /// The unshared bucket of an end with this configuration.
+    /// Returns a gate with the connection's own bucket; `None` if the configuration has no bucket.
     pub(super) fn gate_of(config: &Config, passive: bool) -> Option<Box<Gate>> {
         let (rate, size) = Self::bucket_of(config, passive)?;
         let mut bucket = Box::new(Bucket::new(rate, size));
@@ -71,39 +71,40 @@ impl Connection {
         Some((rate, Bytes(control.size(config))))
     }
 
-    /// Rate and size of this end's bucket; `None` without one.
+    /// Returns the rate and size of this end's bucket; `None` if it has no bucket.
     pub fn bucket(&self) -> Option<(Rate, Bytes)> {
         Self::bucket_of(&self.config, self.passive)
     }
 
-    /// Takes its tokens from this bucket, which it shares with others: from now on it sends by [`Self::poll_limited`].
-    /// An IP header has this many bytes.
+    /// Lets the connection share this token bucket with others: segments are then sent by [`Self::poll_limited`]
+    /// instead of [`Self::poll_segment`]. `network_header` is the size of an IP header in bytes.
     pub fn share(&mut self, bucket: &mut Bucket, network_header: u32) {
         self.predicts = false;
         let limiter = Limiter { member: bucket.join(network_header), own: None, leaves: false };
         self.extras.build_gate().limiter = Some(limiter);
     }
 
-    /// The next segment to send, until there is none, of a connection that [shares](Self::share) this bucket.
+    /// Returns the next segment of a connection that [shares](Self::share) this bucket. Call it until it returns none.
     pub fn poll_limited(&mut self, now: Instant, bucket: &mut Bucket) -> Option<Segment> {
         self.poll_gate(now, Some(bucket))
     }
 
-    /// Gives up its place if it is over, so that others need not wait: for an owner that does not poll it again.
+    /// Leaves the bucket if the connection is over, so that other members need not wait for it. Needed only if the
+    /// connection will not be polled again.
     pub fn vacate(&mut self, bucket: &mut Bucket) {
         if let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.vacate(bucket);
         }
     }
 
-    /// The connection is over: the next poll gives up its place.
+    /// Leaves the bucket at the next poll, because the connection is over.
     pub(super) fn leave_bucket(&mut self) {
         if let Some(limiter) = self.extras.gate_mut().and_then(|gate| gate.limiter.as_mut()) {
             limiter.leaves = true;
         }
     }
 
-    /// The next segment, if there are tokens for it, with a compressed header if both ends agreed on that.
+    /// Returns the next segment, if there are tokens for it. Its header is compressed if that was negotiated.
     #[cold]
     #[inline(never)]
     pub(super) fn poll_gate(&mut self, now: Instant, shared: Option<&mut Bucket>) -> Option<Segment> {
@@ -120,10 +121,10 @@ impl Connection {
         segment
     }
 
-    /// The next segment, if this bucket has the tokens for it.
-    fn poll_with_tokens(&mut self, now: Instant, bucket: &mut Bucket, member: Member) -> Option<Segment> {
-        let asked = self.next_len(now);
-        if let Some(Err(ready)) = asked.map(|bytes| bucket.ask(now, member, bytes)) {
+    /// Returns the next segment, if this bucket has enough tokens for it.
+    fn poll_with_tokens(&mut self, now: Instant, bucket: &mut Bucket, member: BucketUser) -> Option<Segment> {
+        let requested = self.next_len(now);
+        if let Some(Err(ready)) = requested.map(|bytes| bucket.ask(now, member, bytes)) {
             let by_acks = self.is_released_by_acks();
             if by_acks {
                 bucket.leave(member);
@@ -133,16 +134,17 @@ impl Connection {
         }
         let segment = self.poll_through(now);
         let left = segment.as_ref().map(|segment| segment.header_len() + u32::from(segment.len));
-        debug_assert!(left <= asked, "{left:?} B leave, asked for were {asked:?}");
-        if left != asked {
-            bucket.settle(member, asked, left);
+        debug_assert!(left <= requested, "{left:?} B are sent, {requested:?} were requested");
+        if left != requested {
+            bucket.settle(member, requested, left);
         }
         segment
     }
 
-    /// Whether data that waits for tokens leaves with the next ACK or timeout, instead of with its tokens.
+    /// Returns true if data that waits for tokens is sent at the next ACK or timeout, instead of as soon as there are
+    /// enough tokens.
     ///
-    /// Nothing waits for ever: the timeout follows where no ACK does.
+    /// The data does not wait for ever: if no ACK arrives, the timeout expires.
     fn is_released_by_acks(&self) -> bool {
         let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
         self.config.rate_control.is_some_and(|control| control.release == TokenRelease::Acks)
@@ -158,7 +160,7 @@ impl Connection {
         }
     }
 
-    /// Whether nothing can want to leave, as is usual for an end that only receives, between two ACKs.
+    /// Returns true if certainly no segment is due. This is typical for an end that only receives, between two ACKs.
     fn has_nothing(&self) -> bool {
         let due = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();
         let watched =
@@ -166,7 +168,7 @@ impl Connection {
         !due && !watched && self.sending.awake().is_none_or(|sender| sender.has_nothing() && !sender.wants_probe())
     }
 
-    /// The segment that leaves once there are tokens.
+    /// Returns the next segment. Its tokens have already been taken.
     fn poll_open_gate(&mut self, now: Instant) -> Option<Segment> {
         let id = self.compresses_with();
         // As without a gate: the sending code is compiled once, and stays fast if there is none.
@@ -179,8 +181,8 @@ impl Connection {
         segment
     }
 
-    /// Bytes of the segment that wants to leave next, or slightly more; `None` if none does. They are checked in the
-    /// order in which they leave.
+    /// Returns an upper bound on the size of the next segment in bytes, close to the actual size; `None` if none is
+    /// due. Candidates are checked in the order in which they are sent.
     fn next_len(&mut self, now: Instant) -> Option<u32> {
         let compressed = self.compresses();
         let usual =
@@ -207,7 +209,7 @@ impl Connection {
         let boundary = if self.sending.awake().is_some_and(|sender| sender.marks_records()) { BOUNDARY } else { 0 };
         let header = if compressed { self.largest_data_header() } else { HEADER + usual + boundary };
         if let Some(len) = self.sending.awake_mut().and_then(|sender| sender.next_len(now, &self.config)) {
-            // If an idle time has just closed the window, an ACK may leave instead.
+            // If an idle time has just closed the window, an ACK may be sent instead.
             return Some((header + len).max(bare));
         }
         let wants_probe = self.sending.awake().is_some_and(|sender| sender.wants_probe());

@@ -1,7 +1,8 @@
-//! Segments of low priority on both ends: their form, and their acknowledgement.
+//! Low-priority segments on both ends: their form, and their acknowledgement.
 //!
-//! A probe has [`Flags::LOW`], data, and an acknowledgement without news. Its ACK has the flag and no data, leaves at
-//! once for each probe, and is not a duplicate ACK. On the network both have low priority.
+//! A probe is a copy of data with [`Flags::LOW`], and its acknowledgement number is not new. The receiver replies to
+//! each probe immediately, with an ACK that has the flag and no data and does not count as a duplicate ACK. Probes and
+//! their ACKs have low priority in the network.
 
 use super::{Connection, State};
 use crate::scoreboard::Chunk;
@@ -9,7 +10,8 @@ use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// A copy of data sent before. It acknowledges only data already acknowledged, because it may be dropped.
+    /// Returns a low-priority copy of data sent before. Its acknowledgement number repeats what was already
+    /// acknowledged, because the copy may be dropped.
     #[inline(never)]
     pub(super) fn low_priority(&mut self, now: Instant, chunk: Chunk) -> Segment {
         if let Some(ecn) = self.extras.ecn_mut() {
@@ -22,7 +24,7 @@ impl Connection {
         self.stamp(now, segment)
     }
 
-    /// The ACK of a probe that arrived.
+    /// Returns the ACK of a probe.
     #[cold]
     pub(super) fn low_priority_ack(&mut self, now: Instant) -> Segment {
         let mut segment = self.pure_ack(now, 0);
@@ -30,8 +32,8 @@ impl Connection {
         segment
     }
 
-    /// Takes in a probe whose data starts at `start`, or the ACK of one. Low priority may have delayed it, so its
-    /// timestamp tells nothing about earlier segments.
+    /// Handles a probe whose data starts at `start`, or the ACK of a probe. Low priority may have delayed it, so its
+    /// timestamp implies nothing about earlier segments.
     #[cold]
     pub(super) fn take_low_priority(&mut self, now: Instant, segment: &Segment, start: u64) {
         let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
@@ -42,8 +44,8 @@ impl Connection {
             self.heard(now);
         }
         if segment.len == 0 {
-            // Also at the edge: two ends that have filled each other's windows would not hear each other (as with other
-            // ACKs).
+            // Also at the edge: two ends that have filled each other's windows would otherwise not accept each other's
+            // segments (as with other ACKs).
             let is_heard = self.acceptable(start, 0) || start == self.receiver.edge();
             if is_heard && self.take_ack(now, segment, start, None) {
                 awake!(self).low_priority_acknowledged(now);

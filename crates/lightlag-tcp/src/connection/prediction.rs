@@ -1,8 +1,8 @@
-//! Header prediction: an end that only receives knows the next segment before it comes (V. Jacobson, "4BSD TCP header
+//! Header prediction: an end that only receives can predict the next segment (V. Jacobson, "4BSD TCP header
 //! prediction", ACM CCR 20(2), 1990).
 //!
 //! Most segments to such an end bring the next data, acknowledge nothing and carry nothing else. All checks that
-//! concern the connection rather than the segment are made beforehand, after each segment that was not predicted. A
+//! concern the connection rather than the segment are made in advance, after each segment that was not predicted. A
 //! predicted segment has the same effects as in [`arrivals`](super::arrivals).
 
 use super::{Connection, State};
@@ -10,7 +10,7 @@ use crate::segment::{Flags, Segment};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// Whether segments can be predicted: only the peer's data changes the connection.
+    /// Returns true if segments can be predicted: only data from the peer changes the state of the connection.
     pub(super) fn can_predict(&self) -> bool {
         self.state == State::Established
             && self.timestamps
@@ -21,7 +21,7 @@ impl Connection {
             && self.config.burst_limit.is_none()
     }
 
-    /// Takes a segment if it is the predicted one.
+    /// Handles a segment if it is the predicted one. Returns true if it was.
     #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
         debug_assert!(!self.predicts || self.state != State::Established || self.can_predict());
@@ -49,7 +49,8 @@ impl Connection {
         true
     }
 
-    /// Whether an end with predictable segments has nothing to send. Another end finds that out in its poll.
+    /// Returns true if header prediction is possible and nothing is due to be sent. Without prediction the poll itself
+    /// has to determine that.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let owes = self.handshake_due || self.receiver.ack_due() || self.receiver.owes_copies();

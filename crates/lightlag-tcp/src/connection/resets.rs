@@ -1,17 +1,17 @@
-//! Resets and challenges: the answer to a segment without a connection, and the distinction of a mistake from an attack
-//! (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
+//! Resets and challenge ACKs: the reply to a segment that belongs to no connection, and the protection against forged
+//! segments (RFC 9293 §3.5.2 and 3.10.7, RFC 5961).
 
 use super::{Connection, State};
 use crate::Profile;
-use crate::fast_open::FastOpen;
+use crate::fast_open::FastOpenState;
 use crate::segment::{Flags, Segment, SeqNumber, Timestamps};
 use crate::timestamps::timestamp;
 use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
 impl Connection {
-    /// Aborts the connection (RFC 9293 §3.10.5): a reset tells the peer if it knows the connection, and all waiting
-    /// data is lost.
+    /// Aborts the connection (RFC 9293 §3.10.5): the peer gets a reset if it may have state for the connection, and all
+    /// data that waits to be sent is lost.
     pub fn abort(&mut self) {
         let known = !matches!(
             self.state,
@@ -26,8 +26,8 @@ impl Connection {
         }
     }
 
-    /// The host crashed and is up again: the connection and its data are lost, without a message to the peer. Later
-    /// segments are answered by a reset (RFC 9293 §3.5.1, half-open connections).
+    /// Simulates a crash and restart of the host: the connection and its data are lost, and the peer is not notified.
+    /// Later segments cause a reset (RFC 9293 §3.5.1, half-open connections).
     pub fn crash(&mut self) {
         if self.state != State::Closed {
             self.finish(Some(Failure::Crashed));
@@ -35,22 +35,22 @@ impl Connection {
         self.extras.put_answer(None);
     }
 
-    /// Sends a reset at the next number to send.
+    /// Sends a reset with the next sequence number.
     pub(super) fn reset_peer(&mut self) {
         let seq = self.local.plus(self.nxt() as u32);
         let ack = self.remote.plus(self.receiver.nxt() as u32);
-        // Linux writes the window into a reset like into any other segment.
+        // Linux writes the window into a reset as into any other segment.
         let window = if self.config.profile == Profile::Linux { self.receiver.acknowledged(false) } else { 0 };
         let reset = Segment::new(seq, ack, window, Flags::RST.with(Flags::ACK));
-        // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it leaves.
+        // RFC 7323 §3.2: a reset of a connection with timestamps should carry them. The clock is read when it is sent.
         let stamps = Timestamps { value: 0, echo: self.receiver.ts_recent() };
         let reset = if self.timestamps { reset.with_timestamps(stamps) } else { reset };
         let reset = self.compresses_with().map_or(reset, |id| self.compress(reset, id));
         self.extras.put_answer(Some(Box::new(reset)));
     }
 
-    /// Answers a segment without a connection by a reset, unless it is one itself (RFC 9293 §3.10.7.1). A copy of low
-    /// priority may come after the end of the data that it copies.
+    /// Sends a reset in reply to a segment that belongs to no connection, unless the segment is itself a reset (RFC
+    /// 9293 §3.10.7.1) or a low-priority copy, which may arrive after the end of the connection.
     pub(super) fn refuse(&mut self, segment: &Segment) {
         if segment.is_low_priority() {
             return;
@@ -60,7 +60,7 @@ impl Connection {
         }
     }
 
-    /// The waiting reset, if there is one.
+    /// Returns the reset that waits to be sent, if there is one.
     #[cold]
     pub(super) fn poll_answer(&mut self, now: Instant) -> Option<Segment> {
         let reset = *self.extras.put_answer(None)?;
@@ -71,7 +71,7 @@ impl Connection {
         })
     }
 
-    /// Sends a challenge ACK, unless too many left in a short time (RFC 5961 §7). Returns whether it does.
+    /// Sends a challenge ACK, unless the rate limit is reached (RFC 5961 §7). Returns true if it was sent.
     pub(super) fn challenge(&mut self, now: Instant) -> bool {
         let allowed = awake!(self).account.may_challenge(now, self.config.challenge_acks);
         if allowed {
@@ -90,7 +90,8 @@ impl Connection {
         }
     }
 
-    /// Handles an acceptable reset: only the exact number counts, others are challenged (RFC 5961 §3).
+    /// Handles a reset inside the window: only the exactly expected number is accepted, others are challenged (RFC 5961
+    /// §3).
     pub(super) fn take_reset(&mut self, now: Instant, start: u64) {
         if start != self.receiver.nxt() {
             self.challenge(now);
@@ -104,8 +105,8 @@ impl Connection {
         }
     }
 
-    /// Handles a SYN inside the window: a passive open goes back to LISTEN, any other state challenges it (RFC 9293
-    /// §3.10.7.4, RFC 5961 §4).
+    /// Handles a SYN inside the window: a passive open goes back to LISTEN, any other state replies with a challenge
+    /// ACK (RFC 9293 §3.10.7.4, RFC 5961 §4).
     pub(super) fn take_strange_syn(&mut self, now: Instant) {
         if self.state == State::SynReceived && self.passive {
             self.listen_again(self.local.plus(u32::MAX));
@@ -114,10 +115,10 @@ impl Connection {
         }
     }
 
-    /// Returns a server to its start, with this initial sequence number; its counters continue.
+    /// Returns a server to LISTEN, with this initial sequence number. Its statistics continue.
     pub(super) fn listen_again(&mut self, initial: SeqNumber) {
         let account = std::mem::take(&mut awake!(self).account);
-        let fast_open = self.extras.put_opening(None).and_then(|opening| opening.fast_open).map(FastOpen::anew);
+        let fast_open = self.extras.put_opening(None).and_then(|opening| opening.fast_open).map(FastOpenState::anew);
         let (id, limiter) = (self.offered_id(), self.extras.put_gate(None).and_then(|gate| gate.limiter));
         *self = Self::server(self.config.clone(), initial);
         awake!(self).account = account;
@@ -130,8 +131,8 @@ impl Connection {
         self.set_connection_id(id);
     }
 
-    /// A SYN in TIME-WAIT opens a new connection if it is certainly new, by its timestamp or else by its number (RFC
-    /// 9293 §3.6.1, RFC 6191). Returns whether it does.
+    /// In TIME-WAIT, opens a new connection for a SYN if its timestamp, or else its sequence number, proves that it is
+    /// new (RFC 9293 §3.6.1, RFC 6191). Returns true if it did.
     pub(super) fn reopened(&mut self, now: Instant, segment: &Segment) -> bool {
         let new = self.passive && self.begins_anew(segment);
         if new {
@@ -141,12 +142,12 @@ impl Connection {
         new
     }
 
-    /// The first number beyond those of the old connection.
+    /// Returns the initial sequence number for the next connection, which lies above all numbers of this one.
     pub(super) fn next_initial(&self) -> SeqNumber {
         self.local.plus(self.nxt() as u32).plus(BETWEEN_INCARNATIONS)
     }
 
-    /// Whether, in TIME-WAIT, the segment is a SYN that certainly opens a new connection.
+    /// Returns true if the connection is in TIME-WAIT and the segment is a SYN that provably opens a new connection.
     pub(super) fn begins_anew(&self, segment: &Segment) -> bool {
         let plain = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST);
         if self.state != State::TimeWait || !plain {
@@ -161,8 +162,8 @@ impl Connection {
     }
 }
 
-/// The reset for a segment without a connection, unless it is a reset itself (RFC 9293 §3.10.7.1), or has a compressed
-/// header: without ports, there is no address for one.
+/// Returns the reset for a segment that belongs to no connection. `None` if the segment is itself a reset (RFC 9293
+/// §3.10.7.1), or has a compressed header: without ports, the reset could not be addressed.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) || segment.is_compressed() {
         return None;
@@ -175,6 +176,6 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
     })
 }
 
-/// Distance from the last number of a connection to the initial number of the next, at least 1 (RFC 6191 §2): the
-/// increment of Berkeley systems for a new connection.
+/// Distance from the last sequence number of a connection to the initial sequence number of the next, at least 1 (RFC
+/// 6191 §2): the increment per new connection of Berkeley systems.
 const BETWEEN_INCARNATIONS: u32 = 64_000;

@@ -1,18 +1,19 @@
-//! The sending half while it rests: an end that only receives has none, and answers from what is left of it.
+//! The dormant sending half: an end that only receives has no allocated sending half, and replies from a few stored
+//! values.
 
 use super::{Connection, State};
 use crate::segment::SeqNumber;
-use crate::sender::{Agreed, Sender, Sending};
+use crate::sender::{NegotiatedOptions, Sender, Sending};
 use lightlag_core::{Duration, Instant};
 
-/// The seed of a sending half whose first byte has this number: connections have different numbers, but equal
-/// configurations.
+/// Returns the random seed for a sending half whose first byte has this sequence number. Connections have different
+/// numbers, but may share a configuration.
 pub(super) fn seed(first: SeqNumber) -> u32 {
     first.plus(u32::MAX).0
 }
 
 impl Connection {
-    /// Lets the sending half rest if it has nothing to send.
+    /// Makes the sending half dormant if it has nothing to send.
     #[cold]
     #[inline(never)]
     pub(super) fn rest(&mut self) {
@@ -24,16 +25,17 @@ impl Connection {
         self.extras.tidy();
     }
 
-    /// The agreement of the handshake, as far as it concerns the sending half.
-    pub(super) fn agreed(&self) -> Agreed {
-        Agreed { sack: self.sack, ecn: self.extras.ecn().is_some(), snack: self.agreed_on_snack() }
+    /// Returns the negotiated capabilities that concern the sending half.
+    pub(super) fn agreed(&self) -> NegotiatedOptions {
+        NegotiatedOptions { sack: self.sack, ecn: self.extras.ecn().is_some(), snack: self.agreed_on_snack() }
     }
 
-    /// Looks at the sending half, or at one as it would be if it woke now.
-    pub(super) fn look<R>(&self, at: impl FnOnce(&Sender) -> R) -> R {
+    /// Calls `inspect` on the sending half. If that is dormant, `inspect` gets a temporary one with the state that it
+    /// would have if it were allocated now.
+    pub(super) fn look<R>(&self, inspect: impl FnOnce(&Sender) -> R) -> R {
         match &self.sending {
-            Sending::Awake(sender) => at(sender),
-            Sending::Resting(rest) => at(&rest.wake(&self.config, seed(self.local))),
+            Sending::Awake(sender) => inspect(sender),
+            Sending::Resting(rest) => inspect(&rest.wake(&self.config, seed(self.local))),
         }
     }
 
@@ -44,14 +46,14 @@ impl Connection {
         }
     }
 
-    /// Starts the event of a timer.
+    /// Prepares the sending half for a timer event.
     pub(super) fn begin_timer(&mut self) {
         if let Some(sender) = self.sending.awake_mut() {
             sender.begin_timer(&self.config);
         }
     }
 
-    /// First offset not acknowledged, and that of the next new byte.
+    /// Returns the first unacknowledged offset, and the offset of the next new byte.
     #[inline(always)]
     pub(super) fn edges(&self) -> (u64, u64) {
         self.sending.awake().map_or((0, 0), |sender| (sender.board().una(), sender.board().nxt()))
@@ -103,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// The peer advertised `window` bytes from `ack` on. Returns whether that moved the right edge.
+    /// Sets the peer's window to `window` bytes, starting at `ack`. Returns true if its right edge moved.
     #[inline(always)]
     pub(super) fn set_peer_window(&mut self, ack: u64, window: u32) -> bool {
         match &mut self.sending {
@@ -119,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// A segment without payload leaves. Returns the offset of the next new byte.
+    /// Counts a sent segment without payload. Returns the offset of the next new byte.
     #[inline(always)]
     pub(super) fn count_ack(&mut self) -> u64 {
         match &mut self.sending {
@@ -134,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// So many bytes of payload arrived that were present before.
+    /// Counts `bytes` of duplicate payload that arrived.
     pub(super) fn count_duplicate(&mut self, bytes: u64) {
         match &mut self.sending {
             Sending::Awake(sender) => sender.account.rare().duplicate_bytes += bytes,

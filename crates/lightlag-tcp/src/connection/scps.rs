@@ -1,18 +1,19 @@
-//! SCPS-TP at the connection's edge: the capabilities of both ends, and the contents of their options (CCSDS 714.0-B).
+//! SCPS-TP in a connection: the capabilities of both ends, and the contents of their options (CCSDS 714.0-B).
 //!
-//! A capability applies if both SYNs have its bit. With a peer that offers none, everything is as without SCPS-TP.
+//! A capability is used if both SYNs have its bit. With a peer that offers none, the connection works as without
+//! SCPS-TP.
 //!
-//! SNACK options count in units of the reporting end's MSS without the usual options, as given in its SYN (with the
-//! savings of compressed headers), not in actual segments: both ends know that number. A hole starts at offset
-//! ⌊(start - ACK) / unit⌋ and has ⌈length / unit⌉ of them, so that none vanishes. Without bit vector our receiver reports its
-//! holes in ascending order from RCV.NXT on, as many as fit, and our sender takes the data between two of them as
-//! received. In a bit vector, 1 is a unit that arrived whole, the highest bit of the first byte is the unit after the
-//! hole, and everything after the last 1 is left open. These two readings are ours: the text of the standard was not
-//! available.
+//! SNACK options do not count actual segments, but units of a size that both ends can compute: the reporting end's MSS,
+//! as given in its SYN, less the options on every segment (plus what compressed headers save). A hole starts at offset
+//! ⌊(start - ACK) / unit⌋ and has ⌈length / unit⌉ units, so that no hole is rounded to nothing. Without a bit vector,
+//! our receiver reports as many holes as fit, in ascending order starting at RCV.NXT, and our sender treats the data
+//! between two reported holes as received. In a bit vector, a 1 stands for a unit that arrived completely, the highest
+//! bit of the first byte is the unit after the hole, and nothing is implied about data after the last 1. These two
+//! interpretations are ours: the text of the standard was not available.
 
 use super::{Connection, State};
 use crate::config::SnackForm;
-use crate::recovery::Report;
+use crate::recovery::SnackReport;
 use crate::scoreboard::Range;
 use crate::segment::{Capabilities, MAX_SNACKS, MAX_VECTOR, Segment, Snack};
 use lightlag_core::{Duration, Instant};
@@ -21,31 +22,31 @@ use std::collections::VecDeque;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of options that a header can hold.
+/// Maximum size of all options of a header, in bytes.
 const MOST_OPTIONS: u32 = 40;
 
-/// The shortest time for which an end reports a corrupted packet.
+/// Minimum time for which ACKs report a corrupted packet.
 const CORRUPTION_LIFE: Duration = Duration::from_secs(1);
 
-/// The mutual knowledge of both ends.
+/// Negotiated capabilities and state of SCPS-TP.
 #[derive(Debug)]
 pub(super) struct Agreement {
-    /// The bits that both offered.
+    /// Capability bits that both ends offered.
     common: u8,
     form: SnackForm,
-    /// Bytes of a unit in local reports, and in the peer's.
+    /// Sizes of a SNACK unit in bytes: in the reports of this end, and in the peer's.
     own_unit: u64,
     peer_unit: u64,
     /// Time until which local ACKs report corruption.
     corrupted_until: Instant,
-    /// The end of the last hole that was reported.
+    /// End of the last hole that was reported to the peer.
     reported: u64,
-    /// The contents of the last SNACK options; kept to reuse its memory.
-    report: Option<Box<Report>>,
+    /// Contents of the last SNACK options that were read; kept so that the memory is reused.
+    report: Option<Box<SnackReport>>,
     pub(super) records: Records,
-    /// The id that replaces the peer's ports in compressed headers; 0 without one.
+    /// The ID that replaces the peer's ports in compressed headers; 0 if there is none.
     pub(super) peer_id: u8,
-    /// The window of the peer's SYN.
+    /// The window advertised in the peer's SYN, in bytes.
     pub(super) first_window: u16,
 }
 
@@ -54,21 +55,21 @@ pub(super) struct Agreement {
 pub(super) struct Records {
     /// Ends of the records that the local application has not read completely, in ascending order.
     ends: VecDeque<u64>,
-    /// Number of records that it has read.
+    /// Number of records that the local application has read.
     read: u64,
-    /// Start of a hole in each of them that has one, as far as that matters.
+    /// For each unread record with a hole, the start of its first hole.
     broken: VecDeque<u64>,
 }
 
 impl Records {
     fn note(&mut self, end: u64) {
-        let place = self.ends.partition_point(|other| *other < end);
-        if self.ends.get(place) != Some(&end) {
-            self.ends.insert(place, end);
+        let index = self.ends.partition_point(|other| *other < end);
+        if self.ends.get(index) != Some(&end) {
+            self.ends.insert(index, end);
         }
     }
 
-    /// Notes a hole that starts at `start`; no earlier one follows.
+    /// Records a hole that starts at `start`. Holes are passed in ascending order.
     pub(super) fn break_at(&mut self, start: u64) {
         let last = self.broken.back().copied();
         if last.is_none_or(|last| self.ends.iter().any(|end| (last + 1..=start).contains(end))) {
@@ -76,7 +77,7 @@ impl Records {
         }
     }
 
-    /// Notes that the application has read up to `offset`.
+    /// Updates the records after the application has read up to `offset`.
     fn settle(&mut self, offset: u64) {
         while let Some(end) = self.ends.front().copied().filter(|end| *end <= offset) {
             self.ends.pop_front();
@@ -91,13 +92,13 @@ impl Records {
 }
 
 impl Connection {
-    /// The capability bits that both ends have; `None` with a peer without SCPS-TP.
+    /// Returns the capability bits that both ends offered; `None` if the peer does not support SCPS-TP.
     pub fn common_capabilities(&self) -> Option<u8> {
         self.extras.scps().map(|agreement| agreement.common)
     }
 
-    /// A packet to this end was corrupted, according to the interface or a station. ACKs report it to the peer for two
-    /// round trips, at least a second.
+    /// Handles the report of an interface or another node that a packet to this end was corrupted. ACKs report it to
+    /// the peer for two round trips, but at least a second.
     #[cold]
     pub fn corruption_experienced(&mut self, now: Instant) {
         let life = (self.srtt() * 2).max(CORRUPTION_LIFE);
@@ -106,19 +107,19 @@ impl Connection {
         }
     }
 
-    /// A station reports that packets of this end are corrupted.
+    /// Handles a notification that packets which this end sent were corrupted.
     #[cold]
     pub fn corruption_told(&mut self, now: Instant) {
         awake!(self).corruption_told(now, &self.config);
     }
 
-    /// Number of the peer's records that the application has read completely; it reads them at once by default. A
-    /// record with a hole does not count.
+    /// Returns the number of the peer's records that the application has read completely. Unless
+    /// [`Connection::read_later`] is called, records are read as they arrive. A record with a hole does not count.
     pub fn records(&self) -> u64 {
         self.extras.scps().map_or(0, |agreement| agreement.records.read)
     }
 
-    /// Notes that the next accepted segment ends a record with the byte before `end`.
+    /// Notes that the byte before `end` is the last one of a record.
     #[cold]
     pub(super) fn note_record(&mut self, end: u64) {
         let fits = self.receiver.read_so_far() < end && end <= self.receiver.edge();
@@ -127,14 +128,14 @@ impl Connection {
         }
     }
 
-    /// Settles records and holes after data was accepted.
+    /// Updates the records and holes after data was accepted.
     #[cold]
     pub(super) fn settle_scps(&mut self, now: Instant) {
         self.settle_holes(now);
         self.settle_records();
     }
 
-    /// Settles records after the application may have read more.
+    /// Updates the records after the application may have read more data.
     #[cold]
     pub(super) fn settle_records(&mut self) {
         let read = self.receiver.read_so_far();
@@ -143,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// As [`Self::read`], but at most to the end of a record.
+    /// Reads like [`Self::read`], but not beyond the end of a record.
     pub fn read_record(&mut self, bytes: u64) -> u64 {
         let read = self.receiver.read_so_far();
         let end = self.extras.scps().and_then(|agreement| agreement.records.ends.front());
@@ -151,8 +152,8 @@ impl Connection {
         self.read(bytes.min(left))
     }
 
-    /// A station reports that a link is out: only probes leave until the peer is heard a round trip later or after
-    /// that, or until [`Self::link_restored`].
+    /// Handles a notification that a link on the path is down: only probes are sent until a segment of the peer
+    /// arrives, at least one round trip after the notification, or until [`Self::link_restored`] is called.
     #[cold]
     pub fn link_lost(&mut self, now: Instant) {
         self.predicts = false;
@@ -161,8 +162,8 @@ impl Connection {
         }
     }
 
-    /// The route of this end's packets broke (explicit link failure notification): as [`Self::link_lost`], but probes leave at
-    /// once and at equal times.
+    /// Handles a notification that the route of this end's packets is broken (explicit link failure notification). As
+    /// [`Self::link_lost`], but probes start immediately and are sent at a constant interval.
     #[cold]
     pub fn route_lost(&mut self, now: Instant) {
         self.predicts = false;
@@ -171,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// A station reports that the link is available again.
+    /// Handles a notification that the link is up again.
     #[cold]
     pub fn link_restored(&mut self, now: Instant) {
         if !self.in_outage() {
@@ -181,8 +182,8 @@ impl Connection {
         awake!(self).end_outage(now, &self.config);
     }
 
-    /// Takes in a segment during an outage. It need not be acceptable: the probe of an outage is not, and two ends that
-    /// both wait for a link, each with a window full of data, send nothing else.
+    /// Handles a segment that arrives during an outage. It need not be acceptable: the probes of an outage are not, and
+    /// if both ends wait for a link, each with a full window in flight, they send nothing else.
     #[cold]
     #[inline(never)]
     pub(super) fn hear_in_outage(&mut self, now: Instant, segment: &Segment) {
@@ -200,7 +201,7 @@ impl Connection {
         )
     }
 
-    /// Adds the offer to a SYN.
+    /// Adds the capabilities that this end offers to a SYN.
     pub(super) fn offer_scps(&self, segment: Segment) -> Segment {
         let Some(scps) = self.config.scps else { return segment };
         let bitmap = match scps.snack {
@@ -214,7 +215,7 @@ impl Connection {
         segment.with_capabilities(Capabilities { bitmap: bitmap | compression | bets, connection_id })
     }
 
-    /// Reads the offer in the peer's SYN; its other offers are known.
+    /// Reads the capabilities that the peer's SYN offers. Call it after its other options have been read.
     pub(super) fn agree_on_scps(&mut self, syn: &Segment, peer_mss: u16) {
         let (Some(scps), Some(peer)) = (self.config.scps, syn.capabilities()) else { return };
         let both = |bit: u8| peer.bitmap & bit != 0;
@@ -230,11 +231,11 @@ impl Connection {
             common &= !Capabilities::COMPRESSION;
         }
         if form != SnackForm::Off {
-            // Their options share a place.
+            // Their options share slots.
             self.sack = false;
         }
         if let Some(bets) = scps.bets.filter(|_| both(Capabilities::BETS)) {
-            self.receiver.skip_holes(bets.patience, bets.hold.map(|hold| hold.0));
+            self.receiver.skip_holes(bets.receive_timeout, bets.hold.map(|hold| hold.0));
         }
         self.extras.put_scps(Some(Box::new(Agreement {
             common,
@@ -248,24 +249,24 @@ impl Connection {
             peer_id: if compressed { peer.connection_id } else { 0 },
             first_window: syn.window,
         })));
-        // Computed only now, because the agreement matters.
+        // Computed only now, because compression changes it.
         let [own_unit, peer_unit] = [self.config.mss, peer_mss].map(|mss| self.payload_of(mss).into());
         if let Some(agreement) = self.extras.scps_mut() {
             (agreement.own_unit, agreement.peer_unit) = (own_unit, peer_unit);
         }
     }
 
-    /// Whether compressed headers were agreed on.
+    /// Returns true if compressed headers were negotiated.
     pub(super) fn agreed_on_compression(&self) -> bool {
         self.extras.scps().is_some_and(|agreement| agreement.peer_id != 0)
     }
 
-    /// Whether SNACK options were agreed on.
+    /// Returns true if SNACK options were negotiated.
     pub(super) fn agreed_on_snack(&self) -> bool {
         self.extras.scps().is_some_and(|agreement| agreement.form != SnackForm::Off)
     }
 
-    /// The ACK with the reports of SCPS-TP.
+    /// Returns the ACK with the SCPS-TP options that are due.
     #[cold]
     pub(super) fn add_scps(&mut self, now: Instant, segment: Segment) -> Segment {
         let segment = if self.sack { self.add_sack(segment) } else { segment };
@@ -280,15 +281,15 @@ impl Connection {
         if self.extras.scps().is_none_or(|agreement| now >= agreement.corrupted_until) {
             return segment;
         }
-        let told = segment.with_corruption();
-        match told.sack() {
-            [kept @ .., _] if told.options_len() > MOST_OPTIONS => told.with_sack(kept),
-            _ => told,
+        let marked = segment.with_corruption();
+        match marked.sack() {
+            [kept @ .., _] if marked.options_len() > MOST_OPTIONS => marked.with_sack(kept),
+            _ => marked,
         }
     }
 
-    /// The holes to report. If holes are skipped, one that no repair can fill in time is reported once: it tells the
-    /// cause of a reaction, and then gives way to later ones.
+    /// Returns the holes to report. If the receiver skips holes, a hole that no retransmission can fill in time is
+    /// reported only once, so that the sender learns of the loss; after that, later holes take precedence.
     fn reportable(&self, now: Instant) -> impl Iterator<Item = Range> + '_ {
         let worthwhile = self.receiver.repairable_from(now + self.srtt());
         let told = self.extras.scps().map_or(0, |agreement| agreement.reported).min(worthwhile);
@@ -339,16 +340,17 @@ impl Connection {
         segment.with_snack_vector(first, &vector)
     }
 
-    /// Reads the options of an ACK up to `ack`: missing and received data. `None` if they report nothing.
+    /// Reads the missing and the received data from the options of an ACK up to `ack`. `None` if the options report
+    /// nothing.
     #[cold]
-    pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<Report>> {
+    pub(super) fn take_scps(&mut self, now: Instant, segment: &Segment, ack: u64) -> Option<Box<SnackReport>> {
         if segment.experienced_corruption() {
             awake!(self).corruption_told(now, &self.config);
         }
         segment.snack()?;
         let agreement = self.extras.scps_mut()?;
         let mut report = agreement.report.take().unwrap_or_default();
-        let Report { missing, received, guard } = &mut *report;
+        let SnackReport { missing, received, guard } = &mut *report;
         missing.clear();
         received.clear();
         let sender = awake!(self);
@@ -373,7 +375,7 @@ impl Connection {
                 received.push(Range { start: known, end: hole.start });
             }
             missing.push(Range { start: hole.start.max(una), end: hole.end.min(nxt) });
-            // A hole that is not a whole number of segments may end up to a unit later.
+            // A hole that is not a multiple of a segment may end up to a unit later.
             known = Some(if board.is_cut_at(hole, size.into()) { hole.end } else { hole.end + unit });
         }
         if let (Some(hole), true) = (segment.snack().filter(|_| segment.snacks().count() == 1), uses_snack) {
@@ -386,23 +388,24 @@ impl Connection {
         Some(report)
     }
 
-    /// Returns the report for reuse.
+    /// Keeps the report, so that its memory is reused.
     #[cold]
-    pub(super) fn keep_report(&mut self, report: Option<Box<Report>>) {
+    pub(super) fn keep_report(&mut self, report: Option<Box<SnackReport>>) {
         if let Some(agreement) = self.extras.scps_mut() {
             agreement.report = report;
         }
     }
 }
 
-/// A hole as an option; `None` if its offset is too large for one.
+/// Returns the option for a hole; `None` if the hole's offset is too large for the option.
 fn snack(nxt: u64, hole: Range, unit: u64) -> Option<Snack> {
     let offset = u16::try_from((hole.start - nxt) / unit).ok()?;
     let size = (hole.end - hole.start).div_ceil(unit).min(u16::MAX.into()) as u16;
     Some(Snack { offset, size })
 }
 
-/// Reads a vector: runs of ones were received, and runs of zeros before the last one are missing, as far as `nxt`.
+/// Reads a bit vector. Runs of ones were received; runs of zeros before the last one are missing. Nothing beyond `nxt`
+/// is reported.
 fn read_vector(vector: &[u8], base: u64, unit: u64, nxt: u64, missing: &mut Vec<Range>, received: &mut Vec<Range>) {
     let bits = || (0..8 * vector.len() as u64).map(|bit| vector[bit as usize / 8] & 0x80 >> (bit % 8) != 0);
     let Some(last) = bits().enumerate().filter(|(_, one)| *one).last().map(|(bit, _)| bit) else { return };

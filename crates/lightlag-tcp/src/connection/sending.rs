@@ -1,4 +1,4 @@
-//! The segments of an open connection: their order and their contents.
+//! The segments that an open connection sends: their order and their contents.
 
 use super::{Connection, State};
 use crate::receiver::MAX_BLOCKS;
@@ -18,7 +18,7 @@ impl Connection {
         {
             return Some(ack);
         }
-        // A full segment has no room for SACK blocks: they leave in an ACK of their own, before it. So do ECN counters.
+        // SACK blocks do not fit a full segment: they are sent in a separate ACK before it. So are ECN counters.
         if self.receiver.ack_due()
             && (self.receiver.has_report() || self.extras.ecn().is_some() && self.owes_ecn_bytes())
         {
@@ -44,7 +44,8 @@ impl Connection {
         self.poll_keep_alive(now)
     }
 
-    /// The ACK that ends the handshake, the SYN-ACK of a fast open, or the ACK of a segment of low priority.
+    /// Returns the ACK that is due: the ACK that ends the handshake, the SYN-ACK of a fast open, or the ACK of a
+    /// low-priority segment.
     #[cold]
     fn owed_ack(&mut self, now: Instant) -> Segment {
         if std::mem::take(&mut self.handshake_due) {
@@ -103,7 +104,7 @@ impl Connection {
         if self.extras.ecn().is_some() { self.add_ecn_bytes(now, segment) } else { segment }
     }
 
-    /// Adds the report of a SACK option to an ACK.
+    /// Adds the SACK option to an ACK.
     #[inline(never)]
     pub(super) fn add_sack(&mut self, segment: Segment) -> Segment {
         if !self.sack || !self.receiver.has_report() {

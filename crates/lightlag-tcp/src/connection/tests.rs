@@ -29,7 +29,7 @@ fn segment(seq: u32, ack: u32, len: u16, flags: Flags, value: u32) -> Segment {
     segment.with_timestamps(Timestamps { value, echo: 0 })
 }
 
-/// A client whose handshake took from 0 to 100 ms, without window scaling.
+/// Returns a client without window scaling, whose handshake took from 0 to 100 ms.
 fn established(config: Config) -> Connection {
     let mut client = Connection::client(Arc::new(config), LOCAL);
     client.open(at(0));
@@ -47,7 +47,7 @@ fn drain(connection: &mut Connection, now: Instant) -> Vec<Segment> {
 }
 
 #[test]
-fn the_syn_offers_what_the_configuration_says() {
+fn the_syn_offers_the_configured_options() {
     let offer = |profile: Profile| {
         let mut client = Connection::client(Arc::new(profile.config()), LOCAL);
         client.open(at(0));
@@ -55,7 +55,7 @@ fn the_syn_offers_what_the_configuration_says() {
     };
     let linux = offer(Profile::Linux);
     assert_eq!((linux.header_len(), linux.syn_options().window_scale), (40, Some(10)));
-    // 44 segments of 1460: whole ones below 65,536.
+    // 44 segments of 1460: as many as fit below 65,536.
     assert_eq!(linux.window, 64_240);
     // MSS alone.
     assert_eq!(offer(Profile::Inet).header_len(), 24);
@@ -90,7 +90,7 @@ fn the_handshake_gives_the_first_sample() {
 }
 
 #[test]
-fn an_old_duplicate_after_a_wrap_is_answered_and_dropped() {
+fn an_old_duplicate_after_a_wrap_is_acknowledged_and_dropped() {
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 1, 1_000, Flags::ACK, 600));
     assert_eq!((client.received(), drain(&mut client, at(200)).len()), (1_000, 1));
@@ -117,7 +117,7 @@ fn resets_and_syns_inside_the_window_are_challenged() {
 }
 
 #[test]
-fn an_ack_of_what_was_never_sent_is_answered_and_dropped() {
+fn an_ack_of_unsent_data_gets_an_ack_and_is_dropped() {
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 5_000, 1_000, Flags::ACK, 600));
     assert_eq!((client.received(), drain(&mut client, at(200)).len()), (0, 1));
@@ -152,7 +152,7 @@ fn a_closed_window_is_probed_until_it_opens() {
         now = next;
         client.handle_timeout(now);
         let probe = drain(&mut client, now);
-        // An old number: the peer must answer it.
+        // An old number, which the peer must acknowledge.
         assert_eq!((probe.len(), probe[0].len, probe[0].seq), (1, 0, LOCAL.plus(5_000)));
         client.handle_segment(now, &closed);
     }
@@ -203,7 +203,7 @@ fn by_minshall_a_small_segment_waits_only_for_a_small_one() {
 }
 
 #[test]
-fn both_may_open_at_once() {
+fn both_may_open_simultaneously() {
     let config = Arc::new(config());
     let mut ends = [LOCAL, REMOTE].map(|initial| Connection::client(config.clone(), initial));
     let mut crossing = ends.each_mut().map(|end| {
@@ -222,7 +222,7 @@ fn both_may_open_at_once() {
 }
 
 #[test]
-fn both_may_close_at_once() {
+fn both_may_close_simultaneously() {
     let mut client = established(config());
     client.close();
     let fin = drain(&mut client, at(100));
@@ -250,7 +250,7 @@ fn a_peer_without_sack_is_repaired_by_new_reno() {
 }
 
 #[test]
-fn window_updates_are_no_duplicates() {
+fn window_updates_are_not_duplicates() {
     let mut client = established(Config { sack: false, ..config() });
     client.write(10_000);
     drain(&mut client, at(100));
@@ -270,7 +270,7 @@ fn an_end_that_only_receives_has_no_sender_until_it_writes() {
     let syn = segment(0, 0, 0, Flags::SYN, 500).with_syn_options(offer);
     server.handle_segment(at(0), &syn);
     assert_eq!(drain(&mut server, at(0)).len(), 1);
-    // The SYN-ACK has a timer all the same.
+    // The SYN-ACK has a timer nevertheless.
     assert!(server.sending.awake().is_none() && server.poll_timeout().is_some());
     server.handle_segment(at(80), &segment(1, 1, 0, Flags::ACK, 580));
     server.handle_segment(at(90), &segment(1, 1, 900, Flags::ACK, 590));
@@ -288,13 +288,14 @@ fn an_end_that_only_receives_has_no_sender_until_it_writes() {
 
 #[test]
 fn a_connection_is_small() {
-    // Both ends of 100,000 flows must fit beside everything else; an end that only receives has no sender.
+    // Both ends of 100,000 flows must fit in memory with everything else; an end that only receives has no sender.
     assert!(size_of::<Connection>() <= 272, "{}", size_of::<Connection>());
-    // Here it counts the steps of its scoreboard, too.
+    // In this build it also counts the steps of its scoreboard.
     assert!(size_of::<Sender>() <= 696, "{}", size_of::<Sender>());
 }
 
-/// One thing that a strange peer or the clock does: kind, number, acknowledgement, length, flags, TSval, SACK.
+/// One event caused by a misbehaving peer or the clock: kind of event, sequence number, acknowledgement, length, flags,
+/// TSval, SACK blocks.
 type Happening = (u8, u32, u32, u16, u8, u32, Vec<(u32, u32)>);
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -304,7 +305,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 proptest! {
-    /// Whatever arrives, nothing breaks: no panic, no timer in the past, never more than was written.
+    /// For any sequence of arrivals: no panic, no timer in the past, and never more data sent than was written.
     #[test]
     fn a_strange_peer_breaks_nothing(
         sack in any::<bool>(), open in any::<bool>(), happenings in proptest::collection::vec(happening(), 1..120)
@@ -333,7 +334,7 @@ proptest! {
                 }
             }
             let sent = drain(&mut end, now);
-            prop_assert!(sent.len() <= 200, "{} segments at once", sent.len());
+            prop_assert!(sent.len() <= 200, "a burst of {} segments", sent.len());
             prop_assert!(end.poll_timeout().is_none_or(|deadline| deadline > now || deadline == end.receiver.deadline()));
             let snapshot = end.snapshot();
             prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 60_000);

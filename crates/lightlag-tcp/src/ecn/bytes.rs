@@ -1,59 +1,60 @@
-//! The AccECN option at one end: its counters, its times, and the peer's option (RFC 9768 §3.2.3).
+//! The AccECN option at one end: its counters, when it is sent, and the peer's option (RFC 9768 §3.2.3).
 //!
-//! Linux (7.x) decides where the RFC leaves a choice: the order is ECT(1), CE, ECT(0); the option leaves only once one
-//! of the peer was seen; after a change of the counter that grows, and after CE, two ACKs carry it.
+//! Where the RFC leaves a choice, we do as Linux (7.x): the order is ECT(1), CE, ECT(0); the option is sent only after
+//! the peer's option was seen; and two ACKs carry it after CE, or when a different counter than before starts to grow.
 
 use super::AccecnOption;
 use crate::segment::{EcnBytes, FieldOrder, Segment, SeqNumber};
 use lightlag_core::{Codepoint, Duration, Instant};
 
-/// The local order of the fields, in which [`ByteCounters`] keeps them.
+/// Order of the fields in the local option, and of the counters in [`ByteCounters`].
 const ORDER: FieldOrder = FieldOrder::Ect1First;
 
-/// The first values of the fields: 1 for ECT(1) and ECT(0), not 0, which a meddling middlebox would write (RFC 9768
-/// §3.2.1).
+/// Initial values of the fields: 1 for ECT(1) and ECT(0). They are not 0, because middleboxes that clear the option
+/// would write 0 (RFC 9768 §3.2.1).
 pub(super) const FIRST: [u32; 3] = [1, 0, 1];
 
-/// ACKs with the option after a change or CE: the second shows which counter grew last (as in Linux).
+/// Number of ACKs that carry the option after CE or a change of the growing counter. The second shows which counter
+/// grew last (as in Linux).
 const AFTER_A_CHANGE: u8 = 2;
 
-/// A counter that passes a multiple of this is reported, long before its 24 bits wrap (as in Linux).
+/// Growth of a counter in bytes that causes a report, long before its 24 bits wrap (as in Linux).
 const AT_LEAST_EVERY: u64 = 1 << 22;
 
-/// The least number of options per round trip (RFC 9768 §3.2.3.3, beacon).
+/// Minimum number of options per round trip (beacon in RFC 9768 §3.2.3.3).
 const BEACON: u32 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Seen {
+enum SeenFields {
     No,
     Yes,
-    /// Something on the path writes zeros.
+    /// The option was seen, but the path overwrites it with zeros.
     Zeroed,
 }
 
 #[derive(Debug)]
 pub(super) struct ByteCounters {
     option: AccecnOption,
-    /// Bytes that arrived, in the order of the fields (r.e1b, r.ceb, r.e0b).
+    /// Number of payload bytes that arrived, in the order of the fields (r.e1b, r.ceb, r.e0b).
     counts: [u64; 3],
-    /// Packets that arrived with CE, pure ACKs too.
+    /// Number of packets that arrived with CE, including pure ACKs.
     marked: u64,
-    /// The codepoint of the last ECN-capable packet.
+    /// Codepoint of the last ECN-capable packet that arrived.
     last: Codepoint,
-    /// Number of ACKs that must carry the option.
+    /// Number of the next ACKs that must carry the option.
     demand: u8,
-    /// The least number of fields in the next option, so that it reports the counter that grew.
+    /// Minimum number of fields in the next option, so that the counter that grew is among them.
     least: u8,
-    /// Time at which the option last left.
+    /// Time when the option was last sent.
     told_at: Instant,
-    seen: Seen,
-    /// Full segments leave room for the option.
+    seen: SeenFields,
+    /// Whether full segments reserve space for the option.
     has_room: bool,
-    /// Start of the duplicate that was reported in the last segment, if that carried the option.
+    /// Start of the duplicate data that the last segment reported, if that segment carried the option.
     beside: Option<SeqNumber>,
-    /// Something on the path drops segments with the option.
+    /// Whether the path drops segments with the option.
     dropped: bool,
-    /// The peer's field of CE; `None` if only ACE has reported marks since then.
+    /// CE field of the peer's last option; `None` if ACE has reported marks since then without an option.
     peer_ce: Option<u32>,
 }
 
@@ -67,7 +68,7 @@ impl ByteCounters {
             demand: 0,
             least: 0,
             told_at: Instant::ZERO,
-            seen: Seen::No,
+            seen: SeenFields::No,
             has_room: false,
             beside: None,
             dropped: false,
@@ -75,7 +76,7 @@ impl ByteCounters {
         }
     }
 
-    /// The option of a SYN-ACK, with the initial counters.
+    /// Returns the option of a SYN-ACK, with the initial counters; `None` if the option is off.
     pub(super) fn initial(&self) -> Option<EcnBytes> {
         (self.option != AccecnOption::Off).then(|| EcnBytes::new(ORDER, &FIRST))
     }
@@ -88,27 +89,28 @@ impl ByteCounters {
         self.marked
     }
 
-    /// Looks for the first option of the peer, which the next ACKs answer. If it came `in_time`, full segments leave
-    /// room for ours when each is to carry it.
+    /// Checks for the peer's first option; the next ACKs then carry ours. If it arrives `in_time`, and the option is
+    /// always sent, full segments reserve space for it.
     pub(super) fn see(&mut self, segment: &Segment, in_time: bool) {
-        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen == Seen::No) else { return };
+        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen == SeenFields::No) else { return };
         let zero = |codepoint| bytes.of(codepoint) == Some(0);
         let zeroed = zero(Codepoint::Ect0) || zero(Codepoint::Ect1);
-        self.seen = if zeroed { Seen::Zeroed } else { Seen::Yes };
+        self.seen = if zeroed { SeenFields::Zeroed } else { SeenFields::Yes };
         self.demand = AFTER_A_CHANGE;
         self.has_room = in_time && self.option == AccecnOption::Always;
     }
 
-    /// Counts a packet. Returns whether another counter grew than before.
+    /// Counts a packet that arrived with this codepoint and `len` bytes of data. Returns true if the last ECN-capable
+    /// packet had a different codepoint.
     pub(super) fn count(&mut self, codepoint: Codepoint, len: u16) -> bool {
-        let Some(place) = ORDER.codepoints().iter().position(|counted| *counted == codepoint) else { return false };
+        let Some(index) = ORDER.codepoints().iter().position(|counted| *counted == codepoint) else { return false };
         let marked = codepoint == Codepoint::Ce;
         self.marked += u64::from(marked);
         if len > 0 {
-            let before = self.counts[place];
-            self.counts[place] += u64::from(len);
-            self.least = self.least.max(place as u8 + 1);
-            if before / AT_LEAST_EVERY != self.counts[place] / AT_LEAST_EVERY {
+            let before = self.counts[index];
+            self.counts[index] += u64::from(len);
+            self.least = self.least.max(index as u8 + 1);
+            if before / AT_LEAST_EVERY != self.counts[index] / AT_LEAST_EVERY {
                 self.demand = self.demand.max(1);
             }
         }
@@ -124,12 +126,12 @@ impl ByteCounters {
     }
 
     pub(super) fn is_demanded(&self) -> bool {
-        self.demand > 0 && self.seen != Seen::No && self.option != AccecnOption::Off && !self.dropped
+        self.demand > 0 && self.seen != SeenFields::No && self.option != AccecnOption::Off && !self.dropped
     }
 
     pub(super) fn due(&self, now: Instant, srtt: Duration) -> Option<(EcnBytes, u8)> {
         let due = match self.option {
-            _ if self.seen == Seen::No || self.dropped => false,
+            _ if self.seen == SeenFields::No || self.dropped => false,
             AccecnOption::Off => false,
             AccecnOption::Sparse => self.demand > 0 || now.since(self.told_at) * u64::from(BEACON) >= srtt,
             AccecnOption::Always => true,
@@ -158,10 +160,10 @@ impl ByteCounters {
         self.demand = self.demand.saturating_sub(1);
     }
 
-    /// Reads the option of a newer ACK. Returns whether its CE counter grew since the last one, and the option, if it
-    /// is credible. `moved`: ACE reports marked packets.
+    /// Reads the option of an ACK that is newer than all before. Returns whether its CE field differs from the previous
+    /// one, and the option, unless it is missing or zeroed by the path. `moved` is true if ACE reports marked packets.
     pub(super) fn read(&mut self, segment: &Segment, moved: bool) -> (bool, Option<EcnBytes>) {
-        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen != Seen::Zeroed) else {
+        let Some(bytes) = segment.ecn_bytes().filter(|_| self.seen != SeenFields::Zeroed) else {
             if moved {
                 self.peer_ce = None;
             }
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leaves_before_the_peer_s_option_was_seen() {
+    fn no_data_is_sent_before_the_peer_s_option_arrives() {
         let mut counters = ByteCounters::new(AccecnOption::Always);
         counters.count(Codepoint::Ce, 1_000);
         assert_eq!((counters.due(at(1_000), Duration::ZERO), counters.needs_room()), (None, false));
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_counter_asks_for_two_options() {
+    fn a_change_of_the_counter_requires_two_options() {
         let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_millis(300));
         for _ in 0..2 {
             assert!(counters.due(at(0), srtt).is_some());
@@ -205,7 +207,7 @@ mod tests {
         }
         assert!(counters.count(Codepoint::Ect0, 1_000), "the first counter that grows");
         assert!(!counters.count(Codepoint::Ect0, 1_000));
-        assert!(!counters.count(Codepoint::NotEct, 1_000), "what cannot be marked is not counted");
+        assert!(!counters.count(Codepoint::NotEct, 1_000), "packets that cannot be marked are not counted");
         let (bytes, least) = counters.due(at(1), srtt).unwrap();
         assert_eq!((bytes.fields(), least), (&[1, 0, 2_001][..], 3));
         counters.told(at(1), None);
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn four_mebibytes_are_told_of() {
+    fn four_mebibytes_are_reported() {
         let (mut counters, srtt) = (seen(AccecnOption::Sparse), Duration::from_secs(600));
         counters.count(Codepoint::Ect0, 1);
         (0..3).for_each(|_| counters.told(at(0), None));
@@ -236,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn eight_marks_move_the_bytes_where_ace_stands_still() {
+    fn eight_marks_move_the_bytes_where_ace_is_unchanged() {
         let mut counters = seen(AccecnOption::Always);
-        let told = |ce| Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect1First, &[1, ce, 1]));
-        assert!(!counters.read(&told(0), false).0);
-        assert!(counters.read(&told(8_000), false).0);
+        let segment_with = |ce| Segment::default().with_ecn_bytes(EcnBytes::new(FieldOrder::Ect1First, &[1, ce, 1]));
+        assert!(!counters.read(&segment_with(0), false).0);
+        assert!(counters.read(&segment_with(8_000), false).0);
         // An ACK without the option reported the mark already.
         counters.read(&Segment::default(), true);
-        assert!(!counters.read(&told(9_000), false).0);
+        assert!(!counters.read(&segment_with(9_000), false).0);
     }
 }

@@ -1,16 +1,18 @@
-//! The times of ACKs in Linux (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`; described in our own words).
+//! When Linux sends ACKs (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`; described in our own words).
 //!
-//! - More than one full segment waits: at once, if the window did not get narrower. The size of a full segment is
-//!   learnt.
-//! - A quick ACK for every segment: for the first 16 of a connection, after duplicates, after a pause of the peer
-//!   longer than a timeout, and whenever the offered window grew. Slow start therefore sees about one ACK per segment.
-//! - The application has read everything and the last segment was marked PSH: at once.
-//! - Otherwise after the ATO: 40 ms if segments follow each other, more if they come at a slower pace. It doubles when
-//!   it expires.
-//! - An end that answers data within the ATO converses ("pingpong"): its ACKs wait for its data.
+//! - If more than one full segment is unacknowledged and the window did not shrink, an ACK is sent immediately. The
+//!   size of a full segment is learnt from the arrivals.
+//! - Quick ACKs acknowledge every segment immediately: the first 16 segments of a connection, and segments after
+//!   duplicates, after a pause of the peer longer than a timeout, and whenever the advertised window grew. Slow start
+//!   therefore gets about one ACK per segment.
+//! - If the application has read everything and the last segment was marked PSH, an ACK is sent immediately.
+//! - Otherwise an ACK is sent after the ACK timeout (ATO): 40 ms if segments arrive in quick succession, more if they
+//!   arrive at a lower rate. The ATO doubles when it expires.
+//! - An end that replies to data with data within the ATO is interactive ("pingpong"): its ACKs are delayed so that its
+//!   data can carry them.
 //!
-//! After a loss, duplicate ACKs are compressed: from the fourth on one leaves per 1 ms or 5 % of the round trip,
-//! whichever is less, or for 44 segments.
+//! After a loss, duplicate ACKs are compressed. Starting with the fourth, an ACK is sent only after 1 ms or 5 % of the
+//! round trip, whichever is less, or after 44 segments.
 
 use super::Receiver;
 use crate::config::{DelayedAck, TimerGranularity};
@@ -18,37 +20,37 @@ use crate::segment::Flags;
 use crate::timer;
 use lightlag_core::{Duration, Instant};
 
-/// The most quick ACKs (`TCP_MAX_QUICKACKS`).
+/// Maximum number of consecutive quick ACKs (`TCP_MAX_QUICKACKS`).
 pub(crate) const MAX_QUICK: u16 = 16;
-/// The longest delay of an ACK: the minimum timeout less a tick.
+/// Maximum delay of an ACK: the minimum retransmission timeout less a clock tick.
 const LONGEST: Duration = Duration::from_millis(196);
-/// The assumed size of a segment before the first arrival (`tcp_initialize_rcv_mss`).
+/// Assumed size of a full segment before the first arrival (`tcp_initialize_rcv_mss`).
 const FIRST_ESTIMATE: u16 = 536;
-/// Duplicate ACKs that leave at once.
+/// Number of duplicate ACKs sent without delay.
 const UNCOMPRESSED: u8 = 3;
-/// The most segments per compressed ACK (`tcp_comp_sack_nr`).
+/// Maximum number of segments for which one compressed ACK is sent (`tcp_comp_sack_nr`).
 const COMPRESSED: u8 = 44;
-/// The longest delay of a compressed ACK (`tcp_comp_sack_delay_ns`).
+/// Maximum delay of a compressed ACK (`tcp_comp_sack_delay_ns`).
 const COMPRESSION: Duration = Duration::from_millis(1);
 
-/// The receiver's knowledge of the peer.
+/// Estimates of the peer's behaviour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adaptive {
-    /// Time at which data last arrived.
+    /// Time when data last arrived.
     last_data: Instant,
-    /// The delay of the next ACK, before its bounds (ATO); zero before the first data.
+    /// The ACK timeout (ATO) before its bounds are applied; zero before the first data.
     ato: Duration,
-    /// The delay with its bounds.
+    /// The delay of the next ACK: the ATO with its bounds applied.
     wait: Duration,
-    /// Size of the peer's full segments.
+    /// Estimated size of the peer's full segments.
     pub(super) segment: u16,
-    /// Quick ACKs at the start.
+    /// Maximum number of quick ACKs in a row.
     most_quick: u16,
-    /// Data is answered with data: no quick ACKs.
+    /// Whether this end replies to data with data ("pingpong"); no quick ACKs are then sent.
     pub(super) converses: bool,
-    /// A segment marked PSH waits to be acknowledged.
+    /// Whether an unacknowledged segment was marked PSH or was smaller than a full segment.
     pushed: bool,
-    /// A small segment waits, too, after another marked one.
+    /// Whether another small segment arrived after such a segment.
     pushed_twice: bool,
 }
 
@@ -67,7 +69,8 @@ impl Adaptive {
         }
     }
 
-    /// Updates the peer's segment size, and whether the segment ended a burst of the peer (`tcp_measure_rcv_mss`).
+    /// Updates the estimated size of full segments, and notes whether the segment ended a burst
+    /// (`tcp_measure_rcv_mss`).
     #[inline(always)]
     fn measure(&mut self, len: u64, push: bool, largest: u16) {
         if len >= u64::from(self.segment) {
@@ -79,55 +82,55 @@ impl Adaptive {
         }
     }
 
-    fn set_ato(&mut self, ato: Duration, srtt: Duration, least: Duration) {
+    fn set_ato(&mut self, ato: Duration, srtt: Duration, floor: Duration) {
         self.ato = ato;
-        let most = if srtt.is_zero() { LONGEST } else { srtt.max(least) };
-        self.wait = if ato > least { ato.min(most).min(LONGEST) } else { ato };
+        let most = if srtt.is_zero() { LONGEST } else { srtt.max(floor) };
+        self.wait = if ato > floor { ato.min(most).min(LONGEST) } else { ato };
     }
 }
 
-/// The path as the sending half sees it.
+/// Measurements of the path from the sending half.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTimes {
     /// SRTT; zero without a sample.
     pub(crate) srtt: Duration,
-    /// The retransmission timeout.
+    /// Retransmission timeout.
     pub(crate) rto: Duration,
 }
 
 impl Receiver {
-    /// Whether this much time since the last data changes the delay of ACKs; [`Self::adapt`] then applies it.
+    /// Returns true if the time since the last data changes the delay of ACKs. Call [`Self::adapt`] in this case.
     #[inline(always)]
     pub(crate) fn adapts(&self, now: Instant) -> bool {
         self.adaptive
             .is_some_and(|adaptive| adaptive.ato != self.timeout || now.since(adaptive.last_data) > self.timeout / 2)
     }
 
-    /// Adapts to data that arrives after a pause (`tcp_event_data_recv`).
+    /// Adapts the delay of ACKs to the time since the last data (`tcp_event_data_recv`).
     #[cold]
     pub(crate) fn adapt(&mut self, now: Instant, path: PathTimes) {
-        let least = self.timeout;
+        let min_timeout = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         if adaptive.ato.is_zero() {
-            // The window was offered for segments of this size.
-            adaptive.ato = least;
-            adaptive.wait = least;
+            // The window was advertised for segments of this size.
+            adaptive.ato = min_timeout;
+            adaptive.wait = min_timeout;
             self.quick_due = true;
             return;
         }
         let pause = now.since(adaptive.last_data);
         let half = adaptive.ato / 2;
-        if pause <= least / 2 {
-            adaptive.set_ato(half + least / 2, path.srtt, least);
+        if pause <= min_timeout / 2 {
+            adaptive.set_ato(half + min_timeout / 2, path.srtt, min_timeout);
         } else if pause < adaptive.ato {
-            adaptive.set_ato((half + pause).min(path.rto), path.srtt, least);
+            adaptive.set_ato((half + pause).min(path.rto), path.srtt, min_timeout);
         } else if pause > path.rto {
             // The sender will start slowly.
             self.quick_due = true;
         }
     }
 
-    /// Counts data in order, the FIN, or both (`__tcp_ack_snd_check`).
+    /// Counts in-order data, a FIN, or both, and schedules its ACK (`__tcp_ack_snd_check`).
     #[inline(always)]
     pub(super) fn count_adaptive(&mut self, now: Instant, len: u64, flags: Flags) {
         let mss = self.mss;
@@ -156,7 +159,7 @@ impl Receiver {
         }
     }
 
-    /// More than this many bytes are acknowledged at once.
+    /// Returns a threshold in bytes: if more data than this is unacknowledged, it is acknowledged immediately.
     #[inline(always)]
     pub(super) fn at_once(&self) -> u64 {
         self.adaptive.as_ref().map_or(u64::MAX, |adaptive| u64::from(self.every - 1) * u64::from(adaptive.segment))
@@ -167,14 +170,16 @@ impl Receiver {
         self.adaptive.is_some_and(|adaptive| adaptive.converses)
     }
 
-    /// Whether the application has read all, and a marked segment waits for its ACK (`__tcp_cleanup_rbuf`).
+    /// Returns true if the application has read everything, and data marked PSH is unacknowledged
+    /// (`__tcp_cleanup_rbuf`).
     #[inline(always)]
     pub(super) fn read_to_the_end(&self) -> bool {
         self.adaptive.is_some_and(|adaptive| adaptive.pushed_twice || adaptive.pushed && !adaptive.converses)
             && self.unread() == 0
     }
 
-    /// Lets ACKs wait for data of the application, or for the FIN of one that will close (`tcp_fin`).
+    /// Delays ACKs so that data of the application, or the FIN of an application that will close, can carry them
+    /// (`tcp_fin`).
     #[cold]
     pub(super) fn converse(&mut self) {
         if let Some(adaptive) = &mut self.adaptive {
@@ -182,22 +187,22 @@ impl Receiver {
         }
     }
 
-    /// Notes that a pending ACK leaves (`tcp_dec_quickack_mode`).
+    /// Updates the state when a pending ACK is sent (`tcp_dec_quickack_mode`).
     #[inline(always)]
     pub(super) fn waits_no_more(&mut self) {
-        let least = self.timeout;
+        let min_timeout = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         adaptive.pushed = false;
         adaptive.pushed_twice = false;
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                (adaptive.ato, adaptive.wait) = (least, least);
+                (adaptive.ato, adaptive.wait) = (min_timeout, min_timeout);
             }
         }
     }
 
-    /// Takes in data of a SYN or SYN-ACK, which the handshake acknowledges, and which does not enter the estimates
+    /// Receives the data of a SYN or SYN-ACK. The handshake acknowledges this data, and the estimates ignore it
     /// (`tcp_fastopen_add_skb`).
     #[cold]
     pub(crate) fn receive_early(&mut self, now: Instant, len: u64, flags: Flags) {
@@ -209,7 +214,7 @@ impl Receiver {
         }
     }
 
-    /// Lets the ACK of the SYN-ACK wait for the data that the application is about to write
+    /// Delays the ACK of the SYN-ACK until the application, which is about to write data, has done so
     /// (`tcp_rcv_synsent_state_process`).
     #[cold]
     pub(crate) fn await_data(&mut self, now: Instant) {
@@ -220,26 +225,26 @@ impl Receiver {
         self.wait_until(now + LONGEST);
     }
 
-    /// Sends as many quick ACKs as half a window has segments, at most `most` (`tcp_incr_quickack`).
-    fn enter_quick(&mut self, most: u16) {
+    /// Starts quick ACKs: one for each segment in half of the window, up to `limit` (`tcp_incr_quickack`).
+    fn enter_quick(&mut self, limit: u16) {
         let Some(adaptive) = &self.adaptive else { return };
         let window = self.edge.saturating_sub(self.last_ack);
-        let quick = (window / (2 * u64::from(adaptive.segment))).min(u64::from(most.min(adaptive.most_quick))) as u16;
+        let quick = (window / (2 * u64::from(adaptive.segment))).min(u64::from(limit.min(adaptive.most_quick))) as u16;
         self.quick = self.quick.max(if quick == 0 { adaptive.most_quick.min(2) } else { quick });
     }
 
-    /// Sends quick ACKs after duplicates or marks, which the peer must learn of quickly (`tcp_enter_quickack_mode`).
-    pub(crate) fn hurry(&mut self, most: u16) {
-        self.enter_quick(most);
-        let least = self.timeout;
+    /// Starts quick ACKs after duplicates or marks, which the peer must learn of quickly (`tcp_enter_quickack_mode`).
+    pub(crate) fn hurry(&mut self, max: u16) {
+        self.enter_quick(max);
+        let min_timeout = self.timeout;
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.converses = false;
-            adaptive.ato = least;
-            adaptive.wait = least;
+            adaptive.ato = min_timeout;
+            adaptive.wait = min_timeout;
         }
     }
 
-    /// Delays the ACK, but not longer than one that waits already (`tcp_send_delayed_ack`).
+    /// Delays the ACK, but not beyond the deadline of an ACK that is already delayed (`tcp_send_delayed_ack`).
     fn delay(&mut self, now: Instant) {
         let Some(adaptive) = &self.adaptive else { return };
         if self.deadline == Instant::MAX {
@@ -251,7 +256,7 @@ impl Receiver {
         }
     }
 
-    /// Notes that data left. Soon after an arrival it is an answer (`tcp_event_data_sent`).
+    /// Records that data was sent. If data arrived shortly before, it counts as a reply (`tcp_event_data_sent`).
     #[inline(always)]
     pub(crate) fn data_left(&mut self, now: Instant) {
         if let Some(adaptive) = &mut self.adaptive
@@ -261,7 +266,8 @@ impl Receiver {
         }
     }
 
-    /// Whether the timer, whose time has come, fires only with a later tick. The timer of compressed ACKs is exact.
+    /// Called when the exact time of the timer has come. Returns true if the timer fires only at a later tick of the
+    /// clock. The timer of compressed ACKs is exact.
     pub(crate) fn timer_waits(&mut self, now: Instant, granularity: TimerGranularity) -> bool {
         if granularity != TimerGranularity::Linux || self.has_holes() || self.is_put_off {
             return false;
@@ -275,22 +281,22 @@ impl Receiver {
         self.deadline > now
     }
 
-    /// The delayed ACK was not carried by data in time (`tcp_delack_timer_handler`).
+    /// Handles the expiry of a delayed ACK that no data carried in time (`tcp_delack_timer_handler`).
     pub(super) fn missed(&mut self, path: PathTimes) {
         let holes = self.has_holes();
-        let least = self.timeout;
+        let min_timeout = self.timeout;
         let Some(adaptive) = &mut self.adaptive else { return };
         if holes {
             // A compressed ACK.
         } else if adaptive.converses {
             adaptive.converses = false;
-            adaptive.set_ato(least, path.srtt, least);
+            adaptive.set_ato(min_timeout, path.srtt, min_timeout);
         } else {
-            adaptive.set_ato((adaptive.ato * 2).min(path.rto), path.srtt, least);
+            adaptive.set_ato((adaptive.ato * 2).min(path.rto), path.srtt, min_timeout);
         }
     }
 
-    /// Compresses duplicate ACKs from now on, for a path with this round-trip time; the peer agreed to SACK.
+    /// Starts compressing duplicate ACKs, for a path with the round-trip time `srtt`. SACK must be negotiated.
     pub(crate) fn compress(&mut self, srtt: Duration) {
         if self.fixed {
             // All ACKs wait for the interval.
@@ -300,7 +306,7 @@ impl Receiver {
         self.compression = share.min(COMPRESSION).as_nanos() as u32;
     }
 
-    /// Whether the ACK of data above a hole waits for others.
+    /// Returns true if the ACK of data above a hole is delayed, so that one ACK can replace several.
     pub(super) fn compresses(&mut self, now: Instant) -> bool {
         if self.compression == 0 || self.quick > 0 && !self.converses() {
             return false;
@@ -319,7 +325,7 @@ impl Receiver {
             (self.deadline, self.is_put_off) = (now + Duration::from_nanos(self.compression.into()), false);
         }
         holes.compressed += 1;
-        // There are more blocks than an ACK or two repeat, and compression must not lose any.
+        // More blocks than one or two ACKs repeat must not be lost by compression.
         holes.compressed <= COMPRESSED && holes.reported() <= 2
     }
 }

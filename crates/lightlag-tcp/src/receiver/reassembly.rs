@@ -1,33 +1,35 @@
-//! Data above a hole, and its SACK reports (RFC 2018 §4, RFC 2883 §4).
+//! Data that arrived above a hole, and its SACK reports (RFC 2018 §4, RFC 2883 §4).
 
 use super::MAX_BLOCKS;
 use super::skipping::Skipping;
 use crate::scoreboard::Range;
 use crate::spans::{Span, Spans};
 
-/// Data above a hole, from the next expected offset on.
+/// Data that arrived above the first hole, which starts at the next expected offset.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
-    /// They never touch.
+    /// The ranges of data. They neither overlap nor touch.
     pub(super) ranges: Spans,
-    /// Their bytes. A window has 30 bits.
+    /// Total size of the ranges in bytes. 32 bits suffice, because a window has at most 30 bits.
     pub(super) bytes: u32,
-    /// The lower halves of the starts of the reported ranges, the newest first (RFC 2018 §4).
+    /// Lower 32 bits of the starts of the reported ranges, newest first (RFC 2018 §4).
     recent: [u32; MAX_BLOCKS],
     recent_len: u8,
-    /// Repeated data that no ACK has reported yet (RFC 2883); empty if there is none. It may lie below what is expected.
+    /// Duplicate data that no ACK has reported yet (RFC 2883); empty if there is none. It may lie below the next
+    /// expected offset.
     pub(super) duplicate: Span,
-    /// Duplicate ACKs that left at once for this offset.
+    /// The offset for which duplicate ACKs are counted. [`Self::duplicates`] of them were sent without delay.
     pub(super) duplicates_of: u64,
     pub(super) duplicates: u8,
-    /// Segments for which one ACK waits to leave.
+    /// Number of segments for which a compressed ACK is pending.
     pub(super) compressed: u8,
-    /// `None` if every hole must be filled.
+    /// State of a receiver that skips holes; `None` if every hole must be filled.
     pub(super) skipping: Option<Box<Skipping>>,
 }
 
 impl Reassembly {
-    /// Adds a range above `nxt`. Returns how many of its bytes were present before, and the first run of them.
+    /// Adds a range above `nxt`. Returns how many of its bytes had already arrived, and the first contiguous part of
+    /// them.
     pub(super) fn insert(&mut self, nxt: u64, range: Range) -> (u64, Range) {
         let (from, to) = self.touching(nxt, range);
         let mut merged = range;
@@ -49,17 +51,17 @@ impl Reassembly {
         (known, first)
     }
 
-    /// The most blocks of the next report.
+    /// Returns the maximum number of blocks in the next report.
     pub(super) fn reported(&self) -> usize {
         self.recent_len.into()
     }
 
-    /// The starts of the reported ranges.
+    /// Returns the starts of the reported ranges, newest first.
     fn recent(&self) -> &[u32] {
         &self.recent[..self.reported()]
     }
 
-    /// The reported ranges, the newest first, where everything up to `nxt` has arrived.
+    /// Returns the reported ranges, newest first. Everything up to `nxt` has arrived.
     pub(super) fn reports(&self, nxt: u64) -> impl Iterator<Item = Range> + '_ {
         self.recent().iter().filter_map(move |start| {
             let start = nxt + u64::from(start.wrapping_sub(nxt as u32));
@@ -67,25 +69,26 @@ impl Reassembly {
         })
     }
 
-    /// The range with this start, which is mostly one of the last.
+    /// Returns the range that starts at `start`, which is usually one of the last.
     fn range_from(&self, nxt: u64, start: u64) -> Option<Range> {
         let last = self.ranges.iter(nxt).rev().take(MAX_BLOCKS).find(|range| range.start == start);
         last.or_else(|| self.ranges.get(self.ranges.partition_point(nxt, |range| range.start < start), nxt))
     }
 
-    /// Keeps those of the reports for which this is true.
+    /// Drops the reports whose start does not satisfy `keep`.
     fn retain(&mut self, keep: impl Fn(u32) -> bool) {
         let mut len = 0;
-        for at in 0..self.reported() {
-            if keep(self.recent[at]) {
-                self.recent[len] = self.recent[at];
+        for index in 0..self.reported() {
+            if keep(self.recent[index]) {
+                self.recent[len] = self.recent[index];
                 len += 1;
             }
         }
         self.recent_len = len as u8;
     }
 
-    /// Indices of the ranges that overlap or touch this one. Most data is new, so the end is searched first.
+    /// Returns the indices of the ranges that overlap or touch this one. The search starts at the end, because most
+    /// data is new.
     fn touching(&self, nxt: u64, range: Range) -> (usize, usize) {
         let n = self.ranges.len();
         let ends_below = |old: Range| old.end < range.start;
@@ -102,7 +105,7 @@ impl Reassembly {
         (from, to)
     }
 
-    /// Puts `merged` first and drops the ranges that it contains (RFC 2018 §4).
+    /// Makes `merged` the first report and drops the reports of ranges that it contains (RFC 2018 §4).
     fn report(&mut self, merged: Range) {
         let (start, size) = (merged.start as u32, (merged.end - merged.start) as u32);
         let mut recent = [start; MAX_BLOCKS];
@@ -117,19 +120,20 @@ impl Reassembly {
         (self.recent, self.recent_len) = (recent, len as u8);
     }
 
-    /// Drops the reports below `nxt`, which is acknowledged.
+    /// Drops the reports below `nxt`, which are acknowledged.
     pub(super) fn forget_below(&mut self, nxt: u64) {
         self.retain(|start| start.wrapping_sub(nxt as u32) as i32 > 0);
     }
 
-    /// Drops everything from `end` on, where everything up to `nxt` has arrived.
+    /// Drops all data above `end`. Everything up to `nxt` has arrived.
     #[cold]
     pub(super) fn forget_above(&mut self, nxt: u64, end: u64) {
         self.bytes -= self.ranges.forget_above(end, nxt) as u32;
         self.retain(|start| (start.wrapping_sub(end as u32) as i32) < 0);
     }
 
-    /// Writes the ranges of a SACK option above `nxt`, the duplicate only once. Returns their number.
+    /// Writes the ranges of a SACK option above `nxt`, with the duplicate first, which is then cleared. Returns their
+    /// number.
     pub(super) fn take_report(&mut self, nxt: u64, ranges: &mut [Range; MAX_BLOCKS]) -> usize {
         let mut len = 0;
         let duplicate = std::mem::take(&mut self.duplicate);

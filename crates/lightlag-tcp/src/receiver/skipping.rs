@@ -1,9 +1,9 @@
-//! Delivery past holes (BETS): if a hole stays open longer than the receiver's patience, or blocks more data than the
-//! receiver wants to hold, the application gets the data after it, and a report of the hole.
+//! Skipping of holes (BETS): if a hole stays open longer than the receive timeout, or more data waits above it than the
+//! receiver may hold, the application gets the data after the hole, and a report of the hole.
 //!
-//! Each hole has a clock of its own, which starts when data or the FIN beyond it arrives. The clock of a hole never
-//! expires before that of a lower one, so only the first hole is watched. Data of a hole that arrives after it was
-//! skipped lies below the next expected offset, like any other duplicate.
+//! Each hole has a timeout of its own, which starts when data or the FIN beyond it arrives. A hole never times out
+//! before a lower one, so only the first hole is watched. If data of a hole arrives after the hole was skipped, it lies
+//! below the next expected offset and is handled as a duplicate.
 
 use super::{NO_FIN, Receiver};
 use crate::holes::{Hole, HoleLog, HoleTotals};
@@ -11,26 +11,26 @@ use crate::scoreboard::Range;
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The state of a receiver that skips holes.
+/// State of a receiver that skips holes.
 #[derive(Debug)]
 pub(super) struct Skipping {
     patience: Duration,
-    /// The most data held above a hole; by default half the buffer.
+    /// Maximum amount of data stored above a hole; `None` means half the buffer.
     hold: Option<u64>,
-    /// The end of all data that the peer is known to have sent.
+    /// End of all data that the peer is known to have sent.
     reach: u64,
-    /// Starts of gaps, and the times at which they were noticed, both in ascending order.
+    /// Starts of the open gaps, with the times when they were detected, both in ascending order.
     noticed: VecDeque<(u64, Instant)>,
-    /// Holes that the application has not reached, in ascending order.
+    /// Skipped holes that the application has not yet reached while reading, in ascending order.
     ahead: VecDeque<Range>,
-    /// Their bytes.
+    /// Total size of the holes in [`Self::ahead`] in bytes.
     bytes_ahead: u64,
-    /// The skipped holes, and the last of those that the application has passed and not asked for.
+    /// Totals of the skipped holes, and the most recent holes that the application has passed and not yet polled.
     log: HoleLog,
 }
 
 impl Receiver {
-    /// Holes are skipped from now on.
+    /// Starts skipping a hole if it stays open for `patience`, or if more than `hold` bytes wait above it.
     pub fn skip_holes(&mut self, patience: Duration, hold: Option<u64>) {
         self.holes.get_or_insert_default().skipping = Some(Box::new(Skipping {
             patience,
@@ -47,47 +47,48 @@ impl Receiver {
         self.holes.as_ref()?.skipping.as_deref()
     }
 
-    /// Bytes of the holes that the application has not reached.
+    /// Returns the total size of the skipped holes that the application has not yet reached, in bytes.
     pub(super) fn bytes_ahead(&self) -> u64 {
         self.skipping().map_or(0, |skipping| skipping.bytes_ahead)
     }
 
-    /// Whether holes are skipped.
+    /// Returns true if holes are skipped.
     pub(crate) fn skips_holes(&self) -> bool {
         self.skipping().is_some()
     }
 
-    /// Holes that were skipped.
+    /// Returns the number and size of all skipped holes.
     pub fn skipped(&self) -> HoleTotals {
         self.skipping().map_or(HoleTotals::default(), |skipping| skipping.log.totals())
     }
 
-    /// The next hole that the application has passed and not heard of.
+    /// Returns the next hole that the application has passed and that has not been reported to it.
     pub fn poll_hole(&mut self) -> Option<Hole> {
         self.holes.as_mut()?.skipping.as_mut()?.log.take().map(Hole::from)
     }
 
-    /// The first hole, as far as it is known.
+    /// Returns the first open hole, which ends at the next data or FIN that arrived.
     fn first_hole(&self) -> Option<Range> {
         let above = self.holes.as_ref().and_then(|holes| holes.ranges.first(self.nxt)).map(|range| range.start);
         let end = above.or((self.fin_at != NO_FIN).then_some(self.fin_at))?;
         (self.nxt < end).then_some(Range { start: self.nxt, end })
     }
 
-    /// Time at which patience with the first hole ends; [`Instant::MAX`] if there is none.
+    /// Returns the time when the first hole times out; [`Instant::MAX`] if there is no hole.
     pub(crate) fn patience_ends(&self) -> Instant {
         let first = self.skipping().and_then(|skipping| Some((skipping.noticed.front()?.1, skipping.patience)));
         first.filter(|_| self.first_hole().is_some()).map_or(Instant::MAX, |(since, patience)| since + patience)
     }
 
-    /// Offset above which holes stay open until `then`, the arrival of retransmissions caused by the next ACK.
+    /// Returns the start of the first hole that has not timed out at `then`. Retransmissions that the next ACK causes
+    /// arrive at that time, and would be too late for lower holes.
     pub(crate) fn repairable_from(&self, then: Instant) -> u64 {
         let Some(skipping) = self.skipping() else { return 0 };
         let in_time = |(_, since): &&(u64, Instant)| *since + skipping.patience > then;
         skipping.noticed.iter().find(in_time).map_or(u64::MAX, |(start, _)| *start)
     }
 
-    /// Notes the gaps that an arrival left open.
+    /// Records the gaps that an arrival leaves open.
     pub(crate) fn note_gaps(&mut self, now: Instant) {
         let (nxt, highest, fin) = (self.nxt, self.highest(), self.fin_at);
         let Some(holes) = &mut self.holes else { return };
@@ -104,7 +105,7 @@ impl Receiver {
         skipping.forget_below(nxt);
     }
 
-    /// Skips the first hole if patience with it has ended, or if it blocks too much. Returns the hole.
+    /// Skips the first hole and returns it, if it has timed out or too much data waits above it.
     pub(crate) fn skip(&mut self, now: Instant) -> Option<Hole> {
         let hole = self.first_hole()?;
         let hold = self.skipping()?.hold.unwrap_or(self.buffer() / 2);
@@ -133,7 +134,7 @@ impl Receiver {
         Some(hole.into())
     }
 
-    /// The application reads this many more bytes, past holes on its way.
+    /// Advances the application's read position by `bytes` of data, and past the holes in that data.
     pub(super) fn move_reader(&mut self, bytes: u64) {
         let Some(store) = &mut self.store else { return };
         store.consumed += bytes;
@@ -149,7 +150,7 @@ impl Receiver {
 }
 
 impl Skipping {
-    /// Drops gaps below `nxt`, where everything arrived or was skipped.
+    /// Drops the gaps below `nxt`, where everything arrived or was skipped.
     fn forget_below(&mut self, nxt: u64) {
         while self.noticed.get(1).is_some_and(|(start, _)| *start <= nxt) {
             self.noticed.pop_front();

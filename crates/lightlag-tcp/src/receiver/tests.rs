@@ -15,7 +15,8 @@ fn receiver(delayed: Option<u16>) -> Receiver {
     receiver
 }
 
-/// Segments `from..to` of 100 bytes arrive one by one, each acknowledged if due; returns the ACKs.
+/// Delivers the segments `from..to` of 100 bytes one by one, and sends each ACK that is due. Returns the number of
+/// ACKs.
 fn arrive(receiver: &mut Receiver, from: u64, to: u64) -> usize {
     (from..to)
         .filter(|n| {
@@ -47,11 +48,11 @@ fn every_second_segment_is_acknowledged() {
 }
 
 #[test]
-fn what_was_sent_after_the_fin_is_forgotten() {
+fn data_sent_after_the_fin_is_discarded() {
     let mut receiver = receiver(Some(2));
     arrive(&mut receiver, 1, 3);
     arrive(&mut receiver, 5, 7);
-    // The FIN says that the stream ends at 250.
+    // The FIN shows that the stream ends at 250.
     receiver.receive(NOW, 0, 50, Flags::ACK);
     receiver.receive(NOW, 200, 50, Flags::FIN);
     assert_eq!(sacked(&receiver), [Range { start: 100, end: 250 }]);
@@ -87,7 +88,7 @@ fn the_newest_block_comes_first() {
     for n in [2, 4, 6, 8, 10] {
         arrive(&mut receiver, n, n + 1);
     }
-    // RFC 2018 §4: the newest first, then the most recently reported; at most four.
+    // RFC 2018 §4: the newest first, then the most recently reported; no more than four.
     assert_eq!(blocks(&receiver), [(10, 11), (8, 9), (6, 7), (4, 5)]);
     arrive(&mut receiver, 5, 6);
     assert_eq!(blocks(&receiver), [(4, 7), (10, 11), (8, 9)]);
@@ -113,7 +114,7 @@ fn the_right_edge_never_moves_back() {
     let edge = receiver.edge();
     arrive(&mut receiver, 1, 300);
     assert!(receiver.edge() >= edge);
-    // What is beyond the edge is cut off.
+    // Data beyond the edge is cut off.
     assert_eq!(receiver.receive(NOW, edge - 50, 100, Flags::ACK), 0);
     receiver.receive(NOW, edge + 100, 100, Flags::ACK);
     arrive(&mut receiver, 0, 1);
@@ -149,7 +150,8 @@ fn the_earliest_unacknowledged_segment_is_echoed() {
     }
     assert_eq!(receiver.ts_recent(), 20);
     receiver.acknowledged(false);
-    // Above a hole: the last in order stays; the fill is echoed (RFC 7323 §4.3).
+    // Above a hole the timestamp of the last segment in order is echoed; the segment that fills the hole is echoed
+    // itself (RFC 7323 §4.3).
     receiver.note_timestamp(NOW, 300, 30);
     receiver.receive(NOW, 300, 100, Flags::ACK);
     assert_eq!(receiver.ts_recent(), 20);
@@ -159,7 +161,8 @@ fn the_earliest_unacknowledged_segment_is_echoed() {
     assert!(receiver.is_old(NOW, 40u32.wrapping_sub(1 << 30)));
 }
 
-/// The report after segments of 500 bytes with these numbers arrived in this order, with D-SACK.
+/// Returns the SACK report, with D-SACK, after each of these segments. They arrive in this order, and are given by
+/// start and end.
 fn reports(numbers: &[(u64, u64)]) -> Vec<Vec<(u64, u64)>> {
     let mut receiver = receiver(None);
     receiver.report_duplicates();
@@ -167,7 +170,7 @@ fn reports(numbers: &[(u64, u64)]) -> Vec<Vec<(u64, u64)>> {
         receiver.receive(NOW, *start, end - start, Flags::ACK);
         let mut ranges = [Range::default(); MAX_BLOCKS];
         let len = receiver.report(&mut ranges);
-        assert!(receiver.ack_due(), "every segment of these is acknowledged at once");
+        assert!(receiver.ack_due(), "each of these segments is acknowledged immediately");
         receiver.acknowledged(false);
         ranges[..len].iter().map(|range| (range.start, range.end)).collect()
     });
@@ -181,7 +184,7 @@ fn data_above_a_hole_needs_few_bytes() {
 
 #[test]
 fn a_duplicate_below_the_acknowledgement_comes_first() {
-    // RFC 2883 §4.1.1: all ACKs were lost, the first segment comes again. Offsets here begin at 3000 there.
+    // RFC 2883 §4.1.1: all ACKs were lost, and the first segment is retransmitted. Offsets here start at 3000 there.
     let all = reports(&[(0, 500), (500, 1_000), (0, 500)]);
     assert_eq!(all, [vec![], vec![], vec![(0, 500)]]);
 }
@@ -205,7 +208,7 @@ fn of_a_partial_duplicate_the_part_is_reported() {
     // §4.2.1: 500..1000 arrived; 500..1500 reports the first half only.
     let all = reports(&[(0, 500), (500, 1_000), (500, 1_500)]);
     assert_eq!(all[2], [(500, 1_000)]);
-    // §4.2.2 and §4.2.3: of two separated parts the first.
+    // §4.2.2 and §4.2.3: the first of two separate parts.
     let all = reports(&[(500, 1_000), (1_500, 2_000), (0, 2_500)]);
     assert_eq!(all[2], [(500, 1_000)]);
     let all = reports(&[(0, 500), (1_000, 1_500), (2_000, 2_500), (1_000, 2_500)]);
@@ -214,7 +217,7 @@ fn of_a_partial_duplicate_the_part_is_reported() {
 
 #[test]
 fn unread_data_closes_the_window_and_reading_opens_it() {
-    // Buffer 1,000, segments of 100: a window below both a quarter of the buffer and a segment is none.
+    // Buffer 1,000, segments of 100: a window below both a quarter of the buffer and a segment is closed.
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     assert_eq!(receiver.acknowledged(false), 1_000);
@@ -225,7 +228,7 @@ fn unread_data_closes_the_window_and_reading_opens_it() {
         })
         .collect();
     let expected: Vec<u16> = (1..20).map(|n| 1_000 - 50 * n).collect();
-    assert_eq!(windows, expected, "what was promised is kept");
+    assert_eq!(windows, expected, "the offered window never shrinks");
     receiver.receive(NOW, 950, 50, Flags::ACK);
     assert_eq!((receiver.acknowledged(false), receiver.unread()), (0, 1_000));
     // A window update is worth 200 bytes: two segments (half the buffer would be 500).
@@ -237,11 +240,11 @@ fn unread_data_closes_the_window_and_reading_opens_it() {
 }
 
 #[test]
-fn nobody_waits_for_an_update_with_nothing_to_read() {
+fn no_update_is_sent_with_nothing_to_read() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     receiver.acknowledged(false);
-    // The buffer has grown: a wider window would be worth an update, but reading nothing sends none.
+    // The buffer has grown: a wider window would be worth an update, but without a read none is sent.
     receiver.buffer = 2_000;
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (None, 0, false));
     receiver.receive(NOW, 0, 2, Flags::ACK);
@@ -250,23 +253,23 @@ fn nobody_waits_for_an_update_with_nothing_to_read() {
 }
 
 #[test]
-fn nobody_waits_for_an_update_that_leaves_with_an_ack_of_fixed_frequency() {
+fn no_update_is_sent_in_addition_to_an_ack_of_fixed_frequency() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.set_interval(Duration::from_millis(100));
     receiver.read_later();
     receiver.acknowledged(false);
     receiver.receive(NOW, 0, 900, Flags::ACK);
-    // A whole segment still fits: the timer tells of the wider window.
+    // A full segment still fits: the timer's ACK reports the wider window.
     assert_eq!((receiver.until_update(), receiver.read(300), receiver.ack_due()), (None, 300, false));
     receiver.receive(NOW, 900, 50, Flags::ACK);
-    // None fits any more, and the update is worth more than its two segments.
+    // No full segment fits any more, and the update is worth more than its two segments.
     assert_eq!((receiver.until_update(), receiver.read(1), receiver.ack_due()), (Some(0), 1, true));
     assert_eq!(receiver.acknowledged(false), 351);
     assert_eq!((receiver.until_update(), receiver.read(600), receiver.ack_due()), (None, 600, false));
 }
 
 #[test]
-fn nobody_waits_for_an_update_that_is_due() {
+fn no_update_is_sent_in_addition_to_one_that_is_due() {
     for (rule, policy) in window_rules() {
         let mut receiver = Receiver::new(1_000, 100, Some(policy));
         receiver.set_rule(rule);
@@ -275,13 +278,13 @@ fn nobody_waits_for_an_update_that_is_due() {
         receiver.receive(NOW, 0, 800, Flags::ACK);
         receiver.acknowledged(false);
         receiver.read(700);
-        // It waits for tokens, perhaps, and then tells of all that was read meanwhile.
+        // If it waits for tokens, it then reports all data that was read meanwhile.
         assert_eq!((receiver.ack_due(), receiver.unread(), receiver.until_update()), (true, 100, None), "{rule:?}");
     }
 }
 
 #[test]
-fn what_the_unit_of_the_window_promises_has_room() {
+fn the_buffer_holds_a_window_that_its_unit_rounds_up() {
     for (rule, policy) in window_rules() {
         let mut receiver = Receiver::new(999, 100, Some(policy));
         receiver.set_rule(rule);
@@ -313,10 +316,10 @@ fn a_buffer_below_a_segment_does_not_keep_a_silly_window() {
     receiver.read_later();
     assert_eq!(receiver.acknowledged(true), 1_341);
     receiver.receive(NOW, 0, 1_339, Flags::ACK);
-    assert_eq!(receiver.acknowledged(false), 2, "what was promised");
+    assert_eq!(receiver.acknowledged(false), 2, "the rest of the offered window");
     receiver.read(1_339);
     receiver.receive(NOW, 1_339, 2, Flags::ACK);
-    assert_eq!(receiver.acknowledged(false), 1_339, "all but what was not read");
+    assert_eq!(receiver.acknowledged(false), 1_339, "everything except unread data");
 }
 
 #[test]
@@ -347,7 +350,7 @@ fn a_silly_window_stays_closed() {
 }
 
 #[test]
-fn what_waits_above_a_hole_occupies_the_buffer() {
+fn data_above_a_hole_occupies_the_buffer() {
     let mut receiver = Receiver::new(1_000, 100, None);
     receiver.read_later();
     receiver.acknowledged(false);
@@ -357,7 +360,8 @@ fn what_waits_above_a_hole_occupies_the_buffer() {
     assert_eq!((receiver.acknowledged(false), receiver.unread()), (600, 400));
 }
 
-/// The buffer after rounds in which so many bytes arrive, with segments of 1,000 and rounds of 100 ms.
+/// Returns the size of the buffer after each round of 100 ms, in which this number of bytes arrives and is read.
+/// Segments have 1,000 bytes.
 fn tuned(rounds: &[u64]) -> Vec<u64> {
     let mut receiver = Receiver::new(65_535, 1_000, None);
     receiver.set_scale(Receiver::scale_for(1 << 20, WindowRule::Stevens));
@@ -379,9 +383,9 @@ fn tuned(rounds: &[u64]) -> Vec<u64> {
 fn an_automatic_buffer_stays_ahead_of_slow_start() {
     // 20,000 after 10,000: 2 · 20,000 + 16,000 = 56,000, and twice its growth of 100 %: 168,000.
     assert_eq!(tuned(&[10_000, 20_000]), [65_535, 168_000]);
-    // Then 40,000: 96,000 and twice as much again; what the next round needs is always there.
+    // Then 40,000: 96,000 and twice as much again; the next round always fits.
     assert_eq!(tuned(&[10_000, 20_000, 40_000, 80_000]), [65_535, 168_000, 288_000, 528_000]);
-    // A steady stream keeps what it has; the limit holds.
+    // A steady stream leaves the buffer unchanged, and the limit applies.
     assert_eq!(tuned(&[10_000, 20_000, 20_000, 20_000])[1..], [168_000; 3]);
     assert_eq!(*tuned(&[20_000, 60_000, 200_000, 600_000]).last().unwrap(), 1 << 20);
 }
@@ -400,7 +404,8 @@ fn an_application_that_reads_slowly_gets_no_larger_buffer() {
     assert_eq!(receiver.buffer, 65_535);
 }
 
-/// A receiver of segments of 500 bytes with this buffer and rule, whose application reads later.
+/// Returns a receiver of segments of 500 bytes with this buffer and rule. Its application reads only when the test
+/// calls `read`.
 fn small_buffer(buffer: u64, rule: WindowRule) -> Receiver {
     let mut receiver = Receiver::new(buffer, 500, None);
     receiver.set_rule(rule);
@@ -419,7 +424,7 @@ fn inet_closes_a_window_below_a_segment_however_small_the_buffer() {
         receiver.read(450);
         assert_eq!(receiver.acknowledged(false), offered, "{rule:?}");
     }
-    // With many segments both rules agree.
+    // With many segments both rules give the same window.
     for rule in [WindowRule::Stevens, WindowRule::Inet] {
         let mut receiver = small_buffer(50_000, rule);
         receiver.receive(NOW, 0, 49_600, Flags::ACK);
@@ -431,7 +436,7 @@ fn inet_closes_a_window_below_a_segment_however_small_the_buffer() {
 }
 
 #[test]
-fn an_update_of_inet_leaves_with_room_for_a_segment() {
+fn an_update_of_inet_is_sent_when_a_segment_fits() {
     let mut receiver = small_buffer(900, WindowRule::Inet);
     receiver.receive(NOW, 0, 900, Flags::ACK);
     receiver.acknowledged(false);
@@ -455,7 +460,7 @@ fn a_buffer_below_a_segment_opens_when_it_is_empty() {
     assert_eq!(receiver.acknowledged(false), 300);
 }
 
-/// An end with each rule of windows, and ACKs by count or as Linux.
+/// Returns each rule for windows, with ACKs per number of segments or as in Linux.
 fn window_rules() -> [(WindowRule, DelayedAck); 3] {
     let policy = |adaptive| DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick: 4, adaptive };
     [WindowRule::Stevens, WindowRule::Inet, WindowRule::Linux].map(|rule| (rule, policy(rule == WindowRule::Linux)))
@@ -470,18 +475,18 @@ fn a_new_buffer_shows_in_the_window_of_an_end_that_only_sends() {
 }
 
 proptest! {
-    /// Windows that are kept beside windows that are computed for each segment.
+    /// Cached windows equal windows that are computed for each segment.
     #[test]
-    fn a_window_that_is_kept_is_the_one_that_would_be_computed(
+    fn a_cached_window_equals_a_computed_one(
         operations in proptest::collection::vec((0u8..10, 0u64..20), 1..200),
         read_later in any::<bool>(),
     ) {
         for (rule, policy) in window_rules() {
             let mut pair = [(); 2].map(|()| Receiver::new(3_000, 100, Some(policy)));
-            for (at, (operation, number)) in operations.iter().enumerate() {
-                let now = NOW + Duration::from_millis(at as u64);
+            for (index, (operation, number)) in operations.iter().enumerate() {
+                let now = NOW + Duration::from_millis(index as u64);
                 let windows = pair.each_mut().map(|receiver| {
-                    if at == 0 {
+                    if index == 0 {
                         receiver.set_rule(rule);
                         receiver.acknowledged(true);
                         if read_later {
@@ -513,9 +518,10 @@ proptest! {
         }
     }
 
-    /// Whoever reads as much as is waited for sends something: a reader is not woken for nothing.
+    /// If a reader reads as much as the receiver waits for, an ACK becomes due: the reader is never notified
+    /// needlessly.
     #[test]
-    fn what_a_reader_is_woken_for_sends_an_update(
+    fn data_that_unblocks_a_reader_causes_an_update(
         operations in proptest::collection::vec((0u8..10, 0u64..20), 1..200),
         fixed in any::<bool>(),
     ) {
@@ -548,8 +554,8 @@ proptest! {
         }
     }
 
-    /// Any order, with duplicates and overlaps: what is received is the prefix that arrived, what is reported
-    /// arrived, and the edge never moves back. Offsets may pass 4 GiB.
+    /// For any order of segments, with duplicates and overlaps: the received data is the prefix that arrived, all
+    /// reported data arrived, and the edge never moves back. Offsets may pass 4 GiB.
     #[test]
     fn reassembly_agrees_with_a_bitmap(
         arrivals in proptest::collection::vec((0u64..60, 1u64..6), 1..100),
@@ -573,7 +579,7 @@ proptest! {
             prop_assert_eq!(prefix + held, present);
             prop_assert_eq!(holes.map_or(0, |holes| holes.bytes.into()), held);
             for range in sacked(&receiver) {
-                prop_assert!(holes.unwrap().ranges.iter(receiver.nxt).any(|whole| whole == range), "{range:?} is one whole range");
+                prop_assert!(holes.unwrap().ranges.iter(receiver.nxt).any(|whole| whole == range), "{range:?}");
             }
             if receiver.ack_due() {
                 receiver.acknowledged(false);
@@ -594,7 +600,7 @@ fn an_ack_is_not_hurried_once_half_the_buffer_waits_to_be_read() {
         receiver.acknowledged(false);
         receiver.read_later();
         receiver.set_quick(16);
-        // Several segments that the device joined, as more than one is needed to look at the window.
+        // Several segments joined by the device, because one is not enough to check the window.
         receiver.receive(NOW, 0, len, Flags::ACK);
         assert_eq!(receiver.ack_due(), hurried, "{len}");
     }

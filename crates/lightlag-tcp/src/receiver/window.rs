@@ -1,34 +1,37 @@
-//! The window for the peer: the buffer, its contents, and the data that the application has read.
+//! The window advertised to the peer: the buffer, its contents, and the data that the application has read.
 //!
-//! Stevens' rule (TCP/IP Illustrated vol. 2 §26.7, in FreeBSD's order): a small window is closed, then the promise is
-//! kept, then the window must fit 16 bits. A window update leaves when the edge can move by two segments or half the
-//! buffer.
+//! Stevens' rule (TCP/IP Illustrated vol. 2 §26.7) is applied in FreeBSD's order: a small window is closed, the right
+//! edge is never moved back, and the window must fit 16 bits. A window update is sent when the edge can move by two
+//! segments or half the buffer.
 //!
-//! INET's rule as its authors describe it closes every window below a segment, while Stevens' does so only below a quarter
-//! of the buffer. A buffer below a segment is offered when it is empty: it would otherwise stay closed.
+//! INET's rule, as its authors describe it, closes every window smaller than a segment; Stevens' rule closes such a
+//! window only if it is also smaller than a quarter of the buffer. A buffer smaller than a segment is advertised when
+//! it is empty, because its window would otherwise stay closed.
 //!
-//! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`). The first window has whole
-//! segments; an automatic buffer counts as if half of its memory were payload. Then the window grows by two segments
-//! for each arrival, up to the buffer. A window below a segment or a sixteenth of the buffer is closed once half the
-//! buffer is used. An update leaves when the window can double.
+//! Linux's rule differs (`__tcp_select_window`, `tcp_grow_window`, `__tcp_cleanup_rbuf`). The first window is a
+//! multiple of the segment size; for an automatic buffer it assumes that half of the memory is payload. Then the window
+//! grows by two segments for each arrival, up to the size of the buffer. A window smaller than a segment or a sixteenth
+//! of the buffer is closed once half the buffer is used. A window update is sent when the window can double.
 //!
-//! By Linux's rule the size of an automatic buffer is what it offers while the last segment is unread. Data out of order
-//! joins the queue only after the window has grown, so from the first such segment on the buffer offers a segment more.
+//! With Linux's rule, the size of an automatic buffer is the window that it advertises while the last segment is
+//! unread. Linux queues out-of-order data only after the window has grown, so starting with the first such segment, the
+//! buffer advertises one segment more.
 //!
-//! An automatic buffer grows like Linux's (dynamic right-sizing, `tcp_rcv_space_adjust`): once per round-trip time, if
-//! the application read more than in the best round so far, to twice that and 16 segments, and by twice the growth rate
-//! on top. A sender in slow start, which doubles every round, is therefore never held back.
+//! An automatic buffer grows as in Linux (dynamic right-sizing, `tcp_rcv_space_adjust`). If the application read more
+//! in a round-trip time than in the best one before, the buffer grows to twice that amount plus 16 segments, and
+//! further in proportion to twice the relative growth. A sender in slow start, which doubles its window every round
+//! trip, is therefore never limited by the buffer.
 
 use super::Receiver;
 use crate::config::WindowRule;
 use lightlag_core::{Duration, Instant};
 
-/// A buffer that grows, or whose contents wait for the application.
+/// State of a buffer whose size grows, or whose contents wait for the application.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// Payload that the application has read; the largest number if it reads everything at once.
+    /// Amount of payload that the application has read; `u64::MAX` if it reads data as it arrives.
     pub(super) consumed: u64,
-    /// Time of the next check of the buffer's size; never for a fixed one.
+    /// Time when the buffer's size is adapted next; [`Instant::MAX`] for a fixed buffer.
     tune_at: Instant,
     tuning: Option<Tuning>,
 }
@@ -39,33 +42,33 @@ impl Default for Store {
     }
 }
 
-/// An automatic receive buffer.
+/// State of an automatic receive buffer.
 #[derive(Clone, Copy, Debug)]
 struct Tuning {
-    /// The largest buffer.
+    /// Maximum size of the buffer.
     most: u64,
-    /// The data read in the best round, at least the peer's initial window.
+    /// Maximum amount of data read in one round trip so far; initially the peer's initial window.
     space: u64,
-    /// The total data read at the start of the current measurement.
+    /// Total amount of data read when the current measurement started.
     read: u64,
-    /// Data has arrived out of order.
+    /// Whether data has arrived out of order.
     disordered: bool,
 }
 
-/// Segments that a peer sends in its first round (RFC 6928).
+/// Number of segments that a peer is assumed to send in its first round trip (RFC 6928).
 const FIRST_ROUND: u64 = 10;
 
-/// Room for the data in flight at the end of a measurement, in segments.
+/// Additional buffer for data in flight at the end of a measurement, in segments.
 const SLACK: u64 = 16;
 
 impl Receiver {
-    /// The application reads by [`Self::read`] instead of at once.
+    /// Makes the application read only through [`Self::read`], instead of as data arrives.
     pub fn read_later(&mut self) {
         self.store.get_or_insert_default().consumed = 0;
         self.window = None;
     }
 
-    /// Payload that the application has read; the largest number if it reads everything at once.
+    /// Returns the amount of payload that the application has read; `u64::MAX` if it reads data as it arrives.
     #[inline(always)]
     pub(super) fn consumed(&self) -> u64 {
         self.store.as_ref().map_or(u64::MAX, |store| store.consumed)
@@ -76,12 +79,13 @@ impl Receiver {
         self.consumed() == u64::MAX
     }
 
-    /// Bytes that arrived in order and have not been read.
+    /// Returns the number of bytes that arrived in order and have not been read.
     pub fn unread(&self) -> u64 {
         self.received().saturating_sub(self.consumed()) - self.bytes_ahead()
     }
 
-    /// The application reads up to `bytes`. Returns the number read. A window update leaves if it is worth one.
+    /// Reads up to `bytes` for the application, and returns the number of bytes read. Schedules a window update if the
+    /// window grew enough.
     pub fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread());
         self.move_reader(bytes);
@@ -94,12 +98,14 @@ impl Receiver {
         bytes
     }
 
-    /// Whether a wider window waits for the next ACK: ACKs have a fixed frequency, and a whole segment still fits.
+    /// Returns true if a larger window is advertised only with the next regular ACK: ACKs have a fixed interval, and
+    /// the window still has space for a full segment.
     fn leaves_updates_to_acks(&self) -> bool {
         self.fixed && self.edge >= self.nxt + u64::from(self.mss)
     }
 
-    /// Whether an ACK of more than a segment waits for any reading, because the window got narrower.
+    /// Returns true if the ACK of more than one segment is delayed only because the window shrank. It is sent once the
+    /// application reads any data.
     fn held_back(&self) -> bool {
         self.deadline != Instant::MAX && !self.has_holes() && self.nxt - self.last_ack > self.at_once()
     }
@@ -108,25 +114,27 @@ impl Receiver {
         self.deadline != Instant::MAX && !self.has_holes() && self.read_to_the_end()
     }
 
-    /// The offset up to which the application has read, including the holes that it has passed.
+    /// Returns the offset of the next byte that the application reads, including the holes that it has passed.
     pub(crate) fn read_so_far(&self) -> u64 {
         self.received().min(self.consumed())
     }
 
-    /// Number of bytes to read until a window update leaves; `None` if no update follows before more data arrives.
+    /// Returns the number of bytes that the application must read before a window update is sent; `None` if reading
+    /// alone, without the arrival of more data, causes no update.
     pub fn until_update(&self) -> Option<u64> {
-        // An ACK that waits for tokens reports all data read until it leaves.
+        // An ACK that waits for tokens reports all data read before it is sent.
         if self.ack_now || self.leaves_updates_to_acks() {
             return None;
         }
         if self.unread() > 0 && self.held_back() {
             return Some(1);
         }
-        // A wider window alone sends nothing: the window of a grown buffer waits for the next ACK.
+        // A wider window alone causes no ACK: the window of a grown buffer waits for the next one.
         self.missing().filter(|missing| self.unread() > 0 && *missing <= self.unread())
     }
 
-    /// Bytes by which the window is narrower than one worth an update; `None` if there is no wider one.
+    /// Returns how many more bytes must be free in the buffer before a window update is sent; `None` if the window
+    /// cannot grow.
     fn missing(&self) -> Option<u64> {
         if self.fin_consumed() {
             return None;
@@ -141,21 +149,21 @@ impl Receiver {
         (self.edge < self.nxt + most).then(|| (self.edge + worth + self.held()).saturating_sub(self.nxt + self.buffer))
     }
 
-    /// As [`Self::missing`], by Linux's rule: the window doubles.
+    /// Returns [`Self::missing`] for Linux's rule, which sends an update when the window can double.
     fn missing_to_double(&self) -> Option<u64> {
         let window = self.edge.saturating_sub(self.nxt);
         let wanted = (2 * window).max(self.smallest_window());
         (2 * window <= self.buffer && wanted <= self.limit()).then(|| wanted.saturating_sub(self.free()))
     }
 
-    /// The smallest window that is offered by Stevens' and INET's rule, at least 1 byte.
+    /// Returns the smallest non-zero window that Stevens' and INET's rules advertise, at least 1 byte.
     #[inline]
     fn min_window(&self) -> u64 {
         let whole = if self.rule == WindowRule::Inet { self.buffer } else { self.buffer / 4 };
         whole.min(self.mss.into()).max(1)
     }
 
-    /// The smallest window that Linux offers once half the buffer is used.
+    /// Returns the smallest non-zero window that Linux advertises once half the buffer is used.
     fn smallest_window(&self) -> u64 {
         (self.buffer / 16).max(u64::from(self.segment_seen())).min(self.buffer).min(self.limit())
     }
@@ -164,7 +172,7 @@ impl Receiver {
         self.adaptive.as_ref().map_or(self.mss, |adaptive| adaptive.segment)
     }
 
-    /// Uses this rule for offered windows.
+    /// Sets the rule for advertised windows.
     pub fn set_rule(&mut self, rule: WindowRule) {
         self.rule = rule;
         if rule == WindowRule::Linux {
@@ -172,17 +180,18 @@ impl Receiver {
         }
     }
 
-    /// Sets the first window: whole segments of this size in `most` bytes (`tcp_select_initial_window`).
-    pub(crate) fn set_first_window(&mut self, most: u64, segment: u64) {
+    /// Sets the initial window to the largest multiple of `segment` up to `max` bytes (`tcp_select_initial_window`).
+    pub(crate) fn set_first_window(&mut self, max: u64, segment: u64) {
         if self.rule == WindowRule::Linux {
-            let window = if most > segment { most / segment * segment } else { most };
+            let window = if max > segment { max / segment * segment } else { max };
             // No window is larger than 2^30 bytes.
             self.limit = u32::try_from(window).unwrap_or(u32::MAX);
         }
     }
 
-    /// Bounds the offered window by its field, now that the scale is known (`window_clamp` of Linux). The first one
-    /// counts as offered completely, although a SYN has no scale: only the next ACK reports the rest (`rsk_rcv_wnd`).
+    /// Limits the window to what its field can hold, now that the scale is known (`window_clamp` of Linux). The first
+    /// window counts as completely advertised, although the window of a SYN is not scaled and only the next ACK reports
+    /// the rest (`rsk_rcv_wnd`).
     pub(crate) fn bound_by_scale(&mut self) {
         if self.rule == WindowRule::Linux {
             self.limit = self.limit.min(65_535 << self.scale.unwrap_or(0));
@@ -190,7 +199,8 @@ impl Receiver {
         }
     }
 
-    /// Lets the window grow after an arrival (`tcp_grow_window`), and reports a growth at once.
+    /// Increases the window after an arrival of `len` bytes in order (`tcp_grow_window`). If it grew, an ACK reports
+    /// that immediately.
     #[inline(always)]
     pub(super) fn grow_limit(&mut self, len: u64) {
         if self.limit() < self.buffer {
@@ -198,7 +208,7 @@ impl Receiver {
         }
     }
 
-    /// Lets the window grow after the arrival of `len` bytes beyond a hole (`tcp_data_queue_ofo`).
+    /// Increases the window after an arrival of `len` bytes above a hole (`tcp_data_queue_ofo`).
     pub(super) fn grow_beyond_hole(&mut self, len: u64) {
         let tuning = self.store.as_mut().and_then(|store| store.tuning.as_mut()).filter(|tuning| !tuning.disordered);
         if let (Some(tuning), WindowRule::Linux) = (tuning, self.rule) {
@@ -215,7 +225,7 @@ impl Receiver {
         if len < 128 {
             return;
         }
-        // The largest window that the field can hold.
+        // Maximum window that the field can hold.
         let most = 65_535 << self.scale.unwrap_or(0);
         let room = free.min(self.buffer).min(most).saturating_sub(self.limit());
         if room > 0 {
@@ -224,20 +234,22 @@ impl Receiver {
         }
     }
 
-    /// Whether what waits to be read takes half the buffer: then no ACK is hurried (`__tcp_select_window`).
+    /// Returns true if unread data occupies at least half of the buffer, so that no ACK is sent early
+    /// (`__tcp_select_window`).
     #[inline(always)]
     pub(super) fn is_half_full(&self) -> bool {
         !self.is_read_at_once() && self.free() < self.buffer / 2
     }
 
-    /// Whether the window would be narrower than the last one (`__tcp_ack_snd_check`).
+    /// Returns true if the window would now be smaller than the last advertised one (`__tcp_ack_snd_check`).
     #[inline(always)]
     pub(super) fn window_shrank(&self) -> bool {
         !self.is_read_at_once() && self.free().min(self.limit()) < self.edge.saturating_sub(self.last_ack)
     }
 
-    /// The data that narrows the window. If holes are skipped, data above them does not: it lies inside the window, and
-    /// several holes at a time, each with its patience, would block the right edge permanently.
+    /// Returns the number of buffered bytes by which the window is reduced. If holes are skipped, data above a hole
+    /// does not count: it lies inside the window, and several holes, each with its own timeout, would keep the right
+    /// edge from advancing.
     fn held(&self) -> u64 {
         self.unread()
             + self.holes.as_ref().map_or(0, |holes| if holes.skipping.is_some() { 0 } else { holes.bytes.into() })
@@ -248,17 +260,17 @@ impl Receiver {
         self.limit.into()
     }
 
-    /// Bytes that wait above a hole.
+    /// Returns the number of data bytes above a hole.
     pub fn above_holes(&self) -> u64 {
         self.holes.as_ref().map_or(0, |holes| holes.bytes.into())
     }
 
-    /// The current buffer.
+    /// Returns the current buffer size in bytes.
     pub fn buffer(&self) -> u64 {
         self.buffer
     }
 
-    /// Fixes the buffer at this size, which ends autotuning. Promised room stays promised.
+    /// Fixes the size of the buffer, which stops autotuning. The right edge does not move back.
     pub fn set_buffer(&mut self, bytes: u64) {
         self.buffer = bytes;
         self.window = None;
@@ -267,17 +279,20 @@ impl Receiver {
         }
     }
 
-    /// Room in the buffer.
+    /// Returns the number of free bytes in the buffer.
+    #[inline]
     fn free(&self) -> u64 {
         self.buffer.saturating_sub(self.held())
     }
 
-    /// Whether data of this length fits, in order or not. A window is rounded up to its unit, so its promise fits.
+    /// Returns true if data of this length fits into the buffer, in order or not. Because the window is rounded up to
+    /// its unit, all advertised data fits.
     pub fn has_room(&self, len: u64) -> bool {
         len < self.free() + (1 << self.scale.unwrap_or(0))
     }
 
-    /// The window field (Stevens), rounded so that the right edge never moves back (RFC 9293 §3.8.6.2.2).
+    /// Returns the window field by the configured rule. It is rounded so that the right edge never moves back (RFC 9293
+    /// §3.8.6.2.2).
     #[inline]
     pub(super) fn advertise(&mut self, scale: u8) -> u16 {
         let mut free = self.free();
@@ -296,7 +311,7 @@ impl Receiver {
         window as u16
     }
 
-    /// The window field by Linux's rule.
+    /// Returns the window field by Linux's rule.
     #[inline(always)]
     fn advertise_gradually(&mut self, free: u64, scale: u8) -> u16 {
         let mut free = free.min(self.limit());
@@ -311,17 +326,17 @@ impl Receiver {
         if scale == 0 && self.edge > 0 {
             free = self.whole_segments(free);
         }
-        // The part that the shift would cut off is offered, too.
+        // The part that the shift would cut off is also advertised.
         let window = ((free.max(promised) + (1 << scale) - 1) >> scale).min(65_535);
         self.edge = self.edge.max(self.nxt + (window << scale));
         window as u16
     }
 
-    /// Without scaling windows are whole segments, and a window within a segment of the room stays. If not even one
-    /// segment fits, a window within half of the limit stays.
+    /// Rounds a window without scaling to full segments. The window stays unchanged while it is within a segment of the
+    /// free space, or, if not even one segment fits, within half of the limit.
     #[cold]
     fn whole_segments(&self, free: u64) -> u64 {
-        // The whole limit counts as one segment: such a window would otherwise never open again.
+        // The complete limit counts as one segment: such a window would otherwise never open again.
         let segment = u64::from(self.segment_seen()).min(self.limit()).max(1);
         let last = self.edge - self.last_ack;
         if last > free || last + segment <= free {
@@ -333,20 +348,21 @@ impl Receiver {
         }
     }
 
-    /// Lets the buffer grow to `most` from now on. The first measurement ends after `rtt`.
-    pub fn start_tuning(&mut self, now: Instant, most: u64, rtt: Duration) {
+    /// Starts to tune the size of the buffer, which may grow to `max` bytes. The first measurement ends after `rtt`.
+    pub fn start_tuning(&mut self, now: Instant, max: u64, rtt: Duration) {
         let space = FIRST_ROUND * u64::from(self.mss);
         let store = self.store.get_or_insert_default();
-        (store.tuning, store.tune_at) = (Some(Tuning { most, space, read: 0, disordered: false }), now + rtt);
+        (store.tuning, store.tune_at) = (Some(Tuning { most: max, space, read: 0, disordered: false }), now + rtt);
     }
 
-    /// Time at which the current measurement ends; [`Instant::MAX`] for a fixed buffer.
+    /// Returns the end of the current measurement; [`Instant::MAX`] for a fixed buffer.
     #[inline(always)]
     pub fn tune_at(&self) -> Instant {
         self.store.as_ref().map_or(Instant::MAX, |store| store.tune_at)
     }
 
-    /// Adapts the buffer to the data read in a round-trip time. `rtt` is the next round's.
+    /// Adapts the size of the buffer to the amount of data read during the measurement that ends now. The next
+    /// measurement lasts `rtt`.
     pub fn tune(&mut self, now: Instant, rtt: Duration) {
         let total = self.received() - self.unread();
         let Some(store) = &mut self.store else { return };

@@ -1,6 +1,7 @@
-//! Loss by forward acknowledgement, as in ns-2's TCP-Linux (`LinuxTcpAgent::tcp_fastretrans_alert`). A loss starts fast
-//! recovery, even in a repair after a timeout. Either ends when all data outstanding at its start is acknowledged.
-//! Reports until then are forgotten: losses above are found anew.
+//! Loss detection by forward acknowledgement, as in ns-2's TCP-Linux (`LinuxTcpAgent::tcp_fastretrans_alert`). A loss
+//! starts fast recovery, even during the repair after a timeout. Fast recovery, or the repair after a timeout, ends
+//! when all data outstanding at its start is acknowledged. SACK information is then discarded, so losses of later data
+//! are detected again.
 
 use super::{Recovery, Verdict};
 use crate::scoreboard::Scoreboard;

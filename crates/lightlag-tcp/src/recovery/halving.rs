@@ -1,19 +1,19 @@
-//! Rate halving, as in ns-2's TCP-Linux (`next_pkts_in_flight_` in `LinuxTcpAgent::send_much`). In fast recovery the
-//! allowed flight falls by one segment with every segment that leaves, so one leaves for every two ACKs. It falls from
-//! the window before the loss down to the algorithm's least (`min_cwnd`).
+//! Rate halving, as in ns-2's TCP-Linux (`next_pkts_in_flight_` in `LinuxTcpAgent::send_much`). In fast recovery, every
+//! transmission reduces the allowed amount of data in flight by one segment, so that one segment is sent for every two
+//! ACKs. The allowed amount falls from the window before the loss to the minimum of the algorithm (`min_cwnd`).
 
-/// One episode.
+/// State of rate halving in one recovery episode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halving {
-    /// The allowed flight in bytes.
+    /// Allowed amount of data in flight, in bytes.
     next: u64,
-    /// Its lower bound.
+    /// Minimum of the allowed amount of data in flight, in bytes.
     floor: u64,
     segment: u64,
 }
 
 impl Halving {
-    /// An episode at the window `prior`, which may fall to `floor`.
+    /// Starts a reduction from the window `prior` down to `floor`.
     pub(super) fn new(prior: u64, floor: u64, segment: u64) -> Self {
         Self { next: prior, floor, segment }
     }
@@ -26,12 +26,12 @@ impl Halving {
         self.next.max(self.floor)
     }
 
-    /// Handles an ACK that left this flight.
+    /// Handles an ACK. `pipe` is the amount of data in flight after it.
     pub(super) fn on_ack(&mut self, pipe: u64) {
         self.next = self.next.min(pipe + self.segment);
     }
 
-    /// Notes that a segment left; `pipe` is the flight with it.
+    /// Handles the transmission of a segment. `pipe` is the amount of data in flight, including the segment.
     pub(super) fn sent(&mut self, pipe: u64) {
         self.next = self.next.min(pipe.saturating_sub(self.segment).max(self.segment));
     }

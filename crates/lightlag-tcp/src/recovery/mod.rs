@@ -1,9 +1,9 @@
-//! Loss detection, and the start and end of each episode of repair.
+//! Loss detection, and the start and end of each recovery episode.
 //!
-//! The congestion control is told of each episode once. Without SACK the window is inflated by one segment for each
-//! duplicate ACK and deflated again (RFC 5681 §3.2, RFC 6582); the inflation is kept here, on top of the window of the
-//! congestion control. With SACK the pipe does that work (RFC 6675). After a timeout all data that is not SACKed counts
-//! as lost and leaves again in slow start.
+//! The congestion control is notified of each episode once. Without SACK, the window is inflated by one segment for
+//! each duplicate ACK and deflated later (RFC 5681 §3.2, RFC 6582). This inflation is stored here and added to the
+//! window of the congestion control. With SACK, the estimate of the data in flight (pipe) has the same effect (RFC
+//! 6675). After a timeout, all data that is not SACKed counts as lost and is retransmitted in slow start.
 
 mod fack;
 mod guessed;
@@ -22,7 +22,7 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
-pub use news::{News, Report, Rules, Signs, Verdict};
+pub use news::{AckInfo, RepairRules, Signs, SnackReport, Verdict};
 
 use crate::config::{Reductions, Scheme};
 use crate::scoreboard::{Delivery, Scoreboard};
@@ -31,42 +31,42 @@ use guessed::Guesses;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 use rack::Rack;
-use reduction::{Reduction, Way};
+use reduction::{Reduction, ReductionForm};
 use undo::{Episode, Evidence};
 
-/// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
+/// Number of duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 const DUP_THRESHOLD: u32 = 3;
 
-/// The largest reported degree of reordering (tcp_max_reordering of Linux).
+/// Maximum reported degree of reordering (tcp_max_reordering of Linux).
 const MOST_REORDERING: u32 = 300;
 
-/// No duplicate ACK since the last new one.
+/// Value of `disorder` if no duplicate ACK arrived since the last new one.
 const IN_ORDER: u64 = u64::MAX;
 
-/// Whether this scheme repairs by SACK reports.
+/// Returns true if losses are detected from SACK reports with this scheme.
 fn by_sack(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Sack | Scheme::Rack | Scheme::Fack)
 }
 
-/// How losses are found, with the state that only this way needs.
+/// Method of loss detection, with the state that only it needs.
 #[derive(Debug)]
 enum Finder {
-    /// By the time of later segments.
+    /// Detection by the transmission time of segments that were delivered later (RACK).
     Time(Rack),
-    /// By the number of reports.
-    Count(Count),
+    /// Detection by the number of duplicate ACKs or SACK reports.
+    Count(EpisodeBounds),
 }
 
-/// The bounds of episodes that a number of reports starts.
+/// Offsets that bound the episodes of count-based detection.
 #[derive(Debug, Default)]
-struct Count {
-    /// No new episode starts before this is acknowledged.
+struct EpisodeBounds {
+    /// Offset that must be acknowledged before a new episode starts.
     guard: u64,
-    /// RFC 6675 RescueRxt: one rescue retransmission once more than this is acknowledged.
+    /// Once more than this offset is acknowledged, a rescue retransmission is allowed (RFC 6675 RescueRxt).
     rescue: u64,
 }
 
-/// The state of repair of one sender.
+/// State of one sender's loss repair.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Recovery {
@@ -74,44 +74,44 @@ pub struct Recovery {
     phase: Phase,
     scheme: Scheme,
     limited_transmit: bool,
-    way: Way,
+    way: ReductionForm,
     reductions: Reductions,
     impatient: bool,
     restart_on_loss: bool,
     signs: Signs,
-    /// A partial ACK came in this episode.
+    /// Whether a partial ACK arrived in this episode.
     partial: bool,
-    /// The guesses, if duplicate ACKs count as SACKs.
+    /// Estimate of delivered segments; `None` unless duplicate ACKs count as SACKs of unknown segments.
     guesses: Option<Guesses>,
     duplicates: u32,
-    /// The congestion window before the last reduction, in segments.
+    /// Congestion window before the last reduction, in segments.
     prior_window: u32,
-    /// Bytes by which the window differs from that of the congestion control.
+    /// Number of bytes added to the window of the congestion control.
     inflation: i64,
     reduction: Option<Box<Reduction>>,
-    /// The next new offset when duplicate ACKs started; later segments belong to limited transmit.
+    /// Offset of the next new byte when duplicate ACKs started. Data above it was sent by limited transmit.
     disorder: u64,
-    /// The episode ends when this is acknowledged.
+    /// The episode ends when this offset is acknowledged.
     point: u64,
     episode: Episode,
-    /// The first offset outstanding at the last timeout.
+    /// First outstanding offset at the last timeout.
     timed_out: u64,
-    /// Segments that left later may have been in flight at the last timeout.
+    /// Segments sent later than this may still have been in transit at the last timeout.
     timed_out_before: Instant,
 }
 
 impl Recovery {
-    /// A recovery by these rules.
-    pub fn new(rules: Rules) -> Self {
+    /// Returns the state of loss repair with these rules.
+    pub fn new(rules: RepairRules) -> Self {
         Self {
             finder: match rules.scheme {
                 Scheme::Rack => Finder::Time(Rack::new(rules.rtt_by_offset)),
-                _ => Finder::Count(Count::default()),
+                _ => Finder::Count(EpisodeBounds::default()),
             },
             phase: Phase::Open,
             scheme: rules.scheme,
             limited_transmit: rules.limited_transmit,
-            way: Way::of(&rules),
+            way: ReductionForm::of(&rules),
             guesses: rules.guesses.then(Guesses::new),
             reductions: rules.reductions,
             impatient: rules.impatient,
@@ -130,66 +130,67 @@ impl Recovery {
         }
     }
 
-    /// The losses being repaired.
+    /// Returns the phase of loss repair.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Duplicate ACKs since the last new one.
+    /// Returns the number of duplicate ACKs since the last new one.
     pub fn duplicates(&self) -> u32 {
         self.duplicates
     }
 
-    /// The degree of reordering seen, in segments, if losses are found by time (tcpi_reordering of Linux).
+    /// Returns the degree of reordering in segments, 3 to 300 (tcpi_reordering of Linux). It is 3 if no reordering was
+    /// seen.
     pub fn reordering(&self, board: &Scoreboard) -> u32 {
         if let Some(guesses) = &self.guesses {
             return guesses.threshold.get().into();
         }
         let degree = match self.rack().map_or(0, Rack::reordered) {
             0 => 0,
-            // From the start of the late segment.
+            // Counted from the start of the late segment.
             bytes => bytes.div_ceil(board.segment_size()) + 1,
         };
         degree.clamp(DUP_THRESHOLD, MOST_REORDERING)
     }
 
-    /// Whether segments were later than the threshold of a loss, if losses are found by time.
+    /// Returns true if RACK has seen reordering of more segments than the duplicate threshold.
     pub fn is_reordered(&self, board: &Scoreboard) -> bool {
         self.rack().is_some_and(|rack| rack.reordered() > 0) && self.reordering(board) > DUP_THRESHOLD
     }
 
-    /// Number of ACKs that showed reordering, if losses are found by time (tcpi_reord_seen of Linux).
+    /// Returns the number of ACKs that showed reordering (tcpi_reord_seen of Linux).
     pub fn reordering_seen(&self) -> u32 {
         let late = self.rack().map_or(0, Rack::seen);
         self.guesses.map_or(late, |guesses| guesses.seen.into())
     }
 
-    /// Whether SACK controls the repair.
+    /// Returns true if losses are detected from SACK reports.
     pub fn uses_sack(&self) -> bool {
         by_sack(self.scheme)
     }
 
-    /// Whether reports of the peer, SACK or SNACK, control the repair.
+    /// Returns true if losses are detected from reports of the peer, SACK or SNACK.
     pub fn is_selective(&self) -> bool {
         self.uses_sack() || self.uses_snack()
     }
 
-    /// Whether SNACK controls the repair.
+    /// Returns true if losses are detected from SNACK reports.
     pub fn uses_snack(&self) -> bool {
         self.scheme == Scheme::Snack
     }
 
-    /// Whether repairs leave independently of the window.
+    /// Returns true if retransmissions are now sent independently of the window.
     pub fn repairs_at_once(&self) -> bool {
         self.phase == Phase::Recovery && self.uses_snack()
     }
 
-    /// Whether losses are found by time.
+    /// Returns true if losses are detected by time (RACK).
     pub fn uses_rack(&self) -> bool {
         self.scheme == Scheme::Rack
     }
 
-    /// The state of detection by time, if that is the way.
+    /// Returns the state of RACK; `None` with other schemes.
     #[inline]
     fn rack(&self) -> Option<&Rack> {
         match &self.finder {
@@ -198,30 +199,30 @@ impl Recovery {
         }
     }
 
-    /// Stops the reordering timer, as when the connection is over.
+    /// Stops the reordering timer, for example when the connection is closed.
     pub fn stop(&mut self) {
         if let Finder::Time(rack) = &mut self.finder {
             rack.timer = Instant::MAX;
         }
     }
 
-    /// Lets the reordering timer fire with the ticks of the clock, as Linux's.
+    /// Moves the reordering timer to a tick of the clock, as in Linux.
     pub fn put_off_timer(&mut self) {
         if let Finder::Time(rack) = &mut self.finder
             && !rack.step.is_at(rack.timer)
         {
             rack.timer = timer::fires(rack.timer, timer::LEAST);
-            rack.step = timer::Step::of(rack.timer);
+            rack.step = timer::WheelStep::of(rack.timer);
         }
     }
 
-    /// Time at which [`Self::on_timer`] must be called; [`Instant::MAX`] if never.
+    /// Returns when [`Self::on_timer`] must be called next; [`Instant::MAX`] if no timer runs.
     #[inline]
     pub fn timer(&self) -> Instant {
         self.rack().map_or(Instant::MAX, |rack| rack.timer)
     }
 
-    /// No new episode starts before this is acknowledged, if a number of reports starts it.
+    /// Returns the offset that must be acknowledged before count-based detection starts a new episode.
     fn guard(&self) -> u64 {
         if let Finder::Count(count) = &self.finder { count.guard } else { 0 }
     }
@@ -232,17 +233,19 @@ impl Recovery {
         }
     }
 
-    /// Whether, without SACK, duplicate ACKs lower FlightSize and an episode may follow another at once (ns-3).
+    /// Returns true if, without SACK, duplicate ACKs reduce FlightSize and a new episode may directly follow another
+    /// (ns-3).
     fn by_duplicates(&self) -> bool {
         self.reductions == Reductions::Ns3 && matches!(self.scheme, Scheme::Reno | Scheme::NewReno)
     }
 
-    /// Whether reductions are Linux's.
+    /// Returns true if window reductions follow Linux's rules.
     fn is_kernel(&self) -> bool {
         self.reductions == Reductions::Linux
     }
 
-    /// Notes that data left, new or again; `pipe` is the flight with it.
+    /// Handles the transmission of new data, or of a retransmission if `again` is true. `pipe` is the amount of data in
+    /// flight, including this segment.
     pub fn sent(&mut self, now: Instant, bytes: u32, again: bool, pipe: u64) {
         match self.reduction.as_deref_mut() {
             Some(Reduction::Proportional(prr)) => prr.sent(u64::from(bytes)),
@@ -254,18 +257,20 @@ impl Recovery {
         }
     }
 
-    /// The repair of another mechanism sends data again, and the copies cannot be told apart: no reaction is undone.
+    /// Disables the undoing of reductions, because another mechanism retransmits data and ACKs then do not show which
+    /// copy arrived.
     pub fn believe_no_signs(&mut self) {
         self.signs = Signs { eifel: false, dsack: false, frto: false };
     }
 
-    /// Whether the repair waits for two new segments to leave (RFC 5682).
+    /// Returns true if F-RTO requires two new segments before retransmissions continue (RFC 5682).
     pub fn wants_new_data(&self) -> bool {
         self.phase == Phase::Loss && self.episode.wants_new_data()
     }
 
-    /// Pacing holds the next segment. Linux tries to send new data once in the test of a timeout (`tcp_xmit_recovery`),
-    /// and repairs when pacing ends (`tcp_tsq_write`). If new data left, the test continues beside the repairs.
+    /// Called when pacing delays the next segment. During the F-RTO test, Linux tries to send new data once
+    /// (`tcp_xmit_recovery`), and retransmits when the pacing delay is over (`tcp_tsq_write`). If new data was sent,
+    /// the test continues while lost data is retransmitted.
     #[inline]
     pub fn held_in_test(&mut self, board: &Scoreboard) {
         if self.wants_new_data() && self.is_kernel() && !self.uses_sack() {
@@ -273,20 +278,20 @@ impl Recovery {
         }
     }
 
-    /// Ends the test of a timeout for want of new data.
+    /// Ends the F-RTO test because there is no new data to send.
     pub fn give_up_test(&mut self) {
         self.episode.give_up_test();
     }
 
-    /// The data that counts against the window: the pipe, or everything outstanding while nothing is repaired, if
-    /// limited transmit is off.
+    /// Returns the amount of data that counts against the window: the pipe, or, outside recovery and without limited
+    /// transmit, all outstanding data.
     pub fn outstanding(&self, board: &Scoreboard) -> u64 {
         if self.phase == Phase::Open && !self.limited_transmit { board.flight() } else { board.pipe() }
     }
 
-    /// Handles an ACK, already in the scoreboard, that acknowledges new data and reports no duplicate. Returns whether
-    /// nothing else follows, the usual case: all data is in order and was sent once. Otherwise the ACK needs a
-    /// judgement.
+    /// Handles an ACK that acknowledges new data and reports no duplicate, after the scoreboard was updated. Returns
+    /// true if no further processing is needed, which is the common case: all data is in order and was sent once.
+    /// Otherwise losses must be checked.
     #[inline(always)]
     pub fn follow(&mut self, now: Instant, delivery: &Delivery, board: &Scoreboard) -> bool {
         let Finder::Time(rack) = &mut self.finder else { return false };
@@ -301,8 +306,8 @@ impl Recovery {
         true
     }
 
-    /// Handles an ACK that is not to be [followed](Self::follow), and is already in the scoreboard.
-    pub fn judge(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    /// Handles an ACK that [`Self::follow`] does not handle, after the scoreboard was updated.
+    pub fn judge(&mut self, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
         if news.newly_acked > 0 {
             self.duplicates = 0;
             self.disorder = IN_ORDER;
@@ -345,19 +350,19 @@ impl Recovery {
         self.restart_if_wanted(board, verdict)
     }
 
-    /// The reordering window passed.
-    pub fn on_timer(&mut self, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+    /// Handles the expiry of the reordering timer.
+    pub fn on_timer(&mut self, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
         let verdict = rack::on_timer(self, board, news);
         self.restart_if_wanted(board, verdict)
     }
 
-    /// Whether new data may not leave although the window allows it, because repairs come first.
+    /// Returns the next lost record to retransmit, if there is one. Retransmissions precede new data.
     pub fn next_lost(&self, board: &mut Scoreboard) -> Option<u64> {
         if self.phase == Phase::Open || self.wants_new_data() { None } else { board.next_lost() }
     }
 
-    /// The next speculative retransmission when neither lost nor new data can leave, and whether it is a rescue (RFC
-    /// 6675 §4 NextSeg rules 3 and 4).
+    /// Returns the next record to retransmit speculatively when there is neither lost nor new data to send, and whether
+    /// this is the rescue retransmission (RFC 6675 §4 NextSeg rules 3 and 4).
     pub fn next_speculative(&self, board: &mut Scoreboard) -> Option<(u64, bool)> {
         if self.phase != Phase::Recovery || self.scheme != Scheme::Sack {
             None
@@ -366,7 +371,7 @@ impl Recovery {
         }
     }
 
-    /// Notes that the end of the outstanding data leaves as a rescue, once per episode.
+    /// Records that the end of the outstanding data is retransmitted as a rescue, which is allowed once per episode.
     pub fn rescued(&mut self) {
         self.set_rescue(self.point);
     }
@@ -394,12 +399,12 @@ impl Recovery {
         flight
     }
 
-    /// The data in flight if each duplicate ACK shows that a segment has left the network.
+    /// Returns the amount of data in flight in bytes, if each duplicate ACK shows that a segment has left the network.
     fn flight_less_duplicates(&self, board: &Scoreboard) -> u64 {
         board.flight().saturating_add_signed(-self.inflation)
     }
 
-    /// RFC 5681 §3.2 step 2: without the segments that limited transmit sent.
+    /// Returns FlightSize without the segments sent by limited transmit (RFC 5681 §3.2 step 2).
     fn flight_before_disorder(&self, board: &Scoreboard) -> u64 {
         board.nxt().min(self.disorder).saturating_sub(board.una())
     }
@@ -421,7 +426,7 @@ impl Recovery {
         self.reduction = None;
     }
 
-    /// Without SACK: counts duplicate ACKs, and starts an episode with the third.
+    /// Counts duplicate ACKs without SACK. The third one starts an episode.
     fn count_duplicates(&mut self, board: &mut Scoreboard) -> Verdict {
         if self.duplicates < DUP_THRESHOLD || board.una() < self.guard() {
             // RFC 3042: two segments beyond the window.
@@ -431,7 +436,7 @@ impl Recovery {
         }
         let flight = self.begin(board);
         let segment = i64::from(board.segment_size());
-        // ns-3 counts the ACK that starts it, and those that limited transmit has counted.
+        // ns-3 counts the ACK that starts it, and those counted by limited transmit.
         let left = if self.by_duplicates() { self.inflation + segment } else { i64::from(DUP_THRESHOLD) * segment };
         self.inflation = left;
         board.mark_head_lost();

@@ -1,11 +1,11 @@
 //! NewReno (RFC 6582): an episode repairs all losses of one window, one per round trip. The retransmission timer
-//! restarts only with the first partial ACK, or with each (§4: "Impatient", "Slow-but-Steady").
+//! restarts only with the first partial ACK ("Impatient") or with each ("Slow-but-Steady", §4).
 
-use super::{News, Recovery, Verdict};
+use super::{AckInfo, Recovery, Verdict};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
     let segment = i64::from(board.segment_size());
     if recovery.phase == Phase::Open {
         let verdict = recovery.count_duplicates(board);
@@ -25,7 +25,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
         // Step 3, full ACK, option 2: the window is ssthresh.
         return Verdict { ended: true, ..Verdict::default() };
     }
-    // Step 3, partial ACK: the next hole leaves, and the window shrinks by the data that left the network.
+    // Step 3, partial ACK: the next hole is retransmitted, and the window shrinks by the data that left the network.
     recovery.inflation -= news.newly_acked as i64;
     if news.newly_acked as i64 >= segment {
         recovery.inflation += segment;

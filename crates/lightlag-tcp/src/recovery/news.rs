@@ -1,88 +1,89 @@
-//! The rules of a repair, the news in an ACK, and the resulting verdict.
+//! The rules of loss repair, the information in an ACK, and the consequences of the ACK.
 
 use crate::config::{Reductions, Scheme};
 use crate::scoreboard::{Delivery, Range};
 use lightlag_core::{Duration, Instant};
 
-/// The rules by which a sender repairs, for its whole life.
+/// Rules of a sender's loss repair. They do not change during the connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// The sign that a segment is lost.
+pub struct RepairRules {
+    /// Method of loss detection.
     pub scheme: Scheme,
-    /// New data on the first two duplicate ACKs (RFC 3042).
+    /// Whether new data is sent on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// Proportional rate reduction (RFC 9937), with SACK or with guesses.
+    /// Whether fast recovery uses proportional rate reduction (RFC 9937). It requires SACK or [`Self::guesses`].
     pub prr: bool,
-    /// Duplicate ACKs count as SACKs of unknown segments (Linux without SACK).
+    /// Whether duplicate ACKs count as SACKs of unknown segments (Linux without SACK).
     pub guesses: bool,
-    /// Rate halving in its place.
+    /// Whether fast recovery uses rate halving instead of proportional rate reduction.
     pub rate_halving: bool,
-    /// RACK's round trip is that of the segment delivered last in the order of offsets (Linux).
+    /// Whether RACK measures the round trip of the delivered segment with the highest offset (Linux).
     pub rtt_by_offset: bool,
-    /// Restart the retransmission timer with the first partial ACK only (RFC 6582 §4, "Impatient").
+    /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582 §4, "Impatient").
     pub impatient: bool,
-    /// The value that a loss reduces, and the number of reductions.
+    /// Base of the window reductions after a loss (FlightSize or the congestion window), and their frequency.
     pub reductions: Reductions,
-    /// The signs that an episode was spurious.
+    /// The signs of a spurious episode that are checked.
     pub signs: Signs,
 }
 
-/// The signs of a spurious episode that are used.
+/// Signs of a spurious recovery episode. Each can be turned on or off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
-    /// Timestamps older than the first retransmission (RFC 3522).
+    /// The ACK echoes a timestamp older than the first retransmission (RFC 3522).
     pub eifel: bool,
-    /// D-SACK for every retransmission (RFC 3708).
+    /// D-SACK reports every retransmission as a duplicate (RFC 3708).
     pub dsack: bool,
-    /// Two acknowledgements of data that a timeout did not send again (RFC 5682).
+    /// After a timeout, two ACKs acknowledge data that was not retransmitted (F-RTO, RFC 5682).
     pub frto: bool,
 }
 
-/// The news of an ACK.
+/// Information in an ACK.
 #[derive(Clone, Copy, Debug)]
-pub struct News<'a> {
-    /// Time at which it came.
+pub struct AckInfo<'a> {
+    /// Time when the ACK arrived.
     pub now: Instant,
     /// Bytes acknowledged cumulatively for the first time.
     pub newly_acked: u64,
-    /// Whether it is a duplicate ACK: RFC 5681 §2; with SACK one that reports new data (RFC 6675 §2).
+    /// Whether the ACK is a duplicate ACK (RFC 5681 §2); with SACK, whether it reports newly SACKed data (RFC 6675 §2).
     pub duplicate: bool,
-    /// Data that it took out of the network.
+    /// Data that the ACK newly acknowledges, cumulatively or by SACK.
     pub delivery: &'a Delivery,
-    /// The range that it reports as received twice (RFC 2883).
+    /// Range that the ACK reports as received twice (D-SACK, RFC 2883).
     pub dsack: Option<Range>,
-    /// The end of the tick whose timestamp it echoes: segments that left at or after it carried a later one.
+    /// End of the clock tick whose timestamp the ACK echoes. Segments sent at this time or later carry a later
+    /// timestamp.
     pub echoed: Option<Instant>,
     /// SRTT; zero before the first sample.
     pub srtt: Duration,
-    /// The smallest sample.
+    /// Minimum round-trip sample.
     pub min_rtt: Duration,
-    /// Holes that it reports with SNACK.
-    pub snack: Option<&'a Report>,
+    /// Holes that the ACK reports by SNACK.
+    pub snack: Option<&'a SnackReport>,
 }
 
-/// The contents of SNACK options.
+/// Contents of SNACK options.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct SnackReport {
     /// Missing ranges.
     pub missing: Vec<Range>,
     /// Received ranges.
     pub received: Vec<Range>,
-    /// Time in which another report of the same hole is ignored.
+    /// Time for which a repeated report of the same hole is ignored.
     pub guard: Duration,
 }
 
-/// The consequences of an ACK.
+/// Consequences of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// An episode ended.
+    /// Whether an episode ended.
     pub ended: bool,
-    /// An episode started, with this FlightSize in bytes.
+    /// FlightSize in bytes at the start of an episode; `None` if no episode started.
     pub began: Option<u64>,
-    /// The first segment leaves again, whatever the window.
+    /// Whether the first segment must be retransmitted regardless of the window.
     pub resend_head: bool,
-    /// New data was acknowledged, but the retransmission timer continues (RFC 6582 §3.2, the impatient variant).
+    /// Whether the retransmission timer keeps running although new data was acknowledged (RFC 6582 §4, "Impatient").
     pub keep_timer: bool,
-    /// The episode was spurious: its reaction is to be undone.
+    /// Whether the episode proved to be spurious, so that its reduction is undone.
     pub undone: bool,
 }

@@ -1,10 +1,10 @@
-//! Fast retransmit and fast recovery (RFC 5681 §3.2): one loss per episode.
+//! Fast retransmit and fast recovery (RFC 5681 §3.2): each episode repairs one loss.
 
-use super::{News, Recovery, Verdict};
+use super::{AckInfo, Recovery, Verdict};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
     if recovery.phase == Phase::Open {
         return recovery.count_duplicates(board);
     }

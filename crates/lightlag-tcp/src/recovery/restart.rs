@@ -1,5 +1,5 @@
-//! Repairs that restart at the first segment: after a timeout, on a smaller path, after an outage, and after a loss for
-//! algorithms that ask for it.
+//! Repairs that start again at the first outstanding segment: after a timeout, when the path MTU proves smaller, after
+//! an outage, and after a loss with algorithms that request it.
 
 use super::undo::Episode;
 use super::{IN_ORDER, Recovery, Verdict};
@@ -9,8 +9,9 @@ use lightlag_control::congestion::{Cause, Phase};
 use lightlag_core::{Duration, Instant};
 
 impl Recovery {
-    /// Handles a retransmission timeout. Returns the cause and the FlightSize before. `cwnd` bounds it during an
-    /// episode, because FlightSize then still counts the data that the first reaction removed from the network.
+    /// Handles a retransmission timeout. Returns the cause and the FlightSize before the timeout. During an episode,
+    /// `cwnd` limits that FlightSize, which still includes data that the first reduction already removed from the
+    /// network.
     pub fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, cwnd: u64, srtt: Duration) -> (Cause, u64) {
         let flight = match self.phase {
             Phase::Open | Phase::Recovery if self.by_duplicates() => self.flight_less_duplicates(board),
@@ -36,8 +37,8 @@ impl Recovery {
         if !repeated {
             self.episode = Episode::begin(board.una());
         }
-        // RFC 5682 §2.1: no test while an earlier episode is still being repaired. Segments that left less than a round
-        // trip ago prove nothing, because their ACKs are still on the way.
+        // RFC 5682 §2.1: no test while an earlier episode is still being repaired. Segments sent less than a round trip
+        // ago prove nothing, because their ACKs are still in transit.
         self.timed_out_before = Instant::ZERO + now.since(Instant::ZERO + srtt);
         if self.signs.frto && testable {
             self.episode.begin_test();
@@ -46,14 +47,14 @@ impl Recovery {
         (if repeated { Cause::RepeatedTimeout } else { Cause::Timeout }, flight)
     }
 
-    /// The segments that the timeout under repair took as lost: the offset after the last, and the latest time of
-    /// departure.
+    /// Returns the bounds of the segments that the last timeout marked as lost: the offset after the last one, and the
+    /// latest transmission time. `(0, Instant::ZERO)` if no timeout is being repaired.
     pub fn timed_out_data(&self) -> (u64, Instant) {
         if self.phase == Phase::Loss { (self.point, self.timed_out_before) } else { (0, Instant::ZERO) }
     }
 
-    /// Sends outstanding data, which was too large for the path, again in smaller segments: a repair that costs no
-    /// window, and that cannot be undone (Linux, tcp_simple_retransmit).
+    /// Starts to retransmit outstanding data, which was too large for the path, in smaller segments. This neither
+    /// reduces the window nor can be undone (Linux, tcp_simple_retransmit).
     pub fn on_smaller_path(&mut self, board: &Scoreboard) {
         self.phase = Phase::Loss;
         self.point = board.nxt();
@@ -67,14 +68,14 @@ impl Recovery {
         self.episode = Episode::none();
     }
 
-    /// Sends data that left until `before` again, after an outage: a repair that costs no window.
+    /// Starts to retransmit the data that was sent up to `before`, after an outage. This does not reduce the window.
     pub fn on_outage_end(&mut self, board: &mut Scoreboard, before: Instant) {
         self.on_smaller_path(board);
         board.mark_all_lost(before);
     }
 
-    /// Sends all outstanding data that is not SACKed again in the current episode. Without SACK, duplicate ACKs tell
-    /// nothing about such copies, and the repair continues as after a timeout.
+    /// Retransmits all outstanding data that is not SACKed, within the current episode. Without SACK, duplicate ACKs do
+    /// not identify copies, so the repair continues as after a timeout.
     #[cold]
     pub fn repeat_all(&mut self, board: &mut Scoreboard) {
         if !self.uses_sack() {
@@ -84,12 +85,13 @@ impl Recovery {
         board.mark_all_lost(Instant::MAX);
     }
 
-    /// Repairs losses as after a timeout from now on.
+    /// Makes every loss start a repair from the first segment, as after a timeout.
     pub fn restart_on_loss(&mut self) {
         self.restart_on_loss = true;
     }
 
-    /// Tahoe: an episode of fast recovery is repaired as after a timeout.
+    /// If requested (Tahoe), turns an episode of fast recovery into a repair from the first segment, as after a
+    /// timeout.
     pub(super) fn restart_if_wanted(&mut self, board: &mut Scoreboard, verdict: Verdict) -> Verdict {
         if verdict.began.is_none() || !self.restart_on_loss {
             return verdict;

@@ -25,8 +25,8 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict
     Verdict { ended, began: Some(flight), resend_head, ..Verdict::default() }
 }
 
-/// NextSeg rules 3 and 4 (§4): a hole that is not lost yet; once per episode, the end of the outstanding data, as a
-/// rescue.
+/// Returns the next retransmission by rules 3 and 4 of NextSeg (RFC 6675 §4): data below the highest SACKed segment
+/// that does not count as lost yet, or, once per episode, the end of the outstanding data as a rescue (true).
 pub(super) fn next_speculative(recovery: &Recovery, board: &mut Scoreboard) -> Option<(u64, bool)> {
     if let Some(hole) = board.next_hole() {
         return Some((hole, false));

@@ -1,15 +1,16 @@
-//! Repair by negative acknowledgements (SCPS-TP): data that the peer reports as missing leaves again at once, without
-//! duplicate ACKs and independently of the congestion window, because it replaces data that left the network.
+//! Repair by negative acknowledgements (SCPS-TP): data that the peer reports as missing is retransmitted immediately,
+//! without duplicate ACKs and independently of the congestion window, because it replaces data that left the network.
 //!
-//! ACKs come more often than once a round trip, and each reports a hole until its repair has arrived, so no segment
-//! leaves again within a round trip of its last copy. The third duplicate ACK shows a hole at the start, as with Reno.
+//! ACKs arrive more often than once per round trip, and each reports a hole until its retransmission has arrived.
+//! Therefore a segment is retransmitted again only after a round trip. The third duplicate ACK indicates that the first
+//! outstanding segment is missing, as in Reno.
 
-use super::{DUP_THRESHOLD, News, Recovery, Verdict};
+use super::{AckInfo, DUP_THRESHOLD, Recovery, Verdict};
 use crate::scoreboard::{Range, Scoreboard};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
-pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
     let guard = news.snack.map_or(news.srtt, |report| report.guard);
     let lost = find_losses(recovery, board, news, guard);
     let ended = recovery.end_if_repaired(board);
@@ -19,7 +20,7 @@ pub(super) fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &New
     Verdict { ended, began: Some(recovery.begin(board)), ..Verdict::default() }
 }
 
-fn find_losses(recovery: &Recovery, board: &mut Scoreboard, news: &News<'_>, guard: Duration) -> bool {
+fn find_losses(recovery: &Recovery, board: &mut Scoreboard, news: &AckInfo<'_>, guard: Duration) -> bool {
     let Some(before) = news.now.as_nanos().checked_sub(guard.as_nanos()).map(Instant::from_nanos) else {
         return false;
     };

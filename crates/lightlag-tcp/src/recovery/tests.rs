@@ -5,8 +5,8 @@ use lightlag_core::{Duration, Instant};
 
 const SIZE: u64 = 1_000;
 
-fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> News<'_> {
-    News {
+fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> AckInfo<'_> {
+    AckInfo {
         now: Instant::ZERO,
         newly_acked,
         duplicate,
@@ -19,8 +19,8 @@ fn news(delivery: &Delivery, newly_acked: u64, duplicate: bool) -> News<'_> {
     }
 }
 
-/// As the sender does.
-fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &News<'_>) -> Verdict {
+/// Passes an ACK to the recovery, as the sender does.
+fn on_ack(recovery: &mut Recovery, board: &mut Scoreboard, news: &AckInfo<'_>) -> Verdict {
     let in_order = news.newly_acked > 0 && news.dsack.is_none();
     if in_order && recovery.follow(news.now, news.delivery, board) {
         return Verdict::default();
@@ -32,11 +32,11 @@ fn duplicate(recovery: &mut Recovery, board: &mut Scoreboard) -> Verdict {
     on_ack(recovery, board, &news(&Delivery::default(), 0, true))
 }
 
-/// A sender with so many segments in flight.
+/// Returns a sender with `segments` in flight.
 fn sender(scheme: Scheme, segments: u64) -> (Recovery, Scoreboard) {
     let mut board = Scoreboard::new(SIZE as u32);
     (0..segments).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
-    let rules = Rules {
+    let rules = RepairRules {
         guesses: false,
         scheme,
         limited_transmit: true,
@@ -55,7 +55,7 @@ fn acknowledge(recovery: &mut Recovery, board: &mut Scoreboard, segments: u64) -
     on_ack(recovery, board, &news(&Delivery::default(), segments * SIZE, false))
 }
 
-/// Sends the head again, as the sender does on `resend_head`.
+/// Retransmits the first segment, as the sender does if `resend_head` is set.
 fn resend(board: &mut Scoreboard) {
     let head = board.head().unwrap();
     board.retransmit(head, Instant::ZERO);
@@ -91,8 +91,8 @@ fn the_new_reno_vector() {
 
 #[test]
 fn a_partial_ack_leaves_one_segment_of_the_window() {
-    // Three duplicates arrive, the others are lost; then 20 segments are acknowledged at once:
-    // 5,000 + 3,000 − 20,000 is below nothing, and one segment is added back.
+    // Three duplicates arrive, the others are lost; then 20 segments are acknowledged together: 5,000 + 3,000 − 20,000
+    // is below zero, and one segment is added back.
     let (mut recovery, mut board) = sender(Scheme::NewReno, 30);
     for _ in 0..3 {
         duplicate(&mut recovery, &mut board);
@@ -103,7 +103,7 @@ fn a_partial_ack_leaves_one_segment_of_the_window() {
     assert_eq!(recovery.window(5_000), 1_000);
     duplicate(&mut recovery, &mut board);
     assert_eq!(recovery.window(5_000), 2_000);
-    // An algorithm that goes on deciding lowers its window to 3,000: 3,000 − 3,000 is again below a segment.
+    // An algorithm that keeps control of its window lowers it to 3,000: 3,000 − 3,000 is again below a segment.
     recovery.limit_deflation(&board, 3_000);
     assert_eq!(recovery.window(3_000), 1_000);
 }
@@ -131,7 +131,7 @@ fn reno_ends_with_the_first_new_ack() {
 }
 
 #[test]
-fn after_a_timeout_duplicates_of_old_data_begin_nothing() {
+fn after_a_timeout_duplicates_of_old_data_start_no_recovery() {
     for scheme in [Scheme::Reno, Scheme::NewReno] {
         let (mut recovery, mut board) = sender(scheme, 10);
         assert_eq!(recovery.on_timeout(Instant::ZERO, &mut board, 10_000, Duration::ZERO), (Cause::Timeout, 10_000));
@@ -150,7 +150,7 @@ fn new_reno_needs_more_than_recover_for_the_next_episode() {
     }
     (0..10).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false));
     assert!(acknowledge(&mut recovery, &mut board, 10).ended);
-    // RFC 6582 §3.2 step 1: the ACK covers just `recover`.
+    // RFC 6582 §3.2 step 1: the ACK covers exactly `recover`.
     let began = (0..4).any(|_| duplicate(&mut recovery, &mut board).began.is_some());
     assert!(!began);
     acknowledge(&mut recovery, &mut board, 1);
@@ -168,7 +168,7 @@ fn a_timeout_for_the_same_data_is_a_repeated_one() {
 }
 
 #[test]
-fn sack_begins_when_the_head_is_lost_and_ends_at_the_recovery_point() {
+fn sack_starts_when_the_head_is_lost_and_ends_at_the_recovery_point() {
     let (mut recovery, mut board) = sender(Scheme::Sack, 10);
     board.sack(crate::scoreboard::Range { start: 1_000, end: 4_000 }, &mut Delivery::default());
     // One ACK that reports three segments is enough (RFC 6675 §5).
@@ -188,7 +188,7 @@ fn one_rescue_an_episode() {
     resend(&mut board);
     assert_eq!(recovery.next_speculative(&mut board), None, "the first retransmission is not acknowledged yet");
     acknowledge(&mut recovery, &mut board, 4);
-    // Until it leaves: tokens or pacing may hold it back.
+    // Until it is sent: tokens or pacing may delay it.
     assert_eq!(recovery.next_speculative(&mut board), Some((9, true)));
     assert_eq!(recovery.next_speculative(&mut board), Some((9, true)));
     recovery.rescued();

@@ -1,38 +1,39 @@
-//! Detection of spurious episodes, whose reactions are undone.
+//! Detection of spurious recovery episodes, whose window reductions are undone.
 //!
-//! Three signs: the ACK echoes a timestamp older than the first retransmission (Eifel, RFC 3522); every
-//! retransmission of the episode was reported as a duplicate (RFC 2883, RFC 3708); after a timeout data is
-//! delivered that was never sent again (F-RTO, RFC 5682).
+//! There are three signs: the ACK echoes a timestamp older than the first retransmission (Eifel, RFC 3522); every
+//! retransmission of the episode was reported as a duplicate (RFC 2883, RFC 3708); or, after a timeout, data is
+//! delivered that was never retransmitted (F-RTO, RFC 5682).
 
-use super::{Finder, News, Recovery};
+use super::{AckInfo, Finder, Recovery};
 use crate::scoreboard::Scoreboard;
 use lightlag_control::congestion::Phase;
 use lightlag_core::Instant;
 
-/// The progress of F-RTO (RFC 5682 §2.1).
+/// Progress of the F-RTO test (RFC 5682 §2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Test {
-    /// No test, or it failed.
+enum FrtoState {
+    /// No test is running, or it failed.
     Off,
-    /// Step 1: the head was sent again.
+    /// Step 1: the first segment was retransmitted.
     Head,
-    /// Step 2: new data leaves instead of more retransmissions.
+    /// Step 2: new data is sent instead of more retransmissions.
     New,
-    /// New data left, and repairs follow: only data sent once proves anything (Linux, FLAG_ORIG_SACK_ACKED).
+    /// New data was sent, and its ACK still decides the test, but retransmissions continue meanwhile.
     Beside,
 }
 
-/// The facts about an episode that may have to be undone.
+/// State of an episode that may be undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
-    test: Test,
-    /// Time of the first retransmission; [`Instant::MAX`] before it.
+    test: FrtoState,
+    /// Time of the first retransmission of the episode; [`Instant::MAX`] before it.
     first_resent: Instant,
-    /// Retransmissions not yet reported as duplicates.
+    /// Number of retransmissions that were not yet reported as duplicates.
     unreported: u32,
-    /// The first offset outstanding at the start.
+    /// First outstanding offset at the start of the episode.
     marker: u64,
-    /// Whether the segment there had been sent again before: an old timestamp then belongs to its earlier copy.
+    /// Whether the segment at [`Self::marker`] had been retransmitted before the episode. An old timestamp then belongs
+    /// to an earlier copy, and proves nothing.
     resent_before: bool,
     active: bool,
 }
@@ -40,7 +41,7 @@ pub(super) struct Episode {
 impl Episode {
     pub(super) fn none() -> Self {
         Self {
-            test: Test::Off,
+            test: FrtoState::Off,
             first_resent: Instant::MAX,
             unreported: 0,
             marker: 0,
@@ -53,35 +54,36 @@ impl Episode {
         Self { marker, active: true, ..Self::none() }
     }
 
-    /// Starts an episode while repairs of earlier losses are still in flight: this many of them, and perhaps that of
-    /// its first segment. Each of them may still be reported as a duplicate.
+    /// Starts an episode while `on_the_way` retransmissions of earlier losses are still in flight, possibly including
+    /// one of the first segment. Each of them may still be reported as a duplicate.
     pub(super) fn begin_after(marker: u64, resent_before: bool, on_the_way: u32) -> Self {
         Self { resent_before, unreported: on_the_way, ..Self::begin(marker) }
     }
 
-    /// Starts the test of F-RTO after a timeout.
+    /// Starts the F-RTO test after a timeout.
     pub(super) fn begin_test(&mut self) {
-        self.test = Test::Head;
+        self.test = FrtoState::Head;
     }
 
-    /// Whether there has been no news since the test started.
+    /// Returns true if no ACK has arrived since the test started.
     pub(super) fn tests_head(&self) -> bool {
-        self.test == Test::Head
+        self.test == FrtoState::Head
     }
 
-    /// Whether F-RTO wants new data instead of retransmissions now.
+    /// Returns true if F-RTO now sends new data instead of retransmissions.
     pub(super) fn wants_new_data(&self) -> bool {
-        self.test == Test::New
+        self.test == FrtoState::New
     }
 
-    /// Repairs continue; so does the test, if new data left.
+    /// Lets retransmissions continue. If new data was sent (`left`), the test continues at the same time; otherwise it
+    /// ends.
     pub(super) fn repair_in_test(&mut self, left: bool) {
-        self.test = if left { Test::Beside } else { Test::Off };
+        self.test = if left { FrtoState::Beside } else { FrtoState::Off };
     }
 
-    /// There is no new data to send: the repair continues (RFC 5682 §2.1 step 2).
+    /// Ends the test because there is no new data to send; retransmissions continue (RFC 5682 §2.1 step 2).
     pub(super) fn give_up_test(&mut self) {
-        self.test = Test::Off;
+        self.test = FrtoState::Off;
     }
 
     pub(super) fn resent(&mut self, now: Instant) {
@@ -90,21 +92,21 @@ impl Episode {
     }
 }
 
-/// The evidence of an ACK against the current episode.
+/// Evidence that an ACK gives about the current episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Evidence {
-    /// None.
+    /// No evidence: the episode may be justified.
     None,
-    /// A segment was late and not lost, but repairs of others are still in flight. Nothing more is taken as lost (Linux,
-    /// `tcp_try_undo_partial`).
+    /// A segment was late rather than lost, but retransmissions of others are still in flight. No further data counts
+    /// as lost (Linux, `tcp_try_undo_partial`).
     Late,
     /// The episode was spurious.
     Spurious,
 }
 
-/// Returns the evidence of an ACK about the current episode. A segment whose original arrived teaches RACK that data is late on
-/// this path, as in Linux (`tcp_try_undo_partial`, `tcp_check_sack_reordering`).
-pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &News<'_>) -> Evidence {
+/// Returns the evidence that an ACK gives about the current episode. If the original of a retransmitted segment
+/// arrived, RACK's degree of reordering increases, as in Linux (`tcp_try_undo_partial`, `tcp_check_sack_reordering`).
+pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &AckInfo<'_>) -> Evidence {
     let signs = recovery.signs;
     let loss = recovery.phase == Phase::Loss;
     let sack = recovery.uses_sack();
@@ -114,7 +116,7 @@ pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &News<
     if !episode.active {
         return Evidence::None;
     }
-    // RFC 3708: reports may come after the end of the repair.
+    // RFC 3708: reports may arrive after the end of the repair.
     if signs.dsack && episode.unreported > 0 && news.dsack.is_some_and(|twice| twice.end > episode.marker) {
         episode.unreported -= 1;
         if episode.unreported == 0 {
@@ -134,8 +136,8 @@ pub(super) fn evidence(recovery: &mut Recovery, board: &Scoreboard, news: &News<
 }
 
 impl Recovery {
-    /// Handles the arrival of an original whose copy had left.
-    fn note_original(&mut self, board: &Scoreboard, news: &News<'_>) -> Evidence {
+    /// Handles the arrival of the original of a segment that had been retransmitted.
+    fn note_original(&mut self, board: &Scoreboard, news: &AckInfo<'_>) -> Evidence {
         let partial = self.is_kernel() && self.phase == Phase::Recovery && board.una() < self.point;
         let Finder::Time(rack) = &mut self.finder else { return Evidence::Spurious };
         if !partial {
@@ -147,8 +149,8 @@ impl Recovery {
 }
 
 impl Episode {
-    /// Whether an ACK of new data echoes a timestamp older than the first retransmission (RFC 3522 §3.2).
-    fn echoes_original(&self, board: &Scoreboard, news: &News<'_>) -> bool {
+    /// Returns true if an ACK of new data echoes a timestamp older than the first retransmission (RFC 3522 §3.2).
+    fn echoes_original(&self, board: &Scoreboard, news: &AckInfo<'_>) -> bool {
         !self.resent_before
             && news.newly_acked > 0
             && board.una() > self.marker
@@ -156,25 +158,26 @@ impl Episode {
             && news.echoed.is_some_and(|until| until <= self.first_resent)
     }
 
-    /// RFC 5682 §2.1, with SACK §3.1. `patient`: ACKs that do not advance may come before the first that does (as with
-    /// SACK, and in Linux without it: `tcp_process_loss`).
-    fn passes_test(&mut self, board: &Scoreboard, news: &News<'_>, sack: bool, patient: bool, point: u64) -> bool {
+    /// Advances the F-RTO test with an ACK, and returns true if the timeout proved spurious (RFC 5682 §2.1, with SACK
+    /// §3.1). If `patient` is true, ACKs that acknowledge nothing new may precede the first one that does (as with
+    /// SACK, and in Linux also without it: `tcp_process_loss`).
+    fn passes_test(&mut self, board: &Scoreboard, news: &AckInfo<'_>, sack: bool, patient: bool, point: u64) -> bool {
         let advanced = news.newly_acked > 0;
         let step = self.test;
-        if step == Test::Off {
+        if step == FrtoState::Off {
             return false;
         }
         if sack && news.delivery.original {
             return true;
         }
         self.test = match step {
-            Test::Head if advanced && board.una() < point => Test::New,
-            Test::Head if !advanced && patient => Test::Head,
-            Test::New if !advanced && !news.duplicate => Test::New,
-            Test::Beside if !news.duplicate => Test::Beside,
-            _ => Test::Off,
+            FrtoState::Head if advanced && board.una() < point => FrtoState::New,
+            FrtoState::Head if !advanced && patient => FrtoState::Head,
+            FrtoState::New if !advanced && !news.duplicate => FrtoState::New,
+            FrtoState::Beside if !news.duplicate => FrtoState::Beside,
+            _ => FrtoState::Off,
         };
-        let proves = step == Test::New || step == Test::Beside && !news.delivery.retransmitted;
+        let proves = step == FrtoState::New || step == FrtoState::Beside && !news.delivery.retransmitted;
         proves && advanced && !sack
     }
 }

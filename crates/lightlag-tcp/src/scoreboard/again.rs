@@ -1,48 +1,49 @@
-//! Retransmissions: those that may still arrive, and the records of those that were lost again.
+//! Retransmissions: copies that may still arrive, and records that were lost again.
 
 use super::forward::Forward;
-use super::{RETRANSMITTED, Record, SETTLED};
+use super::{RETRANSMITTED, SETTLED, SegmentRecord};
 use lightlag_core::Ring;
 
-/// For so many values of eight bytes there is room at first: an allocator hands out no less memory, and few queues get
-/// longer.
+/// Initial capacity in values of eight bytes. Allocators return no smaller block, and few queues grow beyond it.
 const FEWEST: usize = 3;
 
-/// Retransmitted records in the order of time (RFC 8985), and those of them that were lost again.
+/// Retransmitted records in the order of transmission (RFC 8985), and those among them that were lost again.
 #[derive(Debug, Default)]
 pub(super) struct Again {
     pub(super) resent: Ring<Copied>,
     pub(super) lost: Ring<u64>,
-    /// Repairs in their order, if losses are found by forward acknowledgement.
+    /// Retransmissions in the order of sending, if losses are detected by forward acknowledgement.
     pub(super) forward: Option<Box<Forward>>,
 }
 
-/// A copy of a record. The record has the time of its last one, and no other may still arrive.
+/// A retransmitted copy of a record. The record contains the transmission time of its last copy, and only that copy may
+/// still arrive.
 ///
-/// The lower half of the number is enough. With each ACK the copies before the first that may arrive leave the queue. The
-/// records of those behind it were in flight together with its record, which still is: between them lie fewer than 2³⁰
-/// records, because a window has no more bytes.
+/// The lower 32 bits of the record's number are enough. At each ACK, copies are removed from the queue up to the first
+/// that may still arrive. The record of that copy is outstanding, and the records of later copies were in flight
+/// together with it. Between them are fewer than 2³⁰ records, because a window has no more bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied {
     number: u32,
-    /// [`Record::again`] at its departure.
+    /// Value of [`SegmentRecord::again`] when this copy was sent.
     again: u8,
 }
 
 impl Copied {
-    /// The place of its record, where that with the number `first` is in front; behind the last if it has left.
+    /// Returns the index of the copy's record in a ring whose first record has the number `first`; past the end if the
+    /// record was removed.
     pub(super) fn place(self, first: u64) -> usize {
         self.number.wrapping_sub(first as u32) as usize
     }
 
-    /// Whether it is the last copy of this record, and may still arrive.
-    pub(super) fn waits(self, record: &Record) -> bool {
+    /// Returns true if this is the last copy of the record, and it may still arrive.
+    pub(super) fn waits(self, record: &SegmentRecord) -> bool {
         record.has(RETRANSMITTED) && !record.has(SETTLED) && record.again == self.again
     }
 }
 
 impl Again {
-    /// Notes that the record with this number has left again, for the time with the number `again`.
+    /// Records the retransmission of the record with this number. It is the `again`-th retransmission.
     pub(super) fn left(&mut self, number: u64, again: u8) {
         let copy = Copied { number: number as u32, again };
         if again == u8::MAX {
@@ -51,7 +52,7 @@ impl Again {
         push(&mut self.resent, copy);
     }
 
-    /// Drops the copies of a record, of which more have left than are counted.
+    /// Drops the earlier copies of a record that was retransmitted more often than its counter can count.
     #[cold]
     fn forget_copies(&mut self, number: u32) {
         for _ in 0..self.resent.len() {
@@ -61,22 +62,22 @@ impl Again {
         }
     }
 
-    /// Adds a record that was lost again.
+    /// Adds a record that was lost again to the end of the queue.
     pub(super) fn add_lost(&mut self, number: u64) {
         push(&mut self.lost, number);
     }
 
-    /// The same where the numbers ascend, unless it is there.
+    /// Inserts a record that was lost again in ascending order, unless it is already in the queue.
     pub(super) fn insert_lost(&mut self, number: u64) {
-        let place = self.lost.partition_point(|other| *other < number);
-        if self.lost.get(place) == Some(&number) {
+        let index = self.lost.partition_point(|other| *other < number);
+        if self.lost.get(index) == Some(&number) {
             return;
         }
         push(&mut self.lost, number);
-        for at in (place..self.lost.len() - 1).rev() {
+        for at in (index..self.lost.len() - 1).rev() {
             self.lost[at + 1] = self.lost[at];
         }
-        self.lost[place] = number;
+        self.lost[index] = number;
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reported_lost_again_ascends() {
+    fn segments_reported_lost_again_ascend() {
         let mut again = Again::default();
         for number in [5, 2, 9, 5, 7, 1, 9] {
             again.insert_lost(number);

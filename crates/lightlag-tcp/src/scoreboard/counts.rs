@@ -1,25 +1,25 @@
-//! Counts of segments by their state, made on request.
+//! Counts of segments by their state, computed on request.
 
 use super::{LOST, RETRANSMITTED, Scoreboard};
 
-/// Outstanding segments, as counted in the fields of TCP_INFO on Linux.
+/// Numbers of outstanding segments by state, as in the fields of TCP_INFO on Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
-    /// Sent and not acknowledged cumulatively.
+pub struct SegmentCounts {
+    /// Segments sent and not acknowledged cumulatively.
     pub unacked: u32,
-    /// Of these, reported by SACK.
+    /// Outstanding segments reported by SACK.
     pub sacked: u32,
-    /// Of these, taken as lost.
+    /// Outstanding segments that count as lost.
     pub lost: u32,
-    /// Of these, sent again and not taken as lost once more.
+    /// Outstanding segments that were retransmitted, and whose retransmission does not count as lost.
     pub retransmitted: u32,
 }
 
 impl Scoreboard {
-    /// Counts the outstanding segments by looking at each of them.
-    pub fn counts(&self) -> Counts {
+    /// Counts the outstanding segments. Scans all records.
+    pub fn counts(&self) -> SegmentCounts {
         let count = |flag| self.records.iter().filter(|record| record.has(flag)).count() as u32;
-        Counts {
+        SegmentCounts {
             unacked: self.records.len() as u32,
             sacked: self.sacked,
             lost: count(LOST),

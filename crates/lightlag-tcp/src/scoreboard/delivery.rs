@@ -1,38 +1,39 @@
-//! The data that one ACK removed from the network.
+//! The data that one ACK newly acknowledged, cumulatively or by SACK.
 
-use super::{AMBIGUOUS, Record};
+use super::{AMBIGUOUS, SegmentRecord};
 use lightlag_core::Instant;
 
-/// The data that one ACK removed from the network.
+/// The data that one ACK newly acknowledged, cumulatively or by SACK (delivered data).
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// Bytes acknowledged or SACKed for the first time.
+    /// Number of bytes acknowledged or SACKed for the first time.
     pub bytes: u64,
-    /// Departure times of the oldest and the newest segment delivered now that were never retransmitted.
+    /// Transmission times of the first and the last sent of the delivered segments that were never retransmitted.
     pub sent: Option<(Instant, Instant)>,
-    /// Whether a segment delivered now had been retransmitted.
+    /// Whether any of the delivered segments had been retransmitted.
     pub retransmitted: bool,
-    /// The segment delivered now that left last: its time, and the offset after it (RFC 8985 §6.2 step 2).
+    /// Transmission time and end offset of the most recently sent of the delivered segments (RFC 8985 §6.2 step 2).
     pub newest: (Instant, u64),
-    /// Departure time of the segment that is last in the order of offsets among those acknowledged cumulatively now, or
-    /// if there are none, among those SACKed now.
+    /// Transmission time of the segment with the highest offset among those that this ACK acknowledged cumulatively or,
+    /// if there are none, SACKed.
     pub last: Option<Instant>,
-    /// The smallest and the largest offset after a segment delivered now, the smallest only of segments that were
-    /// sent once (RFC 8985 §6.2 step 3).
+    /// Minimum and maximum end offset of the delivered segments. The minimum considers only segments that were sent
+    /// once (RFC 8985 §6.2 step 3).
     pub ends: (u64, u64),
-    /// Whether a segment that a timeout took as lost was delivered without being sent again (RFC 5682 §3.1).
+    /// Whether a segment was delivered that the last timeout had marked as lost and that was not retransmitted (RFC
+    /// 5682 §3.1).
     pub original: bool,
-    /// Retransmissions that left from here on cannot have been acknowledged already: the first copy was.
+    /// A retransmission sent at or after this time cannot have been acknowledged yet: the ACK is for an earlier copy.
     pub(super) fresh: Instant,
     pub(super) timed_out: (u64, Instant),
-    /// The offset after that last segment, and whether it was acknowledged cumulatively.
+    /// End offset of the segment of [`Self::last`]; [`Self::cumulative`] is true if it was acknowledged cumulatively.
     last_end: u64,
     cumulative: bool,
 }
 
 impl Delivery {
-    /// An empty delivery. A retransmission that left at or after `fresh` cannot be the acknowledged copy; `timed_out`
-    /// bounds the segments that the last timeout took as lost.
+    /// Returns an empty delivery. Retransmissions sent at or after `fresh` are too recent to be acknowledged by it;
+    /// `timed_out` bounds the segments that the last timeout marked as lost.
     pub fn new(fresh: Instant, timed_out: (u64, Instant)) -> Self {
         Self {
             bytes: 0,
@@ -49,16 +50,17 @@ impl Delivery {
         }
     }
 
-    /// The following segments are SACKed. The echo of such an ACK follows the left edge (RFC 7323 §4.3), and does not
-    /// tell which copy arrived. Only one that left at or after `fresh` would have been too fast.
+    /// Starts the SACKed segments, with a new limit `fresh`. The timestamp echo of an ACK with SACK belongs to the left
+    /// edge (RFC 7323 §4.3), and does not show which copy arrived; only a retransmission sent at or after `fresh` is
+    /// too recent.
     #[inline]
     pub fn begin_reports(&mut self, fresh: Instant) {
         self.fresh = fresh;
     }
 
-    /// Adds a delivered segment; none that was outstanding lay below `una`.
+    /// Adds a delivered segment. Before the ACK, no outstanding offset was below `una`.
     #[inline]
-    pub(super) fn add(&mut self, record: &Record, una: u64) {
+    pub(super) fn add(&mut self, record: &SegmentRecord, una: u64) {
         self.bytes += u64::from(record.len());
         if record.has(AMBIGUOUS) {
             self.retransmitted = true;
@@ -74,14 +76,15 @@ impl Delivery {
         }
     }
 
-    /// The delivered data may have come with a copy unknown to the scoreboard: it tells nothing about the path's time
-    /// or order.
+    /// Forgets the order and times of the delivered data, because a copy that the scoreboard does not know of may have
+    /// delivered it.
     #[cold]
     pub fn forget_origin(&mut self) {
         *self = Self { bytes: self.bytes, fresh: self.fresh, timed_out: self.timed_out, ..Self::default() };
     }
 
-    /// Adds segments that were sent once each: departure times of the first and the last, and the offsets after them.
+    /// Adds consecutive segments that were sent once each: transmission time and end offset of the first and of the
+    /// last.
     #[inline]
     pub(super) fn note_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
         if self.sent.is_none() && !self.retransmitted && last.1 > 0 {
@@ -97,7 +100,8 @@ impl Delivery {
         self.note_last(last.0, last.1);
     }
 
-    /// The same if nothing was noted before: most ACKs deliver nothing else.
+    /// Adds consecutive segments that were sent once each, if nothing else was added before. Most ACKs deliver nothing
+    /// else.
     #[inline(always)]
     fn note_only_run(&mut self, first: (Instant, u64), last: (Instant, u64)) {
         self.sent = Some((first.0, last.0));
@@ -114,7 +118,7 @@ impl Delivery {
         }
     }
 
-    /// Ends the cumulatively acknowledged segments.
+    /// Marks the end of the cumulatively acknowledged segments.
     #[inline]
     pub(super) fn end_cumulative(&mut self) {
         self.cumulative = self.last.is_some();

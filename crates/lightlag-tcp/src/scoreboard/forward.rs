@@ -1,29 +1,29 @@
-//! Loss by forward acknowledgement (Mathis, Mahdavi, "Forward acknowledgement: refining TCP congestion control", SIGCOMM
-//! 1996), with the thresholds of ns-2's `ScoreBoard1`.
+//! Loss detection by forward acknowledgement (Mathis, Mahdavi, "Forward acknowledgement: refining TCP congestion
+//! control", SIGCOMM 1996), with the thresholds of `ScoreBoard1` in ns-2.
 //!
-//! FACK is the highest reported segment. A segment sent once is lost when it lies `DISTANCE` segments or more below it.
-//! A repair is lost when data arrived that was new after it left (SND.NXT of that time ≤ FACK), or a repair that left
-//! more than `DISTANCE` repairs later.
+//! FACK is the highest SACKed segment. A segment sent once is lost when it lies `DISTANCE` segments or more below FACK.
+//! A retransmission is lost when new data arrived that was sent after it (SND.NXT at its transmission ≤ FACK), or when
+//! a retransmission arrived that was sent more than `DISTANCE` retransmissions later.
 //!
-//! Repairs leave in order, and so both marks ascend: a queue holds the repairs in flight, and only its first is
-//! checked.
+//! Both SND.NXT and the order increase from one retransmission to the next. Therefore a queue holds the retransmissions
+//! in flight, and only its first element is checked.
 
-use super::{Again, LOST, RETRANSMITTED, Record, SACKED, SETTLED, Scoreboard, log};
+use super::{Again, LOST, RETRANSMITTED, SACKED, SETTLED, Scoreboard, SegmentRecord, log};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// `dupack_threshold + 1`.
+/// Minimum distance of a lost segment below FACK, in segments: `dupack_threshold + 1` in ns-2.
 const DISTANCE: u64 = 4;
 
-/// Repairs by the order in which they left.
+/// Retransmissions in the order of sending.
 #[derive(Debug, Default)]
 pub(super) struct Forward {
     on_the_way: VecDeque<Repair>,
-    /// The last repair of each record, by order.
+    /// For each record, the order number of its last retransmission.
     orders: BTreeMap<u64, u64>,
     following: u64,
-    /// The latest repair that arrived.
+    /// Highest order number of the retransmissions that arrived.
     arrived: Option<u64>,
-    /// Records that were lost again and wait for their next repair.
+    /// Records whose retransmission was lost, and that wait to be retransmitted again.
     pub(super) lost: BTreeSet<u64>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Forward {
 struct Repair {
     number: u64,
     order: u64,
-    /// The number of the next new record at its departure.
+    /// Number of the next new record when this retransmission was sent.
     nxt: u64,
 }
 
 impl Forward {
-    /// Notes that the record with this number leaves again, while the next new one would have the number `nxt`.
+    /// Records the retransmission of a record; `nxt` is the number of the next new record.
     pub(super) fn left(&mut self, number: u64, nxt: u64) {
         let order = self.following;
         self.following += 1;
@@ -45,7 +45,7 @@ impl Forward {
         self.on_the_way.push_back(Repair { number, order, nxt });
     }
 
-    /// A record that was sent again arrived.
+    /// Handles the arrival of a retransmitted record.
     pub(super) fn delivered(&mut self, number: u64) {
         if let Some(order) = self.orders.remove(&number) {
             self.arrived = self.arrived.max(Some(order));
@@ -53,7 +53,7 @@ impl Forward {
         self.lost.remove(&number);
     }
 
-    /// Whether it is the last repair of its record, and has not arrived.
+    /// Returns true if this is the last retransmission of its record, and it has not arrived.
     fn waits(&self, repair: &Repair) -> bool {
         self.orders.get(&repair.number) == Some(&repair.order)
     }
@@ -64,20 +64,20 @@ impl Forward {
 }
 
 impl Again {
-    /// Forgets the order, as no repair is in flight.
+    /// Discards all retransmissions, because none is in flight.
     pub(super) fn forget_order(&mut self) {
         if let Some(forward) = &mut self.forward {
             **forward = Forward::default();
         }
     }
 
-    /// An empty state of the same kind, if there is one to keep.
+    /// Returns an empty state that keeps the order of retransmissions; `None` if this state does not keep it.
     pub(super) fn emptied(&self) -> Option<Box<Self>> {
         self.forward.as_ref().map(|_| Box::new(Self { forward: Some(Box::default()), ..Self::default() }))
     }
 }
 
-/// A record that was sent again arrived.
+/// Handles the arrival of a retransmitted record.
 pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
     if let Some(forward) = again.as_mut().and_then(|again| again.forward.as_mut()) {
         forward.delivered(number);
@@ -85,12 +85,12 @@ pub(super) fn delivered(again: &mut Option<Box<Again>>, number: u64) {
 }
 
 impl Scoreboard {
-    /// Keeps the order of repairs, which [`Self::mark_behind`] needs.
+    /// Starts to record the order of retransmissions, which [`Self::mark_behind`] needs.
     pub fn keep_order(&mut self) {
         self.again.get_or_insert_default().forward = Some(Box::default());
     }
 
-    /// Marks segments lost by forward acknowledgement. Returns whether any is new.
+    /// Marks segments as lost by forward acknowledgement. Returns true if any of them is newly lost.
     pub fn mark_behind(&mut self) -> bool {
         if self.ranges.is_empty() {
             return false;
@@ -111,7 +111,7 @@ impl Scoreboard {
         self.lost_bytes > before
     }
 
-    /// The lowest record that was lost again and waits for its next repair.
+    /// Returns the lowest record whose retransmission was lost and that waits to be retransmitted again.
     pub(super) fn next_lost_behind(&mut self) -> Option<u64> {
         let forward = self.again.as_mut().and_then(|again| again.forward.as_mut())?;
         while let Some(number) = forward.lost.first().copied() {
@@ -119,7 +119,7 @@ impl Scoreboard {
             if at.is_some_and(|record| record.has(LOST) && !record.has(RETRANSMITTED | SETTLED)) {
                 return Some(number);
             }
-            // Given up, or acknowledged in part.
+            // Abandoned, or acknowledged in part.
             forward.lost.remove(&number);
         }
         None
@@ -132,9 +132,9 @@ impl Scoreboard {
                 if !forward.is_lost(&repair, fack) {
                     return;
                 }
-                let at = repair.number.checked_sub(self.first);
-                let waiting = |record: &&mut Record| record.has(RETRANSMITTED) && !record.has(SETTLED);
-                let record = at.and_then(|at| self.records.get_mut(at as usize)).filter(waiting);
+                let index = repair.number.checked_sub(self.first);
+                let waiting = |record: &&mut SegmentRecord| record.has(RETRANSMITTED) && !record.has(SETTLED);
+                let record = index.and_then(|at| self.records.get_mut(at as usize)).filter(waiting);
                 if let Some(record) = record {
                     self.lost_bytes += u64::from(record.len());
                     log::lost(&mut self.log, repair.number, u64::from(record.len()));
@@ -149,7 +149,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets reports, losses and repairs: all outstanding data counts as in flight again
+    /// Discards SACK reports, losses and retransmissions: all outstanding data counts as in flight again
     /// (`ScoreBoard1::ClearScoreBoard`).
     pub fn forget_reports(&mut self) {
         self.ranges.clear();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn repair(board: &mut Scoreboard) -> u64 {
-        let number = board.next_lost().expect("something is lost");
+        let number = board.next_lost().expect("a segment is lost");
         board.retransmit(number, Instant::ZERO);
         number
     }
@@ -227,12 +227,12 @@ mod tests {
         }
         assert!(!sack(&mut board, 4, 5));
         assert!(sack(&mut board, 5, 6));
-        // Before what has not been repaired yet.
+        // Before data that has not been repaired yet.
         assert_eq!([repair(&mut board), repair(&mut board)], [0, 6]);
     }
 
     #[test]
-    fn what_is_given_up_after_its_repair_was_lost_leaves_no_more() {
+    fn data_abandoned_after_its_repair_was_lost_is_not_sent_again() {
         let mut board = board(6);
         assert!(sack(&mut board, 1, 6));
         assert_eq!(repair(&mut board), 0);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reported_is_forgotten_with_its_marks() {
+    fn reports_are_discarded_with_their_marks() {
         let mut board = board(10);
         assert!(sack(&mut board, 5, 9));
         repair(&mut board);
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((board.pipe(), board.sacked(), board.any_sacked()), (1000, 0, false));
         assert_eq!(board.next_lost(), None);
         assert!(!board.mark_behind());
-        assert!(sack(&mut board, 8, 9), "one block tells again of what lies below it");
+        assert!(sack(&mut board, 8, 9), "one block reports the data below it again");
         assert_eq!([0, 1, 2, 3, 4].map(|_| repair(&mut board)), [0, 1, 2, 3, 4]);
         assert_eq!(board.next_lost(), None);
     }

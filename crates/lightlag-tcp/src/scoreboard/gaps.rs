@@ -1,18 +1,18 @@
-//! The data that the peer does not report as arrived.
+//! Outstanding data that the peer has not SACKed.
 
 use super::{Range, Scoreboard};
 
 impl Scoreboard {
-    /// The outstanding data from `offset` on that is not SACKed, up to the next SACKed block; `None` if there is none.
+    /// Returns the outstanding data from `offset` to the next SACKed block; `None` if there is none.
     pub fn gap_from(&self, offset: u64) -> Option<Range> {
         let mut start = offset.max(self.una);
-        let mut at = self.ranges.partition_point(self.una, |range| range.end <= start);
-        while let Some(range) = self.ranges.get(at, self.una) {
+        let mut index = self.ranges.partition_point(self.una, |range| range.end <= start);
+        while let Some(range) = self.ranges.get(index, self.una) {
             if range.start > start {
                 return Some(Range { start, end: range.start });
             }
             start = range.end;
-            at += 1;
+            index += 1;
         }
         (start < self.nxt).then_some(Range { start, end: self.nxt })
     }
@@ -24,7 +24,7 @@ mod tests {
     use lightlag_core::Instant;
 
     #[test]
-    fn gaps_are_what_lies_between_the_sacked_blocks() {
+    fn gaps_are_between_the_sacked_blocks() {
         let mut board = Scoreboard::new(100);
         for _ in 0..10 {
             board.sent(Instant::ZERO, 100, false);

@@ -1,27 +1,27 @@
-//! Without SACK a duplicate ACK shows that a segment was delivered, but not which: one counts as SACKed although no
-//! record is (Linux, `sacked_out` of a connection without SACK).
+//! Without SACK, a duplicate ACK shows that some segment was delivered, but not which one. A segment then counts as
+//! SACKed although no record is marked (Linux, `sacked_out` of a connection without SACK).
 
 use super::Scoreboard;
 
 impl Scoreboard {
-    /// Segments outstanding.
+    /// Returns the number of outstanding segments.
     pub fn segments(&self) -> u32 {
         self.records.len() as u32
     }
 
-    /// Bytes of this many full segments.
+    /// Returns the number of bytes in `count` full segments.
     pub fn full_segments(&self, count: u32) -> u64 {
         u64::from(count) * u64::from(self.segment_size)
     }
 
-    /// The most segments that may count as delivered without knowing which: the first one is missing, and so are the
-    /// lost ones.
+    /// Returns the maximum number of segments that may count as delivered: all outstanding ones except the first, which
+    /// is missing, and the lost ones.
     pub fn most_guessed(&self) -> u32 {
         let lost = (self.lost_edge - self.first) as u32;
         self.segments().saturating_sub(lost.max(1))
     }
 
-    /// Counts this many segments as delivered, at most [`Self::most_guessed`]; none did before.
+    /// Counts `segments` as delivered, at most [`Self::most_guessed`]. Call it only while none is counted.
     pub fn guess(&mut self, segments: u32) {
         debug_assert!(self.sacked == 0 && segments <= self.most_guessed());
         // The first segment continues to count by its own state.
@@ -31,13 +31,13 @@ impl Scoreboard {
         self.pipe -= self.sacked_bytes;
     }
 
-    /// Ends the guesses. Returns their number.
+    /// Resets the number of segments that count as delivered. Returns the number before.
     pub fn forget_guesses(&mut self) -> u32 {
         self.pipe += std::mem::take(&mut self.sacked_bytes);
         std::mem::take(&mut self.sacked)
     }
 
-    /// Notes that this many more segments were delivered without knowing which.
+    /// Logs that `segments` more segments count as delivered although they are not identified.
     pub fn note_guess(&mut self, segments: u32) {
         let bytes = self.full_segments(segments);
         if let Some(log) = &mut self.log {
@@ -45,7 +45,7 @@ impl Scoreboard {
         }
     }
 
-    /// Notes that this many of the bytes acknowledged now had been guessed before.
+    /// Logs that `bytes` of the data acknowledged now had already been counted as delivered.
     pub fn note_known(&mut self, bytes: u64) {
         if let Some(log) = &mut self.log {
             log.known += bytes;

@@ -1,15 +1,15 @@
-//! The events of records, for delivery rates, which most algorithms do not need.
+//! A log of deliveries and losses, for delivery rates. Most algorithms do not need it.
 
-/// Running numbers of records, and bytes.
+/// Deliveries and losses. A record is given by its running number and its size in bytes.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// Acknowledged or SACKed for the first time.
+    /// Records acknowledged or SACKed for the first time.
     pub delivered: Vec<(u64, u64)>,
-    /// Marked as lost.
+    /// Records marked as lost.
     pub lost: Vec<(u64, u64)>,
-    /// Bytes of segments delivered without knowing which.
+    /// Number of bytes of segments that count as delivered although they are not identified.
     pub guessed: u64,
-    /// Bytes in `delivered` that had been guessed before.
+    /// Number of bytes in `delivered` that had already been counted in `guessed`.
     pub known: u64,
 }
 

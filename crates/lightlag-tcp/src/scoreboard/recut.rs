@@ -1,10 +1,10 @@
-//! Cutting of segments that proved too large for the path (RFC 1191 §6.5).
+//! Division of segments that proved too large for the path (RFC 1191 §6.5).
 
-use super::{AMBIGUOUS, FIN, LOST, Record, SETTLED, Scoreboard, log};
+use super::{AMBIGUOUS, FIN, LOST, SETTLED, Scoreboard, SegmentRecord, log};
 
 impl Scoreboard {
-    /// Limits full segments to `size` bytes from now on. Outstanding data that is not SACKed is lost, and cut into
-    /// segments of that size. Returns the number of pieces of each segment.
+    /// Limits full segments to `size` bytes. Outstanding data that is not SACKed counts as lost, and is divided into
+    /// segments of that size. Returns for each old segment the number of new ones.
     #[cold]
     pub fn recut(&mut self, size: u32) -> Vec<usize> {
         self.set_segment_size(size);
@@ -32,18 +32,18 @@ impl Scoreboard {
     }
 }
 
-/// The pieces of a segment, all of them lost. The FIN needs no room.
-fn cut(record: Record, size: u32) -> impl Iterator<Item = Record> {
+/// Returns the segments into which a segment is divided, all of them lost. The FIN counts as no payload.
+fn cut(record: SegmentRecord, size: u32) -> impl Iterator<Item = SegmentRecord> {
     let payload = u32::from(record.payload);
     let count = payload.div_ceil(size).max(1);
     (0..count).map(move |piece| {
         let last = piece + 1 == count;
         let from = piece * size;
-        Record {
+        SegmentRecord {
             start: record.start.wrapping_add(from),
             payload: if last { payload - from } else { size } as u16,
             flags: record.flags & (AMBIGUOUS | if last { FIN } else { 0 }) | LOST,
-            // The oversized segment had no chance.
+            // The oversized segment could not be delivered.
             again: 0,
             ..record
         }

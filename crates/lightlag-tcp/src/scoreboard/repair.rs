@@ -1,11 +1,11 @@
-//! The choice of the next retransmission: RFC 6675 §4 NextSeg, by running numbers of records.
+//! Selection of the next retransmission: RFC 6675 §4 NextSeg, in terms of record numbers.
 
 use super::{AMBIGUOUS, Chunk, FIN, JOINED, LOST, RETRANSMITTED, SACKED, SETTLED, Scoreboard};
 use lightlag_core::Instant;
 
 impl Scoreboard {
-    /// The next lost record that was not retransmitted since (RFC 6675 §4 NextSeg rule 1): the lowest one, and before
-    /// it those that were lost again.
+    /// Returns the next lost record that has not been retransmitted since (RFC 6675 §4 NextSeg rule 1): records that
+    /// were lost again come first, then the lowest one.
     pub fn next_lost(&mut self) -> Option<u64> {
         if let Some(number) = self.next_lost_again() {
             return Some(number);
@@ -42,8 +42,8 @@ impl Scoreboard {
         None
     }
 
-    /// The lowest record that is not SACKed, not retransmitted and below the highest SACKed one (NextSeg rule 3). Call
-    /// it only when [`Self::next_lost`] returns none.
+    /// Returns the lowest record below the highest SACKed one that is neither SACKed nor retransmitted (NextSeg rule
+    /// 3). Call it only when [`Self::next_lost`] returns `None`.
     pub fn next_hole(&mut self) -> Option<u64> {
         let top = self.ranges.last(self.una)?.start;
         while let Some(record) = self.records.get((self.cursor - self.first) as usize) {
@@ -59,7 +59,7 @@ impl Scoreboard {
         None
     }
 
-    /// The highest record that is not SACKed (NextSeg rule 4), if nothing above it is and it may leave again.
+    /// Returns the highest record that is not SACKed (NextSeg rule 4); `None` if it was abandoned.
     pub fn last_unsacked(&self) -> Option<u64> {
         let above = self.ranges.last(self.una).filter(|range| range.end == self.nxt);
         let end = above.map_or(self.nxt, |range| range.start);
@@ -67,56 +67,57 @@ impl Scoreboard {
         self.records.get(at).filter(|last| !last.has(SETTLED)).map(|_| self.first + at as u64)
     }
 
-    /// Number of the first record, if it may be sent again. A peer that SACKs it without acknowledging it lies, and has
-    /// to wait for the timeout.
+    /// Returns the number of the first record, if it may be retransmitted. If the peer has SACKed it without
+    /// acknowledging it, which violates the protocol, only a timeout repairs that.
     pub fn head(&self) -> Option<u64> {
         self.records.front().filter(|head| !head.has(SETTLED)).map(|_| self.first)
     }
 
-    /// Whether a record is taken as lost, repaired or not. It may look at each record: call it once per episode.
+    /// Returns true if any record counts as lost, whether retransmitted or not. It may examine every record, so call it
+    /// only once per episode.
     pub fn any_lost(&self) -> bool {
         let below_edge = self.records.iter().take((self.lost_edge - self.first) as usize);
         below_edge.rev().any(|record| record.has(LOST) && !record.has(SETTLED))
     }
 
-    /// Whether the first record was sent more than once.
+    /// Returns true if the first record was sent more than once.
     pub fn head_left_again(&self) -> bool {
         self.records.front().is_some_and(|head| head.has(AMBIGUOUS))
     }
 
-    /// Time of the last departure of the first record.
+    /// Returns the last transmission time of the first record.
     pub fn head_sent(&self) -> Option<Instant> {
         self.records.front().map(|head| head.sent)
     }
 
-    /// The offset after the first record.
+    /// Returns the offset after the first record.
     pub fn head_end(&self) -> u64 {
         self.records.front().map_or(self.una, |head| head.end(self.una))
     }
 
-    /// Whether the record was retransmitted since it was last marked lost by a timeout.
+    /// Returns true if the record was retransmitted and this retransmission does not count as lost.
     pub fn was_retransmitted(&self, number: u64) -> bool {
         self.records[(number - self.first) as usize].has(RETRANSMITTED)
     }
 
-    /// Whether data that starts there, above the acknowledgement, was sent again and is SACKed.
+    /// Returns true if a retransmitted segment that starts at `start`, above the cumulative acknowledgement, is SACKed.
     pub fn has_reported_repair(&self, start: u64) -> bool {
         start >= self.una
             && self.records.get(self.find(start)).is_some_and(|record| record.has(RETRANSMITTED) && record.has(SACKED))
     }
 
-    /// Whether the record was sent again at least this often.
+    /// Returns true if the record was retransmitted at least `times` times.
     pub fn was_repaired(&self, number: u64, times: u8) -> bool {
         self.records[(number - self.first) as usize].again >= times
     }
 
-    /// Whether the record was sent more than once, and its bytes.
+    /// Returns whether the record was sent more than once, and its length in bytes.
     pub fn copies(&self, number: u64) -> (bool, u32) {
         let record = &self.records[(number - self.first) as usize];
         (record.has(AMBIGUOUS), record.len())
     }
 
-    /// Notes that the last record left in the burst of the one before.
+    /// Records that the last record was sent in the same burst as the one before it.
     #[inline]
     pub fn join_last(&mut self) {
         if let Some(last) = self.records.back_mut() {
@@ -124,24 +125,25 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the record with this number left in the burst of the one before, and waits for its repair like that one.
+    /// Returns true if the record with this number was sent in the same burst as the one before it, and is lost and not
+    /// yet retransmitted.
     pub fn joins(&self, number: u64) -> bool {
         let record = self.records.get((number - self.first) as usize);
         record.is_some_and(|record| record.has(JOINED) && record.has(LOST) && !record.has(RETRANSMITTED | SETTLED))
     }
 
-    /// Separates the record with this number from the burst of the one before.
+    /// Separates the record with this number from the burst of the one before it.
     pub fn cut_burst(&mut self, number: u64) {
         if let Some(record) = self.records.get_mut((number - self.first) as usize) {
             record.flags &= !JOINED;
         }
     }
 
-    /// Notes that the record with this number leaves again.
+    /// Records the retransmission of the record with this number. Returns the segment to send.
     pub fn retransmit(&mut self, number: u64, now: Instant) -> Chunk {
         let nxt = self.first + self.records.len() as u64;
         let record = &mut self.records[(number - self.first) as usize];
-        debug_assert!(!record.has(SETTLED), "neither SACKed data nor what was given up leaves again");
+        debug_assert!(!record.has(SETTLED), "neither SACKed nor abandoned data is retransmitted");
         self.pipe -= record.in_pipe();
         record.flags |= RETRANSMITTED | AMBIGUOUS;
         record.sent = now;

@@ -12,7 +12,7 @@ fn board(segments: u64) -> Scoreboard {
     board
 }
 
-/// Segments `from..to` as a block.
+/// Returns the segments `from..to` as a range of offsets.
 fn block(from: u64, to: u64) -> Range {
     Range { start: from * SIZE, end: to * SIZE }
 }
@@ -30,9 +30,10 @@ impl Scoreboard {
         delivery
     }
 
-    /// Records by what they are: `.` in flight, `s` SACKed, `l` lost, `r` lost and sent again, `R` sent again.
+    /// Returns the state of each record: `.` in flight, `s` SACKed, `l` lost, `r` lost and retransmitted, `R`
+    /// retransmitted.
     fn picture(&self) -> String {
-        let letter = |record: &Record| match (record.has(SACKED), record.has(LOST), record.has(RETRANSMITTED)) {
+        let letter = |record: &SegmentRecord| match (record.has(SACKED), record.has(LOST), record.has(RETRANSMITTED)) {
             (true, ..) => 's',
             (_, true, true) => 'r',
             (_, true, false) => 'l',
@@ -42,9 +43,13 @@ impl Scoreboard {
         self.records.iter().map(letter).collect()
     }
 
-    /// Invariants 1 to 4 of the scoreboard.
+    /// Checks the invariants of the scoreboard.
     fn check(&self) {
-        assert_eq!(self.pipe, self.records.iter().map(Record::in_pipe).sum::<u32>(), "pipe is the sum of records");
+        assert_eq!(
+            self.pipe,
+            self.records.iter().map(SegmentRecord::in_pipe).sum::<u32>(),
+            "pipe is the sum of records"
+        );
         let mut below = self.una;
         for range in self.ranges.iter(self.una) {
             assert!(below <= range.start && range.start < range.end && range.end <= self.nxt, "{:?}", self.ranges);
@@ -52,16 +57,16 @@ impl Scoreboard {
             below = range.end;
         }
         let mut offset = self.una;
-        for (at, record) in self.records.iter().enumerate() {
+        for (index, record) in self.records.iter().enumerate() {
             assert_eq!(record.start(self.una), offset, "records are contiguous");
             offset = record.end(self.una);
-            assert!(!(record.has(SACKED) && record.has(LOST)), "what is SACKed is not lost");
+            assert!(!(record.has(SACKED) && record.has(LOST)), "SACKed data is not lost");
             let covered = self
                 .ranges
                 .iter(self.una)
                 .any(|range| range.start <= record.start(self.una) && record.end(self.una) <= range.end);
             assert_eq!(covered, record.has(SACKED), "ranges and flags agree");
-            if self.first + at as u64 >= self.lost_edge {
+            if self.first + index as u64 >= self.lost_edge {
                 assert!(!record.has(LOST), "nothing is lost above the edge");
             } else {
                 assert!(record.has(LOST | SACKED), "everything below the edge is lost or SACKed");
@@ -78,7 +83,7 @@ impl Scoreboard {
 
 #[test]
 fn a_record_is_two_words() {
-    assert_eq!(size_of::<Record>(), 16);
+    assert_eq!(size_of::<SegmentRecord>(), 16);
 }
 
 #[test]
@@ -95,7 +100,7 @@ fn three_segments_sacked_above_a_hole_lose_it() {
 }
 
 #[test]
-fn three_separate_ranges_lose_what_is_below_them() {
+fn three_separate_ranges_mark_data_below_them_lost() {
     let mut board = board(12);
     for n in [9, 5, 7] {
         board.sack_segments(n, n + 1);
@@ -106,12 +111,12 @@ fn three_separate_ranges_lose_what_is_below_them() {
 }
 
 #[test]
-fn a_block_merges_with_what_it_touches_and_steps_over_what_is_known() {
+fn a_block_merges_with_adjacent_blocks_and_skips_sacked_data() {
     let mut board = board(20);
     board.sack_segments(3, 5);
     board.sack_segments(8, 9);
     board.sack_segments(12, 14);
-    // 5, 6, 7 and 9, 10, 11 are new; everything joins.
+    // 5, 6, 7 and 9, 10, 11 are new; all ranges join.
     assert_eq!(board.sack_segments(4, 12).bytes, 600);
     assert!(board.ranges.iter(0).eq([block(3, 14)]));
     assert_eq!(board.sack_segments(3, 14).bytes, 0);
@@ -121,7 +126,7 @@ fn a_block_merges_with_what_it_touches_and_steps_over_what_is_known() {
 }
 
 #[test]
-fn parts_of_segments_wait_until_they_are_whole() {
+fn parts_of_segments_wait_until_they_are_complete() {
     let mut board = board(5);
     let mut delivery = Delivery::default();
     board.sack(Range { start: 150, end: 350 }, &mut delivery);
@@ -144,7 +149,7 @@ fn nonsense_is_ignored() {
         assert_eq!(board.sack_segments(from, to).bytes, 0);
     }
     assert!(!board.any_sacked());
-    // Partly below what is acknowledged: the rest counts.
+    // Partly below the acknowledgement: the rest counts.
     assert_eq!(board.sack_segments(1, 3).bytes, 100);
     board.check();
 }
@@ -164,14 +169,14 @@ fn lost_segments_leave_in_order_and_once() {
     assert_eq!(board.picture(), "rrsrrssss.");
     assert_eq!(board.pipe(), 500);
     board.check();
-    // A timeout loses them again, what is SACKed stays.
+    // A timeout marks them lost again; SACKed segments are unchanged.
     board.mark_all_lost(Instant::MAX);
     assert_eq!((board.picture(), board.pipe(), board.next_lost()), ("llsllssssl".into(), 0, Some(0)));
     board.check();
 }
 
 #[test]
-fn a_peer_that_forgets_what_it_reported_gets_everything_again() {
+fn a_peer_that_reneges_gets_all_data_again() {
     let mut board = board(5);
     board.sack_segments(1, 3);
     board.acknowledge_segments(1);
@@ -195,7 +200,8 @@ fn samples_come_only_from_segments_sent_once() {
 
 #[test]
 fn a_timeout_does_not_make_a_retransmitted_segment_unambiguous() {
-    // An ACK for the first copy may come right after the second one left: its age is no round-trip time.
+    // An ACK for the first copy may arrive right after the second one was sent: the age of the second is not a
+    // round-trip time.
     let mut board = board(3);
     board.mark_all_lost(Instant::MAX);
     board.retransmit(0, Instant::from_nanos(50));
@@ -223,13 +229,13 @@ fn speculation_takes_holes_then_the_last_segment() {
 }
 
 #[test]
-fn what_is_too_large_for_the_path_is_cut_up_and_lost() {
+fn segments_too_large_for_the_path_are_split_and_lost() {
     let mut board = board(6);
     board.sent(Instant::from_nanos(6), 50, true);
     board.sack_segments(1, 2);
     board.sack_segments(4, 5);
     board.acknowledge(30, &mut Delivery::default());
-    // 70 bytes left of the first, and 50 with the FIN of the last, which needs no room.
+    // 70 bytes left of the first, and 50 with the FIN of the last, which takes no payload.
     assert_eq!(board.recut(40), [2, 1, 3, 3, 1, 3, 2]);
     assert_eq!(board.picture(), "llsllllllslllll");
     board.check();
@@ -257,7 +263,7 @@ fn the_fin_is_one_more_number() {
     board.check();
 }
 
-/// The work of an ACK does not grow with what is in flight or with the number of holes.
+/// The number of steps per ACK does not grow with the amount of data in flight or with the number of holes.
 #[test]
 fn twenty_thousand_in_flight_with_thousands_of_holes_cost_a_constant_number_of_steps() {
     let segments = 20_000;
@@ -266,7 +272,7 @@ fn twenty_thousand_in_flight_with_thousands_of_holes_cost_a_constant_number_of_s
     let lost: Vec<bool> = (0..segments).map(|n| n == 0 || random.uniform() < 0.2).collect();
     let (mut acks, mut blocks, mut run) = (0_u64, [Range::default(); 3], None);
     for n in (0..segments).filter(|n| !lost[*n as usize]) {
-        // As a receiver reports: the run that grows, then the two before it.
+        // Blocks as reported by a receiver: the run that grows, then the two before it.
         let start = *run.get_or_insert(n);
         if start != n && lost[n as usize - 1] {
             blocks = [block(n, n + 1), blocks[0], blocks[1]];
@@ -285,7 +291,7 @@ fn twenty_thousand_in_flight_with_thousands_of_holes_cost_a_constant_number_of_s
         acks += 1;
     }
     assert!(board.ranges.len() > 3_000, "{}", board.ranges.len());
-    // A record is SACKed or lost once, looked at once for retransmission, and each ACK ends its loops.
+    // A record is SACKed or lost once, examined once for retransmission, and each ACK ends its loops.
     let steps = board.steps;
     assert!(steps < 8 * acks, "{steps} steps for {acks} ACKs");
     board.check();
@@ -305,7 +311,7 @@ fn twenty_thousand_in_flight_with_thousands_of_holes_cost_a_constant_number_of_s
 }
 
 proptest! {
-    /// Random reports against a bitmap. Offsets may pass 4 GiB.
+    /// Compares random reports with a bitmap. Offsets may pass 4 GiB.
     #[test]
     fn any_sequence_of_reports_keeps_the_invariants(
         steps in proptest::collection::vec((0u8..6, 0u64..60, 1u64..12), 1..80),
@@ -314,16 +320,16 @@ proptest! {
         let mut board = Scoreboard::new(SIZE as u32);
         (board.una, board.nxt) = (before * SIZE, before * SIZE);
         let mut delivered = before * SIZE;
-        for (kind, at, len) in steps {
+        for (kind, offset, len) in steps {
             let first = board.una / SIZE;
             let count = (board.nxt - board.una).div_ceil(SIZE);
             let mut delivery = Delivery::default();
             match kind {
                 0 => (0..len).for_each(|_| board.sent(Instant::ZERO, SIZE as u32, false)),
-                1 | 2 => board.sack(block(first + at, first + at + len), &mut delivery),
-                3 => board.acknowledge((first + at.min(count)) * SIZE, &mut delivery),
+                1 | 2 => board.sack(block(first + offset, first + offset + len), &mut delivery),
+                3 => board.acknowledge((first + offset.min(count)) * SIZE, &mut delivery),
                 4 => board.mark_lost(),
-                _ if at > 50 => board.mark_all_lost(Instant::MAX),
+                _ if offset > 50 => board.mark_all_lost(Instant::MAX),
                 _ => {
                     if let Some(number) = board.next_lost().or_else(|| board.next_hole()) {
                         board.retransmit(number, Instant::ZERO);
@@ -333,7 +339,8 @@ proptest! {
             delivered += delivery.bytes;
             board.check();
         }
-        // Bytes delivered, counted once, and bytes not delivered are all that was sent (if nothing was forgotten).
+        // The bytes delivered, counted once, and the bytes not delivered add up to the bytes sent (if no report was
+        // discarded).
         let missing: u64 = board.records.iter().filter(|record| !record.has(SACKED)).map(|record| u64::from(record.len())).sum();
         prop_assert!(delivered + missing >= board.nxt);
     }

@@ -1,4 +1,4 @@
-//! The AccECN option: bytes that arrived with each ECN-capable codepoint (RFC 9768 §3.2.3).
+//! The AccECN option: numbers of bytes that arrived with each ECN codepoint (RFC 9768 §3.2.3).
 //!
 //! | kind | first field | second | third |
 //! |---|---|---|---|
@@ -6,12 +6,12 @@
 //! | 174, AccECN1 | ECT(1) | CE | ECT(0) |
 //!
 //! A field has 24 bits and wraps; fields may be left out from the end, so the option has 2, 5, 8 or 11 bytes. It
-//! follows the timestamps, as in Linux. The bytes by which it exceeds a word replace the NOPs of the next option, if
-//! that has as many.
+//! follows the timestamps, as in Linux. If its length is not a multiple of four, the excess bytes replace the NOPs of
+//! the next option, if there are enough of them.
 //!
-//! A segment keeps the first eight bytes of the fields in the last place of the SACK blocks, if timestamps leave it
-//! free: 40 bytes of options hold no block there beside a field. The ninth byte, the number of fields and their order
-//! are in the 16 bits of the options of SCPS-TP, with a mark of their own.
+//! A segment stores the first eight bytes of the fields in the last slot of the SACK blocks, if timestamps leave it
+//! free: 40 bytes of options cannot hold both that block and a field. The ninth byte, the number of fields and their
+//! order are stored in the 16 bits for SCPS-TP options, together with the mark [`IS_ECN_BYTES`].
 
 use super::cookie::LENGTH_SHIFT;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SACK_PERMITTED, HAS_SPACE, HAS_TIMESTAMPS, HAS_WINDOW_SCALE};
@@ -19,32 +19,33 @@ use super::{SackBlock, Segment, SeqNumber};
 use lightlag_core::Codepoint;
 use std::fmt;
 
-/// The 16 bits hold this option. The mark is the middle reserved bit of a bitmap of SCPS-TP, which no other of its
-/// options uses.
+/// Mark for this option in the 16 bits: the middle reserved bit of a capability bitmap of SCPS-TP, which no SCPS-TP
+/// option uses.
 pub(super) const IS_ECN_BYTES: u16 = 0x0200;
 const ECT1_FIRST: u16 = 0x0400;
 const COUNT_SHIFT: u16 = 11;
 const COUNT: u16 = 0x0003;
 const LAST_BYTE: u16 = 0x00ff;
 
-/// Bytes of kind and length, and of a field.
+/// Size of kind and length in bytes. [`FIELD`] is the size of a field.
 const BASE: u32 = 2;
 const FIELD: u32 = 3;
-/// A field wraps here.
+/// Number of values of a field before it wraps.
 const CYCLE: u32 = 1 << 24;
 
-/// The first counter; that of CE is always the second (RFC 9768 §3.2.3, table 5).
+/// Order of the counters, which differ in what the first one counts; the second is always CE (RFC 9768 §3.2.3, table
+/// 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FieldOrder {
-    /// Kind 172, AccECN0.
+    /// ECT(0) is the first counter: kind 172, AccECN0.
     Ect0First,
-    /// Kind 174, AccECN1, as sent by Linux.
+    /// ECT(1) is the first counter: kind 174, AccECN1, as sent by Linux.
     #[default]
     Ect1First,
 }
 
 impl FieldOrder {
-    /// The codepoints that the fields count.
+    /// Returns the codepoint that each field counts, in order.
     pub fn codepoints(self) -> [Codepoint; 3] {
         match self {
             Self::Ect0First => [Codepoint::Ect0, Codepoint::Ce, Codepoint::Ect1],
@@ -52,7 +53,7 @@ impl FieldOrder {
         }
     }
 
-    /// The kind of the option.
+    /// Returns the kind of the option with this order.
     pub fn kind(self) -> u8 {
         match self {
             Self::Ect0First => 172,
@@ -61,7 +62,7 @@ impl FieldOrder {
     }
 }
 
-/// An AccECN option.
+/// An AccECN option: counters of bytes (RFC 9768 §3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EcnBytes {
     order: FieldOrder,
@@ -70,7 +71,8 @@ pub struct EcnBytes {
 }
 
 impl EcnBytes {
-    /// An option with at most three `fields` in the order of the wire; the lower 24 bits of each count.
+    /// Returns an option with up to three `fields`, in the order of the option. Only the lower 24 bits of each are
+    /// used.
     pub fn new(order: FieldOrder, fields: &[u32]) -> Self {
         let mut bytes = Self { order, fields: [0; 3], count: fields.len().min(3) as u8 };
         for (place, field) in bytes.fields.iter_mut().zip(fields) {
@@ -79,30 +81,30 @@ impl EcnBytes {
         bytes
     }
 
-    /// The order of the counters.
+    /// Returns the order of the counters.
     pub fn order(&self) -> FieldOrder {
         self.order
     }
 
-    /// The present fields, in the order of the wire, in bytes modulo 2²⁴.
+    /// Returns the fields that are present, in the order of the option: numbers of bytes modulo 2²⁴.
     pub fn fields(&self) -> &[u32] {
         &self.fields[..usize::from(self.count)]
     }
 
-    /// The counter of this codepoint, if present.
+    /// Returns the counter for this codepoint, if it is present.
     pub fn of(&self, codepoint: Codepoint) -> Option<u32> {
         let place = self.order.codepoints().iter().position(|counted| *counted == codepoint)?;
         self.fields().get(place).copied()
     }
 
-    /// The option with the first `count` fields.
+    /// Returns the option reduced to its first `count` fields.
     #[must_use]
     pub(crate) fn shortened(mut self, count: u8) -> Self {
         self.count = self.count.min(count);
         self
     }
 
-    /// Bytes of the option without padding.
+    /// Returns the size of the option without padding, in bytes.
     pub(crate) fn len(&self) -> u32 {
         BASE + FIELD * u32::from(self.count)
     }
@@ -128,12 +130,12 @@ impl Segment {
         self.options & HAS_SPACE != 0 && !self.offers() && self.space & IS_ECN_BYTES != 0
     }
 
-    /// The place of the fields.
+    /// Returns the index of the slot that stores the fields.
     fn ecn_place(&self) -> usize {
         if self.options & HAS_TIMESTAMPS != 0 { 2 } else { 3 }
     }
 
-    /// The AccECN option, if the segment carries it.
+    /// Returns the AccECN option, if the segment carries it.
     pub fn ecn_bytes(&self) -> Option<EcnBytes> {
         if !self.has_ecn_bytes() {
             return None;
@@ -149,8 +151,8 @@ impl Segment {
         Some(EcnBytes::new(order, &fields[..usize::from(self.space >> COUNT_SHIFT & COUNT)]))
     }
 
-    /// Whether there is a place for these counters: none beside options of SCPS-TP, or beside a SACK block in the same
-    /// place.
+    /// Returns true if these counters fit. They cannot be combined with SCPS-TP options, or with a SACK block in the
+    /// same slot.
     pub fn has_place_for(&self, bytes: &EcnBytes) -> bool {
         let free = self.options & HAS_SPACE == 0 || self.has_ecn_bytes() || self.flags.has(Flags::FAST_OPEN);
         free && !self.is_compressed() && (bytes.count == 0 || self.sack().len() <= self.ecn_place())
@@ -159,10 +161,10 @@ impl Segment {
     /// Adds the AccECN option. Add timestamps and SACK blocks before.
     ///
     /// # Panics
-    /// If there is no place for it ([`Self::has_place_for`]).
+    /// If it does not fit ([`Self::has_place_for`]).
     #[must_use]
     pub fn with_ecn_bytes(mut self, bytes: EcnBytes) -> Self {
-        assert!(self.has_place_for(&bytes), "{self:?} has no place for {bytes}");
+        assert!(self.has_place_for(&bytes), "{self:?} has no space for {bytes}");
         let [a, b, c] = bytes.fields;
         if bytes.count > 0 {
             let (start, end) = (SeqNumber(a << 8 | b >> 16), SeqNumber(b << 16 | c >> 8));
@@ -175,7 +177,7 @@ impl Segment {
         self
     }
 
-    /// The segment without the AccECN option.
+    /// Returns the segment without the AccECN option.
     #[must_use]
     pub fn without_ecn_bytes(mut self) -> Self {
         if self.has_ecn_bytes() {
@@ -188,7 +190,7 @@ impl Segment {
         self
     }
 
-    /// NOPs at the start of the option after the AccECN option, which its last bytes replace.
+    /// Returns how many NOPs at the start of the next option are replaced by the last bytes of the AccECN option.
     fn nops_behind_ecn_bytes(&self) -> u32 {
         if self.options & (HAS_SACK_PERMITTED | HAS_TIMESTAMPS) == HAS_SACK_PERMITTED {
             2
@@ -201,14 +203,14 @@ impl Segment {
         }
     }
 
-    /// Bytes that the AccECN option adds to the header: whole words.
+    /// Returns by how many bytes the AccECN option enlarges the header: a multiple of four.
     pub(super) fn ecn_bytes_len(&self) -> u32 {
         let Some(bytes) = self.ecn_bytes() else { return 0 };
         let len = bytes.len();
         if len % 4 <= self.nops_behind_ecn_bytes() { len - len % 4 } else { len.next_multiple_of(4) }
     }
 
-    /// Writes the AccECN option. Returns the number of NOPs of the next option that its last bytes replace.
+    /// Writes the AccECN option. Returns how many NOPs of the next option its last bytes replace.
     pub(super) fn write_ecn_bytes(&self, out: &mut Vec<u8>) -> usize {
         let Some(bytes) = self.ecn_bytes() else { return 0 };
         out.extend([bytes.order.kind(), bytes.len() as u8]);
@@ -237,19 +239,19 @@ mod tests {
     }
 
     #[test]
-    fn all_nine_bytes_have_a_place() {
+    fn all_nine_bytes_are_encoded() {
         for order in [FieldOrder::Ect0First, FieldOrder::Ect1First] {
-            let told = EcnBytes::new(order, &[0xff_fffe, 0x12_3456, 0xab_cdef]);
-            let segment = Segment::default().with_ecn_bytes(told);
-            assert_eq!(segment.ecn_bytes(), Some(told));
-            let segment = Segment::default().with_timestamps(Timestamps { value: 7, echo: 8 }).with_ecn_bytes(told);
-            assert_eq!((segment.ecn_bytes(), segment.timestamps().map(|stamps| stamps.echo)), (Some(told), Some(8)));
+            let counts = EcnBytes::new(order, &[0xff_fffe, 0x12_3456, 0xab_cdef]);
+            let segment = Segment::default().with_ecn_bytes(counts);
+            assert_eq!(segment.ecn_bytes(), Some(counts));
+            let segment = Segment::default().with_timestamps(Timestamps { value: 7, echo: 8 }).with_ecn_bytes(counts);
+            assert_eq!((segment.ecn_bytes(), segment.timestamps().map(|stamps| stamps.echo)), (Some(counts), Some(8)));
             assert_eq!(segment.without_ecn_bytes().ecn_bytes(), None);
         }
-        let told = EcnBytes::new(FieldOrder::Ect0First, &[5, 6, 7]);
-        let of =
-            [Codepoint::Ect0, Codepoint::Ce, Codepoint::Ect1, Codepoint::NotEct].map(|codepoint| told.of(codepoint));
-        assert_eq!(of, [Some(5), Some(6), Some(7), None]);
+        let counts = EcnBytes::new(FieldOrder::Ect0First, &[5, 6, 7]);
+        let values =
+            [Codepoint::Ect0, Codepoint::Ce, Codepoint::Ect1, Codepoint::NotEct].map(|codepoint| counts.of(codepoint));
+        assert_eq!(values, [Some(5), Some(6), Some(7), None]);
     }
 
     #[test]
@@ -278,11 +280,11 @@ mod tests {
     fn the_syn_ack_of_linux() {
         // <mss 1460, ECN e1b 1 ceb 0 e0b 1, nop, nop, nop, sackOK, nop, wscale 8>
         let syn = SynOptions { mss: Some(1460), window_scale: Some(8), sack_permitted: true };
-        let told = EcnBytes::new(FieldOrder::Ect1First, &[1, 0, 1]);
+        let counts = EcnBytes::new(FieldOrder::Ect1First, &[1, 0, 1]);
         let plain = Segment::default().with_syn_options(syn);
         let expected = [2, 4, 5, 0xb4, 174, 11, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 4, 2, 1, 3, 3, 8];
-        assert_eq!(plain.with_ecn_bytes(told).option_bytes(), expected);
-        let stamped = plain.with_timestamps(Timestamps::default()).with_ecn_bytes(told);
+        assert_eq!(plain.with_ecn_bytes(counts).option_bytes(), expected);
+        let stamped = plain.with_timestamps(Timestamps::default()).with_ecn_bytes(counts);
         assert_eq!((stamped.options_len(), stamped.option_bytes()[16], stamped.option_bytes()[27]), (32, 174, 1));
     }
 

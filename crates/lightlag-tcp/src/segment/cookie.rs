@@ -1,26 +1,27 @@
-//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; kind 34, or before the
-//! RFC the kind of experiments, 254, with the number 0xf989 in front, RFC 6994).
+//! The fast open option of a SYN: a request for a cookie, or a cookie (RFC 7413 §2.1 and §4.1.1; its kind is 34; before
+//! the RFC, it was the experimental kind 254, followed by the number 0xf989, RFC 6994).
 //!
-//! A segment keeps the cookie in the place of two SACK blocks, which a SYN never has, and its length in the highest
-//! bits beside the AccECN option. A flag that is not a bit of any header marks its presence, and another one its form.
+//! A segment stores the cookie in the slots of two SACK blocks, which a SYN never has, and its length in the highest
+//! bits of the storage that it shares with the AccECN option. Two flags, which are not bits of any header, indicate
+//! that it is present and which form it has.
 
 use super::{Flags, HAS_SPACE, Segment, SeqNumber};
 use std::fmt;
 
-/// Kind of the option.
+/// Kind of the fast open option.
 pub(super) const FAST_OPEN: u8 = 34;
 
-/// The form of the experiments: its kind, and the number in front of the cookie.
+/// Kind of the experimental form. [`FAST_OPEN_EXPERIMENT`] is the number before the cookie.
 const EXPERIMENT: u8 = 254;
 const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
-/// The lowest bit of the length: half of it, less 1.
+/// Position of the lowest bit of the length, which is stored as half the length minus 1.
 pub(super) const LENGTH_SHIFT: u16 = 13;
 
-/// The most bytes of a cookie.
+/// Maximum size of a cookie, in bytes.
 pub const MAX_COOKIE: usize = 16;
 
-/// A cookie of 4 to 16 bytes, or the request for one, which has none.
+/// A cookie of 4 to 16 bytes, or a request for a cookie, which has no bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cookie {
     bytes: [u8; MAX_COOKIE],
@@ -32,7 +33,8 @@ impl Cookie {
     /// A request for a cookie.
     pub const REQUEST: Self = Self { bytes: [0; MAX_COOKIE], len: 0, experimental: false };
 
-    /// The cookie with these bytes: an even number from 4 to 16, or none for a request (RFC 7413 §4.1.1). `None` otherwise.
+    /// Returns the cookie with these bytes, or a request if there are none. `None` unless their number is 0 or an even
+    /// number from 4 to 16 (RFC 7413 §4.1.1).
     pub fn new(bytes: &[u8]) -> Option<Self> {
         if !bytes.is_empty() && (!(4..=MAX_COOKIE).contains(&bytes.len()) || bytes.len() % 2 == 1) {
             return None;
@@ -42,34 +44,35 @@ impl Cookie {
         Some(cookie)
     }
 
-    /// The cookie in the value of an experimental option; `None` for another experiment, or no cookie.
+    /// Returns the cookie in the value of an experimental option; `None` if it is another experiment, or an invalid
+    /// cookie.
     pub fn of_experiment(value: &[u8]) -> Option<Self> {
         let bytes = value.strip_prefix(&FAST_OPEN_EXPERIMENT)?;
         Self::new(bytes).map(|cookie| cookie.in_form(true))
     }
 
-    /// The same cookie in the form of the experiments, or in that of the RFC.
+    /// Returns the cookie in the experimental form if `experimental` is true, otherwise in the RFC's form.
     #[must_use]
     pub const fn in_form(self, experimental: bool) -> Self {
         Self { experimental, ..self }
     }
 
-    /// Whether it has the form of the experiments.
+    /// Returns true if the cookie has the experimental form.
     pub const fn is_experimental(&self) -> bool {
         self.experimental
     }
 
-    /// Bytes of its option without padding.
+    /// Returns the size of the cookie's option without padding, in bytes.
     const fn option_len(&self) -> u8 {
         self.len + if self.experimental { 4 } else { 2 }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the cookie.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Whether it is a request for a cookie.
+    /// Returns true if this is a request for a cookie.
     pub fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -85,7 +88,7 @@ impl fmt::Debug for Cookie {
 }
 
 impl Segment {
-    /// The fast open option of a SYN, if it carries one.
+    /// Returns the cookie or request of the fast open option, if the segment has that option.
     pub fn cookie(&self) -> Option<Cookie> {
         if !self.flags.has(Flags::FAST_OPEN) {
             return None;
@@ -102,7 +105,7 @@ impl Segment {
         Cookie::new(&bytes[..len]).map(|cookie| cookie.in_form(self.flags.has(Flags::EXPERIMENTAL)))
     }
 
-    /// Whether a fast open option has a place: in a SYN without SACK blocks and without options of SCPS-TP.
+    /// Returns true if a fast open option fits: the segment must be a SYN without SACK blocks and SCPS-TP options.
     pub fn has_place_for_cookie(&self) -> bool {
         self.flags.has(Flags::SYN) && self.sack().is_empty() && !self.offers()
     }
@@ -110,10 +113,10 @@ impl Segment {
     /// Adds the fast open option to a SYN.
     ///
     /// # Panics
-    /// If it has no place ([`Self::has_place_for_cookie`]).
+    /// If it does not fit ([`Self::has_place_for_cookie`]).
     #[must_use]
     pub fn with_cookie(mut self, cookie: Cookie) -> Self {
-        assert!(self.has_place_for_cookie(), "{self:?} has no place for a cookie");
+        assert!(self.has_place_for_cookie(), "{self:?} has no space for a cookie");
         for (block, eight) in self.blocks.iter_mut().zip(cookie.bytes.chunks_exact(8)) {
             let word = |bytes: &[u8]| SeqNumber(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
             (block.start, block.end) = (word(eight), word(&eight[4..]));
@@ -128,7 +131,7 @@ impl Segment {
         self
     }
 
-    /// The segment without the fast open option.
+    /// Returns the segment without the fast open option.
     #[must_use]
     pub fn without_cookie(mut self) -> Self {
         if self.flags.has(Flags::FAST_OPEN) {
@@ -142,12 +145,12 @@ impl Segment {
         self
     }
 
-    /// Bytes that the option adds to the header: whole words.
+    /// Returns by how many bytes the option enlarges the header: a multiple of four.
     pub(super) fn cookie_len(&self) -> u32 {
         self.cookie().map_or(0, |cookie| u32::from(cookie.option_len()).next_multiple_of(4))
     }
 
-    /// Writes the option with the NOPs after it, as Linux does.
+    /// Writes the option, followed by NOPs, as Linux does.
     pub(super) fn write_cookie(&self, out: &mut Vec<u8>) {
         let Some(cookie) = self.cookie() else { return };
         if cookie.experimental {
@@ -179,18 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn every_cookie_survives_beside_every_option() {
-        let told = EcnBytes::new(FieldOrder::Ect1First, &[0xff_fffe, 0x12_3456, 0xab_cdef]);
+    fn every_cookie_fits_with_every_option() {
+        let counts = EcnBytes::new(FieldOrder::Ect1First, &[0xff_fffe, 0x12_3456, 0xab_cdef]);
         for len in [0_u8, 4, 6, 8, 10, 12, 14, 16] {
             let bytes: Vec<u8> = (1..=len).collect();
             let cookie = Cookie::new(&bytes).unwrap();
             for (stamped, experimental) in [(false, false), (true, false), (false, true), (true, true)] {
                 let cookie = cookie.in_form(experimental);
                 let plain = if stamped { syn().with_timestamps(Timestamps { value: 3, echo: 4 }) } else { syn() };
-                let both = plain.with_ecn_bytes(told).with_cookie(cookie);
-                assert_eq!((both.cookie(), both.ecn_bytes()), (Some(cookie), Some(told)));
-                assert_eq!(plain.with_cookie(cookie).with_ecn_bytes(told), both);
-                assert_eq!(both.without_cookie(), plain.with_ecn_bytes(told));
+                let both = plain.with_ecn_bytes(counts).with_cookie(cookie);
+                assert_eq!((both.cookie(), both.ecn_bytes()), (Some(cookie), Some(counts)));
+                assert_eq!(plain.with_cookie(cookie).with_ecn_bytes(counts), both);
+                assert_eq!(both.without_cookie(), plain.with_ecn_bytes(counts));
                 assert_eq!(both.without_ecn_bytes(), plain.with_cookie(cookie));
                 assert_eq!(both.option_bytes().len() as u32, both.options_len());
                 assert_eq!((both.sack().len(), both.ends_record(), both.capabilities()), (0, false, None));
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_the_experiments_begins_with_their_number() {
+    fn the_form_of_the_experiments_starts_with_their_number() {
         let cookie = Cookie::of_experiment(&[0xf9, 0x89, 1, 2, 3, 4, 5, 6]).unwrap();
         assert_eq!((cookie.bytes(), cookie.is_experimental()), (&[1, 2, 3, 4, 5, 6][..], true));
         assert!(Cookie::of_experiment(&[0xf9, 0x89]).unwrap().is_request());

@@ -1,4 +1,5 @@
-//! The options of SCPS-TP (CCSDS 714.0-B; kinds and lengths as registered with IANA and as public dissectors read them).
+//! The options of SCPS-TP (CCSDS 714.0-B; kinds and lengths are those registered with IANA and used by public
+//! dissectors).
 //!
 //! | option | kind | length | value |
 //! |---|---|---|---|
@@ -7,12 +8,13 @@
 //! | record boundary | 22 | 2 | |
 //! | corruption experienced | 23 | 2 | |
 //!
-//! A segment keeps them in 16 bits. With the mark [`IS_OFFER`] they are the bitmap and the connection id of a SYN,
-//! whose three reserved bits make room for the mark. Otherwise they hold the number of SNACK options and of vector
-//! bytes in the place of the SACK blocks, and the two options without a value.
+//! A segment stores them in 16 bits. If the mark [`IS_OFFER`] is set, which is one of the three reserved bits, the
+//! other bits are the bitmap and the connection ID of a SYN. Otherwise they contain the number of SNACK options and of
+//! bit vector bytes, which are stored in the slots of the SACK blocks, and one bit for each of the two options without
+//! a value.
 //!
-//! Each is written after the last without padding, and NOPs fill the last word, so that 6 SNACK options fit into 40
-//! bytes.
+//! The options are written one after the other without padding, and NOPs fill up the last four bytes, so that 6 SNACK
+//! options fit into 40 bytes.
 
 use super::accurate::IS_ECN_BYTES;
 use super::{BLOCKS_MASK, BLOCKS_SHIFT, Flags, HAS_SPACE, Segment, SeqNumber};
@@ -23,14 +25,14 @@ pub(super) const SNACK: u8 = 21;
 pub(super) const RECORD_BOUNDARY: u8 = 22;
 pub(super) const CORRUPTION: u8 = 23;
 
-/// The most SNACK options: 6 bytes each in 40.
+/// Maximum number of SNACK options in a segment. Each takes 6 of the 40 bytes for options.
 pub const MAX_SNACKS: usize = 6;
-/// Bytes of bit vector that a segment has room for.
+/// Maximum size of the bit vector in a segment, in bytes.
 pub const MAX_VECTOR: usize = 20;
 
-/// The value is an offer of capabilities; the mark is the lowest reserved bit of the bitmap.
+/// Mark for an offer of capabilities: the lowest reserved bit of the bitmap.
 const IS_OFFER: u16 = 0x0100;
-/// The other reserved bits.
+/// Mask of the bitmap without its reserved bits.
 const BITMAP: u8 = 0xf8;
 
 const HAS_CORRUPTION: u16 = 0x8000;
@@ -42,9 +44,9 @@ const VECTOR: u16 = 0x001f;
 /// The capabilities of one end of a connection (capabilities option).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Capabilities {
-    /// One bit for each capability. The reserved ones, 0x07, are not kept.
+    /// One bit for each capability. The reserved bits 0x07 are dropped.
     pub bitmap: u8,
-    /// The id that replaces the ports in compressed headers; 0 without one.
+    /// The ID that replaces the ports in compressed headers; 0 if there is none.
     pub connection_id: u8,
 }
 
@@ -61,17 +63,17 @@ impl Capabilities {
     pub const NETWORK_TIMESTAMPS: u8 = 0x08;
 }
 
-/// A SNACK option: a hole, in units of the reporting end's MSS without its usual options.
+/// A SNACK option, which reports a hole. Its unit is the reporting end's MSS less the options on every segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Snack {
-    /// Distance from the acknowledgement number to the start of the hole, rounded down.
+    /// Distance from the acknowledgement number to the start of the hole, in units, rounded down.
     pub offset: u16,
-    /// Size of the hole, rounded up.
+    /// Size of the hole in units, rounded up.
     pub size: u16,
 }
 
 impl Segment {
-    /// The offer of a SYN, if it makes one.
+    /// Returns the capabilities that a SYN offers, if it offers any.
     pub fn capabilities(&self) -> Option<Capabilities> {
         let [bitmap, connection_id] = self.space.to_be_bytes();
         self.offers().then_some(Capabilities { bitmap: bitmap & BITMAP, connection_id })
@@ -81,13 +83,13 @@ impl Segment {
         self.options & HAS_SPACE != 0 && self.space & IS_OFFER != 0
     }
 
-    /// The bits without an offer.
+    /// Returns the 16 bits, unless they are an offer of capabilities.
     fn marks(&self) -> u16 {
         let is_ours = self.space & (IS_OFFER | IS_ECN_BYTES) == 0 && !self.flags.has(Flags::FAST_OPEN);
         if self.options & HAS_SPACE != 0 && is_ours { self.space } else { 0 }
     }
 
-    /// Adds an offer. A segment with one has no other option of SCPS-TP.
+    /// Adds an offer of capabilities. Such a segment has no other SCPS-TP option.
     #[must_use]
     pub fn with_capabilities(mut self, offer: Capabilities) -> Self {
         self.options |= HAS_SPACE;
@@ -95,39 +97,39 @@ impl Segment {
         self
     }
 
-    /// The SNACK options, in the order of the wire.
+    /// Returns the SNACK options, in the order of the header.
     pub fn snacks(&self) -> impl Iterator<Item = Snack> + '_ {
         let count = usize::from(self.marks() & SNACKS);
         self.numbers().take(count).map(|number| Snack { offset: (number >> 16) as u16, size: number as u16 })
     }
 
-    /// The first of the SNACK options.
+    /// Returns the first SNACK option, if there is one.
     pub fn snack(&self) -> Option<Snack> {
         self.snacks().next()
     }
 
-    /// The bit vector of the SNACK option: its first bit, the highest of the first byte, is the block after the hole; 1
-    /// means received. Empty without one; only one option can have it.
+    /// Returns the bit vector of the SNACK option; empty if there is none. Its first bit, the highest of the first
+    /// byte, is the unit after the hole; 1 means received. Only a segment with one SNACK option can have a bit vector.
     pub fn snack_vector(&self) -> Vec<u8> {
         let count = usize::from(self.marks() >> VECTOR_SHIFT & VECTOR);
         self.numbers().skip(1).flat_map(u32::to_be_bytes).take(count).collect()
     }
 
-    /// The place of three SACK blocks as numbers.
+    /// Returns the contents of three SACK block slots as numbers.
     fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks[..3].iter().flat_map(|block| [block.start.0, block.end.0])
     }
 
-    fn set_number(&mut self, at: usize, number: u32) {
-        let block = &mut self.blocks[at / 2];
-        *if at.is_multiple_of(2) { &mut block.start } else { &mut block.end } = SeqNumber(number);
+    fn set_number(&mut self, index: usize, number: u32) {
+        let block = &mut self.blocks[index / 2];
+        *if index.is_multiple_of(2) { &mut block.start } else { &mut block.end } = SeqNumber(number);
     }
 
-    /// Adds SNACK options: as many of `holes`, from the first on, as fit beside the other options. They use the place
-    /// of SACK blocks, which the segment must not have.
+    /// Adds as many of these SNACK options, from the first, as fit next to the other options. They use the slots of
+    /// SACK blocks, so the segment must have none.
     #[must_use]
     pub fn with_snacks(mut self, holes: &[Snack]) -> Self {
-        assert!(self.can_report(), "SNACK options stand in the place of SACK blocks");
+        assert!(self.can_report(), "SNACK options and SACK blocks share one field");
         let others = self.options_len() as usize;
         let count = holes.len().min(MAX_SNACKS).min(40_usize.saturating_sub(others) / 6);
         for (at, hole) in holes[..count].iter().enumerate() {
@@ -137,29 +139,29 @@ impl Segment {
         self
     }
 
-    /// Adds one SNACK option with a bit vector, of which at most [`MAX_VECTOR`] bytes are kept; the rest of the report
-    /// is left open.
+    /// Adds one SNACK option with a bit vector. The vector is cut to [`MAX_VECTOR`] bytes; nothing is reported about
+    /// the rest.
     #[must_use]
     pub fn with_snack_vector(mut self, hole: Snack, vector: &[u8]) -> Self {
         let room = 40_usize.saturating_sub(self.options_len() as usize + 6).min(MAX_VECTOR);
         self = self.with_snacks(&[hole]);
         let vector = &vector[..vector.len().min(room)];
         let used = vector.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        for (at, bytes) in vector[..used].chunks(4).enumerate() {
+        for (index, bytes) in vector[..used].chunks(4).enumerate() {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);
-            self.set_number(at + 1, u32::from_be_bytes(word));
+            self.set_number(index + 1, u32::from_be_bytes(word));
         }
         self.set_marks(self.marks() & !(VECTOR << VECTOR_SHIFT) | (used as u16) << VECTOR_SHIFT);
         self
     }
 
-    /// Whether there is a place for SNACK options, record boundaries and corruption.
+    /// Returns true if the segment can carry SNACK, record boundary and corruption experienced options.
     pub fn can_report(&self) -> bool {
         !self.offers() && self.options >> BLOCKS_SHIFT & BLOCKS_MASK == 0
     }
 
-    /// The segment without its bit vector, or if it has none, without its last SNACK option.
+    /// Returns the segment without its bit vector, or, if it has none, without its last SNACK option.
     #[must_use]
     pub fn with_fewer_snacks(mut self) -> Self {
         let marks = self.marks();
@@ -170,7 +172,7 @@ impl Segment {
         self
     }
 
-    /// Whether a record of the application ends with this segment.
+    /// Returns true if an application record ends with this segment.
     pub fn ends_record(&self) -> bool {
         self.marks() & HAS_BOUNDARY != 0
     }
@@ -178,12 +180,12 @@ impl Segment {
     /// Adds the record boundary option.
     #[must_use]
     pub fn with_record_boundary(mut self) -> Self {
-        assert!(!self.offers(), "an offer stands in that place");
+        assert!(!self.offers(), "the field holds an offer");
         self.set_marks(self.marks() | HAS_BOUNDARY);
         self
     }
 
-    /// Whether the sender of the segment reports corrupted packets on the way to it.
+    /// Returns true if the segment reports that packets to its sender were corrupted.
     pub fn experienced_corruption(&self) -> bool {
         self.marks() & HAS_CORRUPTION != 0
     }
@@ -191,7 +193,7 @@ impl Segment {
     /// Adds the corruption experienced option.
     #[must_use]
     pub fn with_corruption(mut self) -> Self {
-        assert!(!self.offers(), "an offer stands in that place");
+        assert!(!self.offers(), "the field holds an offer");
         self.set_marks(self.marks() | HAS_CORRUPTION);
         self
     }
@@ -205,7 +207,7 @@ impl Segment {
         }
     }
 
-    /// Bytes of these options with their padding.
+    /// Returns the size of the SCPS-TP options with their padding, in bytes.
     pub(super) fn space_len(&self) -> u32 {
         if self.offers() {
             return 4;
@@ -213,14 +215,14 @@ impl Segment {
         (self.report_len() + if self.ends_record() { 2 } else { 0 }).next_multiple_of(4)
     }
 
-    /// Bytes of the SNACK options and of corruption experienced, without padding.
+    /// Returns the size of the SNACK options and of the Corruption Experienced option in bytes, without padding.
     pub(super) fn report_len(&self) -> u32 {
         let marks = self.marks();
         let holes = u32::from(marks & SNACKS) * 6 + u32::from(marks >> VECTOR_SHIFT & VECTOR);
         holes + if marks & HAS_CORRUPTION != 0 { 2 } else { 0 }
     }
 
-    /// Writes these options.
+    /// Writes the SCPS-TP options.
     pub(super) fn write_space(&self, bytes: &mut Vec<u8>) {
         if let Some(offer) = self.capabilities() {
             bytes.extend([CAPABILITIES, 4, offer.bitmap, offer.connection_id]);
@@ -229,7 +231,8 @@ impl Segment {
         bytes.resize(bytes.len().next_multiple_of(4), 1);
     }
 
-    /// Writes the SNACK options, a record `boundary` and corruption experienced, without padding.
+    /// Writes the SNACK options, the record boundary option if `boundary` is true, and the corruption experienced
+    /// option, without padding.
     pub(super) fn write_report(&self, bytes: &mut Vec<u8>, boundary: bool) {
         let mut vector = self.snack_vector();
         for hole in self.snacks() {

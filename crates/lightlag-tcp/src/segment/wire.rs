@@ -1,16 +1,17 @@
 //! The options of a segment as bytes, in the order and with the padding of Linux.
 //!
-//! Kinds and lengths: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2, §3.2);
-//! SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each to words of four bytes. The
-//! AccECN option ([`super::accurate`]) follows the timestamps; those of SCPS-TP and the cookie of a SYN come last,
-//! [`super::space`] and [`super::cookie`] have their kinds.
+//! Kind and length of each option: MSS 2, 4 (RFC 9293 §3.2); window scale 3, 3 and timestamps 8, 10 (RFC 7323 §2.2,
+//! §3.2); SACK-permitted 4, 2 and SACK 5, 8n + 2 (RFC 2018 §2, §3). NOPs (kind 1) align each option to four bytes. The
+//! AccECN option ([`super::accurate`]) follows the timestamps; SCPS-TP options ([`super::space`]) and the cookie of a
+//! SYN ([`super::cookie`]) are last.
 
 use super::{Segment, SeqNumber};
 
 const NOP: u8 = 1;
 
 impl Segment {
-    /// The options in the header after its first 20 bytes: [`Segment::options_len`] bytes.
+    /// Returns the bytes of the options, which follow the first 20 bytes of the header. Their number is
+    /// [`Segment::options_len`].
     pub fn option_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.options_len() as usize);
         let syn = self.syn_options();

@@ -1,37 +1,38 @@
-//! The cause of a loss: congestion, to which the congestion control reacts, or corruption, which costs only the
-//! segment: no window, no threshold, no back-off.
+//! Attribution of losses: to congestion, which the congestion control reacts to, or to corruption. A segment lost by
+//! corruption is only retransmitted; window, threshold and timeout stay unchanged.
 //!
-//! A loss response of a user may take the place of an assumption. Reports override both. News of corruption lasts two round trips, at least a second, and excuses data that
-//! left after it minus a round trip, in which an ACK may wait for a whole interval: SRTT contains half of one. A
-//! congestion mark within a round trip overrides it. These lifetimes are ours: no source gives any.
+//! By default a configured assumption decides, or a custom loss response. Reports override both. A report of corruption
+//! is valid for two round trips, at least a second, and applies to all data sent since one round trip before it. This
+//! round trip includes a full ACK interval, because SRTT contains only half of one. A congestion mark in the last round
+//! trip overrides the report. We chose these times: no source specifies them.
 
 use super::Sender;
 use crate::config::{Config, LossAssumption};
 use lightlag_control::congestion::Cause;
-use lightlag_control::congestion::response::Loss;
+use lightlag_control::congestion::response::LossEvent;
 use lightlag_core::{Duration, Instant};
 
-/// The shortest life of a report of corruption.
+/// Minimum time for which a report of corruption is valid.
 const LIFE: Duration = Duration::from_secs(1);
 
-/// The reports about the path.
+/// Reports of corruption and congestion on the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signals {
-    /// Segments that left from here on may have been corrupted, as long as the report lasts.
+    /// While the report is valid, losses of segments sent at or after this time are attributed to corruption.
     corrupted_from: Instant,
     corrupted_until: Instant,
     congested_until: Instant,
 }
 
 impl Default for Signals {
-    /// No reports.
+    /// Returns the state before any report.
     fn default() -> Self {
         Self { corrupted_from: Instant::MAX, corrupted_until: Instant::ZERO, congested_until: Instant::ZERO }
     }
 }
 
 impl Sender {
-    /// A report says that packets of this sender are corrupted on their way.
+    /// Handles a report that packets of this sender are being corrupted.
     #[cold]
     pub(crate) fn corruption_told(&mut self, now: Instant, config: &Config) {
         let srtt = self.rtt.srtt();
@@ -43,7 +44,7 @@ impl Sender {
         signals.corrupted_until = now + (srtt * 2).max(LIFE);
     }
 
-    /// A congestion mark came.
+    /// Handles a congestion mark.
     pub(crate) fn congestion_told(&mut self, now: Instant, config: &Config) {
         if config.loss_assumption != LossAssumption::Congestion || self.special.extra().is_some() {
             let until = now + self.rtt.srtt();
@@ -51,7 +52,8 @@ impl Sender {
         }
     }
 
-    /// Whether a loss found now costs nothing. The lowest lost segment left at `sent`.
+    /// Returns true if a loss that was detected now is attributed to corruption, so that the window is not reduced.
+    /// `sent` is the transmission time of the lowest lost segment.
     pub(crate) fn blames_corruption(
         &mut self,
         now: Instant,
@@ -71,7 +73,7 @@ impl Sender {
         match config.loss_assumption {
             LossAssumption::Congestion => false,
             LossAssumption::Corruption => true,
-            LossAssumption::Own(_) => self.asks_response(now, cause, sent),
+            LossAssumption::Custom(_) => self.asks_response(now, cause, sent),
         }
     }
 
@@ -80,7 +82,7 @@ impl Sender {
         let (inflight, cwnd) = (self.board.pipe(), self.cwnd);
         let (rtt, srtt, min_rtt) = (self.rtt.latest(), self.rtt.srtt(), self.rtt.min());
         let response = self.congestion.as_mut().and_then(|congestion| congestion.loss_response());
-        let loss = Loss { now, cause, sent, inflight, cwnd, rtt, srtt, min_rtt };
+        let loss = LossEvent { now, cause, sent, inflight, cwnd, rtt, srtt, min_rtt };
         response.is_some_and(|response| response.is_corruption(&loss))
     }
 }

@@ -1,99 +1,105 @@
-//! Bursts: the data that a Linux sender hands to the network card at once (TSO autosizing), and its waits for a larger
-//! burst (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in our own words).
+//! Bursts: the data that a Linux sender passes to the network card in one call (TSO autosizing), and when it waits so
+//! that the burst becomes larger (`net/ipv4/tcp_output.c`: `tcp_tso_autosize`, `tcp_tso_should_defer`, described in our
+//! own words).
 //!
-//! A burst carries the data of about 1 ms at the rate of an algorithm that paces, otherwise at 1.2 times cwnd/SRTT
-//! (twice in the first half of slow start): at least two segments (BBR: one below 1.2 Mbit/s), at most 64 KiB and half
-//! the window; more below a round trip of 16 ms. While less than a whole burst fits, it waits for the next ACK, but
-//! only
+//! A burst contains the data that is sent in about 1 ms at the pacing rate, or, if the algorithm does not pace, at 1.2
+//! × cwnd/SRTT (2 × cwnd/SRTT in the first half of slow start). It has at least two segments (BBR: one below 1.2
+//! Mbit/s), at most 64 KiB and at most half the window. If the round trip is shorter than 16 ms, the burst is larger.
+//! While the window has space for less than a full burst, the sender waits for the next ACK, but only
 //!
-//! - in undisturbed operation, within 1 ms of the last segment,
+//! - outside loss recovery and within 1 ms of the last segment,
 //! - if less than a third of the window is free, and
-//! - if that ACK, by the oldest segment in flight and SRTT, comes within 1 ms and half a round trip.
+//! - if that ACK, estimated from the oldest segment in flight and SRTT, will arrive within 1 ms and half a round trip.
 //!
-//! It is tried again only with the next ACK or write, or when pacing ends, whatever else happens in between
-//! (`tcp_data_snd_check`, `tcp_push`, `tcp_tsq_write`). The reordering timer sends only repairs
-//! (`tcp_rack_reo_timeout`); new data waits then, too.
+//! It tries again only at the next ACK or write, or when a pacing delay ends, whatever else happens in between
+//! (`tcp_data_snd_check`, `tcp_push`, `tcp_tsq_write`). When the reordering timer expires, only retransmissions are
+//! sent (`tcp_rack_reo_timeout`), and new data continues to wait.
 //!
-//! Its segments leave back to back, the last with PSH. One that the peer's window cuts short fills that window with a
-//! small segment, unless another is in flight (`tcp_mss_split_point`). Linux's cuts at the end of a buffer are not modelled.
+//! The segments of a burst are sent back to back, the last one with PSH. If the peer's window limits a burst, a small
+//! segment fills the rest of that window, unless another small segment is in flight (`tcp_mss_split_point`). Linux also
+//! ends bursts at the end of a buffer, which is not modelled.
 
 use super::Sender;
 use lightlag_control::congestion::{LEAST_BURST, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// The largest burst, in bytes.
+/// Maximum size of a burst, in bytes.
 const LARGEST: u64 = 65_536;
-/// The largest age of the last segment, and the largest distance of the next ACK.
+/// The sender waits only if the last segment was sent at most this long ago and the next ACK will arrive within this
+/// time.
 const RECENT: Duration = Duration::from_millis(1);
-/// A third of the window is used at once (`tcp_tso_win_divisor`).
+/// If at least this fraction of the window is free, one third, the sender does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 
 impl Sender {
-    /// Whether the next segment belongs to a burst that has started to leave.
+    /// Returns true if the next new segment belongs to a burst whose first segment was already sent.
     #[inline(always)]
     pub(super) fn in_burst(&self) -> bool {
         self.in_burst_after(self.board.nxt())
     }
 
-    /// Whether the segment that starts there belongs to a burst, but is not its first.
+    /// Returns true if the segment that starts at `start` belongs to the current burst, but is not its first.
     #[inline(always)]
     pub(super) fn in_burst_after(&self, start: u64) -> bool {
         self.burst_start < start && start < self.burst_end()
     }
 
-    /// The offset after the burst.
+    /// Returns the offset after the current burst.
     #[inline(always)]
     pub(super) fn burst_end(&self) -> u64 {
         self.burst_start + u64::from(self.burst_len)
     }
 
-    /// Whether the segment that ends at `end` is the last of a burst of several, or of all written data.
+    /// Returns true if the segment from `start` to `end` is the last one of a burst of several segments, or of all
+    /// written data.
     #[inline(always)]
     pub(crate) fn pushes(&self, start: u64, end: u64) -> bool {
         end == self.written || end == self.burst_end() && self.burst_start < start
     }
 
-    /// Whether new data waits, although this much room is in the window. Starts a burst otherwise.
+    /// Returns true if new data is deferred, although the window has space for `room` bytes. Otherwise starts a burst.
     pub(super) fn puts_off(&mut self, now: Instant, room: u64) -> bool {
         self.put_off = self.put_off || self.begin_burst(now, room);
         self.put_off
     }
 
-    /// Starts a burst into a window with this much room. Returns whether it has to wait instead.
+    /// Starts a burst, if the window has space for `room` bytes. Returns true, without starting one, if the sender
+    /// should wait.
     pub(super) fn begin_burst(&mut self, now: Instant, room: u64) -> bool {
         if self.needs.bursts {
-            // The algorithm makes its own bursts.
+            // The algorithm sends its own bursts.
             return false;
         }
         let (nxt, size) = (self.board.nxt(), u64::from(self.segment_size));
-        let most = self.largest_burst();
+        let max_burst = self.largest_burst();
         let allowed = room.min(self.peer_edge.saturating_sub(nxt));
         let pending = self.written - nxt;
-        if allowed < most && pending > size && self.waits_for_more(now, allowed) {
+        if allowed < max_burst && pending > size && self.waits_for_more(now, allowed) {
             return true;
         }
-        // Whole segments; without a bound there is nothing to divide.
+        // Full segments; without a bound no division is needed.
         let bound = allowed.min(self.cwnd / 2);
-        let whole = if bound < most { whole_segments(bound, size) } else { most };
+        let whole = if bound < max_burst { whole_segments(bound, size) } else { max_burst };
         let of_peer = self.peer_edge.saturating_sub(nxt);
         // A burst that the peer's window cuts short fills that window with a small segment, after at least one full one
         // (`tcp_mss_split_point`).
-        let cut = room.min(self.cwnd / 2).min(most);
+        let cut = room.min(self.cwnd / 2).min(max_burst);
         let fills = of_peer > size && of_peer < cut && of_peer < whole_segments(cut, size);
-        let most = if fills && !(self.nagle && self.holds_small()) { of_peer } else { whole };
+        let burst_limit = if fills && !(self.nagle && self.holds_small()) { of_peer } else { whole };
         self.burst_start = nxt;
         // Not more than 64 KiB or a few segments.
-        self.burst_len = most.min(pending) as u32;
+        self.burst_len = burst_limit.min(pending) as u32;
         false
     }
 
-    /// Whether a segment that ends at `end` completes a burst that fills the peer's window.
+    /// Returns true if a segment that ends at `end` completes the current burst, whose end may be the end of the peer's
+    /// window.
     #[inline(always)]
     pub(super) fn completes_burst(&self, end: u64) -> bool {
         self.in_burst() && end == self.burst_end()
     }
 
-    /// Whether it is better to wait than to send less than a whole burst.
+    /// Returns true if the sender should wait instead of sending less than a full burst.
     fn waits_for_more(&self, now: Instant, allowed: u64) -> bool {
         let window = self.cwnd.min(self.max_window.into());
         if allowed >= window / SHARE
@@ -108,7 +114,7 @@ impl Sender {
         self.board.head_sent().is_some_and(|sent| sent + srtt <= now + threshold)
     }
 
-    /// Bytes of a whole burst: full segments.
+    /// Returns the size of a full burst in bytes, a multiple of the segment size.
     fn largest_burst(&self) -> u64 {
         let size = u64::from(self.segment_size);
         let srtt = self.rtt.srtt();
@@ -133,7 +139,7 @@ impl Sender {
     }
 }
 
-/// The whole segments in so many bytes, at least one.
+/// Rounds `bytes` down to a multiple of `size`, but to at least `size`.
 fn whole_segments(bytes: u64, size: u64) -> u64 {
     (bytes / size * size).max(size)
 }

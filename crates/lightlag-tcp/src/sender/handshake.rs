@@ -1,4 +1,4 @@
-//! The sender's part of the handshake: the timer of the SYN, the first sample, the first window.
+//! The sender's part of the handshake: the timer of the SYN, the first round-trip sample, the initial window.
 
 use super::{Expiry, Sender, Timer, payload, rules, segments};
 use crate::config::{Config, Scheme};
@@ -8,9 +8,9 @@ use crate::timestamps::ticks_since;
 use lightlag_control::rtt::Progress;
 use lightlag_core::{Duration, Instant};
 
-/// The agreement of the handshake.
+/// Options that were negotiated in the handshake.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Agreed {
+pub(crate) struct NegotiatedOptions {
     /// Whether SACK is used.
     pub(crate) sack: bool,
     /// Whether ECN is used.
@@ -20,29 +20,29 @@ pub(crate) struct Agreed {
 }
 
 impl Sender {
-    /// Sets the payload of full segments.
+    /// Sets the payload of full segments, in bytes.
     pub(crate) fn set_segment_size(&mut self, bytes: u32) {
         self.segment_size = payload(bytes);
         if self.congestion.is_none() {
-            // Compressed headers may make room for more than assumed before the handshake.
+            // Compressed headers may leave space for more payload than assumed before the handshake.
             self.cwnd = self.cwnd.max(self.initial_cwnd());
         }
     }
 
-    /// Starts the timer of a SYN or SYN-ACK, which doubles after each timeout but the first `linear` ones.
+    /// Starts the timer of a SYN or SYN-ACK. The timeout doubles each time, except after the first `linear` ones.
     pub(crate) fn arm_handshake(&mut self, now: Instant, linear: u8, config: &Config) {
         let wait = self.handshake_timeout(linear, config);
         self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
     }
 
-    /// Starts the timer for the SYN-ACK of a connection that already has data: until it is answered, nothing else is
-    /// sent again (`tcp_retransmit_timer` of Linux).
+    /// Starts the timer for the SYN-ACK of a connection that already has data to send. Until the ACK of the SYN-ACK
+    /// arrives, nothing else is retransmitted (`tcp_retransmit_timer` of Linux).
     pub(crate) fn arm_answer(&mut self, now: Instant, config: &Config) {
         self.timer = Timer::Answer;
         self.arm_handshake(now, 0, config);
     }
 
-    /// The SYN-ACK of such a connection is answered.
+    /// Handles the ACK of the SYN-ACK of a connection that already had data to send.
     pub(crate) fn confirm_answer(&mut self, now: Instant, config: &Config) {
         self.retries = 0;
         self.restart_timer(now, config);
@@ -54,13 +54,14 @@ impl Sender {
         (config.rto.syn * (1 << doublings)).min(config.rto.max)
     }
 
-    /// Whether the timer of the handshake, whose time has come, fires later by the clock's ticks.
+    /// Called when the exact time of the handshake timer has come. Returns true if the timer fires only at a later tick
+    /// of the clock.
     pub(crate) fn handshake_timer_waits(&mut self, now: Instant, linear: u8, config: &Config) -> bool {
         let wait = self.handshake_timeout(linear, config);
         self.put_off_deadline(now, config, wait)
     }
 
-    /// Handles a SYN or SYN-ACK, first sent at `since`, that was not answered in time.
+    /// Handles the timeout of a SYN or SYN-ACK that was first sent at `since`.
     pub(crate) fn handshake_timed_out(&mut self, now: Instant, since: Instant, linear: u8, config: &Config) -> Expiry {
         self.account.timeouts.increment();
         self.account.waited_for_timeout(self.limit, now, self.handshake_timeout(linear, config));
@@ -74,13 +75,13 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Ends the handshake. Returns the number of repetitions of its segment.
+    /// Stops the handshake timer. Returns the number of retransmissions of the SYN or SYN-ACK.
     pub(crate) fn end_handshake(&mut self) -> u8 {
         self.deadline = Instant::MAX;
         std::mem::take(&mut self.retries)
     }
 
-    /// Takes the first round-trip sample from the SYN, if it was sent once, or with timestamps (Karn).
+    /// Takes the first round-trip sample from the SYN, if it was sent once or carried timestamps (Karn's algorithm).
     pub(crate) fn sample_handshake(
         &mut self,
         now: Instant,
@@ -103,33 +104,34 @@ impl Sender {
         }
     }
 
-    /// Notes that the peer accepted this many of the `sent` bytes in the SYN, and advertises `window` after them. The
-    /// rest leaves again, at no cost to the window (`tcp_non_congestion_loss_retransmit` of Linux).
+    /// Handles a SYN-ACK that acknowledges `accepted` of the `sent` data bytes in the SYN, and advertises `window`
+    /// after them. The rest is retransmitted without a reduction of the window (`tcp_non_congestion_loss_retransmit` of
+    /// Linux).
     pub(crate) fn accept_early(&mut self, now: Instant, sent: u32, accepted: u32, window: u64, config: &Config) {
         self.set_peer_window(accepted.into(), window);
         if sent == 0 {
             return;
         }
         if accepted < sent && self.congestion.is_none() {
-            // It is told of all data in flight.
+            // It is notified of all data in flight.
             self.start_congestion(config);
         }
         let number = self.board.numbers().1;
         self.board.sent(now, sent, false);
         self.note_sent(now, number, Chunk { start: 0, len: sent, fin: false }, 0);
         self.board.acknowledge(accepted.into(), &mut Delivery::default());
-        // The departure of the SYN is unknown here: it gives no sample of the delivery rate.
+        // The transmission time of the SYN is unknown here: it gives no sample of the delivery rate.
         self.sample_rate(now);
         if accepted < sent {
             self.shrink_segments(now, self.segment_size.into(), config);
         }
     }
 
-    /// Completes the handshake, with an initial window of so many segments and the peer's first window of so many bytes.
+    /// Completes the handshake, with an initial window in segments and the peer's first window in bytes.
     pub(crate) fn establish(
         &mut self,
         now: Instant,
-        agreed: Agreed,
+        agreed: NegotiatedOptions,
         initial_window: u32,
         peer_window: u64,
         config: &Config,
@@ -141,8 +143,8 @@ impl Sender {
         self.account.start_window(now);
     }
 
-    /// Follows the agreement of the handshake.
-    pub(super) fn agree(&mut self, agreed: Agreed, config: &Config) {
+    /// Applies the negotiated options.
+    pub(super) fn agree(&mut self, agreed: NegotiatedOptions, config: &Config) {
         let scheme = match config.recovery {
             Scheme::Sack | Scheme::Rack | Scheme::Fack if !agreed.sack => Scheme::NewReno,
             Scheme::Snack if !agreed.snack && agreed.sack => Scheme::Sack,
@@ -162,8 +164,8 @@ impl Sender {
     }
 }
 
-/// Total time of timeouts that double from the first on: Linux then gives up, however few of them did double
-/// (`retransmits_timed_out` in `tcp_write_timeout`).
+/// Returns the total time of the SYN timeouts if each were twice the previous one. After this time Linux aborts, even
+/// if the first timeouts did not double (`retransmits_timed_out` in `tcp_write_timeout`).
 fn longest_handshake(config: &Config) -> Duration {
     (0..=u32::from(config.syn_retries))
         .map(|doublings| (config.rto.syn * (1 << doublings.min(32))).min(config.rto.max))

@@ -1,12 +1,12 @@
-//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): the network's old
-//! capacity says little about the present.
+//! The window after an idle time (RFC 5681 §4.1, RFC 2861; for RFC 7661 see [`super::validation`]): the earlier
+//! capacity of the network implies little about its present one.
 
 use super::Sender;
 use crate::config::{Config, IdleRestart};
 use lightlag_core::Instant;
 
 impl Sender {
-    /// Restarts the window when new data leaves after an idle time.
+    /// Reduces the window as configured, before new data is sent after an idle time.
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
         if self.special.validation().is_some() {

@@ -1,7 +1,7 @@
-//! Segments of low priority, with which an algorithm probes the path (TCP Peach, TCP Peach+).
+//! Low-priority segments, which probe the path for an algorithm (TCP Peach, TCP Peach+).
 //!
-//! They copy data sent before, so the scoreboard need not know them: a lost one is not missed, and one that arrives is
-//! acknowledged by an ACK with [`Flags::LOW`](crate::segment::Flags::LOW).
+//! They copy data sent before, so the scoreboard does not track them. The loss of one has no consequences, and the peer
+//! replies to one that arrives with an ACK that has [`Flags::LOW`](crate::segment::Flags::LOW).
 
 use super::Sender;
 use crate::scoreboard::{Chunk, Range};
@@ -9,7 +9,7 @@ use lightlag_control::congestion::{Probes, Probing};
 use lightlag_core::Instant;
 
 impl Sender {
-    /// The next segment of low priority that may leave now, once nothing else can.
+    /// Returns the next low-priority segment that may be sent now. Call it when nothing else may be sent.
     #[inline]
     pub(crate) fn poll_low_priority(&mut self, now: Instant) -> Option<Chunk> {
         if self.needs.probes == Probes::None { None } else { self.next_low_priority(now) }
@@ -23,7 +23,7 @@ impl Sender {
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
 
-    /// Payload of the segment of low priority that would leave now, after those that left; `None` if none would.
+    /// Returns the payload of the next low-priority segment in bytes; `None` if none is due.
     pub(crate) fn low_priority_len(&mut self, now: Instant) -> Option<u32> {
         self.due_low_priority(now).map(|range| (range.end - range.start) as u32)
     }
@@ -45,14 +45,15 @@ impl Sender {
         Some(range)
     }
 
-    /// The last full segment of the outstanding data.
+    /// Returns the last segment's worth of outstanding data.
     fn last_left(&self) -> Option<Range> {
         let end = self.payload(self.board.nxt());
         let start = end.saturating_sub(u64::from(self.segment_size)).max(self.board.una());
         (start < end).then_some(Range { start, end })
     }
 
-    /// The segment of outstanding data, not SACKed, whose turn it is after this many others.
+    /// Returns the next segment of outstanding data that is not SACKed. The selection cycles through the outstanding
+    /// segments; `before` is the number of low-priority segments sent so far.
     fn next_outstanding(&self, before: u64) -> Option<Range> {
         let (una, end) = (self.board.una(), self.payload(self.board.nxt()));
         let size = u64::from(self.segment_size);
@@ -63,7 +64,7 @@ impl Sender {
         (range.start < range.end).then_some(range)
     }
 
-    /// Handles the acknowledgement of a segment of low priority.
+    /// Handles the ACK of a low-priority segment.
     pub(crate) fn low_priority_acknowledged(&mut self, now: Instant) {
         self.account.rare().low_priority_acked += 1;
         if let Some(probes) = self.congestion.as_mut().and_then(|congestion| congestion.low_priority()) {

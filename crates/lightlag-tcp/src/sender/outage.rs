@@ -1,20 +1,21 @@
-//! A link outage (SCPS-TP), which is neither congestion nor corruption. Only probes leave, the retransmission timer
-//! stops, nothing is given up, and window and threshold stay.
+//! Link outages (SCPS-TP), which are neither congestion nor corruption. During an outage only probes are sent, the
+//! retransmission timer is stopped, no data is abandoned, and window and threshold are unchanged.
 //!
-//! It starts when a station reports it, or after a number of timeouts in a row for the same data (`outage_after`).
-//! Probes have the number before the first outstanding one, so the peer must answer: the first after 1 s, the next
-//! after twice as long each time, up to 60 s (the reference implementation's schedule; it gives up after 32, and we do
-//! not). It ends with the first segment of the peer, or with a report. Data that left a timeout ago or earlier is then
-//! sent again, from the first segment on.
+//! An outage starts when a notification arrives, or is assumed after a number of consecutive timeouts for the same data
+//! (`outage_after`). Probes have the sequence number before the first outstanding one, so the peer must reply. The
+//! first probe is sent after 1 s, and the interval doubles up to 60 s (as in the reference implementation, which aborts
+//! after 32 probes; we do not abort). The outage ends with the first segment from the peer, or with a notification.
+//! Data that was sent at least one timeout ago is then retransmitted, starting with the first segment.
 //!
-//! Timeouts may have another cause: a queue too small for the data that an unchanged window sends after each of them.
-//! When a guessed outage has ended and nothing was acknowledged since, the next guess takes twice as many timeouts, and
-//! the congestion control reacts to those. That rule is ours, too.
+//! The timeouts may have another cause: a queue that is too small for the data that an unreduced window sends after
+//! each of them. If an assumed outage has ended and nothing was acknowledged since, the next outage is assumed only
+//! after twice as many timeouts, and the congestion control reacts to these timeouts. This rule is our own.
 //!
-//! On a medium the route of packets may be lost instead (ELFN). Then the first probe leaves at once, and one every 2 s.
+//! In a wireless network, a route may be lost instead of a link (ELFN). Then the first probe is sent immediately, and
+//! further ones every 2 s.
 //!
-//! Segments that the peer sent before the outage arrive for up to a round trip after the report of it. They are
-//! accepted but do not end the outage. That rule is ours: in the sources any segment ends an outage.
+//! Segments that the peer sent before the outage may arrive for up to a round trip after its notification. They are
+//! accepted, but do not end the outage. This rule is our own: in the sources any segment ends an outage.
 
 use super::{Sender, Tail, Timer};
 use crate::config::Config;
@@ -23,42 +24,43 @@ use lightlag_core::{Duration, Instant};
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Time between probes for a route (Holland and Vaidya, MobiCom 1999).
+/// Interval of the probes after the loss of a route (Holland and Vaidya, MobiCom 1999).
 const STEADY: Duration = Duration::from_secs(2);
 
-/// The state of outages.
+/// State of the current or last outage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outage {
     probes: u8,
-    /// Whether probes leave at equal times, as for a route.
+    /// Whether probes are sent at a constant interval, as after the loss of a route.
     is_steady: bool,
-    /// The rest of the retransmission timer.
+    /// Time that was left on the retransmission timer when the outage started.
     left: Duration,
-    /// End of the last outage: segments that left before give no round-trip sample.
+    /// Time when the last outage ended. Segments sent before it give no round-trip sample.
     ended: Instant,
-    /// Time until which segments of the peer do not end the outage, because they left before it.
+    /// Until this time, segments from the peer do not end the outage, because they may have been sent before it.
     deaf_until: Instant,
-    /// The outstanding offset of the last guess, and the number of guesses in a row for it.
+    /// First unacknowledged offset when an outage was last assumed. [`Self::guesses`] is the number of consecutive
+    /// times for the same offset.
     guessed_at: u64,
     guesses: u8,
 }
 
-/// An outage that continues after a segment of the peer.
+/// The state of an outage that continues although a segment from the peer is being processed.
 #[derive(Debug)]
 pub(crate) struct Paused {
     next_probe: Instant,
-    /// A probe is due and has not left.
+    /// Whether a probe is due that was not sent yet.
     probe: bool,
 }
 
 impl Sender {
-    /// Whether only probes may leave.
+    /// Returns true during an outage: only probes may be sent.
     #[inline]
     pub(crate) fn in_outage(&self) -> bool {
         self.timer == Timer::Outage
     }
 
-    /// A station reports that a link is out.
+    /// Handles a notification that a link is down.
     #[cold]
     pub(crate) fn outage_told(&mut self, now: Instant) {
         if !self.in_outage() {
@@ -67,7 +69,8 @@ impl Sender {
         }
     }
 
-    /// The route of its packets broke. The first probe leaves at once, so that routing looks for another one.
+    /// Handles the loss of the route. The first probe is sent immediately, so that the routing protocol looks for
+    /// another route.
     #[cold]
     pub(crate) fn route_lost(&mut self, now: Instant) {
         self.outage_told(now);
@@ -88,7 +91,7 @@ impl Sender {
         self.wait_for_link(now + FIRST);
     }
 
-    /// Whether one more timeout means an outage.
+    /// Returns true if an outage is assumed after one more timeout, and records this.
     #[cold]
     pub(super) fn guesses_outage(&mut self, config: &Config) -> bool {
         let Some(timeouts) = config.outage_after else { return false };
@@ -102,7 +105,7 @@ impl Sender {
         means
     }
 
-    /// Lets nothing leave before this probe.
+    /// Stops all other timers until the next probe.
     fn wait_for_link(&mut self, next_probe: Instant) {
         self.tail = Tail::new();
         self.recovery.stop();
@@ -112,8 +115,9 @@ impl Sender {
         self.deadline = next_probe;
     }
 
-    /// Handles a segment of the peer during an outage, which it ends unless a state to resume is returned. Its
-    /// acknowledgement does not concern the outage.
+    /// Handles the arrival of a segment during an outage. It ends the outage and `None` is returned, unless the peer
+    /// may have sent it before the outage: then the outage is suspended, and must be resumed with the returned state
+    /// after the segment was processed.
     #[cold]
     pub(crate) fn heard_in_outage(&mut self, now: Instant, config: &Config) -> Option<Paused> {
         let Outage { deaf_until, left, .. } = self.special.extra_mut().outage;
@@ -127,7 +131,7 @@ impl Sender {
         Some(paused)
     }
 
-    /// Resumes the outage after the segment was processed.
+    /// Resumes the outage after a segment was processed.
     #[cold]
     pub(crate) fn go_on_with_outage(&mut self, now: Instant, paused: &Paused) {
         let left = if self.deadline == Instant::MAX { Duration::ZERO } else { self.deadline.max(now).since(now) };
@@ -136,21 +140,21 @@ impl Sender {
         self.probe = paused.probe;
     }
 
-    /// Time until the next probe, as the last one was not answered.
+    /// Returns the time from the last probe to the next.
     pub(super) fn probe_interval(&self) -> Duration {
         let outage = self.special.extra().map(|extra| extra.outage).unwrap_or_default();
         let Outage { probes, is_steady: false, .. } = outage else { return STEADY };
         (FIRST * (1 << probes.min(6))).min(LONGEST)
     }
 
-    /// Notes that a probe leaves.
+    /// Records that a probe is sent, and schedules the next one.
     pub(super) fn outage_probed(&mut self, now: Instant) {
         let extra = self.special.extra_mut();
         extra.outage.probes = extra.outage.probes.saturating_add(1);
         self.deadline = now + self.probe_interval();
     }
 
-    /// The link is available again.
+    /// Ends the outage, if there is one: the link is up again.
     #[cold]
     pub(crate) fn end_outage(&mut self, now: Instant, config: &Config) {
         if !self.in_outage() {
@@ -175,7 +179,7 @@ impl Sender {
         }
     }
 
-    /// Whether a segment that left at this time may have waited for the end of an outage.
+    /// Returns true if a segment that was sent at `sent` may have been delayed by an outage.
     pub(super) fn waited_for_link(&self, sent: Instant) -> bool {
         self.special.extra().is_some_and(|extra| sent < extra.outage.ended)
     }

@@ -1,11 +1,12 @@
-//! The departure time of the next segment, if it does not follow from the window alone.
+//! Pacing: the time when the next segment is sent, if the window alone does not determine it.
 //!
-//! An algorithm that paces has its own rate. With `pacing` any other one gets twice cwnd/SRTT in slow start, so that
-//! the window can double, and 1.2 times that afterwards, so that it can be used (the factors of Linux).
+//! An algorithm that paces sets the rate itself. With the option `pacing`, the rate for any other algorithm is 2 ×
+//! cwnd/SRTT in slow start, so that the window can double, and 1.2 × cwnd/SRTT afterwards, so that the window can be
+//! used completely (the factors of Linux).
 //!
-//! A sender that makes bursts like Linux (`tso`) also paces them like Linux (`net/ipv4/tcp_output.c`:
-//! `tcp_update_skb_after_send`, described in our own words): not before the tenth segment, and a burst that leaves late
-//! brings the next one forward, by at most half of its duration.
+//! A sender that sends bursts like Linux (`tso`) also paces them like Linux (`net/ipv4/tcp_output.c`:
+//! `tcp_update_skb_after_send`, described in our own words): pacing starts with the tenth segment, and if a burst is
+//! sent late, the next one is sent earlier, by at most half of the pacing delay.
 
 use super::Sender;
 use crate::config::Config;
@@ -15,11 +16,12 @@ use lightlag_core::{Duration, Instant};
 const SLOW_START: f64 = 2.0;
 const AVOIDANCE: f64 = 1.2;
 
-/// Segments that leave before pacing starts, if the sender makes bursts; the burst of the last one is paced (Linux).
+/// Number of segments that a sender with bursts sends without pacing; the burst that contains the last of them is paced
+/// (Linux).
 const UNPACED: u64 = 10;
 
 impl Sender {
-    /// Schedules the next segment after this one, by the pacing rate.
+    /// Delays the segment after `chunk` according to the pacing rate.
     #[inline(never)]
     pub(super) fn pace(&mut self, now: Instant, chunk: Chunk, again: bool, config: &Config) {
         if self.needs.bursts {
@@ -53,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of the burst that starts with this new data; none if it started before.
+    /// Returns the size in bytes of the burst that starts with this new data; 0 if the burst started before.
     fn begun_burst(&self, chunk: Chunk) -> u64 {
         if chunk.start == self.burst_start {
             self.burst_len.max(chunk.len).into()

@@ -1,12 +1,12 @@
-//! The adaptation to a path with a smaller limit than before (RFC 1191, RFC 8201).
+//! Adaptation to a path with a smaller MTU than before (RFC 1191, RFC 8201).
 
 use super::{Sender, Tail, Timer, payload};
 use crate::config::Config;
 use lightlag_core::Instant;
 
 impl Sender {
-    /// Limits full segments to `size` bytes, fewer than before. Outstanding data leaves again; the congestion window
-    /// stays, because no queue was full (RFC 1191 §6.5).
+    /// Limits full segments to `size` bytes, fewer than before. Outstanding data is retransmitted; the congestion
+    /// window stays the same, because no queue was full (RFC 1191 §6.5).
     #[cold]
     pub(crate) fn shrink_segments(&mut self, now: Instant, size: u32, config: &Config) {
         self.segment_size = payload(size);
@@ -15,7 +15,7 @@ impl Sender {
             return;
         }
         let pieces = self.board.recut(size);
-        // This must precede the cutting, which changes the meaning of numbers.
+        // This must precede the division of segments, which changes the meaning of record numbers.
         self.note_lost(now);
         if let Some(rates) = self.special.rates() {
             rates.recut(&pieces);

@@ -1,27 +1,28 @@
-//! Probes of a closed window (RFC 9293 §3.8.6.1): their times, and giving up when they are not answered.
+//! Probes of a closed window (RFC 9293 §3.8.6.1): when they are sent, and the abort if the peer does not reply.
 
 use super::{Sender, Timer};
 use crate::config::{Config, Probe};
 use lightlag_core::{Duration, Instant};
 
-/// Stevens' persist timer (TCP/IP Illustrated vol. 2 §25.7): 1.5 s, doubled each time, within these bounds.
+/// Stevens' persist timer (TCP/IP Illustrated vol. 2 §25.7): initially 1.5 s, doubled each time, between [`SHORTEST`]
+/// and [`LONGEST`].
 const FIRST: Duration = Duration::from_millis(1_500);
 const SHORTEST: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The probes of one closed window.
+/// State of the probes of one closed window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persisting {
-    /// Number sent.
+    /// Number of probes sent.
     pub(super) sent: u8,
-    /// Number of the last ones that were not answered.
+    /// Number of consecutive unanswered probes.
     unanswered: u8,
-    /// The next byte was sent as a probe.
+    /// Whether the next byte of data was sent as a probe.
     byte: bool,
 }
 
 impl Sender {
-    /// Starts the timer of the next probe: the window is closed and nothing is in flight.
+    /// Starts the timer of the next probe. The peer's window is closed and nothing is in flight.
     #[cold]
     pub(super) fn arm_persist(&mut self, now: Instant, config: &Config) {
         // A pending probe for the end of the data is dropped.
@@ -35,7 +36,7 @@ impl Sender {
         match config.probe {
             Probe::Empty => self.rtt.rto(&config.rto),
             Probe::Byte => {
-                // On a long route the next probe waits for the answer to this one, which otherwise could not come in
+                // On a long route the next probe waits for the reply to this one, which otherwise could not arrive in
                 // time.
                 let answer = config.route.and_then(|route| route.rto).unwrap_or_default();
                 (FIRST * (1 << self.persisting.sent.min(10))).max(SHORTEST).min(LONGEST).max(answer)
@@ -43,7 +44,7 @@ impl Sender {
         }
     }
 
-    /// The due probe leaves.
+    /// Records that the probe that is due is sent, and schedules the next one.
     #[cold]
     pub(crate) fn probe_leaves(&mut self, now: Instant, config: &Config) {
         self.probe = false;
@@ -59,17 +60,19 @@ impl Sender {
         }
     }
 
-    /// Bytes of data in the last probe, which count as sent only for the peer.
+    /// Returns the number of data bytes in the last probe. They do not count as sent by this end, but may have reached
+    /// the peer.
     pub(crate) fn probed(&self) -> u64 {
         u64::from(self.persisting.byte)
     }
 
-    /// The peer answered and is alive (RFC 9293 §3.8.6.1: the connection stays open).
+    /// Handles a reply of the peer to a probe: the connection stays open (RFC 9293 §3.8.6.1).
     pub(crate) fn probe_answered(&mut self) {
         self.persisting.unanswered = 0;
     }
 
-    /// Whether too many probes in a row were not answered (R2).
+    /// Returns true if the number of consecutive unanswered probes has reached the limit, so that the connection is
+    /// aborted (R2).
     pub(super) fn persisted_in_vain(&self, config: &Config) -> bool {
         self.persisting.unanswered >= config.retries
     }

@@ -1,6 +1,8 @@
-//! The usual acknowledgement: it tells of new data in order, and nothing was out of order before it.
+//! A fast path for the common acknowledgement: it acknowledges new data in order, and nothing was out of order before
+//! it.
 //!
-//! What [`Sender::handle_ack`] asks about losses, repairs, marks and rates has one answer then. What remains is done as there.
+//! The result of the checks for losses, repairs, marks and rates in [`Sender::handle_ack`] is then known. The remaining
+//! steps are the same as there.
 
 use super::Sender;
 use crate::config::Config;
@@ -10,7 +12,7 @@ use lightlag_control::congestion::{Ack, Phase};
 use lightlag_core::{Duration, Instant};
 
 impl Sender {
-    /// Whether an ACK up to `ack` that reports nothing else is a usual one.
+    /// Returns true if an ACK up to `ack` that reports nothing else is a common acknowledgement.
     #[inline(always)]
     pub(crate) fn expects(&self, ack: u64) -> bool {
         ack > self.board.una()
@@ -20,7 +22,7 @@ impl Sender {
             && !self.tail.asks()
     }
 
-    /// The usual ACK arrived.
+    /// Handles a common acknowledgement.
     #[inline(always)]
     pub(crate) fn advance(
         &mut self,
@@ -48,7 +50,7 @@ impl Sender {
             self.fill_buffer();
         }
         if delivery.bytes == 0 {
-            // All of it was given up.
+            // All of it was abandoned.
             return;
         }
         let ack = Ack {

@@ -1,4 +1,4 @@
-//! Feeds the delivery-rate sampler, if there is one.
+//! Passes transmissions, losses and deliveries to the sampler of delivery rates, if there is one.
 
 use super::Sender;
 use crate::scoreboard::Chunk;
@@ -7,7 +7,7 @@ use lightlag_control::delivery_rate::Supply;
 use lightlag_core::Instant;
 
 impl Sender {
-    /// Whether the application leaves the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
+    /// Checks whether the application leaves a part of the window unused (draft-ietf-ccwg-bbr §4.1.2.4).
     #[inline]
     pub(super) fn check_supply(&mut self) {
         if self.special.measures_rates() {
@@ -15,8 +15,8 @@ impl Sender {
         }
     }
 
-    /// The application's first write found nothing in flight, so the first segments are application-limited (Linux,
-    /// `tcp_sendmsg_locked`).
+    /// Marks the first segments as application-limited: nothing was in flight when the application first wrote data
+    /// (Linux, `tcp_sendmsg_locked`).
     pub(super) fn note_first_write(&mut self) {
         if let Some(rates) = self.special.rates() {
             rates.check_application_limited(&Supply { unsent: 0, in_flight: 0, window: self.cwnd, to_repair: 0 });
@@ -33,7 +33,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the record with this number left, with `in_flight` bytes outstanding before it.
+    /// Records that the record with this number was sent while `in_flight` other bytes were outstanding.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, number: u64, chunk: Chunk, in_flight: u64) {
         if self.special.measures_rates() {
@@ -52,7 +52,7 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm of the data marked as lost.
+    /// Notifies the rate sampler and the congestion control of the data that was marked as lost.
     pub(super) fn note_lost(&mut self, now: Instant) {
         let (Some(rates), Some(log)) = (self.special.rates(), self.board.log()) else { return };
         for (number, bytes) in log.lost.drain(..) {
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// The sample of an ACK that the scoreboard has taken in.
+    /// Returns the delivery-rate sample of an ACK. The scoreboard must have been updated with the ACK.
     #[inline]
     pub(super) fn sample_rate(&mut self, now: Instant) -> Option<RateSample> {
         if self.special.measures_rates() { self.finish_sample(now) } else { None }

@@ -1,13 +1,13 @@
-//! Records of the application (SCPS-TP): the last segment of each is marked, and a cut at its end remains when the data
-//! is sent again. Other senders end a segment on request of the application (MSG_EOR of Linux).
+//! Records of the application (SCPS-TP): a segment ends at the end of each record and is marked, even when the data is
+//! retransmitted. Other senders end a segment when the application requests it (MSG_EOR of Linux).
 
 use super::Sender;
 
-/// Bytes of the record boundary option with its padding.
+/// Size of the record boundary option with its padding, in bytes.
 const BOUNDARY: u64 = 4;
 
 impl Sender {
-    /// Sets the size of the application's records. In a `compressed` header the mark is a bit.
+    /// Sets the size of the application's records. In a `compressed` header the mark is a bit, and takes no space.
     pub(crate) fn set_record_size(&mut self, bytes: u64, compressed: bool) {
         let extra = self.special.extra_mut();
         (extra.record_size, extra.mark_len) = (bytes, if compressed { 0 } else { BOUNDARY });
@@ -18,17 +18,17 @@ impl Sender {
         self.special.extra().is_some_and(|extra| extra.record_size > 0)
     }
 
-    /// Bytes of a record; without records, an unreachable size.
+    /// Returns the size of a record in bytes; without records, a size that is never reached.
     fn record_size(&self) -> u64 {
         self.special.extra().map(|extra| extra.record_size).filter(|size| *size > 0).unwrap_or(u64::MAX)
     }
 
-    /// Whether a record ends at `end`: one of the configured size, or the last.
+    /// Returns true if a record ends at `end`: a record of the configured size, or the last one.
     pub(crate) fn ends_record(&self, end: u64) -> bool {
         self.marks_records() && (end.is_multiple_of(self.record_size()) || self.closing && end == self.written)
     }
 
-    /// Ends the segment with the last byte written so far at this byte.
+    /// Makes a segment end after the last byte that is written so far.
     pub(crate) fn cut_here(&mut self) {
         let (nxt, end) = (self.board.nxt(), self.written);
         let cuts = &mut self.special.extra_mut().cuts;
@@ -40,13 +40,14 @@ impl Sender {
         }
     }
 
-    /// Whether segments may end before their full size.
+    /// Returns true if segments may have to end before they are full, at the end of a record or a requested cut.
     #[inline]
     pub(super) fn cuts_segments(&self) -> bool {
         self.special.extra().is_some_and(|extra| extra.record_size > 0 || !extra.cuts.is_empty())
     }
 
-    /// The part of `len` bytes from `start` on that leaves in one segment. The mark needs room.
+    /// Returns the length of the next segment, which starts at `start` and could have `len` bytes, but must end with
+    /// the record. The mark takes space of the payload.
     pub(super) fn within_record(&self, start: u64, len: u64) -> u64 {
         let cuts = self.special.extra().map(|extra| &extra.cuts);
         let cut = cuts.and_then(|cuts| cuts.get(cuts.partition_point(|cut| *cut <= start)));

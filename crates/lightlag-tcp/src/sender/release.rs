@@ -1,12 +1,12 @@
-//! Bursts on a timer, for an algorithm that sends this way: it determines how many segments may leave now, and the time
-//! of the next ones. Repairs and new data share a burst, repairs first; a tail probe may exceed it.
+//! Bursts on a timer, for algorithms that determine how many segments may be sent now, and when the next ones may be
+//! sent. Retransmissions and new data share a burst, retransmissions first. A tail loss probe may exceed it.
 
 use super::Sender;
 use lightlag_control::congestion::Sent;
 use lightlag_core::Instant;
 
 impl Sender {
-    /// The room left in the burst, in bytes; `None` if data waits for the next one.
+    /// Returns how many bytes of the current burst remain; `None` if there is data that must wait for the next burst.
     #[inline(never)]
     pub(super) fn released(&mut self, now: Instant) -> Option<u64> {
         let release = self.congestion.as_ref()?.departures()?.release(now);
@@ -21,7 +21,7 @@ impl Sender {
         None
     }
 
-    /// Notes that a segment left.
+    /// Counts a sent segment towards the current burst.
     pub(super) fn count_in_burst(&mut self, now: Instant, bytes: u32) {
         let (bytes, pipe) = (u64::from(bytes), self.board.pipe());
         if let Some(transmissions) = self.congestion.as_mut().and_then(|congestion| congestion.transmissions()) {

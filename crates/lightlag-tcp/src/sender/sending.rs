@@ -1,4 +1,4 @@
-//! The choice of the next segment, and the reason why no more leave.
+//! Selection of the next segment to send, and the reason why no more are sent.
 
 use super::{Sender, Timer};
 use crate::config::{Config, RttSamples};
@@ -7,30 +7,31 @@ use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Limit;
 
-/// The longest wait of data for a window that is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
+/// Maximum time for which data waits because the peer's window is too small for it (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
 const OVERRIDE: Duration = Duration::from_secs(1);
 
-/// Repairs of a head that have a timeout of their own (the number of reports of a hole in the SCPS-TP reference
-/// implementation).
+/// With SNACK, number of retransmissions of the first segment that each restart the retransmission timer (the number of
+/// reports of a hole in the SCPS-TP reference implementation).
 const RESNACK: u8 = 3;
 
-/// The approximate time in which a kernel processes an ACK before it looks for new data. In 19 runs of a 6.18 kernel's
-/// BBR, new data overtook 173 repairs after timeouts, and 30 repairs left for each microsecond since the last ACK.
+/// Approximate time that a kernel takes from the arrival of an ACK until it checks for new data. In 19 runs of BBR in a
+/// 6.18 kernel, new data overtook 173 retransmissions after timeouts; there were about 30 retransmissions for each
+/// microsecond by which they followed the last ACK.
 const ACK_TAKES: Duration = Duration::from_nanos(5_500);
 
-/// The next segment.
+/// The next segment to send.
 pub(super) enum Choice {
     New(Chunk),
-    /// The record with this number.
+    /// A retransmission of the record with this number.
     Again(u64),
-    /// The same, as the rescue of an episode.
+    /// The rescue retransmission of an episode: the record with this number.
     Rescue(u64),
-    /// None yet: the next ACK makes the burst larger.
+    /// Nothing: the sender waits for the next ACK, with which the burst becomes larger.
     Wait,
 }
 
 impl Sender {
-    /// The next segment with data or FIN that may leave now.
+    /// Returns the next segment with data or a FIN that may be sent now.
     pub(crate) fn poll(&mut self, now: Instant, config: &Config) -> Option<Chunk> {
         if self.limit == Limit::Application
             && self.board.is_empty()
@@ -38,7 +39,7 @@ impl Sender {
             && !self.closing
             && !(self.special.extra().is_some() && self.fill_buffer())
         {
-            // The usual case of an end that only receives.
+            // The common case of an end that only receives.
             return None;
         }
         if self.burst_left == 0 || self.in_outage() {
@@ -66,7 +67,7 @@ impl Sender {
         }
         match choice {
             Ok(Choice::Wait) => {
-                // As if the smaller of the two windows were full.
+                // Treated as if the smaller of the two windows were full.
                 let of_peer = self.peer_edge.saturating_sub(self.board.nxt());
                 let (limit, room) = if of_peer < room { (Limit::Rwnd, room) } else { (Limit::Cwnd, 0) };
                 self.note_blocked(now, limit, room, config);
@@ -102,13 +103,13 @@ impl Sender {
         }
     }
 
-    /// Whether pacing holds a segment.
+    /// Returns true if pacing delays this segment.
     #[inline(always)]
     pub(super) fn is_held(&self, now: Instant, choice: &Choice) -> bool {
         self.special.pacer().holds(now) && !self.in_burst() && !self.is_joined(now, choice)
     }
 
-    /// New data that leaves in place of a repair.
+    /// Returns new data to send before the retransmission that is due; `None` if the retransmission is sent first.
     #[inline(always)]
     pub(super) fn overtaking(
         &self,
@@ -121,15 +122,15 @@ impl Sender {
         if is_repair && self.is_overtaken(now, config) { self.next_new(room).ok() } else { None }
     }
 
-    /// Whether a repair leaves in the burst of the one before.
+    /// Returns true if a retransmission is sent in the same burst as the previous one.
     fn is_joined(&self, now: Instant, choice: &Choice) -> bool {
         let joined = self.special.extra().and_then(|extra| extra.joined_repair);
         matches!(choice, Choice::Again(number) if joined == Some(*number)) && self.last_sent == now
     }
 
-    /// Joins repairs after a timeout into the burst in which the data first left, as far as the window has room, and
-    /// pacing counts both segments at once. The retransmission by the timeout itself leaves alone
-    /// (`tcp_retransmit_skb`; fast retransmit repairs one segment, `tcp_newreno_mark_lost`).
+    /// After a timeout, joins retransmissions of data that was first sent in one burst: two segments are sent together
+    /// as far as the window permits, and pacing counts both together. The segment that the timeout itself retransmits
+    /// is sent alone (`tcp_retransmit_skb`; fast retransmit repairs one segment, `tcp_newreno_mark_lost`).
     #[cold]
     fn join_repairs(&mut self, now: Instant, number: u64, first: bool) {
         let size = u64::from(self.segment_size);
@@ -146,16 +147,17 @@ impl Sender {
         }
     }
 
-    /// Whether new data leaves before a repair that pacing holds. Linux compares a repair with the clock at the arrival
-    /// of the ACK, and new data with the clock after processing it (`tcp_pacing_check`; `tcp_write_xmit` calls
-    /// `tcp_mstamp_refresh`). If pacing ends between the two, new data leaves.
+    /// Returns true if new data is sent before a retransmission that pacing delays. Linux decides about the
+    /// retransmission with the arrival time of the ACK, and about new data with the time after it processed the ACK
+    /// (`tcp_pacing_check`; `tcp_write_xmit` calls `tcp_mstamp_refresh`). If the pacing delay ends between these two
+    /// times, new data is sent first.
     fn is_overtaken(&self, now: Instant, config: &Config) -> bool {
         let begun = self.in_burst() && self.last_sent == now;
         let freed = self.special.pacer().holds(now) && self.special.pacer().next_departure() <= now + ACK_TAKES;
         config.tso && !self.resend_head && (begun || freed)
     }
 
-    /// Bytes that may leave now; `None` if data waits for the next burst.
+    /// Returns how many bytes may be sent now; `None` if data waits for the next burst.
     #[inline(always)]
     pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
         if self.needs.bursts {
@@ -164,7 +166,7 @@ impl Sender {
         Some(self.window().saturating_sub(self.recovery.outstanding(&self.board)))
     }
 
-    /// The next segment for a window with this much room, or the reason why there is none.
+    /// Returns the next segment to send if the window has space for `room` bytes, or the reason why there is none.
     // Always inlined: it has a second, rare caller, and a call costs each segment 20 instructions.
     #[inline(always)]
     pub(super) fn choose(&mut self, now: Instant, mut room: u64, config: &Config) -> Result<Choice, Limit> {
@@ -203,7 +205,8 @@ impl Sender {
         Err(blocked)
     }
 
-    /// New data that may leave, or the limit that forbids it (RFC 9293 §3.8.6.2.1).
+    /// Returns new data that may be sent if the window has space for `room` bytes, or the limit that forbids it (RFC
+    /// 9293 §3.8.6.2.1).
     #[inline(always)]
     pub(super) fn next_new(&self, room: u64) -> Result<Chunk, Limit> {
         let nxt = self.board.nxt();
@@ -241,8 +244,8 @@ impl Sender {
         Ok(Chunk { start: nxt, len: len as u32, fin })
     }
 
-    /// Whether a small segment waits (RFC 9293 §3.7.4): while data is in flight, or by Minshall's variant while another
-    /// small segment is (`tcp_minshall_check` of Linux).
+    /// Returns true if a small segment has to wait (RFC 9293 §3.7.4): while data is in flight, or with Minshall's
+    /// variant while another small segment is in flight (`tcp_minshall_check` of Linux).
     pub(super) fn holds_small(&self) -> bool {
         let small_end = || self.special.extra().map_or(0, |extra| extra.small_end);
         !self.board.is_empty() && (!self.minshall || small_end() > self.board.una())
@@ -293,8 +296,8 @@ impl Sender {
         if self.special.validation().is_some() {
             self.note_resent(number);
         }
-        // Data that the peer still lacks after this many repairs is left to the timeout, which makes room for the next
-        // one.
+        // Data that the peer still lacks after this many repairs is left to the timeout, which lets the next repair be
+        // sent.
         let in_vain = self.recovery.uses_snack() && self.board.was_repaired(number, RESNACK);
         let chunk = self.board.retransmit(number, now);
         self.note_sent(now, number, chunk, in_flight);
@@ -303,7 +306,7 @@ impl Sender {
         let knows = self.recovery.is_selective() || self.recovery.guesses();
         let head_again = knows && chunk.start == self.board.una() && !in_vain;
         if self.deadline == Instant::MAX || head_again {
-            // The head's repair needs a complete RTO of its own (as in Linux).
+            // The head's repair needs a full RTO of its own (as in Linux).
             self.timer = Timer::Retransmission;
             let wait = self.rtt.rto(&config.rto);
             self.deadline = now + if self.retries > 0 { self.within_user_timeout(now, wait) } else { wait };
@@ -318,8 +321,7 @@ impl Sender {
         }
     }
 
-    /// No more segments leave now: notes the reason, and starts the persist timer if only the peer's window prevents
-    /// them.
+    /// Records why no more segments are sent now. If only the peer's window prevents it, starts the persist timer.
     fn note_blocked(&mut self, now: Instant, blocked: Limit, room: u64, config: &Config) {
         if blocked == Limit::Rwnd && self.board.is_empty() && self.deadline == Instant::MAX {
             self.arm_persist(now, config);

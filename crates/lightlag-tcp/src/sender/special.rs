@@ -1,34 +1,35 @@
-//! The state of what few senders do: pacing, measuring rates, validating the window, answering marks, and timing one
-//! segment a round; behind it, that of what hardly any does. All others have an empty pointer in its place.
+//! State that few senders need: pacing, measurement of delivery rates, window validation, reductions after marks, and
+//! timing of one segment per round trip. A further pointer leads to state that hardly any sender needs. All other
+//! senders have a null pointer instead.
 
-use super::Extra;
+use super::RareState;
 use super::validation::Validation;
 use lightlag_control::delivery_rate::RateSampler;
 use lightlag_control::pacing::Pacer;
 
-/// The state, once there is any.
+/// The state; `None` until it is needed.
 #[derive(Default)]
 pub(super) struct Special(Option<Box<State>>);
 
 #[derive(Default)]
 struct State {
     pacer: Pacer,
-    /// Delivery rates, for an algorithm that needs them.
+    /// Sampler of delivery rates; `None` unless the algorithm needs rates.
     rates: Option<Box<RateSampler>>,
-    /// The use of the window, if it matters (RFC 7661).
+    /// State of window validation (RFC 7661); `None` if it is not used.
     validation: Option<Box<Validation>>,
-    marks: Marks,
-    /// The offset whose ACK gives the next round-trip sample, if one segment at a time is timed.
+    marks: MarkReductions,
+    /// If one segment at a time is timed, the offset whose acknowledgement gives the next round-trip sample.
     sample_from: u64,
-    extra: Option<Box<Extra>>,
+    extra: Option<Box<RareState>>,
 }
 
-/// The reactions to congestion marks (RFC 3168 §6.1.2).
+/// State of window reductions after congestion marks (RFC 3168 §6.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Marks {
-    /// No second reaction before this is acknowledged.
+pub(super) struct MarkReductions {
+    /// Offset that must be acknowledged before a mark reduces the window again.
     pub(super) answered_until: u64,
-    /// A loss below this costs nothing: a mark in the same window of data did.
+    /// A loss below this offset does not reduce the window, because a mark in the same window of data already did.
     pub(super) paid_until: u64,
 }
 
@@ -37,31 +38,31 @@ impl Special {
         self.0.get_or_insert_default()
     }
 
-    /// The schedule of departures.
+    /// Returns a copy of the pacer.
     #[inline(always)]
     pub(super) fn pacer(&self) -> Pacer {
         self.0.as_ref().map_or(Pacer::new(), |state| state.pacer)
     }
 
-    /// The same, to be changed.
+    /// Returns the pacer, and creates it if there is none.
     #[inline]
     pub(super) fn pacer_mut(&mut self) -> &mut Pacer {
         &mut self.state().pacer
     }
 
-    /// The same, if anything was ever scheduled.
+    /// Returns the pacer, if it was ever used.
     #[inline]
     pub(super) fn used_pacer(&mut self) -> Option<&mut Pacer> {
         Some(&mut self.0.as_mut()?.pacer)
     }
 
-    /// Whether every ACK is looked at, for rates or to validate the window.
+    /// Returns true if every ACK must be inspected, to measure rates or to validate the window.
     #[inline(always)]
     pub(super) fn watches(&self) -> bool {
         self.0.as_ref().is_some_and(|state| state.rates.is_some() || state.validation.is_some())
     }
 
-    /// Whether delivery rates are measured.
+    /// Returns true if delivery rates are measured.
     #[inline(always)]
     pub(super) fn measures_rates(&self) -> bool {
         self.0.as_ref().is_some_and(|state| state.rates.is_some())
@@ -81,55 +82,56 @@ impl Special {
         self.0.as_ref()?.validation.as_deref()
     }
 
-    /// The same, to be changed.
+    /// Returns the state of window validation, if it is used.
     #[inline]
     pub(super) fn validation_mut(&mut self) -> Option<&mut Validation> {
         self.0.as_mut()?.validation.as_deref_mut()
     }
 
-    /// Validates the window by its use.
+    /// Starts window validation (RFC 7661).
     pub(super) fn validate(&mut self) {
         self.state().validation = Some(Box::new(Validation::new()));
     }
 
-    /// Leaves the window as it is, however it is used.
+    /// Stops window validation: the window no longer depends on how far it is used.
     pub(super) fn stop_validation(&mut self) {
         if let Some(state) = &mut self.0 {
             state.validation = None;
         }
     }
 
-    /// The last reactions to marks.
+    /// Returns a copy of the state of reductions after marks.
     #[inline]
-    pub(super) fn marks(&self) -> Marks {
-        self.0.as_ref().map_or(Marks::default(), |state| state.marks)
+    pub(super) fn marks(&self) -> MarkReductions {
+        self.0.as_ref().map_or(MarkReductions::default(), |state| state.marks)
     }
 
-    /// The same, to be changed.
-    pub(super) fn marks_mut(&mut self) -> &mut Marks {
+    /// Returns the state of reductions after marks, and creates it if there is none.
+    pub(super) fn marks_mut(&mut self) -> &mut MarkReductions {
         &mut self.state().marks
     }
 
-    /// The offset whose ACK gives the next round-trip sample, if one segment at a time is timed; 0 before the first.
+    /// Returns the offset whose acknowledgement gives the next round-trip sample, if one segment at a time is timed; 0
+    /// if no segment is being timed.
     #[inline]
     pub(super) fn sample_from(&self) -> u64 {
         self.0.as_ref().map_or(0, |state| state.sample_from)
     }
 
-    /// The state that hardly any sender needs, if there is any.
+    /// Returns the state that hardly any sender needs, if there is any.
     #[inline(always)]
-    pub(super) fn extra(&self) -> Option<&Extra> {
+    pub(super) fn extra(&self) -> Option<&RareState> {
         self.0.as_ref()?.extra.as_deref()
     }
 
-    /// The same, to be changed.
+    /// Returns mutable access to the state that hardly any sender needs, if there is any.
     #[inline]
-    pub(super) fn used_extra(&mut self) -> Option<&mut Extra> {
+    pub(super) fn used_extra(&mut self) -> Option<&mut RareState> {
         self.0.as_mut()?.extra.as_deref_mut()
     }
 
-    /// The same, made if there was none.
-    pub(super) fn extra_mut(&mut self) -> &mut Extra {
+    /// Returns mutable access to the state that hardly any sender needs, and creates it if there is none.
+    pub(super) fn extra_mut(&mut self) -> &mut RareState {
         self.state().extra.get_or_insert_default()
     }
 

@@ -1,35 +1,35 @@
-//! Tail loss probes (RFC 8985 §7): when ACKs stop, one segment requests one, long before the timeout.
+//! Tail loss probes (RFC 8985 §7): if ACKs stop arriving, one segment is sent to cause an ACK, long before the timeout.
 
 use super::{Acknowledgement, Sender, Timer};
 use crate::config::{Config, TimerGranularity};
 use crate::scoreboard::Chunk;
-use crate::timer::{self, Step};
+use crate::timer::{self, WheelStep};
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// The longest delay of a lone segment's ACK (RFC 8985 §7.2).
+/// Maximum time for which the peer may delay the ACK of a single segment (RFC 8985 §7.2).
 const ACK_DELAY: Duration = Duration::from_millis(200);
-/// The probe's timeout before the first round-trip sample.
+/// Time before a probe is sent if there is no round-trip sample yet.
 const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 
-/// The probe of a tail.
+/// State of tail loss probes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Tail {
-    /// The offset after the probe in flight (TLP.end_seq); 0 if there is none.
+    /// Offset after the probe in flight (TLP.end_seq); 0 if no probe is in flight.
     probe: u64,
-    /// Time at which a probe leaves; [`Instant::MAX`] if none is due.
+    /// Time when the next probe is sent; [`Instant::MAX`] if none is scheduled.
     pub(super) timer: Instant,
-    /// The step of the clock at which [`Self::timer`] really fires, once it has come.
-    pub(super) step: Step,
-    /// The probe in flight repeated data.
+    /// The step of Linux's timer wheel that [`Self::timer`] was last moved to.
+    pub(super) step: WheelStep,
+    /// Whether the probe in flight was a retransmission.
     repeated: bool,
-    /// The probe leaves now.
+    /// Whether the probe is to be sent now.
     pub(super) due: bool,
-    /// Data left or was acknowledged cumulatively, so the timer must be set again. News of SACK alone does not change
-    /// it (§7.2).
+    /// Whether data was sent or acknowledged cumulatively, so that the timer must be set again. An ACK that has only
+    /// new SACK blocks does not require it (§7.2).
     pub(super) stale: bool,
-    /// New data left since the last cumulative acknowledgement.
+    /// Whether new data was sent since the last cumulative acknowledgement.
     pub(super) left: bool,
 }
 
@@ -38,7 +38,7 @@ impl Tail {
         Self {
             probe: 0,
             timer: Instant::MAX,
-            step: Step::default(),
+            step: WheelStep::default(),
             repeated: false,
             due: false,
             stale: false,
@@ -46,13 +46,13 @@ impl Tail {
         }
     }
 
-    /// Whether a probe is under way.
+    /// Returns true if a probe is in flight.
     #[inline]
     pub(super) fn asks(&self) -> bool {
         self.probe > 0
     }
 
-    /// Cancels the probe: nothing is outstanding, or losses are being repaired.
+    /// Cancels the scheduled probe, because nothing is outstanding or losses are being repaired.
     pub(super) fn stop(&mut self) {
         self.timer = Instant::MAX;
         self.due = false;
@@ -60,7 +60,8 @@ impl Tail {
 }
 
 impl Sender {
-    /// Schedules a probe after data left or was acknowledged (§7.2), once for all events at this moment.
+    /// Schedules a probe if data was sent or acknowledged since the last call (§7.2). Called once for all events at the
+    /// same time.
     #[inline]
     pub(super) fn arm_tail_if_stale(&mut self, now: Instant, config: &Config) {
         if self.tail.stale {
@@ -82,12 +83,13 @@ impl Sender {
         {
             return;
         }
-        // Not later than the timeout, which the probe then replaces.
+        // At the latest with the timeout, which the probe then replaces.
         self.tail.timer = (now + self.tail_wait(config).min(self.timeout_after(now, config))).min(self.deadline);
     }
 
-    /// Time from `now`, at which the probe is scheduled, to the timeout that bounds it. In Linux the timeout counts from
-    /// the head's transmission once new data has left, unless it is over (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`).
+    /// Returns the time from `now` to the retransmission timeout, which is the latest time for the probe. In Linux,
+    /// once new data was sent, the timeout counts from the transmission of the first segment, unless it has already
+    /// passed (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`).
     #[inline(always)]
     pub(super) fn timeout_after(&self, now: Instant, config: &Config) -> Duration {
         let rto = self.rtt.rto(&config.rto);
@@ -104,7 +106,7 @@ impl Sender {
         if srtt.is_zero() {
             WITHOUT_SAMPLE
         } else if self.board.numbers().1 - self.board.numbers().0 == 1 {
-            // A segment with its FIN counts as one, too.
+            // A segment with its FIN also counts as one.
             srtt * 2 + ACK_DELAY
         } else if config.timer_granularity == TimerGranularity::Linux {
             srtt * 2 + timer::LEAST
@@ -113,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// Sends the probe at its time (§7.3): new data if there is any, otherwise the last segment again.
+    /// Sends the probe (§7.3): new data if there is any, otherwise a copy of the last segment.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, config: &Config) -> Option<Chunk> {
         self.tail.stop();
@@ -136,7 +138,8 @@ impl Sender {
         Some(chunk)
     }
 
-    /// Judges the probe by an ACK (§7.4). A probe that repaired a loss has the cost of a loss.
+    /// Evaluates the outcome of the probe when an ACK arrives (§7.4). If the probe repaired a loss, the window is
+    /// reduced as for any loss.
     #[inline(always)]
     pub(super) fn judge_probe(&mut self, now: Instant, arrived: &Acknowledgement<'_>) {
         let end = self.tail.probe;
@@ -156,7 +159,7 @@ impl Sender {
         }
     }
 
-    /// More than the probe is acknowledged, and no second copy was reported: the first was lost.
+    /// Reduces the window: an ACK beyond the probe reported no second copy of its data, so the original was lost.
     #[cold]
     fn answer_repaired_tail(&mut self, now: Instant) {
         if self.recovery.phase() != Phase::Open {

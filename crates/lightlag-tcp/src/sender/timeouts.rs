@@ -1,4 +1,4 @@
-//! The actions of the sender's timers (RFC 6298 §5, RFC 9293 §3.8.6.1).
+//! Handles the expiry of the sender's timers (RFC 6298 §5, RFC 9293 §3.8.6.1).
 
 use super::{Sender, Tail, Timer};
 use crate::config::{Config, RttSamples, TimerGranularity};
@@ -7,17 +7,17 @@ use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Limit;
 
-/// The consequence of the retransmission timer's expiry.
+/// Consequence of an expiry of the retransmission timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expiry {
     /// The sender continues.
     Continue,
-    /// Too many timeouts in a row: the sender gives up.
+    /// The sender aborts after too many consecutive timeouts.
     GiveUp,
 }
 
 impl Sender {
-    /// Handles a timer.
+    /// Handles the expiry of a timer.
     pub(crate) fn handle_timeout(&mut self, now: Instant, config: &Config) -> Expiry {
         self.wake(now);
         if config.timer_granularity == TimerGranularity::Linux {
@@ -38,10 +38,10 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Moves timers whose time has come to the ticks of the clock.
+    /// Moves timers whose exact time has come to the next tick of the clock.
     fn put_off_timers(&mut self, now: Instant, config: &Config) {
         if self.tail.timer <= now {
-            // If the timeout comes first, the probe waits as long as that, by the same ticks.
+            // If the timeout comes first, the probe waits as long, by the same ticks.
             let wait = self.tail_wait(config).min(self.timeout_after(self.last_sent, config));
             timer::put_off(&mut self.tail.timer, &mut self.tail.step, now, wait);
         }
@@ -58,7 +58,8 @@ impl Sender {
         }
     }
 
-    /// Whether the retransmission timer, set for `wait`, fires only with a later tick.
+    /// Called when the exact time of the retransmission timer, set for `wait`, has come. Returns true if the timer
+    /// fires only at a later tick of the clock.
     pub(super) fn put_off_deadline(&mut self, now: Instant, config: &Config, wait: Duration) -> bool {
         config.timer_granularity == TimerGranularity::Linux
             && timer::put_off(&mut self.deadline, &mut self.step, now, wait)
@@ -75,7 +76,7 @@ impl Sender {
             return Expiry::Continue;
         }
         let waited = self.rtt.rto(&config.rto);
-        // The part that RFC 6298 adds to SRTT; zero if SRTT exceeds the longest timeout.
+        // The part that RFC 6298 adds to SRTT; zero if SRTT exceeds the maximum timeout.
         let margin = self.rtt.plain_rto(&config.rto).saturating_sub(self.rtt.srtt());
         if self.needs.patience && !margin.is_zero() && self.is_patient() {
             self.deadline = now + margin;
@@ -140,7 +141,8 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Whether the algorithm waits once more, because silence is the only sign of a loss.
+    /// Returns true if the algorithm waits for another timeout before it reacts, because nothing but missing ACKs
+    /// indicates a loss.
     fn is_patient(&mut self) -> bool {
         self.timer == Timer::Retransmission
             && self.recovery.phase() == Phase::Open
@@ -150,7 +152,7 @@ impl Sender {
                 .is_some_and(|diagnosis| diagnosis.bears_silence())
     }
 
-    /// The connection is over: nothing leaves, and no timer runs.
+    /// Stops the sender of a closed connection: no segment is sent, and no timer runs.
     pub(crate) fn stop(&mut self) {
         self.deadline = Instant::MAX;
         self.tail.stop();

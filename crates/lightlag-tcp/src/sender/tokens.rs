@@ -8,19 +8,19 @@ use lightlag_core::Instant;
 use lightlag_transport::Limit;
 
 impl Sender {
-    /// Whether there is no data in flight or to be sent, as is usual for an end that only receives.
+    /// Returns true if no data is in flight or waits to be sent, which is typical for an end that only receives.
     pub(crate) fn has_nothing(&self) -> bool {
         let idle = self.limit == Limit::Application && self.board.is_empty();
         idle && self.written <= self.board.nxt() && !self.closing
     }
 
-    /// Whether neither data nor a probe can want to leave.
+    /// Returns true if neither data nor a probe can become due before the next event.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
         self.has_nothing() && !self.probe && self.needs.probes == Probes::None
     }
 
-    /// Payload of the segment that leaves next if allowed; `None` if none would.
+    /// Returns the payload of the next segment that may be sent in bytes; `None` if none may be sent.
     pub(crate) fn next_len(&mut self, now: Instant, config: &Config) -> Option<u32> {
         if self.burst_left == 0 || self.in_outage() {
             return None;
@@ -41,24 +41,24 @@ impl Sender {
         }
     }
 
-    /// Whether a FIN is to follow the data.
+    /// Returns true if the application has closed, so that a FIN will follow the data.
     pub(crate) fn closes(&self) -> bool {
         self.closing
     }
 
-    /// Whether a probe must leave.
+    /// Returns true if a probe is due.
     pub(crate) fn wants_probe(&self) -> bool {
         // A probe for the end of the data is dropped once that is acknowledged.
         self.probe && (self.timer != Timer::Retransmission || self.tells_of_tail())
     }
 
-    /// Whether data is in flight that an ACK will answer, or a timeout: after a timeout the timer starts again only with
-    /// the repair.
+    /// Returns true if data is in flight and an ACK or a timeout will follow. After a timeout, the timer starts again
+    /// only with the retransmission.
     pub(crate) fn awaits_ack(&self) -> bool {
         self.board.pipe() > 0 && self.deadline < Instant::MAX
     }
 
-    /// Waits for tokens, which come at `ready`; with `None` until its next event, whatever that is.
+    /// Waits for tokens, which are available at `ready`; if `ready` is `None`, waits until the next event of any kind.
     pub(crate) fn wait_for_tokens(&mut self, now: Instant, ready: Option<Instant>, config: &Config) {
         self.special.pacer_mut().wait_until(ready.unwrap_or(Instant::MAX));
         self.arm_tail_if_stale(now, config);
@@ -67,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// Wakes a sender that waits for tokens.
+    /// Resumes a sender that waits for tokens or pacing.
     pub(crate) fn wake(&mut self, now: Instant) {
         if let Some(pacer) = self.special.used_pacer() {
             self.put_off &= pacer.timer > now;

@@ -1,55 +1,56 @@
-//! Congestion window validation (RFC 7661): an unused window says little about the path.
+//! Congestion window validation (RFC 7661): a window that is not used implies little about the capacity of the path.
 //!
-//! - pipeACK (§4.2) is the most data acknowledged in a round trip of the last max(3 SRTT, 1 s), counting data
-//!   outstanding at the start of the round trip. Nothing is measured while losses are repaired, and afterwards there is
-//!   no value until a round trip without loss has ended.
-//! - A window of more than 2 pipeACK is not validated (§4.3). It is kept, and grows only while it is full. Any other
-//!   window, and one without pipeACK, grows by the standard rules.
-//! - A loss in that phase (§4.4.1) makes it U/2 with U = max(pipeACK, LossFlightSize), and (U - R)/2 when it is
-//!   repaired, R being the retransmitted data. Algorithms with another factor of decrease apply theirs to U and to U -
-//!   R.
-//! - After five minutes in that phase (§4.4.3) ssthresh is at least 3/4 of the window, and the window is halved, down
-//!   to the initial one; after as long again, once more.
+//! - pipeACK (§4.2) is the maximum amount of data acknowledged in a round trip during the last max(3 SRTT, 1 s). Only
+//!   data that was outstanding at the start of the round trip counts. Nothing is measured while losses are repaired,
+//!   and afterwards there is no value until a round trip without loss has ended.
+//! - A window of more than 2 pipeACK is not validated (§4.3). Such a window is preserved, and grows only while it is
+//!   fully used. Any other window grows by the standard rules, and so does every window while pipeACK is undefined.
+//! - A loss in the non-validated phase (§4.4.1) sets the window to U/2 with U = max(pipeACK, LossFlightSize), and to
+//!   (U−R)/2 when it is repaired, where R is the retransmitted data. Algorithms with another factor of decrease apply
+//!   it to U and to U−R.
+//! - After every five minutes in the non-validated phase (§4.4.3), ssthresh becomes at least 3/4 of the window, and the
+//!   window is halved, but not below the initial window.
 //!
-//! The rules are from memory of the RFC, whose text was not available.
+//! The text of the RFC was not available to us; these rules may differ from it in details.
 
 use super::Sender;
 use lightlag_control::congestion::{Cause, Congestion, Phase};
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The non-validated period (§4.4.3): the time for which an unused window is kept.
+/// The non-validated period (§4.4.3): the time for which an unused window is preserved.
 const KEPT: Duration = Duration::from_secs(300);
 
-/// The least time over which pipeACK is the largest sample (§4.2), and the round trips that it covers.
+/// Minimum sampling period of pipeACK (§4.2); [`ROUNDS`] is its length in round trips. pipeACK is the maximum sample of
+/// the period.
 const LEAST_PERIOD: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 3;
 
-/// Samples are grouped by this part of that time (§4.5.1 has an example with four buckets).
+/// Number of groups of samples in the sampling period (§4.5.1 has an example with four).
 const PARTS: u64 = 8;
 
-/// The facts about the use of the window.
+/// State of window validation.
 #[derive(Clone, Debug)]
 pub(super) struct Validation {
-    /// Samples of pipeACK with their times; later ones are smaller.
+    /// Samples of pipeACK with their times, in ascending order of time and descending order of size.
     samples: VecDeque<(Instant, u64)>,
-    /// Whether pipeACK is defined: a sample was taken since the last loss.
+    /// Whether pipeACK is defined, which is the case if a sample was taken since the last loss.
     defined: bool,
-    /// The first and the last offset outstanding at the start of the current round trip.
+    /// First and last offset outstanding at the start of the current round trip.
     round: Option<(u64, u64)>,
-    /// Whether the window is validated, and when it last was.
+    /// Whether the window is validated; [`Self::validated_at`] is the last time when it was.
     validated: bool,
     validated_at: Instant,
-    /// The loss being repaired, if it came in the non-validated phase.
-    loss: Option<Loss>,
+    /// The loss that is being repaired, if it occurred in the non-validated phase.
+    loss: Option<ValidationLoss>,
 }
 
 /// A loss in the non-validated phase.
 #[derive(Clone, Copy, Debug)]
-struct Loss {
+struct ValidationLoss {
     /// max(pipeACK, LossFlightSize).
     used: u64,
-    /// Retransmitted data, counted once.
+    /// Retransmitted data in bytes, each byte counted once.
     resent: u64,
 }
 
@@ -69,10 +70,10 @@ impl Validation {
         self.validated
     }
 
-    /// Handles an ACK that moved the first unacknowledged offset from `before` to `una`, with data up to `nxt`
+    /// Handles an ACK that advanced the first unacknowledged offset from `before` to `una`, with data up to `nxt`
     /// outstanding.
     fn measure(&mut self, now: Instant, before: u64, una: u64, nxt: u64, period: Duration) {
-        // It started with the ACK before, after which more may have left.
+        // It started with the ACK before, which may have let more be sent.
         let (start, end) = *self.round.get_or_insert((before, nxt));
         if una < end {
             return;
@@ -88,7 +89,7 @@ impl Validation {
         }
     }
 
-    /// pipeACK; `None` while it is undefined.
+    /// Returns pipeACK; `None` while it is undefined.
     fn pipe_ack(&mut self, now: Instant, period: Duration) -> Option<u64> {
         while self.samples.front().is_some_and(|(at, _)| now.since(*at) > period) {
             self.samples.pop_front();
@@ -106,7 +107,7 @@ impl Validation {
         unused
     }
 
-    /// Makes pipeACK undefined (§4.4.1).
+    /// Makes pipeACK undefined, as after a loss (§4.4.1).
     fn forget(&mut self) {
         *self = Self { validated_at: self.validated_at, ..Self::new() };
     }
@@ -117,7 +118,7 @@ impl Sender {
         (self.rtt.srtt() * ROUNDS).max(LEAST_PERIOD)
     }
 
-    /// Handles an ACK, with the repair in `phase` before and the first unacknowledged offset at `before`.
+    /// Handles an ACK. Before the ACK, recovery was in `phase` and the first unacknowledged offset was `before`.
     #[inline(never)]
     pub(super) fn validate(&mut self, now: Instant, before: u64, phase: Phase) {
         let (period, una, nxt) = (self.sampling_period(), self.board.una(), self.board.nxt());
@@ -132,13 +133,13 @@ impl Sender {
         let was = validation.validated_at;
         validation.assess(now, self.cwnd, period);
         if validation.validated && now.since(was) > KEPT {
-            // It left the phase with this ACK, too late.
+            // It left the phase only with this ACK, after the five minutes.
             validation.validated_at = was;
         }
         self.give_up_unused(now);
     }
 
-    /// Reduces a window that was unused for too long (§4.4.3).
+    /// Reduces a window that has not been fully used for too long (§4.4.3).
     #[cold]
     pub(super) fn give_up_unused(&mut self, now: Instant) {
         let initial = self.initial_cwnd();
@@ -163,8 +164,8 @@ impl Sender {
         }
     }
 
-    /// The value to reduce at congestion with this flight. In the non-validated phase it is the used window, and no
-    /// more than that remains of the window before it.
+    /// Returns the value that is reduced at congestion with this FlightSize. In the non-validated phase it is the used
+    /// part of the window, and the window is limited to that part.
     #[cold]
     pub(super) fn retreat(&mut self, now: Instant, flight: u64) -> u64 {
         let period = self.sampling_period();
@@ -176,12 +177,12 @@ impl Sender {
         let Some(pipe_ack) = validation.assess(now, self.cwnd, period) else { return base };
         let used = pipe_ack.max(flight);
         // Tahoe is then at one segment, as after a timeout.
-        validation.loss = (!self.needs.restart_on_loss).then_some(Loss { used, resent: 0 });
+        validation.loss = (!self.needs.restart_on_loss).then_some(ValidationLoss { used, resent: 0 });
         congestion.on_idle(now, used, 0);
         used
     }
 
-    /// Notes that the record with this number is about to leave again.
+    /// Counts the record with this number, which is about to be retransmitted.
     #[cold]
     pub(super) fn note_resent(&mut self, number: u64) {
         let (again, bytes) = self.board.copies(number);
@@ -190,7 +191,7 @@ impl Sender {
         }
     }
 
-    /// A mark was answered: nothing is repaired, and a non-validated phase ends.
+    /// Ends the non-validated phase after a reduction for a mark, because nothing has to be repaired.
     #[cold]
     pub(super) fn settle_mark(&mut self) {
         if let Some(validation) = self.special.validation_mut()
@@ -200,7 +201,8 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe repaired a loss, and nothing remains to wait for.
+    /// Ends the non-validated phase after a tail loss probe has repaired a loss, because nothing else has to be
+    /// repaired.
     #[cold]
     pub(super) fn settle_tail(&mut self, now: Instant) {
         if let Some(loss) = self.special.validation_mut().and_then(|validation| validation.loss.as_mut()) {
@@ -209,8 +211,8 @@ impl Sender {
         self.settle_loss(now, false);
     }
 
-    /// The repair ended, or was spurious: repeats the reaction with the excess known now, and continues by the standard
-    /// rules until there is a pipeACK.
+    /// Handles the end or the undoing of a repair: repeats the reduction with the amount of retransmitted data, which
+    /// is known now, and continues by the standard rules until there is a pipeACK.
     #[cold]
     pub(super) fn settle_loss(&mut self, now: Instant, undone: bool) {
         let (srtt, min_rtt) = (self.rtt.srtt(), self.rtt.min());
@@ -219,7 +221,7 @@ impl Sender {
         };
         let loss = validation.loss.take();
         validation.forget();
-        if let Some(Loss { used, resent }) = loss.filter(|loss| !undone && loss.resent > 0) {
+        if let Some(ValidationLoss { used, resent }) = loss.filter(|loss| !undone && loss.resent > 0) {
             let flight = used.saturating_sub(resent).max(u64::from(self.segment_size));
             congestion.on_undo(now);
             congestion.on_idle(now, flight, 0);
@@ -239,10 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_what_was_outstanding_when_its_round_trip_began() {
+    fn a_sample_is_the_flight_at_the_start_of_its_round_trip() {
         let mut validation = Validation::new();
         assert_eq!(validation.pipe_ack(at(0), SECOND), None);
-        // Ten segments, two per ACK; data that leaves meanwhile belongs to the next round trip.
+        // Ten segments, two per ACK; data sent meanwhile belongs to the next round trip.
         for (before, una, nxt) in [(0, 2, 10), (2, 4, 14), (4, 6, 18), (6, 8, 22)] {
             validation.measure(at(100), before, una, nxt, SECOND);
             assert_eq!(validation.pipe_ack(at(100), SECOND), None);
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn pipe_ack_is_the_largest_sample_of_the_period() {
+    fn pipe_ack_is_the_maximum_sample_of_the_period() {
         let mut validation = Validation::new();
         for (ms, start, una) in [(0, 0, 20), (400, 20, 28), (450, 28, 29), (800, 29, 32)] {
             validation.measure(at(ms), start, una, una, SECOND);

@@ -1,4 +1,4 @@
-//! Two connections and a path between them, which a closure may bend.
+//! Two connections and a path between them. A closure determines what the path does to each segment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -10,30 +10,30 @@ use lightlag_tcp::{Config, Connection, Profile, Segment, State};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The end that opens, and the other.
+/// Index of the end that opens the connection; the other end is the server.
 pub const CLIENT: usize = 0;
 pub const SERVER: usize = 1;
 
-/// A segment that left, as a capture at the sender shows it.
+/// A segment that was sent, as a capture at the sender shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When.
+    /// Time of transmission.
     pub at: Instant,
-    /// Which end sent it.
+    /// Index of the end that sent it.
     pub from: usize,
-    /// Counts the segments with data of this end, from 0; meaningless for others.
+    /// Index of this segment among the data segments of its end, starting at 0; meaningless without data.
     pub data_index: usize,
     /// The segment.
     pub segment: Segment,
 }
 
-/// When copies of a segment arrive: none, or after these times.
+/// Fate of a segment: the delay of each copy that arrives; empty if the segment is lost.
 pub type Fate = Vec<Duration>;
 
-/// What a path does to a segment, given its usual delay.
+/// Determines what happens to a segment, given the default delay of the path.
 type Bend = Box<dyn FnMut(&Sent, Duration) -> Fate>;
 
-/// Two ends and what flies between them.
+/// Two ends, and the segments in transit between them.
 pub struct Path {
     pub now: Instant,
     pub ends: [Connection; 2],
@@ -44,11 +44,12 @@ pub struct Path {
     count: u64,
     fate: Bend,
     mark: Box<dyn FnMut(&Sent) -> bool>,
-    /// The bucket of the client's route, where it shares one.
+    /// Token bucket of the client's route, if the client shares one.
     pub bucket: Option<Bucket>,
 }
 
-/// Segments of 1000 bytes, no options, no delayed ACKs, ten segments to begin with.
+/// Returns a configuration with segments of 1000 bytes, no options, no delayed ACKs and an initial window of ten
+/// segments.
 pub fn plain() -> Config {
     Config {
         mss: 1000,
@@ -69,16 +70,17 @@ pub fn plain() -> Config {
 }
 
 impl Path {
-    /// A path of so many milliseconds each way that loses nothing. The same configuration at both ends.
+    /// Returns a path with a delay of `delay_ms` in each direction and no losses. Both ends have the same
+    /// configuration.
     pub fn new(config: Config, delay_ms: u64) -> Self {
         Self::with_numbers(config, delay_ms, SeqNumber(1_000), SeqNumber(5_000))
     }
 
-    /// With these initial sequence numbers.
+    /// Returns a path as [`Self::new`], with these initial sequence numbers.
     pub fn with_numbers(config: Config, delay_ms: u64, client: SeqNumber, server: SeqNumber) -> Self {
         let config = Arc::new(config);
         let mut ends = [Connection::client(config.clone(), client), Connection::server(config, server)];
-        // Used where the configuration compresses headers.
+        // Used if the configuration compresses headers.
         ends[CLIENT].set_connection_id(1);
         ends[SERVER].set_connection_id(2);
         Self {
@@ -95,19 +97,19 @@ impl Path {
         }
     }
 
-    /// Asks `fate` what happens to each segment.
+    /// Lets `fate` determine for each segment what happens to it.
     pub fn bend(mut self, fate: impl FnMut(&Sent, Duration) -> Fate + 'static) -> Self {
         self.fate = Box::new(fate);
         self
     }
 
-    /// Asks `mark` which packets that can be marked are.
+    /// Lets `mark` determine for each ECN-capable packet whether it is marked.
     pub fn mark(mut self, mark: impl FnMut(&Sent) -> bool + 'static) -> Self {
         self.mark = Box::new(mark);
         self
     }
 
-    /// Loses the data segments of the client with these indices: 0 is the first sent.
+    /// Loses the client's data segments with these indices; 0 is the first one sent.
     pub fn lose(self, indices: &'static [usize]) -> Self {
         self.bend(move |sent, delay| {
             let lost = sent.from == CLIENT && sent.segment.len > 0 && indices.contains(&sent.data_index);
@@ -115,7 +117,7 @@ impl Path {
         })
     }
 
-    /// The client opens, writes so many bytes, and closes.
+    /// Makes the client open the connection, write `bytes`, and close.
     pub fn transfer(&mut self, bytes: u64) {
         self.ends[CLIENT].open(self.now);
         self.ends[CLIENT].write(bytes);
@@ -123,7 +125,7 @@ impl Path {
         self.flush(CLIENT);
     }
 
-    /// Sends what an end has to send.
+    /// Sends all segments of this end that are due.
     pub fn flush(&mut self, from: usize) {
         loop {
             let segment = match &mut self.bucket {
@@ -145,7 +147,8 @@ impl Path {
         }
     }
 
-    /// The next arrival or timer; arrivals first. False when nothing will ever happen again.
+    /// Handles the next arrival or timer; an arrival precedes a timer at the same time. Returns false if no event is
+    /// left.
     pub fn step(&mut self) -> bool {
         let arrival = self.flying.keys().next().copied();
         let timers = [CLIENT, SERVER].map(|end| self.ends[end].poll_timeout());
@@ -157,14 +160,14 @@ impl Path {
                 self.ends[to].handle_packet(self.now, &segment, codepoint);
                 self.flush(to);
             }
-            (_, Some(at)) => {
-                self.now = self.now.max(at);
+            (_, Some(deadline)) => {
+                self.now = self.now.max(deadline);
                 for end in [CLIENT, SERVER] {
-                    if timers[end] == Some(at) {
+                    if timers[end] == Some(deadline) {
                         self.ends[end].handle_timeout(self.now);
                         self.flush(end);
                         let next = self.ends[end].poll_timeout();
-                        assert!(next.is_none_or(|next| next > self.now), "a timer that fired is spent");
+                        assert!(next.is_none_or(|next| next > self.now), "a timer that fired is disarmed");
                     }
                 }
             }
@@ -173,7 +176,8 @@ impl Path {
         true
     }
 
-    /// Runs until the server closed, too, as an application does that has read everything, and both are done.
+    /// Runs until no event is left. The server closes once the client has, like an application that has read
+    /// everything.
     pub fn run(&mut self) {
         for _ in 0..10_000_000 {
             if self.ends[SERVER].state() == State::CloseWait {
@@ -187,7 +191,7 @@ impl Path {
         panic!("no end after ten million steps");
     }
 
-    /// Runs until this time.
+    /// Runs until the time `end`.
     pub fn run_until(&mut self, end: Instant) {
         loop {
             let arrival = self.flying.keys().next().map(|key| key.0);
@@ -200,31 +204,31 @@ impl Path {
         self.now = end;
     }
 
-    /// Segments of this end with data.
+    /// Returns the data segments that this end has sent.
     pub fn data(&self, from: usize) -> Vec<Sent> {
         self.log.iter().filter(|sent| sent.from == from && sent.segment.len > 0).copied().collect()
     }
 
-    /// Segments of this end that carry an ACK and nothing else.
+    /// Returns the segments of this end without data whose only flag is ACK.
     pub fn pure_acks(&self, from: usize) -> Vec<Sent> {
         let pure = |sent: &&Sent| sent.from == from && sent.segment.len == 0 && sent.segment.flags == Flags::ACK;
         self.log.iter().filter(pure).copied().collect()
     }
 
-    /// First payload offsets of the client's data segments, in whole segments of `size` bytes.
+    /// Returns the payload offset of each of the client's data segments, as a number of segments of `size` bytes.
     pub fn order(&self, size: u32) -> Vec<u32> {
         self.data(CLIENT).iter().map(|sent| (sent.segment.seq.0.wrapping_sub(1_001)) / size).collect()
     }
 }
 
-/// A window that never moves, and what it was told.
+/// A congestion control whose window never changes, and which records its notifications.
 #[derive(Clone, Default)]
 pub struct Fixed {
     pub window: u64,
     pub told: Arc<Mutex<Told>>,
 }
 
-/// What a congestion control was told.
+/// Notifications that a congestion control received.
 #[derive(Default)]
 pub struct Told {
     pub acks: Vec<Ack>,
@@ -253,7 +257,8 @@ impl CongestionControl for Fixed {
     }
 }
 
-/// Reno's window in bytes (RFC 5681 §3.1), with whole-window byte counting in avoidance.
+/// A window as in Reno, in bytes (RFC 5681 §3.1). In congestion avoidance it grows by a segment for each full window of
+/// acknowledged bytes.
 pub struct Halving {
     segment: f64,
     window: f64,

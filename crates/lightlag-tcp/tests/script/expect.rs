@@ -1,4 +1,4 @@
-//! What leaves against what a script expects, and how that is shown.
+//! Comparison of the segments that were sent with those that a script expects, and the display of segments.
 
 use super::fact::size;
 use super::player::{Player, place};
@@ -8,18 +8,18 @@ use lightlag_tcp::Segment;
 use lightlag_tcp::segment::{FieldOrder, Flags, SeqNumber};
 
 impl Player<'_> {
-    pub(super) fn expect(&mut self, at: Instant, pattern: &Pattern) -> Result<(), String> {
+    pub(super) fn expect(&mut self, when: Instant, pattern: &Pattern) -> Result<(), String> {
         for (start, len, last) in self.parts(pattern)? {
             let Some((left, segment, codepoint)) = self.left.front() else {
-                return Err("expected a segment, found that nothing leaves".into());
+                return Err("expected a segment, but none is sent".into());
             };
-            let found = || format!("found at {}: out {}", self.time(*left), self.show(segment));
-            if *left != at {
-                return Err(format!("expected a segment at {}, {}", self.time(at), found()));
+            let actual = || format!("found at {}: out {}", self.time(*left), self.show(segment));
+            if *left != when {
+                return Err(format!("expected a segment at {}, {}", self.time(when), actual()));
             }
-            self.matches(pattern, start, len, last, segment).map_err(|wrong| format!("{wrong}; {}", found()))?;
+            self.matches(pattern, start, len, last, segment).map_err(|wrong| format!("{wrong}; {}", actual()))?;
             if let Some(wanted) = pattern.codepoint.filter(|wanted| wanted != codepoint) {
-                return Err(format!("expected {wanted:?}, found {codepoint:?}; {}", found()));
+                return Err(format!("expected {wanted:?}, found {codepoint:?}; {}", actual()));
             }
             self.left.pop_front();
         }
@@ -32,7 +32,7 @@ impl Player<'_> {
             return differ("this much data:", size(i64::from(len), self.unit));
         }
         let seq = match (pattern.data, pattern.seq) {
-            // The data of a SYN stands behind it.
+            // The data of a SYN follows the SYN's number.
             (Some(_), _) if segment.flags.has(Flags::SYN) => Some(start - 1),
             (Some(_), _) => Some(start),
             (None, seq) => seq.map(|seq| seq.bytes(self.unit)),
@@ -45,8 +45,8 @@ impl Player<'_> {
         if pattern.acknowledges.unwrap_or(!alone) {
             flags = flags.with(Flags::ACK);
         }
-        // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only where it is said.
-        // The flag of a cookie is no bit of the header.
+        // PSH means nothing to a TCP (RFC 9293 §3.8): it counts only if the script names it. The flag of a cookie is
+        // not a bit of the header.
         let open = if flags.has(Flags::PSH) { 0 } else { Flags::PSH.0 };
         let seen = Flags(segment.flags.0 & !(open | Flags::FAST_OPEN.0));
         if seen != flags {
@@ -67,8 +67,8 @@ impl Player<'_> {
         let differ = |what: &str, wanted: String| Err(format!("expected {what} {wanted}"));
         let wanted: Vec<_> =
             pattern.sack.iter().flatten().map(|(a, b)| (a.bytes(self.unit), b.bytes(self.unit))).collect();
-        let found: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
-        if wanted != found {
+        let actual: Vec<_> = segment.sack().iter().map(|b| (self.remote(b.start), self.remote(b.end))).collect();
+        if wanted != actual {
             return differ("sack", if wanted.is_empty() { "nothing".into() } else { self.spans(&wanted) });
         }
         let syn = segment.syn_options();
@@ -90,12 +90,12 @@ impl Player<'_> {
         match (pattern.stamps, segment.timestamps()) {
             (None, _) | (Some(None), None) => Ok(()),
             (Some(None), Some(_)) => differ("ts", "nothing".into()),
-            (Some(Some(wanted)), Some(found)) => {
-                let value = found.value == self.our_clock().wrapping_add(wanted.value as u32);
+            (Some(Some(wanted)), Some(stamps)) => {
+                let value = stamps.value == self.our_clock().wrapping_add(wanted.value as u32);
                 // Without ACK the field is 0 (RFC 7323 §3.2).
-                let zero = !segment.flags.has(Flags::ACK) && found.echo == 0;
+                let zero = !segment.flags.has(Flags::ACK) && stamps.echo == 0;
                 let echo = wanted.echo.is_none_or(|echo| {
-                    zero && echo == 0 || found.echo == self.origin.peer_clock.wrapping_add(echo as u32)
+                    zero && echo == 0 || stamps.echo == self.origin.peer_clock.wrapping_add(echo as u32)
                 });
                 if value && echo { Ok(()) } else { differ("ts", format!("{}:{:?}", wanted.value, wanted.echo)) }
             }
@@ -103,7 +103,7 @@ impl Player<'_> {
         }
     }
 
-    /// Our window as the peer reads it.
+    /// Returns the window that we advertise, as the peer interprets it.
     fn advertised(&self, segment: &Segment) -> u64 {
         let scale = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_scale.and(self.our_scale).unwrap_or(0) };
         u64::from(segment.window) << scale
@@ -118,11 +118,11 @@ impl Player<'_> {
         spans.iter().map(text).collect::<Vec<_>>().join(",")
     }
 
-    pub(super) fn time(&self, at: Instant) -> Duration {
-        at.since(self.origin.epoch)
+    pub(super) fn time(&self, when: Instant) -> Duration {
+        when.since(self.origin.epoch)
     }
 
-    /// A segment of ours in the words of a script.
+    /// Formats a segment that we sent in the syntax of a script.
     pub(super) fn show(&self, segment: &Segment) -> String {
         let mut words = Vec::new();
         let start = i64::from(segment.seq.0.wrapping_sub(self.origin.local).wrapping_sub(1) as i32);

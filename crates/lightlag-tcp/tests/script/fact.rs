@@ -1,4 +1,4 @@
-//! Facts about a connection: what a script says after a bar, separated by commas.
+//! Facts about a connection: the part of a step after a bar, separated by commas.
 //!
 //! - sizes in segments or bytes: `cwnd`, `ssthresh` (or `ssthresh none`), `inflight`, `window` (the peer's), `una`,
 //!   `nxt`, `received`, `unread`, `duplicate`;
@@ -6,7 +6,7 @@
 //!   `timer none`);
 //! - counts: `timeouts`, `recoveries`, `probes`, `retransmitted`, `undone`, `tail_probes`, `mark_reactions`,
 //!   `delivered_ce` (packets), `ce_bytes`, `e0_bytes`, `e1_bytes`;
-//! - words: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset` and so on.
+//! - keywords: `phase open|recovery|loss`, `state established` and so on, `failure none|syn|timeout|reset` and so on.
 
 use super::segment::Number;
 use super::words::{Words, duration, whole};
@@ -14,7 +14,7 @@ use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::{Connection, Failure, State};
 
-/// Something that holds for a connection.
+/// A statement that must hold for a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     name: String,
@@ -63,7 +63,7 @@ const FAILURES: [(&str, Option<Failure>); 9] = [
     ("fin-wait", Some(Failure::FinWait)),
 ];
 
-/// Reads facts, which commas separate.
+/// Reads facts that are separated by commas.
 pub fn facts(text: &str) -> Result<Vec<Fact>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -88,7 +88,7 @@ fn fact(text: &str) -> Result<Fact, String> {
         "phase" => Value::Phase(one_of(&mut words, &PHASES)?),
         "state" => Value::State(one_of(&mut words, &STATES)?),
         "failure" => Value::Failure(one_of(&mut words, &FAILURES)?),
-        _ => return Err(format!("\"{name}\" is no fact; there are {NAMES}")),
+        _ => return Err(format!("\"{name}\" is not a valid fact; there are {NAMES}")),
     };
     words.end()?;
     Ok(Fact { name: name.to_owned(), value })
@@ -98,14 +98,14 @@ fn one_of<T: Copy>(words: &mut Words<'_>, names: &[(&str, T)]) -> Result<T, Stri
     let known = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let word = words.word(&format!("one of {}", known()))?;
     let found = names.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| format!("\"{word}\" is none of {}", known()))
+    found.map(|(_, value)| *value).ok_or_else(|| format!("\"{word}\" is not one of {}", known()))
 }
 
 fn name_of<T: Copy + PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
     names.iter().find(|(_, known)| *known == value).map_or("unknown", |(name, _)| name)
 }
 
-/// Bytes in the words of a script.
+/// Formats bytes in the syntax of a script.
 pub fn size(bytes: i64, unit: u32) -> String {
     let unit = i64::from(unit);
     if bytes % unit == 0 {
@@ -118,9 +118,9 @@ pub fn size(bytes: i64, unit: u32) -> String {
 }
 
 impl Fact {
-    /// Nothing, or what is true instead.
+    /// Checks the fact. The error is the actual value.
     pub fn check(&self, connection: &Connection, now: Instant, unit: u32) -> Result<(), String> {
-        let found = self.found(connection, now);
+        let actual = self.found(connection, now);
         let wanted = match self.value {
             Value::Size(number) => Found::Size(number.bytes(unit).unsigned_abs()),
             Value::NoThreshold => Found::Size(u64::MAX),
@@ -131,10 +131,10 @@ impl Fact {
             Value::State(state) => Found::Word(name_of(state, &STATES)),
             Value::Failure(failure) => Found::Word(name_of(failure, &FAILURES)),
         };
-        if wanted.is(&found) {
+        if wanted.is(&actual) {
             return Ok(());
         }
-        Err(format!("expected {} {}, found {}", self.name, wanted.text(unit), found.text(unit)))
+        Err(format!("expected {} {}, found {}", self.name, wanted.text(unit), actual.text(unit)))
     }
 
     fn found(&self, connection: &Connection, now: Instant) -> Found {
@@ -172,7 +172,7 @@ impl Fact {
     }
 }
 
-/// The connection in one line, for messages.
+/// Describes the connection in one line, for messages.
 pub fn summary(connection: &Connection, unit: u32) -> String {
     let snapshot = connection.snapshot();
     let word = |bytes: u64| if bytes == u64::MAX { "none".to_owned() } else { size(bytes as i64, unit) };
@@ -200,7 +200,7 @@ enum Found {
 }
 
 impl Found {
-    /// Whether both say the same; times agree to a microsecond.
+    /// Returns true if both facts are equal; times may differ by a microsecond.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Time(wanted), Self::Time(found)) => wanted.abs_diff(*found) <= Duration::from_micros(1),

@@ -1,4 +1,4 @@
-//! Dialogues of segments: plays every file of `tests/scripts`. The format: [`text`].
+//! Packet scripts: runs every file of `tests/scripts`. The format is described in [`text`].
 
 mod expect;
 mod fact;
@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts")
 }
 
-/// What a folder holds, in the order of names.
+/// Returns the entries of a directory, sorted by name.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -23,7 +23,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Nothing, or where the script fails and why.
+/// Runs a script. The error gives the line that fails and the reason.
 fn check(path: &Path) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     text::parse(&text)
@@ -31,7 +31,7 @@ fn check(path: &Path) -> Result<(), String> {
         .map_err(|problem| format!("{}:{}: {}", path.display(), problem.line, problem.message))
 }
 
-/// Plays an area; reports every script that fails.
+/// Runs all scripts of an area, and reports every script that fails.
 fn play(area: &str) {
     let paths = entries(&folder().join(area));
     assert!(!paths.is_empty(), "{area} has no scripts");
@@ -55,7 +55,11 @@ areas!(
 fn every_script_is_played() {
     for path in entries(&folder()) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(AREAS.contains(&name.as_str()), "{} is no area: add it to areas!, or move the file", path.display());
+        assert!(
+            AREAS.contains(&name.as_str()),
+            "{} is not a valid area: add it to areas!, or move the file",
+            path.display()
+        );
         for script in entries(&path) {
             assert_eq!(script.extension().and_then(|ext| ext.to_str()), Some("script"), "{}", script.display());
         }

@@ -1,33 +1,33 @@
-//! Plays a script: one connection, virtual time, and a peer that says what the script says.
+//! Runs a script, with one connection, virtual time, and a peer that follows the script.
 //!
-//! Every script is played from several [`Origin`]s: sequence numbers and timestamps wrap in some of them, which must
+//! Every script is run with several [`Origin`]s. In some of them sequence numbers and timestamps wrap, which must
 //! change nothing (RFC 9293 §3.4, RFC 7323 §5.4).
 
 use super::fact::summary;
 use super::segment::{Number, Pattern, Stamps};
 use super::text::{Action, Handshake, Line, Problem, Script};
 use lightlag_core::{Codepoint, Instant};
-use lightlag_tcp::fast_open::Jar;
+use lightlag_tcp::fast_open::CookieCache;
 use lightlag_tcp::segment::{Cookie, Flags, SackBlock, SeqNumber, SynOptions, Timestamps};
 use lightlag_tcp::{Connection, Segment};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Where the numbers of a play begin.
+/// Initial sequence numbers and clocks of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Our initial sequence number.
     pub local: u32,
-    /// The peer's.
+    /// The peer's initial sequence number.
     pub remote: u32,
-    /// The script's time 0 on our clock.
+    /// Our clock at time 0 of the script.
     pub epoch: Instant,
-    /// The peer's timestamp clock at that time.
+    /// The peer's timestamp clock at time 0 of the script.
     pub peer_clock: u32,
 }
 
-/// Small numbers, and numbers that wrap within the first data and within the first seconds. Time begins at multiples of
-/// 256 ms, so that coarse timers fire alike.
+/// Small numbers; numbers that wrap past 2³² soon after the start; and numbers that pass 2³¹ soon after the start. Our
+/// clock starts at a multiple of 256 ms, so that coarse timers fire at the same script times.
 pub const ORIGINS: [Origin; 3] = [
     Origin { local: 1_000, remote: 5_000, epoch: Instant::from_nanos(9_999_872_000_000), peer_clock: 700_000 },
     Origin {
@@ -45,7 +45,7 @@ pub const ORIGINS: [Origin; 3] = [
     },
 ];
 
-/// Plays a script from all origins.
+/// Runs a script with all origins.
 pub fn play(script: &Script) -> Result<(), Problem> {
     ORIGINS.iter().try_for_each(|origin| {
         let mut player = Player::new(script, *origin)?;
@@ -57,22 +57,23 @@ pub fn play(script: &Script) -> Result<(), Problem> {
     })
 }
 
-/// The state of a play.
+/// State of a run.
 pub struct Player<'a> {
     script: &'a Script,
     pub(super) origin: Origin,
     pub(super) unit: u32,
     now: Instant,
     connection: Option<Connection>,
-    /// What left and was not expected yet.
+    /// Segments that were sent, and that the script has not expected yet.
     pub(super) left: VecDeque<(Instant, Segment, Codepoint)>,
-    /// What the peer says where the script says nothing: its next number, ACK and window.
+    /// Defaults for the peer's segments: [`Self::next`] is the next sequence number, [`Self::ack`] and [`Self::window`]
+    /// are the acknowledgement and the window.
     next: i64,
     ack: i64,
     window: u64,
     /// TSval of our last segment.
     our_stamp: Option<u32>,
-    /// Shift of our windows and of the peer's, where the SYNs offered one.
+    /// Window scale shift of our windows; [`Self::peer_scale`] is the peer's. `None` if the SYN offered none.
     pub(super) our_scale: Option<u8>,
     pub(super) peer_scale: Option<u8>,
 }
@@ -104,18 +105,18 @@ impl<'a> Player<'a> {
     }
 
     fn step(&mut self, line: &Line) -> Result<(), String> {
-        let at = self.origin.epoch + line.at;
+        let time = self.origin.epoch + line.at;
         match &line.action {
             Action::Out(pattern) => {
-                self.run(at, true)?;
-                self.expect(at, pattern)?;
+                self.run(time, true)?;
+                self.expect(time, pattern)?;
             }
             Action::Expect => {
-                self.run(at, true)?;
+                self.run(time, true)?;
                 self.nothing_left()?;
             }
             action => {
-                self.run(at, false)?;
+                self.run(time, false)?;
                 self.nothing_left()?;
                 self.act(action)?;
                 self.drain()?;
@@ -176,13 +177,14 @@ impl<'a> Player<'a> {
         let initial = SeqNumber(self.origin.local);
         let mut connection =
             if server { Connection::server(config, initial) } else { Connection::client(config, initial) };
-        // The cookie of every server, 0102030405060708.
-        connection
-            .share_cookies(&mut Jar::new(Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).ok_or("eight bytes are a cookie")?));
+        // The cookie of every server is 0102030405060708.
+        connection.share_cookies(&mut CookieCache::new(
+            Cookie::new(&[1, 2, 3, 4, 5, 6, 7, 8]).ok_or("eight bytes are a cookie")?,
+        ));
         Ok(self.connection.insert(connection))
     }
 
-    /// Opens the connection before the script's time 0, with a peer that offers what the endpoint offers.
+    /// Opens the connection before time 0 of the script, with a peer that offers the same options as the endpoint.
     fn establish(&mut self, handshake: &Handshake) -> Result<(), String> {
         let config = self.script.options.resolve().map_err(|error| error.to_string())?;
         let mut syn = handshake.peer.clone();
@@ -224,7 +226,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Lets the timers fire that are due before `until`, or at it, too.
+    /// Fires the timers that are due before `until`, and, if `at_it` is true, also those due exactly then.
     fn run(&mut self, until: Instant, at_it: bool) -> Result<(), String> {
         let mut fired = 0;
         while let Some(connection) = &mut self.connection
@@ -233,7 +235,7 @@ impl<'a> Player<'a> {
         {
             fired = if at > self.now { 0 } else { fired + 1 };
             if fired > 1_000 {
-                return Err(format!("the timer for {} fires without end", self.time(at)));
+                return Err(format!("the timer for {} fires endlessly", self.time(at)));
             }
             self.now = self.now.max(at);
             connection.handle_timeout(self.now);
@@ -253,7 +255,7 @@ impl<'a> Player<'a> {
             }
             self.left.push_back((self.now, segment, connection.codepoint()));
             if self.left.len() > 100_000 {
-                return Err("the connection sends without end".into());
+                return Err("the connection sends endlessly".into());
             }
         }
         Ok(())
@@ -268,12 +270,12 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The segments of a pattern: one for each full segment of its data.
+    /// Divides the data of a pattern into full segments. Returns start, length, and whether it is the last, for each.
     pub(super) fn parts(&self, pattern: &Pattern) -> Result<Vec<(i64, u16, bool)>, String> {
         let Some((start, end)) = pattern.data else { return Ok(vec![(0, 0, true)]) };
         let (mut start, end) = (start.bytes(self.unit), end.bytes(self.unit));
         if start > end || end - start > 1 << 26 {
-            return Err(format!("{start}..{end} bytes is not a range from a place to a later one"));
+            return Err(format!("{start}..{end} bytes is not a range with an end after its start"));
         }
         let mut parts = Vec::new();
         loop {
@@ -294,7 +296,7 @@ impl<'a> Player<'a> {
                 self.ack = ack.bytes(self.unit);
             }
             let start = match (pattern.data, pattern.seq) {
-                // The data of a SYN stands behind it.
+                // The data of a SYN follows the SYN's number.
                 (Some(_), _) if segment.flags.has(Flags::SYN) => start - 1,
                 (Some(_), _) => start,
                 (None, Some(seq)) => seq.bytes(self.unit),
@@ -314,7 +316,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// A segment of the peer without its place.
+    /// Returns a segment of the peer as the pattern describes it, but without sequence number and data.
     fn incoming(&mut self, pattern: &Pattern, last: bool) -> Result<Segment, String> {
         let syn = pattern.flags.has(Flags::SYN);
         let alone = syn || pattern.flags.has(Flags::RST);
@@ -332,7 +334,7 @@ impl<'a> Player<'a> {
         let scale = if syn { 0 } else { self.our_scale.and(self.peer_scale).unwrap_or(0) };
         let field = self.window >> scale;
         if field << scale != self.window && pattern.window.is_some() || field > 65_535 {
-            let message = "cannot be said in 16 bits with the peer's scale, which is";
+            let message = "cannot be encoded in 16 bits with the peer's scale, which is";
             return Err(format!("win {}B {message} {scale}", self.window));
         }
         let mut segment = Segment::new(SeqNumber(0), SeqNumber(0), field as u16, flags);
@@ -341,7 +343,7 @@ impl<'a> Player<'a> {
         }
         if let Some(blocks) = &pattern.sack {
             if blocks.len() > 4 {
-                return Err("a segment has room for four SACK blocks".into());
+                return Err("a segment holds four SACK blocks".into());
             }
             let block = |span: &(Number, Number)| SackBlock {
                 start: place(self.origin.local, span.0.bytes(self.unit)),
@@ -351,13 +353,13 @@ impl<'a> Player<'a> {
         }
         if let Some(Some(bytes)) = pattern.ecn_bytes {
             if !segment.has_place_for(&bytes) {
-                return Err("beside these SACK blocks a segment has no place for the AccECN option".into());
+                return Err("a segment with these SACK blocks has no space for the AccECN option".into());
             }
             segment = segment.with_ecn_bytes(bytes);
         }
         if let Some(Some(cookie)) = pattern.cookie {
             if !segment.has_place_for_cookie() {
-                return Err("a cookie stands in a SYN".into());
+                return Err("a cookie is sent in a SYN".into());
             }
             segment = segment.with_cookie(cookie);
         }
@@ -368,7 +370,8 @@ impl<'a> Player<'a> {
         }))
     }
 
-    /// Where the script says nothing: the peer's clock, and the echo of our last segment, if we use timestamps.
+    /// Returns the timestamps of a segment of the peer. The defaults are the peer's clock and the echo of our last
+    /// segment, if we use timestamps.
     fn stamps(&self, pattern: &Pattern, syn: bool, flags: Flags) -> Option<Timestamps> {
         let said = match pattern.stamps {
             Some(said) => said?,
@@ -382,12 +385,12 @@ impl<'a> Player<'a> {
         Some(Timestamps { value: self.origin.peer_clock.wrapping_add(said.value as u32), echo })
     }
 
-    /// Our timestamp clock at the script's time 0.
+    /// Returns our timestamp clock at time 0 of the script.
     pub(super) fn our_clock(&self) -> u32 {
         (self.origin.epoch.as_nanos() / 1_000_000) as u32
     }
 
-    /// What failed in a line, with everything that is known.
+    /// Describes why a line fails, with the state of the connection.
     fn explain(&self, line: &Line, message: String) -> Problem {
         let state =
             self.connection.as_ref().map_or("no connection".into(), |connection| summary(connection, self.unit));
@@ -399,7 +402,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// The number `offset` bytes after the first byte of the stream that begins with this SYN.
+/// Returns the sequence number that is `offset` bytes after the first byte of a stream; `initial` is the number of its
+/// SYN.
 pub fn place(initial: u32, offset: i64) -> SeqNumber {
     SeqNumber(initial.wrapping_add(1).wrapping_add(offset as u32))
 }

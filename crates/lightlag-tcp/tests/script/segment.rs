@@ -1,10 +1,10 @@
-//! Segments in the words of a script.
+//! Segments in the syntax of a script.
 
 use super::words::{Words, whole};
 use lightlag_core::Codepoint;
 use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder, Flags};
 
-/// A place or a size in the stream: segments and bytes.
+/// A position or a size in the stream: a number of segments plus a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     segments: f64,
@@ -14,12 +14,12 @@ pub struct Number {
 const NUMBER: &str = "a number of segments or bytes, such as 3, 2.5, 500B or 3+500B";
 
 impl Number {
-    /// The next word as a number.
+    /// Reads a position or a size.
     pub fn read(words: &mut Words<'_>) -> Result<Self, String> {
         Self::parse(words.word(NUMBER)?)
     }
 
-    /// From one word.
+    /// Parses a position or a size.
     pub fn parse(word: &str) -> Result<Self, String> {
         let wrong = || format!("\"{word}\" is not {NUMBER}");
         let bytes = |text: &str| {
@@ -38,13 +38,13 @@ impl Number {
         Ok(Self { segments, bytes: 0 })
     }
 
-    /// In bytes, with segments of `unit` bytes.
+    /// Converts this number to bytes, with segments of `unit` bytes.
     pub fn bytes(self, unit: u32) -> i64 {
         (self.segments * f64::from(unit)).round() as i64 + self.bytes
     }
 }
 
-/// From a number up to, not including, another.
+/// A range from a position up to but not including another.
 pub type Span = (Number, Number);
 
 fn span(word: &str) -> Result<Span, String> {
@@ -52,45 +52,45 @@ fn span(word: &str) -> Result<Span, String> {
     Ok((Number::parse(start)?, Number::parse(end)?))
 }
 
-/// Timestamps in milliseconds since the script's start: the sender's clock, and what it echoes.
+/// Timestamps in milliseconds since the start of the script: the sender's clock, and the echoed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamps {
-    /// TSval.
+    /// TSval (RFC 7323 §3.2).
     pub value: i64,
-    /// TSecr; `None` where the script leaves it open.
+    /// TSecr (RFC 7323 §3.2); `None` if the script does not specify it.
     pub echo: Option<i64>,
 }
 
-/// A segment, as far as a script says something about it.
+/// A segment, as far as a script specifies it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pattern {
-    /// SYN, FIN, RST, PSH, ECE, CWR; `ace 5` stands for AE and ECE.
+    /// The flags SYN, FIN, RST, PSH, ECE, CWR. `ace 5` stands for AE and ECE.
     pub flags: Flags,
-    /// Whether the ACK bit is set, where it is said: `ack`, `noack`.
+    /// Whether the ACK bit is set (`ack`, `noack`); `None` if not specified.
     pub acknowledges: Option<bool>,
-    /// The data.
+    /// Range of the data.
     pub data: Option<Span>,
-    /// The number of a segment without data.
+    /// Sequence number of a segment without data.
     pub seq: Option<Number>,
     /// The acknowledgement number.
     pub ack: Option<Number>,
     /// The window in bytes.
     pub window: Option<u64>,
-    /// SACK blocks; `None` where nothing is said.
+    /// SACK blocks; `None` if not specified.
     pub sack: Option<Vec<Span>>,
-    /// Timestamps; `Some(None)` for a segment that must have none.
+    /// Timestamps; `Some(None)` if the segment must have none. `None` if not specified.
     pub stamps: Option<Option<Stamps>>,
-    /// Value of the MSS option, or its absence.
+    /// Value of the MSS option; `Some(None)` if the segment must have none. `None` if not specified.
     pub mss: Option<Option<u16>>,
-    /// Shift of the window scale option, or its absence.
+    /// Window scale shift; `Some(None)` if the segment must not have the option. `None` if not specified.
     pub window_scale: Option<Option<u8>>,
-    /// SACK-permitted, or its absence.
+    /// Whether the segment must have the SACK-permitted option; `None` if not specified.
     pub sack_permitted: Option<bool>,
-    /// The AccECN option, or its absence; `None` where nothing is said.
+    /// AccECN option; `Some(None)` if the segment must have none. `None` if not specified.
     pub ecn_bytes: Option<Option<EcnBytes>>,
-    /// The fast open option, or its absence; `None` where nothing is said.
+    /// Fast open option; `Some(None)` if the segment must have none. `None` if not specified.
     pub cookie: Option<Option<Cookie>>,
-    /// The ECN field of the packet.
+    /// ECN field of the packet; `None` if not specified.
     pub codepoint: Option<Codepoint>,
 }
 
@@ -99,7 +99,7 @@ const SEGMENT: &str = "a segment has: a range such as 3..4, syn, fin, rst, psh, 
                        fields, such as accecn1 1,0,1001, cookie 0102030405060708 or cookie request; not-ect, ect0, ect1, ce for its packet; and no ts, no mss, \
                        no wscale, no sackok, no accecn, no cookie";
 
-/// Reads a segment.
+/// Reads the description of a segment.
 pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
     let mut pattern = Pattern::default();
     while let Some(word) = words.next() {
@@ -142,14 +142,14 @@ pub fn pattern(words: &mut Words<'_>) -> Result<Pattern, String> {
             "cookie" => pattern.cookie = Some(Some(cookie(words)?)),
             "no" => absent(words, &mut pattern)?,
             _ if word.contains("..") && pattern.data.is_none() => pattern.data = Some(span(word)?),
-            _ => return Err(format!("\"{word}\" is no part of a segment; {SEGMENT}")),
+            _ => return Err(format!("\"{word}\" is not a valid part of a segment; {SEGMENT}")),
         }
     }
     Ok(pattern)
 }
 
 fn absent(words: &mut Words<'_>, pattern: &mut Pattern) -> Result<(), String> {
-    match words.word("what the segment does not have: ts, mss, wscale, sackok, accecn or cookie")? {
+    match words.word("the name of an absent option: ts, mss, wscale, sackok, accecn or cookie")? {
         "accecn" => pattern.ecn_bytes = Some(None),
         "cookie" => pattern.cookie = Some(None),
         "ts" => pattern.stamps = Some(None),
@@ -161,7 +161,7 @@ fn absent(words: &mut Words<'_>, pattern: &mut Pattern) -> Result<(), String> {
     Ok(())
 }
 
-/// The fields of an AccECN option in bytes, in the order of the wire; `-` where it has none.
+/// Reads the byte counters of an AccECN option, in the order of the option; `-` means that it has none.
 fn ecn_bytes(words: &mut Words<'_>, order: FieldOrder) -> Result<EcnBytes, String> {
     let word = words.word("up to three counters of bytes such as 1,0,1001, or -")?;
     if word == "-" {
@@ -173,7 +173,7 @@ fn ecn_bytes(words: &mut Words<'_>, order: FieldOrder) -> Result<EcnBytes, Strin
     if fields.len() > 3 { Err(wrong()) } else { Ok(EcnBytes::new(order, &fields)) }
 }
 
-/// A cookie in hexadecimal digits, or `request`.
+/// Reads a cookie in hexadecimal digits, or `request`.
 fn cookie(words: &mut Words<'_>) -> Result<Cookie, String> {
     let word = words.word("a cookie such as 0102030405060708, or request")?;
     if word == "request" {

@@ -1,9 +1,9 @@
 //! The text of a script, read line by line into [`Line`]s.
 //!
-//! A file begins with a comment that names the source and says the rule. Then come settings, and then steps:
+//! A file starts with a comment that names the source and states the rule. Settings and then steps follow:
 //!
 //! ```text
-//! # RFC 6675 §4: three segments reported above a hole, so the hole is lost and leaves again.
+//! # RFC 6675 §4: three segments reported above a hole, so the hole is lost and is retransmitted.
 //! tcp { profile = "rfc", mss = "1000 B", timestamps = false }
 //! established rtt 600 ms
 //!   0 ms  write 10
@@ -12,12 +12,12 @@
 //! 600 ms  out 0..1            | cwnd 5, phase recovery
 //! ```
 //!
-//! - A step begins with a time: `600 ms` since the start of the script, or `+5 ms` since the last step.
-//! - Numbers of data are in segments and count from the first byte of the stream: `3`, `3+200B` (200 bytes further),
-//!   `1460B` (bytes alone), `-1B` (the SYN).
-//! - `in` is a segment that arrives, `out` one that must leave at just that time. Everything that leaves must be
-//!   named. A range longer than a segment stands for several of them.
-//! - After a bar come facts about the connection at that moment: see [`super::fact`].
+//! - A step starts with a time: `600 ms` since the start of the script, or `+5 ms` since the last step.
+//! - Positions of data are in segments, counted from the first byte of the stream: `3`, `3+200B` (200 bytes further),
+//!   `1460B` (only bytes), `-1B` (the SYN).
+//! - `in` is a segment that arrives, `out` a segment that must be sent at exactly that time. Every segment that is sent
+//!   must be listed. A range longer than a segment stands for several segments.
+//! - Facts about the connection at that time follow after a bar: see [`super::fact`].
 
 use super::fact::Fact;
 use super::segment::{Number, Pattern, pattern};
@@ -25,80 +25,80 @@ use super::words::{Words, duration};
 use lightlag_core::Duration;
 use lightlag_tcp::Options;
 
-/// What is wrong in a script, and where.
+/// An error in a script, and its location.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Line number from 1; 0 for the file as a whole.
+    /// Line number, starting at 1; 0 if the error concerns the entire file.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The error and its fix.
     pub message: String,
 }
 
 /// A script that can be played.
 #[derive(Debug)]
 pub struct Script {
-    /// The endpoint under test.
+    /// Settings of the endpoint under test.
     pub options: Options,
-    /// Bytes of a segment in the script's numbers, if said.
+    /// Size of a segment in the script's positions in bytes, if the script specifies one.
     pub unit: Option<u32>,
-    /// The steps in their order.
+    /// The steps, in order.
     pub lines: Vec<Line>,
 }
 
-/// A step.
+/// A step of the script.
 #[derive(Debug)]
 pub struct Line {
-    /// Its number in the file.
+    /// Line number in the file.
     pub number: usize,
-    /// Its text, without comment and blanks around.
+    /// Text of the line, without its comment and without surrounding spaces.
     pub text: String,
-    /// When, since the start of the script.
+    /// Time since the start of the script.
     pub at: Duration,
-    /// What happens.
+    /// Action of this step.
     pub action: Action,
-    /// What holds afterwards.
+    /// Facts that hold after the step.
     pub facts: Vec<Fact>,
 }
 
-/// What happens in a step.
+/// Action of a step.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// The application opens actively.
     Open,
-    /// It opens with so much written at once, which may leave with the SYN.
+    /// The application opens actively, with this much data already written. The data may be sent with the SYN.
     OpenWriting(Number),
-    /// The application waits for a peer.
+    /// The application opens passively.
     Listen,
-    /// The connection is opened before the script's time 0, with this handshake.
+    /// The connection is opened before time 0 of the script, with this handshake.
     Established(Handshake),
-    /// The application writes.
+    /// The application writes this much data.
     Write(Number),
-    /// The application writes without end.
+    /// The application writes an endless stream.
     WriteForever,
-    /// The application reads only when it is told to.
+    /// The application reads only on request.
     ReadLater,
-    /// The application reads so much.
+    /// The application reads this much data.
     Read(Number),
     /// The application closes its side.
     Close,
-    /// The application gives up: a reset tells the peer.
+    /// The application aborts: the peer gets a reset.
     Abort,
     /// The application closes and reads no more.
     Release,
     /// A segment arrives.
     In(Pattern),
-    /// A segment leaves.
+    /// A segment must be sent.
     Out(Pattern),
-    /// Nothing happens: only the facts count.
+    /// No action: only the facts are checked.
     Expect,
 }
 
-/// A handshake that the script does not spell out.
+/// A handshake whose segments the script does not list.
 #[derive(Clone, Debug)]
 pub struct Handshake {
     /// Whether the endpoint under test was the server.
     pub server: bool,
-    /// From SYN to SYN-ACK, or from SYN-ACK to ACK.
+    /// Time from SYN to SYN-ACK, or from SYN-ACK to ACK.
     pub rtt: Duration,
     /// Options and window of the peer's SYN.
     pub peer: Pattern,
@@ -131,9 +131,9 @@ pub fn parse(text: &str) -> Result<Script, Problem> {
     }
 }
 
-const CITE: &str = "a script begins with a comment that names its source, such as \"# RFC 9293 §3.5: ...\"";
+const CITE: &str = "a script starts with a comment that names its source, such as \"# RFC 9293 §3.5: ...\"";
 
-/// Whether a comment names a section of a text.
+/// Returns true if a comment cites a section of a source.
 fn cites(comment: &str) -> bool {
     comment.contains('§') && comment.contains("RFC ")
 }
@@ -147,7 +147,7 @@ fn read(code: &str, number: usize, script: &mut Script, now: &mut Duration) -> R
     let (code, facts) = code.split_once('|').map_or((code, ""), |(code, facts)| (code.trim(), facts));
     let facts = super::fact::facts(facts)?;
     let mut words = Words::new(code);
-    let (at, action) = match words.peek() {
+    let (time, action) = match words.peek() {
         Some("segment") => {
             words.next();
             before_steps("segment", script)?;
@@ -164,19 +164,19 @@ fn read(code: &str, number: usize, script: &mut Script, now: &mut Duration) -> R
         _ => (moment(&mut words, *now)?, action(&mut words)?),
     };
     words.end()?;
-    *now = at;
+    *now = time;
     if matches!(action, Action::Expect) && facts.is_empty() {
-        return Err("expect wants facts after a bar: expect | cwnd 10, phase open".into());
+        return Err("expect needs facts after a bar: expect | cwnd 10, phase open".into());
     }
-    script.lines.push(Line { number, text: code.to_owned(), at, action, facts });
+    script.lines.push(Line { number, text: code.to_owned(), at: time, action, facts });
     Ok(())
 }
 
 fn before_steps(what: &str, script: &Script) -> Result<(), String> {
-    if script.lines.is_empty() { Ok(()) } else { Err(format!("{what} stands before the first step")) }
+    if script.lines.is_empty() { Ok(()) } else { Err(format!("{what} must come before the first step")) }
 }
 
-/// The keys of a scenario's `tcp` table, in its syntax.
+/// Parses the keys of a scenario's `tcp` table, in its syntax.
 fn options(table: &str) -> Result<Options, String> {
     #[derive(serde::Deserialize)]
     struct Outer {
@@ -191,16 +191,16 @@ fn moment(words: &mut Words<'_>, last: Duration) -> Result<Duration, String> {
     let first = words.peek().unwrap_or_default();
     if !first.starts_with(|c: char| c.is_ascii_digit() || c == '+') {
         return Err(format!(
-            "\"{first}\" is no time: {STEPS}, such as \"600 ms in ack 3\" or \"+5 ms expect | cwnd 2\""
+            "\"{first}\" is not a valid time: {STEPS}, such as \"600 ms in ack 3\" or \"+5 ms expect | cwnd 2\""
         ));
     }
     let relative = first.starts_with('+');
     let span = duration(words)?;
-    let at = if relative { last + span } else { span };
-    if at < last {
-        return Err(format!("{at} lies before the step above, which is at {last}"));
+    let time = if relative { last + span } else { span };
+    if time < last {
+        return Err(format!("{time} is before the step above, which is at {last}"));
     }
-    Ok(at)
+    Ok(time)
 }
 
 fn action(words: &mut Words<'_>) -> Result<Action, String> {
@@ -221,7 +221,7 @@ fn action(words: &mut Words<'_>) -> Result<Action, String> {
         "read" => Action::Read(Number::read(words)?),
         "in" => Action::In(pattern(words)?),
         "out" => Action::Out(pattern(words)?),
-        other => return Err(format!("\"{other}\" is no step: {STEPS}")),
+        other => return Err(format!("\"{other}\" is not a valid step: {STEPS}")),
     })
 }
 

@@ -1,66 +1,66 @@
-//! Words of a line, one after the other.
+//! A line as a sequence of tokens.
 
 use lightlag_core::Duration;
 use std::str::SplitWhitespace;
 
-/// The words of a line that are not read yet.
+/// The tokens of a line that are not read yet.
 pub struct Words<'a> {
     rest: std::iter::Peekable<SplitWhitespace<'a>>,
 }
 
 impl<'a> Words<'a> {
-    /// Of this text.
+    /// Splits `text` at whitespace.
     pub fn new(text: &'a str) -> Self {
         Self { rest: text.split_whitespace().peekable() }
     }
 
-    /// The next word, which stays.
+    /// Returns the next token without consuming it.
     pub fn peek(&mut self) -> Option<&'a str> {
         self.rest.peek().copied()
     }
 
-    /// The next word.
+    /// Returns and consumes the next token.
     pub fn next(&mut self) -> Option<&'a str> {
         self.rest.next()
     }
 
-    /// The next word, which must be there.
+    /// Returns and consumes the next token, which must exist.
     pub fn word(&mut self, what: &str) -> Result<&'a str, String> {
         self.next().ok_or_else(|| format!("the line ends too early: {what}"))
     }
 
-    /// Takes this word if it is the next.
+    /// Consumes the next token if it is `word`. Returns true if it was.
     pub fn take(&mut self, word: &str) -> bool {
-        let found = self.peek() == Some(word);
-        if found {
+        let is_next = self.peek() == Some(word);
+        if is_next {
             self.next();
         }
-        found
+        is_next
     }
 
-    /// Nothing more is on the line.
+    /// Fails unless the line has ended.
     pub fn end(&mut self) -> Result<(), String> {
         match self.next() {
             None => Ok(()),
-            Some(word) => Err(format!("\"{word}\" is one word too many")),
+            Some(word) => Err(format!("\"{word}\" is not expected here")),
         }
     }
 }
 
-/// A whole number.
+/// Reads an integer.
 pub fn whole<T: std::str::FromStr>(words: &mut Words<'_>, what: &str) -> Result<T, String> {
     let word = words.word(what)?;
     word.parse().map_err(|_| format!("\"{word}\" is not {what}"))
 }
 
-/// A time in two words, `600 ms`, or a lone `0`.
+/// Reads a time as two tokens, `600 ms`, or a lone `0`.
 pub fn duration(words: &mut Words<'_>) -> Result<Duration, String> {
     const TIME: &str = "a time, such as 600 ms, 1.5 s, 250 us or 4 min";
     let number = words.word(TIME)?;
     let digits = number.strip_prefix('+').unwrap_or(number);
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
     let value: f64 =
-        digits.parse().ok().filter(|_| plain).ok_or_else(|| format!("\"{number}\" does not begin {TIME}"))?;
+        digits.parse().ok().filter(|_| plain).ok_or_else(|| format!("\"{number}\" does not start {TIME}"))?;
     let unit = words.word(TIME)?;
     let scale = match unit {
         "us" => 1e-6,
@@ -68,7 +68,7 @@ pub fn duration(words: &mut Words<'_>) -> Result<Duration, String> {
         "s" => 1.0,
         "min" => 60.0,
         "h" => 3_600.0,
-        _ => return Err(format!("\"{unit}\" is no unit of time: {TIME}")),
+        _ => return Err(format!("\"{unit}\" is not a valid unit of time: {TIME}")),
     };
     let seconds = value * scale;
     if seconds > 1e7 {

@@ -1,32 +1,33 @@
-//! The parameters of EDCA, by class.
+//! EDCA parameters of the access classes.
 
 use super::Class;
 use lightlag_core::Duration;
 use lightlag_core::params::{Parameter, Setting, parameters_of};
 use std::sync::Arc;
 
-/// The parameters of a class.
+/// EDCA parameters of one class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
-    /// Slots between SIFS and the first slot of a backoff.
+    /// Number of slots between SIFS and the first slot of a backoff.
     pub aifsn: u32,
-    /// The least contention window.
+    /// Minimum contention window.
     pub cw_min: u32,
-    /// The largest contention window.
+    /// Maximum contention window.
     pub cw_max: u32,
-    /// How long a station may send after it got the medium; zero for one exchange.
+    /// Maximum duration of a transmission opportunity; zero limits it to one exchange.
     pub txop: Duration,
 }
 
-/// The parameters of all classes. The defaults are those of table 9-155 for OFDM.
+/// EDCA parameters of all classes. The defaults are from table 9-155, for OFDM.
 #[derive(Clone, Debug, Default)]
 pub struct Edca {
-    /// By class, where some are not the default: many radios share them.
+    /// Parameters of all classes, if at least one differs from the default. Shared by all radios with the same
+    /// settings.
     changed: Option<Arc<[Parameters; 4]>>,
 }
 
-/// The bounds of the fields of an EDCA parameter set (§9.4.2.28): ECWmin and ECWmax of 4 bits, AIFSN of 4 bits and at
-/// least 2, the TXOP limit of 16 bits in units of 32 µs.
+/// Bounds of the fields of an EDCA parameter set (§9.4.2.28): ECWmin and ECWmax have 4 bits, AIFSN has 4 bits and is at
+/// least 2, and the TXOP limit has 16 bits in units of 32 µs.
 const WIDEST: u32 = (1 << 15) - 1;
 const AIFSN: (u32, u32) = (2, 15);
 const LONGEST_TXOP: Duration = Duration::from_micros(32 * 65_535);
@@ -45,34 +46,35 @@ impl Parameters {
         vec![
             Setting::count("aifsn", |of: &mut Self| &mut of.aifsn, AIFSN.1, "a number of slots", "")
                 .about("Slots between SIFS and the first slot of a backoff."),
-            window("cw_min", |of: &mut Self| &mut of.cw_min).about("The least contention window."),
-            window("cw_max", |of: &mut Self| &mut of.cw_max).about("The largest contention window."),
-            Setting::time_or_zero("txop", |of: &mut Self| &mut of.txop)
-                .about("How long a station may send after it got the medium; zero for one exchange."),
+            window("cw_min", |of: &mut Self| &mut of.cw_min).about("Minimum contention window."),
+            window("cw_max", |of: &mut Self| &mut of.cw_max).about("Maximum contention window."),
+            Setting::time_or_zero("txop", |of: &mut Self| &mut of.txop).about(
+                "Maximum transmission time of a station after it gained access to the medium; zero for one exchange.",
+            ),
         ]
     }
 
-    /// The place in `keys` of the parameter that is wrong, and what would be right.
+    /// Returns the index in a row of `KEYS` of a parameter that is invalid, and a message with the valid range.
     fn refusal(self) -> Option<(usize, String)> {
         let Self { aifsn, cw_min, cw_max, txop } = self;
         if aifsn < AIFSN.0 {
-            return Some((0, format!("{aifsn} is below {}, the least of a station; write {}", AIFSN.0, AIFSN.0)));
+            return Some((0, format!("{aifsn} is below {}, the minimum of a station; write {}", AIFSN.0, AIFSN.0)));
         }
-        for (place, window) in [(1, cw_min), (2, cw_max)] {
+        for (index, window) in [(1, cw_min), (2, cw_max)] {
             if !(window + 1).is_power_of_two() {
                 let right = (window + 1).next_power_of_two() - 1;
                 let message = format!("{window} is not one less than a power of two; write {right}, or {}", right / 2);
-                return Some((place, message));
+                return Some((index, message));
             }
         }
         if cw_max < cw_min {
             return Some((2, format!("{cw_max} is below cw_min = {cw_min}; write {cw_min} or more")));
         }
-        (txop > LONGEST_TXOP).then(|| (3, format!("{txop} is above {LONGEST_TXOP}, the longest TXOP limit")))
+        (txop > LONGEST_TXOP).then(|| (3, format!("{txop} is above {LONGEST_TXOP}, the maximum TXOP limit")))
     }
 }
 
-/// Keys of a radio's settings, by class and parameter.
+/// Keys in the settings of a radio, by class and parameter.
 const KEYS: [[&str; 4]; 4] = [
     ["edca.best-effort.aifsn", "edca.best-effort.cw_min", "edca.best-effort.cw_max", "edca.best-effort.txop"],
     ["edca.background.aifsn", "edca.background.cw_min", "edca.background.cw_max", "edca.background.txop"],
@@ -81,12 +83,12 @@ const KEYS: [[&str; 4]; 4] = [
 ];
 
 impl Edca {
-    /// The parameters of a class.
+    /// Returns the parameters of a class.
     pub fn of(&self, class: Class) -> Parameters {
         self.changed.as_ref().map_or_else(|| class.parameters(), |of| of[class.index()])
     }
 
-    /// The same with other parameters of a class.
+    /// Returns these parameters, with the parameters of one class replaced.
     #[must_use]
     pub fn with(mut self, class: Class, parameters: Parameters) -> Self {
         self.all_mut()[class.index()] = parameters;
@@ -102,7 +104,7 @@ impl Edca {
         Arc::make_mut(self.changed.get_or_insert_with(usual))
     }
 
-    /// The key of a radio that is wrong, and what would be right.
+    /// Returns the key of an invalid parameter of the radio, and a message with a valid value.
     pub(crate) fn refusal(&self) -> Option<(&'static str, String)> {
         self.all().iter().zip(KEYS).find_map(|(of, keys)| of.refusal().map(|(place, message)| (keys[place], message)))
     }
@@ -114,15 +116,15 @@ impl Edca {
             || parameters_of(Parameters::settings(), &Class::ALL[2].parameters()),
             || parameters_of(Parameters::settings(), &Class::ALL[3].parameters()),
         ];
-        let at: [fn(&mut Self) -> &mut Parameters; 4] = [
+        let accessors: [fn(&mut Self) -> &mut Parameters; 4] = [
             |of: &mut Self| &mut of.all_mut()[0],
             |of: &mut Self| &mut of.all_mut()[1],
             |of: &mut Self| &mut of.all_mut()[2],
             |of: &mut Self| &mut of.all_mut()[3],
         ];
         let table = |class: usize| {
-            Setting::table(Class::NAMES[class], at[class], Parameters::settings, defaults[class], EXAMPLE)
-                .about("The parameters of this access class (802.11 §10.2.3.2).")
+            Setting::table(Class::NAMES[class], accessors[class], Parameters::settings, defaults[class], EXAMPLE)
+                .about("Parameters of this access class (802.11 §10.2.3.2).")
         };
         (0..4).map(table).collect()
     }
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_the_settings() {
+    fn keys_match_the_settings() {
         for (class, keys) in KEYS.iter().enumerate() {
             for (setting, key) in Parameters::settings().iter().zip(keys) {
                 assert_eq!(*key, format!("edca.{}.{}", Class::NAMES[class], setting.key));

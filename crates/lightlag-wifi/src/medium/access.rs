@@ -1,51 +1,59 @@
-//! A station's right to send: spaces, slots and backoff (IEEE 802.11-2020 §10.3 and §10.23.2).
+//! When a station may send: interframe spaces, slots and backoff (IEEE 802.11-2020 §10.3 and §10.23.2).
 //!
-//! Slots are not counted one by one. The station knows from when on the medium is idle, and how many slots are left; its
-//! access is that instant, a space and these slots later. When the medium turns busy before, the whole slots of the gap
-//! are taken off.
+//! Slots are not counted one by one. The station stores when the medium became idle, and how many slots are left; its
+//! access time is the sum of that time, an interframe space and these slots. If the medium becomes busy earlier, the
+//! complete slots that have elapsed are subtracted.
 
 use crate::class::{Class, DCF, Edca, Parameters};
 use crate::phy::Timing;
 use lightlag_core::{Duration, Instant, RandomStream};
 
-/// The occupation of a station.
+/// The present activity of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// It waits for its turn, or has nothing to send.
+    /// Contends for the medium, or has nothing to send.
     Idle,
-    /// It sends a frame for all until then.
+    /// Sends a broadcast frame until this time.
     Sending(Instant),
-    /// It waits for an answer until then.
+    /// Waits for a reply until this time.
     Waiting(Instant),
-    /// The wait is over, but a frame that may be the answer is still being received.
+    /// The time to wait has passed, but a frame that may be the reply is still being received.
     Receiving,
 }
 
 impl State {
-    /// Whether an answer to its last frame may come.
+    /// Returns true if a reply to its last frame may arrive.
     pub(super) fn awaits_answer(self) -> bool {
         matches!(self, Self::Waiting(_) | Self::Receiving)
     }
 }
 
-/// The contention of one class.
+/// The contention state of one class.
 #[derive(Clone, Copy, Debug)]
 struct Contention {
     of: Parameters,
-    /// The space in front of the slots.
+    /// The interframe space before the slots.
     space: Duration,
     window: u32,
     slots: u32,
-    /// Failures in a row. They are the station's (QSRC, §10.23.2.12): a frame that expires leaves them, and the window, to
-    /// the next one.
+    /// Consecutive failures of data frames. They are counted for the station (QSRC, §10.23.2.12): when a frame expires,
+    /// the count and the window apply to the next one.
     failures: u32,
-    /// Requests to send since the last one that was answered. They have a count of their own, the short one (§10.23.2.12).
+    /// RTS or other requests without a reply since the last reply. They are counted separately, by the short retry
+    /// count (§10.23.2.12).
     requests: u32,
 }
 
 impl Contention {
-    fn new(of: Parameters, timing: Timing) -> Self {
-        Self { of, space: timing.aifs(of.aifsn), window: of.cw_min, slots: 0, failures: 0, requests: 0 }
+    fn new(parameters: Parameters, timing: Timing) -> Self {
+        Self {
+            of: parameters,
+            space: timing.aifs(parameters.aifsn),
+            window: parameters.cw_min,
+            slots: 0,
+            failures: 0,
+            requests: 0,
+        }
     }
 
     fn widen(&mut self) {
@@ -61,18 +69,19 @@ impl Contention {
 #[derive(Debug)]
 pub(super) struct Access {
     timing: Timing,
-    /// The parameters of the classes; none with DCF.
+    /// EDCA parameters of the classes; `None` with DCF.
     edca: Option<Edca>,
     random: RandomStream,
     pub(super) state: State,
-    /// The medium is busy here until then, as far as is known.
+    /// Time until which the medium is busy at this station, as far as is known.
     pub(super) busy_until: Instant,
-    /// The medium counts as busy until then, because the last frame on which the receiver locked was not understood.
+    /// Time until which the medium counts as busy because the receiver did not decode the last frame that it had locked
+    /// on.
     extended_until: Instant,
-    /// By class. The first ones are in use: without EDCA one.
+    /// Contention state of each class. Only the first `in_use` are used; without EDCA, that is one.
     classes: [Contention; Class::ALL.len()],
     in_use: usize,
-    /// Whether it waits for the answer to a request.
+    /// Whether the station is waiting for the reply to a request.
     asks: bool,
     busy: Duration,
 }
@@ -94,7 +103,7 @@ impl Access {
         }
     }
 
-    /// From now on there are packets of this class, too.
+    /// Initialises the contention state of this class and of all classes before it.
     pub(super) fn open(&mut self, class: usize) {
         let Some(edca) = &self.edca else { return };
         for missing in self.in_use..=class {
@@ -103,30 +112,31 @@ impl Access {
         self.in_use = self.in_use.max(class + 1);
     }
 
-    /// How long the station may send after it got the medium for a class; zero for one exchange.
+    /// Returns the maximum duration of a transmission opportunity of a class; zero limits it to one exchange.
     pub(super) fn burst(&self, class: usize) -> Duration {
         self.classes[class].of.txop
     }
 
-    /// The start of the slots that count, if the medium stays idle.
+    /// Returns when slots start to count down, if the medium stays idle.
+    #[inline]
     fn first_slot(&self, class: &Contention) -> Instant {
         self.busy_until.max(self.extended_until) + class.space
     }
 
-    /// The latest instant at which the station may send a frame of a class if the medium is idle from `idle` on.
+    /// Returns when the station may send a frame of a class, if the medium is idle from `idle` on and not before.
     pub(super) fn at_most(&self, class: usize, idle: Instant) -> Instant {
         let class = &self.classes[class];
         idle + class.space + self.timing.slot * u64::from(class.slots)
     }
 
-    /// A frame on which the receiver had locked has ended. If it was not understood, an answer to it may follow that is
-    /// not heard here (EIFS, §10.3.2.3.7).
+    /// Records the end of a frame that the receiver had locked on. If it was not decoded, a reply that this station
+    /// does not receive may follow (EIFS, §10.3.2.3.7).
     pub(super) fn received(&mut self, end: Instant, understood: bool) {
         let extension = self.timing.eifs.saturating_sub(self.timing.difs());
         self.extended_until = if understood { Instant::ZERO } else { end + extension };
     }
 
-    /// The medium is busy from `from` to `until`.
+    /// Records that the medium is busy from `from` to `until`.
     #[inline]
     pub(super) fn occupy(&mut self, from: Instant, until: Instant) {
         if from > self.busy_until {
@@ -146,12 +156,12 @@ impl Access {
         }
     }
 
-    /// How long the medium was busy until now.
+    /// Returns the total time up to `now` during which the medium was busy.
     pub(super) fn busy(&self, now: Instant) -> Duration {
         self.busy.saturating_sub(self.busy_until.since(now))
     }
 
-    /// When the station may send a frame of a class, if the medium stays idle and it has one since `now`.
+    /// Returns when the station may send a frame of a class that it has since `now`, if the medium stays idle.
     #[inline]
     pub(super) fn access(&self, class: usize, now: Instant) -> Instant {
         let class = &self.classes[class];
@@ -167,49 +177,52 @@ impl Access {
         }
     }
 
-    /// The exchange succeeded, or the frame was given up: the next one starts anew, after a backoff.
+    /// Records that an exchange succeeded or a frame was dropped: the next one starts with the minimum window and a new
+    /// backoff.
+    #[inline]
     pub(super) fn renew(&mut self, class: usize) {
-        let of = &mut self.classes[class];
-        of.window = of.of.cw_min;
-        (of.failures, of.requests) = (0, 0);
+        let state = &mut self.classes[class];
+        state.window = state.of.cw_min;
+        (state.failures, state.requests) = (0, 0);
         self.back_off(class);
     }
 
-    /// It has asked for the medium.
+    /// Records that the station has sent a request.
     pub(super) fn ask(&mut self) {
         self.asks = true;
     }
 
-    /// It was allowed to send.
+    /// Records that a request has got its reply, so that the station may send.
     pub(super) fn allowed(&mut self, class: usize) {
         self.classes[class].requests = 0;
         self.asks = false;
     }
 
-    /// A try failed. Returns the larger one of both counts of failures in a row.
+    /// Records a failed attempt. Returns the larger of the two counts of consecutive failures.
     pub(super) fn retry(&mut self, class: usize) -> u32 {
-        let asked = std::mem::take(&mut self.asks);
-        let of = &mut self.classes[class];
-        of.widen();
-        of.requests += u32::from(asked);
-        of.failures += u32::from(!asked);
-        let most = of.requests.max(of.failures);
+        let is_request = std::mem::take(&mut self.asks);
+        let state = &mut self.classes[class];
+        state.widen();
+        state.requests += u32::from(is_request);
+        state.failures += u32::from(!is_request);
+        let attempts = state.requests.max(state.failures);
         self.back_off(class);
-        most
+        attempts
     }
 
-    /// Whether the last frame was a request.
+    /// Returns true if the station is waiting for the reply to a request.
     pub(super) fn asks(&self) -> bool {
         self.asks
     }
 
-    /// Another class of the station was ready at the same time, and went first (§10.23.2.4).
+    /// Records an internal collision: another class of the station was ready at the same time, and had priority
+    /// (§10.23.2.4).
     pub(super) fn collide(&mut self, class: usize) {
         self.classes[class].widen();
         self.classes[class].draw(&mut self.random);
     }
 
-    /// The station draws another backoff of a class.
+    /// Draws a new backoff for a class.
     pub(super) fn draw_anew(&mut self, class: usize) {
         self.classes[class].draw(&mut self.random);
     }
@@ -228,10 +241,10 @@ mod tests {
     #[test]
     fn the_medium_is_busy_as_long_as_it_has_been() {
         let mut access = Access::new(Timing::new(Band::Ghz5), None, RandomStream::new(1, "backoff"));
-        let at = |micros| Instant::ZERO + Duration::from_micros(micros);
-        access.occupy(at(10), at(50));
-        access.occupy(at(30), at(80));
-        let busy = [20, 50, 80, 1_000].map(|now| access.busy(at(now)));
+        let time = |micros| Instant::ZERO + Duration::from_micros(micros);
+        access.occupy(time(10), time(50));
+        access.occupy(time(30), time(80));
+        let busy = [20, 50, 80, 1_000].map(|now| access.busy(time(now)));
         assert_eq!(busy, [10, 40, 70, 70].map(Duration::from_micros));
     }
 }

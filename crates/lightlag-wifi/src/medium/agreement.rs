@@ -1,29 +1,31 @@
-//! Agreements about block acknowledgements that stations negotiate, as in ns-3 (IEEE 802.11-2020 §10.25.2).
+//! Block acknowledgement agreements that stations negotiate, as in ns-3 (IEEE 802.11-2020 §10.25.2).
 //!
-//! A station with two packets for a receiver sends an ADDBA request. The receiver acknowledges it and sends a response in an
-//! exchange of its own. Until the response arrives, or 1 ms after the acknowledgement, packets for the receiver wait. Without a
-//! response they leave with ordinary acknowledgements, and the request is repeated after 200 ms. Each packet that is given up
-//! under an agreement takes a block acknowledgement request to the receiver, which delivers nothing behind it in the meantime.
+//! A station with two packets for a receiver sends an ADDBA request. The receiver acknowledges it and sends a response
+//! in a separate exchange. Until the response arrives, or 1 ms after the acknowledgement, packets for the receiver
+//! wait. Without a response they are sent with ordinary acknowledgements, and the request is repeated after 200 ms.
+//! When a packet is dropped under an agreement, the sender notifies the receiver with a block acknowledgement request.
+//! Until then, the receiver delivers no later packet.
 
 use super::frame::Peer;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
 use std::collections::VecDeque;
 
-/// The wait for a response after the acknowledgement of its request (ns-3, `AddBaResponseTimeout`).
+/// Maximum time between the acknowledgement of a request and its response (ns-3, `AddBaResponseTimeout`).
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1);
-/// The time after a missing response for which no request is sent (ns-3, `FailedAddBaTimeout`).
+/// Time after a missing response during which no further request is sent (ns-3, `FailedAddBaTimeout`).
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// An ADDBA request or response (§9.6.4.2, §9.6.4.3), with its header and check sum.
+/// Bytes of an ADDBA request or response (§9.6.4.2, §9.6.4.3), with its header and frame check sequence.
 pub(super) const ACTION_SIZE: u32 = 37;
 
 /// The state of an agreement at the sender of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Offer {
-    /// The request is on its way, or was acknowledged: then the response has to arrive by this time.
+enum AgreementState {
+    /// The request is in transit if the time is `None`. Otherwise it was acknowledged, and the response must arrive by
+    /// this time.
     Pending(Option<Instant>),
-    /// No response came. The next request may leave at this time.
+    /// No response arrived. The next request may be sent at this time.
     Refused(Instant),
     Accepted,
 }
@@ -31,20 +33,20 @@ enum Offer {
 /// The state of an agreement at the receiver of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Grant {
-    /// The response has not been acknowledged; the first sequence number under the agreement.
+    /// The response has not been acknowledged. Contains the first sequence number under the agreement.
     Pending(u64),
     Confirmed,
 }
 
-/// A management frame that waits or is being sent.
+/// A management frame that is waiting or being sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Action {
+pub(super) struct PendingAction {
     pub(super) to: Peer,
-    /// The number of the frame among those of its station.
+    /// Index of the frame at its station.
     pub(super) number: u64,
     pub(super) content: Content,
     came: Instant,
-    /// Tries that failed.
+    /// Number of failed attempts.
     pub(super) tries: u32,
 }
 
@@ -55,18 +57,19 @@ pub(super) enum Content {
     Response,
 }
 
-/// The agreements of a station, and the management frames about them.
+/// The block acknowledgement state of a station, and its management frames.
 #[derive(Clone, Debug)]
 pub(super) struct Agreements {
     lifetime: Duration,
     tries: u32,
-    offers: Vec<(Peer, Offer)>,
+    offers: Vec<(Peer, AgreementState)>,
     grants: Vec<(Peer, Grant)>,
-    actions: VecDeque<Action>,
+    actions: VecDeque<PendingAction>,
     sent: u64,
-    /// The last management frame of each sender, to recognise repetitions.
+    /// The index of the last management frame from each sender, to recognise retransmissions.
     heard: Vec<(StationId, u64)>,
-    /// Receivers whose block acknowledgement request failed: it is repeated while packets for them wait.
+    /// Receivers for which the last block acknowledgement request failed. It is repeated only while packets for them
+    /// are waiting.
     failed_requests: Vec<Peer>,
 }
 
@@ -84,11 +87,11 @@ impl Agreements {
         }
     }
 
-    fn offer(&self, to: Peer) -> Option<Offer> {
+    fn offer(&self, to: Peer) -> Option<AgreementState> {
         self.offers.iter().find(|(of, _)| *of == to).map(|(_, offer)| *offer)
     }
 
-    fn set_offer(&mut self, to: Peer, offer: Offer) {
+    fn set_offer(&mut self, to: Peer, offer: AgreementState) {
         match self.offers.iter_mut().find(|(of, _)| *of == to) {
             Some((_, known)) => *known = offer,
             None => self.offers.push((to, offer)),
@@ -102,17 +105,17 @@ impl Agreements {
         }
     }
 
-    /// Returns true while packets for a receiver wait for its response.
+    /// Returns true if packets for a receiver have to wait for its response.
     pub(super) fn is_blocked(&self, to: Peer) -> bool {
-        matches!(self.offer(to), Some(Offer::Pending(_)))
+        matches!(self.offer(to), Some(AgreementState::Pending(_)))
     }
 
-    /// Returns true if the receiver accepted an agreement.
+    /// Returns true if the receiver has accepted an agreement.
     pub(super) fn is_accepted(&self, to: Peer) -> bool {
-        self.offer(to) == Some(Offer::Accepted)
+        self.offer(to) == Some(AgreementState::Accepted)
     }
 
-    /// Returns true if packets of this sender are under an agreement here.
+    /// Returns true if this station has an agreement with the sender `from` that has taken effect.
     pub(super) fn is_confirmed(&self, from: Peer) -> bool {
         self.grants.contains(&(from, Grant::Confirmed))
     }
@@ -121,46 +124,47 @@ impl Agreements {
     pub(super) fn may_request(&self, to: Peer, now: Instant) -> bool {
         match self.offer(to) {
             None => true,
-            Some(Offer::Refused(until)) => until <= now,
-            Some(Offer::Pending(_) | Offer::Accepted) => false,
+            Some(AgreementState::Refused(until)) => until <= now,
+            Some(AgreementState::Pending(_) | AgreementState::Accepted) => false,
         }
     }
 
-    /// Queues a request for an agreement from this sequence number on.
+    /// Queues a request for an agreement whose first sequence number is `first`.
     pub(super) fn request(&mut self, now: Instant, to: Peer, first: u64) {
-        self.set_offer(to, Offer::Pending(None));
+        self.set_offer(to, AgreementState::Pending(None));
         self.push(now, to, Content::Request(first));
     }
 
     fn push(&mut self, now: Instant, to: Peer, content: Content) {
         self.sent += 1;
-        self.actions.push_back(Action { to, number: self.sent, content, came: now, tries: 0 });
+        self.actions.push_back(PendingAction { to, number: self.sent, content, came: now, tries: 0 });
     }
 
-    /// The management frame of a class that is sent, or next.
-    pub(super) fn action(&self, class: usize) -> Option<Action> {
+    /// Returns the management frame of a class that is being sent, or is next.
+    pub(super) fn action(&self, class: usize) -> Option<PendingAction> {
         self.actions.iter().find(|action| action.to.class == class).copied()
     }
 
-    fn take(&mut self, class: usize) -> Option<Action> {
+    fn take(&mut self, class: usize) -> Option<PendingAction> {
         let place = self.actions.iter().position(|action| action.to.class == class)?;
         self.actions.remove(place)
     }
 
-    /// The management frame that was sent is acknowledged. Returns the sender of packets to which it was a response.
+    /// Records that the management frame of a class was acknowledged. If it was a response, returns the station that
+    /// had sent the request.
     pub(super) fn acknowledged(&mut self, now: Instant, class: usize) -> Option<Peer> {
-        let Action { to, content, .. } = self.take(class)?;
+        let PendingAction { to, content, .. } = self.take(class)?;
         if content == Content::Response {
             return Some(to);
         }
         if self.is_blocked(to) {
-            self.set_offer(to, Offer::Pending(Some(now + RESPONSE_TIMEOUT)));
+            self.set_offer(to, AgreementState::Pending(Some(now + RESPONSE_TIMEOUT)));
         }
         None
     }
 
-    /// A sender of packets is known to have the response. Returns the first sequence number under the agreement if it holds
-    /// from now on.
+    /// Records that a sender of packets has received the response. If this makes the agreement take effect, returns the
+    /// first sequence number under it.
     pub(super) fn confirm(&mut self, from: Peer) -> Option<u64> {
         let first = self.grants.iter().find_map(|(of, grant)| match grant {
             Grant::Pending(first) if *of == from => Some(*first),
@@ -170,7 +174,8 @@ impl Agreements {
         Some(first)
     }
 
-    /// No acknowledgement came. Returns the receiver if that was the last try.
+    /// Records that the acknowledgement of a management frame did not arrive. Returns the receiver if that was the last
+    /// attempt.
     pub(super) fn unacknowledged(&mut self, now: Instant, class: usize) -> Option<Peer> {
         let tries = self.tries;
         let action = self.actions.iter_mut().find(|action| action.to.class == class)?;
@@ -181,32 +186,34 @@ impl Agreements {
         let to = action.to;
         self.take(class);
         if self.is_blocked(to) {
-            self.set_offer(to, Offer::Refused(now + PAUSE));
+            self.set_offer(to, AgreementState::Refused(now + PAUSE));
         }
         Some(to)
     }
 
-    /// Takes a management frame that has waited for too long. As in ns-3, a request leaves the agreement pending for ever.
+    /// Removes a management frame that has waited too long, and returns its receiver. As in ns-3, an expired request
+    /// leaves the agreement pending for ever.
     pub(super) fn pop_expired(&mut self, now: Instant) -> Option<Peer> {
         let place = self.actions.iter().position(|action| action.came + self.lifetime < now)?;
         self.actions.remove(place).map(|action| action.to)
     }
 
-    /// When the first response that is waited for is late.
+    /// Returns the earliest time when an expected response is late.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let deadline = |(_, offer): &(Peer, Offer)| if let Offer::Pending(by) = offer { *by } else { None };
+        let deadline =
+            |(_, offer): &(Peer, AgreementState)| if let AgreementState::Pending(by) = offer { *by } else { None };
         self.offers.iter().filter_map(deadline).min()
     }
 
-    /// Gives up a response that is late, and returns the receiver from which it was to come.
+    /// Abandons the wait for a response that is late. Returns the receiver that should have sent it.
     pub(super) fn pop_late(&mut self, now: Instant) -> Option<Peer> {
-        let is_late = |offer: &Offer| matches!(offer, Offer::Pending(Some(by)) if *by <= now);
+        let is_late = |offer: &AgreementState| matches!(offer, AgreementState::Pending(Some(by)) if *by <= now);
         let (to, offer) = self.offers.iter_mut().find(|(_, offer)| is_late(offer))?;
-        *offer = Offer::Refused(now + PAUSE);
+        *offer = AgreementState::Refused(now + PAUSE);
         Some(*to)
     }
 
-    /// A management frame has arrived. Returns false if it is a repetition.
+    /// Records a received management frame. Returns false if it is a retransmission.
     pub(super) fn hear(&mut self, from: StationId, number: u64) -> bool {
         match self.heard.iter_mut().find(|(of, _)| *of == from) {
             Some((_, last)) if *last == number => return false,
@@ -216,26 +223,26 @@ impl Agreements {
         true
     }
 
-    /// A request has arrived: queues the response, in place of an earlier one to the same station.
+    /// Handles a request: queues the response, and drops an earlier response to the same station.
     pub(super) fn hear_request(&mut self, now: Instant, from: Peer, first: u64) {
         self.set_grant(from, Grant::Pending(first));
         self.actions.retain(|action| action.to != from || action.content != Content::Response);
         self.push(now, from, Content::Response);
     }
 
-    /// A response has arrived.
+    /// Handles a response, which accepts the agreement.
     pub(super) fn hear_response(&mut self, from: Peer) {
-        self.set_offer(from, Offer::Accepted);
+        self.set_offer(from, AgreementState::Accepted);
     }
 
-    /// A block acknowledgement request to this receiver failed.
+    /// Records that a block acknowledgement request to this receiver failed.
     pub(super) fn request_failed(&mut self, to: Peer) {
         if !self.has_failed(to) {
             self.failed_requests.push(to);
         }
     }
 
-    /// A block acknowledgement request to this receiver is new, or was answered.
+    /// Records that a block acknowledgement request to this receiver is new, or has received its reply.
     pub(super) fn request_renewed(&mut self, to: Peer) {
         self.failed_requests.retain(|of| *of != to);
     }
@@ -288,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_given_up_after_its_tries_and_one_that_expires_blocks_for_ever() {
+    fn a_request_is_dropped_after_its_attempts_and_one_that_expires_blocks_for_ever() {
         let mut agreements = Agreements::new(Duration::from_millis(500), 2);
         agreements.request(at(0), PEER, 1);
         assert_eq!(agreements.unacknowledged(at(100), 0), None);

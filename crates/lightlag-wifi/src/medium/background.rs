@@ -1,10 +1,10 @@
-//! Faint frames: those that a receiver hears and would not notice alone.
+//! Faint frames, which are so weak at a receiver that it would not notice them alone.
 //!
-//! In a large medium a frame is faint at most stations that hear it, and few of them ever ask for it. So it leaves no
-//! records there. The medium keeps its powers and distances at all stations while a frame that it may disturb is on the
-//! air; a receiver that has to know the interference looks them up, and tells the powers at which a frame is faint there.
+//! In a large medium, a frame is faint at most stations in range, and few of these ever need it, so it leaves no
+//! records at their receivers. Instead, the medium stores the power of the frame at each station, and the distance, as
+//! long as the frame may disturb another one on the air. A receiver that has to compute interference looks them up.
 
-use super::record::Record;
+use super::record::FrameReception;
 use crate::propagation::delay;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
@@ -13,36 +13,29 @@ use lightlag_net::StationId;
 #[derive(Debug)]
 struct Faint {
     frame: u64,
-    /// At its sender.
+    /// Start of the frame at its sender.
     start: Instant,
     end: Instant,
-    /// Not before its end at any station.
+    /// A time by which the frame has ended at every station.
     gone: Instant,
     at: Levels,
 }
 
-/// A frame at all stations.
+/// The power of a frame at each station, and the distances.
 #[derive(Default, Debug)]
 pub(super) struct Levels {
-    /// In milliwatts; below zero at its sender.
+    /// Power at each station in milliwatts: negative at the sender, and zero at stations that notice the frame.
     pub(super) powers: Vec<f64>,
-    /// The squares of the distances from the sender, in square metres.
+    /// Squared distance of each station from the sender, in square metres.
     pub(super) squares: Vec<f64>,
 }
 
-/// A receiver, as far as faint frames concern it.
+/// The properties of a receiver that determine which faint frames it receives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
     pub(super) station: StationId,
-    /// The powers of frames that are faint there, in milliwatts: from the first on, below the second.
-    pub(super) faint: [f64; 2],
-}
-
-impl Ear {
-    fn is_faint(self, power: f64) -> bool {
-        let [least, noticeable] = self.faint;
-        (power >= least) & (power < noticeable)
-    }
+    /// Minimum received power that counts, in milliwatts.
+    pub(super) sensitivity: f64,
 }
 
 /// All faint frames, in the order in which they were sent.
@@ -50,65 +43,71 @@ impl Ear {
 pub(super) struct Background {
     frames: Vec<Faint>,
     spare: Vec<Levels>,
-    overlapping: Vec<Record>,
+    overlapping: Vec<FrameReception>,
 }
 
 impl Background {
-    /// Whether no frame is faint anywhere.
+    /// Returns true if no frame is faint anywhere.
     #[inline]
     pub(super) fn is_silent(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Room for a frame at all stations.
+    /// Returns storage for the levels of a frame, reused if possible.
     pub(super) fn room(&mut self) -> Levels {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// A frame is sent from `start` to `end`, and travels at most so long.
-    pub(super) fn add(&mut self, frame: u64, (start, end): (Instant, Instant), travels: Duration, at: Levels) {
-        self.frames.push(Faint { frame, start, end, gone: end + travels, at });
+    /// Adds a frame that is sent from `start` to `end`; `travels` is its maximum propagation delay.
+    #[inline]
+    pub(super) fn add(&mut self, frame: u64, (start, end): (Instant, Instant), travels: Duration, levels: Levels) {
+        self.frames.push(Faint { frame, start, end, gone: end + travels, at: levels });
     }
 
-    /// Forgets frames that were over everywhere at this instant.
+    /// Removes frames that have ended at every station by this time.
     pub(super) fn forget(&mut self, until: Instant) {
         let Self { frames, spare, .. } = self;
         spare.extend(frames.extract_if(.., |frame| frame.gone <= until).map(|frame| frame.at));
     }
 
-    /// A bound of the power of all frames that are faint at a station in this span.
+    /// Returns an upper bound of the total power of the faint frames at a receiver between two times.
     #[inline]
     pub(super) fn at_most(&self, ear: Ear, (after, before): (Instant, Instant)) -> f64 {
-        let mut most = 0.0;
-        for of in &self.frames {
-            if of.start < before && of.gone > after {
-                let power = of.at.powers[ear.station.index()];
-                most += if ear.is_faint(power) { power } else { 0.0 };
+        let mut max_power = 0.0;
+        for frame in &self.frames {
+            if frame.start < before && frame.gone > after {
+                let power = frame.at.powers[ear.station.index()];
+                max_power += if power >= ear.sensitivity { power } else { 0.0 };
             }
         }
-        most
+        max_power
     }
 
-    /// Lists these records and those of faint frames that end at a station after one instant and arrive before the other, in
-    /// the order of their arrival.
+    /// Returns `records` and the records of the faint frames that arrive at a receiver before the second time and end
+    /// after the first, ordered by arrival.
     pub(super) fn list_with_faint<'a>(
         &mut self,
-        records: impl Iterator<Item = &'a Record>,
+        records: impl Iterator<Item = &'a FrameReception>,
         ear: Ear,
         (after, before): (Instant, Instant),
-    ) -> &[Record] {
+    ) -> &[FrameReception] {
         let Self { frames, overlapping, .. } = self;
         overlapping.clear();
         records.for_each(|record| overlapping.push(*record));
         let loud = overlapping.len();
-        for of in frames.iter() {
-            if of.start >= before || of.gone <= after {
+        for frame in frames.iter() {
+            if frame.start >= before || frame.gone <= after {
                 continue;
             }
-            let power = of.at.powers[ear.station.index()];
-            if ear.is_faint(power) && power > 0.0 {
-                let travels = delay(of.at.squares[ear.station.index()].sqrt());
-                let record = Record { frame: of.frame, arrival: of.start + travels, end: of.end + travels, power };
+            let power = frame.at.powers[ear.station.index()];
+            if power >= ear.sensitivity && power > 0.0 {
+                let travels = delay(frame.at.squares[ear.station.index()].sqrt());
+                let record = FrameReception {
+                    frame: frame.frame,
+                    arrival: frame.start + travels,
+                    end: frame.end + travels,
+                    power,
+                };
                 if record.arrival < before && record.end > after {
                     overlapping.push(record);
                 }

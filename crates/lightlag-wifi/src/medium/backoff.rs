@@ -1,4 +1,4 @@
-//! The right to send in the medium: contention for it, bursts, and waits for answers.
+//! Access of stations to the medium: contention, bursts, and waiting for replies.
 
 use super::access::State;
 
@@ -10,50 +10,50 @@ use lightlag_net::medium::Addressee;
 use lightlag_net::queue::DropCause;
 
 impl<P: Clone> Wifi<P> {
-    /// Wakes a station when it may send.
-    pub(super) fn contend(&mut self, at: StationId, now: Instant) {
-        let state = &mut self.stations[at.index()];
+    /// Schedules when a station may next send.
+    pub(super) fn contend(&mut self, station: StationId, now: Instant) {
+        let state = &mut self.stations[station.index()];
         if let Some((access, _)) = state.next_access(now)
             && state.wake != Some(access)
         {
             state.wake = Some(access);
-            self.changed.push(at);
+            self.changed.push(station);
         }
     }
 
-    /// A station has got the medium for a class. Other classes that were ready behave as after a collision.
-    pub(super) fn win(&mut self, at: StationId, class: usize, now: Instant) {
-        let state = &mut self.stations[at.index()];
+    /// Grants the medium to a class of a station. Its other classes that were also ready act as after a collision.
+    pub(super) fn win(&mut self, station: StationId, class: usize, now: Instant) {
+        let state = &mut self.stations[station.index()];
         let is_ready =
             |other: &usize| *other != class && state.wants(*other) && state.access.access(*other, now) <= now;
         let losers = (0..state.queues.len()).filter(is_ready).fold(0u8, |losers, other| losers | 1 << other);
         state.class = class;
         state.burst_until = now + state.access.burst(class);
-        self.start(at, now);
-        let access = &mut self.stations[at.index()].access;
+        self.start(station, now);
+        let access = &mut self.stations[station.index()].access;
         (0..Class::ALL.len()).filter(|other| losers >> other & 1 == 1).for_each(|other| access.collide(other));
     }
 
-    /// After a success a station of a class with bursts goes on with its next packets at `start`, if they and their answer end in
-    /// time (§10.23.2.8).
-    fn goes_on(&mut self, at: StationId, start: Instant) -> bool {
-        let state = &self.stations[at.index()];
+    /// After a success, continues at `start` with further packets of the same burst, if its class has bursts, and if
+    /// the packets and their reply end before the burst does (§10.23.2.8). Returns true if it continues.
+    fn goes_on(&mut self, station: StationId, start: Instant) -> bool {
+        let state = &self.stations[station.index()];
         let (class, until) = (state.class, state.burst_until);
         if state.agreements.is_some()
             && let Some(peer) = state.next_owed(class)
         {
-            // Requests may follow at once where a class has no bursts (§10.23.2.8).
+            // Requests may follow immediately where a class has no bursts (§10.23.2.8).
             let may_ask = until <= start;
             if may_ask {
-                self.ask_what_arrived(at, start, peer);
+                self.ask_what_arrived(station, start, peer);
             }
             return may_ask;
         }
         if until <= start || !state.wants(class) || state.has_more_than_packets(class) {
             return false;
         }
-        self.choose(at, start);
-        let state = &self.stations[at.index()];
+        self.choose(station, start);
+        let state = &self.stations[station.index()];
         let Some(pending) = state.head(class) else { return false };
         let size = state.together.unwrap_or(pending.msdu.size + state.overhead);
         let end = match pending.msdu.to {
@@ -65,38 +65,39 @@ impl<P: Clone> Wifi<P> {
             }
         };
         if end <= until {
-            self.send_data(at, start);
+            self.send_data(station, start);
         }
         end <= until
     }
 
-    /// A station goes on with its next packet: in its burst at `burst`, if that is given, and otherwise after a backoff.
-    pub(super) fn next(&mut self, at: StationId, now: Instant, burst: Option<Instant>) {
-        self.drop_expired(at, now);
-        if !burst.is_some_and(|start| self.goes_on(at, start)) {
-            self.contend(at, now);
+    /// Continues with a station's next packet: at the time `burst` in the same burst, if that is given and possible,
+    /// and otherwise after a backoff.
+    pub(super) fn next(&mut self, station: StationId, now: Instant, burst: Option<Instant>) {
+        self.drop_expired(station, now);
+        if !burst.is_some_and(|start| self.goes_on(station, start)) {
+            self.contend(station, now);
         }
     }
 
-    pub(super) fn drop_expired(&mut self, at: StationId, now: Instant) {
-        let state = &mut self.stations[at.index()];
+    pub(super) fn drop_expired(&mut self, station: StationId, now: Instant) {
+        let state = &mut self.stations[station.index()];
         for class in 0..state.queues.len() {
             while let Some(pending) = state.queues[class].pop_expired(now) {
                 state.counters.dropped_lifetime += 1;
-                self.events.push_back(state.give_up(at, class, pending, DropCause::Lifetime));
+                self.events.push_back(state.give_up(station, class, pending, DropCause::Lifetime));
             }
         }
-        while let Some(peer) = self.stations[at.index()].agreements.as_mut().and_then(|of| of.pop_expired(now)) {
-            self.unreachable(at, peer, DropCause::Lifetime);
+        while let Some(peer) = self.stations[station.index()].agreements.as_mut().and_then(|of| of.pop_expired(now)) {
+            self.unreachable(station, peer, DropCause::Lifetime);
         }
     }
 
-    /// A station waits for an answer to the frame that it has just begun to send.
-    pub(super) fn wait(&mut self, at: StationId, end: Instant) {
-        let state = &mut self.stations[at.index()];
+    /// Makes a station wait for a reply to the frame that it has just started to send and that ends at `end`.
+    pub(super) fn wait(&mut self, station: StationId, end: Instant) {
+        let state = &mut self.stations[station.index()];
         let until = end + self.timing.sifs + self.timing.slot + PHY_HEADER;
         state.access.state = State::Waiting(until);
         state.wake = Some(until);
-        self.changed.push(at);
+        self.changed.push(station);
     }
 }

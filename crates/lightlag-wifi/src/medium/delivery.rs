@@ -1,31 +1,31 @@
-//! Frames through the air: from their sender to all who hear them, and the packets in them to those for whom they are.
+//! Delivery of frames from their sender to all receivers in range, and of the packets in them to their destinations.
 
 use super::access::{Access, State};
 use super::aggregate::Mpdu;
-use super::frame::{Aired, Frame, Kind, OnAir, Peer};
-use super::hearing::{End, Hearing, Sent};
-use super::record::Record;
+use super::frame::{Aired, Frame, FrameKind, OnAir, Peer};
+use super::hearing::{Hearing, ReceptionEnd, Sent};
+use super::record::FrameReception;
 use super::station::StationState;
 use super::{AHEAD, CACHED, PHY_HEADER, Wifi};
 use crate::class::Class;
 use crate::phy::timing::{ACK_SIZE, CCA_TIME};
-use crate::phy::{BasicRates, Mode, Timing};
+use crate::phy::{BasicRates, PhyMode, Timing};
 use crate::propagation::decibels::decibels;
 use lightlag_core::random::mix;
 use lightlag_core::{Bytes, Duration, Instant, prefetch};
 use lightlag_net::StationId;
 use lightlag_net::medium::{Addressee, Event};
 
-/// A frame that is about to leave.
+/// A frame that is about to be sent.
 pub(super) struct Outgoing<P> {
     pub(super) to: Addressee,
-    pub(super) kind: Kind,
-    pub(super) mode: Mode,
+    pub(super) kind: FrameKind,
+    pub(super) mode: PhyMode,
     pub(super) size: u32,
     pub(super) reserves: Duration,
-    /// The exchange of the frame that it answers.
+    /// ID of the exchange if the frame is a reply.
     pub(super) answers: Option<u64>,
-    /// The ratio of signal to noise with which that one arrived.
+    /// Signal-to-noise ratio with which the frame that it replies to was received.
     pub(super) answered: Option<f64>,
     pub(super) packet: u64,
     pub(super) sequence: u64,
@@ -37,8 +37,8 @@ pub(super) struct Outgoing<P> {
 }
 
 impl<P> Outgoing<P> {
-    /// A frame without a packet.
-    pub(super) fn control(to: Addressee, kind: Kind, mode: Mode, size: u32, reserves: Duration) -> Self {
+    /// Creates a control frame, which carries no packet.
+    pub(super) fn control(to: Addressee, kind: FrameKind, mode: PhyMode, size: u32, reserves: Duration) -> Self {
         Self {
             to,
             kind,
@@ -59,24 +59,24 @@ impl<P> Outgoing<P> {
 }
 
 impl<P: Clone> Wifi<P> {
-    /// A frame leaves a station; its end there.
-    pub(super) fn send(&mut self, at: StationId, start: Instant, outgoing: Outgoing<P>) -> Instant {
+    /// Sends a frame from a station. Returns its end at the sender.
+    pub(super) fn send(&mut self, station_id: StationId, start: Instant, outgoing: Outgoing<P>) -> Instant {
         let Outgoing { to, kind, mode, size, reserves, answers, .. } = outgoing;
         let Outgoing { packet, sequence, is_retry, bitmap, payload, mpdus, class, answered, .. } = outgoing;
         let airtime = mode.duration(Bytes(size.into()));
         let end = start + airtime;
         let largest = mpdus.iter().map(|mpdu| mpdu.bytes).max();
         let sent = self.sent(mode, size, largest);
-        let state = &mut self.stations[at.index()];
+        let state = &mut self.stations[station_id.index()];
         state.sent += 1;
         let number = state.sent;
-        let exchange = answers.unwrap_or(u64::from(at.0) << 40 | number);
+        let exchange = answers.unwrap_or(u64::from(station_id.0) << 40 | number);
         match (kind, to) {
-            (Kind::Data, Addressee::One(_)) => state.counters.unicast_airtime += airtime,
-            (Kind::Data, Addressee::All) => state.counters.broadcast_airtime += airtime,
+            (FrameKind::Data, Addressee::One(_)) => state.counters.unicast_airtime += airtime,
+            (FrameKind::Data, Addressee::All) => state.counters.broadcast_airtime += airtime,
             _ => state.counters.control_airtime += airtime,
         }
-        self.hearings[at.index()].send(start, end);
+        self.hearings[station_id.index()].send(start, end);
         state.access.occupy(start, end);
         let mut hearers = self.lists.pop().unwrap_or_default();
         let mut last = end;
@@ -84,10 +84,10 @@ impl<P: Clone> Wifi<P> {
         self.next_frame += 1;
         let Self { reach, stations, hearings, background, now, .. } = self;
         let receptions = if reach.is_lasting() {
-            reach.receptions(at, start, exchange)
+            reach.receptions(station_id, start, exchange)
         } else {
             let mut levels = background.room();
-            let (receptions, travels) = reach.loud(at, start, exchange, &mut levels);
+            let (receptions, travels) = reach.loud(station_id, start, exchange, &mut levels);
             background.add(frame, (start, end), travels, levels);
             receptions
         };
@@ -99,7 +99,8 @@ impl<P: Clone> Wifi<P> {
             }
             let (state, hearing) = (&mut stations[reception.station.index()], &mut hearings[reception.station.index()]);
             let power = reception.power;
-            let record = Record { frame, arrival: start + reception.travels, end: end + reception.travels, power };
+            let record =
+                FrameReception { frame, arrival: start + reception.travels, end: end + reception.travels, power };
             if hearing.add(record, *now, &mut state.access, background) {
                 hearers.push(reception.station);
                 last = last.max(record.end);
@@ -109,7 +110,7 @@ impl<P: Clone> Wifi<P> {
             }
         }
         let frame_on_air = Box::new(Frame {
-            from: at,
+            from: station_id,
             to,
             kind,
             sent,
@@ -127,15 +128,16 @@ impl<P: Clone> Wifi<P> {
             hearers,
             payload,
         });
-        if self.watched.get(at.index()).is_some_and(|watched| *watched) {
-            self.tell(at, &frame_on_air, start, None, |_| true);
+        if self.watched.get(station_id.index()).is_some_and(|watched| *watched) {
+            self.tell(station_id, &frame_on_air, start, None, |_| true);
         }
         self.frames.push(OnAir { start, end: last, number: frame, frame: frame_on_air });
         end
     }
 
-    /// A frame of this mode and size for those who hear it; if it is an A-MPDU, with so many bytes in the largest of its MPDUs.
-    fn sent(&mut self, mode: Mode, size: u32, largest: Option<u32>) -> Sent {
+    /// Returns the properties of a frame that determine its reception. For an A-MPDU, `largest` is the size of its
+    /// largest MPDU in bytes.
+    fn sent(&mut self, mode: PhyMode, size: u32, largest: Option<u32>) -> Sent {
         let carried = mode.carried_bits(Bytes(size.into()));
         let bits = largest.map_or(carried as u32, |bytes| 8 * bytes).next_power_of_two();
         let known = self.levels.iter().find(|(of, most, _)| (*of, *most) == (mode, bits)).map(|(_, _, levels)| *levels);
@@ -147,18 +149,18 @@ impl<P: Clone> Wifi<P> {
         Sent { mode, size, bits: carried as f64, headers: mode.header_duration(), safe, certain_header }
     }
 
-    /// A frame has ended at all of its hearers.
+    /// Handles the end of a frame at all of its receivers.
     pub(super) fn frame_ends(&mut self, now: Instant, number: u64, frame: &Frame<P>) {
         let is_large = self.stations.len() > CACHED;
-        for (place, hearer) in frame.hearers.iter().enumerate() {
+        for (index, hearer) in frame.hearers.iter().enumerate() {
             if is_large {
-                self.prefetch(&frame.hearers[place..]);
+                self.prefetch(&frame.hearers[index..]);
             }
             let (state, hearing) = (&mut self.stations[hearer.index()], &mut self.hearings[hearer.index()]);
             let drawn = |index: u64| draw(self.draws, frame.from, frame.number | index << 40, *hearer);
             let tools = (&self.curves, &mut self.background);
             let end = hearing.end_at(now, number, &mut state.access, (&frame.sent, &frame.mpdus), tools, drawn);
-            if let End::Heard { arrival, header, arrived, ratio, overlapped } = end {
+            if let ReceptionEnd::Heard { arrival, header, arrived, ratio, overlapped } = end {
                 let ended = arrival + frame.length;
                 if header {
                     state.access.received(ended, arrived != 0);
@@ -184,7 +186,7 @@ impl<P: Clone> Wifi<P> {
         }
     }
 
-    /// Fetches what the end of a frame needs from memory at its next hearers.
+    /// Prefetches the memory that the end of a frame needs for its next receivers.
     #[inline]
     fn prefetch(&self, hearers: &[StationId]) {
         if let Some(second) = hearers.get(2) {
@@ -198,20 +200,20 @@ impl<P: Clone> Wifi<P> {
         }
     }
 
-    /// Tells of a frame at a station that is watched; `ratio`: of its power to the noise, where it was received; `arrived`:
-    /// whether the MPDU with this index was understood.
+    /// Reports a frame at a watched station. `ratio` is its signal-to-noise ratio if it was received; `arrived` returns
+    /// whether the MPDU with this index was decoded.
     #[cold]
     fn tell(
         &mut self,
-        at: StationId,
+        station: StationId,
         frame: &Frame<P>,
         start: Instant,
         ratio: Option<f64>,
         arrived: impl Fn(usize) -> bool,
     ) {
-        let noise_dbm = decibels(self.hearings[at.index()].noise());
+        let noise_dbm = decibels(self.hearings[station.index()].noise());
         let whole = Aired {
-            at,
+            at: station,
             from: frame.from,
             to: frame.to,
             kind: frame.kind,
@@ -239,103 +241,103 @@ impl<P: Clone> Wifi<P> {
         }
     }
 
-    /// A station has understood a frame, or those parts of it that `arrived` tells, from `arrival` on, with this ratio of its
-    /// power to the noise.
+    /// Handles a frame that a station has decoded. `arrival` is its start there, `arrived` has a bit for each MPDU that
+    /// was decoded, and `ratio` is the signal-to-noise ratio.
     fn understood(
         &mut self,
         now: Instant,
-        at: StationId,
+        station: StationId,
         frame: &Frame<P>,
         (arrival, arrived, ratio): (Instant, u64, f64),
     ) {
         let end = arrival + frame.length;
-        if self.watched.get(at.index()).is_some_and(|watched| *watched) {
-            self.tell(at, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
+        if self.watched.get(station.index()).is_some_and(|watched| *watched) {
+            self.tell(station, frame, arrival, Some(ratio), |index| arrived >> index & 1 == 1);
         }
-        if !frame.concerns(at) {
-            let (hearing, state) = (&mut self.hearings[at.index()], &mut self.stations[at.index()]);
+        if !frame.concerns(station) {
+            let (hearing, state) = (&mut self.hearings[station.index()], &mut self.stations[station.index()]);
             return reserve(self.timing, frame, end, (hearing, &mut state.access));
         }
-        let is_mine = frame.to == Addressee::One(at);
+        let is_mine = frame.to == Addressee::One(station);
         let answer_at = end + self.timing.sifs;
         match frame.kind {
-            Kind::Data if frame.mpdus.is_empty() => {
-                if frame.sequence > 0 && self.stations[at.index()].reorders(frame.peer()) {
-                    self.receive_numbered(now, at, frame.peer(), (frame.packet, frame.sequence), ratio);
+            FrameKind::Data if frame.mpdus.is_empty() => {
+                if frame.sequence > 0 && self.stations[station.index()].reorders(frame.peer()) {
+                    self.receive_numbered(now, station, frame.peer(), (frame.packet, frame.sequence), ratio);
                 } else {
-                    self.receive(at, frame, ratio);
+                    self.receive(station, frame, ratio);
                 }
                 if is_mine {
-                    self.answer(at, answer_at, (frame, ratio), Kind::Ack, Duration::ZERO);
+                    self.answer(station, answer_at, (frame, ratio), FrameKind::Ack, Duration::ZERO);
                 }
             }
-            Kind::Data => {
-                self.confirm(at, frame.peer());
+            FrameKind::Data => {
+                self.confirm(station, frame.peer());
                 for (_, mpdu) in frame.mpdus.iter().enumerate().filter(|(index, _)| arrived >> index & 1 == 1) {
-                    self.receive_numbered(now, at, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
+                    self.receive_numbered(now, station, frame.peer(), (mpdu.packet, mpdu.sequence), ratio);
                 }
-                self.acknowledge_block(at, answer_at, (frame, ratio), frame.mpdus[0].sequence);
+                self.acknowledge_block(station, answer_at, (frame, ratio), frame.mpdus[0].sequence);
             }
-            Kind::BlockAckRequest if !self.stations[at.index()].reorders(frame.peer()) => {}
-            Kind::BlockAckRequest => {
+            FrameKind::BlockAckRequest if !self.stations[station.index()].reorders(frame.peer()) => {}
+            FrameKind::BlockAckRequest => {
                 let Self { stations, events, .. } = self;
-                let reordered = stations[at.index()].reordered(frame.peer());
+                let reordered = stations[station.index()].reordered(frame.peer());
                 reordered.skip(frame.sequence, |event| events.push_back(event));
-                self.acknowledge_block(at, answer_at, (frame, ratio), frame.sequence);
+                self.acknowledge_block(station, answer_at, (frame, ratio), frame.sequence);
             }
-            Kind::BlockAck => {
-                if self.stations[at.index()].access.state.awaits_answer() {
-                    self.block_acknowledged(at, now, answer_at, frame.answered);
+            FrameKind::BlockAck => {
+                if self.stations[station.index()].access.state.awaits_answer() {
+                    self.block_acknowledged(station, now, answer_at, frame.answered);
                 }
             }
-            Kind::Rts => {
-                if !self.hearings[at.index()].is_reserved(now) {
+            FrameKind::Rts => {
+                if !self.hearings[station.index()].is_reserved(now) {
                     let cts = self.answer_time(frame.sent.mode, ACK_SIZE);
                     let reserves = frame.reserves.saturating_sub(self.timing.sifs + cts);
-                    self.answer(at, answer_at, (frame, ratio), Kind::Cts, reserves);
+                    self.answer(station, answer_at, (frame, ratio), FrameKind::Cts, reserves);
                 }
             }
-            Kind::Cts => {
-                let StationState { access, class, .. } = &mut self.stations[at.index()];
+            FrameKind::Cts => {
+                let StationState { access, class, .. } = &mut self.stations[station.index()];
                 let class = *class;
                 if access.state.awaits_answer() {
                     access.allowed(class);
-                    self.send_data(at, answer_at);
+                    self.send_data(station, answer_at);
                 }
             }
-            Kind::AddBlockAckRequest | Kind::AddBlockAckResponse => {
-                self.answer(at, answer_at, (frame, ratio), Kind::Ack, Duration::ZERO);
-                self.hear_action(at, now, frame);
+            FrameKind::AddBlockAckRequest | FrameKind::AddBlockAckResponse => {
+                self.answer(station, answer_at, (frame, ratio), FrameKind::Ack, Duration::ZERO);
+                self.hear_action(station, now, frame);
             }
-            Kind::Ack if self.stations[at.index()].acts => {
-                if self.stations[at.index()].access.state.awaits_answer() {
-                    self.action_acknowledged(at, now, answer_at);
+            FrameKind::Ack if self.stations[station.index()].acts => {
+                if self.stations[station.index()].access.state.awaits_answer() {
+                    self.action_acknowledged(station, now, answer_at);
                 }
             }
-            Kind::Ack => {
-                if self.stations[at.index()].access.state.awaits_answer() {
-                    self.learn(at, 1, frame.answered);
-                    self.acknowledged(at, now, answer_at);
+            FrameKind::Ack => {
+                if self.stations[station.index()].access.state.awaits_answer() {
+                    self.learn(station, 1, frame.answered);
+                    self.acknowledged(station, now, answer_at);
                 }
             }
         }
     }
 
-    /// A packet under a block acknowledgement has arrived, perhaps again: its number at its sender, and among those for
-    /// this station.
+    /// Handles a packet that has arrived under a block acknowledgement, perhaps again. `number` is its index at its
+    /// sender, `sequence` its sequence number for this station.
     fn receive_numbered(
         &mut self,
         now: Instant,
-        at: StationId,
+        station_id: StationId,
         peer: Peer,
         (number, sequence): (u64, u64),
         ratio: f64,
     ) {
-        self.stations[at.index()].counters.received += 1;
+        self.stations[station_id.index()].counters.received += 1;
         let queue = &mut self.stations[peer.station.index()].queues[peer.class];
         let Some(pending) = queue.get_mut(number).filter(|of| !of.arrived) else {
             let Self { stations, events, .. } = self;
-            let state = &mut stations[at.index()];
+            let state = &mut stations[station_id.index()];
             // It may have arrived before the agreement.
             if state.agreements.is_some() {
                 state.reordered(peer).repeat(sequence, |event| events.push_back(event));
@@ -345,25 +347,25 @@ impl<P: Clone> Wifi<P> {
         pending.arrived = true;
         let (to, payload) = (pending.msdu.to, pending.msdu.payload.clone());
         let snr_db = decibels(ratio) as f32;
-        let event = Event::Received { at, from: peer.station, to, payload, snr_db };
+        let event = Event::Received { at: station_id, from: peer.station, to, payload, snr_db };
         let Self { stations, events, changed, .. } = self;
-        let state = &mut stations[at.index()];
+        let state = &mut stations[station_id.index()];
         let reordered = state.reordered(peer);
         reordered.arrive(now, sequence, event, |event| events.push_back(event));
         if let Some(late) = reordered.late()
             && state.release.is_none_or(|release| late < release)
         {
             state.release = Some(late);
-            changed.push(at);
+            changed.push(station_id);
         }
     }
 
-    /// A packet has arrived, perhaps again.
-    fn receive(&mut self, at: StationId, frame: &Frame<P>, ratio: f64) {
-        let state = &mut self.stations[at.index()];
+    /// Handles a packet that has arrived without a block acknowledgement, perhaps again.
+    fn receive(&mut self, station: StationId, frame: &Frame<P>, ratio: f64) {
+        let state = &mut self.stations[station.index()];
         state.counters.received += 1;
         let peer = frame.peer();
-        // A frame for all is sent once.
+        // A broadcast frame is sent once.
         if frame.to != Addressee::All {
             match state.heard.iter_mut().find(|(of, _)| *of == peer) {
                 Some((_, last)) if *last == frame.packet => return,
@@ -383,12 +385,12 @@ impl<P: Clone> Wifi<P> {
         };
         let from = frame.from;
         let snr_db = decibels(ratio) as f32;
-        self.events.push_back(Event::Received { at, from, to: frame.to, payload, snr_db });
+        self.events.push_back(Event::Received { at: station, from, to: frame.to, payload, snr_db });
     }
 
-    /// Packets that have waited too long for those before them are released.
-    pub(super) fn release_late(&mut self, at: StationId, now: Instant) {
-        let state = &mut self.stations[at.index()];
+    /// Releases packets that have waited too long for earlier ones.
+    pub(super) fn release_late(&mut self, station: StationId, now: Instant) {
+        let state = &mut self.stations[station.index()];
         for (_, reordered) in &mut state.reordered {
             reordered.release_late(now, |event| self.events.push_back(event));
         }
@@ -396,10 +398,10 @@ impl<P: Clone> Wifi<P> {
     }
 }
 
-/// A station has understood a frame for others, which ended at `end`: the medium is theirs.
+/// Handles a frame for other stations that a station has decoded and that ended at `end`: it reserves the medium.
 fn reserve<P>(timing: Timing, frame: &Frame<P>, end: Instant, (hearing, access): (&mut Hearing, &mut Access)) {
     let until = end + frame.reserves;
-    if frame.kind == Kind::Rts {
+    if frame.kind == FrameKind::Rts {
         let cts = BasicRates::MANDATORY.answer(frame.sent.mode).duration(ACK_SIZE);
         let lapses = end + (timing.sifs + timing.slot) * 2 + cts + PHY_HEADER;
         hearing.reserve_provisionally(end, lapses, until, access);
@@ -408,9 +410,9 @@ fn reserve<P>(timing: Timing, frame: &Frame<P>, end: Instant, (hearing, access):
     }
 }
 
-/// A number in [0, 1) for a frame at a receiver: the same whatever others do.
+/// Returns a random number in [0, 1) for a frame at a receiver. It does not depend on other frames and stations.
 #[inline]
-fn draw(draws: u64, from: StationId, frame: u64, at: StationId) -> f64 {
-    let bits = mix(mix(draws ^ (u64::from(from.0) << 32 | u64::from(at.0))) ^ frame);
+fn draw(draws: u64, from: StationId, frame: u64, station: StationId) -> f64 {
+    let bits = mix(mix(draws ^ (u64::from(from.0) << 32 | u64::from(station.0))) ^ frame);
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

@@ -1,29 +1,29 @@
-//! Frames, and what travels in them.
+//! Frames and their contents.
 
 use super::aggregate::Mpdu;
 use super::hearing::Sent;
 use crate::class::Class;
-use crate::phy::Mode;
+use crate::phy::PhyMode;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
 use lightlag_net::medium::Addressee;
 use std::cmp::{Ordering, Reverse};
 
-/// Another station, and a class of packets.
+/// Another station and a class of packets, which together have one block acknowledgement agreement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
     pub(super) station: StationId,
     pub(super) class: usize,
 }
 
-/// A packet for the medium.
+/// A packet that is handed to the medium.
 #[derive(Clone, Debug)]
 pub struct Msdu<P> {
-    /// Its addressee.
+    /// Destination of the packet on the medium: one station or all.
     pub to: Addressee,
-    /// Bytes of the packet at the network layer.
+    /// Size of the packet at the network layer, in bytes.
     pub size: u32,
-    /// Its access class; without EDCA all are the same.
+    /// Access class of the packet; ignored without EDCA.
     pub class: Class,
     /// The packet.
     pub payload: P,
@@ -31,72 +31,74 @@ pub struct Msdu<P> {
 
 /// The kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// It carries a packet.
+pub enum FrameKind {
+    /// Carries a packet.
     Data,
-    /// It acknowledges one.
+    /// Acknowledges a packet.
     Ack,
-    /// It asks for the medium.
+    /// Request to send: reserves the medium.
     Rts,
-    /// It grants it.
+    /// Clear to send: grants the medium.
     Cts,
-    /// It asks which packets have arrived, and tells the first one that may still come.
+    /// Requests a block acknowledgement, and states the first packet that may still arrive.
     BlockAckRequest,
-    /// It tells which have.
+    /// Block acknowledgement: reports which packets have arrived.
     BlockAck,
-    /// It asks for an agreement about block acknowledgements, from a sequence number on.
+    /// Requests a block acknowledgement agreement, starting at a sequence number.
     AddBlockAckRequest,
-    /// It accepts one.
+    /// Accepts a block acknowledgement agreement.
     AddBlockAckResponse,
 }
 
-/// A frame as a station sends or understands it, for captures.
+/// A frame as a station sends or decodes it, for captures.
 #[derive(Clone, Debug)]
 pub struct Aired<P> {
-    /// This station.
+    /// The station that sent or decoded the frame.
     pub at: StationId,
     /// The station that sent it.
     pub from: StationId,
-    /// Its addressee.
+    /// Destination of the frame.
     pub to: Addressee,
-    /// Its kind.
-    pub kind: Kind,
-    /// Its access class.
+    /// Kind of the frame.
+    pub kind: FrameKind,
+    /// Access class of the frame.
     pub class: Class,
-    /// Its rate.
-    pub mode: Mode,
-    /// When it starts at this station.
+    /// Mode in which the frame was sent.
+    pub mode: PhyMode,
+    /// Start of the frame at the station `at`.
     pub start: Instant,
-    /// How long it takes.
+    /// Duration of the frame.
     pub length: Duration,
-    /// How long the medium is reserved behind it.
+    /// Time after the frame for which it reserves the medium.
     pub reserves: Duration,
-    /// The number of the packet among those of its sender, or for its receiver under block acknowledgements, from 1 on; the
-    /// first one that a block acknowledgement, or a request for one, is about.
+    /// Sequence number of the packet, starting at 1: among all packets of its sender, or among those for its receiver
+    /// if block acknowledgements are used. In a block acknowledgement or a request for one, the first sequence number
+    /// that it covers.
     pub packet: u64,
-    /// Bit n of a block acknowledgement: whether the packet n after the first one arrived. Of a frame about an agreement: its
-    /// number among those of its sender.
+    /// In a block acknowledgement, bit n is set if the packet n after the first one arrived. In a frame that negotiates
+    /// an agreement, the index among its sender's management frames.
     pub bitmap: u64,
-    /// The number of the A-MPDU of which it is a part, and whether it is the last there.
+    /// For an MPDU of an A-MPDU: ID of the A-MPDU, and whether the MPDU is its last.
     pub aggregate: Option<(u64, bool)>,
-    /// Whether it repeats one.
+    /// Whether the frame is a retransmission.
     pub is_retry: bool,
-    /// The packet.
+    /// The packet in the frame, if it carries one.
     pub payload: Option<P>,
-    /// Power at which it was received, in dBm; none where it was sent.
+    /// Received power in dBm; `None` at the sender.
     pub power_dbm: Option<f64>,
-    /// Power of the noise, in dBm.
+    /// Noise power in dBm.
     pub noise_dbm: f64,
 }
 
-/// A frame on the air. The greatest is the one that ends first, and of those the first that was sent.
+/// A frame on the air. The greatest in the order is the one that ends first, and among equal ones the one that was sent
+/// first.
 #[derive(Debug)]
 pub(super) struct OnAir<P> {
-    /// When it starts at its sender.
+    /// Start of the frame at its sender.
     pub(super) start: Instant,
-    /// When it ends at the last of its hearers.
+    /// End of the frame at the last of its receivers.
     pub(super) end: Instant,
-    /// Its number among all frames.
+    /// Index of the frame among all frames of the medium.
     pub(super) number: u64,
     pub(super) frame: Box<Frame<P>>,
 }
@@ -132,30 +134,31 @@ impl<P> Ord for OnAir<P> {
 pub(super) struct Frame<P> {
     pub(super) from: StationId,
     pub(super) to: Addressee,
-    pub(super) kind: Kind,
+    pub(super) kind: FrameKind,
     pub(super) sent: Sent,
-    /// Its number among the frames of its sender.
+    /// Index of the frame among the frames of its sender.
     pub(super) number: u64,
-    /// The number of the packet among those of its sender, the same for each try.
+    /// Index of the packet at its sender; a retransmission has the same one.
     pub(super) packet: u64,
-    /// Its number among those for its receiver under a block acknowledgement, and 0 otherwise; the first one that a block
-    /// acknowledgement, or a request for one, is about.
+    /// Sequence number of the packet for its receiver if block acknowledgements are used, otherwise 0. In a block
+    /// acknowledgement or a request for one, the first sequence number that it covers.
     pub(super) sequence: u64,
     pub(super) bitmap: u64,
-    /// The MPDUs of an A-MPDU.
+    /// MPDUs of the frame, if it is an A-MPDU.
     pub(super) mpdus: Vec<Mpdu<P>>,
-    /// The index of its class.
+    /// Index of the access class.
     pub(super) class: usize,
-    /// The ratio of signal to noise with which the frame that it answers arrived.
+    /// Signal-to-noise ratio of the frame that it answers, where that frame was received.
     pub(super) answered: Option<f64>,
-    /// The number of its exchange, the same as that of the frame that it answers.
+    /// ID of the exchange; a frame and the reply to it have the same one.
     pub(super) exchange: u64,
     pub(super) length: Duration,
     pub(super) is_retry: bool,
-    /// How long the medium is reserved behind it.
+    /// Time after the frame for which it reserves the medium.
     pub(super) reserves: Duration,
-    /// The stations that hear it.
+    /// The stations that receive the frame.
     pub(super) hearers: Vec<StationId>,
-    /// The packet, if it is for all, whose sender has forgotten it when the frame ends elsewhere, or if somebody watches.
+    /// The packet. Present if frames are reported, or if the frame is a broadcast, because its sender discards the
+    /// packet before the frame has ended at all receivers.
     pub(super) payload: Option<P>,
 }

@@ -1,122 +1,126 @@
-//! A station's receiver.
+//! The receiver of a station.
 //!
-//! Each frame leaves a record at every station that hears it. A receiver notices a record 4 µs after its arrival, locks on
-//! the strongest preamble of these 4 µs, and stays with it to its end. Everything else is interference (ns-3's
-//! `ThresholdPreambleDetectionModel`).
+//! Each frame leaves a record at every station in range. A receiver notices a record 4 µs after its arrival, locks on
+//! the strongest preamble within these 4 µs, and stays locked until the frame ends. All other power counts as
+//! interference (ns-3's `ThresholdPreambleDetectionModel`).
 
 use super::access::Access;
 use super::aggregate::Mpdu;
 use super::background::{Background, Ear};
-use super::record::Record;
+use super::record::FrameReception;
 use crate::config::Radio;
 use crate::phy::error_model::{SAFE, survives};
 use crate::phy::timing::CCA_TIME;
-use crate::phy::{ErrorCurves, Header, Mode, Width, noise_floor};
+use crate::phy::{ErrorCurves, PhyMode, PpduHeader, Width, noise_floor};
 use crate::propagation::decibels::ratio;
 use lightlag_core::{Duration, Instant, prefetch};
 use lightlag_net::StationId;
 use std::sync::Arc;
 
-/// Levels of a receiver, in milliwatts, and the ratio that a preamble needs.
+/// Thresholds of a receiver in milliwatts, or as ratios of powers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Thresholds {
     detection: f64,
     detection_ratio: f64,
-    /// How much stronger a frame is that takes the place of one that has just started, as a ratio.
+    /// Minimum ratio of a new frame's power to the power of the frame being received, for the new frame to replace it;
+    /// `None` without capture.
     capture: Option<f64>,
     noise: f64,
-    /// The least power that makes the medium busy, whether or not the frame is detected. Signals below it, taken together, do
-    /// not.
+    /// Minimum power of a single signal that makes the medium busy, whether or not the frame is detected. Weaker
+    /// signals do not, not even together.
     loud: f64,
-    /// The least power that matters.
+    /// Minimum power of a frame that a receiver notices, because it may detect it or the medium becomes busy.
     noticeable: f64,
-    /// The powers of frames that are heard and do not matter alone: from the first on, below the second.
-    faint: [f64; 2],
+    /// Minimum received power that counts at all, at least as interference.
+    sensitivity: f64,
 }
 
 impl Thresholds {
     pub(super) fn new(radio: &Radio, width: Width) -> Self {
         let (detection, carrier) = (ratio(radio.detection), ratio(radio.carrier_sense));
         let loud = carrier.min(ratio(radio.energy_detection));
-        let (noticeable, sensitivity) = (detection.min(loud), ratio(radio.sensitivity));
         Self {
             detection,
             detection_ratio: ratio(radio.detection_snr),
             capture: radio.capture.then(|| ratio(radio.capture_margin)),
             noise: noise_floor(width, radio.noise_figure),
             loud,
-            noticeable,
-            faint: [sensitivity, noticeable.max(sensitivity)],
+            noticeable: detection.min(loud),
+            sensitivity: ratio(radio.sensitivity),
         }
     }
 }
 
-/// The fields that every frame on the air needs come first, in one cache line; those for its end are in the next one. The
-/// thresholds of equal radios are the same in memory, so that a cache holds them.
+/// A receiver. The fields that every frame on the air needs come first, in one cache line, and those for the end of a
+/// frame are in the next. Radios with equal settings share their thresholds, so that these stay in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Hearing {
-    /// Records in the order of their arrival: those before `first` matter no more, those before `noticed` have been noticed.
-    records: Vec<Record>,
+    /// Records in order of arrival. Those before `first` are no longer needed; those before `noticed` have been
+    /// noticed.
+    records: Vec<FrameReception>,
     first: u32,
     noticed: u32,
-    /// The latest arrival of a record.
+    /// Latest arrival time of a record.
     last: Instant,
-    /// The end of the latest record, and when all others had ended.
+    /// `last_end` is the end of the latest record, and `quiet_from` is when all earlier records have ended.
     last_end: Instant,
     quiet_from: Instant,
-    /// The end of its last transmission.
+    /// End of the station's own last transmission.
     own_until: Instant,
     thresholds: Arc<Thresholds>,
-    /// The number of its station.
+    /// ID of its station.
     station: StationId,
     next_own: u32,
-    /// The frame on which it is locked.
-    locked: Option<Record>,
-    /// The medium is reserved for others until then.
+    /// The frame that it is locked on.
+    locked: Option<FrameReception>,
+    /// Time until which others have reserved the medium.
     reserved_until: Instant,
-    /// A reservation by an RTS, which lapses if nothing starts before the first instant: until the second one.
+    /// A reservation by an RTS: if no frame starts before the first time, it lapses; otherwise it holds until the
+    /// second.
     provisional: Option<(Instant, Instant)>,
-    /// The times of its own transmissions.
+    /// Start and end of the station's own latest transmissions.
     own: [(Instant, Instant); OWN],
 }
 
-/// A frame, as far as its chances depend on it.
+/// The properties of a frame that determine its probability of reception.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub(super) mode: Mode,
-    /// Bytes of its MPDU or A-MPDU.
+    pub(super) mode: PhyMode,
+    /// Size of the MPDU or A-MPDU in bytes.
     pub(super) size: u32,
-    /// The bits of its data field, and the time of its headers.
+    /// `bits` is the number of bits in the data field, `headers` the duration of everything before it.
     pub(super) bits: f64,
     pub(super) headers: Duration,
-    /// The SINR from which on it survives every draw below `SAFE`, and that from which on its headers are never lost.
+    /// `safe` is the minimum SINR for which the frame survives every draw below `SAFE`, and `certain_header` the
+    /// minimum SINR for which its headers are never lost.
     pub(super) safe: f64,
     pub(super) certain_header: f64,
 }
 
-/// The time after its detection in which a frame gives way to a stronger one (ns-3's `SimpleFrameCaptureModel`).
+/// Time after the detection of a frame during which a stronger one may replace it (ns-3's `SimpleFrameCaptureModel`).
 const CAPTURE_TIME: Duration = Duration::from_micros(16);
 
-/// Sums of powers in different orders differ by less.
+/// Upper bound of the relative difference between sums of the same powers in different orders.
 const ROUNDING: f64 = 1e-9;
 
-/// Records for which a receiver has room at first.
+/// Initial capacity of a receiver for records.
 const SEVERAL: usize = 16;
 
-/// Records that are fetched before a frame ends.
+/// Number of records that are prefetched before a frame ends.
 const FETCHED: usize = 4;
 
-/// Transmissions of its own that a receiver remembers: no frame lasts as long as so many.
+/// Number of own transmissions that a receiver remembers. No frame lasts longer than that many transmissions.
 const OWN: usize = 4;
 
-/// The end of a frame at a receiver.
+/// Outcome of a frame at a receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum End {
-    /// It was not locked on it, or lost it to its own transmission or in a header.
+pub(super) enum ReceptionEnd {
+    /// The receiver was not locked on the frame, or could not receive it while transmitting.
     Missed,
-    /// It was locked on it since `arrival`: whether it understood its header, which of its MPDUs it understood, the ratio of its
-    /// power to the noise, and whether others were on the air, which is known where it understood nothing.
+    /// The receiver was locked on the frame, which arrived at `arrival`. `header` is whether it decoded the header,
+    /// `arrived` has a bit for each MPDU that it decoded, and `ratio` is the signal-to-noise ratio. `overlapped` is
+    /// whether other frames were on the air; it is only exact if nothing was decoded.
     Heard { arrival: Instant, header: bool, arrived: u64, ratio: f64, overlapped: bool },
 }
 
@@ -140,19 +144,19 @@ impl Hearing {
         }
     }
 
-    /// Fetches the place of the next record from memory.
+    /// Prefetches the slot of the next record from memory.
     #[inline(always)]
     pub(super) fn prefetch_place(&self) {
         prefetch(self.records.as_ptr().wrapping_add(self.records.len()));
     }
 
-    /// Fetches records that have not been noticed.
+    /// Prefetches the records that have not been noticed.
     #[inline(always)]
     pub(super) fn prefetch_records(&self) {
-        prefetch(self.records.as_ptr().wrapping_add(self.noticed as usize).cast::<[Record; FETCHED]>());
+        prefetch(self.records.as_ptr().wrapping_add(self.noticed as usize).cast::<[FrameReception; FETCHED]>());
     }
 
-    /// Whether a frame of this power makes the medium busy, whether or not it is detected.
+    /// Returns true if a frame of this power makes the medium busy, whether or not it is detected.
     pub(super) fn is_loud(&self, power: f64) -> bool {
         power >= self.thresholds.loud
     }
@@ -162,23 +166,24 @@ impl Hearing {
     }
 
     fn ear(&self) -> Ear {
-        Ear { station: self.station, faint: self.thresholds.faint }
+        Ear { station: self.station, sensitivity: self.thresholds.sensitivity }
     }
 
     pub(super) fn noise(&self) -> f64 {
         self.thresholds.noise
     }
 
-    /// Whether a preamble of this power is detected in silence.
+    /// Returns true if the receiver detects a preamble of this power when there is no interference.
     pub(super) fn detects(&self, power: f64) -> bool {
         power >= self.thresholds.detection && power >= self.thresholds.detection_ratio * self.thresholds.noise
     }
 
-    /// A frame is on its way here. Returns whether the receiver may lock on it: then it has to be asked at its end.
+    /// Adds a frame that is about to arrive. Returns true if the receiver may lock on it; in that case the end of the
+    /// frame must be reported as well.
     #[inline]
     pub(super) fn add(
         &mut self,
-        record: Record,
+        record: FrameReception,
         now: Instant,
         access: &mut Access,
         background: &mut Background,
@@ -200,7 +205,7 @@ impl Hearing {
         record.power >= self.thresholds.noticeable && record.power >= self.thresholds.detection
     }
 
-    /// It sends itself.
+    /// Records the time of an own transmission.
     pub(super) fn send(&mut self, from: Instant, until: Instant) {
         self.own[self.next_own as usize] = (from, until);
         self.next_own = (self.next_own + 1) % OWN as u32;
@@ -212,7 +217,7 @@ impl Hearing {
         self.own_until > from && self.own.iter().any(|(start, end)| *start < until && *end > from)
     }
 
-    /// Notices everything up to `now`.
+    /// Notices every record that is due by `now`.
     #[inline]
     pub(super) fn advance(&mut self, now: Instant, access: &mut Access, background: &mut Background) {
         while let Some(record) = self.records.get(self.noticed as usize)
@@ -225,12 +230,13 @@ impl Hearing {
         }
     }
 
-    fn notice(&mut self, record: Record, access: &mut Access, background: &mut Background) {
-        let at = record.arrival + CCA_TIME;
+    #[inline(never)]
+    fn notice(&mut self, record: FrameReception, access: &mut Access, background: &mut Background) {
+        let time = record.arrival + CCA_TIME;
         if record.power >= self.thresholds.loud {
-            access.occupy(at, record.end);
+            access.occupy(time, record.end);
         }
-        let is_captured = |locked: &Record, margin: f64| {
+        let is_captured = |locked: &FrameReception, margin: f64| {
             record.arrival <= locked.arrival + CCA_TIME + CAPTURE_TIME && record.power > margin * locked.power
         };
         if let (Some(locked), Some(margin)) = (&self.locked, self.thresholds.capture)
@@ -238,16 +244,16 @@ impl Hearing {
         {
             self.locked = None;
         }
-        let is_locked = self.locked.as_ref().is_some_and(|of| of.end > at && !self.sends_between(of.arrival, at));
-        if is_locked || self.sends_between(record.arrival, at) {
+        let is_locked = self.locked.as_ref().is_some_and(|of| of.end > time && !self.sends_between(of.arrival, time));
+        if is_locked || self.sends_between(record.arrival, time) {
             return;
         }
         let (mut strongest, mut total) = (&record, 0.0);
         for other in &self.records[self.first as usize..] {
-            if other.arrival > at {
+            if other.arrival > time {
                 break;
             }
-            if other.end > at {
+            if other.end > time {
                 total += other.power;
                 if other.arrival >= record.arrival && other.power > strongest.power {
                     strongest = other;
@@ -259,30 +265,30 @@ impl Hearing {
         let needed = |total: f64| detection_ratio * (noise + interference(total));
         // More interference does not help. Only between both bounds, with a margin for rounding, it has to be added up.
         let is_detected = strongest.power >= detection && {
-            let span = (at, at + Duration::from_nanos(1));
+            let span = (time, time + Duration::from_nanos(1));
             let most = total + background.at_most(self.ear(), span);
             strongest.power >= needed(most * (1.0 + ROUNDING)) * (1.0 + ROUNDING)
                 || strongest.power >= needed(total * (1.0 - ROUNDING)) * (1.0 - ROUNDING) && {
-                    let on_air = self.records[self.first as usize..].iter().take_while(|other| other.arrival <= at);
-                    let on_air = on_air.filter(|other| other.end > at);
+                    let on_air = self.records[self.first as usize..].iter().take_while(|other| other.arrival <= time);
+                    let on_air = on_air.filter(|other| other.end > time);
                     let all = background.list_with_faint(on_air, self.ear(), span).iter();
                     let total = all.fold(0.0, |total, other| total + other.power);
                     strongest.power / (noise + interference(total)) >= detection_ratio
                 }
         };
         if is_detected {
-            access.occupy(at, strongest.end);
+            access.occupy(time, strongest.end);
             self.locked = Some(*strongest);
             if self.provisional.is_some()
-                && let Some((_, until)) = self.provisional.take_if(|(lapses, _)| at <= *lapses)
+                && let Some((_, until)) = self.provisional.take_if(|(lapses, _)| time <= *lapses)
             {
-                self.reserve(at, until, access);
+                self.reserve(time, until, access);
             }
         }
     }
 
-    /// Notices everything up to `now`, when a frame has ended here, and tells what became of it. `drawn` gives numbers in
-    /// [0, 1): the first for a single frame or the headers of an A-MPDU, the others for its MPDUs.
+    /// Processes everything up to `now`, when a frame has ended here, and returns its outcome. `drawn` returns random
+    /// numbers in [0, 1): index 0 is for a single frame or for the headers of an A-MPDU, the others are for its MPDUs.
     #[inline]
     pub(super) fn end_at<P>(
         &mut self,
@@ -292,7 +298,7 @@ impl Hearing {
         (on, mpdus): (&Sent, &[Mpdu<P>]),
         (curves, background): (&ErrorCurves, &mut Background),
         drawn: impl Fn(u64) -> f64,
-    ) -> End {
+    ) -> ReceptionEnd {
         if let Some(record) = self.only(frame)
             && let faint = background.at_most(self.ear(), (record.arrival, record.end))
             && let Thresholds { noise, detection_ratio, .. } = *self.thresholds
@@ -301,7 +307,7 @@ impl Hearing {
             && let Some(is_intact) = if is_safe((on, mpdus), record.power, noise + faint, &drawn) {
                 Some(true)
             } else if faint == 0.0 && mpdus.is_empty() && ratio >= on.certain_header {
-                // One piece, as below.
+                // One part, as below.
                 Some(survives(curves.ln_success(on.mode, ratio, (on.bits + 0.5) as u32), drawn(0)))
             } else {
                 None
@@ -311,16 +317,22 @@ impl Hearing {
             self.noticed += 1;
             access.occupy(record.arrival + CCA_TIME, record.end);
             let arrived = if is_intact { u64::MAX } else { 0 };
-            return End::Heard { arrival: record.arrival, header: true, arrived, ratio, overlapped: faint > 0.0 };
+            return ReceptionEnd::Heard {
+                arrival: record.arrival,
+                header: true,
+                arrived,
+                ratio,
+                overlapped: faint > 0.0,
+            };
         }
         self.advance(now, access, background);
         self.end(frame, (on, mpdus), (curves, background), drawn)
     }
 
-    /// The record of this frame, if it is detected where nothing but faint frames disturbs it: the receiver was idle and noticed
-    /// nothing else until its end.
+    /// Returns the record of this frame, if it is detected and disturbed by at most faint frames: the receiver was idle
+    /// when it arrived, and noticed nothing else until its end.
     #[inline]
-    fn only(&self, frame: u64) -> Option<Record> {
+    fn only(&self, frame: u64) -> Option<FrameReception> {
         let record = *self.records.last()?;
         let is_only = record.frame == frame
             && self.noticed as usize + 1 == self.records.len()
@@ -332,7 +344,7 @@ impl Hearing {
         (is_only && record.power >= detection && record.power >= noticeable).then_some(record)
     }
 
-    /// A frame has ended here.
+    /// Returns the outcome of a frame that has ended.
     #[inline]
     fn end<P>(
         &mut self,
@@ -340,14 +352,14 @@ impl Hearing {
         (on, mpdus): (&Sent, &[Mpdu<P>]),
         (curves, background): (&ErrorCurves, &mut Background),
         drawn: impl Fn(u64) -> f64,
-    ) -> End {
+    ) -> ReceptionEnd {
         let record = match &self.locked {
             Some(locked) if locked.frame == frame => *locked,
-            _ => return End::Missed,
+            _ => return ReceptionEnd::Missed,
         };
         self.locked = None;
         if self.sends_between(record.arrival, record.end) {
-            return End::Missed;
+            return ReceptionEnd::Missed;
         }
         self.skip(record.arrival);
         let mut loud = 0.0;
@@ -359,24 +371,31 @@ impl Hearing {
                 loud += other.power;
             }
         }
-        let most = loud + background.at_most(self.ear(), (record.arrival, record.end));
+        let max_interference = loud + background.at_most(self.ear(), (record.arrival, record.end));
         let noise = self.thresholds.noise;
-        if is_safe((on, mpdus), record.power, noise + most, &drawn) {
+        if is_safe((on, mpdus), record.power, noise + max_interference, &drawn) {
             let (arrival, ratio) = (record.arrival, record.power / noise);
-            return End::Heard { arrival, header: true, arrived: u64::MAX, ratio, overlapped: most > 0.0 };
+            return ReceptionEnd::Heard {
+                arrival,
+                header: true,
+                arrived: u64::MAX,
+                ratio,
+                overlapped: max_interference > 0.0,
+            };
         }
-        self.judge((record, most == 0.0), (on, mpdus), (curves, background), drawn)
+        self.judge((record, max_interference == 0.0), (on, mpdus), (curves, background), drawn)
     }
 
-    /// The fate of a frame on which it was locked, from the interference in each piece of it, if it is not alone.
+    /// Returns the outcome of a frame that the receiver was locked on, from the interference during each part of it.
+    /// `is_alone`: there was none.
     #[inline(never)]
     fn judge<P>(
         &self,
-        (record, is_alone): (Record, bool),
+        (record, is_alone): (FrameReception, bool),
         (on, mpdus): (&Sent, &[Mpdu<P>]),
         (curves, background): (&ErrorCurves, &mut Background),
         drawn: impl Fn(u64) -> f64,
-    ) -> End {
+    ) -> ReceptionEnd {
         let (noise, arrival) = (self.thresholds.noise, record.arrival);
         let others = self.records[self.first as usize..].iter().take_while(|other| other.arrival < record.end);
         let others = others.filter(|other| other.frame != record.frame && other.end > arrival);
@@ -386,7 +405,7 @@ impl Hearing {
         };
         let interference: f64 = others.iter().map(|other| other.power).sum();
         let (ratio, overlapped) = (record.power / noise, interference > 0.0);
-        let heard = |header, arrived| End::Heard { arrival, header, arrived, ratio, overlapped };
+        let heard = |header, arrived| ReceptionEnd::Heard { arrival, header, arrived, ratio, overlapped };
         let sinr = Sinr { record, noise, others };
         let first = drawn(0);
         let ln = if record.power / (noise + interference) >= on.certain_header {
@@ -398,35 +417,37 @@ impl Hearing {
             return heard(false, 0);
         }
         let data = arrival + on.headers;
-        let of = |bits: f64, span| {
+        let ln_success = |bits: f64, span| {
             sinr.pieces(span, |sinr, share| curves.ln_success(on.mode, sinr, (bits * share + 0.5) as u32))
         };
         if mpdus.is_empty() {
             // All bits of the data field have to be right, as in ns-3: for an ACK at 24 Mbit/s 192 instead of 112.
-            let all = survives(ln + of(on.bits, (data, record.end)), first);
+            let all = survives(ln + ln_success(on.bits, (data, record.end)), first);
             return heard(true, if all { u64::MAX } else { 0 });
         }
         let nanos = record.end.since(data).as_nanos();
-        let at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
+        let time_at = |bytes: u32| data + Duration::from_nanos(nanos * u64::from(bytes) / u64::from(on.size));
         let arrived = mpdus.iter().zip(0u64..).fold(0, |arrived, (mpdu, index)| {
-            let ln = of(f64::from(mpdu.bytes) * 8.0, (at(mpdu.offset), at(mpdu.offset + mpdu.bytes)));
+            let ln = ln_success(f64::from(mpdu.bytes) * 8.0, (time_at(mpdu.offset), time_at(mpdu.offset + mpdu.bytes)));
             arrived | u64::from(survives(ln, drawn(index + 1))) << index
         });
         heard(true, arrived)
     }
 
-    /// Whether it is in the middle of a frame on which it has locked.
+    /// Returns true if the receiver is locked on a frame, and no own transmission has interrupted the reception.
     pub(super) fn is_receiving(&self, now: Instant) -> bool {
         self.locked.is_some_and(|of| !self.sends_between(of.arrival, now))
     }
 
-    /// Others have reserved the medium from `from` to `until` (§10.3.2.4).
+    /// Records that others have reserved the medium from `from` to `until` (§10.3.2.4).
+    #[inline]
     pub(super) fn reserve(&mut self, from: Instant, until: Instant, access: &mut Access) {
         self.reserved_until = self.reserved_until.max(until);
         access.occupy(from.min(access.busy_until), until);
     }
 
-    /// The same by an RTS: the reservation lapses if nothing starts until `lapses` (§10.3.2.4).
+    /// Records a reservation by an RTS from `from` to `until`, which lapses if no frame starts before `lapses`
+    /// (§10.3.2.4).
     pub(super) fn reserve_provisionally(
         &mut self,
         from: Instant,
@@ -438,12 +459,12 @@ impl Hearing {
         self.provisional = Some((lapses, until));
     }
 
-    /// Whether others have reserved the medium.
+    /// Returns true if others have reserved the medium at `now`.
     pub(super) fn is_reserved(&self, now: Instant) -> bool {
         self.reserved_until > now || self.provisional.is_some_and(|(lapses, until)| lapses.min(until) > now)
     }
 
-    /// Leaves out records at the front that ended before this instant and have been noticed.
+    /// Skips noticed records at the front that ended by this time.
     #[inline]
     fn skip(&mut self, until: Instant) {
         while self.first < self.noticed && self.records[self.first as usize].end <= until {
@@ -451,7 +472,7 @@ impl Hearing {
         }
     }
 
-    /// Forgets records that disturb neither the frame on which it is locked nor any that has not been noticed yet.
+    /// Removes records that can disturb neither the locked frame nor a frame that has not been noticed yet.
     fn forget(&mut self, now: Instant) {
         let locked = self.locked.map_or(Instant::MAX, |locked| locked.arrival);
         let noticed = self.records.get(self.noticed as usize).map_or(now, |record| record.arrival.min(now));
@@ -462,31 +483,32 @@ impl Hearing {
     }
 }
 
-/// Whether nothing of a frame of this power is lost, because its SINR is so high at all times that most draws need no
-/// probability; `most`: a bound of what disturbs it, less rounding.
+/// Returns true if a frame of this power is certainly received completely, without computing probabilities: its SINR is
+/// always high enough, and no draw is above `SAFE`. `max` is an upper bound of noise and interference, except for
+/// rounding.
 #[inline]
-fn is_safe<P>((on, mpdus): (&Sent, &[Mpdu<P>]), power: f64, most: f64, drawn: &impl Fn(u64) -> f64) -> bool {
-    power >= on.safe * most * (1.0 + ROUNDING) && (0..=mpdus.len() as u64).all(|index| drawn(index) < SAFE)
+fn is_safe<P>((on, mpdus): (&Sent, &[Mpdu<P>]), power: f64, max: f64, drawn: &impl Fn(u64) -> f64) -> bool {
+    power >= on.safe * max * (1.0 + ROUNDING) && (0..=mpdus.len() as u64).all(|index| drawn(index) < SAFE)
 }
 
-/// A frame and what disturbs it.
+/// A frame, with the noise and the other frames that disturb it.
 struct Sinr<'a> {
-    record: Record,
+    record: FrameReception,
     noise: f64,
-    others: &'a [Record],
+    others: &'a [FrameReception],
 }
 
 impl Sinr<'_> {
-    fn of_header(&self, header: Header, curves: &ErrorCurves) -> f64 {
+    fn of_header(&self, header: PpduHeader, curves: &ErrorCurves) -> f64 {
         let arrival = self.record.arrival;
         self.pieces((arrival + header.start, arrival + header.end), |sinr, share| {
             curves.ln_header_success(sinr, (f64::from(header.bits) * share + 0.5) as u32)
         })
     }
 
-    /// Adds up what each piece of a span with the same interference contributes: its ratio of signal to interference and
-    /// noise, and its share of the time.
-    fn pieces(&self, (from, until): (Instant, Instant), of: impl Fn(f64, f64) -> f64) -> f64 {
+    /// Sums `weighted` over the intervals of constant interference between two times. Its arguments are the SINR in the
+    /// interval and the interval's fraction of the time.
+    fn pieces(&self, (from, until): (Instant, Instant), weighted: impl Fn(f64, f64) -> f64) -> f64 {
         // A signed number is what the processor converts.
         let nanos = |from, until: Instant| until.since(from).as_nanos() as i64 as f64;
         let whole = nanos(from, until);
@@ -502,7 +524,7 @@ impl Sinr<'_> {
                 }
             }
             let sinr = self.record.power / (self.noise + interference);
-            sum += of(sinr, nanos(start, end) / whole);
+            sum += weighted(sinr, nanos(start, end) / whole);
             if sum == f64::NEG_INFINITY {
                 break;
             }

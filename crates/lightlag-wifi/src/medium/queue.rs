@@ -1,67 +1,68 @@
-//! Frames that wait at a station, in the order in which they came.
+//! Frames that are waiting at a station, in order of arrival.
 
-use super::aggregate::{Length, WINDOW};
+use super::aggregate::{AggregateLength, WINDOW};
 use super::frame::Msdu;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::StationId;
 use lightlag_net::medium::Addressee;
 use std::collections::VecDeque;
 
-/// The counters of a class at a station.
+/// Counters of one class at a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassCounters {
-    /// Frames with payload sent, each attempt counted.
+    /// Frames with payload that were sent; each attempt counts.
     pub sent: u64,
-    /// The sum of the times for which packets were in the queue; over the time of the run it is the mean number in it.
+    /// Sum of the times that packets spent in the queue. Divided by the duration of the run, it is the mean queue
+    /// length.
     pub waited: Duration,
-    /// The most packets in the queue.
+    /// Maximum number of packets in the queue.
     pub max_queue: u64,
 }
 
-/// A packet that waits or is being sent.
+/// A packet that is waiting or being sent.
 #[derive(Debug)]
 pub(super) struct Pending<P> {
     pub(super) msdu: Msdu<P>,
-    /// When it came.
+    /// Time when the packet was queued.
     came: Instant,
-    /// Its number among the packets of its station.
+    /// Index of the packet at its station.
     pub(super) number: u64,
-    /// Its number among the packets for its receiver under a block acknowledgement, once it was sent; 0 otherwise.
+    /// Sequence number for its receiver if block acknowledgements are used and the packet has been sent; otherwise 0.
     pub(super) sequence: u64,
-    /// Tries that failed.
+    /// Number of failed attempts.
     pub(super) tries: u32,
-    /// Whether it has arrived at its receiver.
+    /// Whether the packet has arrived at its receiver, known or not to the sender.
     pub(super) arrived: bool,
 }
 
 impl<P> Pending<P> {
-    /// Returns true if it is for one of these stations alone.
+    /// Returns true if the packet is for a single station for which `stations` returns true.
     fn is_for(&self, stations: impl Fn(StationId) -> bool) -> bool {
         matches!(self.msdu.to, Addressee::One(station) if stations(station))
     }
 }
 
-/// The queue of a station.
+/// The queue of one class at a station.
 #[derive(Debug)]
 pub(super) struct Queue<P> {
     packets: VecDeque<Pending<P>>,
     most: usize,
     lifetime: Duration,
     next: u64,
-    /// The time for which those waited that have left.
+    /// Total time that packets which have left the queue spent in it.
     waited: Duration,
     longest: u64,
-    /// Frames sent, each attempt counted.
+    /// Frames sent; each attempt counts.
     pub(super) sent: u64,
 }
 
 impl<P> Queue<P> {
-    pub(super) fn new(most: u32, lifetime: Duration) -> Self {
-        let most = most as usize;
+    pub(super) fn new(max: u32, lifetime: Duration) -> Self {
+        let most = max as usize;
         Self { packets: VecDeque::new(), most, lifetime, next: 0, waited: Duration::ZERO, longest: 0, sent: 0 }
     }
 
-    /// An empty one with the same limits.
+    /// Creates an empty queue with the same limits.
     pub(super) fn empty(&self) -> Self {
         Self::new(self.most as u32, self.lifetime)
     }
@@ -74,7 +75,7 @@ impl<P> Queue<P> {
         self.packets.is_empty()
     }
 
-    /// Adds a packet, unless the queue is full.
+    /// Adds a packet. If the queue is full, returns the packet as an error.
     pub(super) fn push(&mut self, now: Instant, msdu: Msdu<P>) -> Result<(), Msdu<P>> {
         if self.packets.len() >= self.most {
             return Err(msdu);
@@ -86,22 +87,22 @@ impl<P> Queue<P> {
         Ok(())
     }
 
-    /// The packet that is sent, or next.
+    /// Returns the first packet: the one being sent, or the next.
     pub(super) fn front(&self) -> Option<&Pending<P>> {
         self.packets.front()
     }
 
-    /// The first packet for a station that is not blocked.
+    /// Returns the first packet whose receiver is not blocked.
     pub(super) fn first(&self, is_blocked: impl Fn(StationId) -> bool) -> Option<&Pending<P>> {
         self.packets.iter().find(|pending| !pending.is_for(&is_blocked))
     }
 
-    /// Number of packets for a station.
+    /// Returns the number of packets for a station.
     pub(super) fn waiting_for(&self, station: StationId) -> usize {
         self.packets.iter().filter(|pending| pending.is_for(|of| of == station)).count()
     }
 
-    /// Returns true if the packet of this number is here and has not expired.
+    /// Returns true if the packet with this index is in the queue and has not expired.
     pub(super) fn is_alive(&self, number: u64, now: Instant) -> bool {
         self.place(number).is_some_and(|place| self.packets[place].came + self.lifetime >= now)
     }
@@ -110,47 +111,47 @@ impl<P> Queue<P> {
         self.packets.binary_search_by_key(&number, |pending| pending.number).ok()
     }
 
-    /// The packet of this number.
+    /// Returns the packet with this index.
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Pending<P>> {
-        let place = match self.front()?.number {
+        let index = match self.front()?.number {
             first if first == number => 0,
             _ => self.place(number)?,
         };
-        self.packets.get_mut(place)
+        self.packets.get_mut(index)
     }
 
-    /// Takes the packet of this number out.
+    /// Removes the packet with this index and returns it.
     pub(super) fn take(&mut self, now: Instant, number: u64) -> Option<Pending<P>> {
         let pending = self.packets.remove(self.place(number)?)?;
         self.waited += now.since(pending.came);
         Some(pending)
     }
 
-    /// Chooses the packets that leave together: the first one for a receiver that is not blocked, and others for the same
-    /// receiver, up to so many bytes with `overhead` bytes around each; `next` tells the next sequence number for a receiver.
-    /// Returns the bytes of the A-MPDU if there are several.
+    /// Chooses the packets of the next PPDU: the first one whose receiver is not blocked, and others for the same
+    /// receiver, up to a maximum size with `overhead` bytes around each. `next` returns the next sequence number for a
+    /// receiver. If there are several, returns the bytes of the A-MPDU.
     pub(super) fn choose(
         &self,
         is_blocked: impl Fn(StationId) -> bool,
-        most: impl Fn(StationId) -> Option<u32>,
+        max_bytes: impl Fn(StationId) -> Option<u32>,
         overhead: u32,
         next: impl Fn(StationId) -> u64,
         chosen: &mut Vec<u64>,
     ) -> Option<u32> {
         chosen.clear();
-        let place = self.packets.iter().position(|pending| !pending.is_for(&is_blocked))?;
-        let first = &self.packets[place];
+        let index = self.packets.iter().position(|pending| !pending.is_for(&is_blocked))?;
+        let first = &self.packets[index];
         chosen.push(first.number);
         let Addressee::One(to) = first.msdu.to else { return None };
-        let most = most(to)?;
+        let max = max_bytes(to)?;
         let mut fresh = next(to);
         let end = WINDOW + if first.sequence == 0 { fresh } else { first.sequence };
         fresh += u64::from(first.sequence == 0);
-        let mut length = Length::default().with(first.msdu.size + overhead);
-        for pending in self.packets.iter().skip(place + 1).filter(|pending| pending.msdu.to == first.msdu.to) {
+        let mut length = AggregateLength::default().with(first.msdu.size + overhead);
+        for pending in self.packets.iter().skip(index + 1).filter(|pending| pending.msdu.to == first.msdu.to) {
             let longer = length.with(pending.msdu.size + overhead);
             let is_fresh = pending.sequence == 0;
-            if longer.bytes() > most || (is_fresh && fresh >= end) {
+            if longer.bytes() > max || (is_fresh && fresh >= end) {
                 break;
             }
             fresh += u64::from(is_fresh);
@@ -166,12 +167,12 @@ impl<P> Queue<P> {
         Some(pending)
     }
 
-    /// The first packet, if it has waited for too long.
+    /// Removes and returns the first packet if it has waited too long.
     pub(super) fn pop_expired(&mut self, now: Instant) -> Option<Pending<P>> {
         if self.front().is_some_and(|pending| pending.came + self.lifetime < now) { self.pop(now) } else { None }
     }
 
-    /// Its counters until now; none if no packet ever came.
+    /// Returns the counters up to `now`; `None` if the queue never had a packet.
     pub(super) fn counters(&self, now: Instant) -> Option<ClassCounters> {
         let waited = self.packets.iter().fold(self.waited, |waited, pending| waited + now.since(pending.came));
         let Self { sent, longest, .. } = *self;

@@ -1,4 +1,4 @@
-//! The stations that a frame reaches, with the power and the delay at each.
+//! The stations that a frame reaches, with its power and propagation delay at each.
 
 use super::background::Levels;
 use super::tracks::Tracks;
@@ -7,47 +7,48 @@ use lightlag_core::{Duration, Instant};
 use lightlag_mobility::Vector;
 use lightlag_net::StationId;
 
-/// Media with more stations do not remember whom a frame reaches: the memory would grow with the square of their number.
+/// Maximum number of stations for which a medium caches the receivers of frames. With more, the memory would be too
+/// large, because it grows with the square of the number.
 const FEW: usize = 128;
 
-/// A frame at a station that hears it.
+/// The reception of a frame at a station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
     pub(super) station: StationId,
-    /// The time that the signal travels.
+    /// Propagation delay.
     pub(super) travels: Duration,
-    /// In milliwatts.
+    /// Received power in milliwatts.
     pub(super) power: f64,
 }
 
-/// The radio of a station, as far as reach depends on it.
+/// The properties of a station's radio that determine its reach.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Antenna {
-    /// Power that it sends, in milliwatts, with the gain of its antenna.
+    /// Transmit power in milliwatts, antenna gain included.
     pub(super) power: f64,
     pub(super) gain: f64,
-    /// The least power that it hears, in milliwatts.
+    /// Minimum received power that counts, in milliwatts.
     pub(super) sensitivity: f64,
-    /// The least power that it notices.
+    /// Minimum power that the receiver notices, in milliwatts.
     pub(super) noticeable: f64,
 }
 
-/// The channel between stations that move, each property of the stations as an array of its own.
+/// The channel between moving stations, with a separate array for each property of the stations.
 #[derive(Debug)]
 pub(super) struct Reach {
     channel: Channel,
     tracks: Tracks,
     sent: Vec<f64>,
-    /// The gain of each antenna, if any differs from one.
+    /// Antenna gain of each station, if any gain differs from one.
     gains: Option<Vec<f64>>,
     sensitivities: Vec<f64>,
     noticeable: Vec<f64>,
-    /// The last question about mean powers, answered.
+    /// The last result of [`Self::powers`].
     levels: Levels,
-    /// Stations that notice a frame, as many as there are, and room for the others.
+    /// Buffer for the stations that notice a frame; the rest of it is unused.
     indices: Vec<StationId>,
     receptions: Vec<Reception>,
-    /// Where nothing ever changes, the receptions of a frame by its sender, once it has sent.
+    /// Receptions of the frames of each sender, cached if they never change.
     lasting: Vec<Option<Box<[Reception]>>>,
 }
 
@@ -72,13 +73,13 @@ impl Reach {
         }
     }
 
-    /// Where a station is.
+    /// Returns the position of a station.
     pub(super) fn position(&mut self, station: StationId, now: Instant) -> Vector {
         self.tracks.advance(now);
         self.tracks.at(station)
     }
 
-    /// The mean power of a station's signal at each station.
+    /// Returns the mean power of a station's signal at each station, in milliwatts.
     pub(super) fn powers(&mut self, from: StationId, now: Instant) -> &[f64] {
         let mut levels = std::mem::take(&mut self.levels);
         self.mean_levels(from, now, &mut levels);
@@ -86,7 +87,7 @@ impl Reach {
         &self.levels.powers
     }
 
-    /// The mean power of a station's signal at each station, and how far that is.
+    /// Computes the mean power of a station's signal at each station, and the distances.
     fn mean_levels(&mut self, from: StationId, now: Instant, Levels { powers, squares }: &mut Levels) {
         squares.resize(self.sent.len(), 0.0);
         powers.resize(self.sent.len(), 0.0);
@@ -101,12 +102,13 @@ impl Reach {
         }
     }
 
-    /// Whether all receptions are known for good: then faint ones are among them.
+    /// Returns true if receptions never change. In that case they include faint ones.
     pub(super) fn is_lasting(&self) -> bool {
         !self.lasting.is_empty()
     }
 
-    /// The stations that hear a frame which leaves a station, in their order, where nothing ever changes.
+    /// Returns the receptions of a frame from this station, in order of the receivers. May be called only if receptions
+    /// never change.
     pub(super) fn receptions(&mut self, from: StationId, now: Instant, exchange: u64) -> &[Reception] {
         if self.lasting[from.index()].is_none() {
             let mut levels = Levels::default();
@@ -117,18 +119,18 @@ impl Reach {
     }
 
     fn heard(&self, from: StationId, powers: &[f64]) -> Box<[Reception]> {
-        let place = self.tracks.place(from);
+        let sender = self.tracks.place(from);
         let levels = powers.iter().zip(&self.sensitivities).enumerate();
         let hear = levels.filter(|(other, (power, least))| power >= least && *other != from.index());
         let reception = |(other, (power, _)): (usize, (&f64, _))| {
-            let travels = delay(self.tracks.at(StationId::at(other)).distance(place.at));
+            let travels = delay(self.tracks.at(StationId::at(other)).distance(sender.at));
             Reception { station: StationId::at(other), travels, power: *power }
         };
         hear.map(reception).collect()
     }
 
-    /// The stations that notice a frame of this exchange which leaves a station now, in their order, and a time within which it
-    /// reaches each one. Its power everywhere is written into `levels`.
+    /// Returns the stations that notice a frame of this exchange which is sent now, in order, and an upper bound of its
+    /// propagation delay to any station. Its power at the other stations is written to `levels`.
     pub(super) fn loud(
         &mut self,
         from: StationId,
@@ -138,34 +140,35 @@ impl Reach {
     ) -> (&[Reception], Duration) {
         self.levels_of_frame(from, now, exchange, levels);
         levels.powers[from.index()] = -1.0;
-        // A third of all stations notice a frame in a swarm: a branch that nobody can predict would cost more than all else here.
-        let mut found = 0;
+        // A third of all stations notice a frame in a swarm: an unpredictable branch would cost more than all else
+        // here.
+        let mut count = 0;
         for (other, (power, noticeable)) in levels.powers.iter().zip(&self.noticeable).enumerate() {
-            self.indices[found] = StationId::at(other);
-            found += usize::from(power >= noticeable);
+            self.indices[count] = StationId::at(other);
+            count += usize::from(power >= noticeable);
         }
         self.receptions.clear();
-        self.receptions.extend(self.indices[..found].iter().map(|station| {
-            let (power, square) = (levels.powers[station.index()], levels.squares[station.index()]);
-            Reception { station: *station, travels: delay(square.sqrt()), power }
+        self.receptions.extend(self.indices[..count].iter().map(|station| {
+            let power = std::mem::take(&mut levels.powers[station.index()]);
+            Reception { station: *station, travels: delay(levels.squares[station.index()].sqrt()), power }
         }));
         (&self.receptions, delay(largest(&levels.squares).sqrt()))
     }
 
-    /// The power of a frame at each station, and how far that is.
+    /// Computes the power of a frame at each station, and the distances.
     fn levels_of_frame(&mut self, from: StationId, now: Instant, exchange: u64, levels: &mut Levels) {
         self.mean_levels(from, now, levels);
         if self.channel.fades() {
             self.tracks.advance(now);
-            let place = self.tracks.place(from);
+            let sender = self.tracks.place(from);
             for (other, power) in levels.powers.iter_mut().enumerate() {
-                *power *= self.channel.fade(place, self.tracks.place(StationId::at(other)), exchange);
+                *power *= self.channel.fade(sender, self.tracks.place(StationId::at(other)), exchange);
             }
         }
     }
 }
 
-/// The largest of some positive numbers.
+/// Returns the largest of some non-negative numbers.
 fn largest(numbers: &[f64]) -> f64 {
     let larger = |one: f64, other: f64| if other > one { other } else { one };
     let (lanes, rest) = numbers.as_chunks::<4>();

@@ -1,19 +1,19 @@
-//! Packets of one sender that wait at their receiver for those before them (IEEE 802.11-2020 §10.25.6.6).
+//! Packets from one sender that wait at their receiver for earlier ones (IEEE 802.11-2020 §10.25.6.6).
 
 use super::aggregate::WINDOW;
 use lightlag_core::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// A packet waits at most so long for those before it (Linux, `HT_RX_REORDER_BUF_TIMEOUT`).
+/// Maximum time that a packet waits for earlier ones (Linux, `HT_RX_REORDER_BUF_TIMEOUT`).
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// The packets of one sender, as their receiver orders them.
+/// The packets from one sender, in a receiver's reordering buffer.
 #[derive(Debug)]
 pub(super) struct Reorder<H> {
-    /// The first that has not been released.
+    /// Sequence number of the first packet that has not been released.
     next: u64,
     held: BTreeMap<u64, (Instant, H)>,
-    /// Whether a packet waits for those before it for as long as it takes, as in ns-3.
+    /// Whether packets wait for earlier ones without a time limit, as in ns-3.
     is_patient: bool,
 }
 
@@ -24,22 +24,23 @@ impl<H> Default for Reorder<H> {
 }
 
 impl<H> Reorder<H> {
-    /// Packets from `first` on, which wait for those before them for as long as it takes.
+    /// Creates a buffer whose first packet is `first`. Packets wait for earlier ones without a time limit.
     pub(super) fn patient(first: u64) -> Self {
         Self { next: first, is_patient: true, ..Self::default() }
     }
 
-    /// A packet that had arrived before has arrived again: nothing waits for it any more.
+    /// Handles a packet that has arrived before the agreement and now again: later packets no longer wait for it.
     pub(super) fn repeat(&mut self, sequence: u64, release: impl FnMut(H)) {
         if sequence == self.next {
             self.skip(sequence + 1, release);
         }
     }
 
-    /// A packet has arrived for the first time; `release` takes those whose turn it is.
+    /// Handles a packet that has arrived for the first time. `release` is called with the packets that are now in
+    /// order.
     pub(super) fn arrive(&mut self, now: Instant, sequence: u64, packet: H, mut release: impl FnMut(H)) {
         if sequence < self.next {
-            // Its sender had given it up.
+            // Its sender had dropped it.
             return release(packet);
         }
         if sequence == self.next && self.held.is_empty() {
@@ -50,7 +51,7 @@ impl<H> Reorder<H> {
         self.skip((sequence + 1).saturating_sub(WINDOW), release);
     }
 
-    /// Nothing before `start` is still to come.
+    /// Stops waiting for packets before `start`, because none of them will arrive.
     pub(super) fn skip(&mut self, start: u64, mut release: impl FnMut(H)) {
         self.next = self.next.max(start);
         while let Some(first) = self.held.first_entry().filter(|first| *first.key() <= self.next) {
@@ -59,7 +60,7 @@ impl<H> Reorder<H> {
         }
     }
 
-    /// Releases packets that have waited too long.
+    /// Releases packets that have waited too long, and the packets that follow them in order.
     pub(super) fn release_late(&mut self, now: Instant, mut release: impl FnMut(H)) {
         while let Some((first, _)) = self.held.first_key_value()
             && self.late().is_some_and(|late| late <= now)
@@ -68,18 +69,18 @@ impl<H> Reorder<H> {
         }
     }
 
-    /// When the first packet that is held has waited too long.
+    /// Returns when the first waiting packet will have waited too long.
     pub(super) fn late(&self) -> Option<Instant> {
         self.held.first_key_value().filter(|_| !self.is_patient).map(|(_, (since, _))| *since + LONGEST)
     }
 
-    /// Bit n: whether the packet n after `start` has arrived.
+    /// Returns a bitmap in which bit n is set if the packet n after `start` has arrived.
     pub(super) fn bitmap(&self, start: u64) -> u64 {
         let arrived = |n: &u64| start + n < self.next || self.held.contains_key(&(start + n));
         (0..WINDOW).filter(arrived).fold(0, |bits, n| bits | 1 << n)
     }
 
-    /// The packets that are held, in their order.
+    /// Returns the waiting packets, in order.
     pub(super) fn into_held(self) -> impl Iterator<Item = H> {
         self.held.into_values().map(|(_, packet)| packet)
     }

@@ -1,4 +1,4 @@
-//! The medium as the rest of a simulator sees it.
+//! The interface of the medium to the rest of a simulator.
 
 use super::Wifi;
 use super::access::State;
@@ -12,14 +12,14 @@ use lightlag_net::StationId;
 use lightlag_net::medium::{Counters, Event, Medium, Outgoing, Precedence};
 
 impl<P: Clone> Medium<P> for Wifi<P> {
-    fn offer(&mut self, now: Instant, at: StationId, packet: Outgoing<P>) {
+    fn offer(&mut self, now: Instant, station: StationId, packet: Outgoing<P>) {
         let Outgoing { to, size, precedence, payload } = packet;
         let class = match precedence {
-            Precedence::Station => self.stations[at.index()].usual,
+            Precedence::Station => self.stations[station.index()].usual,
             Precedence::Marked(dscp) => Class::of_dscp(dscp),
             Precedence::None => Class::BestEffort,
         };
-        self.send_later(now, at, Msdu { to, size, class, payload });
+        self.send_later(now, station, Msdu { to, size, class, payload });
     }
 
     fn next_wake(&self) -> Option<Instant> {
@@ -44,40 +44,40 @@ impl<P: Clone> Medium<P> for Wifi<P> {
         self.stations[station.index()].next_wake()
     }
 
-    fn handle_station_wake(&mut self, now: Instant, at: StationId) {
+    fn handle_station_wake(&mut self, now: Instant, station: StationId) {
         self.now = now;
-        if self.stations[at.index()].release.is_some_and(|release| release <= now) {
-            self.release_late(at, now);
+        if self.stations[station.index()].release.is_some_and(|release| release <= now) {
+            self.release_late(station, now);
         }
-        let due = self.stations[at.index()].agreements.as_ref().and_then(|agreements| agreements.deadline());
+        let due = self.stations[station.index()].agreements.as_ref().and_then(|agreements| agreements.deadline());
         if due.is_some_and(|due| due <= now) {
-            self.give_up_responses(at, now);
+            self.give_up_responses(station, now);
         }
-        let (state, hearing) = (&mut self.stations[at.index()], &mut self.hearings[at.index()]);
+        let (state, hearing) = (&mut self.stations[station.index()], &mut self.hearings[station.index()]);
         state.wake = None;
         hearing.advance(now, &mut state.access, &mut self.background);
         match state.access.state {
-            State::Sending(until) if until <= now => self.finish(at, now),
+            State::Sending(until) if until <= now => self.finish(station, now),
             State::Waiting(until) if until <= now => {
-                // The answer's end resolves it (§10.3.2.11: the wait is for the start of a reception).
+                // The reply's end resolves it (§10.3.2.11: the wait is for the start of a reception).
                 if hearing.is_receiving(now) {
                     state.access.state = State::Receiving;
                 } else {
-                    self.unanswered(at, now);
+                    self.unanswered(station, now);
                 }
             }
-            State::Idle => self.drop_expired(at, now),
+            State::Idle => self.drop_expired(station, now),
             _ => {}
         }
-        let state = &mut self.stations[at.index()];
+        let state = &mut self.stations[station.index()];
         if state.access.state == State::Idle
             && let Some((access, class)) = state.next_access(now)
         {
-            if access <= now { self.win(at, class, now) } else { self.contend(at, now) }
+            if access <= now { self.win(station, class, now) } else { self.contend(station, now) }
         } else if let State::Sending(until) | State::Waiting(until) = state.access.state {
             state.wake = Some(until);
         }
-        self.changed.push(at);
+        self.changed.push(station);
     }
 
     fn poll_event(&mut self) -> Option<Event<P>> {

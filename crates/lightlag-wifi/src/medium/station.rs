@@ -1,4 +1,4 @@
-//! A station: its settings, its parts, and what it counts.
+//! A station: its settings, its components and its counters.
 
 use super::access::{Access, State};
 use super::agreement::Agreements;
@@ -7,7 +7,7 @@ use super::queue::{Pending, Queue};
 use super::reorder::Reorder;
 use crate::class::Class;
 use crate::config::{MediumConfig, Radio};
-use crate::phy::{ErrorCurves, Mode};
+use crate::phy::{ErrorCurves, PhyMode};
 use crate::rate::{Controller, RateControl};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_net::StationId;
@@ -18,76 +18,76 @@ use std::collections::VecDeque;
 /// The counters of a station.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StationCounters {
-    /// Packets that were given to this station.
+    /// Packets that were handed to this station for sending.
     pub offered: u64,
-    /// Those that their receivers acknowledged, and those for all that have left.
+    /// Frames that their receivers acknowledged, plus broadcast frames that were sent.
     pub settled: u64,
-    /// Frames with payload sent, each attempt counted.
+    /// Frames with payload that were sent; each attempt counts.
     pub sent: u64,
-    /// Frames received intact that were for this station, or for all.
+    /// Frames that were received intact and were for this station or a broadcast.
     pub received: u64,
-    /// Attempts that repeat a frame.
+    /// Retransmissions of frames.
     pub retries: u64,
     /// A-MPDUs sent.
     pub aggregates: u64,
-    /// Frames with payload sent in them.
+    /// Frames with payload that were sent in A-MPDUs.
     pub aggregated: u64,
-    /// Frames on which the receiver had locked and which it lost while another one was on the air.
+    /// Frames that the receiver had locked on and lost while another frame was on the air.
     pub collisions: u64,
-    /// Frames on which the receiver had locked and which noise alone destroyed.
+    /// Frames that the receiver had locked on and lost to noise alone.
     pub errors: u64,
-    /// Time in which frames with payload for one station were sent.
+    /// Time during which frames with payload for a single station were sent.
     pub unicast_airtime: Duration,
-    /// Time in which frames for all were sent.
+    /// Time during which broadcast frames were sent.
     pub broadcast_airtime: Duration,
-    /// Time in which acknowledgements, RTS, CTS and requests for block acknowledgements were sent.
+    /// Time during which acknowledgements, RTS, CTS and block acknowledgement requests were sent.
     pub control_airtime: Duration,
-    /// Time in which the medium was busy here.
+    /// Time during which the medium was busy at this station.
     pub busy: Duration,
-    /// Frames dropped because the queue was full, after the last try, and because they had waited too long.
+    /// Frames dropped because the queue was full.
     pub dropped_queue: u64,
-    /// After the last try.
+    /// Frames dropped after the last attempt.
     pub dropped_retry: u64,
-    /// Because they had waited too long.
+    /// Frames dropped because they had waited too long.
     pub dropped_lifetime: u64,
-    /// The most frames in its queues together.
+    /// Maximum total number of frames in its queues.
     pub max_queue: u64,
 }
 
 impl StationCounters {
-    /// Packets that the station dropped, whatever the cause.
+    /// Returns the number of packets that the station dropped, for any cause.
     pub fn dropped(&self) -> u64 {
         self.dropped_queue + self.dropped_retry + self.dropped_lifetime
     }
 
-    /// Time in which the station sent.
+    /// Returns the total time during which the station sent.
     pub fn airtime(&self) -> Duration {
         self.unicast_airtime + self.broadcast_airtime + self.control_airtime
     }
 }
 
-/// The control of a station's rates.
+/// Rate control of a station.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(super) struct RateState {
     pub(super) of: RateControl,
-    /// The modes of data, the slowest first.
-    pub(super) modes: Vec<Mode>,
-    /// The name of its random streams.
+    /// Data modes, slowest first.
+    pub(super) modes: Vec<PhyMode>,
+    /// Prefix of the names of its random streams.
     pub(super) name: String,
     pub(super) pairs: Vec<(StationId, Box<dyn Controller>)>,
 }
 
-impl Control {
-    /// None where the mode is fixed.
+impl RateState {
+    /// Returns `None` if the rate is fixed.
     pub(super) fn new(radio: &Radio, medium: &MediumConfig, name: String) -> Option<Self> {
         let modes = radio.rate_control.modes(medium.capabilities());
         let is_fixed = matches!(radio.rate_control, RateControl::Fixed(_));
         (!is_fixed).then(|| Self { of: radio.rate_control, modes, name, pairs: Vec::new() })
     }
 
-    /// The state for a receiver.
+    /// Returns the controller for a receiver, created if there is none yet.
     pub(super) fn of(&mut self, to: StationId, curves: &ErrorCurves, seed: u64) -> Option<&mut dyn Controller> {
-        let place = match self.pairs.iter().position(|(of, _)| *of == to) {
+        let index = match self.pairs.iter().position(|(of, _)| *of == to) {
             Some(place) => place,
             None => {
                 let random = RandomStream::new(seed, &format!("{} to {}", self.name, to.0));
@@ -95,79 +95,84 @@ impl Control {
                 self.pairs.len() - 1
             }
         };
-        Some(self.pairs[place].1.as_mut())
+        Some(self.pairs[index].1.as_mut())
     }
 }
 
 /// A station.
 #[derive(Debug)]
 pub(super) struct StationState<P> {
-    /// The fixed mode of data, or the slowest.
-    pub(super) data_mode: Mode,
-    pub(super) broadcast_mode: Mode,
-    /// Where the mode is not fixed: the control, the modes, its state for each receiver.
-    pub(super) control: Option<Control>,
-    /// The mode of the exchange.
-    pub(super) mode: Mode,
+    /// The data mode if the rate is fixed, otherwise the slowest one.
+    pub(super) data_mode: PhyMode,
+    pub(super) broadcast_mode: PhyMode,
+    /// Rate control with its state for each receiver; `None` if the rate is fixed.
+    pub(super) control: Option<RateState>,
+    /// The mode of the current exchange.
+    pub(super) mode: PhyMode,
     pub(super) is_probe: bool,
-    /// Bytes of headers around a packet.
+    /// Bytes of the headers around a packet.
     pub(super) overhead: u32,
-    /// The class of its packets.
+    /// Access class of packets without a code point.
     pub(super) usual: Class,
     pub(super) tries: u32,
     pub(super) rts_threshold: u32,
     pub(super) is_vht: bool,
-    /// The most bytes of an A-MPDU, where block acknowledgements are agreed.
+    /// Maximum number of bytes of an A-MPDU, if block acknowledgements are used.
     pub(super) aggregation: Option<f64>,
     pub(super) access: Access,
-    /// By class, as far as they were used.
+    /// Queues by class, up to the highest class used so far.
     pub(super) queues: Vec<Queue<P>>,
-    /// The class that sends, or sent last, and the end of its burst.
+    /// `class` is the class that is sending or sent last, `burst_until` the end of its burst.
     pub(super) class: usize,
     pub(super) burst_until: Instant,
-    /// The packets that are on their way, or that it asks for the medium for, and their bytes if they are an A-MPDU.
+    /// `sending` has the indices of the packets that are in transit or about to be sent, `together` their total bytes
+    /// if they form an A-MPDU.
     pub(super) sending: Vec<u64>,
     pub(super) together: Option<u32>,
-    /// The next sequence number for each receiver under a block acknowledgement.
+    /// The next sequence number for each receiver, if block acknowledgements are used.
     pub(super) sequences: Vec<(Peer, u64)>,
-    /// Receivers that have to be told of packets that they need not wait for any more, and the one that it is telling.
+    /// `owed` has the receivers that must be notified of packets for which they need not wait any more, `tells` the
+    /// receiver being notified.
     pub(super) owed: VecDeque<Peer>,
     pub(super) tells: Option<Peer>,
-    /// Agreements about block acknowledgements, where they are negotiated, and whether it sends a management frame.
+    /// `agreements` has the block acknowledgement agreements, if they are negotiated; `acts` is whether the station is
+    /// sending a management frame.
     pub(super) agreements: Option<Box<Agreements>>,
     pub(super) acts: bool,
     /// The mode of management frames.
-    pub(super) management_mode: Mode,
-    /// Whether it asks after a missing block acknowledgement, and the packets that it asks for, with their class.
+    pub(super) management_mode: PhyMode,
+    /// `asks_again` is whether the station requests a missing block acknowledgement, `unresolved` the packets that the
+    /// request is about, with their class.
     pub(super) asks_again: bool,
     pub(super) unresolved: Option<(usize, Vec<u64>)>,
-    /// The next wake, if there is one.
+    /// Time of the station's next event, if there is one.
     pub(super) wake: Option<Instant>,
-    /// The last packet of each sender, to recognise repetitions.
+    /// The last packet from each sender, to recognise retransmissions.
     pub(super) heard: Vec<(Peer, u64)>,
-    /// Packets of senders under a block acknowledgement, and when the first of them has waited too long.
+    /// `reordered` has the reordering buffer for each sender, if block acknowledgements are used; `release` is when a
+    /// packet in them will have waited too long.
     pub(super) reordered: Vec<(Peer, Reorder<Event<P>>)>,
     pub(super) release: Option<Instant>,
-    /// Frames sent.
+    /// Number of frames sent.
     pub(super) sent: u64,
     pub(super) counters: StationCounters,
 }
 
 impl<P> Frame<P> {
-    /// Whether it is for a station, alone or with all others.
+    /// Returns true if the frame is for this station or a broadcast.
     pub(super) fn concerns(&self, station: StationId) -> bool {
         self.to == Addressee::One(station) || self.to == Addressee::All
     }
 
-    /// Its sender and its class.
+    /// Returns the sender and the class of the frame.
     pub(super) fn peer(&self) -> Peer {
         Peer { station: self.from, class: self.class }
     }
 }
 
 impl<P> StationState<P> {
-    /// The medium is busy from one instant to the other: the end of a backoff between them is none. When it will be is known
-    /// at the end of the frame.
+    /// Postpones an event that ends a backoff while the medium is busy, `from` to `until`. The exact time is computed
+    /// when the frame ends.
     #[inline]
     pub(super) fn put_off(&mut self, from: Instant, until: Instant) {
         if self.access.state == State::Idle && self.wake.is_some_and(|wake| wake > from && wake < until) {
@@ -192,7 +197,7 @@ impl<P> StationState<P> {
         }
     }
 
-    /// From now on there are packets of this class, too.
+    /// Makes sure that the queues of this class and of all classes before it exist.
     pub(super) fn open(&mut self, class: usize) {
         self.access.open(class);
         while self.queues.len() <= class {
@@ -200,7 +205,7 @@ impl<P> StationState<P> {
         }
     }
 
-    /// Whether it has something of a class to send.
+    /// Returns true if the station has a frame of a class to send.
     #[inline]
     pub(super) fn wants(&self, class: usize) -> bool {
         match &self.agreements {
@@ -211,7 +216,7 @@ impl<P> StationState<P> {
         }
     }
 
-    /// The packet of a class that is sent next: the first one whose receiver is not blocked.
+    /// Returns the next packet of a class to be sent: the first one whose receiver is not blocked.
     #[inline]
     pub(super) fn head(&self, class: usize) -> Option<&Pending<P>> {
         match &self.agreements {
@@ -220,25 +225,25 @@ impl<P> StationState<P> {
         }
     }
 
-    /// The packet that was sent last, or first of several.
+    /// Returns the packet that is being sent or was sent last; of several, the first.
     pub(super) fn current(&mut self) -> Option<&mut Pending<P>> {
         self.queues[self.class].get_mut(*self.sending.first()?)
     }
 
-    /// Takes that packet out.
+    /// Removes and returns the packet that is being sent or was sent last; of several, the first.
     pub(super) fn take_current(&mut self, now: Instant) -> Option<Pending<P>> {
         self.queues[self.class].take(now, *self.sending.first()?)
     }
 
-    /// Returns true if it has something else of a class to send than packets.
+    /// Returns true if the station has frames of a class to send that are not data.
     pub(super) fn has_more_than_packets(&self, class: usize) -> bool {
         let is_of = |of: &Peer| of.class == class;
         self.owed.iter().any(is_of)
             || self.agreements.as_ref().is_some_and(|agreements| agreements.action(class).is_some())
     }
 
-    /// The receiver that is to be told next of packets of a class that it need not wait for. After a failure that is done only
-    /// while packets for it wait.
+    /// Returns the next receiver in `owed` for a class. If the last notification failed, the receiver is included only
+    /// while packets for it are waiting.
     pub(super) fn next_owed(&self, class: usize) -> Option<Peer> {
         let is_due = |of: &&Peer| {
             let failed = self.agreements.as_ref().is_some_and(|agreements| agreements.has_failed(**of));
@@ -247,8 +252,9 @@ impl<P> StationState<P> {
         self.owed.iter().find(is_due).copied()
     }
 
-    /// The receiver with which an agreement is needed before the next packet leaves, and the first sequence number under it:
-    /// one for which two packets wait, or with VHT one (ns-3, `NeedSetupBlockAck`).
+    /// Returns the receiver with which an agreement has to be negotiated before the next packet is sent, and the first
+    /// sequence number under it. At least two packets for the receiver must be waiting, or one with VHT (ns-3,
+    /// `NeedSetupBlockAck`).
     pub(super) fn wanted_agreement(&self, class: usize, now: Instant) -> Option<(Peer, u64)> {
         let agreements = self.agreements.as_ref()?;
         let head = self.head(class)?;
@@ -260,18 +266,25 @@ impl<P> StationState<P> {
         is_wanted.then_some((peer, first))
     }
 
-    /// Returns true if packets for this receiver may leave together.
+    /// Returns true if packets for this receiver may be sent in one A-MPDU.
     pub(super) fn may_aggregate(&self, to: Peer) -> bool {
         self.agreements.as_ref().is_none_or(|agreements| agreements.is_accepted(to))
     }
 
-    /// Returns true if packets of this sender are released in order.
+    /// Returns true if packets from this sender are delivered in order.
     pub(super) fn reorders(&self, from: Peer) -> bool {
         self.agreements.as_ref().is_none_or(|agreements| agreements.is_confirmed(from))
     }
 
-    /// A packet is dropped. If its receiver may wait for it, the receiver is to be told.
-    pub(super) fn give_up(&mut self, at: StationId, class: usize, pending: Pending<P>, cause: DropCause) -> Event<P> {
+    /// Drops a packet, and returns the event that reports it. If its receiver may be waiting for it, the receiver will
+    /// be notified.
+    pub(super) fn give_up(
+        &mut self,
+        station_id: StationId,
+        class: usize,
+        pending: Pending<P>,
+        cause: DropCause,
+    ) -> Event<P> {
         let Pending { msdu: Msdu { to, payload, .. }, sequence, arrived, .. } = pending;
         if let (Addressee::One(station), 1..) = (to, sequence) {
             let peer = Peer { station, class };
@@ -284,10 +297,10 @@ impl<P> StationState<P> {
                 }
             }
         }
-        Event::Dropped { at, to, payload, cause, arrived }
+        Event::Dropped { at: station_id, to, payload, cause, arrived }
     }
 
-    /// The class that may send next, if the medium stays idle, and when.
+    /// Returns when the station may send next, if the medium stays idle, and the class that does.
     #[inline]
     pub(super) fn next_access(&self, now: Instant) -> Option<(Instant, usize)> {
         if self.queues.len() == 1 {
@@ -302,7 +315,7 @@ impl<P> StationState<P> {
         access.min_by_key(|(at, class)| (*at, std::cmp::Reverse(Class::ALL[*class].rank())))
     }
 
-    /// It has told a receiver, or given that up.
+    /// Records that a receiver was notified, or that the notification was abandoned.
     pub(super) fn tell_done(&mut self, receiver: Peer) {
         self.owed.retain(|of| *of != receiver);
         if let Some(agreements) = &mut self.agreements {
@@ -315,21 +328,21 @@ impl<P> StationState<P> {
     }
 
     pub(super) fn number(&mut self, to: Peer) -> u64 {
-        let place = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
+        let index = self.sequences.iter().position(|(of, _)| *of == to).unwrap_or_else(|| {
             self.sequences.push((to, 1));
             self.sequences.len() - 1
         });
-        let next = &mut self.sequences[place].1;
+        let next = &mut self.sequences[index].1;
         *next += 1;
         *next - 1
     }
 
-    /// The packets of a sender, in their order.
+    /// Returns the reordering buffer for a sender.
     pub(super) fn reordered(&mut self, from: Peer) -> &mut Reorder<Event<P>> {
-        let place = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
+        let index = self.reordered.iter().position(|(of, _)| *of == from).unwrap_or_else(|| {
             self.reordered.push((from, Reorder::default()));
             self.reordered.len() - 1
         });
-        &mut self.reordered[place].1
+        &mut self.reordered[index].1
     }
 }

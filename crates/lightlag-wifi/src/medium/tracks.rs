@@ -1,28 +1,28 @@
-//! Where all stations are, by coordinate, so that the compiler works on several at once.
+//! Positions of all stations, in one array per coordinate so that the compiler can vectorise the computation.
 
-use crate::propagation::{Place, Places};
+use crate::propagation::{StationPosition, StationPositions};
 use lightlag_core::Instant;
 use lightlag_mobility::{Motion, Vector};
 use lightlag_net::StationId;
 
-/// The ways of all stations, straight pieces as arrays, and their places at one instant.
+/// The movements of all stations, with straight segments as arrays, and all positions at one time.
 #[derive(Debug)]
 pub(super) struct Tracks {
     motions: Vec<Motion>,
-    /// Of the present piece of each station: where and when it starts, its velocity, and its end.
+    /// Current segment of each station: start position, velocity, start time and end.
     start: [Vec<f64>; 3],
     velocity: [Vec<f64>; 3],
-    /// In nanoseconds, which are whole numbers in a `f64` for 104 days.
+    /// Start of each segment in nanoseconds, which a `f64` holds exactly for 104 days.
     from: Vec<f64>,
-    /// In seconds, since then.
+    /// Seconds since the start of each segment.
     seconds: Vec<f64>,
     until: Vec<Instant>,
-    /// The first end of a piece.
+    /// The earliest end of a current segment.
     earliest: Instant,
-    /// Stations whose present piece is no straight line.
+    /// Stations whose current segment is not a straight line.
     curved: Vec<StationId>,
     places: [Vec<f64>; 3],
-    /// The instant of these places.
+    /// Time of the stored positions.
     now: Option<Instant>,
 }
 
@@ -46,7 +46,7 @@ impl Tracks {
         tracks
     }
 
-    /// Brings all places to this instant.
+    /// Computes all positions at this time.
     pub(super) fn advance(&mut self, now: Instant) {
         if self.now == Some(now) {
             return;
@@ -67,20 +67,21 @@ impl Tracks {
             }
         }
         for station in &self.curved {
-            let at = station.index();
-            let place = self.motions[at].position(now);
-            (self.places[0][at], self.places[1][at], self.places[2][at]) = (place.x, place.y, place.z);
+            let index = station.index();
+            let position = self.motions[index].position(now);
+            (self.places[0][index], self.places[1][index], self.places[2][index]) =
+                (position.x, position.y, position.z);
         }
     }
 
-    /// The squares of the distances between a station and each one at this instant, in square metres. All other places stay
-    /// unknown, which is less work.
+    /// Computes the squared distance between a station and each station at this time, in square metres. The positions
+    /// are not stored, which is faster.
     pub(super) fn squares(&mut self, from: StationId, now: Instant, out: &mut [f64]) {
         if now >= self.earliest {
             self.take_pieces(now);
         }
         let nanos = now.as_nanos() as f64;
-        let at = if self.curved.contains(&from) {
+        let position = if self.curved.contains(&from) {
             self.motions[from.index()].position(now)
         } else {
             let seconds = (nanos - self.from[from.index()]) * 1e-9;
@@ -94,52 +95,53 @@ impl Tracks {
         let [x, y, z] = [0, 1, 2].map(|axis| &self.velocity[axis][..count]);
         for i in 0..count {
             let seconds = (nanos - since[i]) * 1e-9;
-            let dx = start_x[i] + x[i] * seconds - at.x;
-            let dy = start_y[i] + y[i] * seconds - at.y;
-            let dz = start_z[i] + z[i] * seconds - at.z;
+            let dx = start_x[i] + x[i] * seconds - position.x;
+            let dy = start_y[i] + y[i] * seconds - position.y;
+            let dz = start_z[i] + z[i] * seconds - position.z;
             out[i] = dx * dx + dy * dy + dz * dz;
         }
         for station in &self.curved {
-            out[station.index()] = (self.motions[station.index()].position(now) - at).square();
+            out[station.index()] = (self.motions[station.index()].position(now) - position).square();
         }
     }
 
     #[cold]
     fn take_pieces(&mut self, now: Instant) {
         self.curved.clear();
-        for (at, motion) in self.motions.iter_mut().enumerate() {
+        for (index, motion) in self.motions.iter_mut().enumerate() {
             let piece = *motion.piece(now);
-            self.until[at] = piece.until;
-            self.from[at] = piece.from.as_nanos() as f64;
+            self.until[index] = piece.until;
+            self.from[index] = piece.from.as_nanos() as f64;
             let (start, velocity) = piece.line().unwrap_or_else(|| {
-                self.curved.push(StationId::at(at));
+                self.curved.push(StationId::at(index));
                 (Vector::ZERO, Vector::ZERO)
             });
-            (self.start[0][at], self.start[1][at], self.start[2][at]) = (start.x, start.y, start.z);
-            (self.velocity[0][at], self.velocity[1][at], self.velocity[2][at]) = (velocity.x, velocity.y, velocity.z);
+            (self.start[0][index], self.start[1][index], self.start[2][index]) = (start.x, start.y, start.z);
+            (self.velocity[0][index], self.velocity[1][index], self.velocity[2][index]) =
+                (velocity.x, velocity.y, velocity.z);
         }
         self.earliest = self.until.iter().copied().min().unwrap_or(Instant::MAX);
     }
 
-    /// Whether no station ever moves.
+    /// Returns true if no station ever moves.
     pub(super) fn stay(&self) -> bool {
         let is_still = |velocity: &f64| *velocity == 0.0;
         self.earliest == Instant::MAX && self.curved.is_empty() && self.velocity.iter().flatten().all(is_still)
     }
 
-    /// Where a station is, at the instant of the last [`Self::advance`].
+    /// Returns the position of a station at the time of the last [`Self::advance`].
     pub(super) fn at(&self, station: StationId) -> Vector {
         let ([x, y, z], at) = (&self.places, station.index());
         Vector::new(x[at], y[at], z[at])
     }
 
-    pub(super) fn place(&self, station: StationId) -> Place {
-        Place { station, at: self.at(station) }
+    pub(super) fn place(&self, station: StationId) -> StationPosition {
+        StationPosition { station, at: self.at(station) }
     }
 
-    pub(super) fn places(&self) -> Places<'_> {
+    pub(super) fn places(&self) -> StationPositions<'_> {
         let [x, y, z] = &self.places;
-        Places { x, y, z, stations: None }
+        StationPositions { x, y, z, stations: None }
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
     use lightlag_mobility::{Area, Mobility};
 
     #[test]
-    fn distances_are_those_between_the_places() {
+    fn distances_are_measured_between_positions() {
         let area = Area::new(Vector::ZERO, Vector::new(500.0, 400.0, 100.0)).unwrap();
         let names = ["gauss-markov", "smooth-turn", "static", "random-waypoint", "paparazzi"];
         let motion = |name: &str| Motion::new(&Mobility::named(name).unwrap(), &area, None, 1, name);

@@ -1,36 +1,35 @@
-//! Checks of rates that need more than one setting, each with one message that says what would be right.
+//! Checks of combinations of rates with other settings. Each returns one message, with a valid setting.
 
 use super::basic::BasicRates;
 use super::error_model::ErrorCurves;
-use super::mode::Mode;
+use super::mode::PhyMode;
 use crate::propagation::decibels::decibels;
 
-/// The reason why answers and RTS cannot leave at this rate, if they cannot.
-pub fn control_rate(key: &str, mode: Mode, basic: BasicRates) -> Option<String> {
+/// Returns the reason why control frames cannot be sent at this rate; `None` if they can.
+pub fn control_rate(key: &str, mode: PhyMode, basic: BasicRates) -> Option<String> {
     let is_known = basic.contains(mode) || BasicRates::MANDATORY.contains(mode);
     (!is_known).then(|| {
         format!(
-            "{key}: {mode} is neither basic nor mandatory, so not every station understands it; take 6, 12 or 24 Mbit/s"
+            "{key}: {mode} is neither basic nor mandatory, so not every station can decode it; use 6, 12 or 24 Mbit/s"
         )
     })
 }
 
-/// A warning where aggregation is asked for and the rate has none.
-pub fn aggregation(mode: Mode) -> Option<String> {
-    (!mode.aggregates()).then(|| {
-        format!(
-            "frames at {mode} are never aggregated; only those at an MCS of 802.11n or 802.11ac are, such as \"mcs3\""
-        )
-    })
+/// Returns a warning for a configuration that aggregates packets at a rate without A-MPDUs; `None` if the rate has
+/// them.
+pub fn aggregation(mode: PhyMode) -> Option<String> {
+    (!mode.aggregates())
+        .then(|| format!("frames at {mode} are never aggregated; use an MCS of 802.11n or 802.11ac, such as \"mcs3\""))
 }
 
-/// A warning where a link at this SNR, a ratio of powers, loses more than half of all frames of a mode.
-pub fn link(name: &str, curves: &ErrorCurves, mode: Mode, snr: f64, bytes: u32) -> Option<String> {
+/// Returns a warning if frames of this mode and size have an error rate above one half on a link with this SNR (a ratio
+/// of powers).
+pub fn link(name: &str, curves: &ErrorCurves, mode: PhyMode, snr: f64, bytes: u32) -> Option<String> {
     let needed = curves.needed_sinr(mode, 8 * bytes, 0.5);
     (snr < needed).then(|| {
         format!(
-            "{name}: an SNR of {:.1} dB cannot carry {bytes} bytes at {mode}, which take {:.1} dB; move the stations \
-             closer, or take a slower rate",
+            "{name}: an SNR of {:.1} dB cannot carry {bytes} bytes at {mode}, which require {:.1} dB; move the \
+             stations closer, or use a slower rate",
             decibels(snr.max(1e-30)),
             decibels(needed)
         )
@@ -44,12 +43,12 @@ mod tests {
     use crate::phy::mode::{Band, Guard, Width};
     use crate::propagation::decibels::ratio;
 
-    fn legacy(mbps: u32) -> Mode {
-        Mode::legacy(mbps, Band::Ghz5).unwrap()
+    fn legacy(mbps: u32) -> PhyMode {
+        PhyMode::legacy(mbps, Band::Ghz5).unwrap()
     }
 
     #[test]
-    fn answers_leave_at_basic_or_mandatory_rates() {
+    fn responses_are_sent_at_basic_or_mandatory_rates() {
         assert_eq!(control_rate("control_rate", legacy(24), BasicRates::new(&[6]).unwrap()), None);
         assert_eq!(control_rate("control_rate", legacy(54), BasicRates::new(&[54]).unwrap()), None);
         let message = control_rate("control_rate", legacy(54), BasicRates::MANDATORY).unwrap();
@@ -59,11 +58,11 @@ mod tests {
     #[test]
     fn legacy_rates_never_aggregate() {
         assert!(aggregation(legacy(24)).unwrap().contains("never aggregated"));
-        assert_eq!(aggregation(Mode::ht(0, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap()), None);
+        assert_eq!(aggregation(PhyMode::ht(0, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap()), None);
     }
 
     #[test]
-    fn a_link_that_is_too_weak_says_so_with_both_snrs() {
+    fn a_link_that_is_too_weak_is_reported_with_both_snrs() {
         let curves = ErrorCurves::new(ErrorModel::Nist);
         assert_eq!(link("routes[0]", &curves, legacy(24), ratio(14.0), 1536), None);
         let message = link("routes[0]", &curves, legacy(24), ratio(11.0), 1536).unwrap();

@@ -1,4 +1,4 @@
-//! Slots, and the spaces between frames.
+//! Slots, and the interframe spaces.
 //!
 //! IEEE 802.11-2020, table 17-21 (5 GHz) and §18.4.5 (2.4 GHz, short slot), §10.3.2.3 (spaces).
 
@@ -6,25 +6,25 @@ use super::basic::BasicRates;
 use super::mode::Band;
 use lightlag_core::{Bytes, Duration};
 
-/// The times of the medium access.
+/// The durations that medium access uses in a band.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// A slot.
+    /// Duration of a slot.
     pub slot: Duration,
-    /// The short space: before an answer.
+    /// Short interframe space (SIFS), before a reply.
     pub sifs: Duration,
-    /// The space after a frame that was not understood.
+    /// Extended interframe space (EIFS), after a frame that was not decoded.
     pub eifs: Duration,
 }
 
-/// The time that a station needs to see that the medium is busy.
+/// Time that a station needs to detect that the medium is busy (CCA).
 pub const CCA_TIME: Duration = Duration::from_micros(4);
 
-/// An ACK, with its check sum.
+/// Bytes of an ACK, including its frame check sequence.
 pub const ACK_SIZE: Bytes = Bytes(14);
 
 impl Timing {
-    /// The times of a band. The slot at 2.4 GHz is the short one of a network without 802.11b.
+    /// Returns the durations in a band. The slot at 2.4 GHz is the short one, for networks without 802.11b.
     pub fn new(band: Band) -> Self {
         let sifs = match band {
             Band::Ghz2 => Duration::from_micros(10),
@@ -35,17 +35,17 @@ impl Timing {
         Self { eifs: sifs + ack + timing.difs(), ..timing }
     }
 
-    /// The space before a beacon: SIFS and one slot.
+    /// Returns PIFS, the interframe space before a beacon: SIFS and one slot.
     pub fn pifs(self) -> Duration {
         self.aifs(1)
     }
 
-    /// The space before a frame without a class: SIFS and two slots.
+    /// Returns DIFS, the interframe space before a frame without an access class: SIFS and two slots.
     pub fn difs(self) -> Duration {
         self.aifs(2)
     }
 
-    /// The space before a frame of a class: SIFS and so many slots.
+    /// Returns AIFS, the interframe space before a frame of an access class: SIFS and the given number of slots.
     pub fn aifs(self, slots: u32) -> Duration {
         self.sifs + self.slot * u64::from(slots)
     }

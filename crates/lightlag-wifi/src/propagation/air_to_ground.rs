@@ -1,34 +1,34 @@
-//! Air to ground: free space and an excess loss, which depends on the line of sight.
+//! Air-to-ground path loss: free-space loss plus an excess loss, which depends on the line of sight.
 //!
 //! Al-Hourani, Kandeepan and Lardner, IEEE Wireless Communications Letters, 2014. With the elevation θ in degrees,
 //! `P_LoS = 1/(1 + a·exp(−b·(θ − a)))`; the excess is η_LoS or η_NLoS.
 
 use super::Model;
 use super::friis::{Friis, free_space};
-use super::sight::{Sight, Sighted, along_ground};
+use super::sight::{LineOfSight, Sighted, along_ground};
 use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
 
-/// The buildings on the ground.
+/// The kind of buildings on the ground.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Environment {
-    /// A suburb.
+    /// Suburban.
     Suburban,
-    /// A town.
+    /// Urban.
     #[default]
     Urban,
-    /// A dense town.
+    /// Dense urban.
     DenseUrban,
-    /// A town of high buildings.
+    /// High-rise buildings.
     HighRise,
 }
 
 impl Environment {
     const NAMES: &'static [&'static str] = &["suburban", "urban", "dense-urban", "high-rise"];
-    /// All of them.
+    /// All environments.
     pub const ALL: [Self; 4] = [Self::Suburban, Self::Urban, Self::DenseUrban, Self::HighRise];
 
-    /// a, b, η_LoS and η_NLoS as the paper has them for 2 GHz.
+    /// Returns the paper's values of a, b, η_LoS and η_NLoS at 2 GHz.
     const fn parameters(self) -> [f64; 4] {
         match self {
             Self::Suburban => [4.88, 0.43, 0.1, 21.0],
@@ -38,25 +38,26 @@ impl Environment {
         }
     }
 
-    /// The probability of a line of sight at an elevation in degrees.
+    /// Returns the probability of a line of sight at an elevation in degrees.
     pub fn line_of_sight(self, elevation: f64) -> f64 {
         let [a, b, ..] = self.parameters();
         1.0 / (1.0 + a * libm::exp(-b * (elevation - a)))
     }
 }
 
-/// Parameters of the loss between the air and the ground.
+/// Parameters of the air-to-ground path loss.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct AirToGround {
-    /// The buildings on the ground.
+    /// The kind of buildings on the ground.
     pub environment: Environment,
-    /// The way in which the line of sight enters.
-    pub sight: Sight,
+    /// Use of the losses with and without a line of sight.
+    pub line_of_sight: LineOfSight,
 }
 
 impl Described for AirToGround {
-    const ABOUT: &'static str = "Free space and an excess that buildings cause. The higher the elevation, the likelier is a line of \
-         sight; sight says whether the mean loss counts or one case is drawn for each pair and epoch (Al-Hourani et al. 2014).";
+    const ABOUT: &'static str = "Free-space loss plus an excess loss from buildings. A higher elevation makes a line \
+         of sight more likely; line_of_sight selects the mean loss, or one case drawn for each pair and epoch \
+         (Al-Hourani et al. 2014).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -67,15 +68,15 @@ impl Described for AirToGround {
                 |of: &Self| of.environment as usize,
                 |of, index| of.environment = Environment::ALL[index],
             )
-            .about("The buildings on the ground."),
+            .about("Type of buildings on the ground."),
             Setting::word(
-                "sight",
+                "line_of_sight",
                 "a use of the line of sight",
-                Sight::NAMES,
-                |of: &Self| of.sight as usize,
-                |of, index| of.sight = Sight::ALL[index],
+                LineOfSight::NAMES,
+                |of: &Self| of.line_of_sight as usize,
+                |of, index| of.line_of_sight = LineOfSight::ALL[index],
             )
-            .about("The way in which the line of sight enters."),
+            .about("Treatment of the line of sight."),
         ]
     }
 }
@@ -105,7 +106,7 @@ impl AirToGround {
             clear: free + clear,
             blocked: free + blocked,
             deviations: [0.0; 2],
-            sight: self.sight,
+            sight: self.line_of_sight,
         }
     }
 }
@@ -126,11 +127,11 @@ mod tests {
     fn the_mean_loss_lies_between_the_two_cases() {
         // 100 m up at 100 m: 45°, 141.4 m. P = 0.968; free space at 2 GHz 81.48 dB, 1 dB with sight and 20 dB without.
         let model = AirToGround::default();
-        let found = model.decibels(Vector::ZERO, Vector::new(100.0, 0.0, 100.0), 2e9);
+        let decibels = model.decibels(Vector::ZERO, Vector::new(100.0, 0.0, 100.0), 2e9);
         let p = Environment::Urban.line_of_sight(45.0);
         let free = free_space(libm::sqrt(20_000.0), 2e9);
         assert!((free - 81.48).abs() < 0.01, "{free}");
-        assert!((found - (free + p + (1.0 - p) * 20.0)).abs() < 1e-9, "{found}");
-        assert_eq!(found, model.decibels(Vector::new(100.0, 0.0, 100.0), Vector::ZERO, 2e9));
+        assert!((decibels - (free + p + (1.0 - p) * 20.0)).abs() < 1e-9, "{decibels}");
+        assert_eq!(decibels, model.decibels(Vector::new(100.0, 0.0, 100.0), Vector::ZERO, 2e9));
     }
 }

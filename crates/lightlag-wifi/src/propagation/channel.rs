@@ -1,32 +1,32 @@
-//! A channel: the gain from a sender to one receiver, or to all of them at once.
+//! A channel: the gain from a sender to one receiver, or to all of them together.
 
 use super::decibels::ratio;
 use super::draws::{Draw, Draws};
 use super::formula::Formula;
-use super::places::{Place, Places};
-use super::{Fading, Loss, Shadowing};
+use super::station_positions::{StationPosition, StationPositions};
+use super::{Fading, PathLoss, Shadowing};
 use lightlag_core::Instant;
 use lightlag_net::StationId;
 
-/// The models of propagation of a medium.
+/// The propagation models of a medium.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Propagation {
-    /// The loss over the distance.
-    pub loss: Loss,
-    /// Its deviations.
+    /// Path loss over the distance.
+    pub loss: PathLoss,
+    /// Shadowing: variation of the mean power of each pair of stations.
     pub shadowing: Shadowing,
-    /// The power of each frame around its mean.
+    /// Fading: variation of the power of each frame around its mean.
     pub fading: Fading,
 }
 
-/// Shadowing beyond so many deviations is left out of a reach: one draw in 3.5 million.
+/// Number of standard deviations of shadowing that a reach covers; one draw in 3.5 million exceeds it.
 const DEVIATIONS: f64 = 5.0;
 
 /// The propagation of a medium at its frequency.
 #[derive(Clone, Debug)]
 pub struct Channel {
     propagation: Propagation,
-    /// In hertz.
+    /// Frequency in hertz.
     frequency: f64,
     formula: Option<Formula>,
     sights: Draws,
@@ -35,7 +35,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The channel of the medium called `name` in the run with this `seed`; the frequency is in hertz.
+    /// Returns the channel of the medium called `name` in a run with this `seed`; `frequency` is in hertz.
     pub fn new(propagation: &Propagation, frequency: f64, seed: u64, name: &str) -> Self {
         let draws = |purpose| Draws::new(seed, &format!("{name} {purpose}"));
         Self {
@@ -48,9 +48,9 @@ impl Channel {
         }
     }
 
-    /// The share of the power of a sender at one place that reaches the other, without fading. It is the same in both
-    /// directions.
-    pub fn gain(&self, from: Place, to: Place, now: Instant) -> f64 {
+    /// Returns the fraction of the transmitted power that is received at another position, without fading. It is the
+    /// same in both directions.
+    pub fn gain(&self, from: StationPosition, to: StationPosition, now: Instant) -> f64 {
         if let Some(formula) = self.formula {
             return formula.gain(from.at, to.at) * self.shadow(from.station, to.station, now, 0.0);
         }
@@ -65,7 +65,8 @@ impl Channel {
         ratio(-decibels) * self.shadow(from.station, to.station, now, deviation)
     }
 
-    /// The factor of shadowing between two stations, with the deviation of a model in dB beside that of the medium.
+    /// Returns the shadowing factor between two stations. `deviation` is the standard deviation of the path loss model
+    /// itself in dB, which is combined with the medium's.
     fn shadow(&self, a: StationId, b: StationId, now: Instant, deviation: f64) -> f64 {
         let shadowing = &self.propagation.shadowing;
         if shadowing.deviation == 0.0 && deviation == 0.0 {
@@ -75,9 +76,17 @@ impl Channel {
         ratio(libm::hypot(shadowing.deviation, deviation) * normal)
     }
 
-    /// The power that reaches each place from a sender of `power`, in the same unit, without fading. The places come with
-    /// the squares of their distances ([`Places::squares`]), all as long as `out` at least; the sender may be among them.
-    pub fn powers(&self, from: Place, power: f64, to: (Places<'_>, &[f64]), now: Instant, out: &mut [f64]) {
+    /// Computes the power received at each position from a sender of `power`, in the same unit, without fading. The
+    /// positions come with their squared distances ([`StationPositions::squares`]); both have at least the length of
+    /// `out`, and may include the sender.
+    pub fn powers(
+        &self,
+        from: StationPosition,
+        power: f64,
+        to: (StationPositions<'_>, &[f64]),
+        now: Instant,
+        out: &mut [f64],
+    ) {
         let Some(formula) = self.formula else {
             for (index, out) in out.iter_mut().enumerate() {
                 *out = power * self.gain(from, to.0.get(index), now);
@@ -92,9 +101,9 @@ impl Channel {
         }
     }
 
-    /// The same from the squares of the distances alone. Where they do not decide, nothing is written.
+    /// Computes the power received at each squared distance, if the power depends only on the distance.
     ///
-    /// Returns whether they do.
+    /// Returns false, and writes nothing, if it also depends on the positions.
     pub fn powers_by_distance(&self, power: f64, squares: &[f64], out: &mut [f64]) -> bool {
         match self.formula {
             Some(Formula::Power(law)) if self.propagation.shadowing.deviation == 0.0 => {
@@ -105,19 +114,19 @@ impl Channel {
         }
     }
 
-    /// Whether the power between two places is the same at all times, and for all frames.
+    /// Returns true if the power between two positions never changes, and is the same for all frames.
     pub fn is_steady(&self) -> bool {
         self.formula.is_some() && self.propagation.shadowing.deviation == 0.0 && !self.fades()
     }
 
-    /// Whether frames differ in power from their mean.
+    /// Returns true if the power of frames varies around its mean.
     pub fn fades(&self) -> bool {
         !matches!(self.propagation.fading, Fading::None(_))
     }
 
-    /// The factor of fading on the power of the frames of an exchange. A frame and its answer share one, so they need the
-    /// same number for `exchange`; no two exchanges of a pair should.
-    pub fn fade(&self, from: Place, to: Place, exchange: u64) -> f64 {
+    /// Returns the fading factor for the power of the frames of an exchange. A frame and its reply need the same value
+    /// of `exchange`, so that their factor is the same; different exchanges of a pair need different values.
+    pub fn fade(&self, from: StationPosition, to: StationPosition, exchange: u64) -> f64 {
         if !self.fades() {
             return 1.0;
         }
@@ -125,12 +134,12 @@ impl Channel {
         self.propagation.fading.factor(from.at.distance(to.at), draw)
     }
 
-    /// A distance in metres beyond which no receiver gets more than `least` of a sender's `power`, both in dBm: with
-    /// shadowing up to five deviations and all but one in 10^8 draws of fading.
-    pub fn reach(&self, power: f64, least: f64) -> f64 {
+    /// Returns the reach in metres: no receiver at a greater distance gets more than `min` dBm from a sender with
+    /// `power` dBm, except for shadowing beyond five deviations and one in 10^8 fading draws.
+    pub fn reach(&self, power: f64, min: f64) -> f64 {
         let Propagation { loss, shadowing, fading } = &self.propagation;
         let deviation = libm::hypot(shadowing.deviation, loss.model().deviation());
         let margin = fading.margin() + DEVIATIONS * deviation;
-        loss.reach(power - least + margin, self.frequency)
+        loss.reach(power - min + margin, self.frequency)
     }
 }

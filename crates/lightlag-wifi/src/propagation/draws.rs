@@ -1,31 +1,32 @@
-//! Draws by counter: random numbers that depend on what they are for, and not on the draws before them.
+//! Random numbers by counter: each depends only on its purpose and a counter, not on numbers drawn before.
 //!
-//! A frame that nobody else hears, or a station that is silent, changes no draw of any other frame.
+//! Adding a station that stays silent, or a frame with no receivers, therefore changes no random number of any other
+//! frame.
 
 use lightlag_core::RandomStream;
 use lightlag_core::random::mix;
 use lightlag_net::StationId;
 
-/// A family of draws: one of a run, by name.
+/// A named family of draws in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draws(u64);
 
-/// The state of one draw, which may give several numbers.
+/// The generator of one draw, which can return several numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draw(u64);
 
 impl Draws {
-    /// The draws of the part called `name` in the run with this `seed`.
+    /// Returns the family of draws called `name` in a run with this `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         Self(RandomStream::new(seed, name).bits())
     }
 
-    /// The draw for whatever has this number, and a counter: a frame, or an epoch.
+    /// Returns the draw for an entity with this number and a counter, such as the index of a frame or an epoch.
     pub fn at(self, number: u32, counter: u64) -> Draw {
         Draw(mix(mix(self.0 ^ u64::from(number)) ^ counter))
     }
 
-    /// The draw for two stations, in either order, and a counter.
+    /// Returns the draw for a pair of stations, in either order, and a counter.
     pub fn between(self, a: StationId, b: StationId, counter: u64) -> Draw {
         let pair = u64::from(a.0.min(b.0)) << 32 | u64::from(a.0.max(b.0));
         Draw(mix(mix(self.0 ^ pair) ^ counter))
@@ -33,33 +34,33 @@ impl Draws {
 }
 
 impl Draw {
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// Uniform in (0, 1), with 53 random bits.
+    /// Returns a number that is uniformly distributed in (0, 1), from 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Two independent draws of N(0, 1) (Box and Muller 1958).
+    /// Returns two independent numbers with the standard normal distribution (Box and Muller 1958).
     pub fn normals(&mut self) -> [f64; 2] {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
         let angle = 2.0 * std::f64::consts::PI * self.uniform();
         [radius * libm::cos(angle), radius * libm::sin(angle)]
     }
 
-    /// Exponentially distributed with mean 1.
+    /// Returns an exponentially distributed number with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
 
-    /// Gamma distributed with this shape and mean 1 (Marsaglia and Tsang 2000).
+    /// Returns a gamma distributed number with this shape and mean 1 (Marsaglia and Tsang 2000).
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
-            // Γ(m) = Γ(m + 1)·U^(1/m); the means m + 1 and m are those of the two.
+            // Γ(m) = Γ(m + 1)·U^(1/m); m + 1 and m are their means.
             let boost = libm::pow(self.uniform(), 1.0 / shape);
             return self.gamma(shape + 1.0) * (shape + 1.0) / shape * boost;
         }

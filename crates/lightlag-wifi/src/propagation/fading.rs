@@ -1,7 +1,7 @@
-//! Fading: the power of one frame around its mean.
+//! Fading: random variation of the power of each frame around its mean.
 //!
-//! The factor is drawn anew for each exchange of frames between two stations, and has a mean of one. A frame and its answer
-//! share one draw, because a channel is the same in both directions.
+//! A factor with mean one is drawn for each exchange of frames between two stations. A frame and its reply share one
+//! draw, because a channel is the same in both directions.
 
 use super::draws::Draw;
 use lightlag_core::Unit;
@@ -24,7 +24,7 @@ impl Default for Fading {
 }
 
 impl Fading {
-    /// The factor on the power of a frame over so many metres.
+    /// Returns the factor for the power of a frame over a distance in metres.
     pub fn factor(&self, distance: f64, draw: Draw) -> f64 {
         match self {
             Self::None(_) => 1.0,
@@ -33,19 +33,19 @@ impl Fading {
         }
     }
 
-    /// A factor in dB that fewer than one frame in 10^8 exceeds.
+    /// Returns a factor in dB that is exceeded by fewer than one frame in 10^8.
     pub(super) fn margin(&self) -> f64 {
         match self {
             Self::None(_) => 0.0,
-            // Without a direct path the power is exponential: e^−20 = 2e-9 exceed 20 times the mean, 13 dB. The heaviest
-            // tail that Nakagami's m ≥ ½ allows has erfc(√16) = 1.5e-8 above 32 times the mean, 15 dB.
+            // Without a direct path the power is exponential: e^−20 = 2e-9 exceed 20 times the mean, 13 dB. The
+            // heaviest tail that Nakagami's m ≥ ½ allows has erfc(√16) = 1.5e-8 above 32 times the mean, 15 dB.
             Self::Rician(_) => 13.0,
             Self::Nakagami(_) => 15.0,
         }
     }
 }
 
-/// No fading.
+/// No fading: the factor is always one.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Steady {}
 
@@ -57,34 +57,34 @@ impl Described for Steady {
     }
 }
 
-/// Fading with a direct path.
+/// Rician fading, for paths with a direct component.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rician {
-    /// The power of the direct path over that of all others, in dB.
+    /// Rician K factor in dB: ratio of the power of the direct path to the total power of all others.
     pub k: f64,
 }
 
 impl Default for Rician {
-    /// Between aircraft with a line of sight, where 10 to 15 dB are usual.
+    /// Returns the K factor between aircraft with a line of sight, typically 10 to 15 dB.
     fn default() -> Self {
         Self { k: 12.0 }
     }
 }
 
 impl Described for Rician {
-    const ABOUT: &'static str = "A direct path and many others. k is the power of the direct path over that of the others; \
-         between aircraft 10 to 15 dB (Rice 1948).";
+    const ABOUT: &'static str = "A direct path and many others. k is the ratio of the direct path's power to the \
+         power of the others; between aircraft 10 to 15 dB (Rice 1948).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::quantity("k", |of: &mut Self| &mut of.k, Unit::Decibel, -40.0, 60.0)
-                .about("The power of the direct path over that of all others, in dB."),
+                .about("Ratio of the direct path's power to the power of all others, in dB."),
         ]
     }
 }
 
 impl Rician {
-    /// |√(K/(K + 1)) + (N1 + j·N2)/√(2(K + 1))|²
+    /// Returns |√(K/(K + 1)) + (N1 + j·N2)/√(2(K + 1))|².
     fn factor(self, mut draw: Draw) -> f64 {
         let k = super::decibels::ratio(self.k);
         let [along, across] = draw.normals();
@@ -93,14 +93,14 @@ impl Rician {
     }
 }
 
-/// Fading whose depth depends on the distance.
+/// Nakagami fading, whose depth depends on the distance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Nakagami {
-    /// The shape m up to the first distance.
+    /// Shape parameter m up to the first distance.
     pub m0: f64,
-    /// The shape between the two distances.
+    /// Shape parameter m between the two distances.
     pub m1: f64,
-    /// The shape from the second distance on.
+    /// Shape parameter m beyond the second distance.
     pub m2: f64,
     /// The first distance, in metres.
     pub distance1: f64,
@@ -109,26 +109,26 @@ pub struct Nakagami {
 }
 
 impl Default for Nakagami {
-    /// ns-3, `NakagamiPropagationLossModel`.
+    /// Returns the defaults of `NakagamiPropagationLossModel` in ns-3.
     fn default() -> Self {
         Self { m0: 1.5, m1: 0.75, m2: 0.75, distance1: 80.0, distance2: 200.0 }
     }
 }
 
 impl Described for Nakagami {
-    const ABOUT: &'static str = "A gamma distributed power. Its shape is m0 up to distance1, m1 up to distance2 and m2 beyond: 1 is \
-         Rayleigh, more is steadier (Nakagami 1960; defaults of ns-3).";
+    const ABOUT: &'static str = "A gamma-distributed power. Its shape is m0 up to distance1, m1 up to distance2 and \
+         m2 beyond: 1 is Rayleigh fading, larger values vary less (Nakagami 1960; defaults of ns-3).";
 
     fn settings() -> Vec<Setting<Self>> {
         let shape = |key, at| Setting::quantity(key, at, Unit::Plain, 0.5, 1e4);
         vec![
-            shape("m0", |of: &mut Self| &mut of.m0).about("The shape m up to the first distance."),
-            shape("m1", |of: &mut Self| &mut of.m1).about("The shape between the two distances."),
-            shape("m2", |of: &mut Self| &mut of.m2).about("The shape from the second distance on."),
+            shape("m0", |of: &mut Self| &mut of.m0).about("Shape m up to the first distance."),
+            shape("m1", |of: &mut Self| &mut of.m1).about("Shape between the two distances."),
+            shape("m2", |of: &mut Self| &mut of.m2).about("Shape beyond the second distance."),
             Setting::quantity("distance1", |of: &mut Self| &mut of.distance1, Unit::Metre, 0.0, 1e6)
-                .about("The first distance, in metres."),
+                .about("First distance, in metres."),
             Setting::quantity("distance2", |of: &mut Self| &mut of.distance2, Unit::Metre, 0.0, 1e6)
-                .about("The second distance, in metres.")
+                .about("Second distance, in metres.")
                 .checked(|of| (of.distance2 < of.distance1).then_some("must not be below distance1")),
         ]
     }

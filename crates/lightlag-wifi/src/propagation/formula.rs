@@ -1,11 +1,11 @@
-//! Gains that need no logarithms.
+//! Gains that can be computed without logarithms.
 
-use super::places::Places;
 use super::power_law::PowerLaw;
 use super::rays::Rays;
+use super::station_positions::StationPositions;
 use lightlag_mobility::Vector;
 
-/// A gain without logarithms.
+/// A formula for the gain that needs no logarithms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Formula {
     Power(PowerLaw),
@@ -20,8 +20,9 @@ impl Formula {
         }
     }
 
-    /// The power at each place of a sender of that power, whose squared distance is known.
-    pub(super) fn powers(self, from: Vector, to: (Places<'_>, &[f64]), power: f64, out: &mut [f64]) {
+    /// Computes the power received at each position from a sender of this power. `to` has the positions and their
+    /// squared distances.
+    pub(super) fn powers(self, from: Vector, to: (StationPositions<'_>, &[f64]), power: f64, out: &mut [f64]) {
         match self {
             Self::Power(law) => law.powers(to.1, power, out),
             Self::TwoRays(rays) => rays.powers(from, to, power, out),

@@ -1,4 +1,4 @@
-//! Friis: free space.
+//! Friis: free-space path loss.
 //!
 //! Friis, Proceedings of the IRE, 1946: `L = 20·lg(4πd/λ)`.
 
@@ -9,23 +9,23 @@ use super::{LIGHT, Model, NEAREST};
 use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
 
-/// Free space has no parameters.
+/// The free-space model, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Friis {}
 
-/// The loss of free space in dB at one metre.
+/// Returns the free-space loss at one metre in dB.
 pub(super) fn at_one_metre(frequency: f64) -> f64 {
     2.0 * decibels(4.0 * std::f64::consts::PI * frequency / LIGHT)
 }
 
-/// The loss of free space in dB at so many metres, at least one.
+/// Returns the free-space loss in dB at a distance in metres, which counts as at least one.
 pub(super) fn free_space(distance: f64, frequency: f64) -> f64 {
     at_one_metre(frequency) + 2.0 * decibels(distance.max(NEAREST))
 }
 
 impl Described for Friis {
-    const ABOUT: &'static str = "The loss of free space. 20·lg(4πd/λ) dB at the frequency of the channel (Friis 1946); \
-         receivers nearer than 1 m count as being there.";
+    const ABOUT: &'static str = "Free-space loss. 20·lg(4πd/λ) dB at the frequency of the channel (Friis 1946); \
+         distances below 1 m count as 1 m.";
 
     fn settings() -> Vec<Setting<Self>> {
         Vec::new()

@@ -1,7 +1,7 @@
-//! Log-distance: the loss grows by 10·n dB with each tenfold distance.
+//! Log-distance path loss, which grows by 10·n dB with each tenfold distance.
 //!
-//! Rappaport, "Wireless Communications", 1996, §3.9: `L = L0 + 10·n·lg(d/d0)`, and L0 up to d0. The defaults are those of
-//! ns-3, whose L0 is the loss of Friis at 5.15 GHz, whatever the frequency of the channel.
+//! Rappaport, "Wireless Communications", 1996, §3.9: `L = L0 + 10·n·lg(d/d0)`, and L = L0 up to d0. The defaults are
+//! from ns-3: L0 is the free-space loss (Friis) at 5.15 GHz, whatever the frequency of the channel.
 
 use super::Model;
 use super::decibels::{decibels, ratio};
@@ -11,36 +11,37 @@ use lightlag_core::Unit;
 use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
 
-/// Parameters of the log-distance loss.
+/// Parameters of the log-distance path loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LogDistance {
-    /// The exponent n of the distance.
+    /// Path loss exponent n.
     pub exponent: f64,
-    /// The reference distance d0, in metres.
+    /// Reference distance d0, in metres.
     pub reference_distance: f64,
-    /// The loss L0 at the reference distance, in dB.
+    /// Loss L0 at the reference distance, in dB.
     pub reference_loss: f64,
 }
 
 impl Default for LogDistance {
-    /// ns-3, `LogDistancePropagationLossModel`.
+    /// Returns the defaults of `LogDistancePropagationLossModel` in ns-3.
     fn default() -> Self {
         Self { exponent: 3.0, reference_distance: 1.0, reference_loss: 46.6777 }
     }
 }
 
 impl Described for LogDistance {
-    const ABOUT: &'static str = "A loss that grows with a power of the distance. reference-loss up to reference-distance, and \
-         10·exponent dB more with each tenfold distance; the same at every frequency (Rappaport 1996; defaults of ns-3).";
+    const ABOUT: &'static str = "A loss that grows with a power of the distance. reference-loss up to \
+         reference-distance, and 10·exponent dB more for each tenfold distance; independent of the frequency \
+         (Rappaport 1996; defaults of ns-3).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::quantity("exponent", |of: &mut Self| &mut of.exponent, Unit::Plain, 0.5, 10.0)
-                .about("The exponent n of the distance."),
+                .about("Exponent n of the distance."),
             Setting::quantity("reference_distance", |of: &mut Self| &mut of.reference_distance, Unit::Metre, 0.01, 1e5)
-                .about("The reference distance d0, in metres."),
+                .about("Reference distance d0, in metres."),
             Setting::quantity("reference_loss", |of: &mut Self| &mut of.reference_loss, Unit::Decibel, 0.0, 300.0)
-                .about("The loss L0 at the reference distance, in dB."),
+                .about("Loss L0 at the reference distance, in dB."),
         ]
     }
 }

@@ -1,20 +1,20 @@
-//! A gain that is a power of the distance: g · d^−n, from the squared distance.
+//! A gain that is a power of the distance, g · d^−n, computed from the squared distance.
 //!
-//! With n a multiple of ½, roots and products suffice. Otherwise the power takes a logarithm and an exponential, which are
-//! polynomials of our own.
+//! If n is a multiple of ½, roots and products suffice. Otherwise the power needs a logarithm and an exponential, for
+//! which [`super::decibels`] has polynomials.
 
 use super::decibels::{exp2, log2};
 
-/// g · max(d, least)^−n.
+/// The gain g · max(d, d_min)^−n.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PowerLaw {
-    /// The gain at one metre.
+    /// Gain at one metre.
     gain: f64,
     exponent: f64,
     least_squared: f64,
 }
 
-/// d2^(−QUARTERS/4).
+/// Returns the squared distance `d2` to the power of −QUARTERS/4.
 #[inline(always)]
 fn inverse_power<const QUARTERS: usize>(d2: f64) -> f64 {
     let mut product = if QUARTERS % 4 >= 2 || QUARTERS % 2 == 1 {
@@ -44,9 +44,9 @@ macro_rules! by_quarters {
 }
 
 impl PowerLaw {
-    /// A gain at one metre that falls with d^−n, and is constant up to `least` metres.
-    pub(super) fn new(gain: f64, exponent: f64, least: f64) -> Self {
-        Self { gain, exponent, least_squared: least * least }
+    /// Creates a gain that is `gain` at one metre, falls with d^−n, and is constant below `min` metres.
+    pub(super) fn new(gain: f64, exponent: f64, min: f64) -> Self {
+        Self { gain, exponent, least_squared: min * min }
     }
 
     #[inline(always)]
@@ -54,7 +54,7 @@ impl PowerLaw {
         exp2(-0.5 * self.exponent * log2(d2))
     }
 
-    /// The gain at a squared distance.
+    /// Returns the gain at a squared distance.
     #[inline]
     pub(super) fn gain(self, d2: f64) -> f64 {
         let d2 = d2.max(self.least_squared);
@@ -65,7 +65,7 @@ impl PowerLaw {
         self.gain * share
     }
 
-    /// The power at each squared distance of a sender of that power.
+    /// Computes the power at each squared distance from a sender of power `power`.
     pub(super) fn powers(self, squares: &[f64], power: f64, out: &mut [f64]) {
         let scale = power * self.gain;
         by_quarters!(
@@ -88,7 +88,7 @@ impl PowerLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::propagation::Places;
+    use crate::propagation::StationPositions;
     use lightlag_mobility::Vector;
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let (x, y, z) = (coordinate(1.0), coordinate(2.3), coordinate(3.1));
         let from = Vector::new(x[3], y[3], z[3]);
         let mut squares = vec![0.0; 67];
-        Places { x: &x, y: &y, z: &z, stations: None }.squares(from, &mut squares);
+        StationPositions { x: &x, y: &y, z: &z, stations: None }.squares(from, &mut squares);
         for exponent in [2.0, 2.5, 3.0, 3.5, 4.0, 2.2] {
             let law = PowerLaw::new(1e-5, exponent, 1.0);
             let mut powers = vec![0.0; 67];

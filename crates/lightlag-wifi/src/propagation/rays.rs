@@ -1,18 +1,18 @@
-//! The direct ray and the one that the ground reflects, at a frequency.
+//! The direct ray and the ray reflected by the ground, at one frequency.
 
 use super::NEAREST;
-use super::places::Places;
+use super::station_positions::StationPositions;
 use lightlag_mobility::Vector;
 
-/// Antennas that are lower count as being at this height, in metres.
+/// Minimum height of an antenna in metres; lower antennas count as being at this height.
 const LOWEST: f64 = 0.01;
 
-/// Two rays at a frequency.
+/// The two-ray model at one frequency.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rays {
-    /// The gain of the direct ray at one metre.
+    /// Gain of the direct ray at one metre.
     pub(super) direct: f64,
-    /// In metres.
+    /// Height of the antenna above its station, in metres.
     pub(super) antenna_height: f64,
 }
 
@@ -22,7 +22,8 @@ impl Rays {
         (z + self.antenna_height).max(LOWEST)
     }
 
-    /// The gain at a squared distance, by the product of the heights: the smaller one of both formulas.
+    /// Returns the gain at a squared distance; `heights` is the product of the antenna heights. It is the smaller
+    /// result of the formulas for short and for long distances.
     #[inline(always)]
     fn at(self, d2: f64, heights: f64) -> f64 {
         let inverse = 1.0 / d2.max(NEAREST * NEAREST);
@@ -34,8 +35,14 @@ impl Rays {
         self.at((to - from).square(), self.height(from.z) * self.height(to.z))
     }
 
-    /// The power at each place of a sender of that power, whose squared distance is known.
-    pub(super) fn powers(self, from: Vector, (to, squares): (Places<'_>, &[f64]), power: f64, out: &mut [f64]) {
+    /// Computes the power received at each position from a sender of this power, from squared distances.
+    pub(super) fn powers(
+        self,
+        from: Vector,
+        (to, squares): (StationPositions<'_>, &[f64]),
+        power: f64,
+        out: &mut [f64],
+    ) {
         let height = self.height(from.z);
         for ((out, d2), z) in out.iter_mut().zip(squares).zip(to.z) {
             *out = power * self.at(*d2, height * self.height(*z));

@@ -1,6 +1,7 @@
-//! Shadowing: a deviation of the loss that stays for a while.
+//! Shadowing: a deviation of the path loss that lasts for some time.
 //!
-//! Normal in dB around zero, drawn for each pair of stations and each epoch. Neighbouring epochs and pairs are independent.
+//! The deviation in dB is normally distributed around zero, and drawn for each pair of stations and each epoch.
+//! Neighbouring epochs and pairs are independent.
 
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Unit};
@@ -8,9 +9,9 @@ use lightlag_core::{Duration, Instant, Unit};
 /// Parameters of shadowing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shadowing {
-    /// The standard deviation of the loss in dB; 0 means none.
+    /// Standard deviation of the loss in dB; 0 disables shadowing.
     pub deviation: f64,
-    /// The time for which a draw holds; that of a line of sight, too.
+    /// Duration of an epoch. Shadowing and the line of sight are drawn again for each epoch.
     pub epoch: Duration,
 }
 
@@ -21,21 +22,21 @@ impl Default for Shadowing {
 }
 
 impl Described for Shadowing {
-    const ABOUT: &'static str = "Losses that differ from pair to pair. A normal deviation in dB, drawn for each pair of stations and \
-         each epoch; a drawn line of sight holds for an epoch, too (Rappaport 1996).";
+    const ABOUT: &'static str = "Losses that differ from pair to pair, `{ deviation = \"4 dB\", epoch = \"1 s\" }`: a normal deviation in dB, drawn for \
+         each pair of stations and each epoch; a random line of sight also holds for one epoch (Rappaport 1996).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::quantity("deviation", |of: &mut Self| &mut of.deviation, Unit::Decibel, 0.0, 30.0)
-                .about("The standard deviation of the loss in dB; 0 means none."),
+                .about("Standard deviation of the loss in dB; 0 means none."),
             Setting::time("epoch", |of: &mut Self| &mut of.epoch)
-                .about("The time for which a draw holds; that of a line of sight, too."),
+                .about("Validity period of a draw, also for a line of sight."),
         ]
     }
 }
 
 impl Shadowing {
-    /// The number of the epoch at a time.
+    /// Returns the index of the epoch at a time.
     pub(super) fn epoch_at(&self, now: Instant) -> u64 {
         now.as_nanos() / self.epoch.as_nanos().max(1)
     }

@@ -9,30 +9,30 @@ fn east(distance: f64) -> Vector {
     Vector::new(distance, 0.0, 0.0)
 }
 
-fn channel(loss: Loss) -> Channel {
+fn channel(loss: PathLoss) -> Channel {
     Channel::new(&Propagation { loss, ..Propagation::default() }, FREQUENCY, 1, "air")
 }
 
-fn at(number: u32, at: Vector) -> Place {
-    Place { station: StationId(number), at }
+fn at(number: u32, position: Vector) -> StationPosition {
+    StationPosition { station: StationId(number), at: position }
 }
 
-/// Each model, with each use of a line of sight.
-fn losses() -> Vec<Loss> {
+/// Returns all path loss models, each with every option for the line of sight.
+fn losses() -> Vec<PathLoss> {
     let of_areas = [Area::Rural, Area::UrbanMacro, Area::UrbanMicro]
-        .map(|area| Loss::Tr36777(Tr36777 { area, sight: Sight::Drawn, shadowing: false }));
-    let of_environments =
-        Environment::ALL.map(|environment| Loss::AirToGround(AirToGround { environment, sight: Sight::Mean }));
-    let simple = [Loss::default(), Loss::Friis(Friis {}), Loss::TwoRay(TwoRay::default())];
+        .map(|area| PathLoss::Tr36777(Tr36777 { area, line_of_sight: LineOfSight::Drawn, shadowing: false }));
+    let of_environments = Environment::ALL
+        .map(|environment| PathLoss::AirToGround(AirToGround { environment, line_of_sight: LineOfSight::Mean }));
+    let simple = [PathLoss::default(), PathLoss::Friis(Friis {}), PathLoss::TwoRay(TwoRay::default())];
     simple.into_iter().chain(of_areas).chain(of_environments).collect()
 }
 
 fn log_distance(distance: f64) -> f64 {
-    Loss::default().decibels(Vector::ZERO, east(distance), FREQUENCY)
+    PathLoss::default().decibels(Vector::ZERO, east(distance), FREQUENCY)
 }
 
 #[test]
-fn log_distance_powers_are_those_of_ns_3() {
+fn log_distance_powers_match_ns_3() {
     for (distance, power) in [(10.0, -60.66), (50.0, -81.63), (100.0, -90.66), (150.0, -95.94), (200.0, -99.69)] {
         assert!((POWER - log_distance(distance) - power).abs() < 0.006, "{distance} m");
     }
@@ -42,9 +42,9 @@ fn log_distance_powers_are_those_of_ns_3() {
 
 #[test]
 fn ranges_end_where_the_power_does() {
-    let reach = |exponent, least| {
-        let loss = Loss::LogDistance(LogDistance { exponent, ..LogDistance::default() });
-        channel(loss).reach(POWER, least)
+    let reach = |exponent, threshold| {
+        let loss = PathLoss::LogDistance(LogDistance { exponent, ..LogDistance::default() });
+        channel(loss).reach(POWER, threshold)
     };
     assert!((reach(3.0, -82.0) - 51.5).abs() < 0.05);
     assert!((reach(3.0, -101.0) - 221.0).abs() < 0.5);
@@ -57,19 +57,19 @@ fn ranges_end_where_the_power_does() {
 #[test]
 fn free_space_is_the_formula_of_friis() {
     // 20·lg(4π·5.15e9/3e8) = 46.678 dB with c = 3e8; 0.006 dB more with the speed of light.
-    let at = |distance| Loss::Friis(Friis {}).decibels(Vector::ZERO, east(distance), 5.15e9);
-    assert!((at(1.0) - 46.6839).abs() < 1e-3, "{}", at(1.0));
-    assert!((at(100.0) - at(1.0) - 40.0).abs() < 1e-8);
-    assert_eq!(at(0.0), at(1.0));
+    let loss_at = |distance| PathLoss::Friis(Friis {}).decibels(Vector::ZERO, east(distance), 5.15e9);
+    assert!((loss_at(1.0) - 46.6839).abs() < 1e-3, "{}", loss_at(1.0));
+    assert!((loss_at(100.0) - loss_at(1.0) - 40.0).abs() < 1e-8);
+    assert_eq!(loss_at(0.0), loss_at(1.0));
 }
 
 #[test]
 fn gains_are_the_losses_of_their_model() {
-    for loss in [Loss::default(), Loss::Friis(Friis {})] {
+    for loss in [PathLoss::default(), PathLoss::Friis(Friis {})] {
         let channel = channel(loss);
-        let here = Place { station: StationId(0), at: Vector::ZERO };
+        let here = StationPosition { station: StationId(0), at: Vector::ZERO };
         for distance in [0.0, 0.3, 1.0, 44.0, 1000.0] {
-            let there = Place { station: StationId(1), at: east(distance) };
+            let there = StationPosition { station: StationId(1), at: east(distance) };
             let gain = channel.gain(here, there, Instant::ZERO);
             let loss = loss.decibels(here.at, there.at, FREQUENCY);
             assert!((decibels::decibels(gain) + loss).abs() < 1e-7, "{distance} m");
@@ -89,10 +89,10 @@ fn signals_travel_at_the_speed_of_light() {
 #[test]
 fn two_rays_are_free_space_up_to_their_crossover() {
     let loss = |height: f64, distance: f64| {
-        let model = Loss::TwoRay(TwoRay { antenna_height: height });
+        let model = PathLoss::TwoRay(TwoRay { antenna_height: height });
         model.decibels(Vector::ZERO, east(distance), FREQUENCY)
     };
-    let free = |distance| Loss::Friis(Friis {}).decibels(Vector::ZERO, east(distance), FREQUENCY);
+    let free = |distance| PathLoss::Friis(Friis {}).decibels(Vector::ZERO, east(distance), FREQUENCY);
     // 4π·1.5²·5.18e9/c = 488.5 m
     assert!((loss(1.5, 480.0) - free(480.0)).abs() < 1e-9);
     // 40·lg 1000 − 20·lg 2.25 = 112.9563
@@ -103,22 +103,22 @@ fn two_rays_are_free_space_up_to_their_crossover() {
 }
 
 #[test]
-fn nothing_is_heard_beyond_a_reach() {
-    let mut places = Draws::new(3, "places").at(0, 0);
+fn no_frame_is_received_beyond_the_range() {
+    let mut draws = Draws::new(3, "places").at(0, 0);
     for loss in losses() {
         for budget in [70.0, 90.0, 110.0, 130.0] {
             let reach = loss.reach(budget, FREQUENCY);
             for _ in 0..300 {
-                let [x, y, z] = [(); 3].map(|()| places.uniform() - 0.5);
+                let [x, y, z] = [(); 3].map(|()| draws.uniform() - 0.5);
                 let direction = Vector::new(x, y, z);
-                let far = direction * (reach * (1.0 + 3.0 * places.uniform()) / direction.length());
-                let from = Vector::new(0.0, 0.0, 300.0 * places.uniform());
-                let least = match loss.sight(from, from + far, FREQUENCY) {
+                let far = direction * (reach * (1.0 + 3.0 * draws.uniform()) / direction.length());
+                let from = Vector::new(0.0, 0.0, 300.0 * draws.uniform());
+                let min_loss = match loss.sight(from, from + far, FREQUENCY) {
                     Some(of) if of.probability == 1.0 => of.clear,
                     Some(of) => of.clear.min(of.blocked),
                     None => loss.decibels(from, from + far, FREQUENCY),
                 };
-                assert!(least > budget - 1e-6, "{loss:?}: {least} dB at {reach} m for {budget} dB");
+                assert!(min_loss > budget - 1e-6, "{loss:?}: {min_loss} dB at {reach} m for {budget} dB");
             }
         }
     }
@@ -127,7 +127,7 @@ fn nothing_is_heard_beyond_a_reach() {
 #[test]
 fn every_model_is_the_same_for_one_receiver_and_for_many() {
     let (x, y, z) = ([0.0, 10.0, 200.0, 3000.0], [0.0, 5.0, 100.0, 0.0], [1.5, 30.0, 120.0, 1.5]);
-    let to = Places { x: &x, y: &y, z: &z, stations: None };
+    let to = StationPositions { x: &x, y: &y, z: &z, stations: None };
     for loss in losses() {
         let shadowing = Shadowing { deviation: 4.0, ..Shadowing::default() };
         let channel = Channel::new(&Propagation { loss, shadowing, ..Propagation::default() }, FREQUENCY, 1, "air");
@@ -164,14 +164,14 @@ fn shadowing_is_normal_and_holds_for_an_epoch() {
 
 #[test]
 fn a_drawn_line_of_sight_has_its_probability() {
-    let drawn = AirToGround { environment: Environment::Urban, sight: Sight::Drawn };
-    let channel = channel(Loss::AirToGround(drawn));
+    let drawn = AirToGround { environment: Environment::Urban, line_of_sight: LineOfSight::Drawn };
+    let channel = channel(PathLoss::AirToGround(drawn));
     let up = Vector::new(100.0, 0.0, 100.0 * libm::tan(20f64.to_radians()));
     let clear = (0..40_000u64)
         .filter(|second| {
             let now = Instant::from_nanos(second * 1_000_000_000);
             let loss = -decibels::decibels(channel.gain(at(0, Vector::ZERO), at(1, up), now));
-            let free = Loss::Friis(Friis {}).decibels(Vector::ZERO, up, FREQUENCY);
+            let free = PathLoss::Friis(Friis {}).decibels(Vector::ZERO, up, FREQUENCY);
             let excess = loss - free;
             assert!((excess - 1.0).abs() < 1e-6 || (excess - 20.0).abs() < 1e-6, "{excess}");
             excess < 10.0
@@ -182,7 +182,7 @@ fn a_drawn_line_of_sight_has_its_probability() {
 }
 
 #[test]
-fn a_frame_and_its_answer_fade_together() {
+fn a_frame_and_its_response_fade_together() {
     let fading = Fading::Rician(Rician { k: 6.0 });
     let channel = Channel::new(&Propagation { fading, ..Propagation::default() }, FREQUENCY, 1, "air");
     let (a, b, c) = (at(1, Vector::ZERO), at(2, east(50.0)), at(3, east(50.0)));
@@ -195,9 +195,9 @@ fn a_frame_and_its_answer_fade_together() {
 #[test]
 fn settings_of_every_model_are_in_the_registry() {
     use lightlag_core::params::Registered;
-    assert_eq!(Loss::NAMES, ["log-distance", "friis", "two-ray", "air-to-ground", "tr36777"]);
-    for name in Loss::NAMES {
-        let loss = Loss::named(name).unwrap();
+    assert_eq!(PathLoss::NAMES, ["log-distance", "friis", "two-ray", "air-to-ground", "tr36777"]);
+    for name in PathLoss::NAMES {
+        let loss = PathLoss::named(name).unwrap();
         assert_eq!(loss.name(), *name);
         let settings = loss.parameters();
         assert!((0..settings.len()).all(|index| loss.get(index) == settings[index].default));
@@ -212,7 +212,7 @@ fn settings_of_every_model_are_in_the_registry() {
 #[test]
 fn distances_alone_give_the_same_powers_or_none() {
     let (x, y, z) = ([0.0, 10.0, 200.0, 3000.0], [0.0, 5.0, 100.0, 0.0], [1.5, 30.0, 120.0, 1.5]);
-    let to = Places { x: &x, y: &y, z: &z, stations: None };
+    let to = StationPositions { x: &x, y: &y, z: &z, stations: None };
     let from = at(2, Vector::new(200.0, 100.0, 120.0));
     let mut squares = [0.0; 4];
     to.squares(from.at, &mut squares);
@@ -222,7 +222,11 @@ fn distances_alone_give_the_same_powers_or_none() {
         let (mut powers, mut by_distance) = ([0.0; 4], [0.0; 4]);
         channel.powers(from, 40.0, (to, &squares), Instant::ZERO, &mut powers);
         let decides = channel.powers_by_distance(40.0, &squares, &mut by_distance);
-        assert_eq!(decides, deviation == 0.0 && matches!(loss, Loss::LogDistance(_) | Loss::Friis(_)), "{loss:?}");
+        assert_eq!(
+            decides,
+            deviation == 0.0 && matches!(loss, PathLoss::LogDistance(_) | PathLoss::Friis(_)),
+            "{loss:?}"
+        );
         assert_eq!(by_distance, if decides { powers } else { [0.0; 4] }, "{loss:?}");
     }
 }

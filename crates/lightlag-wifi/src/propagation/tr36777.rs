@@ -1,42 +1,42 @@
-//! Aircraft and the base stations of a cellular network.
+//! Path loss between aircraft and the base stations of a cellular network.
 //!
-//! 3GPP TR 36.777, tables B-1 (line of sight), B-2 (loss) and B-3 (shadowing). h is the height of the aircraft in metres, the
-//! higher of the two places; d1 and p1 give the line of sight over the distance along the ground. Below the heights of the
-//! tables their lowest counts.
+//! 3GPP TR 36.777, tables B-1 (line of sight), B-2 (loss) and B-3 (shadowing). h is the height of the aircraft in
+//! metres, which is the higher of the two positions; d1 and p1 determine the probability of a line of sight from the
+//! horizontal distance. Heights below the range of the tables count as its minimum.
 
 use super::Model;
 use super::decibels::{decibels, ratio};
 use super::friis::free_space;
-use super::sight::{Sight, Sighted, along_ground};
+use super::sight::{LineOfSight, Sighted, along_ground};
 use lightlag_core::params::{Described, Setting};
 use lightlag_mobility::Vector;
 
-/// An area of TR 36.777.
+/// A deployment scenario of TR 36.777.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Area {
-    /// Rural, with high base stations: RMa-AV.
+    /// Rural, with high base stations (RMa-AV).
     #[default]
     Rural,
-    /// A town with base stations above its roofs: UMa-AV.
+    /// Urban, with base stations above the roofs (UMa-AV).
     UrbanMacro,
-    /// A town with base stations below its roofs: UMi-AV.
+    /// Urban, with base stations below the roofs (UMi-AV).
     UrbanMicro,
 }
 
-/// Parameters of the loss of TR 36.777.
+/// Parameters of the path loss of TR 36.777.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tr36777 {
-    /// The area.
+    /// Deployment scenario.
     pub area: Area,
-    /// The way in which the line of sight enters.
-    pub sight: Sight,
-    /// Whether the shadowing of the area is drawn for each pair and epoch.
+    /// Use of the losses with and without a line of sight.
+    pub line_of_sight: LineOfSight,
+    /// Whether shadowing with the area's deviation is drawn for each pair and epoch.
     pub shadowing: bool,
 }
 
 impl Described for Tr36777 {
-    const ABOUT: &'static str = "Aircraft and base stations, by 3GPP TR 36.777. area is rma, uma or umi; sight says whether the mean \
-         loss counts or one case is drawn for each pair and epoch; shadowing adds that of the area.";
+    const ABOUT: &'static str = "Aircraft and base stations, by 3GPP TR 36.777. area is rma, uma or umi; line_of_sight \
+         selects the mean loss, or one case drawn for each pair and epoch; shadowing adds the shadowing of the area.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
@@ -47,15 +47,15 @@ impl Described for Tr36777 {
                 |of: &Self| of.area as usize,
                 |of, index| of.area = [Area::Rural, Area::UrbanMacro, Area::UrbanMicro][index],
             )
-            .about("The area."),
+            .about("Type of area."),
             Setting::word(
-                "sight",
+                "line_of_sight",
                 "a use of the line of sight",
-                Sight::NAMES,
-                |of: &Self| of.sight as usize,
-                |of, index| of.sight = Sight::ALL[index],
+                LineOfSight::NAMES,
+                |of: &Self| of.line_of_sight as usize,
+                |of, index| of.line_of_sight = LineOfSight::ALL[index],
             )
-            .about("The way in which the line of sight enters."),
+            .about("Treatment of the line of sight."),
             Setting::flag("shadowing", |of: &mut Self| &mut of.shadowing)
                 .about("Whether the shadowing of the area is drawn for each pair and epoch."),
         ]
@@ -67,7 +67,7 @@ fn lg(number: f64) -> f64 {
 }
 
 impl Area {
-    /// The height to take for an aircraft at this one.
+    /// Returns the height of an aircraft, limited to the range of the tables.
     fn height(self, height: f64) -> f64 {
         match self {
             Self::Rural => height.max(10.0),
@@ -76,7 +76,7 @@ impl Area {
         }
     }
 
-    /// The probability of a line of sight for an aircraft at a height, at a distance along the ground.
+    /// Returns the probability of a line of sight for an aircraft at this height and horizontal distance.
     pub fn line_of_sight(self, height: f64, along_ground: f64) -> f64 {
         let height = self.height(height);
         let lg_h = lg(height);
@@ -95,7 +95,7 @@ impl Area {
         near + libm::exp(-along_ground / p1) * (1.0 - near)
     }
 
-    /// The losses in dB with and without a line of sight, at a distance and a frequency in GHz.
+    /// Returns the losses in dB with and without a line of sight, at a distance in metres and a frequency in GHz.
     fn losses(self, height: f64, distance: f64, gigahertz: f64) -> [f64; 2] {
         let lg_h = lg(self.height(height));
         let lg_d = lg(distance);
@@ -115,7 +115,7 @@ impl Area {
         }
     }
 
-    /// The deviations of shadowing in dB with and without a line of sight.
+    /// Returns the standard deviations of shadowing in dB, with and without a line of sight.
     fn deviations(self, height: f64) -> [f64; 2] {
         let height = self.height(height);
         match self {
@@ -133,7 +133,7 @@ impl Tr36777 {
         let [clear, blocked] = self.area.losses(height, distance, frequency / 1e9);
         let deviations = if self.shadowing { self.area.deviations(height) } else { [0.0; 2] };
         let probability = self.area.line_of_sight(height, along_ground(from, to));
-        Sighted { probability, clear, blocked, deviations, sight: self.sight }
+        Sighted { probability, clear, blocked, deviations, sight: self.line_of_sight }
     }
 }
 
@@ -142,16 +142,17 @@ impl Model for Tr36777 {
         self.sighted(from, to, frequency).mean()
     }
 
-    /// By the smallest loss. In rural areas and small cells it is that of free space, which no case goes below. Above roofs
-    /// it is that of the line of sight: without one, which is possible up to 100 m, less is lost only up to 20 m.
+    /// Returns the reach from a lower bound of the loss. In rural areas and small cells the bound is the free-space
+    /// loss, which is below the loss in every case. Above roofs it is the line-of-sight loss. The loss without a line
+    /// of sight, which is possible up to a height of 100 m, is smaller only at distances up to 20 m.
     fn reach(&self, decibels: f64, frequency: f64) -> f64 {
         let free = 20.0 * lg(40.0 * std::f64::consts::PI * frequency / 3e9) - 0.01;
-        let (at_one_metre, exponent, least) = match self.area {
+        let (at_one_metre, exponent, min_reach) = match self.area {
             Area::Rural | Area::UrbanMicro => (free, 2.0, 0.0),
             Area::UrbanMacro => (28.0 + 20.0 * lg(frequency / 1e9), 2.2, 21.0),
         };
         let over = decibels - at_one_metre;
-        if over < 0.0 { least } else { ratio(over / exponent).max(least) }
+        if over < 0.0 { min_reach } else { ratio(over / exponent).max(min_reach) }
     }
 
     fn deviation(&self) -> f64 {
@@ -168,8 +169,8 @@ impl Model for Tr36777 {
 mod tests {
     use super::*;
 
-    fn near(found: f64, expected: f64) -> bool {
-        (found - expected).abs() < 5e-4
+    fn near(actual: f64, expected: f64) -> bool {
+        (actual - expected).abs() < 5e-4
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Automatic rate fallback (Kamerman and Monteban, Bell Labs Technical Journal, 1997).
 
-use super::{Choice, Controller, Outcome};
-use crate::phy::Mode;
+use super::{Choice, Controller, PpduOutcome};
+use crate::phy::PhyMode;
 use lightlag_core::Instant;
 use lightlag_core::params::{Described, Setting};
 
-/// The successes and failures after which the rate changes. The defaults are those of the paper and of ns-3.
+/// Settings of ARF. The defaults are from the paper and ns-3.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arf {
-    /// Successes in a row after which a faster rate is tried.
+    /// Number of consecutive successes before a faster rate is tried.
     pub successes: u32,
-    /// Transmissions after which it is tried at the latest.
+    /// Maximum number of transmissions before a faster rate is tried.
     pub timer: u32,
-    /// Failures in a row after which a slower rate is taken.
+    /// Number of consecutive failures before a slower rate is used.
     pub failures: u32,
 }
 
@@ -23,17 +23,18 @@ impl Default for Arf {
 }
 
 impl Described for Arf {
-    const ABOUT: &'static str = "The rate rises after 10 successes in a row, or 15 transmissions, and falls after 2 failures in a row, or at \
-         once if the first frame after a rise fails (ARF, Kamerman and Monteban 1997).";
+    const ABOUT: &'static str = "The rate rises after 10 successes in a row, or 15 transmissions, and falls after 2 \
+         failures in a row, or immediately if the first frame after a rise fails (ARF, Kamerman and Monteban 1997).";
 
     fn settings() -> Vec<Setting<Self>> {
         let count = |key, at| Setting::count(key, at, 1000, "a number of frames", "");
         vec![
             count("successes", |c: &mut Self| &mut c.successes)
-                .about("Successes in a row after which a faster rate is tried."),
-            count("timer", |c: &mut Self| &mut c.timer).about("Transmissions after which it is tried at the latest."),
+                .about("Number of successes in a row before a faster rate is tried."),
+            count("timer", |c: &mut Self| &mut c.timer)
+                .about("Maximum number of transmissions before a faster rate is tried."),
             count("failures", |c: &mut Self| &mut c.failures)
-                .about("Failures in a row after which a slower rate is taken."),
+                .about("Number of failures in a row before a slower rate is used."),
         ]
     }
 }
@@ -41,17 +42,17 @@ impl Described for Arf {
 #[derive(Debug)]
 pub(super) struct State {
     config: Arf,
-    modes: Vec<Mode>,
+    modes: Vec<PhyMode>,
     at: usize,
     successes: u32,
     failures: u32,
     sent: u32,
-    /// The rate has just risen.
+    /// Whether the rate was raised just before the current frame.
     rose: bool,
 }
 
 impl State {
-    pub(super) fn new(config: Arf, modes: &[Mode]) -> Self {
+    pub(super) fn new(config: Arf, modes: &[PhyMode]) -> Self {
         Self { config, modes: modes.to_vec(), at: 0, successes: 0, failures: 0, sent: 0, rose: false }
     }
 }
@@ -61,9 +62,9 @@ impl Controller for State {
         Choice { mode: self.modes[self.at], is_probe: false }
     }
 
-    fn learn(&mut self, Outcome { sent, arrived, .. }: Outcome) {
+    fn learn(&mut self, PpduOutcome { sent, arrived, .. }: PpduOutcome) {
         self.sent += 1;
-        // Of an A-MPDU half of the frames.
+        // An A-MPDU succeeds if half of its frames arrive.
         if 2 * arrived >= sent {
             self.successes += 1;
             self.failures = 0;
@@ -91,12 +92,12 @@ mod tests {
 
     #[test]
     fn the_rate_rises_after_ten_successes_and_falls_after_two_failures() {
-        let modes = [6, 9, 12].map(|mbps| Mode::legacy(mbps, Band::Ghz5).unwrap());
+        let modes = [6, 9, 12].map(|mbps| PhyMode::legacy(mbps, Band::Ghz5).unwrap());
         let mut arf = State::new(Arf::default(), &modes);
         let mut run = |arrived, frames| {
             for _ in 0..frames {
                 let mode = arf.choose(Instant::ZERO).mode;
-                arf.learn(Outcome { mode, sent: 1, arrived, snr: None });
+                arf.learn(PpduOutcome { mode, sent: 1, arrived, snr: None });
             }
             modes.iter().position(|mode| *mode == arf.choose(Instant::ZERO).mode).unwrap()
         };

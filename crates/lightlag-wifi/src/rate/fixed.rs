@@ -1,13 +1,13 @@
-//! The rate that a radio is given.
+//! Fixed rate: the one in the settings of the radio.
 
 use lightlag_core::params::{Described, Setting};
 
-/// It has no parameters.
+/// A fixed rate, which has no settings of its own.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Fixed {}
 
 impl Described for Fixed {
-    const ABOUT: &'static str = "Every frame of data leaves at the radio's `rate`.";
+    const ABOUT: &'static str = "Every data frame is sent at the radio's `rate`.";
 
     fn settings() -> Vec<Setting<Self>> {
         Vec::new()

@@ -1,14 +1,14 @@
-//! The fastest rate that the last SNR at the receiver allows, as ns-3's `IdealWifiManager` chooses.
+//! The fastest rate that the last SNR at the receiver allows, as in `IdealWifiManager` of ns-3.
 
-use super::{Choice, Controller, Outcome};
-use crate::phy::{ErrorCurves, Mode};
+use super::{Choice, Controller, PpduOutcome};
+use crate::phy::{ErrorCurves, PhyMode};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, Unit};
 
-/// The share of bits that may be wrong.
+/// Settings of ideal rate control.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ideal {
-    /// This share.
+    /// Maximum bit error ratio.
     pub bit_errors: f64,
 }
 
@@ -19,27 +19,28 @@ impl Default for Ideal {
 }
 
 impl Described for Ideal {
-    const ABOUT: &'static str = "The fastest rate at which one bit in a million is wrong, for the SNR of the last frame that was answered. The sender \
-         learns it at no cost, as in ns-3; until then it takes the slowest rate.";
+    const ABOUT: &'static str = "The fastest rate with a bit error ratio of at most one in a million, for the SNR of \
+         the last acknowledged frame. The sender learns the SNR at no cost, as in ns-3; until then it uses the \
+         slowest rate.";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
             Setting::quantity("bit_errors", |c: &mut Self| &mut c.bit_errors, Unit::Plain, 1e-9, 0.5)
-                .about("The share of bits that may be wrong."),
+                .about("Maximum bit error ratio."),
         ]
     }
 }
 
 #[derive(Debug)]
 pub(super) struct State {
-    /// Modes with the SNR that each needs, the slowest first.
-    modes: Vec<(Mode, f64)>,
+    /// Modes with the minimum SNR of each, slowest first.
+    modes: Vec<(PhyMode, f64)>,
     snr: f64,
 }
 
 impl State {
-    pub(super) fn new(config: Ideal, modes: &[Mode], curves: &ErrorCurves) -> Self {
-        let needed = |mode: &Mode| (*mode, curves.needed_sinr(*mode, 1, 1.0 - config.bit_errors));
+    pub(super) fn new(config: Ideal, modes: &[PhyMode], curves: &ErrorCurves) -> Self {
+        let needed = |mode: &PhyMode| (*mode, curves.needed_sinr(*mode, 1, 1.0 - config.bit_errors));
         Self { modes: modes.iter().map(needed).collect(), snr: 0.0 }
     }
 }
@@ -50,7 +51,7 @@ impl Controller for State {
         Choice { mode: fits.unwrap_or(&self.modes[0]).0, is_probe: false }
     }
 
-    fn learn(&mut self, outcome: Outcome) {
+    fn learn(&mut self, outcome: PpduOutcome) {
         self.snr = outcome.snr.unwrap_or(self.snr);
     }
 }
@@ -63,11 +64,11 @@ mod tests {
 
     #[test]
     fn the_rate_follows_the_last_snr() {
-        let modes = [6, 12, 24, 54].map(|mbps| Mode::legacy(mbps, Band::Ghz5).unwrap());
+        let modes = [6, 12, 24, 54].map(|mbps| PhyMode::legacy(mbps, Band::Ghz5).unwrap());
         let mut ideal = State::new(Ideal::default(), &modes, &ErrorCurves::new(ErrorModel::Nist));
         let mut chosen = |db| {
-            ideal.learn(Outcome { mode: modes[0], sent: 1, arrived: 1, snr: Some(ratio(db)) });
-            ideal.learn(Outcome { mode: modes[0], sent: 1, arrived: 0, snr: None });
+            ideal.learn(PpduOutcome { mode: modes[0], sent: 1, arrived: 1, snr: Some(ratio(db)) });
+            ideal.learn(PpduOutcome { mode: modes[0], sent: 1, arrived: 0, snr: None });
             ideal.choose(Instant::ZERO).mode
         };
         // 10 % of 1536 B are lost at 3.97, 6.98, 13.51 and 22.63 dB; one bit in 10⁶ is wrong a little above.

@@ -1,18 +1,18 @@
-//! Minstrel-HT: rates by the success that they had, after its description in Linux (`net/mac80211/rc80211_minstrel_ht.c`).
+//! Minstrel-HT: chooses rates by their past success, as described in Linux (`net/mac80211/rc80211_minstrel_ht.c`).
 
-use super::{Choice, Controller, Outcome};
-use crate::phy::Mode;
+use super::{Choice, Controller, PpduOutcome};
+use crate::phy::PhyMode;
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Instant, RandomStream};
 
-/// The window and the memory of its statistics.
+/// Settings of Minstrel-HT.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MinstrelHt {
-    /// The time after which the statistics of a window join those before.
+    /// Duration of a window of statistics. At its end they are merged with the earlier ones.
     pub window: Duration,
-    /// The weight of those before, in percent.
+    /// Weight of the earlier windows in the moving average, in percent.
     pub memory: f64,
-    /// Frames between two trials of other rates, besides two A-MPDUs (`minstrel_ht_tx_status`).
+    /// Number of frames between two probes of other rates, in addition to two A-MPDUs (`minstrel_ht_tx_status`).
     pub sampling: u32,
 }
 
@@ -23,45 +23,48 @@ impl Default for MinstrelHt {
 }
 
 impl Described for MinstrelHt {
-    const ABOUT: &'static str = "The rate with the best throughput, from the success of each rate in windows of 50 ms with a moving average; the \
-         second best after two failures in a row, the most reliable after four. Single frames try other rates out (Minstrel-HT of Linux).";
+    const ABOUT: &'static str = "The rate with the best throughput, by the success ratio of each rate in windows of \
+         50 ms with a moving average; the second best after two failures in a row, the most reliable after four. \
+         Single frames probe other rates (Minstrel-HT of Linux).";
 
     fn settings() -> Vec<Setting<Self>> {
         vec![
-            Setting::time("window", |c: &mut Self| &mut c.window)
-                .about("The time after which the statistics of a window join those before."),
+            Setting::time("window", |c: &mut Self| &mut c.window).about("Length of a window of statistics."),
             Setting::number("memory", |c: &mut Self| &mut c.memory, 0, 99.0)
-                .about("The weight of those before, in percent."),
-            Setting::count("sampling", |c: &mut Self| &mut c.sampling, 1000, "a number of frames", "")
-                .about("Frames between two trials of other rates, besides two A-MPDUs (minstrel_ht_tx_status)."),
+                .about("Weight of earlier windows in the moving average, in percent."),
+            Setting::count("sampling", |c: &mut Self| &mut c.sampling, 1000, "a number of frames", "").about(
+                "Number of frames between two probes of other rates, in addition to two A-MPDUs \
+                     (minstrel_ht_tx_status).",
+            ),
         ]
     }
 }
 
-/// The size of a frame by which times are compared (`AVG_PKT_SIZE`).
+/// Frame size in bytes with which durations are compared (`AVG_PKT_SIZE`).
 const USUAL: u32 = 1200;
 
-/// Rates of a lower success carry nothing, and more than `ENOUGH` counts as that (`minstrel_ht_get_tp_avg`).
+/// A rate with a success ratio below `POOR` has no throughput, and a ratio above `ENOUGH` counts as `ENOUGH`
+/// (`minstrel_ht_get_tp_avg`).
 const POOR: f64 = 0.1;
 const ENOUGH: f64 = 0.9;
 
-/// A rate of more success needs no trial (`minstrel_ht_sample_rate`), and one that is slower than the present ones is tried
-/// out only after so many others.
+/// A rate with a success ratio above `CERTAIN` is not probed (`minstrel_ht_sample_rate`). A rate slower than the
+/// current ones is probed only after `PATIENCE` others were passed over.
 const CERTAIN: f64 = 0.95;
 const PATIENCE: u32 = 20;
 
-/// Frames between two trials while rates have not been tried out yet.
+/// Number of frames between two probes while some rates have never been used.
 const AT_FIRST: f64 = 2.0;
 
-/// The time around the frames of a PPDU: space, backoff, headers and acknowledgement.
+/// Time around the frames of a PPDU in nanoseconds: interframe space, backoff, headers and acknowledgement.
 const AROUND: f64 = 170e3;
 
 #[derive(Debug)]
 struct Rate {
-    mode: Mode,
-    /// The time of the data of a usual frame, in nanoseconds.
+    mode: PhyMode,
+    /// Duration of the data of a typical frame, in nanoseconds.
     time: f64,
-    /// Frames in this window.
+    /// Number of frames sent and of frames that arrived in this window.
     sent: u32,
     arrived: u32,
     success: Option<f64>,
@@ -72,24 +75,25 @@ pub(super) struct State {
     config: MinstrelHt,
     rates: Vec<Rate>,
     random: RandomStream,
-    /// The rates with the best throughput, and the most reliable one.
+    /// `best` has the two rates with the best throughput, `reliable` is the most reliable rate.
     best: [usize; 2],
     reliable: usize,
     window_ends: Option<Instant>,
-    /// The mean number of frames in a PPDU.
+    /// Mean number of frames per PPDU.
     together: f64,
-    /// PPDUs in a row without an answer.
+    /// Number of consecutive PPDUs without a reply.
     unanswered: u32,
-    /// Frames until the next trial, and rates that were passed over since the last slow one.
+    /// `until_trial` is the number of frames until the next probe, `passed` the number of rates that were passed over
+    /// since the last slow one.
     until_trial: f64,
     passed: u32,
-    /// Rates in the order in which they are tried out next.
+    /// Rates in the order in which they will be probed.
     order: Vec<usize>,
 }
 
 impl State {
-    pub(super) fn new(config: MinstrelHt, modes: &[Mode], random: RandomStream) -> Self {
-        let rate = |mode: &Mode| {
+    pub(super) fn new(config: MinstrelHt, modes: &[PhyMode], random: RandomStream) -> Self {
+        let rate = |mode: &PhyMode| {
             let time = mode.duration(Bytes(USUAL.into())).saturating_sub(mode.header_duration());
             Rate { mode: *mode, time: time.as_nanos() as f64, sent: 0, arrived: 0, success: None }
         };
@@ -108,11 +112,11 @@ impl State {
         }
     }
 
-    /// Frames per nanosecond.
+    /// Returns the expected throughput of a rate in frames per nanosecond.
     fn throughput(&self, rate: usize) -> f64 {
-        let of = &self.rates[rate];
-        match of.success {
-            Some(success) if success >= POOR => success.min(ENOUGH) / (AROUND / self.together + of.time),
+        let entry = &self.rates[rate];
+        match entry.success {
+            Some(success) if success >= POOR => success.min(ENOUGH) / (AROUND / self.together + entry.time),
             _ => 0.0,
         }
     }
@@ -135,7 +139,8 @@ impl State {
         }
         self.best = best;
         let success = |rate: usize| self.rates[rate].success.unwrap_or(0.0);
-        // The fastest of those that nearly always arrive, or else the one that most often does (`minstrel_ht_set_best_prob_rate`).
+        // The fastest of those that nearly always arrive, or else the one that most often does
+        // (`minstrel_ht_set_best_prob_rate`).
         self.reliable = (1..self.rates.len()).fold(0, |reliable, rate| {
             let is_better = if success(rate) > CERTAIN && success(reliable) > CERTAIN {
                 self.throughput(rate) > self.throughput(reliable)
@@ -146,7 +151,7 @@ impl State {
         });
     }
 
-    /// The next rate that is worth a trial.
+    /// Returns the next rate that is worth probing.
     fn trial(&mut self) -> Option<usize> {
         if self.order.is_empty() {
             self.order = (0..self.rates.len()).collect();
@@ -156,13 +161,13 @@ impl State {
             }
         }
         let rate = self.order.pop()?;
-        let of = &self.rates[rate];
-        let is_known = of.success.is_some_and(|success| success > CERTAIN);
+        let entry = &self.rates[rate];
+        let is_known = entry.success.is_some_and(|success| success > CERTAIN);
         if self.best.contains(&rate) || rate == self.reliable || is_known {
             return None;
         }
-        let is_slow = of.time >= self.rates[self.best[1]].time && of.time >= self.rates[self.reliable].time;
-        if is_slow && of.success.is_some() {
+        let is_slow = entry.time >= self.rates[self.best[1]].time && entry.time >= self.rates[self.reliable].time;
+        if is_slow && entry.success.is_some() {
             self.passed += 1;
             if self.passed < PATIENCE {
                 return None;
@@ -194,7 +199,7 @@ impl Controller for State {
         Choice { mode: self.rates[rate].mode, is_probe: false }
     }
 
-    fn learn(&mut self, Outcome { mode, sent, arrived, .. }: Outcome) {
+    fn learn(&mut self, PpduOutcome { mode, sent, arrived, .. }: PpduOutcome) {
         if let Some(rate) = self.rates.iter_mut().find(|rate| rate.mode == mode) {
             rate.sent += sent;
             rate.arrived += arrived;

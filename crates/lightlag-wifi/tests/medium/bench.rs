@@ -1,4 +1,4 @@
-//! A medium by itself, and the loop of events that drives it.
+//! A medium alone, and the event loop that drives it.
 
 use lightlag_core::params::Registered;
 use lightlag_core::{Duration, Instant};
@@ -12,10 +12,10 @@ use lightlag_wifi::phy::Standard;
 use lightlag_wifi::{Class, MediumConfig, Msdu, Radio, StationConfig, Wifi};
 use std::collections::BTreeMap;
 
-/// The number of a packet among those of its sender, and that sender.
+/// A packet: its sender, and its index there.
 pub type Packet = (u32, u64);
 
-/// A packet that arrived, was acknowledged or was dropped.
+/// An event of a packet: it arrived, was acknowledged or was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     Received { at: u32, packet: Packet },
@@ -23,7 +23,7 @@ pub enum Event {
     Dropped { packet: Packet, cause: DropCause },
 }
 
-/// A station that always has packets of this size for another one.
+/// A station that always has packets of this size to send to another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Saturated {
     pub from: u32,
@@ -35,15 +35,15 @@ pub struct Bench {
     pub medium: Wifi<Packet>,
     stations: u32,
     offered: Vec<u64>,
-    /// The class of the next packets of each station.
+    /// The class of the next packets from each station.
     pub class: Vec<Class>,
     saturated: Vec<Saturated>,
-    /// Packets that were offered for one station.
+    /// Packets that were sent to a single station.
     pub unicast: Vec<Packet>,
     /// The class of each packet.
     pub classes: BTreeMap<Packet, Class>,
     pub events: Vec<(Instant, Event)>,
-    /// Stations that management frames of others did not reach.
+    /// Stations that could not be reached with management frames.
     pub unreachable: Vec<u32>,
 }
 
@@ -55,7 +55,7 @@ pub fn place(x: f64) -> Vector {
     Vector::new(x, 0.0, 0.0)
 }
 
-/// A receiver, and stations around it on a circle of 5 m.
+/// Returns the positions of a receiver and of stations on a circle with a radius of 5 m around it.
 pub fn circle(stations: u32) -> Vec<Vector> {
     let angle = |at: u32| 2.0 * std::f64::consts::PI * f64::from(at) / f64::from(stations);
     let place = |at: u32| Vector::new(5.0 * libm::cos(angle(at)), 5.0 * libm::sin(angle(at)), 0.0);
@@ -67,20 +67,20 @@ pub fn at(micros: f64) -> Instant {
 }
 
 impl Bench {
-    pub fn new(config: &MediumConfig, radio: &Radio, places: &[Vector], seed: u64) -> Self {
+    pub fn new(config: &MediumConfig, radio: &Radio, positions: &[Vector], seed: u64) -> Self {
         let corner = Vector::new(1e6, 1e6, 1e6);
         let area = Area::new(-corner, corner).unwrap();
         let still = Mobility::named("static").unwrap();
-        let station = |(index, place): (usize, &Vector)| {
+        let station = |(index, position): (usize, &Vector)| {
             let name = format!("s{index}");
-            let motion = Motion::new(&still, &area, Some(*place), seed, &name);
+            let motion = Motion::new(&still, &area, Some(*position), seed, &name);
             StationConfig { name, motion, radio: radio.clone() }
         };
-        let stations: Vec<StationConfig> = places.iter().enumerate().map(station).collect();
+        let stations: Vec<StationConfig> = positions.iter().enumerate().map(station).collect();
         Self {
-            stations: places.len() as u32,
-            offered: vec![0; places.len()],
-            class: vec![Class::BestEffort; places.len()],
+            stations: positions.len() as u32,
+            offered: vec![0; positions.len()],
+            class: vec![Class::BestEffort; positions.len()],
             medium: Wifi::new(config, stations, seed, "air"),
             saturated: Vec::new(),
             unicast: Vec::new(),
@@ -103,11 +103,11 @@ impl Bench {
         self.listen(now);
     }
 
-    /// Keeps a station busy from now on.
-    pub fn saturate(&mut self, now: Instant, of: Saturated, waiting: u32) {
-        self.saturated.push(of);
+    /// Keeps a station saturated, with `waiting` packets in its queue.
+    pub fn saturate(&mut self, now: Instant, flow: Saturated, waiting: u32) {
+        self.saturated.push(flow);
         for _ in 0..waiting {
-            self.offer(now, of.from, Addressee::One(StationId(of.to)), of.size);
+            self.offer(now, flow.from, Addressee::One(StationId(flow.to)), flow.size);
         }
     }
 
@@ -135,13 +135,14 @@ impl Bench {
         self.medium.rearmed(&mut |_, _| {});
     }
 
-    /// The next instant at which something happens.
+    /// Returns the time of the next event of the medium or a station.
     fn next(&self) -> Option<Instant> {
         let stations = (0..self.stations).filter_map(|at| self.medium.next_station_wake(StationId(at)));
         stations.chain(self.medium.next_wake()).min()
     }
 
-    /// Runs until then, or until nothing is left to do. At equal times frames end before stations wake.
+    /// Processes events up to `until`, or until none is left. At equal times, ends of frames precede events of
+    /// stations.
     pub fn run(&mut self, until: Instant) {
         while let Some(now) = self.next().filter(|now| *now <= until) {
             if self.medium.next_wake() == Some(now) {
@@ -155,15 +156,15 @@ impl Bench {
         }
     }
 
-    pub fn count(&self, of: impl Fn(&Event) -> bool) -> u64 {
-        self.events.iter().filter(|(_, event)| of(event)).count() as u64
+    pub fn count(&self, is_counted: impl Fn(&Event) -> bool) -> u64 {
+        self.events.iter().filter(|(_, event)| is_counted(event)).count() as u64
     }
 
     pub fn acknowledged(&self) -> u64 {
         self.count(|event| matches!(event, Event::Acknowledged { .. }))
     }
 
-    /// Attempts of frames with payload at all stations.
+    /// Returns the total number of attempts to send frames with payload at all stations.
     pub fn attempts(&self) -> u64 {
         (0..self.stations).map(|at| self.medium.station_counters(StationId(at), Instant::MAX).sent).sum()
     }

@@ -1,4 +1,4 @@
-//! Access classes of EDCA, by the sums of their times.
+//! EDCA access classes, compared with the sums of their times.
 
 use crate::bench::{Bench, Event, Saturated, at, circle, config};
 use lightlag_net::StationId;
@@ -11,7 +11,7 @@ fn radio(rate: &str) -> Radio {
     Radio { rate: rate.to_owned(), aggregation: 0.0, ..Radio::default() }
 }
 
-/// A station for each class, which always has packets of 1500 B at 24 Mbit/s.
+/// Runs one station per class, each of which always has packets of 1500 B to send at 24 Mbit/s.
 fn saturated(standard: Standard, classes: &[Class], seconds: f64) -> Bench {
     let mut bench = Bench::new(&config(standard), &radio("24 Mbit/s"), &circle(classes.len() as u32), 1);
     for (from, class) in (1..).zip(classes) {

@@ -1,4 +1,4 @@
-//! Large media keep faint frames in another way than small ones. Nothing follows from that.
+//! Large media store faint frames differently from small ones. The results must be the same.
 
 use crate::bench::{Bench, at, config, place};
 use lightlag_core::Instant;
@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 const TALKING: u32 = 24;
 
-/// Stations in a square of 250 m, in which most frames are faint, and some more that are out of reach and silent.
+/// Runs stations in a square of 250 m, where most frames are faint, together with `silent` stations that are out of
+/// reach.
 fn run(seed: u64, packets: &[(u32, u32, u32)], silent: u32) -> Bench {
     let spread = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16) / 65_536.0 * 250.0;
     let talking = (1..=TALKING).map(|at| Vector::new(spread(at), spread(at + 77), 0.0));
@@ -43,6 +44,6 @@ proptest! {
             (0..TALKING).map(|at| bench.medium.station_counters(StationId(at), Instant::MAX)).collect()
         };
         prop_assert_eq!(counters(&small), counters(&large));
-        prop_assert!(counters(&small).iter().any(|of| of.collisions > 0), "nobody disturbs anybody");
+        prop_assert!(counters(&small).iter().any(|of| of.collisions > 0), "no station interferes with another");
     }
 }

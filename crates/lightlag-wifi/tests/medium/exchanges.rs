@@ -1,4 +1,4 @@
-//! Single exchanges by hand-computed times.
+//! Single exchanges, compared with times computed by hand.
 
 use crate::bench::{Bench, Event, at, config, place};
 use lightlag_core::{Duration, Instant};
@@ -12,7 +12,7 @@ use lightlag_wifi::phy::Standard;
 
 const ONE: Addressee = Addressee::One(StationId(1));
 
-/// The delay over 10 m.
+/// Propagation delay over 10 m.
 const LIGHT: Duration = Duration::from_nanos(33);
 
 fn two(radio: &Radio) -> Bench {
@@ -24,16 +24,16 @@ fn times(bench: &Bench) -> Vec<Instant> {
 }
 
 #[test]
-fn the_first_frame_leaves_at_once_and_its_ack_follows() {
+fn the_first_frame_is_sent_immediately_and_its_ack_follows() {
     let mut bench = two(&Radio::default());
     bench.offer(at(1000.0), 0, ONE, 1500);
     bench.run(at(1e5));
-    // An idle medium and no backoff: data 536, SIFS 16, ACK 28, and twice the way.
+    // An idle medium and no backoff: data 536, SIFS 16, ACK 28, and twice the propagation delay.
     assert_eq!(times(&bench), [at(1536.0) + LIGHT, at(1580.0) + LIGHT * 2]);
 }
 
 #[test]
-fn a_frame_without_an_answer_is_given_up_after_its_tries() {
+fn a_frame_without_an_ack_is_dropped_after_its_attempts() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO, place(500.0)], 1);
     bench.offer(at(1000.0), 0, ONE, 1500);
     bench.run(at(1e6));
@@ -61,7 +61,7 @@ fn an_ack_at_6_mbit_is_waited_for() {
 }
 
 #[test]
-fn a_broadcast_has_neither_answer_nor_repetition() {
+fn a_broadcast_has_neither_ack_nor_retransmission() {
     let mut bench = two(&Radio::default());
     bench.offer(at(1000.0), 0, Addressee::All, 88 - 36);
     bench.run(at(1e5));
@@ -69,7 +69,7 @@ fn a_broadcast_has_neither_answer_nor_repetition() {
 }
 
 #[test]
-fn stations_at_one_place_are_a_metre_apart() {
+fn stations_at_one_position_are_a_metre_apart() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO; 3], 1);
     bench.offer(at(0.0), 0, ONE, 1500);
     bench.offer(at(5000.0), 2, Addressee::All, 100);
@@ -78,7 +78,7 @@ fn stations_at_one_place_are_a_metre_apart() {
 }
 
 #[test]
-fn a_medium_with_one_station_or_none_in_range_goes_on() {
+fn a_medium_with_one_station_or_none_in_range_continues() {
     let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &[Vector::ZERO], 1);
     bench.offer(at(0.0), 0, Addressee::All, 100);
     bench.run(at(1e6));
@@ -87,7 +87,8 @@ fn a_medium_with_one_station_or_none_in_range_goes_on() {
 
 #[test]
 fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
-    // Seven tries take 9 ms or so, of which the first frame sees a part: failures in a row are those of the station.
+    // Seven attempts take about 9 ms, of which the first frame covers a part: failures in a row are counted per
+    // station.
     let radio = Radio { lifetime: Duration::from_millis(3), ..Radio::default() };
     let mut bench = Bench::new(&config(Standard::A), &radio, &[Vector::ZERO, place(500.0)], 1);
     bench.offer(at(1000.0), 0, ONE, 1500);
@@ -102,8 +103,9 @@ fn a_frame_that_expires_leaves_its_failures_to_the_next_one() {
     assert!(dropped(DropCause::Retry) > 0);
 }
 
-/// The senders whose frames arrive between two that do not hear one another: the far one sends first, the near one, 15 dB
-/// stronger there, so many microseconds later.
+/// Returns the senders of the frames that arrive at a receiver between two stations that are out of range of each
+/// other. The far station sends first; the near one, whose signal is 15 dB stronger at the receiver, sends `later`
+/// microseconds later.
 fn captured(capture: bool, later: f64) -> Vec<u32> {
     let radio = Radio { capture, ..Radio::default() };
     let mut bench = Bench::new(&config(Standard::A), &radio, &[Vector::ZERO, place(40.0), place(-12.65)], 1);
@@ -124,7 +126,8 @@ fn a_stronger_frame_captures_the_receiver_within_twenty_microseconds() {
     assert_eq!([2.0, 10.0, 19.0, 30.0].map(|later| captured(true, later)), [vec![2], vec![2], vec![2], vec![]]);
 }
 
-/// How long the medium was busy at a silent station while another one, so many metres away, sent a frame.
+/// Returns the time for which the medium is busy at a station while another one, at this distance in metres, sends a
+/// frame.
 fn busy(radio: &Radio, metres: f64) -> Duration {
     let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
     bench.offer(at(1000.0), 0, Addressee::All, 1500);
@@ -136,7 +139,7 @@ fn busy(radio: &Radio, metres: f64) -> Duration {
 }
 
 #[test]
-fn the_medium_is_busy_with_what_is_detected_or_strong_enough() {
+fn the_medium_is_busy_with_detected_or_strong_frames() {
     // At 16 dBm 51.5 m are -82 dBm, and 94.8 m are 4 dB above the noise.
     let detection = |detection| Radio { detection, ..Radio::default() };
     let frame = Duration::from_micros(2068);
@@ -149,7 +152,7 @@ fn the_medium_is_busy_with_what_is_detected_or_strong_enough() {
 }
 
 #[test]
-fn a_frame_that_is_on_the_air_counts_where_it_is_heard_before_it_ends() {
+fn a_frame_on_the_air_counts_at_its_receivers_before_it_ends() {
     let mut bench = two(&Radio::default());
     bench.offer(at(1000.0), 0, ONE, 1500);
     bench.run(at(1200.0));

@@ -1,6 +1,7 @@
-//! Two stations 40 m on either side of their receiver, which do not hear one another, against ns-3.37.
+//! Hidden stations: two stations on opposite sides of their receiver, 40 m away from it, do not hear each other. The
+//! results are compared with ns-3.37.
 //!
-//! `benchmarks/peers/ns3/air.json`: `ns3-air-saturation --layout=pair`, means of three seeds over 10 s.
+//! `benchmarks/simulators/ns3/air.json`: `ns3-air-saturation --layout=pair`, means of three seeds over 10 s.
 
 use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::Instant;
@@ -36,7 +37,7 @@ fn hidden_stations_lose_frames_as_in_ns_3_and_rts_helps_long_ones() {
         if rts == 1 {
             // The data of ns-3 fail in 0.1 to 0.7 % of all attempts.
             let failed = 1.0 - ours / bench.attempts() as f64;
-            assert!(failed < 0.02, "{size} B: {failed} of the data failed behind an RTS");
+            assert!(failed < 0.02, "{size} B: {failed} of the data failed after an RTS");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Invariants that hold whatever the traffic.
+//! Invariants that hold for any traffic.
 
 use crate::bench::{Bench, Event, Saturated, at, circle, config, place};
 use lightlag_core::Instant;
@@ -15,7 +15,7 @@ fn class(size: u32) -> Class {
     Class::ALL[size as usize % 4]
 }
 
-/// Stations in a square of 120 m that send one another packets, and all of what came of them.
+/// Runs stations in a square of 120 m that send packets to each other. Returns the medium and everything that happened.
 fn scattered(
     seed: u64,
     stations: u32,
@@ -64,7 +64,7 @@ proptest! {
         bench.medium.pending(&mut |_| pending += 1);
         // In ns-3 packets wait for ever for others before an agreement, and for an agreement whose request expired.
         let may_wait = agreement == BlockAckAgreement::Ns3;
-        prop_assert!(pending == 0 || may_wait, "a station still has packets, but does not wake");
+        prop_assert!(pending == 0 || may_wait, "a station has pending packets, but no timer");
         let mut outcomes = BTreeMap::new();
         let mut last = BTreeMap::new();
         for (_, event) in &bench.events {
@@ -99,11 +99,11 @@ proptest! {
     }
 }
 
-/// The outcomes of five saturated stations with silent ones around.
+/// Returns the events of five saturated stations, with this number of silent stations in the neighbourhood.
 fn with_silent(silent: u32) -> Vec<(Instant, Event)> {
-    let mut places = circle(5);
-    places.extend((0..silent).map(|at| place(6.0 + f64::from(at))));
-    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &places, 3);
+    let mut positions = circle(5);
+    positions.extend((0..silent).map(|at| place(6.0 + f64::from(at))));
+    let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &positions, 3);
     for from in 1..=5 {
         bench.saturate(at(0.0), Saturated { from, to: 0, size: 1000 }, 2);
     }
@@ -111,7 +111,8 @@ fn with_silent(silent: u32) -> Vec<(Instant, Event)> {
     bench.events
 }
 
-/// Frames end at once at all of their hearers, so a far hearer moves the instant of an event but not its outcome.
+/// The end of a frame is one event for all of its receivers, so a far receiver changes the time of that event but not
+/// its outcome.
 #[test]
 fn silent_stations_change_nothing() {
     let outcomes = |silent| with_silent(silent).into_iter().map(|(_, event)| event).collect::<Vec<_>>();

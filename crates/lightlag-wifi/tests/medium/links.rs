@@ -1,7 +1,7 @@
-//! One link by its length, and what a pair does that sends at once.
+//! Losses on one link by its length, and a pair of stations that send simultaneously.
 //!
-//! Shares of frames that are lost are those of ns-3.37: `benchmarks/peers/ns3/air.json`, `ns3-air-chain --gap=… --errors=nist
-//! --preamble=1 --traffic=udp`, failed attempts to all.
+//! The fractions of lost frames are from ns-3.37: `benchmarks/simulators/ns3/air.json`, `ns3-air-chain --gap=…
+//! --errors=nist --preamble=1 --traffic=udp`, as failed attempts over all attempts.
 
 use crate::bench::{Bench, Event, Saturated, at, config, place};
 use lightlag_mobility::Vector;
@@ -10,7 +10,8 @@ use lightlag_net::medium::Addressee;
 use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
 
-/// A link of this length that is always busy for 5 s, with unlimited tries: frames that arrived, and attempts.
+/// Runs a link of this length that is always busy, for 5 s and without a limit on attempts. Returns the number of
+/// frames that arrived and of attempts.
 fn busy(metres: f64, radio: &Radio) -> (f64, f64) {
     let mut bench = Bench::new(&config(Standard::A), radio, &[Vector::ZERO, place(metres)], 1);
     bench.saturate(at(0.0), Saturated { from: 0, to: 1, size: 1500 }, 2);
@@ -20,7 +21,7 @@ fn busy(metres: f64, radio: &Radio) -> (f64, f64) {
 
 #[test]
 fn frames_are_lost_over_the_distance_as_in_ns_3() {
-    let radio = Radio { tries: 255, ..Radio::default() };
+    let radio = Radio { max_attempts: 255, ..Radio::default() };
     let lost = |acked: f64, failed: f64| failed / (acked + failed);
     for (metres, share) in [
         (41.0, 0.001),
@@ -56,10 +57,10 @@ fn preambles_end_links() {
     assert_eq!(heard(&sensitive, 95.0), 0);
 }
 
-/// Two stations that start within one another's time of detection: equal signals are lost both, of unequal ones the strong
-/// one arrives, without any capture.
+/// Two stations that start to send before either detects the other. If their signals are equally strong, both frames
+/// are lost; if one is much stronger, its frame arrives, even without capture.
 #[test]
-fn of_frames_that_start_together_only_a_much_stronger_one_arrives() {
+fn only_a_much_stronger_one_of_simultaneous_frames_arrives() {
     for (metres, arrive) in [(10.0, 0), (3.0, 1)] {
         let places = [Vector::ZERO, place(10.0), place(-metres)];
         let mut bench = Bench::new(&config(Standard::A), &Radio::default(), &places, 1);
@@ -72,8 +73,8 @@ fn of_frames_that_start_together_only_a_much_stronger_one_arrives() {
     }
 }
 
-/// With a probability p of failure, tries are geometric: of those that fail once, p fail twice, and so on; a share p^7 is
-/// given up.
+/// If attempts fail with probability p, their number is geometrically distributed: a fraction p of the frames that
+/// failed once fail twice, and so on, and a fraction p^7 is dropped.
 #[test]
 fn tries_are_geometric() {
     let places = crate::bench::circle(10);
@@ -92,20 +93,20 @@ fn tries_are_geometric() {
             }
         }
     }
-    // Frames with at least so many tries.
-    let at_least = |of: usize| tries.values().filter(|count| **count >= of).count() as f64;
+    // Frames with at least this number of attempts.
+    let at_least = |min: usize| tries.values().filter(|count| **count >= min).count() as f64;
     let attempts: usize = tries.values().sum();
     let acknowledged = bench.acknowledged() as f64;
     let p = 1.0 - acknowledged / attempts as f64;
     assert!((p - 0.354).abs() < 0.015, "{p} of the attempts fail");
-    for of in 1..=4 {
-        let ratio = at_least(of + 1) / at_least(of);
+    for number in 1..=4 {
+        let ratio = at_least(number + 1) / at_least(number);
         // Windows that have grown meet fewer frames.
-        assert!((ratio - p).abs() < 0.08, "{of} tries: {ratio} go on, of all attempts {p} fail");
+        assert!((ratio - p).abs() < 0.08, "{number} tries: {ratio} continue, {p} of all attempts fail");
     }
     assert!(tries.values().all(|count| *count <= 7), "{:?}", tries.values().max());
     let dropped = bench.count(|event| matches!(event, Event::Dropped { .. })) as f64;
     let share = dropped / (dropped + acknowledged);
     let expected = libm::pow(p, 7.0);
-    assert!(share > expected / 2.0 && share < expected * 2.0, "{share} are given up, p^7 = {expected}");
+    assert!(share > expected / 2.0 && share < expected * 2.0, "{share} are dropped, p^7 = {expected}");
 }

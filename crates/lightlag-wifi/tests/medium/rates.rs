@@ -1,4 +1,4 @@
-//! Controls of rates beside the best fixed rate.
+//! Rate control algorithms, compared with the best fixed rate.
 
 use crate::bench::{Bench, Saturated, at, config, place};
 use lightlag_core::params::Registered;
@@ -9,7 +9,7 @@ use lightlag_wifi::Radio;
 use lightlag_wifi::phy::Standard;
 use lightlag_wifi::rate::RateControl;
 
-/// Packets of 1500 B in 10 s over so many metres.
+/// Returns the number of packets of 1500 B that are delivered in 10 s over a distance in metres.
 fn goodput(standard: Standard, radio: &Radio, metres: f64) -> f64 {
     let mut bench = Bench::new(&config(standard), radio, &[Vector::ZERO, place(metres)], 1);
     bench.saturate(at(0.0), Saturated { from: 1, to: 0, size: 1500 }, 100);
@@ -30,10 +30,10 @@ fn controlled(name: &str) -> Radio {
     Radio { rate_control: RateControl::named(name).unwrap(), ..Radio::default() }
 }
 
-fn beside_the_best(name: &str, standard: Standard, least: f64) {
+fn beside_the_best(name: &str, standard: Standard, min: f64) {
     for metres in [5.0, 18.0, 25.0, 32.0, 40.0, 48.0] {
         let share = goodput(standard, &controlled(name), metres) / fixed(standard, metres);
-        assert!(share >= least, "{name}, {standard}, {metres} m: {share} of the best fixed rate");
+        assert!(share >= min, "{name}, {standard}, {metres} m: {share} of the best fixed rate");
         assert!(share < 1.05, "{name}, {standard}, {metres} m: {share} of the best fixed rate");
     }
 }

@@ -1,56 +1,56 @@
-//! One connection: the end that opened it, its two directions, and how it ended.
+//! The state of one connection: its endpoints, its two directions, and how it ended.
 
+use super::classify::{self, Observation, Side};
 use super::half::Half;
-use super::judge::{self, Observation, Side};
 use super::report::{self, EcnOffer, Handshake, State};
-use super::seen;
+use super::vantage;
 use crate::{Addresses, TcpPacket};
 use lightlag_core::{Duration, Instant};
 use lightlag_tcp::segment::Flags;
 
 /// The state of one connection. Its size is bounded.
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
+pub(super) struct ConnectionState {
     pub number: u64,
-    /// From the client to the server.
+    /// Addresses in the direction from the client to the server.
     pub addresses: Addresses,
     start: u64,
     end: u64,
-    /// The two directions: forward, backward.
+    /// The two directions, forward first.
     halves: [Half; 2],
-    opening: Opening,
+    opening: HandshakeTimes,
     reset: bool,
-    /// The capture has no time for one of its packets.
+    /// Whether the capture lacks the time of at least one of its packets.
     timeless: bool,
 }
 
-/// Times of the three steps of a handshake, in nanoseconds.
+/// Times of the steps of a handshake, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Opening {
+struct HandshakeTimes {
     syn: Option<u64>,
     answer: Option<u64>,
     rtt: Option<Duration>,
     over: bool,
 }
 
-impl Connection {
-    pub fn new(number: u64, at: Instant, packet: &TcpPacket) -> Self {
+impl ConnectionState {
+    pub fn new(number: u64, time: Instant, packet: &TcpPacket) -> Self {
         // The answer to a SYN shows which side sent that SYN.
         let answers = packet.segment.flags.has(Flags::SYN.with(Flags::ACK));
-        let at = at.as_nanos();
+        let time_ns = time.as_nanos();
         Self {
             number,
             addresses: if answers { packet.addresses.reversed() } else { packet.addresses },
-            start: at,
-            end: at,
+            start: time_ns,
+            end: time_ns,
             halves: [Half::default(), Half::default()],
-            opening: Opening::default(),
+            opening: HandshakeTimes::default(),
             reset: false,
             timeless: false,
         }
     }
 
-    /// Whether a segment opens another connection between the same ports: a SYN with another sequence number.
+    /// Returns true if a segment opens a new connection between the same ports: a SYN with a different sequence number.
     pub fn is_reused_by(&self, packet: &TcpPacket) -> bool {
         let half = &self.halves[self.side(packet) as usize];
         let flags = packet.segment.flags;
@@ -61,44 +61,44 @@ impl Connection {
         if packet.addresses == self.addresses { Side::Client } else { Side::Server }
     }
 
-    /// Takes in one segment.
-    pub fn segment(&mut self, at: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
+    /// Processes one segment.
+    pub fn segment(&mut self, time: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
         let side = self.side(packet);
-        let at_ns = at.as_nanos();
+        let at_ns = time.as_nanos();
         self.end = self.end.max(at_ns);
         self.timeless |= !has_time;
         self.open(side, at_ns, packet);
         let initial_rtt = self.opening.rtt;
         let [first, second] = &mut self.halves;
         let (own, other) = if side == Side::Client { (first, second) } else { (second, first) };
-        let seen = judge::segment(own, other, at_ns, packet, initial_rtt);
+        let seen = classify::segment(own, other, at_ns, packet, initial_rtt);
         let flags = packet.segment.flags;
         own.finished |= flags.has(Flags::FIN);
         self.reset |= flags.has(Flags::RST);
         self.count(side, packet);
-        Observation { connection: self.number, side, at, ..seen }
+        Observation { connection: self.number, side, at: time, ..seen }
     }
 
-    /// The three steps of the handshake.
-    fn open(&mut self, side: Side, at: u64, packet: &TcpPacket) {
+    /// Follows the three steps of the handshake.
+    fn open(&mut self, side: Side, time_ns: u64, packet: &TcpPacket) {
         let segment = &packet.segment;
-        let asked = self.halves[Side::Client as usize].handshake.map(|handshake| handshake.ecn);
+        let client_ecn = self.halves[Side::Client as usize].handshake.map(|handshake| handshake.ecn);
         let (flags, half) = (segment.flags, &mut self.halves[side as usize]);
         let opening = &mut self.opening;
         match (side, flags.has(Flags::SYN), flags.has(Flags::ACK)) {
             (_, true, answers) => {
                 half.repeated_syn |= half.opened;
                 half.opened = true;
-                // Options behind a cut are unknown, and so is what the connection uses.
+                // Options after a cut are unknown, and so are the options in use.
                 if !packet.options_cut {
-                    half.handshake.get_or_insert_with(|| offer(packet, answers, asked));
+                    half.handshake.get_or_insert_with(|| offer(packet, answers, client_ecn));
                 }
-                if answers { opening.answer = Some(at) } else { opening.syn = Some(at) }
+                if answers { opening.answer = Some(time_ns) } else { opening.syn = Some(time_ns) }
             }
             (Side::Client, false, true) if !opening.over => {
                 opening.over = true;
                 if let (Some(syn), Some(_)) = (opening.syn, opening.answer) {
-                    let rtt = Duration::from_nanos(at.saturating_sub(syn));
+                    let rtt = Duration::from_nanos(time_ns.saturating_sub(syn));
                     let once = self.halves.iter().all(|half| !half.repeated_syn);
                     self.opening.rtt = once.then_some(rtt);
                     self.halves.iter_mut().filter(|_| once).for_each(|half| half.smoothed.add(rtt));
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// Counts the properties of a packet that need no judgement.
+    /// Counts properties of a packet that do not depend on its class.
     fn count(&mut self, side: Side, packet: &TcpPacket) {
         use lightlag_core::Codepoint;
         let offers = self.halves.each_ref().map(|half| half.handshake.map(|handshake| handshake.ecn));
@@ -134,14 +134,14 @@ impl Connection {
         }
     }
 
-    /// The findings, with times relative to `origin`.
-    pub fn report(&self, origin: u64) -> report::Connection {
+    /// Returns the report on the connection. Times in it are relative to `origin`.
+    pub fn report(&self, origin: u64) -> report::ConnectionReport {
         let seconds = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64();
         let finished = self.halves.iter().all(|half| half.finished);
         let [forward, backward] = self.halves.each_ref().map(|half| half.findings(!self.timeless));
         let initial_rtt_s = self.opening.rtt.filter(|_| !self.timeless).map(Duration::as_secs_f64);
-        let seen = seen::from(&forward, &backward, initial_rtt_s);
-        report::Connection {
+        let seen = vantage::from(&forward, &backward, initial_rtt_s);
+        report::ConnectionReport {
             number: self.number,
             client: self.addresses.source,
             server: self.addresses.destination,
@@ -163,15 +163,15 @@ impl Connection {
     }
 }
 
-/// The offer of a SYN. `answers` marks the second SYN of a handshake; `asked` is then the offer of the first.
-fn offer(packet: &TcpPacket, answers: bool, asked: Option<EcnOffer>) -> Handshake {
+/// Returns what a SYN offers. `answers` is true for the SYN-ACK; `ecn_offer` is then the ECN offer of the first SYN.
+fn offer(packet: &TcpPacket, answers: bool, ecn_offer: Option<EcnOffer>) -> Handshake {
     let segment = &packet.segment;
     let options = segment.syn_options();
-    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the answer 1 means RFC 3168, and so does 5 if
-    // the first SYN asked for no more; 0 and 7 mean no ECN, and the others tell with which codepoint the first SYN
-    // arrived.
+    // RFC 9768 §3.1.1: AE, CWR and ECE are all set in the first SYN. In the reply 1 means RFC 3168, and so does 5 if
+    // the first SYN requested no more; 0 and 7 mean no ECN, and the others report the received codepoint of the first
+    // SYN.
     let ecn = match (answers, segment.flags.ace()) {
-        (true, 0b101) if asked == Some(EcnOffer::Accurate) => EcnOffer::Accurate,
+        (true, 0b101) if ecn_offer == Some(EcnOffer::Accurate) => EcnOffer::Accurate,
         (false, 0b111) | (true, 0b010 | 0b011 | 0b100 | 0b110) => EcnOffer::Accurate,
         (false, 0b011) | (true, 0b001 | 0b101) => EcnOffer::Classic,
         _ => EcnOffer::No,

@@ -1,23 +1,24 @@
-//! The byte counters of AccECN options, unwrapped (RFC 9768 §3.2.3).
+//! The byte counters of AccECN options, without wraparound (RFC 9768 §3.2.3).
 
-use super::report::Counts;
+use super::report::DirectionCounts;
 use lightlag_core::Codepoint;
 use lightlag_tcp::segment::EcnBytes;
 
-/// The latest values of the fields: ECT(0), CE and ECT(1).
+/// The latest values of the three fields, in the order ECT(0), CE and ECT(1).
 #[derive(Clone, Copy, Debug)]
-pub struct Told([u32; 3]);
+pub struct AccEcnFields([u32; 3]);
 
-impl Default for Told {
-    /// The initial values (§3.2.1).
+impl Default for AccEcnFields {
+    /// Returns the initial values of the fields (§3.2.1).
     fn default() -> Self {
         Self([1, 0, 1])
     }
 }
 
-impl Told {
-    /// Adds the bytes that an option reports for the first time. A field that went back belongs to a late ACK.
-    pub fn take(&mut self, bytes: &EcnBytes, counts: &mut Counts) {
+impl AccEcnFields {
+    /// Adds the bytes by which the fields of an option have grown. A field that has decreased belongs to an ACK that is
+    /// out of order, and is ignored.
+    pub fn take(&mut self, bytes: &EcnBytes, counts: &mut DirectionCounts) {
         let totals = [
             (Codepoint::Ect0, &mut counts.reported_ect0_bytes),
             (Codepoint::Ce, &mut counts.reported_ce_bytes),

@@ -17,41 +17,43 @@
 //! # Ok::<(), lightlag_wire::capture::CaptureError>(())
 //! ```
 //!
-//! Parts: `judge` classifies a segment; `half` is one direction, with its `flight` and the `ranges` seen; `counters`
-//! are those of AccECN; `table` finds the connection of a packet; `seen` tells where the
-//! capture was taken; `report` is the outcome; [`trace`] keeps the packets
-//! of one connection.
+//! Modules: `classify` classifies a segment; `half` has the state of one direction, with its `flight` and the `ranges`
+//! seen; `counters` has the counters of AccECN; `table` finds the connection of a packet; `vantage` infers the capture
+//! point; `report` has the results; [`trace`] stores the packets of one connection.
 
+mod classify;
 mod connection;
 mod counters;
 mod flight;
 mod half;
-mod judge;
 mod ranges;
 mod report;
-pub(crate) mod seen;
 mod spread;
 mod table;
 #[cfg(test)]
 mod tests;
 pub mod trace;
+pub(crate) mod vantage;
 
+pub use classify::{Observation, SegmentKind, Side};
 pub use half::Cause;
-pub use judge::{Kind, Observation, Side};
-pub use report::{Connection, Counts, Direction, EcnOffer, Handshake, Measure, Omitted, Report, Rtt, State, Vantage};
+pub use report::{
+    CaptureReport, ConnectionReport, DirectionCounts, DirectionReport, EcnOffer, Handshake, Measure, Omitted, Rtt,
+    State, Vantage,
+};
 
 use crate::compressed::Decoder;
 use crate::{Captured, PacketError, capture};
 use lightlag_core::Instant;
-use table::Table;
+use table::ConnectionTable;
 
-/// Limits of the memory that an analysis takes, whatever the size of the capture.
+/// Limits that bound the memory of an analysis, whatever the size of the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections followed at the same time, default 16,384. If there are more, an idle one is closed; a later packet
-    /// of it starts another.
+    /// Maximum number of connections that are followed at the same time. Default 16,384. Beyond it, an idle connection
+    /// is closed; a later packet of that one counts as a new connection.
     pub live: usize,
-    /// Connections in the report beside these, default 20,000: those with the most packets.
+    /// Maximum number of closed connections in the report; those with most packets are included. Default 20,000.
     pub kept: usize,
 }
 
@@ -65,8 +67,8 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Analysis {
     decoder: Decoder,
-    table: Table,
-    report: Report,
+    table: ConnectionTable,
+    report: CaptureReport,
     end: Instant,
 }
 
@@ -77,13 +79,13 @@ impl Analysis {
     /// If a limit is zero.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        assert!(limits.live > 0 && limits.kept > 0, "an analysis has room for a connection");
+        assert!(limits.live > 0 && limits.kept > 0, "an analysis stores at least one connection");
         // Each of the two ends has an id.
         let decoder = Decoder::new(limits.live.saturating_mul(2));
-        Self { decoder, table: Table::new(limits), report: Report::default(), end: Instant::ZERO }
+        Self { decoder, table: ConnectionTable::new(limits), report: CaptureReport::default(), end: Instant::ZERO }
     }
 
-    /// Takes in one packet of a capture. Returns the segment's description if it is TCP.
+    /// Processes one packet of a capture. Returns an observation if it is a TCP segment.
     pub fn captured(&mut self, packet: &capture::Packet) -> Option<Observation> {
         self.arrive(packet.at);
         match packet.content {
@@ -92,30 +94,30 @@ impl Analysis {
         }
     }
 
-    /// Takes in one packet: an IP packet, or `None` for a frame of something else. Returns the segment's description if
-    /// it is TCP.
-    pub fn packet(&mut self, at: Instant, ip: Option<&[u8]>) -> Option<Observation> {
-        self.arrive(at);
+    /// Processes one packet: an IP packet, or `None` for any other frame. Returns an observation if it is a TCP
+    /// segment.
+    pub fn packet(&mut self, time: Instant, ip: Option<&[u8]>) -> Option<Observation> {
+        self.arrive(time);
         match ip {
-            Some(ip) => self.ip(at, ip.into(), true),
+            Some(ip) => self.ip(time, ip.into(), true),
             None => self.other("not IP".into()),
         }
     }
 
-    fn arrive(&mut self, at: Instant) {
+    fn arrive(&mut self, time: Instant) {
         self.report.packets += 1;
-        self.report.start_ns.get_or_insert(at.as_nanos());
-        self.end = self.end.max(at);
+        self.report.start_ns.get_or_insert(time.as_nanos());
+        self.end = self.end.max(time);
     }
 
-    fn ip(&mut self, at: Instant, ip: Captured, has_time: bool) -> Option<Observation> {
+    fn ip(&mut self, time: Instant, ip: Captured, has_time: bool) -> Option<Observation> {
         let packet = match self.decoder.captured(ip) {
             Ok(packet) => packet,
             Err(error) => return self.other(kind(error)),
         };
         self.report.tcp_packets += 1;
         self.report.tcp_bytes += u64::from(packet.wire_len);
-        Some(self.table.segment(at, &packet, has_time))
+        Some(self.table.segment(time, &packet, has_time))
     }
 
     fn other(&mut self, kind: String) -> Option<Observation> {
@@ -123,15 +125,15 @@ impl Analysis {
         None
     }
 
-    /// Packets so far.
+    /// Returns the number of packets so far.
     #[must_use]
     pub fn packets(&self) -> u64 {
         self.report.packets
     }
 
-    /// Ends the analysis and returns its findings.
+    /// Ends the analysis and returns its results.
     #[must_use]
-    pub fn finish(self) -> Report {
+    pub fn finish(self) -> CaptureReport {
         let Self { table, mut report, end, .. } = self;
         let start = Instant::from_nanos(report.start_ns.unwrap_or(0));
         report.duration_s = end.since(start).as_secs_f64();
@@ -140,7 +142,7 @@ impl Analysis {
     }
 }
 
-/// The kind of a packet that is not TCP.
+/// Returns the kind of a packet that is not TCP.
 fn kind(error: PacketError) -> String {
     match error {
         PacketError::NotTcp(protocol) => match protocol {
@@ -155,7 +157,7 @@ fn kind(error: PacketError) -> String {
             50 => "ESP".into(),
             51 => "AH".into(),
             58 => "ICMPv6".into(),
-            59 => "IPv6 without contents".into(),
+            59 => "IPv6 without payload".into(),
             88 => "EIGRP".into(),
             89 => "OSPF".into(),
             97 => "EtherIP".into(),

@@ -1,9 +1,10 @@
-//! Sets of sequence space: ranges that were reported, and ranges that are missing. Both hold a bounded number.
+//! Sets of ranges in sequence space: ranges that were reported, and ranges that are missing. The size of both is
+//! bounded.
 
-/// The most ranges of a set. A window of 4096 losses is far beyond what TCP recovers from.
+/// Maximum number of ranges in a set. TCP cannot recover from a window with nearly as many losses.
 pub(super) const MOST_RANGES: usize = 4096;
 
-/// Disjoint ranges in ascending order, joined where they touch.
+/// Disjoint ranges in ascending order; adjacent ranges are merged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     ranges: Vec<(i64, i64)>,
@@ -11,7 +12,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range and calls `newly` with each part that was not in the set.
+    /// Adds a range, and calls `newly` for each part of it that was not in the set.
     pub fn insert(&mut self, start: i64, end: i64, mut newly: impl FnMut(i64, i64)) {
         if start >= end {
             return;
@@ -37,7 +38,7 @@ impl Ranges {
         self.ranges.splice(first..last, [joined]);
     }
 
-    /// Forgets everything below `bound`.
+    /// Removes everything below `bound`.
     pub fn forget_below(&mut self, bound: i64) {
         let gone = self.ranges.partition_point(|range| range.1 <= bound);
         self.bytes -= self.ranges.drain(..gone).map(|(left, right)| (right - left) as u64).sum::<u64>();
@@ -47,24 +48,24 @@ impl Ranges {
         }
     }
 
-    /// Bytes in the set.
+    /// Returns the number of bytes in the set.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether `at` is in the set.
+    /// Returns true if `offset` is in the set.
     #[cfg(test)]
-    pub fn contains(&self, at: i64) -> bool {
-        self.ranges.get(self.ranges.partition_point(|range| range.1 <= at)).is_some_and(|range| range.0 <= at)
+    pub fn contains(&self, offset: i64) -> bool {
+        self.ranges.get(self.ranges.partition_point(|range| range.1 <= offset)).is_some_and(|range| range.0 <= offset)
     }
 
-    /// The end of the highest range.
+    /// Returns the end of the highest range.
     pub fn highest(&self) -> Option<i64> {
         self.ranges.last().map(|range| range.1)
     }
 }
 
-/// Sequence space below the highest seen that was not itself seen, with the time at which that became known.
+/// Sequence space below the highest number seen that was not seen itself. Each hole has the time when it became known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holes {
     holes: Vec<Hole>,
@@ -78,16 +79,16 @@ struct Hole {
     since: Since,
 }
 
-/// The moment at which a hole became known.
+/// When a hole became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Since {
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     pub at: u64,
-    /// The timestamp of the segment after it (RFC 7323).
+    /// Timestamp (RFC 7323) of the segment that revealed the hole.
     pub stamp: Option<u32>,
 }
 
-/// Acknowledged data that the capture does not hold.
+/// Acknowledged data that is missing from the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Missing {
     pub gaps: u64,
@@ -95,7 +96,7 @@ pub(super) struct Missing {
 }
 
 impl Holes {
-    /// Adds a hole after all others.
+    /// Adds a hole above all others.
     pub fn open(&mut self, start: i64, end: i64, since: Since) {
         if self.holes.len() == MOST_RANGES {
             let first = self.holes.remove(0);
@@ -105,7 +106,8 @@ impl Holes {
         self.holes.push(Hole { start, end, since });
     }
 
-    /// Data arrived. Returns how much of it falls into holes, and since when the oldest of them was known.
+    /// Fills holes with data that has arrived. Returns how many bytes of it fall into holes, and when the oldest of
+    /// these became known.
     pub fn fill(&mut self, start: i64, end: i64) -> Option<(u64, Since)> {
         let first = self.holes.partition_point(|hole| hole.end <= start);
         let last = first + self.holes[first..].partition_point(|hole| hole.start < end);
@@ -123,7 +125,7 @@ impl Holes {
         Some((filled, since))
     }
 
-    /// The missing data below `acked`.
+    /// Returns the missing data below `acked`.
     pub fn missing_below(&self, acked: i64) -> Missing {
         let below = self.holes.iter().take_while(|hole| hole.start < acked);
         below.fold(self.forgotten, |sum, hole| Missing {
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_told() {
+    fn only_new_ranges_are_reported() {
         let mut ranges = Ranges::default();
         assert_eq!(inserted(&mut ranges, 10, 20), [(10, 20)]);
         assert_eq!(inserted(&mut ranges, 30, 40), [(30, 40)]);
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn with_too_many_holes_the_lowest_is_given_up() {
+    fn with_too_many_holes_the_lowest_is_forgotten() {
         let mut holes = Holes::default();
         for at in 0..=MOST_RANGES as i64 {
             holes.open(10 * at, 10 * at + 5, SINCE);
@@ -180,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_are_those_of_a_set_of_numbers(operations in prop::collection::vec((0i64..200, 0i64..40, any::<bool>()), 0..60)) {
+        fn ranges_match_a_set_of_numbers(operations in prop::collection::vec((0i64..200, 0i64..40, any::<bool>()), 0..60)) {
             let (mut ranges, mut model) = (Ranges::default(), std::collections::BTreeSet::new());
             for (start, len, forget) in operations {
                 if forget && len < 4 {

@@ -1,4 +1,4 @@
-//! The findings of an analysis, as plain data.
+//! The results of an analysis, as plain data.
 
 use super::spread::Spread;
 use lightlag_core::Duration;
@@ -7,118 +7,118 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The contents of a capture.
+/// Results for a capture.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
-    /// Packets of every kind.
+pub struct CaptureReport {
+    /// Number of packets of any kind.
     pub packets: u64,
-    /// Bytes of IP packets that carry TCP.
+    /// Total bytes of the IP packets that carry TCP.
     pub tcp_bytes: u64,
-    /// Packets with a TCP segment.
+    /// Number of packets with a TCP segment.
     pub tcp_packets: u64,
-    /// The time of the first packet, in nanoseconds since 1970 or since the start of a simulation.
+    /// Time of the first packet, in nanoseconds since 1970 or since the start of a simulation.
     pub start_ns: Option<u64>,
-    /// Seconds from the first to the last packet.
+    /// Time from the first to the last packet, in seconds.
     pub duration_s: f64,
-    /// Packets that are not TCP segments, by kind.
+    /// Number of packets that are not TCP segments, by kind.
     pub others: BTreeMap<String, u64>,
-    /// Connections in the order of their first packets.
-    pub connections: Vec<Connection>,
-    /// Connections beyond the limits: those with the fewest packets.
+    /// Connections, in the order of their first packets.
+    pub connections: Vec<ConnectionReport>,
+    /// Connections that exceed the limits, which are those with the fewest packets.
     pub omitted: Omitted,
 }
 
-/// The connections that are not listed.
+/// Totals of the connections that are not listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Omitted {
-    /// Their number.
+    /// Number of connections.
     pub connections: u64,
-    /// Their packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Their payload in bytes.
+    /// Payload in bytes.
     pub payload_bytes: u64,
 }
 
-/// One connection.
+/// Results for one connection.
 #[derive(Clone, Debug, Serialize)]
-pub struct Connection {
-    /// Its number, from 0 in the order of first packets: `tcp.stream` of tshark.
+pub struct ConnectionReport {
+    /// Index of the connection, from 0 in the order of first packets, like `tcp.stream` in tshark.
     pub number: u64,
-    /// The end that opened it; without a handshake, the sender of the first packet.
+    /// Address of the end that opened the connection; without a handshake, of the sender of the first packet.
     pub client: SocketAddr,
-    /// The other end.
+    /// Address of the other end.
     pub server: SocketAddr,
-    /// Seconds from the first packet of the capture to the first of the connection.
+    /// Time from the first packet of the capture to the first packet of the connection, in seconds.
     pub start_s: f64,
-    /// Seconds from its first to its last packet.
+    /// Time from the first to the last packet of the connection, in seconds.
     pub duration_s: f64,
-    /// Its end.
+    /// The state of the connection at the end of the capture.
     pub state: State,
-    /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if one of the three was sent
-    /// twice.
+    /// Time from the SYN to the ACK that completes the handshake, in seconds; `None` if a SYN was sent more than once.
     pub initial_rtt_s: Option<f64>,
-    /// Whether the capture has a time for each of its packets. Without, rates and round trips are unknown.
+    /// Whether the capture has a time for each packet of the connection. If not, rates and round-trip times are
+    /// unknown.
     pub has_times: bool,
-    /// The end at which the capture was taken, seen from the sender of more data; `None` if it does not show.
+    /// The capture point, relative to the side that sent more data; `None` if it cannot be determined.
     pub vantage: Option<Vantage>,
-    /// Typical round-trip time between the two ends in seconds, wherever the capture was taken; `None` if it does not
-    /// show.
+    /// Typical round-trip time between the two ends in seconds, wherever the capture was taken; `None` if it cannot be
+    /// determined.
     pub rtt_s: Option<f64>,
-    /// The shortest one in seconds: that of the handshake, or of data where that is less.
+    /// Minimum round-trip time in seconds, from the handshake, or from data if that gives less.
     pub min_rtt_s: Option<f64>,
-    /// From the client to the server.
-    pub forward: Direction,
-    /// From the server to the client.
-    pub backward: Direction,
+    /// Direction from the client to the server.
+    pub forward: DirectionReport,
+    /// Direction from the server to the client.
+    pub backward: DirectionReport,
 }
 
-/// The point of the path at which a capture was taken.
+/// The position of a capture on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vantage {
     /// At the sender, or close to it.
     Sender,
-    /// Between the two.
+    /// Between the two ends.
     Between,
     /// At the receiver, or close to it.
     Receiver,
 }
 
-/// The end of a connection.
+/// The state of a connection at the end of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Both ends said that they have no more data.
+    /// Both ends closed their direction.
     Complete,
-    /// The connection goes on after the end of the capture, or nobody closed it.
+    /// At least one direction was not closed, so the connection may continue after the end of the capture.
     Open,
     /// One end aborted it.
     Reset,
 }
 
-/// Options of the SYN of one side.
+/// Options and fields in the SYN of one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Handshake {
-    /// The largest segment that it accepts, in bytes.
+    /// Maximum segment size that the side accepts, in bytes.
     pub mss: Option<u16>,
-    /// Its window scale.
+    /// Window scale of the side.
     pub window_scale: Option<u8>,
-    /// Whether it accepts SACK blocks.
+    /// Whether the side accepts SACK blocks.
     pub sack_permitted: bool,
-    /// Whether it sends timestamps.
+    /// Whether the side sends timestamps.
     pub timestamps: bool,
-    /// The ECN that it asks for or agrees to.
+    /// The ECN variant that the side requests or accepts.
     pub ecn: EcnOffer,
-    /// The capabilities that it offers in the option of SCPS-TP.
+    /// The capabilities that the side offers in the SCPS-TP option.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scps: Option<ScpsOffer>,
-    /// Bytes of its fast open cookie, 0 if it requests one (RFC 7413).
+    /// Length of the fast open cookie in bytes; 0 if the SYN requests a cookie (RFC 7413).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_open: Option<u8>,
-    /// Bytes of data in the SYN.
+    /// Number of data bytes in the SYN.
     #[serde(skip_serializing_if = "is_zero")]
     pub data: u16,
-    /// Its first window in bytes.
+    /// Window in the SYN, in bytes.
     pub window: u16,
 }
 
@@ -131,15 +131,15 @@ fn is_zero(bytes: &u16) -> bool {
 pub struct ScpsOffer {
     /// Partial reliability (BETS).
     pub bets: bool,
-    /// SNACK options without bit vector (SNACK1).
+    /// SNACK options without a bit vector (SNACK1).
     pub snack_short: bool,
-    /// SNACK options with bit vector (SNACK2).
+    /// SNACK options with a bit vector (SNACK2).
     pub snack_long: bool,
     /// Compressed headers.
     pub compression: bool,
-    /// Timestamps of the network layer.
+    /// Timestamps in the network layer.
     pub network_timestamps: bool,
-    /// The id that replaces the ports in compressed headers.
+    /// The ID that replaces the ports in compressed headers.
     pub connection_id: u8,
 }
 
@@ -157,56 +157,56 @@ impl From<Capabilities> for ScpsOffer {
     }
 }
 
-/// The ECN offer of a SYN.
+/// The ECN variant in a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnOffer {
     /// No ECN.
     No,
-    /// RFC 3168.
+    /// Classic ECN (RFC 3168).
     Classic,
-    /// RFC 9768.
+    /// Accurate ECN (RFC 9768).
     Accurate,
 }
 
-/// Plain counts of one direction.
+/// Counts for one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Counts {
+pub struct DirectionCounts {
     /// Packets.
     pub packets: u64,
     /// Packets with data.
     pub data_segments: u64,
-    /// Bytes of data, including repetitions.
+    /// Bytes of data, including repeated ones.
     pub payload_bytes: u64,
     /// Bytes of data seen for the first time.
     pub unique_bytes: u64,
     /// Bytes of data that had been seen before: `payload_bytes` minus `unique_bytes`.
     pub repeated_bytes: u64,
-    /// Segments with data, SYN or FIN that had been sent before.
+    /// Retransmitted segments with data, SYN or FIN.
     pub retransmitted_segments: u64,
-    /// Of these: SYN and FIN without data.
+    /// SYN and FIN segments without data, included in the retransmitted segments.
     pub retransmitted_controls: u64,
-    /// Of these: duplicate ACKs or SACK blocks asked for them.
+    /// Segments requested by duplicate ACKs or SACK blocks, included in the retransmitted segments.
     pub fast_retransmissions: u64,
-    /// Of these: after a timeout, including those that follow from it.
+    /// Segments retransmitted after a timeout, or as its consequence, included in the retransmitted segments.
     pub timeout_retransmissions: u64,
-    /// Of these: tail loss probes.
+    /// Tail loss probes, included in the retransmitted segments.
     pub tail_probes: u64,
-    /// Of these: the capture never saw the first copy, which was lost before it reached the capture.
+    /// Segments whose earlier copy was lost before it reached the capture, included in the retransmitted segments.
     pub lost_before: u64,
-    /// Unnecessary retransmissions, according to D-SACK blocks.
+    /// Unnecessary retransmissions, as reported by D-SACK blocks.
     pub spurious_retransmissions: u64,
-    /// Segments that arrived after later ones, without having been sent again.
+    /// Segments that arrived after later ones without being retransmissions.
     pub out_of_order: u64,
-    /// ACKs without data that repeat number and window of the previous one (RFC 5681 §2).
+    /// ACKs without data that repeat the ACK number and the window of the previous one (RFC 5681 §2).
     pub duplicate_acks: u64,
     /// ACKs that change only the window.
     pub window_updates: u64,
     /// SACK blocks.
     pub sack_blocks: u64,
-    /// Of these: D-SACK (RFC 2883), which report data that arrived twice.
+    /// D-SACK blocks (RFC 2883), which report data that arrived twice, included in the SACK blocks.
     pub dsack_blocks: u64,
-    /// SNACK options of SCPS-TP: reported holes.
+    /// SNACK options (SCPS-TP), which report holes.
     pub snack_options: u64,
     /// Segments that report a corrupted packet (SCPS-TP).
     pub corruption_options: u64,
@@ -222,68 +222,69 @@ pub struct Counts {
     pub window_probes: u64,
     /// Keep-alive segments.
     pub keep_alives: u64,
-    /// The most bytes in flight.
+    /// Maximum number of bytes in flight.
     pub max_in_flight_bytes: u64,
     /// ECN-capable packets (ECT).
     pub ect_packets: u64,
     /// Packets marked by a queue (CE).
     pub ce_packets: u64,
-    /// Segments with ECE after the handshake. With accurate ECN these bits are a counter and not counted here.
+    /// Segments with ECE after the handshake; 0 with accurate ECN, where these bits are a counter.
     pub ece_segments: u64,
-    /// Segments with CWR, likewise.
+    /// Segments with CWR after the handshake; 0 with accurate ECN, where these bits are a counter.
     pub cwr_segments: u64,
     /// Segments with the AccECN option (RFC 9768 §3.2.3).
     pub accecn_options: u64,
-    /// Bytes of the other side's data that these report as arrived with CE.
+    /// Bytes of the other side's data that AccECN options of this direction report as received with CE.
     pub reported_ce_bytes: u64,
-    /// Likewise with ECT(0).
+    /// Bytes of the other side's data that AccECN options of this direction report as received with ECT(0).
     pub reported_ect0_bytes: u64,
-    /// Likewise with ECT(1).
+    /// Bytes of the other side's data that AccECN options of this direction report as received with ECT(1).
     pub reported_ect1_bytes: u64,
-    /// Packets with a wrong checksum. Packets that a host sends may lack it until the network card fills it in.
+    /// Packets with a wrong checksum. Packets captured at their sender may have none until the network card fills it
+    /// in.
     pub checksum_errors: u64,
-    /// Options with a wrong length, or that came twice.
+    /// Options that have a wrong length or occur twice in a packet.
     pub malformed_options: u64,
-    /// Packets that the capture cut within their TCP options.
+    /// Packets that the capture truncated within their TCP options.
     pub cut_headers: u64,
 }
 
-/// One direction of a connection.
+/// Results for one direction of a connection.
 #[derive(Clone, Debug, Serialize)]
-pub struct Direction {
-    /// The SYN, if the capture has it.
+pub struct DirectionReport {
+    /// Options and fields of the SYN, if the capture has it.
     pub handshake: Option<Handshake>,
-    /// Plain counts.
+    /// Counts for the direction.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: DirectionCounts,
     /// Unique data in bit/s, from the first data to the last ACK.
     pub goodput_bps: Option<f64>,
     /// Time from the first data to its last ACK, in seconds.
     pub data_s: Option<f64>,
-    /// The mean of the bytes in flight while there are any.
+    /// Mean number of bytes in flight, over the time during which there are any.
     pub mean_in_flight_bytes: Option<f64>,
-    /// Gaps: stretches of acknowledged data that the capture does not hold.
+    /// Number of gaps, which are intervals of acknowledged data that is missing from the capture.
     pub gaps: u64,
-    /// Bytes in them.
+    /// Total bytes in the gaps.
     pub gap_bytes: u64,
-    /// Time from the capture to the receiver of this direction and back.
+    /// Round-trip time from the capture to the receiver of this direction and back.
     pub rtt: Option<Rtt>,
 }
 
-/// The ways to measure a round-trip time.
+/// The method of measuring a round-trip time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// From a segment to its ACK, if it was sent once (Karn).
+    /// From a segment to its ACK, for segments that were sent only once (Karn).
     Ack,
-    /// From a timestamp to its first echo, where that gives far more samples: for a side that sends little.
-    /// Echoes that may have waited for data of the other side do not count.
+    /// From a timestamp to its first echo. Used if it gives far more samples, which is the case for a side that sends
+    /// little. Echoes that may have waited for data of the other side are not counted.
     Timestamp,
 }
 
-/// Round-trip times in seconds. Median and 95th percentile are exact to 0.8 %.
+/// Round-trip times in seconds. The median and the 95th percentile are accurate to 0.8 %.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct Rtt {
     pub by: Measure,
     pub samples: u64,

@@ -1,11 +1,13 @@
-//! The distribution of many durations in little memory: exact minimum, mean and maximum, quantiles within 0.8 %.
+//! The distribution of many durations in little memory: minimum, mean and maximum are exact, quantiles are accurate to
+//! 0.8 %.
 
 use lightlag_core::Duration;
 
-/// Buckets in each doubling. A bucket is 1/64 of its value wide, and its middle is reported.
+/// Binary logarithm of the number of buckets per doubling. The width of a bucket is at most 1/64 of its values, and its
+/// middle is reported.
 const STEPS_LOG2: u32 = 6;
 
-/// Counts of durations in buckets whose width grows with the duration. Only buckets with a count take memory.
+/// Counts of durations, in buckets whose width is proportional to the duration. Only buckets with a count take memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spread {
     buckets: Vec<(u16, u64)>,
@@ -45,19 +47,20 @@ impl Spread {
         (self.count > 0).then(|| Duration::from_nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// The smallest value that at least `percent` of all values do not exceed.
+    /// Returns the quantile: the minimum value that `percent` of all values do not exceed.
     pub fn quantile(&self, percent: u64) -> Option<Duration> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1) as u64;
         let mut below = 0;
-        let found = self.buckets.iter().find(|(_, count)| {
+        let entry = self.buckets.iter().find(|(_, count)| {
             below += count;
             below >= rank
         });
-        found.map(|(bucket, _)| Duration::from_nanos(middle(*bucket).clamp(self.least, self.greatest)))
+        entry.map(|(bucket, _)| Duration::from_nanos(middle(*bucket).clamp(self.least, self.greatest)))
     }
 }
 
-/// Values below 2^7 have a bucket each. Above, the exponent and the next six bits name the bucket.
+/// Returns the index of the bucket of a value. Each value below 2^7 has its own bucket. Above, the exponent and the
+/// next six bits are the index.
 fn bucket(nanos: u64) -> u16 {
     let exponent = nanos.checked_ilog2().unwrap_or(0).saturating_sub(STEPS_LOG2);
     ((u64::from(exponent) << STEPS_LOG2) + (nanos >> exponent)) as u16

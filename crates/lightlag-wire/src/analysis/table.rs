@@ -1,29 +1,29 @@
-//! The connections of a capture: a bounded number of live ones, and the reports of the others.
+//! The connections of a capture: a bounded number of live ones, and reports on those that have finished.
 
 use super::Limits;
-use super::connection::Connection;
-use super::judge::Observation;
+use super::classify::Observation;
+use super::connection::ConnectionState;
 use super::report::{self, Omitted};
 use crate::TcpPacket;
 use lightlag_core::Instant;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Two ends, the smaller one first.
+/// The addresses of two endpoints, the smaller one first.
 type Ends = (SocketAddr, SocketAddr);
 
 /// All connections of a capture.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct ConnectionTable {
     limits: Limits,
     places: BTreeMap<Ends, usize>,
     live: Vec<Live>,
-    /// The connection examined first when room is needed.
+    /// Index of the connection that is examined first when a slot is needed.
     hand: usize,
-    /// The connection of the last packet.
+    /// Index of the connection of the last packet.
     recent: usize,
     begun: u64,
-    finished: Vec<report::Connection>,
+    finished: Vec<report::ConnectionReport>,
     omitted: Omitted,
     /// Origin of the reported times, in nanoseconds.
     origin: u64,
@@ -32,12 +32,12 @@ pub(super) struct Table {
 #[derive(Debug)]
 struct Live {
     ends: Ends,
-    connection: Connection,
-    /// A packet of it came since it was last examined.
+    connection: ConnectionState,
+    /// Whether a packet of the connection arrived since it was last examined.
     touched: bool,
 }
 
-impl Table {
+impl ConnectionTable {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -52,69 +52,70 @@ impl Table {
         }
     }
 
-    /// Takes in one segment, for which the capture may have no time.
-    pub fn segment(&mut self, at: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
+    /// Processes one segment. `has_time` is whether the capture has a time for it.
+    pub fn segment(&mut self, time: Instant, packet: &TcpPacket, has_time: bool) -> Observation {
         if self.begun == 0 {
-            self.origin = at.as_nanos();
+            self.origin = time.as_nanos();
         }
         let (source, destination) = (packet.addresses.source, packet.addresses.destination);
         let ends = (source.min(destination), source.max(destination));
-        let place = match self.live.get(self.recent) {
+        let known = match self.live.get(self.recent) {
             Some(live) if live.ends == ends => Some(self.recent),
             _ => self.places.get(&ends).copied(),
         };
-        let place = match place {
-            Some(place) if self.live[place].connection.is_reused_by(packet) => {
-                let next = self.begin(at, packet);
-                let old = std::mem::replace(&mut self.live[place].connection, next);
+        let index = match known {
+            Some(slot) if self.live[slot].connection.is_reused_by(packet) => {
+                let next = self.begin(time, packet);
+                let old = std::mem::replace(&mut self.live[slot].connection, next);
                 self.finish(&old);
-                place
+                slot
             }
-            Some(place) => place,
+            Some(slot) => slot,
             None => {
-                let connection = self.begin(at, packet);
+                let connection = self.begin(time, packet);
                 self.settle(Live { ends, connection, touched: true })
             }
         };
-        self.recent = place;
-        let live = &mut self.live[place];
+        self.recent = index;
+        let live = &mut self.live[index];
         live.touched = true;
-        live.connection.segment(at, packet, has_time)
+        live.connection.segment(time, packet, has_time)
     }
 
-    fn begin(&mut self, at: Instant, packet: &TcpPacket) -> Connection {
+    fn begin(&mut self, time: Instant, packet: &TcpPacket) -> ConnectionState {
         self.begun += 1;
-        Connection::new(self.begun - 1, at, packet)
+        ConnectionState::new(self.begun - 1, time, packet)
     }
 
-    /// Finds a place for another connection. One without a packet since the last round makes room.
+    /// Returns a slot for a new connection. If none is free, a connection that had no packet since it was last examined
+    /// is closed.
     fn settle(&mut self, live: Live) -> usize {
-        let place = if self.live.len() < self.limits.live {
+        let index = if self.live.len() < self.limits.live {
             self.live.push(live);
             self.live.len() - 1
         } else {
             while std::mem::take(&mut self.live[self.hand].touched) {
                 self.hand = (self.hand + 1) % self.live.len();
             }
-            let place = self.hand;
+            let hand = self.hand;
             self.hand = (self.hand + 1) % self.live.len();
-            let old = std::mem::replace(&mut self.live[place], live);
+            let old = std::mem::replace(&mut self.live[hand], live);
             self.places.remove(&old.ends);
             self.finish(&old.connection);
-            place
+            hand
         };
-        self.places.insert(self.live[place].ends, place);
-        place
+        self.places.insert(self.live[index].ends, index);
+        index
     }
 
-    fn finish(&mut self, connection: &Connection) {
+    fn finish(&mut self, connection: &ConnectionState) {
         self.finished.push(connection.report(self.origin));
         if self.finished.len() >= 2 * self.limits.kept {
             self.omit();
         }
     }
 
-    /// Keeps the finished connections with the most packets.
+    /// Discards finished connections beyond the limit, those with the fewest packets, and counts them as omitted.
     fn omit(&mut self) {
         if self.finished.len() > self.limits.kept {
             self.finished.sort_by_key(|connection| (std::cmp::Reverse(packets(connection)), connection.number));
@@ -127,8 +128,8 @@ impl Table {
         }
     }
 
-    /// All connections in the order of first packets.
-    pub fn report(mut self) -> (Vec<report::Connection>, Omitted) {
+    /// Returns the reports on all connections, in the order of first packets.
+    pub fn report(mut self) -> (Vec<report::ConnectionReport>, Omitted) {
         for live in std::mem::take(&mut self.live) {
             self.finish(&live.connection);
         }
@@ -138,6 +139,6 @@ impl Table {
     }
 }
 
-fn packets(connection: &report::Connection) -> u64 {
+fn packets(connection: &report::ConnectionReport) -> u64 {
     connection.forward.counts.packets + connection.backward.counts.packets
 }

@@ -1,4 +1,4 @@
-//! Dialogues of segments, and the findings they must give.
+//! Dialogues of segments, and the results that they must give.
 
 use super::*;
 use crate::{Addresses, Captured, IpFields, encode};
@@ -9,25 +9,26 @@ use proptest::prelude::*;
 
 mod properties;
 
-/// First sequence numbers close to the end of the space, so that every longer dialogue wraps.
+/// Initial sequence numbers. The client's is close to the maximum, so that the numbers of every longer dialogue wrap.
 const CLIENT: u32 = u32::MAX - 1500;
 const SERVER: u32 = 77;
 
-/// A capture in the making, taken at the client unless the times say otherwise.
+/// A connection whose segments are analysed one by one. Unless the times suggest otherwise, the capture is at the
+/// client.
 struct Dialogue {
     analysis: Analysis,
     last: Option<Observation>,
     ports: u16,
 }
 
-/// A segment of the client with offsets from its SYN, so that data begins at 1.
+/// Returns a segment of the client. Its offset counts from the SYN, so that data starts at 1.
 fn data(start: u32, len: u16) -> Segment {
     let mut segment = Segment::new(SeqNumber(CLIENT).plus(start), SeqNumber(SERVER + 1), 500, Flags::ACK);
     segment.len = len;
     segment
 }
 
-/// A pure ACK of the server.
+/// Returns a pure ACK of the server.
 fn ack(offset: u32, window: u16) -> Segment {
     Segment::new(SeqNumber(SERVER + 1), SeqNumber(CLIENT).plus(offset), window, Flags::ACK)
 }
@@ -53,17 +54,17 @@ impl Dialogue {
         dialogue
     }
 
-    /// The client sends, at a time in milliseconds.
-    fn out(&mut self, ms: u64, segment: Segment) -> Kind {
+    /// Sends a segment from the client, at a time in milliseconds.
+    fn out(&mut self, ms: u64, segment: Segment) -> SegmentKind {
         self.packet(ms, segment, true, Codepoint::NotEct)
     }
 
-    /// The server sends.
-    fn back(&mut self, ms: u64, segment: Segment) -> Kind {
+    /// Sends a segment from the server, at a time in milliseconds.
+    fn back(&mut self, ms: u64, segment: Segment) -> SegmentKind {
         self.packet(ms, segment, false, Codepoint::NotEct)
     }
 
-    fn packet(&mut self, ms: u64, segment: Segment, out: bool, ecn: Codepoint) -> Kind {
+    fn packet(&mut self, ms: u64, segment: Segment, out: bool, ecn: Codepoint) -> SegmentKind {
         let client =
             Addresses { source: ([10, 0, 0, 1], 40_000 + self.ports).into(), destination: ([10, 0, 0, 2], 80).into() };
         let addresses = if out { client } else { client.reversed() };
@@ -74,7 +75,7 @@ impl Dialogue {
         self.last.expect("it is TCP").kind
     }
 
-    fn report(self) -> Connection {
+    fn report(self) -> ConnectionReport {
         self.analysis.finish().connections.remove(0)
     }
 }
@@ -99,31 +100,31 @@ fn a_handshake_gives_options_and_the_first_round_trip_time() {
 }
 
 #[test]
-fn a_segment_that_snack_asks_for_is_a_fast_retransmission() {
+fn a_segment_requested_by_snack_is_a_fast_retransmission() {
     let mut dialogue = Dialogue::begun();
     for n in 0..5 {
-        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), Kind::New);
+        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), SegmentKind::New);
     }
     dialogue.back(205, ack(1, 900).with_snacks(&[Snack { offset: 0, size: 1 }]));
-    assert_eq!(dialogue.out(205, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+    assert_eq!(dialogue.out(205, data(1, 1000)), SegmentKind::Retransmission(Cause::Fast));
     dialogue.back(310, ack(5001, 1000));
     let report = dialogue.report();
     assert_eq!((report.forward.counts.fast_retransmissions, report.backward.counts.snack_options), (1, 1));
 }
 
 #[test]
-fn a_segment_that_sack_asks_for_is_a_fast_retransmission() {
+fn a_segment_requested_by_sack_is_a_fast_retransmission() {
     let mut dialogue = Dialogue::begun();
     for n in 0..5 {
-        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), Kind::New);
+        assert_eq!(dialogue.out(100 + u64::from(n), data(1 + 1000 * n, 1000)), SegmentKind::New);
     }
     // The first one is lost; 5000 sent, 4000 of them reported.
     for n in 2..=5 {
         let kind = dialogue.back(200 + u64::from(n), ack(1, 900).with_sack(&[block(1001, 1 + 1000 * n)]));
-        assert_eq!(kind, if n == 2 { Kind::WindowUpdate } else { Kind::DuplicateAck });
+        assert_eq!(kind, if n == 2 { SegmentKind::WindowUpdate } else { SegmentKind::DuplicateAck });
     }
     assert_eq!(dialogue.last.unwrap().other_in_flight, 1000);
-    assert_eq!(dialogue.out(210, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+    assert_eq!(dialogue.out(210, data(1, 1000)), SegmentKind::Retransmission(Cause::Fast));
     dialogue.back(310, ack(5001, 1000));
     let report = dialogue.report();
     let (forward, backward) = (report.forward.counts, report.backward.counts);
@@ -136,15 +137,15 @@ fn a_segment_that_sack_asks_for_is_a_fast_retransmission() {
 }
 
 #[test]
-fn what_follows_a_timeout_belongs_to_it() {
+fn retransmissions_after_a_timeout_are_attributed_to_it() {
     let mut dialogue = Dialogue::begun();
     for n in 0..3 {
         dialogue.out(100, data(1 + 1000 * n, 1000));
     }
     // SRTT is 100 ms: no timer expires before 300 ms after that.
-    assert_eq!(dialogue.out(420, data(1, 1000)), Kind::Retransmission(Cause::Timeout));
+    assert_eq!(dialogue.out(420, data(1, 1000)), SegmentKind::Retransmission(Cause::Timeout));
     dialogue.back(520, ack(1001, 500));
-    assert_eq!(dialogue.out(521, data(1001, 1000)), Kind::Retransmission(Cause::Timeout));
+    assert_eq!(dialogue.out(521, data(1001, 1000)), SegmentKind::Retransmission(Cause::Timeout));
     dialogue.back(620, ack(3001, 500));
     let counts = dialogue.report().forward.counts;
     assert_eq!((counts.retransmitted_segments, counts.timeout_retransmissions), (2, 2));
@@ -156,7 +157,7 @@ fn the_last_segment_again_after_two_round_trips_is_a_tail_probe() {
     for n in 0..3 {
         dialogue.out(100, data(1 + 1000 * n, 1000));
     }
-    assert_eq!(dialogue.out(301, data(2001, 1000)), Kind::Retransmission(Cause::TailProbe));
+    assert_eq!(dialogue.out(301, data(2001, 1000)), SegmentKind::Retransmission(Cause::TailProbe));
 }
 
 #[test]
@@ -167,14 +168,14 @@ fn the_last_of_several_segments_again_is_a_probe_however_soon() {
     for n in 1..4 {
         dialogue.out(408, data(1 + 1000 * n, 1000));
     }
-    assert_eq!(dialogue.out(420, data(3001, 1000)), Kind::Retransmission(Cause::TailProbe));
-    // A later retransmission answers the report, however long ago the data left.
+    assert_eq!(dialogue.out(420, data(3001, 1000)), SegmentKind::Retransmission(Cause::TailProbe));
+    // A later retransmission follows the report, however long ago the data was sent.
     dialogue.back(520, ack(1, 900).with_sack(&[block(1001, 4001)]));
-    assert_eq!(dialogue.out(520, data(1, 1000)), Kind::Retransmission(Cause::Fast));
+    assert_eq!(dialogue.out(520, data(1, 1000)), SegmentKind::Retransmission(Cause::Fast));
 }
 
 #[test]
-fn a_dsack_says_that_a_retransmission_was_not_needed() {
+fn a_dsack_marks_a_retransmission_as_spurious() {
     let mut dialogue = Dialogue::begun();
     dialogue.out(100, data(1, 1000));
     dialogue.out(450, data(1, 1000));
@@ -186,7 +187,7 @@ fn a_dsack_says_that_a_retransmission_was_not_needed() {
 }
 
 #[test]
-fn overtaken_data_is_told_from_lost_data_by_time_and_by_timestamp() {
+fn overtaken_data_is_distinguished_from_lost_data_by_time_and_by_timestamp() {
     for (ms, stamp, lost) in [(120, None, false), (230, None, true), (120, Some(2), true), (230, Some(0), false)] {
         let stamped = |segment: Segment, value| match stamp {
             None => segment,
@@ -195,7 +196,7 @@ fn overtaken_data_is_told_from_lost_data_by_time_and_by_timestamp() {
         let mut dialogue = Dialogue::begun();
         dialogue.out(110, stamped(data(1001, 1000), 1));
         let kind = dialogue.out(ms, stamped(data(1, 1000), stamp.unwrap_or(0)));
-        assert_eq!(kind == Kind::OutOfOrder, !lost, "{ms} {stamp:?}");
+        assert_eq!(kind == SegmentKind::OutOfOrder, !lost, "{ms} {stamp:?}");
         let counts = dialogue.report().forward.counts;
         assert_eq!((counts.out_of_order, counts.lost_before), (u64::from(!lost), u64::from(lost)));
         assert_eq!((counts.unique_bytes, counts.repeated_bytes), (2000, 0));
@@ -214,18 +215,18 @@ fn acknowledged_data_that_was_never_seen_is_a_gap() {
 }
 
 #[test]
-fn a_closed_window_its_probes_and_their_answers_are_no_duplicates() {
+fn a_closed_window_its_probes_and_their_replies_are_not_duplicates() {
     let mut dialogue = Dialogue::begun();
     dialogue.out(100, data(1, 1000));
     dialogue.back(200, ack(1001, 0));
-    assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
-    assert_eq!(dialogue.back(600, ack(1001, 0)), Kind::Ack);
-    assert_eq!(dialogue.out(1000, data(1001, 1)), Kind::WindowProbe);
+    assert_eq!(dialogue.out(500, data(1001, 1)), SegmentKind::WindowProbe);
+    assert_eq!(dialogue.back(600, ack(1001, 0)), SegmentKind::Ack);
+    assert_eq!(dialogue.out(1000, data(1001, 1)), SegmentKind::WindowProbe);
     // The byte is accepted.
-    assert_eq!(dialogue.back(1100, ack(1002, 0)), Kind::Ack);
-    assert_eq!(dialogue.out(1500, data(1001, 0)), Kind::KeepAlive);
-    assert_eq!(dialogue.back(1600, ack(1002, 8)), Kind::WindowUpdate);
-    assert_eq!(dialogue.out(1600, data(1002, 1000)), Kind::New);
+    assert_eq!(dialogue.back(1100, ack(1002, 0)), SegmentKind::Ack);
+    assert_eq!(dialogue.out(1500, data(1001, 0)), SegmentKind::KeepAlive);
+    assert_eq!(dialogue.back(1600, ack(1002, 8)), SegmentKind::WindowUpdate);
+    assert_eq!(dialogue.out(1600, data(1002, 1000)), SegmentKind::New);
     let report = dialogue.report();
     let counts = report.forward.counts;
     assert_eq!((counts.window_probes, counts.keep_alives, counts.retransmitted_segments), (2, 1, 0));
@@ -239,9 +240,9 @@ fn a_probe_that_opens_the_window_may_have_carried_its_byte() {
         let mut dialogue = Dialogue::begun();
         dialogue.out(100, data(1, 1000));
         dialogue.back(200, ack(1001, 0));
-        assert_eq!(dialogue.out(500, data(1001, 1)), Kind::WindowProbe);
-        assert_eq!(dialogue.back(600, ack(1002, 9)), Kind::Ack);
-        assert_eq!(dialogue.out(600, data(1002 - u32::from(again), 1000)), Kind::New);
+        assert_eq!(dialogue.out(500, data(1001, 1)), SegmentKind::WindowProbe);
+        assert_eq!(dialogue.back(600, ack(1002, 9)), SegmentKind::Ack);
+        assert_eq!(dialogue.out(600, data(1002 - u32::from(again), 1000)), SegmentKind::New);
         dialogue.back(700, ack(2002 - u32::from(again), 9));
         let forward = dialogue.report().forward;
         assert_eq!((forward.counts.retransmitted_segments, forward.gaps), (0, 0));
@@ -263,7 +264,7 @@ fn the_scaled_window_is_full_at_its_edge() {
 }
 
 #[test]
-fn marks_and_echoes_are_counted_beside_the_handshake() {
+fn marks_and_echoes_are_counted_except_in_the_handshake() {
     let mut dialogue = Dialogue::begun();
     dialogue.packet(110, data(1, 1000), true, Codepoint::Ect0);
     dialogue.packet(111, data(1001, 1000), true, Codepoint::Ce);
@@ -286,7 +287,7 @@ fn ports_that_are_used_again_make_another_connection() {
 }
 
 #[test]
-fn connections_beyond_the_limits_are_counted_together() {
+fn connections_beyond_the_limits_are_counted_in_total() {
     let limits = Limits { live: 4, kept: 3 };
     let mut dialogue = Dialogue { analysis: Analysis::new(limits), last: None, ports: 0 };
     for n in 0..100 {
@@ -297,13 +298,16 @@ fn connections_beyond_the_limits_are_counted_together() {
     }
     let report = dialogue.analysis.finish();
     assert!(report.connections.len() <= 3, "{}", report.connections.len());
-    assert!(report.connections.iter().all(|each| each.forward.counts.packets == 2), "those with the most packets");
+    assert!(
+        report.connections.iter().all(|each| each.forward.counts.packets == 2),
+        "connections with the maximum number of packets"
+    );
     assert_eq!(report.omitted.connections + report.connections.len() as u64, 100);
     assert_eq!(report.omitted.packets + 2 * report.connections.len() as u64, 110);
 }
 
 #[test]
-fn what_is_not_tcp_is_counted_by_kind() {
+fn other_packets_than_tcp_are_counted_by_kind() {
     let mut analysis = Analysis::new(Limits::default());
     let mut udp = [0; 28];
     (udp[0], udp[3], udp[9]) = (0x45, 28, 17);
@@ -315,27 +319,28 @@ fn what_is_not_tcp_is_counted_by_kind() {
     assert_eq!(others, [("UDP", 1), ("cut header", 1), ("not IP", 3)]);
 }
 
-/// Rounds of `data` segments from the server, 10 ms apart, each of which the client acknowledges; the next round starts
-/// with its first ACK or, of an `idle` server, long after its last one. The capture is at the client, and the round trip takes 100 ms.
-fn rounds_of_the_server(idle: bool, data: u32) -> Connection {
+/// Returns the report on three rounds of `data` segments from the server, sent 10 ms apart and each acknowledged
+/// immediately by the client. The next round starts when the server gets the first ACK or, if it is `idle`, long after
+/// the last one. The capture is at the client, and the round-trip time is 100 ms.
+fn rounds_of_the_server(idle: bool, data: u32) -> ConnectionReport {
     let mut dialogue = Dialogue::begun();
-    let (mut at, mut seq, mut echo) = (200, SERVER + 1, 1);
+    let (mut time, mut seq, mut echo) = (200, SERVER + 1, 1);
     for _ in 0..3 {
-        let first = at;
+        let first = time;
         for n in 0..data {
             let flags = if n + 1 == data { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
             let mut segment = Segment::new(SeqNumber(seq), SeqNumber(CLIENT).plus(1), 500, flags);
             segment.len = 1000;
             // Until the first ACK of the round comes back, all segments echo the last one of the round before.
-            let stamps = Timestamps { value: at as u32, echo };
-            dialogue.back(at, segment.with_timestamps(stamps));
+            let stamps = Timestamps { value: time as u32, echo };
+            dialogue.back(time, segment.with_timestamps(stamps));
             seq += 1000;
             let ack = Segment::new(SeqNumber(CLIENT).plus(1), SeqNumber(seq), 500, Flags::ACK);
-            dialogue.out(at, ack.with_timestamps(Timestamps { value: 10_000 + at as u32, echo: at as u32 }));
-            at += 10;
+            dialogue.out(time, ack.with_timestamps(Timestamps { value: 10_000 + time as u32, echo: time as u32 }));
+            time += 10;
         }
-        let last = at - 10;
-        (at, echo) = if idle { (last + 5_000, 10_000 + last as u32) } else { (first + 100, 10_000 + first as u32) };
+        let last = time - 10;
+        (time, echo) = if idle { (last + 5_000, 10_000 + last as u32) } else { (first + 100, 10_000 + first as u32) };
     }
     dialogue.report()
 }
@@ -350,7 +355,7 @@ fn timestamps_of_a_receiver_give_the_round_trip_of_the_path() {
 }
 
 #[test]
-fn time_without_data_is_no_round_trip() {
+fn time_without_data_is_not_a_round_trip() {
     for data in [1, 5] {
         let report = rounds_of_the_server(true, data);
         assert_eq!(report.forward.rtt, None);
@@ -369,7 +374,7 @@ fn a_handshake_whose_options_are_cut_is_unknown() {
     let cut = Captured { bytes: &bytes[..44], wire_len: bytes.len() };
     analysis.ip(Instant::ZERO, cut, true);
     let seen = analysis.ip(Instant::from_nanos(1_000_000), cut, true).unwrap();
-    assert_eq!(seen.kind, Kind::Retransmission(Cause::Timeout));
+    assert_eq!(seen.kind, SegmentKind::Retransmission(Cause::Timeout));
     let connection = analysis.finish().connections.remove(0);
     assert_eq!((connection.forward.handshake, connection.forward.counts.cut_headers), (None, 2));
 }
@@ -396,7 +401,7 @@ fn a_clock_that_jumps_is_survived() {
     let mut analysis = Analysis::new(Limits::default());
     let mut bytes = Vec::new();
     let there = Addresses { source: ([10, 0, 0, 1], 40_000).into(), destination: ([10, 0, 0, 2], 80).into() };
-    for (at, out, segment) in [
+    for (time, out, segment) in [
         (1, true, data(1, 1000)),
         (u64::MAX, false, ack(1001, 900)),
         (0, true, data(1001, 1000)),
@@ -405,7 +410,7 @@ fn a_clock_that_jumps_is_survived() {
     ] {
         let addresses = if out { there } else { there.reversed() };
         encode(&mut bytes, &addresses, &IpFields::default(), &segment, &vec![0; usize::from(segment.len)]);
-        analysis.packet(Instant::from_nanos(at), Some(&bytes));
+        analysis.packet(Instant::from_nanos(time), Some(&bytes));
     }
     let forward = &analysis.finish().connections[0].forward;
     assert_eq!(forward.counts.retransmitted_segments, 1);
@@ -413,7 +418,7 @@ fn a_clock_that_jumps_is_survived() {
 }
 
 #[test]
-fn losses_have_the_position_of_what_was_lost() {
+fn losses_have_the_position_of_the_lost_segment() {
     let mut dialogue = Dialogue::begun();
     let mut trace = trace::Trace::new(0, 100);
     let mut sent = |dialogue: &mut Dialogue, ms, segment, out| {
@@ -423,7 +428,7 @@ fn losses_have_the_position_of_what_was_lost() {
     for n in 0..4 {
         sent(&mut dialogue, 110 + u64::from(n), data(1 + 1000 * n, 1000), true);
     }
-    // The second is lost, and sent again as the fifth, which is lost too; the third arrives twice.
+    // The second is lost, and retransmitted as the fifth, which is lost as well; the third arrives twice.
     sent(&mut dialogue, 215, data(1001, 1000), true);
     sent(&mut dialogue, 216, data(2001, 1000), true);
     sent(&mut dialogue, 600, data(1001, 1000), true);
@@ -433,7 +438,7 @@ fn losses_have_the_position_of_what_was_lost() {
 }
 
 #[test]
-fn a_trace_beyond_its_limit_is_thinned_out_and_keeps_retransmissions() {
+fn a_trace_beyond_its_limit_is_decimated_and_keeps_retransmissions() {
     let mut dialogue = Dialogue::begun();
     let mut trace = trace::Trace::new(0, 16);
     for n in 0..200 {
@@ -441,5 +446,5 @@ fn a_trace_beyond_its_limit_is_thinned_out_and_keeps_retransmissions() {
         trace.observe(&dialogue.last.unwrap());
     }
     assert!(trace.is_thinned() && trace.rows().len() <= 17);
-    assert_eq!(trace.rows().iter().filter(|row| matches!(row.kind, Kind::Retransmission(_))).count(), 1);
+    assert_eq!(trace.rows().iter().filter(|row| matches!(row.kind, SegmentKind::Retransmission(_))).count(), 1);
 }

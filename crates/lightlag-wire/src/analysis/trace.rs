@@ -1,10 +1,10 @@
-//! The packets of one connection, one row each: for figures, and to repeat the behaviour of a sender.
+//! The packets of one connection, one row each, for figures and for replaying the behaviour of a sender.
 
-use super::{Kind, Observation, Side};
+use super::{Observation, SegmentKind, Side};
 use lightlag_core::Instant;
 use std::collections::BTreeMap;
 
-/// The rows of one connection. If there are more than the limit, they are thinned out evenly; retransmissions stay.
+/// The rows of one connection. If there are more than the limit, they are decimated evenly, except retransmissions.
 #[derive(Clone, Debug)]
 pub struct Trace {
     connection: u64,
@@ -15,13 +15,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Starts a trace of the connection with this number, with at most about `limit` rows.
+    /// Starts a trace of the connection with this index. Its rows are limited to about `limit`.
     #[must_use]
     pub fn new(connection: u64, limit: usize) -> Self {
         Self { connection, limit: limit.max(2), stride: 1, seen: 0, rows: Vec::new() }
     }
 
-    /// Takes in a result of [`super::Analysis::packet`]. Segments of other connections are ignored.
+    /// Adds a result of [`super::Analysis::packet`]. Segments of other connections are ignored.
     pub fn observe(&mut self, observation: &Observation) {
         if observation.connection != self.connection {
             return;
@@ -37,7 +37,7 @@ impl Trace {
                 odd = !odd;
                 odd || stays(row)
             });
-            // If there are too many retransmissions alone, they are thinned out like the rest.
+            // If there are too many retransmissions alone, they are decimated like the rest.
             if self.rows.len() >= self.limit {
                 let mut odd = false;
                 self.rows.retain(|_| {
@@ -49,31 +49,31 @@ impl Trace {
         self.rows.push(*observation);
     }
 
-    /// The rows in the order of the capture.
+    /// Returns the rows in capture order.
     #[must_use]
     pub fn rows(&self) -> &[Observation] {
         &self.rows
     }
 
-    /// Whether rows were left out.
+    /// Returns true if the rows were decimated.
     #[must_use]
     pub fn is_thinned(&self) -> bool {
         self.stride > 1
     }
 
-    /// The data segments of one side, in the order in which they were sent.
+    /// Returns the data segments of one side, in the order in which they were sent.
     pub fn data(&self, side: Side) -> impl Iterator<Item = &Observation> {
         self.rows.iter().filter(move |row| row.side == side && row.len > 0)
     }
 
-    /// The lost data segments of one side, by position: 1 is the first that it sent, and retransmissions count. A
-    /// segment was lost if its data left again and no D-SACK reports that it arrived twice.
+    /// Returns the lost data segments of one side. Their positions count all data segments that the side sent,
+    /// retransmissions included, from 1.
     ///
-    /// This needs a capture at the sender: a segment lost before the capture has no position.
+    /// This requires a capture at the sender, because a segment that was lost before the capture has no position.
     #[must_use]
-    pub fn losses(&self, side: Side) -> Vec<Loss> {
-        let mut lost: Vec<(Loss, i64, i64)> = Vec::new();
-        // The latest copy of each stretch of data: by its start, its end, position and time.
+    pub fn losses(&self, side: Side) -> Vec<LostSegment> {
+        let mut lost: Vec<(LostSegment, i64, i64)> = Vec::new();
+        // The latest copy of each interval of data: by its start, its end, position and time.
         let mut sent: BTreeMap<i64, (i64, u64, Instant)> = BTreeMap::new();
         let mut position = 0;
         for row in &self.rows {
@@ -86,34 +86,34 @@ impl Trace {
             }
             position += 1;
             let (start, end) = (row.start, row.start + i64::from(row.len));
-            if matches!(row.kind, Kind::Retransmission(_)) {
+            if matches!(row.kind, SegmentKind::Retransmission(_)) {
                 let below = sent.range(..=start).next_back().filter(|(_, (to, ..))| *to > start);
                 let from = below.map_or(start, |(from, _)| *from);
                 for (from, (to, before, at)) in sent.range(from..end) {
-                    lost.push((Loss { position: *before, sent: *at, again: row.at }, *from, *to));
+                    lost.push((LostSegment { position: *before, sent: *at, again: row.at }, *from, *to));
                 }
             }
             sent.insert(start, (end, position, row.at));
         }
-        let mut lost: Vec<Loss> = lost.into_iter().map(|(loss, ..)| loss).collect();
+        let mut lost: Vec<LostSegment> = lost.into_iter().map(|(loss, ..)| loss).collect();
         lost.sort_by_key(|loss| loss.position);
         lost.dedup_by_key(|loss| loss.position);
         lost
     }
 }
 
-/// A lost data segment, as far as a capture at the sender shows.
+/// A lost data segment, as inferred from a capture at the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Loss {
-    /// Its position among the data segments of its side, from 1.
+pub struct LostSegment {
+    /// Position among the data segments of its side, from 1.
     pub position: u64,
-    /// Time at which it left.
+    /// Time when it was sent.
     pub sent: Instant,
-    /// Time at which its data left again.
+    /// Time when its data was retransmitted.
     pub again: Instant,
 }
 
-/// Whether a row stays when others are thinned out.
+/// Returns true if a row is never removed by decimation.
 fn stays(row: &Observation) -> bool {
-    matches!(row.kind, Kind::Retransmission(_) | Kind::OutOfOrder)
+    matches!(row.kind, SegmentKind::Retransmission(_) | SegmentKind::OutOfOrder)
 }

@@ -1,13 +1,13 @@
-//! The bytes of a file in one of two byte orders, with the position in it.
+//! Sequential input from a file, decompressed if necessary, and numbers in either byte order.
 
-use super::{CaptureError, Cut};
+use super::{CaptureError, TruncatedFile};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 
-/// Bytes requested at once.
+/// Size of the read buffer in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// The byte order of the machine that wrote the file.
+/// The byte order of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     Big,
@@ -28,7 +28,7 @@ impl Order {
     }
 }
 
-/// A slice that is read from its front.
+/// Fields of a record that are read one after another.
 #[derive(Clone, Copy)]
 pub struct Fields<'a> {
     pub order: Order,
@@ -51,34 +51,34 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The first bytes of a file, which name its form.
+/// The first bytes of a file, which identify its format.
 pub type Magic = [u8; 4];
 
 /// The first bytes of a file compressed by gzip (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The file.
+/// A capture file that is being read.
 pub struct Input<R> {
-    source: Source<R>,
-    /// Bytes read so far, after decompression.
+    source: InputSource<R>,
+    /// Number of bytes read so far, after decompression.
     at: u64,
 }
 
-/// A compressed file: the bytes that showed it, and the rest.
+/// A compressed file: the first bytes, which were already read, followed by the rest.
 type Packed<R> = Chain<Cursor<Magic>, BufReader<R>>;
 
-enum Source<R> {
+enum InputSource<R> {
     Plain(BufReader<R>),
     Gzip(Box<BufReader<MultiGzDecoder<Packed<R>>>>),
-    /// Between two of the others.
+    /// Placeholder while the source is being replaced.
     Empty,
 }
 
-impl<R: Read> Read for Source<R> {
+impl<R: Read> Read for InputSource<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(source) => source.read(buffer),
-            // A compressed file that is cut ends where its last whole part ends.
+            // A compressed file that is cut ends where its last complete part ends.
             Self::Gzip(source) => match source.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 // flate2 names only the damage.
@@ -92,20 +92,20 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// The result of an attempt to read some bytes.
+/// The result of filling a buffer.
 pub enum Filled {
-    /// All of them.
+    /// The buffer was filled.
     Whole,
-    /// This many, perhaps none; then the file ended.
+    /// Only this many bytes were read, possibly none, because the file ended.
     Part(usize),
 }
 
 impl<R: Read> Input<R> {
     pub fn new(source: R) -> Self {
-        Self { source: Source::Plain(BufReader::with_capacity(CHUNK, source)), at: 0 }
+        Self { source: InputSource::Plain(BufReader::with_capacity(CHUNK, source)), at: 0 }
     }
 
-    /// Reads the first bytes of the file, which is unpacked if it is compressed by gzip.
+    /// Reads the first bytes of the file. If it is compressed with gzip, they are the first bytes after decompression.
     pub fn magic(&mut self) -> io::Result<Result<Magic, Filled>> {
         let mut magic = [0; 4];
         match self.fill(&mut magic)? {
@@ -113,9 +113,9 @@ impl<R: Read> Input<R> {
             Filled::Whole => return Ok(Ok(magic)),
             part => return Ok(Err(part)),
         }
-        if let Source::Plain(packed) = std::mem::replace(&mut self.source, Source::Empty) {
+        if let InputSource::Plain(packed) = std::mem::replace(&mut self.source, InputSource::Empty) {
             let unpacked = MultiGzDecoder::new(Cursor::new(magic).chain(packed));
-            self.source = Source::Gzip(Box::new(BufReader::with_capacity(CHUNK, unpacked)));
+            self.source = InputSource::Gzip(Box::new(BufReader::with_capacity(CHUNK, unpacked)));
         }
         self.at = 0;
         match self.fill(&mut magic)? {
@@ -124,12 +124,12 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far, after decompression.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Fills `buffer`, as far as the file goes.
+    /// Fills `buffer` as far as the file has bytes.
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<Filled> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -146,8 +146,13 @@ impl<R: Read> Input<R> {
         Ok(Filled::Whole)
     }
 
-    /// Reads `len` bytes into `buffer` in place of its contents. `begun` bytes of the same block were read before.
-    pub fn read(&mut self, buffer: &mut Vec<u8>, len: usize, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
+    /// Replaces the contents of `buffer` by the next `len` bytes. `begun` bytes of the same block were read before.
+    pub fn read(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        len: usize,
+        begun: u64,
+    ) -> Result<Result<(), TruncatedFile>, CaptureError> {
         buffer.clear();
         // Memory grows only as bytes arrive, so a damaged length takes none.
         while buffer.len() < len {
@@ -155,17 +160,21 @@ impl<R: Read> Input<R> {
             buffer.resize(len.min(start + CHUNK), 0);
             if let Filled::Part(count) = self.fill(&mut buffer[start..])? {
                 let present = begun + (start + count) as u64;
-                return Ok(Err(Cut { at: self.at - present, needed: begun + len as u64, present }));
+                return Ok(Err(TruncatedFile { at: self.at - present, needed: begun + len as u64, present }));
             }
         }
         Ok(Ok(()))
     }
 
-    /// Skips `len` bytes. `begun` bytes of the same block were read before.
-    pub fn skip(&mut self, len: u64, begun: u64) -> Result<Result<(), Cut>, CaptureError> {
+    /// Skips the next `len` bytes. `begun` bytes of the same block were read before.
+    pub fn skip(&mut self, len: u64, begun: u64) -> Result<Result<(), TruncatedFile>, CaptureError> {
         let skipped = io::copy(&mut self.source.by_ref().take(len), &mut io::sink())?;
         self.at += skipped;
         let present = begun + skipped;
-        Ok(if skipped < len { Err(Cut { at: self.at - present, needed: begun + len, present }) } else { Ok(()) })
+        Ok(if skipped < len {
+            Err(TruncatedFile { at: self.at - present, needed: begun + len, present })
+        } else {
+            Ok(())
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Link types of captures (<https://www.tcpdump.org/linktypes.html>): the header in front of a packet.
+//! Link types of captures (<https://www.tcpdump.org/linktypes.html>), which determine the header before a packet.
 
 use std::fmt;
 
@@ -11,80 +11,80 @@ impl LinkType {
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
-    /// SLIP, after a header of 16 bytes.
+    /// SLIP, preceded by a header of 16 bytes.
     pub const SLIP: Self = Self(8);
-    /// PPP: the protocol, perhaps with address and control in front.
+    /// PPP: the protocol, optionally preceded by address and control.
     pub const PPP: Self = Self(9);
     /// FDDI.
     pub const FDDI: Self = Self(10);
-    /// PPP like HDLC, or HDLC of Cisco.
+    /// PPP in HDLC-like framing, or Cisco HDLC.
     pub const PPP_HDLC: Self = Self(50);
-    /// A session of PPPoE, without Ethernet.
+    /// A PPPoE session, without the Ethernet header.
     pub const PPP_ETHER: Self = Self(51);
-    /// ATM with LLC, or one protocol for each circuit (RFC 2684).
+    /// ATM with LLC, or with one protocol per circuit (RFC 2684).
     pub const ATM_RFC1483: Self = Self(100);
-    /// IP without anything in front.
+    /// IPv4 or IPv6 without a link-layer header.
     pub const RAW: Self = Self(101);
-    /// HDLC of Cisco.
+    /// Cisco HDLC.
     pub const C_HDLC: Self = Self(104);
-    /// 802.11 without anything in front, and without a frame check sequence.
+    /// 802.11 without a preceding header and without a frame check sequence.
     pub const IEEE802_11: Self = Self(105);
-    /// Classical IP over ATM of Linux.
+    /// Classical IP over ATM on Linux.
     pub const ATM_CLIP: Self = Self(106);
     /// Frame Relay.
     pub const FRAME_RELAY: Self = Self(107);
     /// OpenBSD loopback: the address family in network byte order.
     pub const LOOP: Self = Self(108);
-    /// IPsec devices of OpenBSD.
+    /// IPsec devices on OpenBSD.
     pub const ENC: Self = Self(109);
-    /// `tcpdump -i any` of Linux, before libpcap 1.10.
+    /// `tcpdump -i any` on Linux, before libpcap 1.10.
     pub const LINUX_SLL: Self = Self(113);
-    /// The log of OpenBSD's packet filter.
+    /// The log of the OpenBSD packet filter.
     pub const PFLOG: Self = Self(117);
-    /// 802.11 after a header of Prism.
+    /// 802.11 preceded by a Prism header.
     pub const PRISM: Self = Self(119);
     /// IP over Fibre Channel.
     pub const IP_OVER_FC: Self = Self(122);
-    /// 802.11 after a header of radiotap.
+    /// 802.11 preceded by a radiotap header.
     pub const IEEE802_11_RADIOTAP: Self = Self(127);
-    /// IP over IEEE 1394 of macOS.
+    /// IP over IEEE 1394 on macOS.
     pub const FIREWIRE: Self = Self(138);
-    /// A number for any user, which older tools of macOS use for [`LinkType::PKTAP`].
+    /// A number reserved for private use, which older macOS tools use for [`LinkType::PKTAP`].
     pub const USER2: Self = Self(149);
-    /// 802.11 after a header of AVS.
+    /// 802.11 preceded by an AVS header.
     pub const AVS: Self = Self(163);
-    /// PPP of Linux with a direction in place of the address.
+    /// PPP on Linux, with a direction instead of the address.
     pub const LINUX_PPP: Self = Self(166);
-    /// Per-packet information, usually in front of 802.11.
+    /// Per-packet information (PPI), typically before 802.11.
     pub const PPI: Self = Self(192);
-    /// PPP with a direction in front.
+    /// PPP preceded by a byte that gives the direction.
     pub const PPP_WITH_DIRECTION: Self = Self(204);
-    /// HDLC of Cisco with a direction in front.
+    /// Cisco HDLC preceded by a byte that gives the direction.
     pub const C_HDLC_WITH_DIRECTION: Self = Self(205);
-    /// Frame Relay with a direction in front.
+    /// Frame Relay preceded by a byte that gives the direction.
     pub const FRAME_RELAY_WITH_DIRECTION: Self = Self(206);
-    /// IPv4 without anything in front.
+    /// IPv4 without a link-layer header.
     pub const IPV4: Self = Self(228);
-    /// IPv6 without anything in front.
+    /// IPv6 without a link-layer header.
     pub const IPV6: Self = Self(229);
-    /// The log of Linux's packet filter.
+    /// The log of the Linux packet filter.
     pub const NFLOG: Self = Self(239);
-    /// Ethernet after four bytes of a netANALYZER.
+    /// Ethernet preceded by four bytes from a netANALYZER device.
     pub const NETANALYZER: Self = Self(240);
     /// IP over InfiniBand.
     pub const IPOIB: Self = Self(242);
-    /// `tcpdump -i any` of macOS.
+    /// `tcpdump -i any` on macOS.
     pub const PKTAP: Self = Self(258);
     /// Ethernet with its preamble.
     pub const MPACKET: Self = Self(274);
-    /// `tcpdump -i any` of Linux.
+    /// `tcpdump -i any` on Linux.
     pub const LINUX_SLL2: Self = Self(276);
 
-    /// The link types that people have most, for messages.
+    /// The most common supported link types, for messages.
     pub(super) const KNOWN: &'static str = "Ethernet, Linux cooked (-i any), raw IP, PPP, HDLC, SLIP, 802.11, loopback, \
                                             NFLOG and PKTAP";
 
-    /// The name of a link type that carries no IP, or none that is read.
+    /// Returns the name of a link type that carries no IP or is not supported; `None` for all others.
     fn name(self) -> Option<&'static str> {
         Some(match self.0 {
             147..=162 => "of a user (DLT_USER)",

@@ -1,10 +1,10 @@
-//! Captures: packets with the time and place at which they were seen, in files that other tools read.
+//! Captures: packets with their times and interfaces, in files that other tools can read and write.
 //!
 //! [`Writer`] writes pcapng (draft-ietf-opsawg-pcapng); [`Reader`] reads pcapng and the older pcap
-//! (draft-ietf-opsawg-pcap). Both hold one packet at a time, whatever the size of the file.
+//! (draft-ietf-opsawg-pcap). Both store only one packet at a time, whatever the size of the file.
 //!
 //! The crate `pcap-file` is not used. Its version 2.0 reads every pcapng time as nanoseconds, although microseconds are
-//! the default, and one comment that is not UTF-8 ends the reading of a file.
+//! the default, and it stops reading a file at the first comment that is not UTF-8.
 
 use crate::ip::Captured;
 use lightlag_core::Instant;
@@ -26,23 +26,23 @@ pub use link::LinkType;
 pub use reader::Reader;
 pub use writer::Writer;
 
-/// One of the interfaces of a capture, numbered from 0 in the order of the file.
+/// ID of an interface of a capture: interfaces are numbered from 0 in file order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct InterfaceId(pub u32);
 
-/// A place at which packets were seen.
+/// An interface of a capture, where packets were captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// Its name, empty if the capture has none.
+    /// Name of the interface; empty if the capture has none.
     pub name: String,
-    /// The header in front of its IP packets.
+    /// Link type of the interface, which determines the header before its IP packets.
     pub link: LinkType,
 }
 
-/// The direction of a packet at its interface.
+/// The direction of a packet, seen from its interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
-    /// The capture does not say.
+    /// The capture does not contain it.
     #[default]
     Unknown,
     /// The host received it.
@@ -54,81 +54,83 @@ pub enum Direction {
 /// One packet of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// Its number in the file, from 1. Every frame counts, as in tshark.
+    /// Index of the packet in the file, from 1. As in tshark, every frame is counted.
     pub number: u64,
-    /// The interface at which it was seen.
+    /// Interface that captured the packet.
     pub interface: InterfaceId,
-    /// Time since 1970-01-01 00:00 UTC, or since the start of a simulation; without a time, that of the packet before.
+    /// Time since 1970-01-01 00:00 UTC, or since the start of a simulation. A packet without a time gets the time of
+    /// the previous packet.
     pub at: Instant,
-    /// Whether the capture has a time for it.
+    /// Whether the capture has a time for the packet.
     pub has_time: bool,
-    /// Its direction.
+    /// Direction of the packet.
     pub direction: Direction,
-    /// Bytes of the frame on the wire, including those that the capture does not hold.
+    /// Length of the frame on the wire in bytes, including bytes that the capture does not contain.
     pub wire_len: u32,
     /// The captured part of the frame, starting with its link-layer header.
     pub frame: &'a [u8],
-    /// The innermost IP packet in it, as far as the capture holds it; `None` if [`Packet::content`] is an error.
+    /// The captured bytes of the innermost IP packet in the frame; `None` if [`Packet::content`] is an error.
     pub ip: Option<&'a [u8]>,
-    /// The same with its length on the wire, or what the frame holds instead: ARP, for example, or a frame of 802.11
-    /// that is encrypted or was seen before.
+    /// The innermost IP packet with its length on the wire. An error is any other content of the frame, such as ARP, or
+    /// an 802.11 frame that is encrypted or a retransmission.
     pub content: Result<Captured<'a>, Other>,
-    /// The first comment.
+    /// The first comment of the packet.
     pub comment: Option<Cow<'a, str>>,
 }
 
-/// A file that ends in the middle of a packet or block. Everything before that was read.
+/// A file that ends within a packet or block. Everything before it was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the file is cut: what begins at byte {at} takes {needed} bytes, of which {present} are there")]
-pub struct Cut {
-    /// Position at which the incomplete packet or block starts, in bytes from the start of the file.
+#[error("the file is cut: the packet or block at byte {at} needs {needed} bytes, but only {present} are present")]
+pub struct TruncatedFile {
+    /// Position of the incomplete packet or block in the file, in bytes.
     pub at: u64,
-    /// Bytes of the whole packet or block.
+    /// Length of the entire packet or block in bytes.
     pub needed: u64,
-    /// Bytes present.
+    /// Number of bytes present.
     pub present: u64,
 }
 
-/// The reasons why a file cannot be read, or not to its end.
+/// The reasons why a file cannot be read, or not up to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The file starts like no known format.
+    /// The file does not start like any known format.
     #[error("not a capture: {0}")]
     NotACapture(&'static str),
-    /// A file of a known form that is not read.
-    #[error("the file is {what}, which is not read here: {fix}")]
+    /// The format of the file is known, but not supported.
+    #[error("the file is {what}, which is not supported: {fix}")]
     Foreign {
-        /// The form.
+        /// Name of the format.
         what: &'static str,
-        /// The program or option that makes a capture of it.
+        /// Instructions for converting the file to a capture.
         fix: &'static str,
     },
-    /// No packet has a link type that is read. The first one:
+    /// No packet has a supported link type. The fields describe the interface of the first packet.
     #[error(
-        "interface {interface} ({name:?}) has link type {link}, which is not read here, and no other interface has \
-         packets: record a network interface, with one of {known}",
+        "interface {interface} ({name:?}) has link type {link}, which is not supported, and no other interface has \
+         packets: record a network interface with one of {known}",
         known = LinkType::KNOWN
     )]
     UnknownLink {
-        /// Its interface.
+        /// Index of the interface.
         interface: u32,
-        /// Its name.
+        /// Name of the interface.
         name: String,
-        /// Its link type.
+        /// Link type of the interface.
         link: LinkType,
     },
-    /// The bytes contradict the format.
+    /// The contents of the file contradict its format.
     #[error("damaged at byte {at}: {what}")]
     Damaged {
-        /// Position at which the packet or block starts.
+        /// Position of the packet or block in the file, in bytes.
         at: u64,
-        /// The contradiction.
+        /// Description of the contradiction.
         what: &'static str,
     },
 }
 
-/// The largest packet in bytes: 64 times the snap length of tcpdump. A larger length is damage.
+/// Maximum length of a packet in bytes, 64 times the snap length of tcpdump. A larger length means that the file is
+/// damaged.
 const LARGEST_PACKET: u32 = 1 << 24;

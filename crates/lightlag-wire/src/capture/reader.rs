@@ -1,15 +1,15 @@
-//! Reads captures of both forms, packet by packet.
+//! Reads captures in both formats, packet by packet.
 
 use super::classic::Classic;
 use super::input::{Filled, Input};
 use super::layers::{self, Bytes, Content, Layer, Protocol};
 use super::pcapng::{self, Section};
-use super::{CaptureError, Cut, Direction, Interface, InterfaceId, LinkType, Other, Packet};
+use super::{CaptureError, Direction, Interface, InterfaceId, LinkType, Other, Packet, TruncatedFile};
 use crate::dot11::{Duplicates, Msdu, Relayed};
 use lightlag_core::Instant;
 use std::io::Read;
 
-/// A capture being read from a file or a pipe. It holds one packet at a time.
+/// A capture being read from a file or a pipe. Only one packet is stored at a time.
 ///
 /// ```no_run
 /// use lightlag_wire::{capture::Reader, decode_captured};
@@ -27,24 +27,24 @@ use std::io::Read;
 /// ```
 pub struct Reader<R> {
     input: Input<R>,
-    form: Form,
+    form: ReaderFormat,
     interfaces: Vec<Interface>,
     buffer: Vec<u8>,
     duplicates: Duplicates,
     relayed: Relayed,
     packets: u64,
-    /// Packets without a time, and the time of the last one that has a time.
+    /// `timeless` is the number of packets without a time, `last` the time of the last packet that has one.
     timeless: u64,
     last: Instant,
-    /// The first interface with a link type that is not read.
+    /// The first interface whose packets have an unsupported link type, with that link type.
     unread: Option<(InterfaceId, LinkType)>,
-    /// A packet with another link type came.
+    /// Whether a packet with a supported link type was read.
     is_readable: bool,
-    cut: Option<Cut>,
+    cut: Option<TruncatedFile>,
     ended: bool,
 }
 
-enum Form {
+enum ReaderFormat {
     Classic(Classic),
     Pcapng(Section),
 }
@@ -59,15 +59,15 @@ impl<R: Read> Reader<R> {
         let magic = match input.magic()? {
             Ok(magic) => magic,
             Err(Filled::Part(0)) => return Err(CaptureError::NotACapture("the file is empty")),
-            Err(_) => return Err(CaptureError::NotACapture("the file has less than four bytes")),
+            Err(_) => return Err(CaptureError::NotACapture("the file has fewer than four bytes")),
         };
         let (mut buffer, mut interfaces) = (Vec::new(), Vec::new());
         let form = if magic == pcapng::SECTION {
-            Form::Pcapng(pcapng::open(&mut input, &mut buffer, 0)?)
+            ReaderFormat::Pcapng(pcapng::open(&mut input, &mut buffer, 0)?)
         } else if let Some(recognised) = Classic::recognise(magic) {
             let classic = Classic::open(&mut input, recognised)?;
             interfaces.push(Interface { name: String::new(), link: classic.link });
-            Form::Classic(classic)
+            ReaderFormat::Classic(classic)
         } else {
             return Err(unrecognised(magic));
         };
@@ -89,11 +89,11 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The next packet. `None` at the end of the file, even if that comes too early: see [`Reader::cut`].
+    /// Returns the next packet; `None` at the end of the file, even if the file is truncated: see [`Reader::cut`].
     ///
     /// # Errors
-    /// If the file cannot be read or is damaged. Earlier packets were right; no more follow. At the end of a file that
-    /// has only packets with link types that are not read: [`CaptureError::UnknownLink`].
+    /// If the file cannot be read or is damaged: earlier packets were correct, and no more follow. At the end of a file
+    /// in which no packet has a supported link type: [`CaptureError::UnknownLink`].
     pub fn next_packet(&mut self) -> Result<Option<Packet<'_>>, CaptureError> {
         if self.ended {
             return Ok(None);
@@ -101,8 +101,8 @@ impl<R: Read> Reader<R> {
         // Unless a packet is found, this call is the last, with an error or without.
         self.ended = true;
         let record = match &mut self.form {
-            Form::Classic(classic) => classic.next(&mut self.input, &mut self.buffer)?.map(|record| {
-                record.map(|record| pcapng::Record {
+            ReaderFormat::Classic(classic) => classic.next(&mut self.input, &mut self.buffer)?.map(|record| {
+                record.map(|record| pcapng::PcapngRecord {
                     interface: InterfaceId(0),
                     at: Some(record.at),
                     wire_len: record.wire_len,
@@ -111,7 +111,7 @@ impl<R: Read> Reader<R> {
                     comment: None,
                 })
             }),
-            Form::Pcapng(section) => section.next(&mut self.input, &mut self.buffer, &mut self.interfaces)?,
+            ReaderFormat::Pcapng(section) => section.next(&mut self.input, &mut self.buffer, &mut self.interfaces)?,
         };
         let record = match record {
             Ok(Some(record)) => record,
@@ -159,7 +159,7 @@ impl<R: Read> Reader<R> {
         }))
     }
 
-    /// The end of the file: an error if no link type in it is read.
+    /// Returns the result at the end of the file: an error if no packet has a supported link type.
     fn end(&self) -> Result<Option<Packet<'_>>, CaptureError> {
         match self.unread.filter(|_| !self.is_readable) {
             Some((interface, link)) => Err(CaptureError::UnknownLink {
@@ -171,23 +171,24 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The interfaces described so far.
+    /// Returns the interfaces that were described so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// The position of an incomplete end of the file, once known.
-    pub fn cut(&self) -> Option<Cut> {
+    /// Returns where the file was truncated, once that is known.
+    pub fn cut(&self) -> Option<TruncatedFile> {
         self.cut
     }
 
-    /// Packets for which the capture has no time (simple packet blocks).
+    /// Returns the number of packets without a time (simple packet blocks).
     pub fn without_time(&self) -> u64 {
         self.timeless
     }
 }
 
-/// The contents of a data frame of 802.11, unless the capture has seen them before.
+/// Returns the contents of an 802.11 data frame, unless it is a retransmission or a forwarded packet that was captured
+/// before.
 fn unwrapped<'a>(
     duplicates: &mut Duplicates,
     relayed: &mut Relayed,
@@ -201,36 +202,36 @@ fn unwrapped<'a>(
     let bytes = Bytes { bytes: msdu.payload, missing };
     match layers::content(Layer { protocol: Protocol::EtherType(msdu.ethertype.0), bytes }) {
         Content::Ip(packet) if relayed.is_copy(interface, packet.bytes) => {
-            Content::Other(Other::Named("packet passed on over 802.11"))
+            Content::Other(Other::Named("packet forwarded over 802.11"))
         }
         content => content,
     }
 }
 
-/// Forms of files that are not read: their first bytes, a name, and what makes a capture of them.
+/// Unsupported file formats: the first bytes, a name, and instructions for converting such a file to a capture.
 const FOREIGN: [(&[u8], &str, &str); 14] = [
-    (b"snoo", "a capture of snoop", EDITCAP),
-    (b"GMBU", "a capture of Microsoft Network Monitor", EDITCAP),
-    (b"RTSS", "a capture of Microsoft Network Monitor", EDITCAP),
-    (b"TRSN", "a capture of Sniffer", EDITCAP),
-    (b"XCP\0", "a capture of NetXRay", EDITCAP),
-    (b"iptr", "a capture of iptrace", EDITCAP),
-    (b"\xaa\xaa\xaa\xaa", "a capture of 5View", EDITCAP),
-    (b"btsn", "a log of Bluetooth", "it has no IP packets"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first (unzstd FILE)"),
-    (b"\x04\x22\x4d\x18", "compressed by lz4", "unpack it first (unlz4 FILE)"),
-    (b"\xfd7zX", "compressed by xz", "unpack it first (unxz FILE)"),
-    (b"BZh", "compressed by bzip2", "unpack it first (bunzip2 FILE)"),
-    (b"PK\x03\x04", "an archive of zip", "unpack it first (unzip FILE)"),
-    (b"7z\xbc\xaf", "an archive of 7-Zip", "unpack it first (7z x FILE)"),
+    (b"snoo", "a snoop capture", EDITCAP),
+    (b"GMBU", "a Microsoft Network Monitor capture", EDITCAP),
+    (b"RTSS", "a Microsoft Network Monitor capture", EDITCAP),
+    (b"TRSN", "a Sniffer capture", EDITCAP),
+    (b"XCP\0", "a NetXRay capture", EDITCAP),
+    (b"iptr", "an iptrace capture", EDITCAP),
+    (b"\xaa\xaa\xaa\xaa", "a 5View capture", EDITCAP),
+    (b"btsn", "a Bluetooth log", "it has no IP packets"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first (unzstd FILE)"),
+    (b"\x04\x22\x4d\x18", "compressed with lz4", "unpack it first (unlz4 FILE)"),
+    (b"\xfd7zX", "compressed with xz", "unpack it first (unxz FILE)"),
+    (b"BZh", "compressed with bzip2", "unpack it first (bunzip2 FILE)"),
+    (b"PK\x03\x04", "a zip archive", "unpack it first (unzip FILE)"),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "unpack it first (7z x FILE)"),
 ];
 
-/// Wireshark's tools read these forms.
+/// Instructions for converting a format that Wireshark's tools can read.
 const EDITCAP: &str = "convert it (editcap -F pcapng FILE new.pcapng)";
 
 fn unrecognised(magic: [u8; 4]) -> CaptureError {
     match FOREIGN.iter().find(|(start, ..)| magic.starts_with(start)) {
         Some((_, what, fix)) => CaptureError::Foreign { what, fix },
-        None => CaptureError::NotACapture("the file begins neither like pcapng nor like pcap"),
+        None => CaptureError::NotACapture("the file starts with neither a pcapng nor a pcap header"),
     }
 }

@@ -1,12 +1,12 @@
 use super::*;
 use crate::dot11::radiotap::{self, Radiotap};
-use crate::dot11::{Address, Body, EtherType, Frame, Header, Sequence};
+use crate::dot11::{Address, EtherType, Frame, FrameBody, FrameHeader, Sequence};
 use lightlag_core::Duration;
 use std::io::Cursor;
 
 mod forms;
 
-/// The contents of a packet, without borrowing.
+/// An owned copy of a packet's contents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     number: u64,
@@ -18,7 +18,7 @@ struct Seen {
     comment: Option<String>,
 }
 
-type Read = (Vec<Seen>, Option<Cut>, Option<CaptureError>);
+type Read = (Vec<Seen>, Option<TruncatedFile>, Option<CaptureError>);
 
 fn read(bytes: &[u8]) -> Read {
     let mut reader = match Reader::open(bytes) {
@@ -41,7 +41,7 @@ fn read(bytes: &[u8]) -> Read {
             Err(error) => break Some(error),
         }
     };
-    assert!(matches!(reader.next_packet(), Ok(None)), "after the end nothing comes");
+    assert!(matches!(reader.next_packet(), Ok(None)), "no packet follows the end");
     (packets, reader.cut(), error)
 }
 
@@ -51,7 +51,7 @@ fn good(bytes: &[u8]) -> Vec<Seen> {
     packets
 }
 
-/// Bytes of a file, in one byte order.
+/// The bytes of a file, written in one byte order.
 struct Bytes {
     big: bool,
     bytes: Vec<u8>,
@@ -109,20 +109,20 @@ impl Bytes {
     }
 }
 
-/// A capture with two interfaces, directions and comments.
+/// Returns a capture with two interfaces, directions and comments.
 fn written() -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "lightlag").unwrap();
     let ground = writer.interface("ground").unwrap();
-    let at = Instant::from_nanos(1_234_567_891_234_567_891);
-    writer.packet(ground, at, Direction::Outbound, &[0x45; 41], "cwnd 10").unwrap();
+    let time = Instant::from_nanos(1_234_567_891_234_567_891);
+    writer.packet(ground, time, Direction::Outbound, &[0x45; 41], "cwnd 10").unwrap();
     let space = writer.interface("satellite → ground").unwrap();
-    writer.packet(space, at + Duration::from_nanos(1), Direction::Inbound, &[0x45; 44], "").unwrap();
+    writer.packet(space, time + Duration::from_nanos(1), Direction::Inbound, &[0x45; 44], "").unwrap();
     writer.packet(ground, Instant::from_nanos(0), Direction::Unknown, &[], "späth").unwrap();
     writer.finish().unwrap()
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_packets_are_read_back() {
     let bytes = written();
     let mut reader = Reader::open(&bytes[..]).unwrap();
     let first = reader.next_packet().unwrap().unwrap();
@@ -139,7 +139,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn a_file_cut_anywhere_keeps_what_was_before() {
+fn a_file_cut_anywhere_keeps_earlier_packets() {
     let bytes = written();
     let whole = good(&bytes);
     let mut before = 0;
@@ -153,7 +153,7 @@ fn a_file_cut_anywhere_keeps_what_was_before() {
                 assert_eq!(cut.at + cut.present, len as u64, "{cut}");
                 assert!(cut.needed > cut.present, "{cut}");
             }
-            // The file ends between two blocks, so nothing is missing; the header must be whole.
+            // The file ends between two blocks, so nothing is missing; the header must be complete.
             (None, None) => {}
             (None, Some(CaptureError::NotACapture(_))) => assert!(len < 44, "{len}"),
             other => panic!("{len}: {other:?}"),
@@ -174,15 +174,15 @@ fn a_classic_capture_of_every_kind() {
             assert_eq!((packets[1].number, packets[1].nanos), (2, 8_000_000_000));
             let (packets, cut, error) = read(&bytes[..bytes.len() - 21]);
             assert_eq!((packets.len(), error.is_none()), (1, true));
-            assert_eq!(cut, Some(Cut { at: 24 + 56, needed: 16, present: 15 }));
+            assert_eq!(cut, Some(TruncatedFile { at: 24 + 56, needed: 16, present: 15 }));
             let (packets, cut, _) = read(&bytes[..bytes.len() - 1]);
-            assert_eq!((packets.len(), cut), (1, Some(Cut { at: 24 + 56, needed: 36, present: 35 })));
+            assert_eq!((packets.len(), cut), (1, Some(TruncatedFile { at: 24 + 56, needed: 36, present: 35 })));
         }
     }
 }
 
 #[test]
-fn the_ip_packet_behind_every_link_layer() {
+fn the_ip_packet_after_every_link_layer() {
     let mut ethernet = vec![0; 12];
     ethernet.extend([0x08, 0x00, 0x45, 1]);
     let mut vlan = vec![0; 12];
@@ -229,8 +229,8 @@ fn an_unknown_link_type_is_a_clear_error() {
     assert_eq!(packets.len(), 1);
     assert_eq!(
         error.unwrap().to_string(),
-        "interface 0 (\"wpn\") has link type 195 (IEEE 802.15.4), which is not read here, and no other interface has \
-         packets: record a network interface, with one of Ethernet, Linux cooked (-i any), raw IP, PPP, HDLC, SLIP, \
+        "interface 0 (\"wpn\") has link type 195 (IEEE 802.15.4), which is not supported, and no other interface has \
+         packets: record a network interface with one of Ethernet, Linux cooked (-i any), raw IP, PPP, HDLC, SLIP, \
          802.11, loopback, NFLOG and PKTAP"
     );
 }
@@ -271,7 +271,7 @@ fn times_in_any_unit() {
 }
 
 #[test]
-fn blocks_that_are_no_packets_are_passed_over() {
+fn blocks_other_than_packets_are_skipped() {
     let other = Bytes::new(false).put(&[1; 400]);
     let simple = Bytes::new(false).u32(4).put(&[0x45; 4]);
     let old = Bytes::new(false).u16(0).u16(77).u32(0).u32(9).u32(1).u32(60).put(&[0x45, 0, 0, 0]);
@@ -283,22 +283,22 @@ fn blocks_that_are_no_packets_are_passed_over() {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_position() {
     let start = || Bytes::new(false).section().interface(101, &[]);
-    let at = start().bytes.len() as u64;
+    let offset = start().bytes.len() as u64;
     let long = Bytes::new(false).u32(0).u32(0).u32(0).u32(5).u32(5).put(&[0; 4]);
     for (bytes, expected) in [
-        (start().packet(1, 0, &[], &[]), "a packet of an interface that was not described"),
-        (start().u32(6).u32(13), "a block whose length is not a multiple of 4 from 12 on"),
-        (start().u32(6).u32(0), "a block whose length is not a multiple of 4 from 12 on"),
-        (start().u32(6).u32(0x8000_0000), "a packet of more than 16 MiB"),
-        (start().block(6, &long), "a packet that is longer than its block"),
-        (start().block(6, &Bytes::new(false).u32(0)), "a packet block of less than 20 bytes"),
-        (start().block(1, &Bytes::new(false).u32(0)), "an interface of less than 8 bytes"),
-        (start().u32(5).u32(12).u32(12).u32(1).u32(12).u32(16), "a block that ends with another length than it began"),
+        (start().packet(1, 0, &[], &[]), "a packet of an interface without a description"),
+        (start().u32(6).u32(13), "a block whose length is not a multiple of 4 of at least 12"),
+        (start().u32(6).u32(0), "a block whose length is not a multiple of 4 of at least 12"),
+        (start().u32(6).u32(0x8000_0000), "a packet larger than 16 MiB"),
+        (start().block(6, &long), "a packet longer than its block"),
+        (start().block(6, &Bytes::new(false).u32(0)), "a packet block shorter than 20 bytes"),
+        (start().block(1, &Bytes::new(false).u32(0)), "an interface description shorter than 8 bytes"),
+        (start().u32(5).u32(12).u32(12).u32(1).u32(12).u32(16), "a block with different lengths at its start and end"),
     ] {
         match read(&bytes.bytes).2 {
-            Some(CaptureError::Damaged { at: place, what }) => assert!(what == expected && place >= at, "{what}"),
+            Some(CaptureError::Damaged { at: place, what }) => assert!(what == expected && place >= offset, "{what}"),
             other => panic!("{expected}: {other:?}"),
         }
     }
@@ -307,12 +307,12 @@ fn damage_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_no_capture_says_so() {
+fn a_file_that_is_not_a_capture_is_reported() {
     for (bytes, expected) in [
         (&b""[..], "not a capture: the file is empty"),
-        (b"abc", "not a capture: the file has less than four bytes"),
+        (b"abc", "not a capture: the file has fewer than four bytes"),
         (b"\x1f\x8b\x08\x00", "not a capture: the file is empty"),
-        (b"time,cwnd\n", "not a capture: the file begins neither like pcapng nor like pcap"),
+        (b"time,cwnd\n", "not a capture: the file starts with neither a pcapng nor a pcap header"),
         (b"\xd4\xc3\xb2\xa1\x02", "not a capture: the file ends within its header"),
         (b"\x0a\x0d\x0d\x0a\x02", "not a capture: the file ends within its header"),
     ] {
@@ -321,15 +321,16 @@ fn what_is_no_capture_says_so() {
 }
 
 #[test]
-fn comments_and_names_that_are_no_utf8_are_read_as_far_as_they_are() {
+fn comments_and_names_are_read_up_to_invalid_utf8() {
     let comment = [1, 0, 3, 0, b'a', 0xff, b'b', 0, 0, 0, 0, 0];
     let bytes = Bytes::new(false).section().interface(101, &[]).packet(0, 0, &[0x45], &comment).bytes;
     assert_eq!(good(&bytes)[0].comment.as_deref(), Some("a\u{fffd}b"));
 }
 
-/// pcapng §4.5: a block of type 4 with a record for each address, 1 for IPv4 and 2 for IPv6, whose name ends with a NUL.
+/// pcapng §4.5: a block of type 4 has a record for each address, of type 1 for IPv4 and 2 for IPv6, with a name that
+/// ends with a NUL.
 #[test]
-fn names_of_addresses_stand_in_a_block_of_their_own() {
+fn names_of_addresses_are_in_a_block_of_their_own() {
     let mut writer = Writer::new(Vec::new(), "").unwrap();
     let interface = writer.interface("ground").unwrap();
     let before = writer.out.len();
@@ -352,20 +353,20 @@ fn names_of_addresses_stand_in_a_block_of_their_own() {
 }
 
 #[test]
-fn many_names_stand_in_several_blocks() {
+fn many_names_are_in_several_blocks() {
     let mut writer = Writer::new(Vec::new(), "").unwrap();
     let before = writer.out.len();
     let long = "ä".repeat(40_000);
     writer
         .names((0..2_500_u32).map(|at| (std::net::Ipv4Addr::from_bits(at).into(), if at == 0 { &long } else { "n" })))
         .unwrap();
-    let (mut at, mut blocks) = (before, 0);
-    while at < writer.out.len() {
-        assert_eq!(writer.out[at..at + 4], [4, 0, 0, 0]);
-        at += u32::from_le_bytes(writer.out[at + 4..at + 8].try_into().unwrap()) as usize;
+    let (mut offset, mut blocks) = (before, 0);
+    while offset < writer.out.len() {
+        assert_eq!(writer.out[offset..offset + 4], [4, 0, 0, 0]);
+        offset += u32::from_le_bytes(writer.out[offset + 4..offset + 8].try_into().unwrap()) as usize;
         blocks += 1;
     }
-    assert_eq!((at, blocks), (writer.out.len(), 3));
+    assert_eq!((offset, blocks), (writer.out.len(), 3));
 }
 
 #[test]
@@ -396,12 +397,13 @@ fn a_pipe_may_give_a_byte_at_a_time() {
     assert_eq!(count, 3);
 }
 
-/// A data frame of 802.11 with a header of radiotap.
+/// Returns an 802.11 data frame with a radiotap header.
 fn on_the_air(sequence: u64, is_retry: bool, ethertype: EtherType, payload: &[u8]) -> Vec<u8> {
     let [transmitter, receiver] = [0, 1].map(Address::of_node);
-    let header = Header { transmitter, bssid: Address::of_network(0), sequence: Sequence::new(sequence), is_retry };
+    let header =
+        FrameHeader { transmitter, bssid: Address::of_network(0), sequence: Sequence::new(sequence), is_retry };
     let frame =
-        Frame { duration: Duration::ZERO, receiver, body: Body::Data { header, qos: None, ethertype, payload } };
+        Frame { duration: Duration::ZERO, receiver, body: FrameBody::Data { header, qos: None, ethertype, payload } };
     let mut out = Vec::new();
     radiotap::record(&mut out, &Radiotap { signal_dbm: Some(-70), ..Radiotap::default() }, &frame);
     out
@@ -428,7 +430,7 @@ fn packets_of_the_air_are_read_once() {
 }
 
 #[test]
-fn the_header_of_gpsr_is_no_part_of_a_packet() {
+fn the_header_of_gpsr_is_not_part_of_a_packet() {
     let mut greedy = vec![0; 49];
     greedy.extend([0x45; 20]);
     let file = |payload: &[u8]| {

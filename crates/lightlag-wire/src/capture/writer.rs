@@ -1,4 +1,4 @@
-//! Writes captures as pcapng: nanoseconds, several interfaces, comments.
+//! Writes captures as pcapng, with times in nanoseconds, several interfaces and comments.
 
 use super::pcapng::{BYTE_ORDER, COMMENT, END, FLAGS, INTERFACE, NAME, NAMES, PACKET, RESOLUTION, SECTION, padding};
 use super::{Direction, InterfaceId, LinkType};
@@ -6,24 +6,25 @@ use lightlag_core::Instant;
 use std::io::{self, Write};
 use std::net::IpAddr;
 
-/// The option with the name of the program that wrote a file (§4.1).
+/// Option code for the name of the program that wrote the file (§4.1).
 const APPLICATION: u16 = 4;
 
-/// Times are written in units of 10^-9 seconds.
+/// Resolution of times: units of 10^-9 seconds.
 const NANOSECONDS: u8 = 9;
 
-/// Records of a block of names (§4.5): the end, and an address with its name.
+/// Record types in a name resolution block (§4.5): the end, and an IPv4 or IPv6 address with its name.
 const RECORDS_END: u16 = 0;
 const RECORD_V4: u16 = 1;
 const RECORD_V6: u16 = 2;
 
-/// The most names in one block, so that no block becomes large.
+/// Maximum number of names in one block, so that no block becomes large.
 const NAMES_IN_BLOCK: usize = 1000;
 
-/// The longest text in an option or a record, in bytes: its length has 16 bits, and an address may precede it.
+/// Maximum length of a string in an option or a record, in bytes. The length field has 16 bits, and covers an address
+/// that precedes the string.
 const LONGEST_TEXT: usize = 0xff00;
 
-/// A capture being written, in little-endian pcapng with one section. Nothing written is kept in memory.
+/// A capture that is being written as little-endian pcapng with one section. It does not keep written data in memory.
 #[derive(Debug)]
 pub struct Writer<W> {
     pub(super) out: W,
@@ -32,10 +33,11 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a file that names `application` as its writer. Give it a buffered writer: each packet is written at once.
+    /// Starts a file, in which `application` is the name of the program that wrote it. `out` should be buffered,
+    /// because each packet is written immediately.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// If `out` returns an error.
     pub fn new(out: W, application: &str) -> io::Result<Self> {
         let mut writer = Self { out, block: Vec::new(), interfaces: 0 };
         writer.begin(u32::from_le_bytes(SECTION));
@@ -48,18 +50,18 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds an interface, at any time. Its packets start with the IP header.
+    /// Adds an interface for IP packets without a link-layer header. May be called at any time.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If the file returns an error.
     pub fn interface(&mut self, name: &str) -> io::Result<InterfaceId> {
         self.interface_of(name, LinkType::RAW)
     }
 
-    /// Adds an interface whose frames start with the header of `link`.
+    /// Adds an interface whose frames start with a header of the link type `link`.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If the file returns an error.
     pub fn interface_of(&mut self, name: &str, link: LinkType) -> io::Result<InterfaceId> {
         self.begin(INTERFACE);
         self.put(&link.0.to_le_bytes());
@@ -72,11 +74,11 @@ impl<W: Write> Writer<W> {
         Ok(InterfaceId(self.interfaces - 1))
     }
 
-    /// Gives names to addresses (§4.5), for programs that show names instead. A name is not empty and has no NUL. Write
-    /// the names before the packets that have these addresses.
+    /// Writes names for addresses (§4.5), which other programs can show instead of the addresses. A name must not be
+    /// empty or contain a NUL. The names must be written before the packets with these addresses.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If the file returns an error.
     pub fn names<'a>(&mut self, names: impl IntoIterator<Item = (IpAddr, &'a str)>) -> io::Result<()> {
         let mut names = names.into_iter().peekable();
         while names.peek().is_some() {
@@ -96,17 +98,17 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Adds a packet, or a frame of the interface's link type. An empty comment is left out.
+    /// Writes a packet, or a frame of the interface's link type. An empty comment is omitted.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If the file returns an error.
     ///
     /// # Panics
     /// If the interface belongs to another file.
     pub fn packet(
         &mut self,
         interface: InterfaceId,
-        at: Instant,
+        time: Instant,
         direction: Direction,
         packet: &[u8],
         comment: &str,
@@ -114,7 +116,7 @@ impl<W: Write> Writer<W> {
         assert!(interface.0 < self.interfaces, "{interface:?} is one of {} interfaces", self.interfaces);
         self.begin(PACKET);
         self.put(&interface.0.to_le_bytes());
-        let nanos = at.as_nanos();
+        let nanos = time.as_nanos();
         self.put(&((nanos >> 32) as u32).to_le_bytes());
         self.put(&(nanos as u32).to_le_bytes());
         let length = (packet.len() as u32).to_le_bytes();
@@ -134,10 +136,10 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Writes out all buffered bytes and returns the file.
+    /// Flushes all buffered bytes, and returns the file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If the file returns an error.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -176,8 +178,8 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The longest prefix of a text that fits in this many bytes.
-fn whole_letters(text: &str, most: usize) -> &str {
-    let end = (0..=text.len().min(most)).rev().find(|&at| text.is_char_boundary(at));
+/// Returns the longest prefix of a string that has at most `max` bytes.
+fn whole_letters(text: &str, max: usize) -> &str {
+    let end = (0..=text.len().min(max)).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
 }

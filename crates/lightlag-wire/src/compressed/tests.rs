@@ -9,7 +9,7 @@ fn addresses() -> Addresses {
     Addresses { source: "10.0.0.1:4000".parse().unwrap(), destination: "10.0.0.2:9".parse().unwrap() }
 }
 
-/// A SYN that offers an id.
+/// Returns a SYN that offers a connection ID.
 fn syn(addresses: Addresses, id: u8, seq: u32) -> Vec<u8> {
     let offer = Capabilities { bitmap: Capabilities::COMPRESSION, connection_id: id };
     let segment = Segment::new(SeqNumber(seq), SeqNumber(0), 1_000, Flags::SYN)
@@ -25,7 +25,7 @@ fn packet(addresses: Addresses, segment: Segment) -> Vec<u8> {
     out
 }
 
-/// A decoder that knows a connection from [`addresses`] with [`ID`], whose SYN had the number 999.
+/// Returns a decoder after the SYN of a connection from [`addresses`] with [`ID`]; the SYN had the sequence number 999.
 fn decoder() -> Decoder {
     let mut decoder = Decoder::new(10);
     decoder.captured(&syn(addresses(), ID, 999)).unwrap();
@@ -59,7 +59,7 @@ fn a_packet_of_data_byte_by_byte() {
 }
 
 #[test]
-fn a_checksum_with_the_number_of_tcp_is_right_too() {
+fn a_checksum_with_the_number_of_tcp_is_also_right() {
     let mut bytes = packet(addresses(), data(5, 3));
     let sum = u32::from(u16::from_be_bytes([bytes[26], bytes[27]])) + 105 - 6;
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -88,7 +88,7 @@ fn ids_are_learned_from_syns_of_their_direction() {
 }
 
 #[test]
-fn the_oldest_id_goes_where_there_is_no_room() {
+fn the_oldest_id_is_removed_when_the_table_is_full() {
     let mut decoder = Decoder::new(3);
     for id in 1..=5 {
         decoder.captured(&syn(addresses(), id, 5)).unwrap();
@@ -109,7 +109,7 @@ fn a_number_that_is_not_there_is_the_next_one() {
 }
 
 #[test]
-fn headers_that_contradict_themselves_are_refused() {
+fn headers_that_contradict_themselves_are_rejected() {
     let plain = packet(addresses(), data(1_000, 10));
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = plain.clone();
@@ -132,7 +132,7 @@ fn headers_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn what_stands_twice_is_counted() {
+fn duplicate_fields_are_counted() {
     let stamps = Timestamps { value: 1, echo: 2 };
     let segment = Segment::new(SeqNumber(1), SeqNumber(2), 3, Flags::ACK).with_timestamps(stamps).with_corruption();
     let mut bytes = packet(addresses(), segment.compressed(ID, false));
@@ -148,7 +148,7 @@ fn what_stands_twice_is_counted() {
 }
 
 prop_compose! {
-    /// Every segment that can have a compressed header.
+    /// Generates all segments that can have a compressed header.
     fn segments()(
         numbers in (any::<u32>(), any::<u32>(), any::<u16>()),
         bits in any::<[bool; 4]>(),

@@ -1,18 +1,19 @@
-//! Tells frames that a station has sent before from new ones (§10.3.2.14).
+//! Recognises retransmitted frames of a station (§10.3.2.14).
 
 use super::{Address, Msdu, Sequence, Tid};
 use std::collections::BTreeMap;
 
-/// Pairs of stations, with their kinds of traffic, in memory at once. A capture with more of them starts anew.
+/// Maximum number of entries, each for a pair of stations and a traffic identifier. When a capture has more, all
+/// entries are discarded.
 const MOST: usize = 4096;
 
-/// The sequence numbers seen lately between stations.
+/// The latest sequence numbers between stations.
 #[derive(Clone, Debug, Default)]
 pub struct Duplicates {
     seen: BTreeMap<(u32, [Address; 2], Option<Tid>), Window>,
 }
 
-/// The newest sequence number, and those before it: bit n stands for `newest - n`.
+/// The newest sequence number, and a bitmap of those before it: bit n stands for `newest - n`.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     newest: Sequence,
@@ -20,8 +21,9 @@ struct Window {
 }
 
 impl Duplicates {
-    /// Takes a packet seen at an interface. Returns whether it is a copy: its frame has the retry bit and the number of
-    /// one of the last 64 packets between the same stations, of the same traffic, at the same interface.
+    /// Records a packet seen at an interface. Returns true if it is a copy: its frame has the retry bit, and the
+    /// sequence number of one of the last 64 packets between the same stations, with the same traffic identifier, at
+    /// the same interface.
     pub fn is_copy(&mut self, interface: u32, msdu: &Msdu<'_>) -> bool {
         let key = (interface, [msdu.transmitter, msdu.receiver], msdu.tid);
         let Some(window) = self.seen.get_mut(&key) else {
@@ -37,7 +39,7 @@ impl Duplicates {
 }
 
 impl Window {
-    /// Takes a number. Returns whether it was seen before.
+    /// Records a sequence number. Returns true if it was seen before.
     fn take(&mut self, sequence: Sequence) -> bool {
         let ahead = u32::from(sequence.since(self.newest));
         if (1..2048).contains(&ahead) {

@@ -1,13 +1,13 @@
-//! Frames of 802.11 (IEEE 802.11-2020) as they stand on the air and in captures.
+//! 802.11 frames (IEEE 802.11-2020), as on the air and in captures.
 //!
-//! A [`Frame`] holds the fields that an ad hoc network uses: data with and without QoS, RTS, CTS, ACK, block
-//! acknowledgement, and the action frames that agree on it. [`encode`] writes the bytes with a correct frame check
-//! sequence, [`decode`] reads them. [`radiotap`] is the header that captures put in front of a frame.
+//! A [`Frame`] represents the frames that an ad hoc network uses: data with and without QoS, RTS, CTS, ACK, block
+//! acknowledgement, and the action frames that negotiate it. [`encode`] writes a frame with a correct frame check
+//! sequence, and [`decode`] parses it. [`radiotap`] has the header that captures add before a frame.
 //!
 //! [`Msdu::find`] finds the network packet in a captured data frame of any network, with an access point or without;
-//! [`Duplicates`] tells retransmitted frames from new ones, [`Relayed`] packets that others pass on.
+//! [`Duplicates`] recognises retransmitted frames, and [`Relayed`] recognises relayed packets.
 //!
-//! Fragments, frames of several packets (A-MSDU) and encrypted frames are not opened.
+//! Fragments, frames with several packets (A-MSDU) and encrypted frames are not parsed.
 
 use lightlag_core::Duration;
 use std::fmt;
@@ -34,26 +34,26 @@ pub use write::encode;
 pub struct Address(pub [u8; 6]);
 
 impl Address {
-    /// Every station.
+    /// The broadcast address.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The address of the node with this number, from 0: 02:00:00:00:00:01 for the first, as its IPv4 address is
-    /// 10.0.0.1. The address is administered locally (§9.2.2 of IEEE 802-2014).
+    /// Returns the address of the node with this index, from 0: 02:00:00:00:00:01 for the first node, whose IPv4
+    /// address is 10.0.0.1. The address is locally administered (§9.2.2 of IEEE 802-2014).
     #[must_use]
     pub const fn of_node(number: u32) -> Self {
         let [a, b, c, d] = (number.wrapping_add(1)).to_be_bytes();
         Self([2, 0, a, b, c, d])
     }
 
-    /// The BSSID of the ad hoc network with this number: an individual, locally administered address, as §9.2.4.3.4
-    /// asks of an IBSS.
+    /// Returns the BSSID of the ad hoc network with this index. It is an individual, locally administered address, as
+    /// §9.2.4.3.4 requires for an IBSS.
     #[must_use]
     pub const fn of_network(number: u32) -> Self {
         let [a, b, c, d] = number.to_be_bytes();
         Self([6, 0, a, b, c, d])
     }
 
-    /// Whether it addresses several stations.
+    /// Returns true if it is a group address.
     #[must_use]
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 != 0
@@ -67,42 +67,42 @@ impl fmt::Display for Address {
     }
 }
 
-/// A sequence number of 802.11, of 12 bits (§9.2.4.4.2).
+/// An 802.11 sequence number of 12 bits (§9.2.4.4.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Sequence(u16);
 
 impl Sequence {
-    /// The sequence number of the frame with this number from 0, which is taken modulo 4096.
+    /// Returns the sequence number of the frame with this index from 0, modulo 4096.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self((number % 4096) as u16)
     }
 
-    /// Its value.
+    /// Returns the value, 0 to 4095.
     #[must_use]
     pub const fn value(self) -> u16 {
         self.0
     }
 
-    /// Its distance from an earlier number, modulo 4096.
+    /// Returns the distance from an earlier sequence number, modulo 4096.
     #[must_use]
     pub const fn since(self, earlier: Self) -> u16 {
         self.0.wrapping_sub(earlier.0) % 4096
     }
 }
 
-/// A traffic identifier (§9.2.4.5.2): 0 to 7 are user priorities, 8 to 15 name streams.
+/// A traffic identifier (§9.2.4.5.2): 0 to 7 are user priorities, 8 to 15 identify streams.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Tid(u8);
 
 impl Tid {
-    /// `None` above 15.
+    /// Returns the identifier with this value; `None` if it is above 15.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {
         if number < 16 { Some(Self(number)) } else { None }
     }
 
-    /// Its value.
+    /// Returns the value, 0 to 15.
     #[must_use]
     pub const fn value(self) -> u8 {
         self.0
@@ -112,44 +112,44 @@ impl Tid {
 /// A frame of an ad hoc network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// The time for which the frame reserves the medium after its end: whole microseconds on the air, rounded up
-    /// (§9.2.5), at most [`Frame::LONGEST`].
+    /// Time for which the frame reserves the medium after its end, at most [`Frame::LONGEST`]. On the air, it is
+    /// rounded up to integer microseconds (§9.2.5).
     pub duration: Duration,
-    /// The station that the frame addresses.
+    /// Address of the receiving station.
     pub receiver: Address,
-    /// The rest, by the kind of the frame.
-    pub body: Body<'a>,
+    /// The fields that depend on the kind of frame.
+    pub body: FrameBody<'a>,
 }
 
 impl Frame<'_> {
-    /// The longest reservation (§9.2.4.2).
+    /// Maximum reservation of the medium (§9.2.4.2).
     pub const LONGEST: Duration = Duration::from_micros(32_767);
 }
 
-/// The parts of a frame that depend on its kind.
+/// The fields of a frame that depend on its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Body<'a> {
+pub enum FrameBody<'a> {
     /// Data (§9.3.2.1).
     Data {
-        /// The fields that data and management frames share.
-        header: Header,
-        /// The QoS control field; a frame without it is of the older subtype.
+        /// The header fields that data and management frames share.
+        header: FrameHeader,
+        /// The QoS control field; `None` for a frame without QoS.
         qos: Option<Qos>,
-        /// The type of the payload.
+        /// EtherType of the payload.
         ethertype: EtherType,
-        /// The packet after the header of LLC and SNAP.
+        /// The packet after the LLC and SNAP headers.
         payload: &'a [u8],
     },
-    /// A management frame that asks for, or answers, a block acknowledgement agreement (§9.6.4).
+    /// A management frame that requests, or replies to, a block acknowledgement agreement (§9.6.4).
     Action {
-        /// The fields that data and management frames share.
-        header: Header,
-        /// Its contents.
-        action: Action,
+        /// The header fields that data and management frames share.
+        header: FrameHeader,
+        /// Contents of the action frame.
+        action: ActionFrame,
     },
     /// Request to send (§9.3.1.2).
     Rts {
-        /// The station that sends it.
+        /// Address of the sending station.
         transmitter: Address,
     },
     /// Clear to send (§9.3.1.3).
@@ -158,80 +158,80 @@ pub enum Body<'a> {
     Ack,
     /// Request for a compressed block acknowledgement (§9.3.1.7).
     BlockAckRequest {
-        /// The station that sends it.
+        /// Address of the sending station.
         transmitter: Address,
-        /// The traffic that it is about.
+        /// Traffic identifier of the requested frames.
         tid: Tid,
-        /// The first frame whose fate is asked for.
+        /// Sequence number of the first requested frame.
         start: Sequence,
     },
     /// Compressed block acknowledgement (§9.3.1.8).
     BlockAck {
-        /// The station that sends it.
+        /// Address of the sending station.
         transmitter: Address,
-        /// The traffic that it is about.
+        /// Traffic identifier of the acknowledged frames.
         tid: Tid,
-        /// The frame of the lowest bit.
+        /// Sequence number of the frame that bit 0 stands for.
         start: Sequence,
-        /// Bit n is set if the frame n after `start` arrived.
+        /// Bitmap: bit n is set if the frame n after `start` has arrived.
         bitmap: u64,
     },
 }
 
 /// The header fields that data and management frames share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Header {
-    /// The station that sends the frame.
+pub struct FrameHeader {
+    /// Address of the sending station.
     pub transmitter: Address,
-    /// The network.
+    /// BSSID of the network.
     pub bssid: Address,
-    /// The number of the packet in it.
+    /// Sequence number of the packet in the frame.
     pub sequence: Sequence,
-    /// Whether the frame was sent before.
+    /// Whether the frame is a retransmission.
     pub is_retry: bool,
 }
 
 /// The QoS control field (§9.2.4.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Qos {
-    /// The traffic to which the frame belongs.
+    /// Traffic identifier of the frame.
     pub tid: Tid,
-    /// The answer that its receiver gives.
+    /// The acknowledgement that the frame requests.
     pub ack: AckPolicy,
 }
 
-/// The answer that a QoS data frame asks for (table 9-9).
+/// The acknowledgement that a QoS data frame requests (table 9-9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckPolicy {
-    /// An ACK; in an A-MPDU a block acknowledgement.
+    /// An ACK or, in an A-MPDU, a block acknowledgement.
     Normal,
-    /// None.
+    /// No acknowledgement.
     No,
-    /// None that the field describes (PSMP).
+    /// No explicit acknowledgement, or PSMP.
     Other,
-    /// The receiver records the frame and answers a later request.
+    /// A block acknowledgement: the receiver records the frame, and replies to a later request.
     Block,
 }
 
-/// An action frame of category block ack (§9.6.4).
+/// An action frame in the category block ack (§9.6.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum ActionFrame {
     /// ADDBA request: proposes an agreement with immediate block acknowledgement.
     Request {
-        /// It links the response to the request.
+        /// Dialog token, which associates the response with the request.
         token: u8,
-        /// The terms.
+        /// Proposed terms.
         agreement: Agreement,
-        /// The first frame under the agreement.
+        /// Sequence number of the first frame under the agreement.
         start: Sequence,
     },
-    /// ADDBA response.
+    /// ADDBA response, which accepts or rejects a request.
     Response {
-        /// The token of the request.
+        /// Dialog token of the request.
         token: u8,
-        /// Status 0: accepted (§9.4.1.9).
+        /// Status code; 0 means accepted (§9.4.1.9).
         status: u16,
-        /// The terms.
+        /// Terms of the agreement.
         agreement: Agreement,
     },
 }
@@ -239,11 +239,11 @@ pub enum Action {
 /// The terms of a block acknowledgement agreement (§9.4.1.13).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Agreement {
-    /// The traffic under it.
+    /// Traffic identifier of the frames under the agreement.
     pub tid: Tid,
-    /// The number of frames that the receiver can hold, below 1024.
+    /// Number of frames that the receiver can buffer, below 1024.
     pub buffer: u16,
-    /// The time without traffic after which it ends, in units of 1024 µs; 0: never.
+    /// Time without traffic before the agreement ends, in units of 1024 µs; 0 means never.
     pub timeout: u16,
 }
 
@@ -251,36 +251,36 @@ pub struct Agreement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FrameError {
     /// The bytes end within a header or a field.
-    #[error("the frame is cut: {needed} bytes are needed and {present} are there")]
+    #[error("the frame is cut: {needed} bytes are needed, but only {present} are present")]
     Truncated {
-        /// Bytes that the header announces.
+        /// Number of bytes that the header requires.
         needed: usize,
-        /// Bytes present.
+        /// Number of bytes present.
         present: usize,
     },
     /// The frame check sequence is wrong.
-    #[error("the frame check sequence is {found:08x}, but that of the bytes before it is {right:08x}")]
+    #[error("the frame check sequence is {found:08x}, but the frame requires {right:08x}")]
     BadFcs {
         /// The value in the frame.
         found: u32,
-        /// The right value.
+        /// The correct value.
         right: u32,
     },
-    /// A protocol version other than 0.
-    #[error("version {0} of 802.11 is not 0")]
+    /// The protocol version is not 0.
+    #[error("802.11 version {0} is not 0")]
     Version(u8),
-    /// A type of frame that is not read.
-    #[error("a frame of type {kind} and subtype {subtype} is not read here")]
+    /// A frame of an unsupported type.
+    #[error("a frame of type {kind} and subtype {subtype} is not supported")]
     Unknown {
-        /// Its type: 0 management, 1 control, 2 data.
+        /// Type of the frame: 0 management, 1 control, 2 data.
         kind: u8,
-        /// Its subtype.
+        /// Subtype of the frame.
         subtype: u8,
     },
-    /// A frame whose contents are not read.
-    #[error("the frame is {0}, which is not read here")]
+    /// A frame with unsupported contents.
+    #[error("the frame is {0}, which is not supported")]
     Unread(&'static str),
-    /// A radiotap header of an impossible length, or of another version than 0.
+    /// A radiotap header with an impossible length, or with a version other than 0.
     #[error("the radiotap header is {0}")]
     Radiotap(&'static str),
 }

@@ -1,11 +1,11 @@
-//! The network packet in a captured data frame.
+//! The network packet in a captured 802.11 data frame.
 
 use super::{Address, FrameError, Sequence, Tid};
 
-/// The header of LLC and SNAP in front of the type (RFC 1042).
+/// The LLC and SNAP headers before the EtherType (RFC 1042).
 pub(super) const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 
-/// Bits of the second byte (§9.2.4.1).
+/// Bits of the second byte of a frame (§9.2.4.1).
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const MORE_FRAGMENTS: u8 = 0x04;
@@ -13,14 +13,14 @@ pub(super) const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
 const HT_CONTROL: u8 = 0x80;
 
-/// Bits of the subtype of data (table 9-1): without data, and with QoS.
+/// Subtype bits of data frames (table 9-1): no data, and QoS.
 const NO_DATA: u8 = 0x4;
 const WITH_QOS: u8 = 0x8;
 
-/// The bit of the QoS control field for several packets in a frame (§9.2.4.5.9).
+/// Bit of the QoS control field for a frame with several packets (§9.2.4.5.9).
 const A_MSDU: u8 = 0x80;
 
-/// A type of Ethernet, which LLC and SNAP carry.
+/// An EtherType, which the LLC and SNAP headers carry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EtherType(pub u16);
 
@@ -32,38 +32,38 @@ impl EtherType {
     /// IPv6.
     pub const IPV6: Self = Self(0x86dd);
 
-    /// Whether a packet of this type is of IP.
+    /// Returns true for IPv4 and IPv6.
     #[must_use]
     pub const fn is_ip(self) -> bool {
         matches!(self, Self::IPV4 | Self::IPV6)
     }
 }
 
-/// The network packet of a data frame, and the numbers by which a receiver tells it from another.
+/// The network packet of a data frame, with the fields that distinguish it from other packets at a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Msdu<'a> {
-    /// The station that sent the frame.
+    /// Address of the sending station.
     pub transmitter: Address,
-    /// The station that the frame addresses.
+    /// Address of the receiving station.
     pub receiver: Address,
-    /// The traffic of a QoS frame.
+    /// Traffic identifier, for a QoS frame.
     pub tid: Option<Tid>,
-    /// The number of the packet.
+    /// Sequence number of the packet.
     pub sequence: Sequence,
-    /// Whether the frame was sent before.
+    /// Whether the frame is a retransmission.
     pub is_retry: bool,
-    /// The type of the payload.
+    /// EtherType of the payload.
     pub ethertype: EtherType,
-    /// The packet, and any bytes that the frame has after it.
+    /// The packet, and any bytes that follow it in the frame.
     pub payload: &'a [u8],
 }
 
 impl<'a> Msdu<'a> {
-    /// The packet in `frame`, which has no frame check sequence any more and may be cut behind the headers. With
-    /// `is_padded` the header has been padded to a multiple of four bytes, as some drivers do.
+    /// Finds the packet in `frame`, whose frame check sequence has been removed, and which may be truncated after the
+    /// headers. `is_padded` means that the 802.11 header was padded to a multiple of four bytes, as some drivers do.
     ///
     /// # Errors
-    /// If the frame holds no packet, or one that is not read here; see [`FrameError`].
+    /// If the frame holds no packet, or an unsupported packet; see [`FrameError`].
     pub fn find(frame: &'a [u8], is_padded: bool) -> Result<Self, FrameError> {
         let truncated = |needed| FrameError::Truncated { needed, present: frame.len() };
         let (&[first, flags, ..], Some(sequence)) = (frame, frame.get(22..24)) else { return Err(truncated(24)) };
@@ -75,7 +75,7 @@ impl<'a> Msdu<'a> {
             return Err(FrameError::Unknown { kind, subtype });
         }
         let has_qos = subtype & WITH_QOS != 0;
-        // Table 9-60: the fourth address stands in frames between access points.
+        // Table 9-60: the fourth address is present in frames between access points.
         let qos_at = if flags & (TO_DS | FROM_DS) == TO_DS | FROM_DS { 30 } else { 24 };
         let with_qos = if has_qos && flags & HT_CONTROL != 0 { 6 } else { 2 * usize::from(has_qos) };
         let header = match qos_at + with_qos {
@@ -106,7 +106,7 @@ impl<'a> Msdu<'a> {
     }
 }
 
-/// The type and the packet after the header of LLC and SNAP.
+/// Returns the EtherType in the LLC and SNAP headers, and the packet after them.
 pub(super) fn unpack(bytes: &[u8], truncated: impl Fn() -> FrameError) -> Result<(EtherType, &[u8]), FrameError> {
     let (header, payload) = bytes.split_first_chunk::<8>().ok_or_else(truncated)?;
     if header[..6] != SNAP {
@@ -115,7 +115,7 @@ pub(super) fn unpack(bytes: &[u8], truncated: impl Fn() -> FrameError) -> Result
     Ok((EtherType(u16::from_be_bytes([header[6], header[7]])), payload))
 }
 
-/// The address at a place that is known to exist.
-pub(super) fn address(frame: &[u8], at: usize) -> Address {
-    Address(frame[at..at + 6].try_into().expect("six bytes"))
+/// Returns the address at `index`. The frame must be long enough.
+pub(super) fn address(frame: &[u8], index: usize) -> Address {
+    Address(frame[index..index + 6].try_into().expect("six bytes"))
 }

@@ -1,7 +1,7 @@
-//! Radiotap: the header that captures of 802.11 put in front of a frame (<https://www.radiotap.org>).
+//! Radiotap: the header that captures of 802.11 add before a frame (<https://www.radiotap.org>).
 //!
-//! A [`Radiotap`] holds the fields that a simulated radio knows: time, rate, channel, signal, noise, and the A-MPDU that
-//! a frame belongs to. Other fields are skipped on reading.
+//! A [`Radiotap`] holds the fields that a simulated radio can fill: time, rate, channel, signal, noise, and the A-MPDU
+//! of a frame. Other fields are ignored when parsing.
 
 use super::{Frame, FrameError};
 use lightlag_core::{Instant, Rate};
@@ -9,35 +9,35 @@ use lightlag_core::{Instant, Rate};
 /// A radiotap header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Radiotap {
-    /// The time at which the frame starts on the air, in whole microseconds.
+    /// Time when the frame starts on the air, in integer microseconds.
     pub at: Option<Instant>,
-    /// The form of the frame.
+    /// Properties of the captured frame.
     pub flags: Flags,
-    /// The centre frequency of the channel in MHz.
+    /// Centre frequency of the channel in MHz.
     pub frequency_mhz: Option<u16>,
-    /// The modulation of the frame.
+    /// Modulation of the frame.
     pub modulation: Option<Modulation>,
-    /// The received power in dBm.
+    /// Received power in dBm.
     pub signal_dbm: Option<i8>,
-    /// The power of the noise in dBm.
+    /// Noise power in dBm.
     pub noise_dbm: Option<i8>,
-    /// The A-MPDU of which the frame is a part.
+    /// A-MPDU that contains the frame.
     pub aggregate: Option<Aggregate>,
 }
 
-/// The field of flags.
+/// The flags field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// The frame ends with its frame check sequence.
+    /// The frame ends with a frame check sequence.
     pub const FCS: Self = Self(0x10);
-    /// The header of 802.11 is padded to a multiple of four bytes.
+    /// The 802.11 header is padded to a multiple of four bytes.
     pub const PADDED: Self = Self(0x20);
     /// The frame check sequence is wrong.
     pub const BAD_FCS: Self = Self(0x40);
 
-    /// Whether all of these flags are set.
+    /// Returns true if all of these flags are set.
     #[must_use]
     pub const fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
@@ -47,35 +47,35 @@ impl Flags {
 /// The modulation of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Modulation {
-    /// A rate of 802.11a or g: a multiple of 500 kbit/s, at most 127.5 Mbit/s.
+    /// An 802.11a or g rate: a multiple of 500 kbit/s, at most 127.5 Mbit/s.
     Legacy(Rate),
     /// 802.11n.
     Ht {
-        /// The index of the modulation and coding scheme, 0 to 76, which contains the number of streams.
+        /// MCS index, 0 to 76, which determines the number of streams.
         mcs: u8,
-        /// The width of the channel: 20 or 40 MHz.
+        /// Channel width: 20 or 40 MHz.
         width: Width,
-        /// The guard interval.
+        /// Guard interval.
         guard: Guard,
-        /// The code against errors.
+        /// Error-correcting code.
         coding: Coding,
     },
     /// 802.11ac.
     Vht {
-        /// The index of the modulation and coding scheme, 0 to 15.
+        /// MCS index, 0 to 15.
         mcs: u8,
-        /// Spatial streams, 1 to 15.
+        /// Number of spatial streams, 1 to 15.
         streams: u8,
-        /// The width of the channel.
+        /// Channel width.
         width: Width,
-        /// The guard interval.
+        /// Guard interval.
         guard: Guard,
-        /// The code against errors.
+        /// Error-correcting code.
         coding: Coding,
     },
 }
 
-/// The width of a channel.
+/// Channel width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Width {
     /// 20 MHz.
@@ -88,7 +88,7 @@ pub enum Width {
     Mhz160,
 }
 
-/// The guard interval of an OFDM symbol.
+/// Guard interval between OFDM symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guard {
     /// 800 ns.
@@ -97,25 +97,25 @@ pub enum Guard {
     Short,
 }
 
-/// The code against errors.
+/// Error-correcting code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coding {
-    /// Convolutional.
+    /// Binary convolutional code.
     Bcc,
-    /// Low-density parity check.
+    /// Low-density parity-check code.
     Ldpc,
 }
 
-/// The A-MPDU of a frame.
+/// The A-MPDU that contains a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aggregate {
-    /// All frames of an A-MPDU have the same number, and those of the next another one.
+    /// ID of the A-MPDU: the same in all of its frames, and different in the next A-MPDU.
     pub number: u32,
-    /// Whether the frame is the last of it.
+    /// Whether the frame is the last one of the A-MPDU.
     pub is_last: bool,
 }
 
-/// Bits of the fields that are present, by their numbers.
+/// Bit numbers of the fields in the presence bitmap.
 const TSFT: u32 = 0;
 const FLAGS: u32 = 1;
 const RATE: u32 = 2;
@@ -125,10 +125,10 @@ const NOISE: u32 = 6;
 const MCS: u32 = 19;
 const AMPDU: u32 = 20;
 const VHT: u32 = 21;
-/// Another word of bits follows.
+/// Another presence bitmap of 32 bits follows.
 const MORE: u32 = 31;
 
-/// Alignment and size of the fields 0 to 27. From the field 28 on sizes differ.
+/// Alignment and size of fields 0 to 27. Later fields have no fixed size.
 const FORMS: [(usize, usize); 28] = [
     (8, 8),
     (1, 1),
@@ -165,49 +165,49 @@ const OFDM: u16 = 0x0040;
 const BAND_2_GHZ: u16 = 0x0080;
 const BAND_5_GHZ: u16 = 0x0100;
 
-/// Bits of the MCS field: the known parts, short guard interval, and LDPC.
+/// Bits of the MCS field: which parts are known, short guard interval, and LDPC.
 const MCS_WIDTH: u8 = 0x01;
 const MCS_INDEX: u8 = 0x02;
 const MCS_GUARD: u8 = 0x04;
 const MCS_CODING: u8 = 0x10;
-/// All parts: also the format, which is mixed, STBC and the extension streams, of which there are none.
+/// Mask for all parts being known, including the format (mixed), STBC, and extension streams (none).
 const MCS_ALL: u8 = 0x7f;
 const MCS_SHORT: u8 = 0x04;
 const MCS_LDPC: u8 = 0x10;
 
-/// Bits of the VHT field: the known parts (STBC, guard interval, width), short guard interval, and LDPC.
+/// Bits of the VHT field: which parts are known (STBC, guard interval, width), short guard interval, and LDPC.
 const VHT_STBC: u16 = 0x0001;
 const VHT_GUARD: u16 = 0x0004;
 const VHT_WIDTH: u16 = 0x0040;
 const VHT_SHORT: u8 = 0x04;
 const VHT_LDPC: u8 = 0x01;
 
-/// Bits of the A-MPDU field: it is known which frame is the last; this one is.
+/// Bits of the A-MPDU field: it is known whether the frame is the last, and it is the last.
 const LAST_KNOWN: u16 = 0x0004;
 const LAST: u16 = 0x0008;
 
-/// Writes the record of a capture to `out`, which is cleared first: `header`, then `frame` with its check sequence, of
-/// which the header says that it is there.
+/// Writes a captured frame to `out`, which is cleared first: `header`, then `frame` with its frame check sequence,
+/// which the flags in the header indicate.
 ///
 /// # Panics
-/// As [`encode`] and [`super::encode`].
+/// As for [`encode`] and [`super::encode`].
 pub fn record(out: &mut Vec<u8>, header: &Radiotap, frame: &Frame<'_>) {
     out.clear();
     encode(out, &Radiotap { flags: Flags(header.flags.0 | Flags::FCS.0), ..*header });
     super::encode(out, frame);
 }
 
-/// Appends the bytes of a header to `out`, which is empty, because fields are aligned from its start.
+/// Appends the bytes of a header to `out`. `out` must be empty, because the alignment of fields counts from its start.
 ///
 /// # Panics
 /// If `out` is not empty, or a rate or an index is outside the range of its field.
 pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
-    assert!(out.is_empty(), "a header of radiotap is the first in a record");
+    assert!(out.is_empty(), "a radiotap header is the first in a record");
     out.extend_from_slice(&[0; 8]);
     let mut present = 1 << FLAGS;
     let mut put = |field: u32, bytes: &[u8]| {
         let (alignment, size) = FORMS[field as usize];
-        assert_eq!(bytes.len(), size, "field {field} of radiotap");
+        assert_eq!(bytes.len(), size, "radiotap field {field}");
         out.resize(out.len().next_multiple_of(alignment), 0);
         out.extend_from_slice(bytes);
         present |= 1 << field;
@@ -246,7 +246,7 @@ pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
         put(AMPDU, &[a, b, c, d, e, f, 0, 0]);
     }
     if let Some(Modulation::Vht { mcs, streams, width, guard, coding }) = header.modulation {
-        assert!(mcs < 16 && (1..16).contains(&streams), "no field holds MCS {mcs} with {streams} streams");
+        assert!(mcs < 16 && (1..16).contains(&streams), "no field can hold MCS {mcs} with {streams} streams");
         let width = match width {
             Width::Mhz20 => 0,
             Width::Mhz40 => 1,
@@ -263,15 +263,15 @@ pub fn encode(out: &mut Vec<u8>, header: &Radiotap) {
     out[4..8].copy_from_slice(&u32::to_le_bytes(present));
 }
 
-/// The header at the start of `record`, and the frame after it.
+/// Returns the header at the start of `record`, and the frame after it.
 ///
 /// # Errors
-/// If the header is of another version, or longer than the record, or its fields do not fit in it.
+/// If the header has an unsupported version, is longer than the record, or is too short for its fields.
 pub fn decode(record: &[u8]) -> Result<(Radiotap, &[u8]), FrameError> {
     let truncated = |needed| FrameError::Truncated { needed, present: record.len() };
     let Some((&[version, _, low, high], _)) = record.split_first_chunk() else { return Err(truncated(8)) };
     if version != 0 {
-        return Err(FrameError::Radiotap("of a version that is not 0"));
+        return Err(FrameError::Radiotap("in a version other than 0"));
     }
     let len = usize::from(u16::from_le_bytes([low, high]));
     if len < 8 {
@@ -280,25 +280,25 @@ pub fn decode(record: &[u8]) -> Result<(Radiotap, &[u8]), FrameError> {
     let (header, frame) = record.split_at_checked(len).ok_or(truncated(len))?;
     let short = FrameError::Radiotap("shorter than its fields");
     let word = |at: usize| Some(u32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?));
-    let (present, mut at) = (word(4).ok_or(short)?, 8);
+    let (present, mut offset) = (word(4).ok_or(short)?, 8);
     let mut more = present;
     while more & 1 << MORE != 0 {
-        more = word(at).ok_or(short)?;
-        at += 4;
+        more = word(offset).ok_or(short)?;
+        offset += 4;
     }
     let mut read = Radiotap::default();
     for (field, (alignment, size)) in (0..).zip(FORMS) {
         if present & 1 << field != 0 {
-            at = at.next_multiple_of(alignment);
-            read.take(field, header.get(at..at + size).ok_or(short)?);
-            at += size;
+            offset = offset.next_multiple_of(alignment);
+            read.take(field, header.get(offset..offset + size).ok_or(short)?);
+            offset += size;
         }
     }
     Ok((read, frame))
 }
 
 impl Radiotap {
-    /// Takes a field, whose value has the size of the field.
+    /// Parses a field; `value` has the size of the field.
     fn take(&mut self, field: u32, value: &[u8]) {
         match (field, value) {
             (TSFT, value) => {
@@ -342,7 +342,7 @@ fn coding(is_ldpc: bool) -> Coding {
     if is_ldpc { Coding::Ldpc } else { Coding::Bcc }
 }
 
-/// The width of a VHT channel by its code, which also says which part of a wider channel it is.
+/// Returns the channel width for a VHT bandwidth code, which may also specify the position within a wider channel.
 fn vht_width(code: u8) -> Width {
     match code & 0x1f {
         1 | 5 | 6 | 14..=17 => Width::Mhz40,

@@ -1,22 +1,22 @@
-//! Tells packets that a relay passes on from new ones.
+//! Recognises relayed packets.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 
-/// Packets in memory at once, per reader.
+/// Maximum number of packets that are remembered per reader.
 const MOST: usize = 4096;
 
-/// The packets heard lately, whatever their TTL.
+/// The latest packets, regardless of their TTL.
 #[derive(Clone, Debug, Default)]
 pub struct Relayed {
-    /// The greatest TTL with which each was heard.
+    /// Highest TTL with which each packet was received, by a hash of the packet.
     heard: BTreeMap<u64, u8>,
     order: VecDeque<u64>,
 }
 
 impl Relayed {
-    /// Takes a packet of IP heard at an interface. Returns whether it was heard there before with a greater TTL: then
-    /// another station passes it on.
+    /// Records an IP packet received at an interface. Returns true if it was received there before with a higher TTL,
+    /// which means that another station has relayed it.
     pub fn is_copy(&mut self, interface: u32, ip: &[u8]) -> bool {
         let Some((ttl, rest)) = split(ip) else { return false };
         let mut hash = DefaultHasher::new();
@@ -39,7 +39,8 @@ impl Relayed {
     }
 }
 
-/// The TTL of a packet, and the bytes that no relay changes: all but TTL and checksum (RFC 791), or hop limit (RFC 8200).
+/// Returns the TTL of a packet, and the bytes that relays do not change: all except TTL and checksum (RFC 791), or hop
+/// limit (RFC 8200).
 fn split(ip: &[u8]) -> Option<(u8, [&[u8]; 3])> {
     match ip.first()? >> 4 {
         4 if ip.len() >= 20 => Some((ip[8], [&ip[..8], &ip[9..10], &ip[12..]])),
@@ -69,15 +70,15 @@ mod tests {
             let mut relayed = Relayed::default();
             let mut is_copy = |interface, ttl, last| relayed.is_copy(interface, &packet(version, ttl, last));
             assert!(!is_copy(0, 64, 1) && is_copy(0, 63, 1) && is_copy(0, 62, 1));
-            assert!(is_copy(0, 63, 1), "a relay sends it again, over another way");
-            assert!(!is_copy(0, 64, 1), "sent again by its origin");
+            assert!(is_copy(0, 63, 1), "a relay retransmits it over another path");
+            assert!(!is_copy(0, 64, 1), "retransmitted by its origin");
             assert!(!is_copy(0, 63, 2) && !is_copy(0, 63, 2), "equal packets from one hop");
             assert!(!is_copy(1, 62, 1), "another interface");
         }
     }
 
     #[test]
-    fn what_is_no_packet_is_no_copy() {
+    fn bytes_that_are_not_a_packet_are_not_copies() {
         let mut relayed = Relayed::default();
         for bytes in [&[][..], &[0x45; 19], &[0x60; 39], &[0x00; 60]] {
             assert!(!relayed.is_copy(0, bytes) && !relayed.is_copy(0, bytes));

@@ -7,12 +7,12 @@ const ALICE: Address = Address::of_node(0);
 const BOB: Address = Address::of_node(1);
 const NETWORK: Address = Address::of_network(0);
 
-fn header(sequence: u64) -> Header {
-    Header { transmitter: ALICE, bssid: NETWORK, sequence: Sequence::new(sequence), is_retry: false }
+fn header(sequence: u64) -> FrameHeader {
+    FrameHeader { transmitter: ALICE, bssid: NETWORK, sequence: Sequence::new(sequence), is_retry: false }
 }
 
 fn data(sequence: u64, qos: Option<Qos>, payload: &[u8]) -> Frame<'_> {
-    let body = Body::Data { header: header(sequence), qos, ethertype: EtherType::IPV4, payload };
+    let body = FrameBody::Data { header: header(sequence), qos, ethertype: EtherType::IPV4, payload };
     Frame { duration: Duration::from_micros(44), receiver: BOB, body }
 }
 
@@ -22,7 +22,7 @@ fn bytes(frame: &Frame<'_>) -> Vec<u8> {
     out
 }
 
-/// A frame without its check sequence.
+/// Returns the bytes of a frame without its frame check sequence.
 fn bare(frame: &Frame<'_>) -> Vec<u8> {
     let mut out = bytes(frame);
     out.truncate(out.len() - FCS_LEN);
@@ -36,7 +36,7 @@ fn tid(number: u8) -> Tid {
 const BEST_EFFORT: Option<Qos> = Some(Qos { tid: Tid(0), ack: AckPolicy::Normal });
 
 #[test]
-fn the_check_sequence_is_that_of_ethernet() {
+fn the_check_sequence_matches_ethernet() {
     // The check value of CRC-32/ISO-HDLC.
     assert_eq!(fcs(b"123456789"), 0xcbf4_3926);
 }
@@ -51,24 +51,30 @@ fn addresses_of_nodes_and_networks_differ() {
 
 #[test]
 fn frames_have_the_sizes_of_the_standard() {
-    let of = |body| bytes(&Frame { duration: Duration::ZERO, receiver: BOB, body }).len();
+    let size = |body| bytes(&Frame { duration: Duration::ZERO, receiver: BOB, body }).len();
     let (transmitter, tid, start) = (ALICE, tid(0), Sequence::new(0));
     let agreement = Agreement { tid, buffer: 64, timeout: 0 };
-    assert_eq!(of(Body::Rts { transmitter }), 20);
-    assert_eq!((of(Body::Cts), of(Body::Ack)), (14, 14));
-    assert_eq!(of(Body::BlockAckRequest { transmitter, tid, start }), 24);
-    assert_eq!(of(Body::BlockAck { transmitter, tid, start, bitmap: 1 }), 32);
-    assert_eq!(of(Body::Action { header: header(0), action: Action::Request { token: 1, agreement, start } }), 37);
-    assert_eq!(of(Body::Action { header: header(0), action: Action::Response { token: 1, status: 0, agreement } }), 37);
+    assert_eq!(size(FrameBody::Rts { transmitter }), 20);
+    assert_eq!((size(FrameBody::Cts), size(FrameBody::Ack)), (14, 14));
+    assert_eq!(size(FrameBody::BlockAckRequest { transmitter, tid, start }), 24);
+    assert_eq!(size(FrameBody::BlockAck { transmitter, tid, start, bitmap: 1 }), 32);
+    assert_eq!(
+        size(FrameBody::Action { header: header(0), action: ActionFrame::Request { token: 1, agreement, start } }),
+        37
+    );
+    assert_eq!(
+        size(FrameBody::Action { header: header(0), action: ActionFrame::Response { token: 1, status: 0, agreement } }),
+        37
+    );
     // 24 (QoS 26) for the header, 8 for LLC and SNAP, 4 for the check sequence.
     assert_eq!(bytes(&data(0, None, &[0; 1500])).len(), 1536);
     assert_eq!(bytes(&data(0, BEST_EFFORT, &[0; 1500])).len(), 1538);
 }
 
 #[test]
-fn a_data_frame_has_its_fields_in_place() {
+fn a_data_frame_has_its_fields_at_their_offsets() {
     let mut frame = data(0x123, Some(Qos { tid: tid(5), ack: AckPolicy::Block }), &[0x45]);
-    let Body::Data { header, .. } = &mut frame.body else { unreachable!() };
+    let FrameBody::Data { header, .. } = &mut frame.body else { unreachable!() };
     header.is_retry = true;
     frame.duration = Duration::from_nanos(43_001);
     let right = [
@@ -86,19 +92,19 @@ fn a_data_frame_has_its_fields_in_place() {
 #[test]
 fn agreements_name_their_terms() {
     let agreement = Agreement { tid: tid(5), buffer: 64, timeout: 7 };
-    let action = Action::Request { token: 9, agreement, start: Sequence::new(0xabc) };
-    let request = bare(&Frame { body: Body::Action { header: header(1), action }, ..data(0, None, &[]) });
+    let action = ActionFrame::Request { token: 9, agreement, start: Sequence::new(0xabc) };
+    let request = bare(&Frame { body: FrameBody::Action { header: header(1), action }, ..data(0, None, &[]) });
     // Immediate acknowledgement is bit 1, the identifier starts at bit 2, the buffer at bit 6.
     assert_eq!(request[24..], [3, 0, 9, 0x16, 0x10, 7, 0, 0xc0, 0xab]);
-    let action = Action::Response { token: 9, status: 37, agreement };
-    let response = bare(&Frame { body: Body::Action { header: header(1), action }, ..data(0, None, &[]) });
+    let action = ActionFrame::Response { token: 9, status: 37, agreement };
+    let response = bare(&Frame { body: FrameBody::Action { header: header(1), action }, ..data(0, None, &[]) });
     assert_eq!(response[24..], [3, 1, 9, 37, 0, 0x16, 0x10, 7, 0]);
 }
 
 #[test]
 #[should_panic(expected = "longer than the 32.767 ms that a frame may reserve")]
-fn a_reservation_beyond_its_field_is_refused() {
-    bytes(&Frame { duration: Duration::from_nanos(32_767_001), receiver: BOB, body: Body::Cts });
+fn a_reservation_beyond_its_field_is_rejected() {
+    bytes(&Frame { duration: Duration::from_nanos(32_767_001), receiver: BOB, body: FrameBody::Cts });
 }
 
 #[test]
@@ -111,7 +117,7 @@ fn frames_of_other_kinds_are_named() {
     assert_eq!(sealed(beacon), Err(FrameError::Unknown { kind: 0, subtype: 8 }));
     assert_eq!(sealed(vec![1; 30]), Err(FrameError::Version(1)));
     assert_eq!(sealed(vec![0xd4; 3]), Err(FrameError::Truncated { needed: 14, present: 7 }));
-    let longer = "the frame is longer than its kind, which is not read here";
+    let longer = "the frame is longer than its type allows, which is not supported";
     let message = |result: Result<(), FrameError>| result.unwrap_err().to_string();
     assert_eq!(message(sealed(vec![0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 1, 9])), longer);
     let frame = bare(&data(0, None, &[]));
@@ -120,7 +126,7 @@ fn frames_of_other_kinds_are_named() {
         frame[at] = value;
         sealed(frame)
     };
-    assert_eq!(message(with(22, 1)), "the frame is a fragment, which is not read here");
+    assert_eq!(message(with(22, 1)), "the frame is a fragment, which is not supported");
     assert!(message(with(1, 1)).contains("ad hoc network"));
     assert!(message(with(3, 0xc0)).contains("duration"));
     assert!(message(with(24, 0)).contains("LLC and SNAP"));
@@ -132,7 +138,8 @@ fn frames_of_other_kinds_are_named() {
     assert_eq!(decode(&[]), Err(FrameError::Truncated { needed: 14, present: 0 }));
 }
 
-/// A data frame of any network: second byte, bytes between the third address and the type of the payload.
+/// Returns a data frame of any kind of network: `kind` and `flags` are its first two bytes, and `between` are the bytes
+/// between the third address and the EtherType of the payload.
 fn foreign(kind: u8, flags: u8, between: &[u8]) -> Vec<u8> {
     let mut frame = bare(&data(7, None, &[]));
     frame.truncate(24);
@@ -144,26 +151,26 @@ fn foreign(kind: u8, flags: u8, between: &[u8]) -> Vec<u8> {
 
 #[test]
 fn packets_are_found_in_frames_of_all_networks() {
-    let found = |kind, flags, between: &[u8], is_padded| {
+    let decoded = |kind, flags, between: &[u8], is_padded| {
         let frame = foreign(kind, flags, between);
         Msdu::find(&frame, is_padded).map(|msdu| (msdu.ethertype, msdu.payload.to_vec(), msdu.tid))
     };
     let right = |tid: Option<u8>| Ok((EtherType::IPV6, vec![0x60], tid.map(Tid)));
     // To an access point, from one, and from one to another, with a fourth address.
-    assert_eq!(found(0x08, 1, &[], false), right(None));
-    assert_eq!(found(0x08, 2, &[], false), right(None));
-    assert_eq!(found(0x08, 3, &[9; 6], false), right(None));
-    assert_eq!(found(0x88, 1, &[6, 0], false), right(Some(6)));
-    assert_eq!(found(0x88, 3, &[1, 2, 3, 4, 5, 6, 6, 0], false), right(Some(6)));
+    assert_eq!(decoded(0x08, 1, &[], false), right(None));
+    assert_eq!(decoded(0x08, 2, &[], false), right(None));
+    assert_eq!(decoded(0x08, 3, &[9; 6], false), right(None));
+    assert_eq!(decoded(0x88, 1, &[6, 0], false), right(Some(6)));
+    assert_eq!(decoded(0x88, 3, &[1, 2, 3, 4, 5, 6, 6, 0], false), right(Some(6)));
     // With the HT control field, and with two bytes of padding after a header of 26.
-    assert_eq!(found(0x88, 0x81, &[6, 0, 1, 2, 3, 4], false), right(Some(6)));
-    assert_eq!(found(0x88, 1, &[6, 0, 0, 0], true), right(Some(6)));
-    // CF-ACK beside data.
-    assert_eq!(found(0x18, 2, &[], false), right(None));
-    assert_eq!(found(0x08, 0x41, &[], false), Err(FrameError::Unread("encrypted")));
-    assert_eq!(found(0x08, 0x05, &[], false), Err(FrameError::Unread("a fragment")));
-    assert_eq!(found(0x88, 1, &[0x86, 0], false), Err(FrameError::Unread("an A-MSDU")));
-    assert_eq!(found(0x48, 1, &[], false), Err(FrameError::Unknown { kind: 2, subtype: 4 }));
+    assert_eq!(decoded(0x88, 0x81, &[6, 0, 1, 2, 3, 4], false), right(Some(6)));
+    assert_eq!(decoded(0x88, 1, &[6, 0, 0, 0], true), right(Some(6)));
+    // CF-ACK next to data.
+    assert_eq!(decoded(0x18, 2, &[], false), right(None));
+    assert_eq!(decoded(0x08, 0x41, &[], false), Err(FrameError::Unread("encrypted")));
+    assert_eq!(decoded(0x08, 0x05, &[], false), Err(FrameError::Unread("a fragment")));
+    assert_eq!(decoded(0x88, 1, &[0x86, 0], false), Err(FrameError::Unread("an A-MSDU")));
+    assert_eq!(decoded(0x48, 1, &[], false), Err(FrameError::Unknown { kind: 2, subtype: 4 }));
     let frame = foreign(0x08, 1, &[]);
     assert_eq!(Msdu::find(&frame[..31], false), Err(FrameError::Truncated { needed: 32, present: 31 }));
     assert_eq!(Msdu::find(&frame[..23], false), Err(FrameError::Truncated { needed: 24, present: 23 }));
@@ -179,12 +186,15 @@ fn copies_are_frames_with_the_retry_bit_and_a_number_seen_lately() {
     };
     assert!(!is_copy(0, 4094, false));
     assert!(is_copy(0, 4094, true) && is_copy(0, 4094, true));
-    // The frame 4095 was not heard the first time; 0 and 1 come after it.
+    // The frame 4095 was not received the first time; 0 and 1 follow it.
     assert!(!is_copy(0, 4096, false) && !is_copy(0, 4097, false));
     assert!(!is_copy(0, 4095, true) && is_copy(0, 4095, true) && is_copy(0, 4096, true));
     assert!(!is_copy(1, 4096, true), "another interface");
-    assert!(!is_copy(0, 4096, false), "without the retry bit a frame is new");
-    assert!(!is_copy(0, 4096 + 64, false) && !is_copy(0, 4096, true), "64 behind the newest is forgotten");
+    assert!(!is_copy(0, 4096, false), "a frame without the retry bit is new");
+    assert!(
+        !is_copy(0, 4096 + 64, false) && !is_copy(0, 4096, true),
+        "a frame 64 before the newest is no longer stored"
+    );
     assert!(is_copy(0, 4097, true));
 }
 
@@ -237,12 +247,12 @@ fn headers_of_drivers_are_read() {
 #[test]
 fn impossible_headers_of_radiotap_are_named() {
     let message = |bytes: &[u8]| radiotap::decode(bytes).unwrap_err().to_string();
-    assert_eq!(message(&[0, 0, 8, 0, 0, 0, 0]), "the frame is cut: 8 bytes are needed and 7 are there");
-    assert_eq!(message(&[1, 0, 8, 0, 0, 0, 0, 0]), "the radiotap header is of a version that is not 0");
+    assert_eq!(message(&[0, 0, 8, 0, 0, 0, 0]), "the frame is cut: 8 bytes are needed, but only 7 are present");
+    assert_eq!(message(&[1, 0, 8, 0, 0, 0, 0, 0]), "the radiotap header is in a version other than 0");
     assert_eq!(message(&[0, 0, 7, 0, 0, 0, 0, 0]), "the radiotap header is shorter than its first 8 bytes");
     assert_eq!(message(&[0, 0, 8, 0, 2, 0, 0, 0]), "the radiotap header is shorter than its fields");
     assert_eq!(message(&[0, 0, 8, 0, 0, 0, 0, 0x80]), "the radiotap header is shorter than its fields");
-    assert_eq!(message(&[0, 0, 9, 0, 0, 0, 0, 0]), "the frame is cut: 9 bytes are needed and 8 are there");
+    assert_eq!(message(&[0, 0, 9, 0, 0, 0, 0, 0]), "the frame is cut: 9 bytes are needed, but only 8 are present");
 }
 
 fn addresses() -> impl Strategy<Value = Address> {
@@ -258,8 +268,8 @@ fn sequences() -> impl Strategy<Value = Sequence> {
 }
 
 prop_compose! {
-    fn headers()(transmitter in addresses(), bssid in addresses(), sequence in sequences(), is_retry: bool) -> Header {
-        Header { transmitter, bssid, sequence, is_retry }
+    fn headers()(transmitter in addresses(), bssid in addresses(), sequence in sequences(), is_retry: bool) -> FrameHeader {
+        FrameHeader { transmitter, bssid, sequence, is_retry }
     }
 }
 
@@ -268,38 +278,38 @@ fn qos() -> impl Strategy<Value = Option<Qos>> {
     prop::option::of((tids(), prop::sample::select(policies)).prop_map(|(tid, ack)| Qos { tid, ack }))
 }
 
-fn actions() -> impl Strategy<Value = Action> {
+fn actions() -> impl Strategy<Value = ActionFrame> {
     let terms = (tids(), 0..1024_u16, any::<u16>());
     (terms, any::<u8>(), prop_oneof![sequences().prop_map(Ok), any::<u16>().prop_map(Err)]).prop_map(
         |((tid, buffer, timeout), token, rest)| {
             let agreement = Agreement { tid, buffer, timeout };
             match rest {
-                Ok(start) => Action::Request { token, agreement, start },
-                Err(status) => Action::Response { token, status, agreement },
+                Ok(start) => ActionFrame::Request { token, agreement, start },
+                Err(status) => ActionFrame::Response { token, status, agreement },
             }
         },
     )
 }
 
-fn bodies(payload: &[u8]) -> impl Strategy<Value = Body<'_>> {
+fn bodies(payload: &[u8]) -> impl Strategy<Value = FrameBody<'_>> {
     prop_oneof![
-        (headers(), qos(), any::<u16>()).prop_map(move |(header, qos, ethertype)| Body::Data {
+        (headers(), qos(), any::<u16>()).prop_map(move |(header, qos, ethertype)| FrameBody::Data {
             header,
             qos,
             ethertype: EtherType(ethertype),
             payload
         }),
-        (headers(), actions()).prop_map(|(header, action)| Body::Action { header, action }),
-        addresses().prop_map(|transmitter| Body::Rts { transmitter }),
-        Just(Body::Cts),
-        Just(Body::Ack),
-        (addresses(), tids(), sequences()).prop_map(|(transmitter, tid, start)| Body::BlockAckRequest {
+        (headers(), actions()).prop_map(|(header, action)| FrameBody::Action { header, action }),
+        addresses().prop_map(|transmitter| FrameBody::Rts { transmitter }),
+        Just(FrameBody::Cts),
+        Just(FrameBody::Ack),
+        (addresses(), tids(), sequences()).prop_map(|(transmitter, tid, start)| FrameBody::BlockAckRequest {
             transmitter,
             tid,
             start
         }),
         (addresses(), tids(), sequences(), any::<u64>())
-            .prop_map(|(transmitter, tid, start, bitmap)| { Body::BlockAck { transmitter, tid, start, bitmap } }),
+            .prop_map(|(transmitter, tid, start, bitmap)| { FrameBody::BlockAck { transmitter, tid, start, bitmap } }),
     ]
 }
 
@@ -331,9 +341,9 @@ prop_compose! {
         noise_dbm: Option<i8>,
         aggregate: Option<(u32, bool)>,
     ) -> Radiotap {
-        let at = at.map(|micros| Instant::from_nanos(1_000 * micros));
+        let time = at.map(|micros| Instant::from_nanos(1_000 * micros));
         let aggregate = aggregate.map(|(number, is_last)| Aggregate { number, is_last });
-        Radiotap { at, flags: Flags(flags), frequency_mhz, modulation, signal_dbm, noise_dbm, aggregate }
+        Radiotap { at: time, flags: Flags(flags), frequency_mhz, modulation, signal_dbm, noise_dbm, aggregate }
     }
 }
 
@@ -347,9 +357,9 @@ proptest! {
         let frame = Frame { duration: Duration::from_micros(micros), receiver, body };
         let bytes = bytes(&frame);
         prop_assert_eq!(decode(&bytes), Ok(frame));
-        if let Body::Data { header, qos, ethertype, payload } = body {
+        if let FrameBody::Data { header, qos, ethertype, payload } = body {
             let msdu = Msdu::find(&bytes[..bytes.len() - FCS_LEN], false).unwrap();
-            let Header { transmitter, sequence, is_retry, .. } = header;
+            let FrameHeader { transmitter, sequence, is_retry, .. } = header;
             let tid = qos.map(|qos| qos.tid);
             prop_assert_eq!(msdu, Msdu { transmitter, receiver, tid, sequence, is_retry, ethertype, payload });
         }
@@ -372,7 +382,7 @@ proptest! {
     ) {
         frame.insert(0, first);
         if plain && frame.len() > 34 {
-            // The most that must be right by chance.
+            // The maximum that may be right by chance.
             (frame[1], frame[3]) = (frame[1] & 8, frame[3] & 0x7f);
             (frame[22], frame[25]) = (frame[22] & 0xf0, 0);
             let snap = if first == 0x88 { 26 } else { 24 };

@@ -1,10 +1,10 @@
-//! Turns a frame into bytes.
+//! Encodes 802.11 frames.
 
 use super::msdu::{RETRY, SNAP};
-use super::{AckPolicy, Action, Agreement, Body, Frame, Header, Sequence, Tid, fcs};
+use super::{AckPolicy, ActionFrame, Agreement, Frame, FrameBody, FrameHeader, Sequence, Tid, fcs};
 use lightlag_core::Duration;
 
-/// The first byte of each kind of frame: subtype, type, version 0 (table 9-1).
+/// First byte of each kind of frame: subtype, type, and version 0 (table 9-1).
 pub(super) mod kind {
     pub const ACTION: u8 = 0xd0;
     pub const BLOCK_ACK_REQUEST: u8 = 0x84;
@@ -16,49 +16,50 @@ pub(super) mod kind {
     pub const QOS_DATA: u8 = 0x88;
 }
 
-/// The category of action frames about block acknowledgement (table 9-51), and two of its actions (§9.6.4.1).
+/// Category of action frames about block acknowledgement (table 9-51), and two of its actions (§9.6.4.1).
 pub(super) const BLOCK_ACK_CATEGORY: u8 = 3;
 pub(super) const ADDBA_REQUEST: u8 = 0;
 pub(super) const ADDBA_RESPONSE: u8 = 1;
 
-/// The compressed variant in the control field of block acknowledgements and their requests (tables 9-28 and 9-30).
+/// Value for the compressed variant in the control field of block acknowledgements and their requests (tables 9-28 and
+/// 9-30).
 pub(super) const COMPRESSED: u16 = 0x0004;
 
-/// The bit of the block ack parameter set for immediate acknowledgement (§9.4.1.13).
+/// Bit for immediate acknowledgement in the block ack parameter set (§9.4.1.13).
 pub(super) const IMMEDIATE: u16 = 0x0002;
 
 /// Appends the bytes of `frame` with its frame check sequence to `out`.
 ///
 /// # Panics
-/// If the duration is above [`Frame::LONGEST`], or the buffer of an agreement above 1023 frames.
+/// If the duration is above [`Frame::LONGEST`], or the buffer size of an agreement is above 1023 frames.
 pub fn encode(out: &mut Vec<u8>, frame: &Frame<'_>) {
     let start = out.len();
     let (kind, is_retry) = match frame.body {
-        Body::Data { header, qos: None, .. } => (kind::DATA, header.is_retry),
-        Body::Data { header, qos: Some(_), .. } => (kind::QOS_DATA, header.is_retry),
-        Body::Action { header, .. } => (kind::ACTION, header.is_retry),
-        Body::Rts { .. } => (kind::RTS, false),
-        Body::Cts => (kind::CTS, false),
-        Body::Ack => (kind::ACK, false),
-        Body::BlockAckRequest { .. } => (kind::BLOCK_ACK_REQUEST, false),
-        Body::BlockAck { .. } => (kind::BLOCK_ACK, false),
+        FrameBody::Data { header, qos: None, .. } => (kind::DATA, header.is_retry),
+        FrameBody::Data { header, qos: Some(_), .. } => (kind::QOS_DATA, header.is_retry),
+        FrameBody::Action { header, .. } => (kind::ACTION, header.is_retry),
+        FrameBody::Rts { .. } => (kind::RTS, false),
+        FrameBody::Cts => (kind::CTS, false),
+        FrameBody::Ack => (kind::ACK, false),
+        FrameBody::BlockAckRequest { .. } => (kind::BLOCK_ACK_REQUEST, false),
+        FrameBody::BlockAck { .. } => (kind::BLOCK_ACK, false),
     };
     out.extend_from_slice(&[kind, if is_retry { RETRY } else { 0 }]);
     out.extend_from_slice(&microseconds(frame.duration).to_le_bytes());
     out.extend_from_slice(&frame.receiver.0);
     match frame.body {
-        Body::Cts | Body::Ack => {}
-        Body::Rts { transmitter } => out.extend_from_slice(&transmitter.0),
-        Body::BlockAckRequest { transmitter, tid, start } => {
+        FrameBody::Cts | FrameBody::Ack => {}
+        FrameBody::Rts { transmitter } => out.extend_from_slice(&transmitter.0),
+        FrameBody::BlockAckRequest { transmitter, tid, start } => {
             out.extend_from_slice(&transmitter.0);
             put_block(out, tid, start);
         }
-        Body::BlockAck { transmitter, tid, start, bitmap } => {
+        FrameBody::BlockAck { transmitter, tid, start, bitmap } => {
             out.extend_from_slice(&transmitter.0);
             put_block(out, tid, start);
             out.extend_from_slice(&bitmap.to_le_bytes());
         }
-        Body::Data { header, qos, ethertype, payload } => {
+        FrameBody::Data { header, qos, ethertype, payload } => {
             put_header(out, &header);
             if let Some(qos) = qos {
                 let ack = match qos.ack {
@@ -73,7 +74,7 @@ pub fn encode(out: &mut Vec<u8>, frame: &Frame<'_>) {
             out.extend_from_slice(&ethertype.0.to_be_bytes());
             out.extend_from_slice(payload);
         }
-        Body::Action { header, action } => {
+        FrameBody::Action { header, action } => {
             put_header(out, &header);
             put_action(out, &action);
         }
@@ -82,38 +83,38 @@ pub fn encode(out: &mut Vec<u8>, frame: &Frame<'_>) {
     out.extend_from_slice(&sum.to_le_bytes());
 }
 
-/// The duration field: whole microseconds, rounded up (§9.2.5.1).
+/// Returns the value of the duration field: integer microseconds, rounded up (§9.2.5.1).
 fn microseconds(duration: Duration) -> u16 {
     assert!(duration <= Frame::LONGEST, "{duration} is longer than the {} that a frame may reserve", Frame::LONGEST);
     duration.as_nanos().div_ceil(1_000) as u16
 }
 
-/// The fields after the first address, in the order of an ad hoc network (table 9-30).
-fn put_header(out: &mut Vec<u8>, header: &Header) {
+/// Appends the header fields after the first address, in the order of an ad hoc network (table 9-30).
+fn put_header(out: &mut Vec<u8>, header: &FrameHeader) {
     out.extend_from_slice(&header.transmitter.0);
     out.extend_from_slice(&header.bssid.0);
     put_sequence(out, header.sequence);
 }
 
-/// The sequence control field, with fragment number 0 (§9.2.4.4).
+/// Appends the sequence control field, with fragment number 0 (§9.2.4.4).
 fn put_sequence(out: &mut Vec<u8>, sequence: Sequence) {
     out.extend_from_slice(&(sequence.value() << 4).to_le_bytes());
 }
 
-/// The control and starting sequence fields of block acknowledgements and their requests.
+/// Appends the control field and the starting sequence number of a block acknowledgement or a request for one.
 fn put_block(out: &mut Vec<u8>, tid: Tid, start: Sequence) {
     out.extend_from_slice(&(COMPRESSED | u16::from(tid.value()) << 12).to_le_bytes());
     put_sequence(out, start);
 }
 
-fn put_action(out: &mut Vec<u8>, action: &Action) {
+fn put_action(out: &mut Vec<u8>, action: &ActionFrame) {
     match *action {
-        Action::Request { token, agreement, start } => {
+        ActionFrame::Request { token, agreement, start } => {
             out.extend_from_slice(&[BLOCK_ACK_CATEGORY, ADDBA_REQUEST, token]);
             put_agreement(out, &agreement);
             put_sequence(out, start);
         }
-        Action::Response { token, status, agreement } => {
+        ActionFrame::Response { token, status, agreement } => {
             out.extend_from_slice(&[BLOCK_ACK_CATEGORY, ADDBA_RESPONSE, token]);
             out.extend_from_slice(&status.to_le_bytes());
             put_agreement(out, &agreement);

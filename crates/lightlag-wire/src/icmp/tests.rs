@@ -29,14 +29,14 @@ fn router(v6: bool) -> IpAddr {
 }
 
 #[test]
-fn every_error_comes_back_with_what_it_is_about() {
+fn every_error_survives_with_its_subject() {
     for v6 in [false, true] {
         for len in [0, 1, 1_400] {
             let (addresses, packet) = sent(v6, len);
             for error in ERRORS {
                 let mut out = Vec::new();
                 encode(&mut out, router(v6), error, &packet).unwrap();
-                let expected = Message {
+                let expected = IcmpError {
                     source: router(v6),
                     destination: addresses.source.ip(),
                     error,
@@ -55,7 +55,7 @@ fn fragmentation_needed_as_rfc_1191_draws_it() {
     let (_, packet) = sent(false, 0);
     let mut out = Vec::new();
     encode(&mut out, router(false), Error::PacketTooBig { mtu: 1_400 }, &packet).unwrap();
-    // Type 3, code 4; the MTU in the last 16 of the 32 bits behind the checksum; then the packet itself.
+    // Type 3, code 4; the MTU in the last 16 of the 32 bits after the checksum; then the packet itself.
     assert_eq!(out[20..22], [3, 4]);
     assert_eq!(out[24..28], [0, 0, 0x05, 0x78]);
     assert_eq!(out[28..], packet);
@@ -85,7 +85,7 @@ fn damage_and_cuts_are_found() {
 }
 
 #[test]
-fn an_echo_is_no_error() {
+fn an_echo_is_not_an_error() {
     let (_, packet) = sent(false, 0);
     let mut out = Vec::new();
     encode(&mut out, router(false), Error::TimeExceeded, &packet).unwrap();

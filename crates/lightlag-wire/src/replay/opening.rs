@@ -1,29 +1,29 @@
-//! Messages that an application exchanges before it starts to send: the cookie of iperf3, the greeting of a mail server, the
-//! keys of TLS.
+//! The opening of a connection: messages that an application exchanges before it starts to send, such as the cookie of
+//! iperf3, the greeting of a mail server, or the keys of TLS.
 //!
-//! Data belongs to the opening if it is short and not full, was acknowledged before more was sent, and much more
-//! follows. Its sender waited for something else than its window.
+//! Data belongs to the opening if it is short, does not fill its last segment, was acknowledged before more data was
+//! sent, and is followed by much more data. In that case the window did not limit its sender.
 
-use crate::analysis::{Kind, Observation, Side};
+use crate::analysis::{Observation, SegmentKind, Side};
 use lightlag_core::Instant;
 
-/// Fewer full segments than these, sent in one round trip, may belong to an opening.
+/// Upper bound, exclusive, of the data of one round trip in an opening, in full segments.
 const FEW_SEGMENTS: i64 = 4;
-/// The most rounds of an opening.
+/// Maximum number of round trips of an opening.
 const MOST_ROUNDS: usize = 6;
-/// An opening is shorter than this part of the transfer.
+/// Minimum ratio of the transfer to the opening, in bytes.
 const PART: i64 = 4;
 
-/// One round trip of data sent for the first time.
+/// Data that was sent for the first time within one round trip.
 struct Round {
     start: i64,
     end: i64,
     begun: Instant,
-    /// Whether everything in it was acknowledged before the next one.
+    /// Whether all data of the round was acknowledged before the next round.
     is_acked: bool,
 }
 
-/// Bytes of data in the opening, 0 if there is none.
+/// Returns the length of the opening in bytes; 0 if there is none.
 pub(super) fn len(rows: &[Observation], sender: Side, full_segment: u32, base_rtt: f64) -> i64 {
     let full = i64::from(full_segment);
     let end = rows.iter().filter(|row| row.side == sender).map(|row| row.start + i64::from(row.len)).max().unwrap_or(1);
@@ -38,11 +38,13 @@ pub(super) fn len(rows: &[Observation], sender: Side, full_segment: u32, base_rt
     if (end - 1 - len) > (PART * len).max(FEW_SEGMENTS * full) { len } else { 0 }
 }
 
-/// The first rounds of new data, up to one that a retransmission follows.
+/// Returns the first rounds of new data, up to the first retransmission.
 fn rounds(rows: &[Observation], sender: Side, base_rtt: f64) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     for row in rows {
-        if rounds.len() > MOST_ROUNDS || matches!(row.kind, Kind::Retransmission(_) | Kind::OutOfOrder) && row.len > 0 {
+        if rounds.len() > MOST_ROUNDS
+            || matches!(row.kind, SegmentKind::Retransmission(_) | SegmentKind::OutOfOrder) && row.len > 0
+        {
             break;
         }
         let last = rounds.last_mut();
@@ -50,7 +52,7 @@ fn rounds(rows: &[Observation], sender: Side, base_rtt: f64) -> Vec<Round> {
             if let Some(last) = last {
                 last.is_acked |= row.ack.is_some_and(|ack| ack >= last.end);
             }
-        } else if row.len > 0 && row.kind == Kind::New {
+        } else if row.len > 0 && row.kind == SegmentKind::New {
             let end = row.start + i64::from(row.len);
             match last.filter(|last| row.at.since(last.begun).as_secs_f64() < 0.95 * base_rtt) {
                 Some(last) => (last.end, last.is_acked) = (end, false),

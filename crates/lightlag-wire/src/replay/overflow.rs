@@ -1,24 +1,24 @@
-//! Losses by a full queue: what a queue drops depends on what a sender does, so that a repetition must have the queue
-//! and not the numbers of its losses.
+//! Losses by a full queue. What a queue drops depends on what a sender does, so a replay must reproduce the queue and
+//! not the numbers of the lost packets.
 //!
-//! A queue that is full drops what is too much and goes on to deliver at the rate of its link. A burst of losses shows
-//! that: many within one round trip, among as many packets that arrived, while the round trip is close to its longest. A
-//! burst without packets between is an outage, and single losses may be errors; without such a burst no loss counts as
-//! one of the queue.
+//! A full queue drops the excess and continues to deliver at the rate of its link. This shows as a burst of losses:
+//! many within one round trip, among a similar number of packets that arrived, while the round-trip time is close to
+//! its maximum. A burst with no packets in between is an outage, and single losses may be errors. If there is no such
+//! burst, no loss is attributed to the queue.
 
 use super::{Path, Transmission};
 use lightlag_core::Instant;
 
-/// The fewest losses of a burst.
+/// Minimum number of losses in a burst.
 const BURST: usize = 10;
-/// The largest share of a burst that may be lost.
+/// Maximum fraction of the packets in a burst that are lost.
 const MOST_LOST: f64 = 0.8;
-/// The part of the longest delay of the queue from which on it counts as full.
+/// Minimum queueing delay of a full queue, as a fraction of the maximum queueing delay.
 const FULL: f64 = 0.75;
-/// The fewest packets of a queue that is worth its own limit.
+/// Minimum length of a queue in packets for which losses are attributed to it.
 const SHORTEST: u64 = 4;
 
-/// Numbers of the packets that a full queue dropped, from 1. `round_trips` are sorted by time.
+/// Returns the numbers, from 1, of the packets that a full queue dropped. `round_trips` must be sorted by time.
 pub(super) fn numbers(sent: &[Transmission], round_trips: &[(Instant, f64)], path: &Path) -> Vec<u64> {
     let delay = path.max_rtt_s - path.base_rtt_s;
     if path.queue_packets.is_none_or(|packets| packets < SHORTEST) || delay <= 0.0 {
@@ -41,9 +41,9 @@ pub(super) fn numbers(sent: &[Transmission], round_trips: &[(Instant, f64)], pat
     }
 }
 
-/// The longer of the two round trips next to a time.
-fn longest_near(round_trips: &[(Instant, f64)], at: Instant) -> Option<f64> {
-    let after = round_trips.partition_point(|(time, _)| *time < at);
+/// Returns the longer of the two round-trip times just before and just after a time.
+fn longest_near(round_trips: &[(Instant, f64)], when: Instant) -> Option<f64> {
+    let after = round_trips.partition_point(|(time, _)| *time < when);
     let before = after.checked_sub(1).and_then(|before| round_trips.get(before));
     let near = before.into_iter().chain(round_trips.get(after));
     near.map(|(_, rtt)| *rtt).reduce(f64::max)

@@ -1,44 +1,44 @@
-//! The path between the two ends of a connection: delay, rate and queue of one bottleneck.
+//! The path between the endpoints of a connection: delay, rate and queue of one bottleneck.
 
 use super::Vantage;
-use crate::analysis::{Connection, Direction, Side};
+use crate::analysis::{ConnectionReport, DirectionReport, Side};
 use lightlag_core::Instant;
 use serde::Serialize;
 
-/// Bytes of the TCP header without options.
+/// Length of the TCP header without options, in bytes.
 const TCP_HEADER: u32 = 20;
 const TIMESTAMPS: u32 = 12;
-/// Bytes of the options of a SYN with MSS, SACK, timestamps and window scale.
+/// Length of the options in a SYN with MSS, SACK, timestamps and window scale, in bytes.
 const SYN_OPTIONS: u32 = 20;
-/// The MSS of a SYN without the option (RFC 9293 §3.7.1).
+/// MSS if the SYN has no MSS option (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// The least number of full segments over which a rate is measured.
+/// Number of full segments in a train, whose duration gives a sample of the rate.
 const TRAIN: u64 = 10;
 
 /// A path with one bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Path {
-    /// The shortest round trip, in seconds.
+    /// Minimum round-trip time in seconds.
     pub base_rtt_s: f64,
-    /// The round trip when the queue was longest, in seconds.
+    /// Round-trip time when the queue was longest, in seconds.
     pub max_rtt_s: f64,
-    /// The rate at which IP packets came through; null if fewer than ten segments show it.
+    /// Rate of the bottleneck in bit/s, for IP packets; null if there are too few segments to measure it.
     pub rate_bps: Option<f64>,
-    /// Full packets in the queue when it was longest; null without a rate, or if nothing shows the round trip at that
-    /// time: at a receiver without timestamps and losses.
+    /// Maximum queue length in full packets. Null if the rate is unknown, or if the round-trip time with the longest
+    /// queue is unknown, which is the case in a capture at the receiver without timestamps and losses.
     pub queue_packets: Option<u64>,
-    /// Propagation both ways in seconds, without the transmission of packets: the round trip of the handshake, or the
-    /// shortest of data if that is less by more than a full packet.
+    /// Propagation delay in both directions in seconds, without transmission times. It is the round-trip time of the
+    /// handshake, or the minimum of data if that is less by more than the time of a full packet.
     pub propagation_s: f64,
-    /// Bytes of a full packet.
+    /// Size of a full packet in bytes.
     pub full_packet: u32,
 }
 
-/// Properties of a path, as found in one walk through the packets of a connection.
+/// Measurements of a path, from the packets of a connection.
 pub(super) struct Times<'a> {
-    /// Bytes that have arrived by a time.
+    /// Total bytes that had arrived by each time.
     pub delivered: &'a [(Instant, u64)],
-    /// Round trips from a hole to its repair, in seconds.
+    /// Times from a hole to its repair in seconds, which are round-trip times.
     pub repairs: &'a mut [f64],
 }
 
@@ -47,14 +47,15 @@ fn median(values: &mut [f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Payload of a full segment: the smaller MSS without the options of every segment (RFC 6691).
-pub(super) fn full_segment(connection: &Connection) -> u32 {
-    let mss = |direction: &Direction| direction.handshake.and_then(|handshake| handshake.mss).unwrap_or(DEFAULT_MSS);
+/// Returns the payload of a full segment in bytes: the smaller MSS, less the options that every segment has (RFC 6691).
+pub(super) fn full_segment(connection: &ConnectionReport) -> u32 {
+    let mss =
+        |direction: &DirectionReport| direction.handshake.and_then(|handshake| handshake.mss).unwrap_or(DEFAULT_MSS);
     let mss = u32::from(mss(&connection.forward).min(mss(&connection.backward)));
     mss.saturating_sub(if has_timestamps(connection) { TIMESTAMPS } else { 0 }).max(1)
 }
 
-fn has_timestamps(connection: &Connection) -> bool {
+fn has_timestamps(connection: &ConnectionReport) -> bool {
     [&connection.forward, &connection.backward]
         .iter()
         .all(|direction| direction.handshake.is_some_and(|handshake| handshake.timestamps))
@@ -62,7 +63,7 @@ fn has_timestamps(connection: &Connection) -> bool {
 
 impl Path {
     pub(super) fn infer(
-        connection: &Connection,
+        connection: &ConnectionReport,
         sender: Side,
         vantage: Vantage,
         base_rtt_s: f64,
@@ -79,18 +80,18 @@ impl Path {
         let rate = payload_rate(times.delivered, u64::from(full_segment));
         let rate_bps = rate.map(|bytes| bytes * 8.0 * f64::from(full_packet) / f64::from(full_segment));
         // The delay that inflates the round trip lies beyond a capture at the sender, and before one at the receiver.
-        let most = match vantage {
+        let max_observed_s = match vantage {
             Vantage::Receiver if has_timestamps(connection) => {
                 other.rtt.map(|rtt| rtt.max_s + own.rtt.map_or(0.0, |rtt| rtt.min_s))
             }
             Vantage::Receiver => median(times.repairs),
             _ => own.rtt.map(|rtt| rtt.max_s + other.rtt.map_or(0.0, |rtt| rtt.min_s)),
         };
-        let max_rtt_s = most.unwrap_or(base_rtt_s).max(base_rtt_s);
+        let max_rtt_s = max_observed_s.unwrap_or(base_rtt_s).max(base_rtt_s);
         let sending = |bytes: u32| rate_bps.map_or(0.0, |rate| 8.0 * f64::from(bytes) / rate);
         let of_data = own.rtt.map(|rtt| rtt.min_s + other.rtt.map_or(0.0, |rtt| rtt.min_s));
         let syn = ip_header + TCP_HEADER + SYN_OPTIONS;
-        // At a receiver that sends no data, the only round trip is that of its SYN-ACK.
+        // At a receiver that sends no data, the only round trip is the SYN-ACK's.
         let of_syn_ack = vantage == Vantage::Receiver && other.counts.data_segments == 0;
         let of_data = of_data.map(|rtt| rtt - sending(header + if of_syn_ack { syn } else { full_packet }));
         let of_handshake = connection.initial_rtt_s.map(|rtt| rtt - sending(2 * syn));
@@ -99,7 +100,7 @@ impl Path {
         let of_handshake = of_handshake.filter(|found| of_data.is_none_or(|data| found - data < in_doubt));
         let propagation_s = of_handshake.or(of_data).unwrap_or(base_rtt_s).min(base_rtt_s);
         let queue = rate_bps
-            .filter(|_| most.is_some())
+            .filter(|_| max_observed_s.is_some())
             .map(|rate| (max_rtt_s - base_rtt_s) * rate / 8.0 / f64::from(full_packet));
         Self {
             base_rtt_s,
@@ -112,15 +113,16 @@ impl Path {
     }
 }
 
-/// The rate in bytes a second at which a bottleneck let data through. Over trains of ten segments the rates of a busy
-/// bottleneck lie close together, and only compressed ACKs make one faster. The result is the median of the rates
-/// around the 97th percentile: even a sender that seldom fills the bottleneck sends some trains without gaps.
+/// Returns the rate of the bottleneck in bytes of payload per second, from trains of ten segments. The rates of a busy
+/// bottleneck lie close together, and only compressed ACKs make one appear higher. The result is the median of the
+/// rates around the 97th percentile, because even a sender that rarely fills the bottleneck sends some trains without
+/// gaps.
 fn payload_rate(delivered: &[(Instant, u64)], full_segment: u64) -> Option<f64> {
     let mut rates = Vec::new();
     let mut behind = 0;
-    for (at, (time, bytes)) in delivered.iter().enumerate() {
+    for (index, (time, bytes)) in delivered.iter().enumerate() {
         // The latest start of a train that is long enough.
-        while behind + 1 < at && bytes - delivered[behind + 1].1 >= TRAIN * full_segment {
+        while behind + 1 < index && bytes - delivered[behind + 1].1 >= TRAIN * full_segment {
             behind += 1;
         }
         let (from, before) = delivered[behind];

@@ -1,4 +1,4 @@
-//! Compares inferred facts with the record of a bridge that treated the packets of a real kernel: see
+//! Compares what is inferred with the log of a bridge that handled the packets of a real kernel: see
 //! `tests/data/captures/README.md`.
 
 use super::*;
@@ -21,9 +21,9 @@ fn real(name: &str) -> Sending {
     Sending::infer(trace.rows(), &analysis.finish().connections[0]).unwrap()
 }
 
-/// Whether a value lies within a share of the right one.
-fn about(found: f64, right: f64, share: f64) -> bool {
-    (found / right - 1.0).abs() < share
+/// Returns true if `actual` differs from `right` by less than the fraction `share`.
+fn about(actual: f64, right: f64, share: f64) -> bool {
+    (actual / right - 1.0).abs() < share
 }
 
 #[test]
@@ -54,14 +54,15 @@ fn a_capture_at_the_receiver_gives_the_same_losses_from_its_holes() {
 }
 
 #[test]
-fn lost_retransmissions_are_found_and_what_was_sent_again_for_nothing_is_not() {
+fn lost_retransmissions_are_found_and_spurious_ones_are_not() {
     let sending = real("linux-timeout-sender");
     let lost: Vec<u64> = (150..=200).chain([270]).collect();
     assert_eq!(sending.transmissions.len(), 329);
     assert_eq!(sending.lost, lost);
 }
 
-/// A connection of packets made by hand.
+/// Infers the behaviour of the sender from packets given as time in milliseconds, whether the client sends, and
+/// segment.
 fn infer(packets: &[(u64, bool, Segment)]) -> Result<Sending, ReplayError> {
     let there = Addresses { source: "10.0.0.1:1000".parse().unwrap(), destination: "10.0.0.2:9".parse().unwrap() };
     let (mut analysis, mut trace) = (Analysis::new(Limits::default()), Trace::new(0, usize::MAX));
@@ -91,7 +92,7 @@ fn handshake() -> Vec<(u64, bool, Segment)> {
 }
 
 #[test]
-fn a_packet_longer_than_a_segment_counts_as_what_it_is_cut_into() {
+fn a_packet_longer_than_a_segment_counts_as_its_segments() {
     let mut packets = handshake();
     packets.push((100, true, segment(101, 501, Flags::ACK, 2500)));
     packets.push((200, false, segment(501, 2601, Flags::ACK, 0)));
@@ -116,7 +117,7 @@ fn an_early_ack_takes_a_loss_back() {
     assert_eq!(infer(&packets).unwrap().lost, [1]);
 }
 
-/// A cookie of 37 bytes and its ACK, then rounds of ten segments.
+/// Returns the packets of a connection with a 37-byte cookie and its ACK, followed by rounds of ten segments.
 fn after_a_cookie() -> Vec<(u64, bool, Segment)> {
     let mut packets = handshake();
     packets.push((100, true, segment(101, 501, Flags::ACK.with(Flags::PSH), 37)));
@@ -124,9 +125,9 @@ fn after_a_cookie() -> Vec<(u64, bool, Segment)> {
     for round in 0..3 {
         for n in 0..10 {
             let seq = 138 + 1000 * (10 * round + n);
-            let at = 400 + 100 * u64::from(round);
-            packets.push((at, true, segment(seq, 501, Flags::ACK, 1000)));
-            packets.push((at + 100, false, segment(501, seq + 1000, Flags::ACK, 0)));
+            let time_ms = 400 + 100 * u64::from(round);
+            packets.push((time_ms, true, segment(seq, 501, Flags::ACK, 1000)));
+            packets.push((time_ms + 100, false, segment(501, seq + 1000, Flags::ACK, 0)));
         }
     }
     packets.sort_by_key(|(at, from_client, _)| (*at, *from_client));
@@ -134,7 +135,7 @@ fn after_a_cookie() -> Vec<(u64, bool, Segment)> {
 }
 
 #[test]
-fn what_an_application_sends_before_its_transfer_is_left_out() {
+fn data_sent_before_the_transfer_is_left_out() {
     let sending = infer(&after_a_cookie()).unwrap();
     assert_eq!((sending.opening_bytes, sending.transfer_bytes, sending.initial_window), (37, 30_000, Some(10)));
     assert_eq!(sending.transmissions[0].start, 1);
@@ -143,19 +144,19 @@ fn what_an_application_sends_before_its_transfer_is_left_out() {
 }
 
 #[test]
-fn messages_are_no_opening() {
+fn messages_do_not_open_a_connection() {
     let mut packets = handshake();
     for n in 0..5_u32 {
-        let at = 100 + 200 * u64::from(n);
-        packets.push((at, true, segment(101 + 37 * n, 501, Flags::ACK.with(Flags::PSH), 37)));
-        packets.push((at + 100, false, segment(501, 138 + 37 * n, Flags::ACK, 0)));
+        let time_ms = 100 + 200 * u64::from(n);
+        packets.push((time_ms, true, segment(101 + 37 * n, 501, Flags::ACK.with(Flags::PSH), 37)));
+        packets.push((time_ms + 100, false, segment(501, 138 + 37 * n, Flags::ACK, 0)));
     }
     let sending = infer(&packets).unwrap();
     assert_eq!((sending.opening_bytes, sending.transfer_bytes), (0, 185));
 }
 
 #[test]
-fn what_cannot_be_repeated_says_why() {
+fn a_capture_that_cannot_be_replayed_gives_a_reason() {
     let whole = handshake();
     assert_eq!(infer(&whole).unwrap_err(), ReplayError::NoData);
     let data = (100, true, segment(101, 501, Flags::ACK, 1000));
@@ -166,7 +167,7 @@ fn what_cannot_be_repeated_says_why() {
 }
 
 #[test]
-fn a_gap_in_the_capture_is_told_instead_of_filled() {
+fn a_gap_in_the_capture_is_reported_instead_of_filled() {
     let data = |seq| (100, true, segment(seq, 501, Flags::ACK, 1000));
     let mut packets = handshake();
     packets.extend([data(101), data(101 + 1000 + 65_536_000)]);

@@ -1,9 +1,11 @@
 use super::*;
 use lightlag_core::Duration;
-use lightlag_routing::aodv::{Error, Message as Aodv, Reply, Request, Sequence};
-use lightlag_routing::dsdv::{Entry, Update};
-use lightlag_routing::gpsr::{Beacon, Header, Mode, Place};
-use lightlag_routing::olsr::{Body, Hello, LinkCode, Message as Olsr, Packet, TopologyControl, Validity};
+use lightlag_routing::aodv::{AodvMessage as Aodv, Error, Reply, Request, Sequence};
+use lightlag_routing::dsdv::{DsdvEntry, Update};
+use lightlag_routing::gpsr::{Beacon, ForwardingMode, GpsrHeader, GpsrPosition};
+use lightlag_routing::olsr::{
+    LinkCode, OlsrBody, OlsrHello, OlsrMessage as Olsr, OlsrPacket, TopologyControl, Validity,
+};
 use proptest::prelude::*;
 
 const ALL: Receiver = Receiver::All;
@@ -14,7 +16,7 @@ fn packet(message: Message, to: Receiver, ttl: u8) -> Vec<u8> {
     out
 }
 
-/// The bytes after the headers of IPv4 and UDP.
+/// Returns the bytes of a message after the IPv4 and UDP headers.
 fn payload(message: Message) -> Vec<u8> {
     packet(message, ALL, 1)[28..].to_vec()
 }
@@ -37,17 +39,17 @@ fn request() -> Request {
 fn hello() -> Olsr {
     let links = [(0x06, vec![NodeId(1), NodeId(2)]), (0x0a, vec![NodeId(3)])];
     let links = links.map(|(code, nodes)| (LinkCode::from_byte(code).unwrap(), nodes)).to_vec();
-    let body = Body::Hello(Hello { interval: Validity(0x05), willingness: 3, links });
+    let body = OlsrBody::Hello(OlsrHello { interval: Validity(0x05), willingness: 3, links });
     Olsr { validity: Validity(0x86), originator: NodeId(0), ttl: 1, hop_count: 0, sequence: 7, body }
 }
 
 fn topology() -> Olsr {
-    let body = Body::TopologyControl(TopologyControl { sequence: 9, neighbours: vec![NodeId(255)] });
+    let body = OlsrBody::TopologyControl(TopologyControl { sequence: 9, neighbours: vec![NodeId(255)] });
     Olsr { validity: Validity(0xe7), originator: NodeId(4), ttl: 254, hop_count: 1, sequence: 8, body }
 }
 
 #[test]
-fn a_broadcast_goes_to_every_node_and_an_answer_to_one() {
+fn a_broadcast_goes_to_every_node_and_a_reply_to_one() {
     let broadcast = packet(Message::Aodv(Aodv::Request(request())), ALL, 3);
     assert_eq!((broadcast.len(), broadcast[8]), (20 + 8 + 24, 3));
     assert_eq!(broadcast[12..24], [10, 0, 0, 1, 255, 255, 255, 255, 2, 142, 2, 142]);
@@ -81,7 +83,7 @@ fn messages_of_aodv_have_the_form_of_section_5() {
 
 #[test]
 fn packets_of_olsr_have_the_form_of_section_3() {
-    let bytes = payload(Message::Olsr(Packet { sequence: 0x1234, messages: vec![hello(), topology()] }));
+    let bytes = payload(Message::Olsr(OlsrPacket { sequence: 0x1234, messages: vec![hello(), topology()] }));
     let right = [
         [0, 60, 0x12, 0x34],
         [1, 0x86, 0, 36],
@@ -104,32 +106,32 @@ fn packets_of_olsr_have_the_form_of_section_3() {
 
 #[test]
 fn updates_and_beacons_have_their_form() {
-    let entries = vec![Entry { destination: NodeId(1), hops: 2, sequence: 0x0304 }];
+    let entries = vec![DsdvEntry { destination: NodeId(1), hops: 2, sequence: 0x0304 }];
     let update = payload(Message::Dsdv(Update { is_full: true, entries }));
     assert_eq!(update, [10, 0, 0, 2, 0, 0, 0, 2, 0, 0, 3, 4]);
-    let beacon = payload(Message::Gpsr(Beacon { position: Place { x: 1, y: -2, z: 256 } }));
+    let beacon = payload(Message::Gpsr(Beacon { position: GpsrPosition { x: 1, y: -2, z: 256 } }));
     assert_eq!(beacon, [0, 0, 0, 1, 255, 255, 255, 254, 0, 0, 1, 0]);
 }
 
 #[test]
 fn the_header_of_gpsr_has_49_bytes_in_both_modes() {
-    let place = |x: i32| Place { x, y: 2, z: 3 };
-    let greedy = Header { mode: Mode::Greedy, destination: place(1), sender: place(4) };
+    let position = |x: i32| GpsrPosition { x, y: 2, z: 3 };
+    let greedy = GpsrHeader { mode: ForwardingMode::Greedy, destination: position(1), sender: position(4) };
     let mut out = Vec::new();
     gpsr::encode(&mut out, &greedy);
     let right = [&[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 3][..], &[0; 24]].concat();
     assert_eq!((out.len(), out), (49, right));
-    let (entered, face, first_edge) = (place(5), place(6), (NodeId(0), NodeId(1)));
+    let (entered, face, first_edge) = (position(5), position(6), (NodeId(0), NodeId(1)));
     let mut out = vec![0xff];
-    gpsr::encode(&mut out, &Header { mode: Mode::Perimeter { entered, face, first_edge }, ..greedy });
+    gpsr::encode(&mut out, &GpsrHeader { mode: ForwardingMode::Perimeter { entered, face, first_edge }, ..greedy });
     let right = [0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 6, 0, 0, 0, 2, 10, 0, 0, 1, 10, 0, 0, 2];
     assert_eq!((out[1], &out[26..]), (1, &right[..]));
-    let flat = |place| Place { z: 0, ..place };
-    let mode = Mode::Perimeter { entered: flat(entered), face: flat(face), first_edge };
-    assert_eq!(gpsr::decode(&out[1..]), Ok((Header { mode, ..greedy }, &[][..])));
+    let flat = |place| GpsrPosition { z: 0, ..place };
+    let mode = ForwardingMode::Perimeter { entered: flat(entered), face: flat(face), first_edge };
+    assert_eq!(gpsr::decode(&out[1..]), Ok((GpsrHeader { mode, ..greedy }, &[][..])));
 }
 
-/// The error of a packet whose payload was changed, with correct lengths and checksums.
+/// Returns the error for a packet whose payload `change` has modified. Lengths and checksums are correct.
 fn refused(message: Message, change: impl FnOnce(&mut Vec<u8>)) -> String {
     let port = message.port();
     let mut payload = payload(message);
@@ -143,40 +145,43 @@ fn refused(message: Message, change: impl FnOnce(&mut Vec<u8>)) -> String {
 #[test]
 fn bad_messages_are_named() {
     let aodv = || Message::Aodv(Aodv::Request(request()));
-    let olsr = || Message::Olsr(Packet { sequence: 1, messages: vec![hello(), topology()] });
-    let short = "the AODV message is cut: 24 bytes are needed and 23 are there";
+    let olsr = || Message::Olsr(OlsrPacket { sequence: 1, messages: vec![hello(), topology()] });
+    let short = "the AODV message is cut: 24 bytes are needed, but only 23 are present";
     assert_eq!(refused(aodv(), |bytes| bytes.truncate(bytes.len() - 1)), short);
-    assert_eq!(refused(aodv(), Vec::clear), "the AODV message is cut: 2 bytes are needed and 0 are there");
-    assert_eq!(refused(aodv(), |bytes| bytes.push(0)), "the AODV message has 1 bytes behind its end");
-    assert_eq!(refused(aodv(), |bytes| bytes[0] = 5), "a message of AODV has the type 5, which is not read here");
+    assert_eq!(refused(aodv(), Vec::clear), "the AODV message is cut: 2 bytes are needed, but only 0 are present");
+    assert_eq!(refused(aodv(), |bytes| bytes.push(0)), "the AODV message has 1 bytes after its end");
+    assert_eq!(refused(aodv(), |bytes| bytes[0] = 5), "a message of AODV has the type 5, which is not supported");
     assert_eq!(
         refused(aodv(), |bytes| bytes[1] = 0x80),
-        "a message of AODV has the flags J and R 128, which is not read here"
+        "a message of AODV has the flags J and R 128, which is not supported"
     );
-    assert_eq!(refused(aodv(), |bytes| bytes[8] = 11), "11.0.0.9 is not the address of a node (10.0.0.1 and on)");
-    assert_eq!(refused(aodv(), |bytes| bytes[11] = 0), "10.0.0.0 is not the address of a node (10.0.0.1 and on)");
-    let cut = "the OLSR message is cut: 60 bytes are needed and 59 are there";
+    assert_eq!(refused(aodv(), |bytes| bytes[8] = 11), "11.0.0.9 is not a valid node address (10.0.0.1 or above)");
+    assert_eq!(refused(aodv(), |bytes| bytes[11] = 0), "10.0.0.0 is not a valid node address (10.0.0.1 or above)");
+    let cut = "the OLSR message is cut: 60 bytes are needed, but only 59 are present";
     assert_eq!(refused(olsr(), |bytes| bytes.truncate(bytes.len() - 1)), cut);
-    assert_eq!(refused(olsr(), |bytes| bytes.push(0)), "the OLSR message has 1 bytes behind its end");
+    assert_eq!(refused(olsr(), |bytes| bytes.push(0)), "the OLSR message has 1 bytes after its end");
     let wrong = |at: usize, value: u8| refused(olsr(), |bytes| bytes[at] = value);
-    assert_eq!(wrong(1, 3), "a message of OLSR has the packet length 3, which is not read here");
-    assert_eq!(wrong(4, 3), "a message of OLSR has the message type 3, which is not read here");
-    assert_eq!(wrong(7, 11), "a message of OLSR has the message size 11, which is not read here");
-    assert_eq!(wrong(20, 0x0f), "a message of OLSR has the link code 15, which is not read here");
-    assert_eq!(wrong(23, 3), "a message of OLSR has the link message size 3, which is not read here");
-    assert_eq!(wrong(23, 13), "the OLSR message is cut: 12 bytes are needed and 9 are there");
-    let beacon = Message::Gpsr(Beacon { position: Place::default() });
-    assert_eq!(refused(beacon, |bytes| bytes.push(0)), "the GPSR message has 1 bytes behind its end");
+    assert_eq!(wrong(1, 3), "a message of OLSR has the packet length 3, which is not supported");
+    assert_eq!(wrong(4, 3), "a message of OLSR has the message type 3, which is not supported");
+    assert_eq!(wrong(7, 11), "a message of OLSR has the message size 11, which is not supported");
+    assert_eq!(wrong(20, 0x0f), "a message of OLSR has the link code 15, which is not supported");
+    assert_eq!(wrong(23, 3), "a message of OLSR has the link message size 3, which is not supported");
+    assert_eq!(wrong(23, 13), "the OLSR message is cut: 12 bytes are needed, but only 9 are present");
+    let beacon = Message::Gpsr(Beacon { position: GpsrPosition::default() });
+    assert_eq!(refused(beacon, |bytes| bytes.push(0)), "the GPSR message has 1 bytes after its end");
     let update = Message::Dsdv(Update { is_full: false, entries: vec![] });
-    assert_eq!(refused(update, |bytes| bytes.push(0)), "the DSDV message is cut: 4 bytes are needed and 1 are there");
-    assert_eq!(gpsr::decode(&[2; 49]), Err(RoutingError::Value { protocol: "GPSR", field: "mode", value: 2 }));
+    assert_eq!(
+        refused(update, |bytes| bytes.push(0)),
+        "the DSDV message is cut: 4 bytes are needed, but only 1 are present"
+    );
+    assert_eq!(gpsr::decode(&[2; 49]), Err(FormError::Value { protocol: "GPSR", field: "mode", value: 2 }));
 }
 
 #[test]
 fn bad_packets_are_named() {
     let right = packet(Message::Aodv(Aodv::Request(request())), ALL, 3);
     let message = |packet: &[u8]| decode(packet).unwrap_err().to_string();
-    assert_eq!(message(&right[..51]), "the packet is cut: 52 bytes are needed and 51 are there");
+    assert_eq!(message(&right[..51]), "the packet is cut: 52 bytes are needed, but only 51 are present");
     let changed = |at: usize, value: u8| {
         let mut packet = right.clone();
         packet[at] ^= value;
@@ -193,22 +198,22 @@ fn bad_packets_are_named() {
 }
 
 #[test]
-#[should_panic(expected = "10.0.0.0/8 has no address for node 16777214")]
-fn nodes_beyond_the_network_have_no_address() {
-    assert_eq!(address(NodeId(16_777_213)), Ipv4Addr::new(10, 255, 255, 254));
-    let _ = address(NodeId(16_777_214));
+fn a_port_without_a_protocol_is_rejected_with_all_valid_ports() {
+    let message = "port 655 is not the port of AODV (654), OLSR (698), DSDV (269) or GPSR (666)";
+    assert_eq!(RoutingError::Port(655).to_string(), message);
 }
 
+/// Generates the nodes with the addresses 10.0.0.1 to 10.255.255.254.
 fn nodes() -> impl Strategy<Value = NodeId> {
-    (0..LAST - FIRST).prop_map(NodeId)
+    (0..=16_777_213_u32).prop_map(NodeId)
 }
 
 fn lists() -> impl Strategy<Value = Vec<NodeId>> {
     prop::collection::vec(nodes(), 0..5)
 }
 
-fn places() -> impl Strategy<Value = Place> {
-    any::<[i32; 3]>().prop_map(|[x, y, z]| Place { x, y, z })
+fn places() -> impl Strategy<Value = GpsrPosition> {
+    any::<[i32; 3]>().prop_map(|[x, y, z]| GpsrPosition { x, y, z })
 }
 
 prop_compose! {
@@ -240,15 +245,15 @@ fn of_aodv(ttl: u8) -> impl Strategy<Value = Aodv> {
     ]
 }
 
-fn bodies() -> impl Strategy<Value = Body> {
+fn bodies() -> impl Strategy<Value = OlsrBody> {
     let code = (0..12_u8).prop_map(|byte| LinkCode::from_byte(byte).unwrap());
     let links = prop::collection::vec((code, lists()), 0..5);
     prop_oneof![
         (any::<u8>(), any::<u8>(), links).prop_map(|(interval, willingness, links)| {
-            Body::Hello(Hello { interval: Validity(interval), willingness, links })
+            OlsrBody::Hello(OlsrHello { interval: Validity(interval), willingness, links })
         }),
         (any::<u16>(), lists())
-            .prop_map(|(sequence, neighbours)| { Body::TopologyControl(TopologyControl { sequence, neighbours }) }),
+            .prop_map(|(sequence, neighbours)| { OlsrBody::TopologyControl(TopologyControl { sequence, neighbours }) }),
     ]
 }
 
@@ -258,9 +263,9 @@ prop_compose! {
     }
 }
 
-fn entries() -> impl Strategy<Value = Vec<Entry>> {
+fn entries() -> impl Strategy<Value = Vec<DsdvEntry>> {
     let entry = (nodes(), any::<u32>(), any::<u32>());
-    let entry = entry.prop_map(|(destination, hops, sequence)| Entry { destination, hops, sequence });
+    let entry = entry.prop_map(|(destination, hops, sequence)| DsdvEntry { destination, hops, sequence });
     prop::collection::vec(entry, 0..20)
 }
 
@@ -268,7 +273,7 @@ fn messages(ttl: u8) -> impl Strategy<Value = Message> {
     let packets = (any::<u16>(), prop::collection::vec(of_olsr(), 0..4));
     prop_oneof![
         of_aodv(ttl).prop_map(Message::Aodv),
-        packets.prop_map(|(sequence, messages)| Message::Olsr(Packet { sequence, messages })),
+        packets.prop_map(|(sequence, messages)| Message::Olsr(OlsrPacket { sequence, messages })),
         entries().prop_map(|entries| Message::Dsdv(Update { is_full: false, entries })),
         places().prop_map(|position| Message::Gpsr(Beacon { position })),
     ]
@@ -281,15 +286,15 @@ fn datagrams() -> impl Strategy<Value = Datagram> {
     })
 }
 
-fn headers() -> impl Strategy<Value = Header> {
-    let flat = || places().prop_map(|place| Place { z: 0, ..place });
-    let perimeter = (flat(), flat(), nodes(), nodes()).prop_map(|(entered, face, a, b)| Mode::Perimeter {
+fn headers() -> impl Strategy<Value = GpsrHeader> {
+    let flat = || places().prop_map(|place| GpsrPosition { z: 0, ..place });
+    let perimeter = (flat(), flat(), nodes(), nodes()).prop_map(|(entered, face, a, b)| ForwardingMode::Perimeter {
         entered,
         face,
         first_edge: (a, b),
     });
-    let mode = prop_oneof![Just(Mode::Greedy), perimeter];
-    (mode, places(), places()).prop_map(|(mode, destination, sender)| Header { mode, destination, sender })
+    let mode = prop_oneof![Just(ForwardingMode::Greedy), perimeter];
+    (mode, places(), places()).prop_map(|(mode, destination, sender)| GpsrHeader { mode, destination, sender })
 }
 
 proptest! {
@@ -316,7 +321,7 @@ proptest! {
 
     #[test]
     fn any_payload_is_a_message_or_an_error(
-        port in prop::sample::select(vec![654_u16, 698, 269, 666, 0]),
+        port in prop::sample::select(Message::PROTOCOLS).prop_map(|(_, port)| port),
         mut payload in prop::collection::vec(any::<u8>(), 0..120),
         near: bool,
     ) {
@@ -350,7 +355,7 @@ proptest! {
     fn a_header_of_gpsr_survives(header in headers(), packet: Vec<u8>) {
         let mut out = Vec::new();
         gpsr::encode(&mut out, &header);
-        prop_assert_eq!(out.len() as u32, Header::SIZE);
+        prop_assert_eq!(out.len() as u32, GpsrHeader::SIZE);
         out.extend_from_slice(&packet);
         prop_assert_eq!(gpsr::decode(&out), Ok((header, &packet[..])));
     }

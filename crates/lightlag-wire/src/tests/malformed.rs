@@ -1,8 +1,8 @@
-//! Packets that nobody should send.
+//! Packets that no host should send.
 
 use super::*;
 
-/// A packet whose TCP header has these bytes of options, with correct checksums.
+/// Returns a packet whose TCP header has these option bytes, with correct checksums.
 fn with_options(options: &[u8]) -> Vec<u8> {
     assert_eq!(options.len() % 4, 0);
     let mut packet = packet(&Segment::default(), &[]);
@@ -12,7 +12,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Corrects the length and checksums of IPv4.
+/// Corrects the length and the checksums of an IPv4 packet.
 fn mend(packet: &mut [u8]) {
     let len = (packet.len() as u16).to_be_bytes();
     packet[2..4].copy_from_slice(&len);
@@ -30,7 +30,7 @@ fn options(bytes: &[u8]) -> (Segment, u8, u8) {
     read(&with_options(bytes))
 }
 
-/// The options of a SYN.
+/// Returns the segment parsed from a SYN with these option bytes, and the numbers of unknown and of malformed options.
 fn syn_options(bytes: &[u8]) -> (Segment, u8, u8) {
     let mut packet = with_options(bytes);
     packet[20 + 13] |= 0x02;
@@ -73,7 +73,7 @@ fn options_of_scps_with_wrong_lengths_are_skipped_and_counted() {
 }
 
 #[test]
-fn options_of_scps_in_the_wrong_segment_have_no_place() {
+fn options_of_scps_in_the_wrong_segment_count_as_unknown() {
     let (segment, unknown, malformed) = options(&[20, 4, 0x40, 0]);
     assert_eq!((segment, unknown, malformed), (Segment::default(), 1, 0));
     let (segment, unknown, _) = syn_options(&[21, 6, 0, 1, 0, 1, 22, 2, 23, 2, 1, 1]);
@@ -82,7 +82,7 @@ fn options_of_scps_in_the_wrong_segment_have_no_place() {
 }
 
 #[test]
-fn counters_of_accecn_are_read_as_far_as_they_are_known() {
+fn counters_of_accecn_are_read_as_far_as_they_are_complete() {
     // RFC 9768 §3.2.3: 12 bytes of fields are three fields and an unknown rest; 4 bytes are one field and a part of
     // another; of two options the first counts, whatever its order.
     let read = |bytes: &[u8]| {
@@ -93,7 +93,7 @@ fn counters_of_accecn_are_read_as_far_as_they_are_known() {
     assert_eq!(read(&three), (Some((172, vec![1, 2, 0x01_0003])), 0, 0));
     assert_eq!(read(&[174, 6, 0, 0, 1, 9, 1, 1]), (None, 0, 1));
     assert_eq!(read(&[174, 2, 172, 5, 0, 0, 1, 1]), (Some((174, vec![])), 0, 1));
-    // Beside four blocks, or options of SCPS-TP, there is no room.
+    // Next to four blocks, or options of SCPS-TP, there is no space.
     let blocks = [[5, 34].as_slice(), &[0; 32], &[172, 5, 0, 0, 1, 1]].concat();
     assert_eq!(read(&blocks), (None, 1, 0));
     assert_eq!(read(&[22, 2, 174, 5, 0, 0, 1, 1]), (None, 1, 0));
@@ -110,12 +110,12 @@ fn cookies_have_four_to_sixteen_bytes_in_a_syn() {
     assert_eq!(read(&[34, 6, 1, 2, 3, 4, 1, 1]), (Some(vec![1, 2, 3, 4]), 0, 0));
     assert_eq!(read(&[34, 5, 1, 2, 3, 1, 1, 1]), (None, 0, 1));
     assert_eq!(read(&[34, 4, 1, 2, 34, 2, 34, 2]), (Some(vec![]), 0, 2));
-    // Beside an offer of SCPS-TP there is no room.
+    // Next to an offer of SCPS-TP there is no space.
     assert_eq!(read(&[20, 4, 0x40, 7, 34, 2, 1, 1]), (None, 1, 0));
 }
 
 #[test]
-fn sack_blocks_take_the_place_of_snack_options() {
+fn sack_blocks_replace_snack_options() {
     let (segment, unknown, malformed) = options(&[21, 6, 0, 1, 0, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 1, 1]);
     assert_eq!((segment.sack().len(), segment.snack(), unknown, malformed), (1, None, 1, 0));
 }
@@ -137,7 +137,7 @@ fn a_length_that_leads_nowhere_ends_the_options() {
 }
 
 #[test]
-fn nothing_behind_the_end_of_options_counts() {
+fn bytes_after_the_end_of_options_do_not_count() {
     assert_eq!(options(&[0, 2, 4, 5]), (Segment::default(), 0, 0));
 }
 
@@ -154,7 +154,7 @@ fn a_window_scale_above_14_is_14() {
 }
 
 #[test]
-fn sack_blocks_are_whole() {
+fn sack_blocks_are_complete() {
     let (segment, _, malformed) = options(&[5, 9, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1]);
     assert_eq!((segment.sack().len(), malformed), (0, 1));
     let (segment, _, malformed) = options(&[5, 2, 1, 1]);
@@ -162,7 +162,7 @@ fn sack_blocks_are_whole() {
 }
 
 #[test]
-fn urgent_data_is_told_but_no_flag_of_the_segment() {
+fn urgent_data_is_reported_but_not_as_a_flag_of_the_segment() {
     let mut packet = packet(&Segment::default(), &[]);
     packet[20 + 13] |= 0x20;
     packet[20 + 18..20 + 20].copy_from_slice(&[1, 2]);
@@ -172,7 +172,7 @@ fn urgent_data_is_told_but_no_flag_of_the_segment() {
 }
 
 #[test]
-fn every_prefix_of_a_packet_is_refused() {
+fn every_prefix_of_a_packet_is_rejected() {
     for hex in LINUX_V4.iter().chain(&LINUX_V6) {
         let packet = bytes(hex);
         for len in 0..packet.len() {
@@ -208,7 +208,7 @@ fn lengths_that_cannot_be() {
 }
 
 #[test]
-fn fragments_are_not_put_together() {
+fn fragments_are_not_reassembled() {
     let mut first = packet(&Segment::default(), &[]);
     first[6] = 0x20;
     assert_eq!(decode_captured(&first), Err(PacketError::Fragment));
@@ -217,7 +217,7 @@ fn fragments_are_not_put_together() {
     assert_eq!(decode_captured(&later), Err(PacketError::Fragment));
 }
 
-/// An IPv6 packet with these extension headers in front of TCP.
+/// Returns an IPv6 packet with these extension headers before the TCP header.
 fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     encode(&mut plain, &addresses_v6(), &IpFields::default(), &Segment::default(), &[]);
@@ -242,7 +242,7 @@ fn extension_headers_are_walked_over() {
 }
 
 #[test]
-fn an_atomic_fragment_of_ipv6_is_whole() {
+fn an_atomic_fragment_of_ipv6_is_complete() {
     assert_eq!(decode(&extended(44, &[6, 0, 0, 0, 1, 2, 3, 4])).unwrap().segment, Segment::default());
     assert_eq!(decode(&extended(44, &[6, 0, 0, 1, 1, 2, 3, 4])), Err(PacketError::Fragment));
     assert_eq!(decode(&extended(44, &[6, 0, 1, 0, 1, 2, 3, 4])), Err(PacketError::Fragment));
@@ -259,14 +259,14 @@ fn jumbograms_and_zero_lengths_are_named() {
 }
 
 #[test]
-fn a_length_of_zero_is_that_of_the_captured_frame() {
+fn a_length_of_zero_means_the_length_of_the_captured_frame() {
     let mut v4 = packet(&of_len(1_000), &[7; 1_000]);
     v4[2..4].fill(0);
     let mut v6 = Vec::new();
     encode(&mut v6, &addresses_v6(), &IpFields::default(), &of_len(1_000), &[7; 1_000]);
     v6[4..6].fill(0);
     for (packet, header) in [(v4, 40), (v6, 60)] {
-        // 200,000 bytes of data of which the capture holds few.
+        // 200,000 bytes of data; the capture holds few of them.
         let tcp = decode_captured(Captured { bytes: &packet[..96], wire_len: header + 200_000 }).unwrap();
         assert_eq!((tcp.payload_len, tcp.segment.len, tcp.wire_len), (200_000, u16::MAX, header as u32 + 200_000));
         assert_eq!(tcp.sequence_len(), 200_000);
@@ -280,7 +280,7 @@ fn a_captured_jumbogram_has_the_length_of_its_option() {
     jumbo[4..6].fill(0);
     let tcp = decode_captured(Captured { bytes: &jumbo, wire_len: 70_000 }).unwrap();
     assert_eq!((tcp.payload_len, tcp.wire_len), (65_536, 40 + 65_536 + 28));
-    // A length beyond the frame is that of the frame.
+    // A length beyond the frame is reduced to the frame's length.
     assert_eq!(decode_captured(&jumbo).unwrap().payload_len, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Any segment survives encoding, and any bytes are a packet or an error.
+//! Any segment survives encoding and decoding, and any bytes give a packet or an error.
 
 use super::*;
 use lightlag_tcp::segment::{Cookie, EcnBytes, FieldOrder};
@@ -9,7 +9,7 @@ fn seq() -> impl Strategy<Value = SeqNumber> {
 }
 
 prop_compose! {
-    /// Every segment whose options fit in a header.
+    /// Generates all segments whose options fit in a header.
     fn segments()(
         numbers in (seq(), seq(), any::<u16>(), 0_u16..0x400),
         mss in prop::option::of(any::<u16>()),

@@ -1,9 +1,9 @@
-"""The running kernel's TCP over an emulated path, beside our TCP over the simulated one.
+"""Comparison of the running kernel's TCP over an emulated path with the simulated TCP over the simulated path.
 
-Both come from the same file, ``path.toml``. ``lightlag validate kernel`` runs transfers with exact patterns of losses,
-transfers whose completion is timed, bulk flows, and families such as small buffers, thin return links and outages; it
-counts retransmissions and timeouts on both sides, prints a verdict for each criterion and writes the page
-``docs/validation/kernel.md``.
+Both paths are described by the same file, ``path.toml``. ``lightlag validate kernel`` runs transfers with exact
+patterns of losses, transfers whose completion is timed, bulk flows, and families such as small buffers, thin
+return links and outages; it counts retransmissions and timeouts on both sides, prints a verdict for each
+criterion and writes the page ``docs/validation/kernel.md``.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from lightlag_papers.validation.kernel.runs import Kept, Observed, measure, simu
 __all__ = ["validate"]
 
 KEPT = Path("results/kernel.jsonl")
-"""The file that keeps the kernel's runs."""
+"""The file in which the kernel's runs are stored."""
 
 JOBS = 12
 SHOWN = 6
-"""Runs of a cell whose counts are printed."""
+"""Maximum number of a cell's runs whose counts are printed."""
 REPEATS = 3
-"""Runs of the kernel at each point that repeats itself."""
+"""Number of runs of the kernel at each point where the runs differ little."""
 
 SEEDS = 3
-"""Runs of each bulk flow with random losses; more of those that scatter."""
+"""Number of runs of each bulk flow with random losses; flows whose results scatter have more."""
 
 
 def validate(
@@ -47,22 +47,22 @@ def validate(
     kept: str | os.PathLike[str] = KEPT,
     quiet: bool = True,
 ) -> Compared:
-    """Compare every cell, print the verdicts and write the page.
+    """Compares every cell, prints the verdicts and writes the page.
 
     Parameters
     ----------
     out
-        The folder of the pages. None writes no page, as do `only` and `short`.
+        The directory for the pages. With None, `only` or `short` no page is written.
     seeds
         Runs of each flow with random losses or delays, 3 by default; bulk flows that scatter have more.
     jobs
-        Runs at a time, 12 by default: they take little time, and each has namespaces of its own.
+        Number of simultaneous runs, 12 by default: they take little time, and each has namespaces of its own.
     only
         Run only cells whose description contains this text, and print each of them.
     short
         Run a few cells that take seconds.
     again
-        Measure the kernel anew even where it was measured before.
+        Measure the kernel again even if stored runs exist.
     kept
         A file with the runs of this kernel on these paths. They are not measured again, so an interrupted measurement
         continues where it stopped.
@@ -72,9 +72,9 @@ def validate(
     Raises
     ------
     InputError
-        If there is no folder for the pages, or no cell has that name.
+        If there is no directory for the pages, or no cell's description contains `only`.
     OSError
-        If namespaces cannot be made, or a flow of the kernel failed.
+        If namespaces cannot be created, or a flow of the kernel failed.
     """
     from lightlag_papers.paper import status
 
@@ -102,20 +102,20 @@ def validate(
 
 
 def _counts(runs: Sequence[Observed]) -> str:
-    """Retransmissions and timeouts of the first runs."""
+    """Formats the retransmissions and timeouts of the first runs."""
     texts = list(dict.fromkeys(f"{run.retransmissions}/{run.timeouts}" for run in runs))
     return ", ".join(texts[:SHOWN]) + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")
 
 
 def _print(found: Compared, *, detailed: bool) -> None:
-    """The verdicts, and every cell or those that deviate."""
+    """Prints the verdicts, and either every cell or the cells that deviate."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(markup=False, highlight=False)
     console.width = max(console.width, 120)
-    table = Table("cell", "kernel s", "ours s", "ratio", "kernel resent/timeouts", "ours", title_justify="left")
+    table = Table("cell", "kernel s", "ours s", "ratio", "kernel retransmitted/timeouts", "ours", title_justify="left")
     for cell in found.cells:
         if not (detailed or cell.is_outside):
             continue

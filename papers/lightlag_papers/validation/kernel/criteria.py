@@ -1,4 +1,4 @@
-"""The criteria of the comparison with the kernel, fixed before it was run, and whether they hold."""
+"""The criteria of the comparison with the kernel, which were fixed before the first run, and whether they hold."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from lightlag_papers.validation.kernel.points import Point
 from lightlag_papers.validation.kernel.runs import Observed
 
 SAME = 0.95
-"""The least share of transfers with a pattern of losses in which both numbers are the kernel's, and of those that
-complete in time."""
+"""Minimum fraction of transfers with a loss pattern whose retransmissions and timeouts equal the kernel's, and of
+transfers that complete in time.
+"""
 
 MEDIAN, WORST = 0.005, 0.05
-"""Largest deviations from the kernel's goodput, of the median of the bulk cells and of each cell."""
+"""Maximum deviations from the kernel's goodput: of the median over the bulk cells, and of each cell."""
 
 SAME_GOODPUT = 0.01
-"""Largest deviation at which the goodput with one seed counts as the kernel's."""
+"""Maximum deviation between a single seed's goodput and the kernel's for both to count as equal."""
 
 ERRORS = 2
-"""Standard errors by which a mean over seeds may exceed `WORST`: that much is chance in a few flows that scatter."""
+"""Number of standard errors by which a mean over seeds may exceed `WORST`, because a few flows scatter by that much."""
 
 COMPLETION, COMPLETION_S = 0.01, 0.010
-"""Largest deviation of a completion time from the kernel's: the larger of a share and of seconds."""
+"""Maximum deviation of a completion time from the kernel's: a fraction or a number of seconds, whichever is larger."""
 
-WITHIN = f"within {COMPLETION:.0%} or {1e3 * COMPLETION_S:.0f} ms of what the kernel's runs span"
+WITHIN = f"within {COMPLETION:.0%} or {1000.0 * COMPLETION_S:.0f} ms of the range of the kernel's runs"
 
 MOST_FAMILIES = 0.95
-"""The least share of the cells of families in which each of goodput, completion and counts is the kernel's."""
+"""Minimum fraction of the family cells whose goodput, completion time or counts equal the kernel's."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of the comparison: a point, the kernel's runs of it, and ours.
+    """A cell of the comparison: a point, the kernel's runs at that point, and ours.
 
-    Seeds of a bulk flow are one cell, and so are the phases of a transfer with a pattern of losses; the first of those
-    counts where only one can.
+    All seeds of a bulk flow are one cell, and so are all phases of a transfer with a loss pattern. If only one
+    phase can be used, it is the first.
     """
 
     point: Point
@@ -49,7 +50,7 @@ class Cell:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The kernel's retransmissions and timeouts: those that most of its runs agree on, the first of equals."""
+        """The kernel's retransmissions and timeouts: the most frequent pair in its runs, in case of a tie the first."""
         return Counter((run.retransmissions, run.timeouts) for run in self.kernel).most_common(1)[0][0]
 
     @property
@@ -59,33 +60,33 @@ class Cell:
 
     @property
     def our_counts(self) -> tuple[int, int]:
-        """Our retransmissions and timeouts."""
+        """Our retransmissions and timeouts in the first run."""
         return self.ours[0].retransmissions, self.ours[0].timeouts
 
     @property
     def same_counts(self) -> bool:
-        """Whether both numbers are the kernel's."""
+        """Whether our retransmissions and timeouts equal the kernel's."""
         return self.counts == self.our_counts
 
     @property
     def counts_of_a_run(self) -> bool:
-        """Whether both numbers are those of one of the kernel's runs."""
+        """Whether our retransmissions and timeouts equal the counts of one of the kernel's runs."""
         return self.our_counts in {(run.retransmissions, run.timeouts) for run in self.kernel}
 
     @property
     def kernel_s(self) -> float:
-        """The kernel's completion time: the median of those of its runs that the machine disturbed least."""
+        """The kernel's completion time: the median of its runs with the fewest late deliveries."""
         least = min(run.late for run in self.kernel)
         return statistics.median(run.elapsed_s for run in self.kernel if run.late == least)
 
     @property
     def ours_s(self) -> float:
-        """Our completion time."""
+        """Our completion time in the first run."""
         return self.ours[0].elapsed_s
 
     @property
     def kernel_span_s(self) -> tuple[float, float]:
-        """The kernel's shortest and longest completion time of its runs in time."""
+        """The kernel's shortest and longest completion time among its runs without too many late deliveries."""
         runs_s = [run.elapsed_s for run in self.kernel if not run.is_late] or [self.kernel_s]
         return min(runs_s), max(runs_s)
 
@@ -97,13 +98,13 @@ class Cell:
 
     @property
     def in_time(self) -> bool:
-        """Whether a completion time of ours can be one of the kernel's: what both span meets, within the tolerance."""
+        """Whether our range of completion times overlaps the kernel's, within the tolerance."""
         (least, most), (our_least, our_most) = self.kernel_span_s, self.our_span_s
         return least - tolerance_s(least) <= our_most and our_least <= most + tolerance_s(most)
 
     @property
     def depends_on_phase(self) -> bool:
-        """Whether our completion times differ by more than the tolerance."""
+        """Whether our completion times differ between phases by more than the tolerance."""
         least, most = self.our_span_s
         return most - least > tolerance_s(least)
 
@@ -114,12 +115,12 @@ class Cell:
 
     @property
     def ratio(self) -> float:
-        """Our mean goodput by the kernel's."""
+        """The ratio of our mean goodput to the kernel's."""
         return statistics.fmean(run.goodput_bps for run in self.ours) / self.kernel_bps
 
     @property
     def error(self) -> float:
-        """The standard error of `ratio`, from the differences between the two sides at each seed; 0 of one run."""
+        """The standard error of `ratio`, from the differences between both sides for each seed; 0 for a single run."""
         if len(self.ours) < 2:
             return 0.0
         differences = [ours.goodput_bps - its.goodput_bps for ours, its in zip(self.ours, self.kernel, strict=True)]
@@ -127,18 +128,18 @@ class Cell:
 
     @property
     def same_goodputs(self) -> int:
-        """How many seeds have the kernel's goodput, to 1 %."""
+        """The number of seeds whose goodput equals the kernel's within 1 %."""
         pairs = zip(self.ours, self.kernel, strict=True)
         return sum(abs(ours.goodput_bps / its.goodput_bps - 1) <= SAME_GOODPUT for ours, its in pairs)
 
     @property
     def deviates(self) -> bool:
-        """Whether the mean goodput is further from the kernel's than `WORST`, by more than `ERRORS` standard errors."""
+        """Whether the deviation of the mean goodput exceeds `WORST` by more than `ERRORS` standard errors."""
         return abs(self.ratio - 1) > WORST + ERRORS * self.error
 
     @property
     def is_outside(self) -> bool:
-        """Whether it misses the criterion of its group."""
+        """Whether the cell does not meet the criterion of its group."""
         match self.point.group:
             case "pattern":
                 return not (self.same_counts and self.in_time)
@@ -150,7 +151,7 @@ class Cell:
                 return self.deviates
 
     def record(self) -> dict[str, Any]:
-        """The cell as plain values for JSON: times, goodputs, and what each run counted."""
+        """Returns the cell as plain values for JSON: times, goodputs, and the counts of each run."""
         return {
             "group": self.point.group,
             "place": self.point.place,
@@ -163,13 +164,13 @@ class Cell:
         }
 
     def sums(self, runs: Sequence[Observed]) -> str:
-        """Retransmissions and timeouts of all seeds in text."""
+        """Formats the total retransmissions and timeouts of several runs."""
         return f"{sum(run.retransmissions for run in runs)}/{sum(run.timeouts for run in runs)}"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A criterion, what was found, and whether it holds."""
+    """A criterion, the result, and whether the criterion holds."""
 
     criterion: str
     found: str
@@ -184,15 +185,15 @@ class Compared:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Every criterion of the groups that were run."""
+        """The verdicts on all criteria of the groups that were run."""
         return verdicts(self.cells)
 
     def failures(self) -> list[str]:
-        """A line for each criterion that does not hold."""
+        """Returns a line for each criterion that does not hold."""
         return [f"{verdict.criterion}: {verdict.found}" for verdict in self.verdicts if not verdict.holds]
 
     def record(self) -> dict[str, Any]:
-        """Criteria and cells as plain values for JSON."""
+        """Returns criteria and cells as plain values for JSON."""
         return {
             "validated": "kernel",
             "version": _engine.__version__,
@@ -203,12 +204,12 @@ class Compared:
 
 
 def tolerance_s(seconds: float) -> float:
-    """The largest deviation from a completion time."""
+    """Returns the maximum deviation allowed for a completion time."""
     return max(COMPLETION * seconds, COMPLETION_S)
 
 
 def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Sequence[Observed]]) -> list[Cell]:
-    """The cells, in the order of their points; seeds of the same place together."""
+    """Returns the cells in the order of their points; the seeds of a point form one cell."""
     places: dict[Point, list[Point]] = {}
     for point in kernel:
         places.setdefault(replace(point, seed=0), []).append(point)
@@ -223,14 +224,14 @@ def cells(kernel: Mapping[Point, Sequence[Observed]], ours: Mapping[Point, Seque
 
 
 def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence[Observed]:
-    """The runs that count.
+    """Returns the kernel's runs that are used for the comparison.
 
-    Of a transfer all, of a bulk flow the one in the middle, of one with few losses the one nearest to ours. A flow of a
-    family has two: the one with the fewer late deliveries counts.
+    For a transfer these are all runs; for a bulk flow the median run; for a flow with few losses the run nearest
+    to ours; and for a flow of a family the run with fewer late deliveries.
 
-    A moment in which the machine stood still costs a bulk flow a window. With few losses it decides when the ACKs of
-    slow start look like a train to HyStart: the kernel has several outcomes for the same losses, to the byte, and ours
-    is to be one of them.
+    A stall of the machine costs a bulk flow a window. With few losses, a stall determines when HyStart takes the
+    ACKs in slow start for an ACK train. The kernel then has several outcomes for the same losses, and ours should
+    equal one of them.
     """
     if point.segments is not None:
         return runs
@@ -242,64 +243,49 @@ def _telling(point: Point, runs: Sequence[Observed], ours: Observed) -> Sequence
 
 
 def of_group(found: Iterable[Cell], group: str) -> list[Cell]:
-    """The cells of a group."""
+    """Returns the cells of a group."""
     return [cell for cell in found if cell.point.group == group]
 
 
 def median_deviation(found: Sequence[Cell]) -> float:
-    """The median of the deviations in goodput."""
+    """Returns the median of the absolute deviations in goodput."""
     return statistics.median(abs(cell.ratio - 1) for cell in found)
 
 
 def _of_families(cells: Sequence[Cell]) -> list[Verdict]:
-    """The criteria of the families."""
+    """Returns the verdicts on the criteria of the families."""
     flows = [cell for cell in cells if cell.point.segments is None]
     transfers = [cell for cell in cells if cell.point.segments is not None]
-    judged = [
+    checked = [
         (f"goodput within {WORST:.0%}, or {ERRORS} standard errors more", [not cell.deviates for cell in flows]),
         (f"completion {WITHIN}", [cell.in_time for cell in transfers]),
         ("retransmissions and timeouts of one of the kernel's runs", [cell.counts_of_a_run for cell in transfers]),
     ]
     return [
-        Verdict(
-            f"families: {criterion}, in {MOST_FAMILIES:.0%} of the cells",
-            f"{sum(holds)} of {len(holds)}, {sum(holds) / len(holds):.1%}",
-            sum(holds) >= MOST_FAMILIES * len(holds),
-        )
-        for criterion, holds in judged
+        _share(f"families: {criterion}, in {MOST_FAMILIES:.0%} of the cells", holds, MOST_FAMILIES)
+        for criterion, holds in checked
         if holds
     ]
 
 
+def _share(criterion: str, holds: Sequence[bool], least: float) -> Verdict:
+    """Returns the verdict on whether a criterion holds in at least this fraction of the cells."""
+    return Verdict(
+        criterion, f"{sum(holds)} of {len(holds)}, {sum(holds) / len(holds):.1%}", sum(holds) >= least * len(holds)
+    )
+
+
 def verdicts(found: Sequence[Cell]) -> list[Verdict]:
-    """Every criterion of the groups that were run."""
+    """Returns the verdicts on all criteria of the groups that were run."""
     lines = []
     if cells := of_group(found, "pattern"):
-        same = sum(cell.same_counts for cell in cells)
-        lines.append(
-            Verdict(
-                f"patterns of losses: the kernel's retransmissions and timeouts in {SAME:.0%} of the cells",
-                f"{same} of {len(cells)}, {same / len(cells):.1%}",
-                same >= SAME * len(cells),
-            )
-        )
-        inside = sum(cell.in_time for cell in cells)
-        lines.append(
-            Verdict(
-                f"patterns of losses: completion {WITHIN} in {SAME:.0%} of the cells",
-                f"{inside} of {len(cells)}, {inside / len(cells):.1%}",
-                inside >= SAME * len(cells),
-            )
-        )
+        same = f"patterns of losses: the kernel's retransmissions and timeouts in {SAME:.0%} of the cells"
+        in_time = f"patterns of losses: completion {WITHIN} in {SAME:.0%} of the cells"
+        lines.append(_share(same, [cell.same_counts for cell in cells], SAME))
+        lines.append(_share(in_time, [cell.in_time for cell in cells], SAME))
     if cells := of_group(found, "completion"):
         inside = sum(cell.in_time for cell in cells)
-        lines.append(
-            Verdict(
-                f"completion: {WITHIN}",
-                f"{inside} of {len(cells)}",
-                inside == len(cells),
-            )
-        )
+        lines.append(Verdict(f"completion: {WITHIN}", f"{inside} of {len(cells)}", inside == len(cells)))
     if cells := of_group(found, "bulk"):
         median, worst = median_deviation(cells), max(abs(cell.ratio - 1) for cell in cells)
         lines.append(Verdict(f"goodput: median deviation at most {MEDIAN:.1%}", f"{median:.2%}", median <= MEDIAN))

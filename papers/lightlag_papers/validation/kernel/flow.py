@@ -1,11 +1,12 @@
-"""One flow of the kernel's TCP, both ends in one process.
+"""One flow of the kernel's TCP, both endpoints in one process.
 
-``flow.py LEFT RIGHT ADDRESS PORT CONGESTION bytes N SIZE EVERY`` sends so many bytes and closes; ``... seconds S
-...`` sends until the time is over. The application has SIZE bytes more every EVERY seconds, from the call of
-connect() on; with a SIZE of 0 it has everything at once. The sender is in the network namespace LEFT, the receiver in
+``flow.py LEFT RIGHT ADDRESS PORT CONGESTION bytes N SIZE EVERY`` sends N bytes and closes; ``... seconds S
+...`` sends until the time is over. The application has SIZE bytes more every EVERY seconds, starting at the call of
+connect(); with a SIZE of 0 it has all data immediately. The sender is in the network namespace LEFT, the receiver in
 RIGHT. The program prints "ready", waits for a line on its standard input and starts the flow. At the end it prints
 one JSON object: bytes that were read, seconds from the call of connect() to the last of them (or S), and what the
-kernel has counted in LEFT by then: segments sent again, SYNs among them, and expirations of the retransmission timer.
+kernel has counted in LEFT by then: retransmitted segments, SYNs among them, and expirations of the retransmission
+timer.
 It needs nothing but Python.
 """
 
@@ -22,16 +23,16 @@ import sys
 import time
 
 NEW_NETWORK = 0x4000_0000
-"""CLONE_NEWNET of setns(2)."""
+"""The flag CLONE_NEWNET of setns(2)."""
 
 NAMES = {("snmp", "Tcp"): ("RetransSegs",), ("netstat", "TcpExt"): ("TCPTimeouts", "TCPSynRetrans")}
-"""Files of /proc/net with their groups, and the counters that are read."""
+"""Counters that are read, by file in /proc/net and group."""
 
 CHUNK = 1 << 20
 
 
 def enter(namespace: str) -> None:
-    """The calling thread goes on in another network namespace; its sockets stay where they were made."""
+    """Moves the calling thread to another network namespace; its existing sockets stay in the old one."""
     libc = ctypes.CDLL(None, use_errno=True)
     place = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
@@ -43,7 +44,7 @@ def enter(namespace: str) -> None:
 
 
 def counted() -> dict[str, int]:
-    """The counters of the namespace that the calling thread is in."""
+    """Returns the counters of the calling thread's namespace."""
     found: dict[str, int] = {}
     for file in ("snmp", "netstat"):
         with open(f"/proc/thread-self/net/{file}") as opened:  # noqa: PTH123
@@ -66,7 +67,7 @@ def run(
     write: int,
     every: float,
 ) -> dict[str, float]:
-    """The flow; exactly one of `size` and `seconds` is given."""
+    """Runs a flow and returns its results; exactly one of `size` and `seconds` must be given."""
     enter(right)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -106,7 +107,7 @@ def run(
                     poll.unregister(sender)
                     waits_for_room = False
                 if sent == size:
-                    # As in the simulation, the end of the stream follows its last byte at once.
+                    # As in the simulation, the end of the stream follows its last byte immediately.
                     sender.shutdown(socket.SHUT_WR)
             elif receiver is None:
                 receiver, _ = listener.accept()
@@ -129,7 +130,7 @@ def run(
 
 
 def main() -> None:
-    """Do what the arguments say, before everybody else if that is allowed."""
+    """Runs the flow that the arguments describe, with real-time priority if permitted."""
     left, right, address, port, congestion, kind, amount, write, every = sys.argv[1:]
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))

@@ -1,4 +1,4 @@
-"""The places at which the kernel's TCP and ours are compared."""
+"""The points of the comparison between the kernel's TCP and the simulated TCP."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 ALGORITHMS = {"reno": "newreno", "cubic": '{ algorithm = "cubic", variant = "linux" }', "bbr": "bbr"}
-"""The kernel's names, and ours."""
+"""Names of the congestion controls: the kernel's, and our setting."""
 
 PAYLOAD = 1448
-"""Bytes of payload in a full segment: Ethernet's 1500 less the headers of IPv4 and TCP with timestamps."""
+"""Payload of a full segment in bytes: Ethernet's 1500 less the headers of IPv4 and TCP with timestamps."""
 
 TRANSFER = 100
-"""Segments of a transfer with a pattern of losses."""
+"""Length of a transfer with a loss pattern, in segments."""
 
 RATE = "20 Mbit/s"
 RTTS_MS = (20, 200, 600)
 DEEP = "2000 packets"
-"""A queue in which no transfer of 100 segments is ever lost."""
+"""A queue that never overflows in a transfer of 100 segments."""
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Segments of the transfers whose completion is timed."""
+"""Lengths of the transfers whose completion is timed, in segments."""
 
 HEAVY = 1000
-"""Segments of a transfer that keeps a processor busy."""
+"""Minimum length, in segments, of a transfer that keeps a processor busy."""
 
 BULK_RATE = "10 Mbit/s"
 BULK_RTTS_MS = (20, 80, 200, 600)
 BULK_LOSSES = (0.0, 0.001, 0.01)
 BULK_S = 30
 FEW_LOSSES_MS = 600
-"""From this round-trip time on, `BULK_S` has room for few reactions to random losses."""
+"""Minimum round-trip time in ms of the flows with only few reactions to random losses within `BULK_S`."""
 FEW_LOSSES_SEEDS = 16
-"""Seeds of such a flow: the places of its few losses decide everything."""
+"""Number of seeds of a flow with few losses, because the positions of these losses determine the outcome."""
 CHAOTIC_SEEDS = 80
-"""Seeds of a flow that multiplies small differences."""
+"""Number of seeds of a chaotic flow, which amplifies small differences."""
 MORE_CHAOTIC_SEEDS = {
     ("loss 0.001", 80): 320,
     ("loss 0.001", 200): 320,
@@ -45,7 +45,7 @@ MORE_CHAOTIC_SEEDS = {
     ("queue 0.25 bdp", 80): 320,
     ("queue 0.25 bdp", 200): 160,
 }
-"""By name and round-trip time, where 80 seeds leave a standard error too large to judge."""
+"""Number of seeds by name and round-trip time, for flows whose standard error is too large with 80 seeds."""
 
 EVEN_JITTER = "400 us"
 """Jitter of the link, for the kernel and for us, where BBR without SACK meets a short queue.
@@ -55,37 +55,40 @@ at 20 ms our mean goodput is 3.6, 3.9, 3.8, 3.5, 2.5 and 2.4 Mbit/s with 5, 20, 
 the kernel's is 3.7 or 3.1 as the machine is idle or busy. With a jitter above what a machine adds, both run alike."""
 
 SMALL_QUEUES = ("15 packets", "0.25 bdp")
-"""Not 10 packets: in slow start from 10 segments the tenth pair arrives just as the tenth packet leaves, and
-microseconds decide whether it finds room."""
+"""Sizes of small queues.
+
+A queue of 10 packets is not among them: in slow start from 10 segments the tenth pair of packets arrives just as the
+tenth packet is sent, and microseconds decide whether the pair fits.
+"""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: the kernel's name of the algorithm, the path, and what is sent over it.
+    """One run: the kernel's name of the algorithm, the path, and the traffic.
 
     Attributes
     ----------
     group
         "pattern", "completion", "bulk" or "family".
     name
-        The name of the pattern, or what else tells it from the others of its group.
+        Name of the pattern, or another name that is unique in the group.
     queue
-        As in a scenario.
+        Size of the queue, as in a scenario.
     drops
-        Which packets with payload are lost, counted from 1, those sent again too.
+        Numbers of the lost packets with payload, counted from 1, including retransmissions.
     loss
-        The share of packets that is lost at random, in place of `drops`.
+        Fraction of packets that are lost at random, instead of `drops`.
     segments
-        The length of the transfer in full segments; None for a flow that goes on for `BULK_S` seconds.
+        The length of the transfer in full segments; None for a flow that lasts `BULK_S` seconds.
     seed
-        Of the random losses; where there are none, of nothing but our own draws.
+        Seed of the random losses; if there are none, only of the simulator's random numbers.
     path
-        Further keys of the scenario with their values, for the kernel and for us.
+        Further keys of the scenario with their values, for both sides.
     settings
-        Settings of the kernel that the keys of the scenario do not reach, such as the size of a buffer.
+        Settings of the kernel that are not controlled by keys of the scenario, such as the size of a buffer.
     writes
-        Bytes that the application writes at a time, and the seconds from one write to the next; None if it writes
-        everything at once.
+        Bytes that the application writes at a time, and the seconds from one write to the next; None if it writes all
+        data immediately.
     """
 
     group: str
@@ -105,43 +108,43 @@ class Point:
 
     @property
     def place(self) -> str:
-        """The point in words, without its seed."""
+        """A description of the point, without its seed."""
         sack = "" if self.sack else ", no SACK"
         return f"{self.group} {self.name}, {self.algorithm}, {self.rtt_ms} ms{sack}"
 
     @property
     def key(self) -> str:
-        """The values that distinguish it from all others."""
+        """A text that distinguishes the point from all others."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it forwards many packets a second for seconds, so that few of them can run side by side."""
+        """Whether it forwards many packets per second for several seconds, so that few such runs fit in parallel."""
         return self.segments is None or self.segments >= HEAVY
 
     @property
     def is_chaotic(self) -> bool:
-        """Whether it multiplies small differences.
+        """Whether the flow is chaotic, so that it amplifies small differences.
 
-        BBR without SACK counts as delivered what a timeout has made it forget; its own goodput differs by 30 % from
-        one run of the kernel to the next.
+        After a timeout, BBR without SACK counts data as delivered that it had marked as lost. The kernel's own
+        goodput differs by 30 % from one run to the next.
         """
         return self.group == "bulk" and self.algorithm == "bbr" and not self.sack
 
     @property
     def has_few_losses(self) -> bool:
-        """Whether it is a bulk flow that random losses hit a few times only."""
+        """Whether it is a bulk flow with only a few random losses."""
         return self.group == "bulk" and self.loss > 0 and self.rtt_ms >= FEW_LOSSES_MS and not self.is_chaotic
 
     @property
     def least_seeds(self) -> int:
-        """How many seeds it needs, whatever was asked for."""
+        """Returns the number of seeds, which has a minimum for some flows, whatever number was requested."""
         if self.is_chaotic:
             return MORE_CHAOTIC_SEEDS.get((self.name, self.rtt_ms), CHAOTIC_SEEDS)
         return FEW_LOSSES_SEEDS if self.has_few_losses else 1
 
     def sets(self) -> dict[str, str]:
-        """The changes to the scenario file."""
+        """Returns the changes to the scenario file."""
         loss = f"{{ packets = {list(self.drops)}, direction = 'forward' }}" if self.drops else None
         if self.loss:
             loss = f"{{ forward = {self.loss:g}, backward = 0 }}"
@@ -167,7 +170,7 @@ class Point:
 
 
 def scattered(number: int) -> tuple[int, ...]:
-    """A pattern drawn once and for all: 2 to 16 of the first 120 packets, so that repairs are lost, too."""
+    """Returns a fixed random loss pattern: 2 to 16 of the first 120 packets, so retransmissions may also be lost."""
     draw = random.Random(number)
     return tuple(sorted(draw.sample(range(1, 121), 2 * number)))
 
@@ -186,23 +189,23 @@ PATTERNS: dict[str, tuple[int, ...]] = {
     "repair lost": (50, 101),
     **{f"scattered {number}": scattered(number) for number in range(1, 9)},
 }
-"""The packets lost of a transfer of `TRANSFER` segments."""
+"""Loss patterns: the numbers of the packets lost in a transfer of `TRANSFER` segments."""
 
 
 def patterns(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], names: tuple[str, ...]) -> Iterator[Point]:
-    """Transfers with exact losses, with and without SACK."""
+    """Yields transfers with exact loss patterns, with and without SACK."""
     for sack, algorithm, rtt_ms, name in itertools.product((True, False), algorithms, rtts_ms, names):
         yield Point("pattern", name, algorithm, rtt_ms, RATE, DEEP, sack=sack, drops=PATTERNS[name], segments=TRANSFER)
 
 
 def completions(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Point]:
-    """Transfers over a path that loses what its queue of one bandwidth-delay product cannot hold."""
+    """Yields transfers over a path with a queue of one bandwidth-delay product, which overflows."""
     for algorithm, rtt_ms, size in itertools.product(algorithms, rtts_ms, sizes):
         yield Point("completion", f"{size}", algorithm, rtt_ms, RATE, "1 bdp", segments=size)
 
 
 def bulk(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], seeds: int) -> Iterator[Point]:
-    """Flows of `BULK_S`: random losses, small queues, no SACK; those that scatter have many seeds."""
+    """Yields flows of `BULK_S`: random losses, small queues, no SACK. Flows whose results scatter have many seeds."""
     paths = [(f"loss {loss:g}", "1 bdp", loss, True) for loss in BULK_LOSSES]
     paths += [(f"queue {queue}", queue, 0.0, True) for queue in SMALL_QUEUES]
     paths += [("loss 0.001", "1 bdp", 0.001, False), ("queue 0.25 bdp", "0.25 bdp", 0.0, False)]
@@ -215,7 +218,7 @@ def bulk(algorithms: tuple[str, ...], rtts_ms: tuple[int, ...], seeds: int) -> I
 
 
 def all_points(seeds: int) -> list[Point]:
-    """Every run of the full comparison; transfers first, because they take the least time."""
+    """Returns the points of the full comparison, transfers first, because they are the shortest."""
     algorithms = tuple(ALGORITHMS)
     return [
         *patterns(algorithms, RTTS_MS, tuple(PATTERNS)),
@@ -225,7 +228,7 @@ def all_points(seeds: int) -> list[Point]:
 
 
 def short_points() -> list[Point]:
-    """A few runs of each group that take seconds."""
+    """Returns a few points of each group, which take seconds."""
     return [
         *patterns(("cubic",), (20,), ("single", "half", "tail 1")),
         *completions(("reno", "bbr"), (20,), (10, 100)),

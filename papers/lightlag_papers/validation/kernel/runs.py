@@ -1,4 +1,4 @@
-"""Runs of the kernel's TCP over emulated paths, kept in a file, and of ours over the same paths in simulation."""
+"""Runs of the kernel's TCP over emulated paths, stored in a file, and of our TCP over simulated paths."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import lightlag as ll
 from lightlag.emulation.emulator import device, emulate
 from lightlag.emulation.namespaces import namespaces
 from lightlag.machine.children import tied
+from lightlag_papers.kept import Lines
 from lightlag_papers.validation.kernel.points import BULK_S, PAYLOAD, Point
 
 FOLDER = Path(__file__).parent
@@ -29,32 +31,38 @@ ADDRESSES = ("10.77.0.1", "10.77.0.2")
 PORT = 5201
 
 MOST_S = 400
-"""Longer than any transfer takes."""
+"""Time limit in s; it is longer than any transfer."""
 
 LATE = 2e-3
-"""A run is repeated if a larger share of its deliveries, and more than one, was late: the machine was busy."""
+"""Maximum fraction of late deliveries.
+
+If more were late, and more than one, the run is repeated, because the machine was busy.
+"""
 
 TRIES = 4
-"""The run with the fewest late deliveries of so many counts, if none is better."""
+"""Maximum number of attempts. If none is below `LATE`, the one with the fewest late deliveries is used."""
 
 FAMILY_REPEATS = 2
-"""Runs of a point of a family."""
+"""Number of the kernel's runs at each point of a family."""
 
 SHARE = 3
-"""If this many runs can wait side by side, only one of them can forward many packets."""
+"""Ratio of the number of parallel runs to the number of those that may forward many packets."""
 
 JITTER = "20 us"
-"""Jitter of the simulated link, if a queue may overflow."""
+"""Jitter of the simulated link, for points where a queue may overflow."""
 
 PHASES = 8
-"""Our runs of a transfer with a pattern of losses. Each of the kernel's starts at its own moment between two ticks."""
+"""Number of our runs of a transfer with a loss pattern. Each of the kernel's runs starts at its own time between
+ticks.
+"""
 
 PHASE_S = 0.0045
-"""From the start of one of them to that of the next: over all, the ticks of 4 ms and the steps of 32 ms of later timers
-pass in eighths."""
+"""Difference between the start times of consecutive runs. Over all `PHASES` runs, the start moves through the 4 ms
+tick, and through the 32 ms steps of longer timers, in eighths.
+"""
 
 LATENESS = "100 us"
-"""Jitter of the link in all of them but the first: so much later the emulation forwards, at most, as a rule."""
+"""Jitter of the link in all these runs except the first: the typical maximum delay that the emulation adds."""
 
 SETTINGS: dict[str, object] = {
     "net.ipv4.tcp_no_metrics_save": 1,
@@ -64,23 +72,25 @@ SETTINGS: dict[str, object] = {
     "net.ipv6.conf.all.disable_ipv6": 1,
     "net.ipv6.conf.default.disable_ipv6": 1,
 }
-"""Inside the namespaces only, and both are new for each run: nothing is remembered from one connection to the next.
-Buffers are fixed, and half of the receive buffer is window at first. Without IPv6 nothing but the flow crosses the
-path."""
+"""Kernel settings within the two namespaces, which are created for each run.
+
+No metrics are saved from one connection to the next. Buffers are fixed, and at first half of the receive buffer is
+window. Without IPv6, only the flow's packets cross the path.
+"""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """Bytes that the receiver has read and the seconds they took; segments sent again and timeouts by then."""
+    """The result of a run: bytes read by the receiver, time in s, retransmitted segments and timeouts by then."""
 
     bytes: int
     elapsed_s: float
     retransmissions: int
     timeouts: int
     late: int = 0
-    """Deliveries of the emulation more than 1 ms late; 0 in simulation."""
+    """Number of deliveries of the emulation that were more than 1 ms late; 0 in simulation."""
     packets: int = 0
-    """Deliveries of the emulation."""
+    """Total number of deliveries of the emulation."""
 
     @property
     def is_late(self) -> bool:
@@ -89,15 +99,15 @@ class Observed:
 
     @property
     def goodput_bps(self) -> float:
-        """In bit/s."""
+        """The goodput in bit/s."""
         return 8 * self.bytes / self.elapsed_s
 
 
 def simulated(point: Point, phase: int = 0) -> Observed:
-    """The run with our TCP. With a `phase` it starts so many times `PHASE_S` later, over a link with jitter.
+    """Runs the simulated TCP. With a `phase`, it starts `phase` times `PHASE_S` later, over a link with jitter.
 
-    Real packets are some tens of microseconds late. Without that, an ACK-clocked segment meets a full queue at exactly
-    the instant at which another one leaves it, and every such tie ends alike.
+    Real packets are some tens of microseconds late. Without jitter, an ACK-clocked segment would reach a full
+    queue at exactly the instant when another segment departs, and every such tie would have the same result.
     """
     sets = point.sets() if point.group == "pattern" else {"links.0.jitter": JITTER, **point.sets()}
     start_s = phase * PHASE_S
@@ -114,14 +124,14 @@ def simulated(point: Point, phase: int = 0) -> Observed:
 
 
 def real(point: Point, stopped: threading.Event) -> Observed:
-    """The run with the kernel's TCP.
+    """Runs the kernel's TCP and returns the result.
 
     Raises
     ------
     OSError
-        If it failed.
+        If the run failed.
     InterruptedError
-        If `stopped` was set before its end.
+        If `stopped` was set before the run ended.
     """
     amount = ("seconds", BULK_S) if point.segments is None else ("bytes", point.segments * PAYLOAD)
     settings = {**SETTINGS, "net.ipv4.tcp_sack": int(point.sack), **dict(point.settings)}
@@ -148,13 +158,13 @@ def real(point: Point, stopped: threading.Event) -> Observed:
             raise OSError(f"{point.place}: the kernel's flow failed: {last or process.returncode}")
     late, packets = (sum(one[key] for one in directions) for key in ("late_packets", "delivered_packets"))
     found = json.loads(out)
-    # The kernel counts a repeated SYN as a segment sent again; ours counts segments with data.
+    # The kernel counts a retransmitted SYN as a retransmitted segment; the simulator counts segments with data.
     again = found["RetransSegs"] - found["TCPSynRetrans"]
     return Observed(found["bytes"], found["elapsed_s"], again, found["TCPTimeouts"], late=late, packets=packets)
 
 
 def _best(point: Point, stopped: threading.Event) -> Observed:
-    """A run of the kernel's in time, or the best of some."""
+    """Returns a run of the kernel's TCP without too many late deliveries, or the best of several attempts."""
     tries = [real(point, stopped)]
     while tries[-1].is_late and len(tries) < TRIES and not stopped.is_set():
         tries.append(real(point, stopped))
@@ -162,7 +172,7 @@ def _best(point: Point, stopped: threading.Event) -> Observed:
 
 
 def _waited(process: subprocess.Popen[str], stopped: threading.Event) -> tuple[str, str]:
-    """The output of the process, unless it takes too long or is no longer needed."""
+    """Returns the output of the process; fails if it takes too long or is no longer needed."""
     until = time.monotonic() + MOST_S
     while True:
         try:
@@ -175,47 +185,34 @@ def _waited(process: subprocess.Popen[str], stopped: threading.Event) -> tuple[s
 
 
 class Kept:
-    """The kernel's runs in a file, a line each, written as they end. A line that breaks off is left out."""
+    """The kernel's runs in a file, one per line, written as soon as they end. Incomplete lines are ignored."""
 
     def __init__(self, path: Path, *, forget: bool = False) -> None:
-        self.path = path
         self.found: dict[str, Observed] = {}
-        self._lock = threading.Lock()
         # A run stands for another one of the same kernel, path, settings and program only.
         described = (platform.release(), SCENARIO.read_text("utf-8"), FLOW.read_text("utf-8"), json.dumps(SETTINGS))
         self._about = hashlib.blake2b("\0".join(described).encode(), digest_size=8).hexdigest()
         if forget:
             path.unlink(missing_ok=True)
-        text = path.read_text("utf-8", "replace") if path.exists() else ""
-        # A line that broke off stays alone.
-        self._torn = bool(text) and not text.endswith("\n")
-        for line in text.splitlines():
-            try:
-                entry = json.loads(line)
+        self._lines = Lines(path)
+        for entry in self._lines:
+            with suppress(KeyError, TypeError):
                 if entry["about"] == self._about:
                     self.found[entry["key"]] = Observed(**entry["observed"])
-            except (ValueError, KeyError, TypeError):
-                continue
 
     def add(self, key: str, observed: Observed) -> None:
-        """Write a run."""
-        entry = {"about": self._about, "key": key, "observed": asdict(observed)}
-        line = json.dumps(entry, separators=(",", ":"), allow_nan=False)
-        with self._lock:
-            self.found[key] = observed
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"\n{line}\n" if self._torn else f"{line}\n")
-                self._torn = False
+        """Stores a run."""
+        self.found[key] = observed
+        self._lines.add({"about": self._about, "key": key, "observed": asdict(observed)})
 
 
 def measure(
     points: Sequence[Point], repeats: int, kept: Kept, jobs: int, progress: Callable[[str], object]
 ) -> dict[Point, list[Observed]]:
-    """The kernel's runs of every point, so many at a time; those that are kept are not repeated.
+    """Makes the kernel's runs of every point, `jobs` at a time; stored runs are not repeated.
 
-    `repeats` of each: one differs from the next by when its timers tick and what else the machine did. A chaotic flow
-    runs once with each of its many seeds, a family twice.
+    Each point is run `repeats` times: the runs differ in the phase of the timers and in the other load of the
+    machine. A chaotic flow runs once with each of its many seeds, and a point of a family twice.
     """
     wanted = [(point, f"{point.key} {number}") for point in points for number in range(1, _repeats(point, repeats) + 1)]
     missing = [(point, key) for point, key in wanted if key not in kept.found]
@@ -245,14 +242,14 @@ def measure(
 
 
 def _repeats(point: Point, repeats: int) -> int:
-    """Runs of the kernel at a point, at most so many."""
+    """Returns the number of the kernel's runs at a point, up to `repeats`."""
     if point.is_chaotic:
         return 1
     return min(repeats, FAMILY_REPEATS) if point.group == "family" else repeats
 
 
 def simulate(points: Iterable[Point], progress: Callable[[str], object]) -> dict[Point, tuple[Observed, ...]]:
-    """Our runs of every point: of a transfer with a pattern of losses one for each phase, of others one."""
+    """Runs our TCP at every point: once per phase for a transfer with a loss pattern, once for all others."""
 
     def every(point: Point) -> tuple[Observed, ...]:
         return tuple(simulated(point, phase) for phase in range(PHASES if point.group == "pattern" else 1))

@@ -1,4 +1,4 @@
-"""Where runs are made: threads of this process, processes of this machine, or the workers of a cluster."""
+"""Executors of runs: threads of this process, processes of this machine, or the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["Executor"]
 
 
 class Executor(Protocol):
-    """Makes the runs of a schedule. The results do not depend on which one does."""
+    """Makes the runs of a schedule. The results do not depend on the executor."""
 
     workers: int
-    """Runs at the same time."""
+    """Number of simultaneous runs."""
 
     def carry_out(
-        self, schedule: Schedule, store: Store, told: Callable[[Done], None], is_over: Callable[[], bool]
+        self, schedule: Schedule, store: Store, on_done: Callable[[Done], None], is_over: Callable[[], bool]
     ) -> None:
-        """Makes runs until nothing is left, the budget is spent, or `is_over` says so.
+        """Makes runs until nothing is left, the budget is spent, or `is_over` returns true.
 
         Parameters
         ----------
-        told
+        on_done
             Called after each run, in this thread.
 
         Raises
         ------
         OSError
-            If runs cannot be kept. Those before are.
+            If runs cannot be stored. Earlier runs remain stored.
         """

@@ -1,4 +1,4 @@
-"""Batches of runs for workers that are processes of their own; those of workers that die are made again."""
+"""Batches of runs for worker processes. If a worker dies, its batch is made again."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from lightlag.study.work import Batch, Done, Task
 __all__ = ["Batched", "Pool", "WorkerDiedError"]
 
 BATCH_S = 0.5
-"""CPU seconds of a batch at least."""
+"""Minimum CPU seconds of a batch."""
 HANDING_S = 0.0025
-"""Time of client and scheduler to hand one out: benchmarks/studies. With many workers batches are longer, so that half
-of the client's time suffices."""
+"""Seconds that client and scheduler need to hand out a batch (benchmarks/studies).
+
+With many workers batches are longer, so that half of the client's time suffices."""
 MOST = 200
-"""Runs of a batch at most."""
+"""Maximum number of runs of a batch."""
 AHEAD = 2
-"""Batches for each worker: one that runs and one that waits."""
+"""Maximum number of batches per worker: one that runs and one that waits."""
 LOOK_S = 0.2
 DEATHS = 3
-"""Workers that a run may kill before it counts as failed."""
+"""Number of workers that may die during a run before the run counts as failed."""
 ANSWER_S = 2.0
-"""For a worker to answer after its runs have ended."""
+"""Time limit in seconds for the reply of a worker after its runs have ended."""
 OVERDUE = 20.0
 OVERDUE_S = 60.0
-"""A batch that takes so many times what it should, and at least so many seconds, goes to another worker as well: its
-own one may hang. The results are the same, and the first to come counts."""
+"""A batch that exceeds its expected time by this factor and by at least this many seconds is also given to another
+worker, because the first may hang. The results are equal, and the first one counts.
+"""
 
 
 class WorkerDiedError(Exception):
@@ -43,20 +45,23 @@ class WorkerDiedError(Exception):
 
 
 class Pool(Protocol):
-    """Workers."""
+    """Interface to a pool of workers."""
 
     workers: int
     place: str
-    """The store as they see it; empty if they do not."""
+    """Address of the store for the workers; empty if they cannot access it."""
 
     def submit(self, batch: Batch, *, apart_from: object = None) -> Any:
-        """Hands out a batch; gives a token for it. `apart_from` is that of the same runs at a worker that hangs."""
+        """Hands out a batch; returns a token for it.
+
+        `apart_from` is the token of the same runs at a worker that may hang: it must be another worker.
+        """
 
     def wait(self, tokens: list[Any], seconds: float) -> list[Any]:
-        """The tokens of batches that have ended by then."""
+        """Waits for at most `seconds`; returns the tokens of batches that have ended."""
 
     def result(self, token: Any) -> list[Done]:
-        """The runs of a batch that has ended.
+        """Returns the runs of a batch that has ended.
 
         Raises
         ------
@@ -65,10 +70,10 @@ class Pool(Protocol):
         """
 
     def stop(self, batches: Collection[str]) -> None:
-        """Ends the runs of batches with these names, whose results hold those before."""
+        """Stops the runs of batches with these names; their results have the runs finished before."""
 
     def forget(self, token: Any) -> None:
-        """A batch whose result nobody needs."""
+        """Discards a batch whose result is not needed."""
 
 
 @dataclass(slots=True)
@@ -84,17 +89,17 @@ class _Flight:
 
 
 class Batched:
-    """Makes the runs of a schedule in batches by a pool."""
+    """Makes the runs of a schedule in batches, with a pool of workers."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.workers = pool.workers
 
     def carry_out(
-        self, schedule: Schedule, store: Store, told: Callable[[Done], None], is_over: Callable[[], bool]
+        self, schedule: Schedule, store: Store, on_done: Callable[[Done], None], is_over: Callable[[], bool]
     ) -> None:
-        """Makes the runs; workers write them where they can, otherwise this process does."""
-        measure = None if schedule.target is None else schedule.target.measure
+        """Makes the runs. Workers write the results to the store if they can access it, otherwise this process does."""
+        measure = None if schedule.target is None else schedule.target.metric
         flights: dict[Any, _Flight] = {}
         names = (f"{secrets.token_hex(8)}-{at}" for at in itertools.count())
         claimed: list[str] = []
@@ -117,7 +122,7 @@ class Batched:
                 found = self.pool.result(token)
             except WorkerDiedError:
                 if twin is not None:
-                    # The same runs are elsewhere, too.
+                    # The same runs are also at another worker.
                     twin.twin, flights[flight.twin] = None, twin
                     return
                 again(flight)
@@ -128,13 +133,13 @@ class Batched:
                 if done.entry is not None:
                     writer.add(done.entry)
                 schedule.done(flight.runs.pop(done.key), replace(done, entry=None))
-                told(done)
+                on_done(done)
             # The batch was stopped.
             for key in flight.runs:
                 schedule.give_back(key)
 
         def again(flight: _Flight) -> None:
-            """A worker died: what it had finished is in the store, the rest goes out again, one by one."""
+            """Handles a dead worker: its finished runs are stored, the others are handed out again, one by one."""
             store.refresh()
             deaths = flight.deaths + 1 if len(flight.runs) == 1 else flight.deaths
             for task in flight.batch.tasks:
@@ -145,12 +150,17 @@ class Batched:
                     schedule.give_back(task.key)
                     continue
                 elif deaths >= DEATHS:
-                    done = Done(task.key, None, 0.0, f"{deaths} workers died of it, most likely for want of memory")
+                    done = Done(
+                        task.key,
+                        None,
+                        0.0,
+                        f"{deaths} workers died during this run, most likely because memory ran out",
+                    )
                 else:
                     send({task.key: (run, task)}, deaths)
                     continue
                 schedule.done(run, done)
-                told(done)
+                on_done(done)
 
         with store.writer() as writer:
             try:
@@ -174,7 +184,7 @@ class Batched:
                     store.release(name)
 
     def _stop(self, flights: dict[Any, _Flight], land: Callable[[Any], None]) -> None:
-        """Ends the runs of all workers and takes the results before them; leaves workers that do not answer."""
+        """Stops the runs of all workers and collects earlier results; abandons workers that do not reply."""
         self.pool.stop([flight.batch.name for flight in flights.values()])
         until = time.monotonic() + STOP_S + ANSWER_S
         while flights and time.monotonic() < until:
@@ -182,7 +192,10 @@ class Batched:
                 land(token)
 
     def _batch_seconds(self, schedule: Schedule) -> float:
-        """Batches become smaller toward the end, so that all workers end together."""
+        """Returns the CPU seconds of the next batch.
+
+        Batches become smaller toward the end, so that all workers end together.
+        """
         wanted = max(BATCH_S, 2 * HANDING_S * self.workers)
         return min(wanted, schedule.left_s() / (AHEAD * self.workers))
 

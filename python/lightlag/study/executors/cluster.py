@@ -1,7 +1,7 @@
-"""Workers of a dask cluster: one that runs, one on this machine, or one that a queue (Slurm, PBS, SGE) starts.
+"""Workers of a dask cluster: an existing one, one on this machine, or one that a batch system starts (Slurm, PBS, SGE).
 
-Whoever reaches a scheduler of dask runs code as its user, so that a cluster that is started here speaks TLS with a
-certificate that its processes alone have, and has no HTTP servers.
+Any client that reaches a dask scheduler can run code as its user. A cluster started here therefore uses TLS with a
+certificate that only its processes have, and has no HTTP servers.
 """
 
 from __future__ import annotations
@@ -34,33 +34,36 @@ from lightlag.text.terminal import printable, say
 __all__ = ["cluster"]
 
 REACH_S = 10.0
-"""For a scheduler to answer."""
+"""Time limit in seconds for the reply of a scheduler."""
 START_S = 120.0
-"""For the first worker of a scheduler to come."""
+"""Time limit in seconds for the first worker of a scheduler."""
 LOOK_S = 1.0
-"""Between two looks at a queue, which may take hours to start the first worker."""
+"""Seconds between two checks of a batch system, which may take hours to start the first worker."""
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
 WITHOUT_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-"""Options of a scheduler. Its HTTP server, which is closed as soon as it is there, takes no port from another one."""
+"""Options of a scheduler: its HTTP server, which is closed immediately, does not take a port that others may need."""
 ALLOWED_DEATHS = 0
-"""The scheduler does not repeat a batch whose worker died: whoever handed it out knows what it had finished."""
+"""Number of times that the scheduler repeats a batch after its worker died.
+
+The client that handed out the batch repeats it instead, without the runs that have finished.
+"""
 
 
 @contextmanager
 def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
-    """The workers of a cluster.
+    """Yields the workers of a cluster.
 
     Parameters
     ----------
     where
         ``tcp://HOST:PORT`` or ``tls://...`` of a scheduler, ``local``, ``local:N``, ``slurm``, ``pbs`` or ``sge``.
     profile
-        A TOML file for a queue: the arguments of its class in dask-jobqueue, and ``jobs``.
+        A TOML file for a batch system: the arguments of its class in dask-jobqueue, and ``jobs``.
 
     Raises
     ------
     InputError
-        If it cannot be reached or started, or if a worker has another engine.
+        If the cluster cannot be reached or started, or if a worker has another engine.
     """
     try:
         import dask
@@ -85,7 +88,7 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
             client = stack.enter_context(distributed.Client(address, timeout=REACH_S, set_as_default=False))
         except (OSError, ValueError, TimeoutError, OverflowError, ImportError, RuntimeError) as error:
             raise InputError(
-                f'{printable(where)}: no scheduler answers: {printable(error)}; start one with "dask scheduler", or '
+                f'{printable(where)}: no scheduler replies: {printable(error)}; start one with "dask scheduler", or '
                 "name --cluster local"
             ) from None
         has_dashboard = not is_ours or address.scheduler_spec["options"].get("dashboard") is not False
@@ -99,17 +102,17 @@ def cluster(where: str, profile: Any, store: Store) -> Iterator[Batched]:
 
 
 def _knock(address: str) -> None:
-    """Connects to a scheduler as dask does and closes the connection.
+    """Connects to a scheduler as dask does, and closes the connection.
 
-    A client of dask that finds no scheduler waits for ever if its connection is accepted, and else keeps this process
-    for seconds after the error.
+    If there is no scheduler, a dask client waits for ever if its connection is accepted, and otherwise keeps this
+    process alive for seconds after the error.
 
     Raises
     ------
     OSError, TimeoutError
         If no scheduler answers within `REACH_S`.
     ValueError
-        If it is no address.
+        If it is not a valid address.
     """
     from distributed.comm import connect
     from distributed.security import Security
@@ -126,7 +129,7 @@ def _knock(address: str) -> None:
         try:
             await asyncio.wait_for(knock(), REACH_S)
         except TimeoutError:
-            raise TimeoutError(f"no answer in {REACH_S:g} s") from None
+            raise TimeoutError(f"no reply within {REACH_S:g} s") from None
 
     # A notebook has an event loop in its thread.
     with ThreadPoolExecutor(1) as thread:
@@ -135,7 +138,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
-    """A cluster that ends with the study."""
+    """Yields a cluster that ends with the study."""
     kind, _, count = where.partition(":")
     if kind == "local" and re.fullmatch(r"(?!0)\d{1,4}|", count):
         from distributed import LocalCluster
@@ -144,19 +147,22 @@ def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
             raise InputError("profile: is for a queue; name it with --cluster slurm, pbs or sge")
         workers = int(count) if count else processors()
         options = {"n_workers": workers, "threads_per_worker": 1, "scheduler_kwargs": WITHOUT_DASHBOARD}
-        # The folder that dask shares among users could be another one's.
+        # The directory that dask shares among users could be another one's.
         with (
-            tempfile.TemporaryDirectory(prefix="lightlag-dask-") as folder,
-            LocalCluster(**options, local_directory=folder, security=_security()) as local,
+            tempfile.TemporaryDirectory(prefix="lightlag-dask-") as directory,
+            LocalCluster(**options, local_directory=directory, security=_security()) as local,
         ):
             yield local
         return
     if kind not in QUEUES or count:
         raise InputError(
-            f'"{printable(where)}": is no cluster; write tls:// or tcp://HOST:PORT, local, local:4, {", ".join(QUEUES)}'
+            f'"{printable(where)}": is not a cluster; write tls:// or tcp://HOST:PORT, local, local:4, '
+            f"{', '.join(QUEUES)}"
         )
     if profile is None:
-        raise InputError(f"{kind}: what is a worker to ask for? name a file with --profile, see docs/studies.md")
+        raise InputError(
+            f"{kind}: the resources of a worker are missing; name a file with --profile, see docs/studies.md"
+        )
     table = _profile(Path(profile))
     try:
         import dask_jobqueue
@@ -165,26 +171,28 @@ def _started(where: str, profile: Any, store: Store) -> Iterator[Any]:
     jobs = table.pop("jobs", 1)
     with ExitStack() as stack:
         if table.get("protocol", "tls://") == "tls://":
-            folder = table.pop("shared_temp_directory", store.address if store.files.can_append else Path.cwd())
-            table["security"] = stack.enter_context(_kept(_security(), folder))
+            directory = table.pop("shared_temp_directory", store.address if store.files.can_append else Path.cwd())
+            table["security"] = stack.enter_context(_kept(_security(), directory))
         try:
             # Anyone may read a dashboard; a profile may ask for one.
             asked = table.get("scheduler_options", {})
             table["scheduler_options"] = asked if "dashboard_address" in asked else WITHOUT_DASHBOARD | asked
             workers = stack.enter_context(getattr(dask_jobqueue, QUEUES[kind])(**table))
         except (TypeError, ValueError) as error:
-            raise InputError(f"{printable(profile)}: {printable(error)}; keys are those of {QUEUES[kind]}") from None
+            raise InputError(
+                f"{printable(profile)}: {printable(error)}; valid keys are the parameters of {QUEUES[kind]}"
+            ) from None
         workers.scale(jobs=jobs)
         yield workers
 
 
 def _security() -> Any:
-    """Returns the certificates that dask is configured with, or fresh ones.
+    """Returns the certificates that dask is configured with, or new ones.
 
     Raises
     ------
     InputError
-        If there is no package that makes some.
+        If the package that creates certificates is missing.
     """
     import dask
     from distributed.security import Security
@@ -199,12 +207,12 @@ def _security() -> Any:
 
 @contextmanager
 def _kept(security: Any, parent: Any) -> Iterator[Any]:
-    """The same certificates in files of this user alone, where the jobs of a queue find them.
+    """Yields the certificates in files that only this user can read, where the jobs of a batch system find them.
 
     Raises
     ------
     InputError
-        If they cannot be written.
+        If the files cannot be written.
     """
     from distributed.security import Security
 
@@ -214,12 +222,12 @@ def _kept(security: Any, parent: Any) -> Iterator[Any]:
         return
     roles = ("client", "scheduler", "worker")
     try:
-        folder = tempfile.TemporaryDirectory(prefix=".tls-", dir=parent)
+        directory = tempfile.TemporaryDirectory(prefix=".tls-", dir=parent)
     except (OSError, TypeError) as error:
         reason = printable(getattr(error, "strerror", None) or error)
         raise InputError(f"{printable(parent)}: the key of the cluster cannot be written there: {reason}") from None
-    with folder:
-        names = {"cert": Path(folder.name) / "cert.pem", "key": Path(folder.name) / "key.pem"}
+    with directory:
+        names = {"cert": Path(directory.name) / "cert.pem", "key": Path(directory.name) / "key.pem"}
         for kind, path in names.items():
             path.touch(0o600)
             path.write_text(getattr(security, f"tls_worker_{kind}"), "ascii")
@@ -235,7 +243,7 @@ def _profile(path: Path) -> dict[str, Any]:
             f"{printable(path)}: cannot read: {error.strerror or error}; name a file with --profile"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{printable(path)}: is no TOML: {printable(error)}") from None
+        raise InputError(f"{printable(path)}: is not valid TOML: {printable(error)}") from None
 
 
 class Workers:
@@ -263,7 +271,7 @@ class Workers:
         Raises
         ------
         InputError
-            If a scheduler has none, or if the wait for a queue is interrupted.
+            If the scheduler has no workers, or if the wait for a batch system is interrupted.
         """
         is_queue = self._where in QUEUES
         until = time.monotonic() + START_S
@@ -277,7 +285,7 @@ class Workers:
             time.sleep(LOOK_S if is_queue else 0.05)
 
     def _shares(self, store: Store) -> bool:
-        """Whether every worker sees the store."""
+        """Returns true if every worker can access the store."""
         name = f"probe-{secrets.token_hex(8)}"
         store.files.write(f"{CLAIMS}/{name}", b"")
         try:
@@ -286,12 +294,12 @@ class Workers:
             store.files.remove(f"{CLAIMS}/{name}")
 
     def _ask(self, question: Callable[[], Any]) -> Any:
-        """An answer of the scheduler.
+        """Returns the scheduler's reply to a request.
 
         Raises
         ------
         InputError
-            If it has gone.
+            If the scheduler is gone.
         """
         try:
             return question()
@@ -300,8 +308,8 @@ class Workers:
 
     def _gone(self, error: Exception) -> InputError:
         return InputError(
-            f"{printable(self._where)}: the scheduler does not answer any more: {printable(error)}; finished runs "
-            "are kept, and the same command goes on"
+            f"{printable(self._where)}: the scheduler no longer replies: {printable(error)}; finished runs are "
+            "stored; run the same command to resume"
         )
 
     def submit(self, batch: Batch, *, apart_from: Any = None) -> Any:
@@ -319,7 +327,7 @@ class Workers:
         return token
 
     def wait(self, tokens: list[Any], seconds: float) -> list[Any]:
-        """The batches that have ended by then."""
+        """Waits for at most `seconds`; returns the batches that have ended."""
         if self._client.status not in ("running", "connecting"):
             raise self._gone(ConnectionError("the connection is closed"))
         ended = []
@@ -330,7 +338,7 @@ class Workers:
         return [token for name in ended if (token := self._tokens.pop(name, None)) is not None]
 
     def result(self, token: Any) -> list[Done]:
-        """The runs of a batch that has ended."""
+        """Returns the runs of a batch that has ended."""
         from concurrent.futures import CancelledError
 
         from distributed import CancelledError as DaskCancelledError
@@ -346,11 +354,11 @@ class Workers:
         return found
 
     def stop(self, batches: Collection[str]) -> None:
-        """Ends the runs of batches with these names, also on workers that others share."""
+        """Stops the runs of batches with these names, also on workers that other clients share."""
         with contextlib.suppress(OSError, TimeoutError, RuntimeError):
             self._client.run(work.stop, batches)
 
     def forget(self, token: Any) -> None:
-        """A batch whose result nobody needs."""
+        """Discards a batch whose result is not needed."""
         self._tokens.pop(token.key, None)
         token.cancel()

@@ -10,7 +10,7 @@ __all__ = ["close_servers"]
 
 
 class WithoutServer(WorkerPlugin):  # type: ignore[misc]
-    """Closes the server of a worker, also of one that joins later."""
+    """Plugin that closes the HTTP server of a worker, also of a worker that joins later."""
 
     name = "lightlag-without-http"
 
@@ -20,7 +20,7 @@ class WithoutServer(WorkerPlugin):  # type: ignore[misc]
 
 
 def close_servers(client: Client, *, keep_dashboard: bool) -> None:
-    """Closes the servers of a cluster, but for that of a scheduler whose dashboard was asked for."""
+    """Closes the HTTP servers of a cluster, except the scheduler's server if its dashboard was requested."""
     client.register_plugin(WithoutServer())
     if not keep_dashboard:
         client.run_on_scheduler(_close)

@@ -27,15 +27,15 @@ __all__ = ["processes"]
 
 @contextmanager
 def processes(workers: int, store: Store) -> Iterator[Batched]:
-    """So many processes.
+    """Starts the given number of processes.
 
     Raises
     ------
     InputError
-        If they cannot share the store.
+        If the processes cannot share the store.
     """
     if not store.files.can_append:
-        raise InputError(f"{store.place}: processes of this machine share a folder; name one with --store")
+        raise InputError(f"{store.place}: processes of this machine share a directory; name one with --store")
     pool = Processes(workers, store.address)
     try:
         yield Batched(pool)
@@ -44,7 +44,7 @@ def processes(workers: int, store: Store) -> Iterator[Batched]:
 
 
 class Processes:
-    """A pool of processes. If one dies, all are started anew, since the pool cannot go on without it."""
+    """A pool of processes. If one dies, all are restarted, because the pool cannot continue without it."""
 
     def __init__(self, workers: int, place: str) -> None:
         self.workers = workers
@@ -56,7 +56,7 @@ class Processes:
         self._pool = self._started()
 
     def end(self) -> None:
-        """Ends the processes and the runs that they make."""
+        """Stops the runs and ends the processes."""
         self.stop()
         self._pool.shutdown(cancel_futures=True)
         self._stops.close()
@@ -74,27 +74,30 @@ class Processes:
             return self._pool.submit(work, batch)
 
     def wait(self, tokens: list[Future[list[Done]]], seconds: float) -> list[Future[list[Done]]]:
-        """The batches that have ended by then."""
+        """Waits for at most `seconds`; returns the batches that have ended."""
         return list(wait(tokens, seconds, return_when=FIRST_COMPLETED).done)
 
     def result(self, token: Future[list[Done]]) -> list[Done]:
-        """The runs of a batch that has ended."""
+        """Returns the runs of a batch that has ended."""
         try:
             return token.result()
         except BrokenProcessPool:
             raise WorkerDiedError from None
 
     def stop(self, batches: Collection[str] = ()) -> None:
-        """Ends the runs of all batches. A worker whose run does not end in `STOP_S` ends without it."""
+        """Stops the runs of all batches. A worker whose run does not stop within `STOP_S` is ended without it."""
         self._open.close()
 
     def forget(self, token: Future[list[Done]]) -> None:
-        """A batch whose result nobody needs."""
+        """Discards a batch whose result is not needed."""
         token.cancel()
 
 
 def _start_tracker() -> None:
-    """Starts the process that removes the semaphores of a pool, without its warning if this one ends at once."""
+    """Starts the process that removes the semaphores of a pool.
+
+    If this process is ended immediately, that process prints no warning.
+    """
     option = "ignore:resource_tracker"
     sys.warnoptions.append(option)
     try:
@@ -104,9 +107,10 @@ def _start_tracker() -> None:
 
 
 def _begin(stops: Connection) -> None:
-    """Prepares a worker, which ends when its parent does, and stops its run when `stops` has ended.
+    """Prepares a worker process, which ends when its parent does, and stops its run when the pipe `stops` is closed.
 
-    Ctrl-C goes to all processes of a terminal; the parent ends the others, so that nothing of theirs is cut off.
+    Ctrl-C reaches all processes of a terminal, so workers ignore it; the parent ends them, so that no output is
+    truncated.
     """
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,29 +16,29 @@ from lightlag.study.work import Done, Task, perform
 __all__ = ["Threads"]
 
 AHEAD = 4
-"""Runs that wait for each thread: who waits for one looks at all that are pending."""
+"""Maximum number of waiting runs per thread; it is limited because each wait inspects all pending runs."""
 LOOK_S = 0.2
 OTHERS_S = 1.0
-"""Between two looks at what others have added to the store."""
+"""Seconds between two reads of what others have added to the store."""
 
 
 class Threads:
-    """So many threads."""
+    """A pool of the given number of threads."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def carry_out(
-        self, schedule: Schedule, store: Store, told: Callable[[Done], None], is_over: Callable[[], bool]
+        self, schedule: Schedule, store: Store, on_done: Callable[[Done], None], is_over: Callable[[], bool]
     ) -> None:
-        """Makes the runs; each is written as it ends."""
+        """Makes the runs; each is stored as it ends."""
         stopped = False
 
         def goes_on() -> bool:
             return not (stopped or is_over())
 
         pending: dict[Future[Entry | None], tuple[Run, Task]] = {}
-        measure = None if schedule.target is None else schedule.target.measure
+        measure = None if schedule.target is None else schedule.target.metric
         with store.writer() as writer, Watchdog(), threads(self.workers) as pool:
 
             def file(future: Future[Entry | None]) -> None:
@@ -51,7 +51,7 @@ class Threads:
                 value = None if measure is None else entry.value(measure)
                 done = Done(task.key, value, entry.cost_s, entry.failure)
                 schedule.done(run, done)
-                told(done)
+                on_done(done)
 
             try:
                 while not is_over():

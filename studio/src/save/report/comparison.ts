@@ -1,21 +1,23 @@
-/** The report of a comparison as one HTML file: which is best, then charts, tables, and what it takes to repeat it. */
+/** The report of a comparison as one HTML file: the best variant, then charts, tables, and how to reproduce it. */
 
 import { escaped } from "../figure.ts";
 import type { Sheet } from "../sheet.ts";
-import { type Chart, rounded, unitOf } from "./charts.ts";
+import type { Chart } from "./charts.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { scenarioOf } from "./run.ts";
 
-/** A measure of all variants. */
+/** A metric of all variants. */
 export interface MeasureReport {
   title: string;
   unit: string;
   about: string;
-  /** Mean, half width (NaN where there is none) and the values of the runs, by variant; `shown` is what a table has. */
+  /**
+   * Mean, half width (NaN if there is none) and the values of the runs, by variant; `shown` is the text in the table.
+   */
   rows: { name: string; mean: number; halfWidth: number; values: number[]; shown: string }[];
 }
 
-/** The goodput of a flow of an algorithm that competes with others in the runs of a variant. */
+/** The goodput per flow of an algorithm that competes with others in the runs of a variant. */
 export interface ShareReport {
   variant: string;
   algorithm: string;
@@ -23,7 +25,7 @@ export interface ShareReport {
   shown: string;
 }
 
-/** A comparison as reports and files have it. */
+/** A comparison in the form of reports and files. */
 export interface ComparisonReport {
   name: string;
   /** Its subject, in a sentence. */
@@ -32,30 +34,28 @@ export interface ComparisonReport {
   sentences: string[];
   measures: MeasureReport[];
   shares: ShareReport[];
-  /** Charts beside those of the measures. */
   charts: Chart[];
   algorithms: { name: string; provenance: string; source: string }[];
-  /** Of the table: by variant. */
+  /** Number of runs as text, by variant. */
   runs: string[];
   variants: { name: string; sets: [string, string][] }[];
   seeds: string;
   hashes: { variant: string; seed: number; hash: string }[];
   version: string;
   scenario: unknown;
-  /** The same as a table, a row a run. */
+  /** The chart's data as a table, one row per run. */
   table: Sheet;
 }
 
 export function comparisonReport(given: ComparisonReport): string {
-  const { name, lead, headline, sentences, measures, variants, hashes, seeds, version, scenario } = given;
-  const charts = [bars(measures), ...given.charts];
+  const { name, lead, headline, sentences, measures, charts, variants, hashes, seeds, version, scenario } = given;
   const places = {
-    answer: "Answer",
+    answer: "Conclusion",
     figures: "Charts",
     tables: "Tables",
     algorithms: "Algorithms",
-    measures: "Measures",
-    repeat: "How to repeat it",
+    measures: "Metrics",
+    repeat: "How to reproduce it",
   };
   const body = [
     `<h1>${escaped(name)}</h1>`,
@@ -72,11 +72,11 @@ export function comparisonReport(given: ComparisonReport): string {
       [
         facts([
           ["version", version],
-          ["made by", "lightlag studio, whose engine gives the numbers of the command line"],
+          ["created by", "lightlag studio, whose engine gives the same values as the command line"],
           ["seeds", seeds],
           ...variants.map(({ name, sets }): [string, string] => [
             name,
-            sets.map(([key, value]) => `${key} = ${value}`).join(", ") || "the scenario as it is",
+            sets.map(([key, value]) => `${key} = ${value}`).join(", ") || "the unchanged scenario",
           ]),
         ]),
         scenarioOf(scenario),
@@ -86,30 +86,6 @@ export function comparisonReport(given: ComparisonReport): string {
     ),
   ];
   return page(`${name}: comparison`, body, charts);
-}
-
-function bars(measures: MeasureReport[]): Chart {
-  const panels = measures.map(({ title, unit, rows }) => {
-    const [factor, label] = unitOf(Math.max(0, ...rows.flatMap(({ values }) => values)), unit);
-    const there = rows.filter(({ values }) => values.length > 0);
-    return {
-      kind: "bars" as const,
-      title,
-      says: `${title}: ${rows.map(({ name, shown }) => `${name} ${shown}`).join(", ")}.`,
-      x: { label },
-      rows: there.map(({ name, mean, halfWidth, values }, at) => ({
-        name,
-        at,
-        mean: rounded(mean / factor, 5) ?? 0,
-        ...(Number.isNaN(halfWidth)
-          ? {}
-          : { lo: rounded((mean - halfWidth) / factor, 5) ?? 0, hi: rounded((mean + halfWidth) / factor, 5) ?? 0 }),
-        values: values.length > 1 ? values.map((value) => rounded(value / factor) ?? 0) : [],
-      })),
-    };
-  });
-  const caption = "Means of all runs with their 95 % intervals; a ring is a run.";
-  return { name: "bars", title: "Every measure", caption, panels, group: "", panelWidth: 18 };
 }
 
 function means({ measures, runs }: ComparisonReport): string {
@@ -129,16 +105,16 @@ function competing({ shares }: ComparisonReport): string[] {
     { shown: algorithm },
     { shown, at: mean, isNumber: true },
   ]);
-  const heads = ["variant", "algorithm", "goodput of a flow"];
+  const heads = ["variant", "algorithm", "goodput per flow"];
   return rows.length > 0 ? ["<h3>Competing algorithms</h3>", table(heads, rows)] : [];
 }
 
-/** Whether models follow their sources in every rule. */
+/** Descriptions of the provenance of a model. */
 const PROVENANCE = {
-  established: "Established: rules and constants are those of the source.",
+  established: "Established: the source states the rules and constants.",
   reconstructed:
-    "Reconstructed: the public texts leave rules or constants open. What fills the gaps is lightlag's own and named in its " +
-    "documentation; read its results as those of such a design.",
+    "Reconstructed: the public texts leave rules or constants open. lightlag's own choices fill the gaps and are listed " +
+    "in its documentation; its results hold for this design.",
 };
 
 function algorithms({ algorithms }: ComparisonReport): string {
@@ -154,10 +130,10 @@ function algorithms({ algorithms }: ComparisonReport): string {
 function about(measures: MeasureReport[]): string {
   const all = measures.map(({ title, about }) => `<dt>${escaped(title)}</dt><dd>${escaped(about)}</dd>`);
   return (
-    `<dl>${all.join("")}</dl><p>Each mean is that of independent runs; ± is half of its 95 % interval (Student t).</p>` +
-    "<p>The answer compares runs of the same seed, which meet the same chance. An interval of a ratio is that of " +
-    "Fieller (1954). The intervals of the best beside all others hold together with 95 % (Bonferroni). Where an interval " +
-    "holds 0 %, two cannot be told apart by these runs.</p>"
+    `<dl>${all.join("")}</dl><p>Means are over independent runs; ± is half the width of the 95 % interval (Student t).</p>` +
+    "<p>The conclusion compares runs with the same seed, which share the same randomness. Intervals of ratios follow " +
+    "Fieller (1954). The intervals of the best variant relative to all others hold simultaneously with 95 % " +
+    "confidence (Bonferroni). If an interval contains 0 %, these runs do not distinguish the two variants.</p>"
   );
 }
 

@@ -10,10 +10,10 @@ import { type Chart, json } from "./charts.ts";
 
 const SCRIPT = `"use strict";\n(() => {\n${drawingScript}${panelScript}${chartScript}})();\n(() => {\n${tableScript}})();\n`;
 
-/** Of charts; paper does without it. */
+/** Instructions for zooming charts; hidden in print. */
 export const ZOOMING =
-  '<p class="hint">Drag across a chart to zoom, double-click to see all again; the keys +, −, 0 and the arrows do the ' +
-  "same. The names above a chart hide and show its lines.</p>";
+  '<p class="hint">Drag across a chart to zoom, double-click to show all; the keys +, −, 0 and the arrow keys do ' +
+  "the same. Click a name above a chart to hide or show its line.</p>";
 
 export function page(title: string, body: string[], charts: Chart[]): string {
   const data = Object.fromEntries(charts.map((chart) => [chart.name, json(chart)]));
@@ -42,7 +42,7 @@ ${body.join("\n")}
 /** A cell of a table. */
 export interface Cell {
   shown: string;
-  /** Its place when the table is sorted by its column; by default its text. */
+  /** Its sort key; by default its text. */
   at?: string | number;
   isNumber?: boolean;
   isCode?: boolean;
@@ -75,7 +75,7 @@ export function section(name: string, title: string, parts: string[], isOpen?: b
   );
 }
 
-/** The answer at the top: a headline and sentences. */
+/** Renders the conclusion at the top: a headline and sentences. */
 export function told(name: string, title: string, headline: string, sentences: string[], more = ""): string {
   const list = sentences.map((sentence) => `<li>${escaped(sentence)}</li>`).join("");
   return (
@@ -84,13 +84,13 @@ export function told(name: string, title: string, headline: string, sentences: s
   );
 }
 
-/** Links to the parts of a page, by their names. */
+/** Renders links to the parts of a page, by their names. */
 export function anchors(places: Record<string, string>): string {
   const links = Object.entries(places).map(([name, title]) => `<a href="#${name}">${escaped(title)}</a>`);
   return `<nav aria-label="parts of the report">${links.join("")}</nav>`;
 }
 
-/** The place of a chart. Each panel has a text that says what it shows, for those who do not see it. */
+/** Renders the container of a chart. Each panel has a text that describes it, for readers who cannot see it. */
 export function figure(chart: Chart): string {
   const panels = chart.panels.map(
     ({ says }) => `<div class="panel" tabindex="0" role="img" aria-label="${escaped(says)}"></div>`,
@@ -98,19 +98,19 @@ export function figure(chart: Chart): string {
   const said = escaped(chart.panels.map(({ says }) => says).join(" "));
   return (
     `<figure id="${chart.name}"><h3>${escaped(chart.title)}</h3>` +
-    `<div class="panels" style="--panel: ${chart.panelWidth}rem">${panels.join("")}</div>` +
-    `<noscript><p>The script of this page draws the chart. ${said}</p></noscript>` +
+    `<div class="panels" style="--panel: ${chart.panel_width}rem">${panels.join("")}</div>` +
+    `<noscript><p>This chart needs the page's script. ${said}</p></noscript>` +
     `<figcaption>${escaped(chart.caption)}</figcaption></figure>`
   );
 }
 
-/** Names with their values, in code. */
+/** Renders names with their values, in code. */
 export function facts(pairs: [string, string][]): string {
   const all = pairs.map(([name, value]) => `<dt>${escaped(name)}</dt><dd><code>${escaped(value)}</code></dd>`);
   return `<dl>${all.join("")}</dl>`;
 }
 
-/** A long text that is folded at first. */
+/** Renders a long text that is initially folded. */
 export function folded(title: string, inside: string): string {
   return `<details class="long"><summary>${escaped(title)}</summary>${inside}</details>`;
 }

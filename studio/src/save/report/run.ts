@@ -1,24 +1,23 @@
-/** The report of a run as one HTML file: why it was as fast as it was, a timeline, tables, and what it takes to repeat it. */
+/** The report of a run as one HTML file: the reason for its speed, a timeline, tables, and how to reproduce it. */
 
+import { general } from "../../app/numbers.ts";
 import { type Account, analysed, type TextTable } from "../../engine/analysis.ts";
 import { escaped } from "../figure.ts";
 import type { WholeRun } from "../whole.ts";
-import { rounded } from "./charts.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { summaryOf } from "./summary.ts";
-import { timeline } from "./timeline.ts";
 
 export function runReport(run: WholeRun, account?: Account): string {
   const { scenario, seed, simulated_s, version, result_hash } = summaryOf(run);
   const name = String(scenario.name);
-  const charts = timeline(run);
+  const charts = run.charts ?? [];
   const ended = run.interrupted ? ", interrupted" : "";
   const nothing = "<p>The scenario records neither a trace, nor queues, nor drops.</p>";
-  const places = { timeline: "Timeline", tables: "Tables", repeat: "How to repeat it" };
-  const why = { why: "Why it was as fast as it was" };
+  const places = { timeline: "Timeline", tables: "Tables", repeat: "How to reproduce it" };
+  const why = { why: "What determined its speed" };
   const body = [
     `<h1>${escaped(name)}</h1>`,
-    `<p class="lead">seed ${seed}, ${rounded(simulated_s, 6)} s simulated${ended}</p>`,
+    `<p class="lead">seed ${seed}, ${general(simulated_s, 6)} s simulated${ended}</p>`,
     anchors(account ? { ...why, ...places } : places),
     ...(account ? [because(why.why, account)] : []),
     section("timeline", places.timeline, charts.length > 0 ? [ZOOMING, ...charts.map(figure)] : [nothing]),
@@ -29,7 +28,7 @@ export function runReport(run: WholeRun, account?: Account): string {
       [
         facts([
           ["version", version],
-          ["made by", "lightlag studio, whose engine gives the numbers of the command line"],
+          ["created by", "lightlag studio, whose engine gives the same values as the command line"],
           ["seed", String(seed)],
           ["hash", result_hash],
         ]),
@@ -59,7 +58,7 @@ export function scenarioOf(scenario: unknown): string {
   return folded("The scenario, with every default", `<pre tabindex="0">${text}</pre>`);
 }
 
-/** The tables, as the command line prints them. */
+/** Returns the tables that the command line prints. */
 export function tablesOf(run: Pick<WholeRun, "summary">): TextTable[] {
   const { flows, legs, links, proxies, interfaces } = summaryOf(run);
   return analysed({ tables: { flows, legs, links, proxies, interfaces } });

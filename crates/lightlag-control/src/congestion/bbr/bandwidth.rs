@@ -1,29 +1,29 @@
-//! BtlBw: the largest delivery rate of some rounds.
+//! BtlBw: the largest delivery rate of the last rounds.
 //!
-//! The draft asks for the exact maximum. Linux (`minmax_running_max`) keeps three rates: the largest, the largest since
-//! that one, and the largest since the second. A larger rate replaces those below it. One that is more than the window
-//! of rounds old gives its place to the next, so that a rate counts in one round more than the draft's; the two others
-//! are taken anew if they are those of the first and a quarter or half of the window has passed. After a fall the result
-//! can therefore be below the exact maximum.
+//! The draft specifies the exact maximum. Linux (`minmax_running_max`) keeps three rates: the largest, the largest
+//! since that one, and the largest since the second. A new rate replaces the kept rates that are not larger. A rate
+//! older than the window of rounds is replaced by the next, so that a rate counts for one round more than in the draft.
+//! The second and the third are replaced by the new rate if they equal the first and a quarter or half of the window
+//! has passed. After the rate has fallen, the result can therefore be below the exact maximum.
 
 use crate::congestion::path_model::MaxFilter;
 
-/// Rates by round, and their maximum.
+/// Delivery rates by round, and their maximum.
 #[derive(Clone, Debug)]
 pub(super) enum Bandwidth {
-    /// The draft's.
+    /// The exact maximum, as in the draft.
     Exact(MaxFilter),
-    /// Linux's: rounds and rates, from the largest on.
+    /// The three rates of Linux: pairs of round and rate, in descending order of rates.
     Running([(u64, f64); 3]),
 }
 
 impl Bandwidth {
-    /// No rate yet, in the form of a sender that makes bursts as Linux, or of another one.
+    /// Creates a filter without a rate: Linux's if `linux`, otherwise the exact one.
     pub(super) fn new(linux: bool) -> Self {
         if linux { Self::Running([(0, 0.0); 3]) } else { Self::Exact(MaxFilter::default()) }
     }
 
-    /// The maximum; zero before the first rate.
+    /// Returns the maximum; zero before the first rate.
     pub(super) fn max(&self) -> f64 {
         match self {
             Self::Exact(filter) => filter.max(),
@@ -31,7 +31,7 @@ impl Bandwidth {
         }
     }
 
-    /// Adds the rate of a sample in a round, where rates count for so many rounds.
+    /// Adds the rate of a sample in this round. A rate counts for `rounds` rounds.
     pub(super) fn update(&mut self, round: u64, rate: f64, rounds: u64) {
         match self {
             Self::Exact(filter) => filter.update(round, rate, rounds),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn that_of_linux_can_forget_a_rate_between_two_others() {
+    fn the_filter_of_linux_can_forget_a_rate_between_two_others() {
         // The second is of round 3, a quarter of the window after the first; 5 of round 1 is not kept.
         let mut rates = vec![9.0, 5.0, 1.0, 2.0];
         rates.resize(12, 1.0);

@@ -6,13 +6,13 @@ use crate::congestion::path_model::whole;
 use crate::congestion::{Ack, Departures, Phase};
 use lightlag_core::Duration;
 
-/// The margin below the bandwidth, so that queues drain.
+/// Ratio of the pacing rate to the bandwidth at a gain of 1; below 1, so that queues drain.
 const PACED: f64 = 0.99;
-/// The longest time whose bandwidth the window for aggregated ACKs may cover, in seconds (Linux).
+/// Maximum extension of the window for aggregated ACKs: the data of this many seconds at BtlBw (Linux).
 const MOST_AGGREGATED: f64 = 0.1;
-/// The most bytes collected for an offload (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
+/// Maximum size of a quantum in bytes (Linux: `GSO_LEGACY_MAX_SIZE` less headers).
 const LARGEST_QUANTUM: f64 = 65_215.0;
-/// The most segments in a quantum (Linux).
+/// Maximum size of a quantum in segments (Linux).
 const MOST_OF_QUANTUM: f64 = 127.0;
 
 impl Bbr {
@@ -21,7 +21,7 @@ impl Bbr {
         self.rate = self.high_gain() * paced * self.kept(self.initial_window / rtt.as_secs_f64().max(1e-9));
     }
 
-    /// A burst, in segments.
+    /// Returns the size of a burst in segments.
     pub(super) fn quantum(&self) -> f64 {
         if !self.tso {
             return 1.0;
@@ -30,12 +30,13 @@ impl Bbr {
         whole.max(self.least_burst() as f64).min(MOST_OF_QUANTUM)
     }
 
-    /// The flight for `gain`, including quanta. The rate of a policer does not matter (Linux).
+    /// Returns the target flight for `gain`, quanta included. It follows from BtlBw even if a policer was detected
+    /// (Linux).
     pub(super) fn inflight(&self, gain: f64) -> f64 {
         self.with_quanta(self.bandwidth_delay(gain, self.bandwidth.max()))
     }
 
-    /// `gain` times the capacity of the path without a queue.
+    /// Returns `gain` times the bandwidth-delay product, in bytes; the initial window before the first round-trip time.
     pub(super) fn bandwidth_delay(&self, gain: f64, bandwidth: f64) -> f64 {
         if self.min_rtt == Duration::MAX {
             return self.initial_window;
@@ -44,7 +45,7 @@ impl Bbr {
         if self.tso { libm::ceil(bytes / self.segment) * self.segment } else { bytes }
     }
 
-    /// Adds room for three quanta: one at each end and one on the path.
+    /// Adds three quanta to a flight: one for each end and one on the path.
     pub(super) fn with_quanta(&self, flight: f64) -> f64 {
         if self.min_rtt == Duration::MAX && !self.tso {
             return flight;
@@ -66,8 +67,8 @@ impl Bbr {
         self.with_quanta(self.bandwidth_delay(self.window_gain(), self.bandwidth()) + excess)
     }
 
-    /// The part of `flight` that will remain when pacing lets the next burst leave. It matters only if the flight is to
-    /// grow. Linux counts whole segments, and has the gain of the ACK before (`bbr_packets_in_net_at_edt`).
+    /// Returns the bytes that will be in flight when the next burst departs. Linux counts whole segments, and adds the
+    /// burst only if the gain at the previous ACK was above 1 (`bbr_packets_in_net_at_edt`).
     pub(super) fn flight_at_departure(&self, ack: &Ack, flight: u64) -> f64 {
         if !self.tso {
             return flight as f64;
@@ -115,7 +116,7 @@ impl Bbr {
         self.bound_for_probe_rtt();
     }
 
-    /// Moves the window towards the target by the delivered data.
+    /// Moves the window towards the target, by at most the delivered bytes.
     pub(super) fn grow(&mut self, acked: f64) {
         let target = self.target();
         // Linux counts the SYN as delivered.

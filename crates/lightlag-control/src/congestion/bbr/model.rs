@@ -1,4 +1,4 @@
-//! The model of the path: delivered data, bandwidth, aggregation, and a policer.
+//! The model of the path: delivered data, bandwidth, aggregation and policer.
 
 use super::states::State;
 use super::{Bbr, policer};
@@ -6,19 +6,19 @@ use crate::congestion::path_model::whole;
 use crate::congestion::{Ack, RateSample};
 use lightlag_core::Instant;
 
-/// Rounds of each of the two halves in which aggregated ACKs are remembered (Linux).
+/// Number of rounds in each of the two halves of the window over which aggregated ACKs are remembered (Linux).
 const AGGREGATED_ROUNDS: u64 = 5;
-/// 2²⁴ µs in seconds: rates are whole segments in this time (Linux).
+/// 2²⁴ µs in seconds: Linux stores rates as whole segments in this time.
 const UNIT_S: f64 = 16.777_216;
 
 impl Bbr {
-    /// BtlBw, or the rate of a policer.
+    /// Returns the bandwidth to use: the rate of a policer if one was detected, otherwise BtlBw.
     pub(super) fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
     }
 
-    /// A rate as it is kept: in Linux in whole segments per 2²⁴ µs (`BW_UNIT`), which is 0.2 % less for 10 segments in
-    /// 600 ms.
+    /// Rounds a rate to its stored precision: in Linux whole segments per 2²⁴ µs (`BW_UNIT`), which is 0.2 % less for
+    /// 10 segments in 600 ms.
     pub(super) fn kept(&self, rate: f64) -> f64 {
         let unit = if self.tso { self.segment / UNIT_S } else { 0.0 };
         whole(rate, unit)
@@ -32,7 +32,8 @@ impl Bbr {
         }
     }
 
-    /// Updates the model from a valid sample. A sample shorter than a round trip tells nothing about the rate (Linux).
+    /// Updates the model from a valid sample. A sample over less than the minimum round-trip time contains no
+    /// information about the rate (Linux).
     pub(super) fn learn(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
         let rate = self.kept(rate);
         if self.rounds.advance(sample) {
@@ -54,7 +55,7 @@ impl Bbr {
         if !self.config.policer {
             return;
         }
-        let news = policer::News {
+        let news = policer::PolicerSample {
             at: self.delivered_at,
             delivered: self.delivered,
             lost: self.lost,

@@ -1,7 +1,7 @@
-//! Detection of a policer behind heavy losses, as in Linux's tcp_bbr.c.
+//! Detection of a policer that causes heavy losses, as in Linux's tcp_bbr.c.
 //!
-//! A token bucket lets bursts pass, so the largest delivery rate is far above the rate that it sustains. From a loss
-//! on, intervals of 4 to 16 rounds that end with a loss are measured. If a fifth of an interval (50/256 of its
+//! A token bucket lets bursts pass, so the largest delivery rate is far above the rate that it sustains. After a loss,
+//! the rate is measured over intervals of 4 to 16 rounds that end with a loss. If a fifth of an interval (50/256 of its
 //! delivered bytes) was lost, and two successive intervals had the same rate, within 1/8 or 500 B/s, their mean is
 //! taken as the policer's rate. For 48 rounds it replaces the bandwidth, and PROBE_BW does not probe.
 
@@ -9,78 +9,81 @@ use lightlag_core::Instant;
 
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// The share of delivered bytes whose loss shows a policer.
+/// Fraction of the delivered bytes whose loss indicates a policer.
 const LOSS: f64 = 50.0 / 256.0;
-/// Two rates are the same if they differ by no more than this ratio, or by this many bytes a second.
+/// Two rates count as equal if they differ by at most this fraction, or by at most the next constant in bytes per
+/// second.
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_RATE: f64 = 500.0;
 const MILLISECOND: u64 = 1_000_000;
-/// Rounds of PROBE_BW for which the rate is kept.
+/// Number of rounds for which the policer's rate is used.
 const HELD: u32 = 48;
 
-/// The facts from an ACK or a timeout.
+/// Data of an ACK or a timeout for the detection of a policer.
 #[derive(Clone, Copy, Debug)]
-pub struct News {
-    /// Time at which the last bytes were delivered.
+pub struct PolicerSample {
+    /// Time of the last delivery.
     pub at: Instant,
-    /// Bytes delivered so far.
+    /// Bytes delivered so far, in total.
     pub delivered: u64,
-    /// Bytes lost so far.
+    /// Bytes lost so far, in total.
     pub lost: u64,
-    /// Whether some were lost just now.
+    /// Whether this ACK or timeout reported losses.
     pub newly_lost: bool,
-    /// Whether it starts a round.
+    /// Whether this ACK starts a round.
     pub round: bool,
-    /// Whether its sample tells nothing about the path.
+    /// Whether the application or PROBE_RTT limited the flight, so that the rate sample has no information about the
+    /// path.
     pub limited: bool,
     /// Whether the state is PROBE_BW.
     pub probing: bool,
 }
 
-/// The result of an observation.
+/// Result of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Finding {
     /// Nothing new.
     None,
-    /// The policer's rate was kept long enough; the path is to be probed again.
+    /// The rate of the policer has expired, so the path has to be probed again.
     Forgotten,
 }
 
-/// The search for a policer.
+/// State of the detection of a policer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policer {
     /// Whether an interval is being measured.
     sampling: bool,
     in_use: bool,
-    /// The rate of the last interval, or of the policer, in bytes a second; 0 before the first.
+    /// Rate of the last interval, or of the policer if one was detected, in bytes per second; 0 before the first
+    /// interval.
     rate: f64,
     rounds: u32,
-    /// Start of the interval.
+    /// Start of the current interval.
     began: Instant,
     delivered: u64,
     lost: u64,
-    /// Times count in whole milliseconds, as in Linux.
+    /// Whether times are rounded down to milliseconds, as in Linux.
     coarse: bool,
 }
 
 impl Policer {
-    /// A search that has seen nothing, with Linux's clock or an exact one.
+    /// Creates a search without any samples: with Linux's clock of milliseconds, or with exact times.
     pub fn new(linux: bool) -> Self {
         Self { coarse: linux, ..Self::default() }
     }
 
-    /// Starts anew.
+    /// Restarts the search, and forgets a policer.
     pub fn forget(&mut self) {
         *self = Self::new(self.coarse);
     }
 
-    /// The policer's rate in bytes a second, if there is one.
+    /// Returns the policer's rate in bytes per second, if there is one.
     pub fn rate(&self) -> Option<f64> {
         self.in_use.then_some(self.rate)
     }
 
-    /// Takes in an ACK or a timeout.
-    pub fn watch(&mut self, news: &News) -> Finding {
+    /// Takes a sample from an ACK or a timeout.
+    pub fn watch(&mut self, news: &PolicerSample) -> Finding {
         if self.in_use {
             self.rounds += u32::from(news.probing && news.round);
             if self.rounds < HELD {
@@ -112,12 +115,12 @@ impl Policer {
         Finding::None
     }
 
-    fn begin(&mut self, news: &News) {
+    fn begin(&mut self, news: &PolicerSample) {
         (self.began, self.delivered, self.lost, self.rounds) = (news.at, news.delivered, news.lost, 0);
     }
 
-    /// Ends the interval if enough was lost.
-    fn end(&mut self, news: &News) {
+    /// Ends the interval if enough bytes were lost in it.
+    fn end(&mut self, news: &PolicerSample) {
         let (delivered, lost) = ((news.delivered - self.delivered) as f64, (news.lost - self.lost) as f64);
         let seconds = if self.coarse {
             (news.at.as_nanos() / MILLISECOND - self.began.as_nanos() / MILLISECOND) as f64 / 1e3

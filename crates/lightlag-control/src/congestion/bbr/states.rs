@@ -1,4 +1,4 @@
-//! The states, their gains and their transitions.
+//! The states, with their gains and transitions.
 
 use super::{Bbr, LEAST};
 use crate::congestion::{Ack, PathState};
@@ -6,12 +6,12 @@ use lightlag_core::Instant;
 
 /// 2/ln 2: the smallest gain that doubles the rate each round.
 const HIGH_GAIN: f64 = 2.885;
-/// Linux's (`bbr_high_gain`, `bbr_drain_gain`), in units of 1/256.
+/// 2/ln 2 in Linux (`bbr_high_gain`), in units of 1/256; the next one is its inverse (`bbr_drain_gain`).
 const LINUX_HIGH_GAIN: f64 = 739.0 / 256.0;
 const LINUX_DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// The cycle of pacing gains in PROBE_BW.
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// A tick of Linux's clock in nanoseconds, at HZ = 250.
+/// Duration of a tick of Linux's clock in nanoseconds, at HZ = 250.
 const TICK: u64 = 4_000_000;
 /// The window gain in PROBE_BW.
 pub(super) const WINDOW_GAIN: f64 = 2.0;
@@ -21,13 +21,13 @@ pub(super) const WINDOW_GAIN: f64 = 2.0;
 pub(super) enum State {
     Startup,
     Drain,
-    /// With the index of its pacing gain.
+    /// PROBE_BW, with the index of the current gain in [`CYCLE`].
     ProbeBw(usize),
     ProbeRtt,
 }
 
 impl State {
-    /// The state in traces.
+    /// Returns the name of the state in traces.
     pub(super) fn name(self) -> PathState {
         match self {
             Self::Startup => PathState::Startup,
@@ -39,7 +39,7 @@ impl State {
 }
 
 impl Bbr {
-    /// The gain of STARTUP.
+    /// Returns the gain of STARTUP.
     pub(super) fn high_gain(&self) -> f64 {
         if self.tso { LINUX_HIGH_GAIN } else { HIGH_GAIN }
     }
@@ -66,8 +66,8 @@ impl Bbr {
         }
     }
 
-    /// Advances PROBE_BW to its next gain after an RTprop. The high gain also waits for its flight or for a loss; the
-    /// low one ends early once the queue is gone.
+    /// Advances PROBE_BW to its next gain after an RTprop. The phase with the high gain also lasts until the flight has
+    /// reached its target or a loss occurs; the phase with the low gain ends early once the queue is empty.
     pub(super) fn check_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(index) = self.state else { return };
         let (gain, flight) = (self.pacing_gain(), self.flight_at_departure(ack, ack.prior_inflight));
@@ -95,28 +95,29 @@ impl Bbr {
         }
     }
 
-    /// Enters PROBE_BW with any gain but the low one.
+    /// Enters PROBE_BW at a random gain of the cycle, except the low one.
     pub(super) fn probe_bandwidth(&mut self, now: Instant) {
         let drawn = (self.random.uniform() * 7.0) as usize;
         self.state = State::ProbeBw((CYCLE.len() - drawn) % CYCLE.len());
         self.phase_at = self.measured(now);
     }
 
-    /// The time by which phases last: Linux's is that of the last delivery (`delivered_mstamp`).
+    /// Returns the time by which phases are measured: in Linux the time of the last delivery (`delivered_mstamp`).
     fn measured(&self, now: Instant) -> Instant {
         if self.tso { self.delivered_at } else { now }
     }
 
-    /// Whether a time has passed. Linux counts ticks here.
+    /// Returns true if `now` is past `time`. Linux compares ticks.
     fn has_passed(&self, time: Instant, now: Instant) -> bool {
         if self.tso { now.as_nanos() / TICK > time.as_nanos() / TICK } else { now > time }
     }
 
-    /// Updates RTprop, and enters PROBE_RTT if it is out of date.
+    /// Updates RTprop, and enters PROBE_RTT if RTprop is out of date.
     pub(super) fn check_rtt(&mut self, ack: &Ack) {
-        let at = self.min_rtt_at.unwrap_or(ack.now);
-        // Without PROBE_RTT nothing would empty the queue for a new measurement, so the smallest sample ever counts.
-        let expired = self.has_passed(at + self.config.rtt_window, ack.now) && !self.config.probe_rtt.is_zero();
+        let measured_at = self.min_rtt_at.unwrap_or(ack.now);
+        // Without PROBE_RTT nothing would empty the queue for a new measurement, so the minimum sample ever counts.
+        let expired =
+            self.has_passed(measured_at + self.config.rtt_window, ack.now) && !self.config.probe_rtt.is_zero();
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || expired)
         {

@@ -1,4 +1,4 @@
-//! Version 1 on a path of its own: 1000 segments/s and 100 ms by default.
+//! BBR version 1 on a simulated path: 1000 segments/s and 100 ms by default.
 
 use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, start};
@@ -9,14 +9,14 @@ const RATE: f64 = 1_000_000.0;
 const RTT: Duration = Duration::from_millis(100);
 
 fn link(path: Conditions) -> Link<Bbr> {
-    Link::new(Bbr::new(&Config::default(), &Start { rtt: Some(path.rtt), ..start(10) }), path)
+    Link::new(Bbr::new(&Config::default(), &ConnectionStart { rtt: Some(path.rtt), ..start(10) }), path)
 }
 
 fn path() -> Conditions {
     Conditions::new(RATE, RTT)
 }
 
-/// The states in order, with their times.
+/// Returns the states in order, with their start times.
 fn states(link: &mut Link<Bbr>, seconds: f64) -> Vec<(f64, State)> {
     let mut seen = Vec::new();
     link.run_until(seconds, |link| {
@@ -28,7 +28,7 @@ fn states(link: &mut Link<Bbr>, seconds: f64) -> Vec<(f64, State)> {
 }
 
 #[test]
-fn startup_ends_when_the_path_is_full_and_knows_its_bandwidth() {
+fn startup_ends_when_the_path_is_full_with_its_bandwidth_measured() {
     let mut link = link(path());
     let mut at_end = None;
     link.run_until(3.0, |link| {
@@ -36,10 +36,10 @@ fn startup_ends_when_the_path_is_full_and_knows_its_bandwidth() {
             at_end = Some((link.now, link.algorithm.bandwidth()));
         }
     });
-    let (at, bandwidth) = at_end.expect("startup ended");
+    let (ended_at, bandwidth) = at_end.expect("startup ended");
     assert_within("bandwidth", bandwidth, RATE, 0.02);
     // From 10 to 200 segments in five doublings of about a round, and three rounds without growth.
-    assert!(at.as_secs_f64() < 2.0, "{at:?}");
+    assert!(ended_at.as_secs_f64() < 2.0, "{ended_at:?}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn the_states_follow_each_other() {
 fn the_phase_at_the_start_is_drawn_and_never_the_low_one() {
     let mut first = [false; 8];
     for seed in 0..200 {
-        let mut bbr = Bbr::new(&Config::default(), &Start { seed, ..start(10) });
+        let mut bbr = Bbr::new(&Config::default(), &ConnectionStart { seed, ..start(10) });
         bbr.probe_bandwidth(Instant::ZERO);
         let State::ProbeBw(index) = bbr.state else { panic!("{:?}", bbr.state) };
         first[index] = true;
@@ -96,8 +96,9 @@ fn the_window_is_two_bandwidth_delay_products() {
 }
 
 #[test]
-fn bursts_make_room_for_three_of_them_in_an_even_window() {
-    let mut bbr = Bbr::new(&Config { ack_aggregation: false, ..Config::default() }, &Start { tso: true, ..start(10) });
+fn an_even_window_is_raised_by_three_bursts() {
+    let mut bbr =
+        Bbr::new(&Config { ack_aggregation: false, ..Config::default() }, &ConnectionStart { tso: true, ..start(10) });
     bbr.min_rtt = RTT;
     bbr.filled = true;
     bbr.bandwidth.update(0, RATE, 10);
@@ -130,7 +131,7 @@ fn without_a_round_trip_time_the_first_rate_assumes_a_millisecond() {
 }
 
 #[test]
-fn probe_rtt_comes_every_ten_seconds_with_four_segments() {
+fn probe_rtt_occurs_every_ten_seconds_with_four_segments() {
     let mut link = link(path());
     let (mut smallest, mut windows) = (u64::MAX, Vec::new());
     let seen = states(&mut link, 10.0);
@@ -176,7 +177,7 @@ fn a_lone_flow_uses_the_link() {
 }
 
 #[test]
-fn random_losses_cost_their_share_and_no_more() {
+fn random_losses_cost_no_more_than_the_lost_data() {
     for loss in [0.01, 0.05] {
         let mut link = link(Conditions { loss, ..path() });
         link.run_until(9.9, |_| {});
@@ -241,7 +242,7 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_returns() {
 }
 
 #[test]
-fn a_recovery_that_follows_another_at_once_goes_on() {
+fn a_recovery_that_immediately_follows_another_continues_it() {
     let mut link = link(path());
     link.run_until(5.0, |_| {});
     let (now, bbr) = (link.now, &mut link.algorithm);
@@ -276,7 +277,7 @@ fn aggregated_acks_widen_the_window() {
     let slotted = Conditions { slot: Duration::from_millis(40), ..Conditions::new(RATE, Duration::from_millis(40)) };
     let share = |ack_aggregation| {
         let config = Config { ack_aggregation, ..Config::default() };
-        let start = Start { rtt: Some(slotted.rtt), ..start(10) };
+        let start = ConnectionStart { rtt: Some(slotted.rtt), ..start(10) };
         let mut link = Link::new(Bbr::new(&config, &start), slotted);
         link.run_until(9.0, |_| {});
         (link.delivered as f64 / (9.0 * RATE), link.algorithm.target())
@@ -287,18 +288,18 @@ fn aggregated_acks_widen_the_window() {
 }
 
 #[test]
-fn a_policer_is_found_and_kept_to() {
+fn a_policer_is_detected_and_its_rate_used() {
     let policed = Conditions { policer: Some((0.2 * RATE, 20_000.0)), ..path() };
     let losses = |policer| {
-        let start = Start { rtt: Some(policed.rtt), ..start(10) };
+        let start = ConnectionStart { rtt: Some(policed.rtt), ..start(10) };
         let mut link = Link::new(Bbr::new(&Config { policer, ..Config::default() }, &start), policed);
-        let mut found = false;
-        link.run_until(9.5, |link| found |= link.algorithm.policer.rate().is_some());
-        if found {
+        let mut is_detected = false;
+        link.run_until(9.5, |link| is_detected |= link.algorithm.policer.rate().is_some());
+        if is_detected {
             let rate = link.algorithm.policer.rate().unwrap_or(0.2 * RATE);
             assert_within("policer", rate, 0.2 * RATE, 0.15);
         }
-        (found, link.lost as f64 / (link.lost + link.delivered) as f64)
+        (is_detected, link.lost as f64 / (link.lost + link.delivered) as f64)
     };
     let ((found, with), (not, without)) = (losses(true), losses(false));
     assert!(found && !not);
@@ -364,7 +365,7 @@ fn ten_times_the_bandwidth_is_found_in_a_few_cycles() {
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     let trace = |seed| {
-        let start = Start { rtt: Some(RTT), seed, ..start(10) };
+        let start = ConnectionStart { rtt: Some(RTT), seed, ..start(10) };
         let mut link = Link::new(Bbr::new(&Config::default(), &start), Conditions { loss: 0.01, ..path() });
         let mut windows = Vec::new();
         link.run_until(5.0, |link| windows.push((link.now, link.algorithm.window(), link.algorithm.rate.to_bits())));
@@ -375,9 +376,9 @@ fn the_same_seed_gives_the_same_trace() {
     assert!((1..6).any(|seed| trace(seed) != first));
 }
 
-/// BBR with Linux's rules in PROBE_BW on the path of these tests.
+/// Returns BBR with Linux's rules, in PROBE_BW on the path of these tests.
 fn linux() -> Bbr {
-    let mut bbr = Bbr::new(&Config::default(), &Start { tso: true, rtt: Some(RTT), ..start(10) });
+    let mut bbr = Bbr::new(&Config::default(), &ConnectionStart { tso: true, rtt: Some(RTT), ..start(10) });
     bbr.bandwidth.update(0, RATE, 10);
     bbr.filled = true;
     bbr.state = State::ProbeBw(2);
@@ -414,10 +415,10 @@ fn linux_compares_the_flight_with_the_gain_of_the_ack_before() {
 }
 
 #[test]
-fn the_flight_of_a_phase_is_not_that_of_a_policer() {
+fn the_flight_of_a_phase_does_not_count_for_a_policer() {
     let mut bbr = linux();
     let before = bbr.inflight(1.0);
-    let news = policer::News {
+    let news = policer::PolicerSample {
         at: Instant::ZERO,
         delivered: 0,
         lost: 0,
@@ -427,9 +428,9 @@ fn the_flight_of_a_phase_is_not_that_of_a_policer() {
         probing: true,
     };
     for n in 0..11 {
-        let at = Instant::ZERO + RTT * n;
+        let time = Instant::ZERO + RTT * n;
         let sent = n * SEGMENT;
-        bbr.policer.watch(&policer::News { at, delivered: sent, lost: sent, ..news });
+        bbr.policer.watch(&policer::PolicerSample { at: time, delivered: sent, lost: sent, ..news });
     }
     assert_within("policer", bbr.bandwidth(), SEGMENT as f64 / 0.1, 1e-9);
     assert_eq!(bbr.inflight(1.0), before);
@@ -439,10 +440,10 @@ fn the_flight_of_a_phase_is_not_that_of_a_policer() {
 fn linux_measures_a_policer_in_whole_milliseconds() {
     for (linux, first, second) in [(true, 0.4, 0.401), (false, 0.4008, 0.4008)] {
         let mut policer = Policer::new(linux);
-        // Every 100.2 ms a round in which one segment is lost and another one delivered.
+        // Every 100.2 ms, a round in which one segment is lost and another one delivered.
         for n in 0..9 {
             assert_eq!(policer.rate(), None);
-            policer.watch(&policer::News {
+            policer.watch(&policer::PolicerSample {
                 at: Instant::ZERO + Duration::from_nanos(100_200_000 * n),
                 delivered: SEGMENT * n,
                 lost: SEGMENT * n,
@@ -476,7 +477,7 @@ fn linux_measures_phases_at_deliveries() {
 #[test]
 fn linux_leaves_probe_rtt_with_the_tick_after_its_end() {
     for (linux, stays_us) in [(true, 3_999), (false, 0)] {
-        let mut bbr = Bbr::new(&Config::default(), &Start { tso: linux, ..start(10) });
+        let mut bbr = Bbr::new(&Config::default(), &ConnectionStart { tso: linux, ..start(10) });
         let until = Instant::from_nanos(1_000_000_000);
         (bbr.state, bbr.probe_rtt_until, bbr.filled) = (State::ProbeRtt, Some(until), true);
         bbr.leave_probe_rtt(until + Duration::from_micros(stays_us));
@@ -501,7 +502,7 @@ fn only_a_timeout_of_data_without_an_earlier_reaction_saves_the_window() {
 #[test]
 fn linux_counts_the_syn_among_the_segments_that_always_grow_the_window() {
     for (linux, delivered, grows) in [(true, 8, true), (true, 9, false), (false, 9, true), (false, 10, false)] {
-        let mut bbr = Bbr::new(&Config::default(), &Start { tso: linux, rtt: Some(RTT), ..start(10) });
+        let mut bbr = Bbr::new(&Config::default(), &ConnectionStart { tso: linux, rtt: Some(RTT), ..start(10) });
         // A hundredth of a segment on the path: the target is below the window.
         bbr.bandwidth.update(0, 100.0, 10);
         bbr.delivered = delivered * SEGMENT;
@@ -525,7 +526,7 @@ fn in_linux_probe_rtt_marks_what_a_timeout_sends_as_a_start_from_idle() {
 fn linux_keeps_rates_in_whole_segments_per_2_to_the_24_us() {
     // 10 segments in 600 ms are 279.6 of these units, kept are 279.
     let unit = SEGMENT as f64 / 16.777_216;
-    let first = |tso| Bbr::new(&Config::default(), &Start { tso, rtt: Some(RTT * 6), ..start(10) });
+    let first = |tso| Bbr::new(&Config::default(), &ConnectionStart { tso, rtt: Some(RTT * 6), ..start(10) });
     assert_within("linux", first(true).rate, 739.0 / 256.0 * 0.99 * 279.0 * unit, 1e-9);
     assert_within("draft", first(false).rate, 2.885 * 10.0 * SEGMENT as f64 / 0.6, 1e-9);
     assert_within("a sample", first(true).kept(14_491.9 * unit), 14_491.0 * unit, 1e-9);

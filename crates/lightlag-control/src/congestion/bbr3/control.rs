@@ -6,12 +6,12 @@ use crate::congestion::Phase;
 use lightlag_core::Duration;
 
 impl Bbr3 {
-    /// InitPacingRate.
+    /// Sets the initial pacing rate from a round-trip time (InitPacingRate).
     pub(super) fn start_rate(&mut self, rtt: Duration) {
         self.rate = STARTUP_PACING_GAIN * self.initial_window / rtt.as_secs_f64().max(1e-9);
     }
 
-    /// SetPacingRateWithGain: the rate only rises until the path was full once.
+    /// Sets the pacing rate for a gain. Until the path was full once, the rate only rises (SetPacingRateWithGain).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * PACED * self.bw;
         if self.full_bw_reached || rate > self.rate {
@@ -19,7 +19,7 @@ impl Bbr3 {
         }
     }
 
-    /// SetCwnd, after `acked` bytes more were delivered.
+    /// Sets the window after `acked` more bytes were delivered (SetCwnd).
     pub(super) fn set_window(&mut self, acked: f64) {
         let max_inflight = self.max_inflight();
         if self.full_bw_reached {
@@ -31,12 +31,12 @@ impl Bbr3 {
         self.bound_window();
     }
 
-    /// UpdateMaxInflight.
+    /// Returns the maximum bytes in flight, aggregation included (UpdateMaxInflight).
     pub(super) fn max_inflight(&self) -> f64 {
         self.with_budget(self.bdp_multiple(self.bw, self.window_gain()) + self.aggregation.excess())
     }
 
-    /// BoundCwndForProbeRTT and BoundCwndForModel.
+    /// Applies the bounds of ProbeRTT and of the model to the window (BoundCwndForProbeRTT, BoundCwndForModel).
     pub(super) fn bound_window(&mut self) {
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window());
@@ -50,18 +50,18 @@ impl Bbr3 {
         self.window = self.window.min(bound);
     }
 
-    /// ProbeRTTCwnd.
+    /// Returns the window in ProbeRTT (ProbeRTTCwnd).
     pub(super) fn probe_rtt_window(&self) -> f64 {
         self.bdp_multiple(self.bw, PROBE_RTT_WINDOW_GAIN).max(LEAST * self.segment)
     }
 
-    /// SaveCwnd: the last window that neither a recovery nor ProbeRTT had reduced.
+    /// Saves the last window that neither a recovery nor ProbeRTT had reduced (SaveCwnd).
     pub(super) fn save_window(&mut self) {
         let whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
         self.prior_window = if whole { self.window } else { self.prior_window.max(self.window) };
     }
 
-    /// RestoreCwnd.
+    /// Restores the saved window if it is larger (RestoreCwnd).
     pub(super) fn restore_window(&mut self) {
         self.window = self.window.max(self.prior_window);
     }

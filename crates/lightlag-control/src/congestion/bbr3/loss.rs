@@ -1,5 +1,5 @@
-//! The effects of losses (draft-ietf-ccwg-bbr §5.5.10, §5.5.11). During a probe they set the long-term bound of the
-//! flight, and between probes the short-term bound. A spurious loss is undone.
+//! The effects of losses (draft-ietf-ccwg-bbr §5.5.10, §5.5.11). During a probe, losses set the long-term bound of the
+//! flight; between probes they set the short-term bounds. A spurious loss is undone.
 
 use super::states::State;
 use super::{Bbr3, Evidence, Lost};
@@ -8,12 +8,12 @@ use crate::congestion::Phase;
 /// BBRStartupFullLossCnt: number of lost ranges in a round that ends Startup.
 const STARTUP_RANGES: u32 = 6;
 
-/// The state before an episode of losses.
+/// The state before a loss episode, which is restored if the losses were spurious.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// Whether it was saved in this episode.
+    /// Whether the state was saved in this episode.
     pub(super) saved: bool,
-    /// The state that losses ended.
+    /// The state (Startup or UP) that the losses ended, if they ended one.
     pub(super) state: Option<State>,
     bw_shortterm: f64,
     inflight_shortterm: f64,
@@ -21,7 +21,7 @@ pub(super) struct Undo {
 }
 
 impl Bbr3 {
-    /// HandleLostPacket.
+    /// Handles a segment that was marked as lost (HandleLostPacket).
     pub(super) fn handle_lost_segment(&mut self, lost: &Lost) {
         if !self.range_open {
             self.range_open = true;
@@ -42,7 +42,7 @@ impl Bbr3 {
         }
     }
 
-    /// NoteLoss.
+    /// Notes that the current round has a loss (NoteLoss).
     fn note_loss(&mut self) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.delivered;
@@ -52,7 +52,7 @@ impl Bbr3 {
         self.is_loss_in_round = true;
     }
 
-    /// A mark counts as a loss, and during a probe as too many.
+    /// Handles a congestion mark: it counts as a loss, and during a probe as too many losses.
     pub(super) fn note_mark(&mut self) {
         self.note_loss();
         self.loss_round_due = false;
@@ -62,12 +62,12 @@ impl Bbr3 {
         }
     }
 
-    /// IsInflightTooHigh.
+    /// Returns true if the losses at a flight exceed the threshold (IsInflightTooHigh).
     pub(super) fn is_inflight_too_high(&self, evidence: &Evidence) -> bool {
         evidence.lost > evidence.tx_in_flight * self.config.loss_threshold
     }
 
-    /// InflightAtLoss: the flight, within this segment, at which the losses exceeded the threshold.
+    /// Returns the bytes in flight, within this segment, when the losses exceeded the threshold (InflightAtLoss).
     fn inflight_at_loss(&self, evidence: &Evidence, size: f64) -> f64 {
         let threshold = self.config.loss_threshold;
         let (inflight, lost) = (evidence.tx_in_flight - size, evidence.lost - size);
@@ -75,7 +75,7 @@ impl Bbr3 {
         (inflight + prefix).max(0.0)
     }
 
-    /// HandleInflightTooHigh.
+    /// Ends a probe whose losses exceed the threshold, and lowers the long-term bound (HandleInflightTooHigh).
     fn handle_inflight_too_high(&mut self, evidence: &Evidence) {
         self.prev_probe_too_high = true;
         // Once a probe.
@@ -89,8 +89,8 @@ impl Bbr3 {
         }
     }
 
-    /// Whether the losses of the round that ends now are too many for Startup: a full round in recovery, above the
-    /// threshold, with many ranges (§5.3.1.3).
+    /// Returns true if the losses of the round that ends now are too many for Startup: it was in recovery for a full
+    /// round, the loss rate is above the threshold, and many ranges were lost (§5.3.1.3).
     pub(super) fn is_startup_loss_too_high(&self) -> bool {
         self.state == State::Startup
             && self.phase == Phase::Recovery
@@ -99,7 +99,7 @@ impl Bbr3 {
             && self.is_inflight_too_high(&self.evidence)
     }
 
-    /// Leaves Startup because of losses (CheckStartupHighLoss).
+    /// Leaves Startup if the losses of the last round were too many (CheckStartupHighLoss).
     pub(super) fn end_startup_for_loss(&mut self) {
         self.undo.state = Some(State::Startup);
         self.full_bw_now = true;
@@ -107,7 +107,7 @@ impl Bbr3 {
         self.inflight_longterm = self.bdp_multiple(self.bw, 1.0).max(self.inflight_latest);
     }
 
-    /// SaveStateUponLoss, once in an episode.
+    /// Saves the state for an undo, once in an episode of losses (SaveStateUponLoss).
     pub(super) fn save_state_upon_episode(&mut self) {
         self.save_window();
         if self.undo.saved {
@@ -122,7 +122,7 @@ impl Bbr3 {
         };
     }
 
-    /// HandleSpuriousLossDetection.
+    /// Restores the saved state after a spurious loss (HandleSpuriousLossDetection).
     pub(super) fn handle_spurious_loss(&mut self) {
         self.restore_window();
         self.is_loss_in_round = false;

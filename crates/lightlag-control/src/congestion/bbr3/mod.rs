@@ -17,23 +17,23 @@
 //!
 //! Decisions where the draft is open or contradicts itself:
 //! - Drain: its table bounds the flight by inflight_longterm, its BoundCwndForModel does not. Here it does not.
-//! - The lost ranges in a round of Startup are counted as ACKs, or timers, that mark a loss, one range each (as Linux).
+//! - For the lost ranges in a round of Startup, each ACK or timer that marks a loss counts as one range (as in Linux).
 //! - Every connection is assumed to have SACK.
-//! - The draft names no reaction to a congestion mark. Here a mark is a loss in its round, and ends a probe like losses
-//!   above the threshold.
+//! - The draft names no reaction to a congestion mark. Here a mark counts as a loss in its round, and ends a probe like
+//!   losses above the threshold.
 //! - The state to return to after a spurious episode is saved at its first loss, not again in later rounds or at the
 //!   start of recovery: that would lose the transition caused by a loss.
 //! - A cautious probe compares the flight before the ACK with inflight_longterm, as in Linux.
 
+use super::about::{About, Deviation, Signal};
 use super::internals::rate;
 use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
-use super::registry::{About, Algorithm};
+use super::registry::Algorithm;
 use super::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Departures, Internals, Lost, Needs, Phase, RateSample, Sent,
-    Start, Transmissions,
+    Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Internals, Lost, Needs, Phase,
+    RateSample, Sent, Transmissions,
 };
-use lightlag_core::params::Setting;
-use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit};
+use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit, settings};
 use loss::Undo;
 use states::{AckPhase, State};
 
@@ -47,56 +47,45 @@ const STARTUP_PACING_GAIN: f64 = 2.77;
 const DRAIN_PACING_GAIN: f64 = 0.5;
 const DEFAULT_WINDOW_GAIN: f64 = 2.0;
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
-/// PacingMarginPercent: 1.
+/// 1 − PacingMarginPercent, which is 1 %.
 const PACED: f64 = 0.99;
-/// MinPipeCwnd in segments.
+/// MinPipeCwnd: minimum window in segments.
 const LEAST: f64 = 4.0;
-/// MaxBwFilterLen in cycles.
+/// MaxBwFilterLen: cycles of ProbeBW for which a delivery rate counts.
 const BANDWIDTH_CYCLES: u64 = 2;
-/// ExtraAckedFilterLen in rounds.
+/// ExtraAckedFilterLen: rounds for which the excess of aggregated ACKs counts.
 const AGGREGATION_ROUNDS: u64 = 10;
 
-/// Parameters of [`Bbr3`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// LossThresh, 2 %.
-    pub loss_threshold: f64,
-    /// Beta, 0.7.
-    pub beta: f64,
-    /// Headroom, 0.15.
-    pub headroom: f64,
-    /// MinRTTFilterLen, 10 s.
-    pub rtt_window: Duration,
-    /// ProbeRTTInterval, 5 s.
-    pub probe_rtt_interval: Duration,
-    /// ProbeRTTDuration, 200 ms.
-    pub probe_rtt: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            loss_threshold: 0.02,
-            beta: 0.7,
-            headroom: 0.15,
-            rtt_window: Duration::from_secs(10),
-            probe_rtt_interval: Duration::from_secs(5),
-            probe_rtt: Duration::from_millis(200),
-        }
+settings! {
+    /// Parameters of [`Bbr3`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// LossThresh: maximum fraction of a flight that may be lost before the flight counts as too large.
+        loss_threshold: f64 = 0.02 => quantity(Unit::Plain, 0.0, 0.9);
+        /// Minimum fraction of the short-term bounds that remains after a round with losses.
+        beta: f64 = 0.7 => quantity(Unit::Plain, 0.1, 1.0);
+        /// Fraction of inflight_longterm left to other flows while cruising.
+        headroom: f64 = 0.15 => quantity(Unit::Plain, 0.0, 0.9);
+        /// MinRTTFilterLen: lifetime of the minimum round-trip time.
+        rtt_window: Duration = Duration::from_secs(10) => time_up_to(Duration::from_secs(86_400));
+        /// Lifetime of a round-trip time before ProbeRTT measures it again.
+        probe_rtt_interval: Duration = Duration::from_secs(5) => time_up_to(Duration::from_secs(86_400));
+        /// Duration of ProbeRTT with half of the flight; 0 s disables ProbeRTT, and the minimum never expires.
+        probe_rtt: Duration = Duration::from_millis(200) => time_up_to(Duration::from_secs(60));
     }
 }
 
-/// The losses at a flight, according to an ACK or a lost segment: the draft's RS.
+/// The draft's RS: the losses that an ACK or a lost segment reports, and the bytes that were in flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Evidence {
-    /// Bytes lost since the segment left.
+    /// Bytes lost since the segment was sent.
     lost: f64,
-    /// Bytes in flight just after it left.
+    /// Bytes in flight just after the segment was sent.
     tx_in_flight: f64,
     app_limited: bool,
 }
 
-/// The state of BBR, version 3. Sizes are in bytes, rates in bytes a second; a bound that is not set is infinite.
+/// The state of BBR, version 3. Sizes are in bytes, rates in bytes per second; a bound that is not set is infinite.
 pub struct Bbr3 {
     config: Config,
     segment: f64,
@@ -127,7 +116,7 @@ pub struct Bbr3 {
 
     drain_start_round: u64,
     ack_phase: AckPhase,
-    /// Whether the data acknowledged now left while it probed for bandwidth.
+    /// Whether the data acknowledged now was sent while BBR probed for bandwidth.
     is_bw_probe_sample: bool,
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
@@ -154,13 +143,13 @@ pub struct Bbr3 {
     /// Lost ranges in the loss round, and whether the last one belongs to the current ACK.
     loss_ranges: u32,
     range_open: bool,
-    /// Whether the losses of the round that ended are too many for Startup.
+    /// Whether the losses of the last complete round are too many for Startup.
     startup_lost_too_much: bool,
     undo: Undo,
     phase: Phase,
     evidence: Evidence,
 
-    /// Bytes in flight, as last reported.
+    /// Bytes in flight at the last report.
     inflight: f64,
     window: f64,
     prior_window: f64,
@@ -169,8 +158,8 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// BBR in Startup, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates BBR in Startup, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         let segment = start.segment_size as f64;
         let initial_window = start.initial_window as f64 * segment;
         let rtt = start.rtt.unwrap_or(Duration::MAX);
@@ -237,7 +226,7 @@ impl Bbr3 {
         bbr
     }
 
-    /// Starts the clocks at the first event, whose time [`Start`] does not contain.
+    /// Starts the clocks at the first event; the time is not known before.
     fn begin(&mut self, now: Instant) {
         self.now = now;
         if !self.begun {
@@ -270,8 +259,8 @@ impl Allowance for Bbr3 {
         (self.window.max(self.segment) + 0.5) as u64
     }
 
-    /// BBR has no threshold. It reports one below the least window after Startup, so that no one takes it for slow
-    /// start.
+    /// Returns a nominal threshold, as BBR has none: after Startup a value below the minimum window, so that BBR does
+    /// not appear to be in slow start.
     fn ssthresh(&self) -> u64 {
         if self.full_bw_reached { (LEAST * self.segment) as u64 } else { u64::MAX }
     }
@@ -374,59 +363,105 @@ impl Transmissions for Bbr3 {
 
 impl Algorithm for Config {
     const ABOUT: About = About {
-        about: "BBR that heeds losses: it probes for bandwidth every two to three seconds, takes a flight at which more \
-                than 2 % were lost as too high, and lowers rate and flight by 30 % a round with losses between probes. \
-                Random losses above 2 % therefore cost it far more than version 1. Needs SACK.",
+        about: "BBR with a reaction to losses. It probes for bandwidth every two to three seconds, treats a flight \
+                with more than 2 % loss as too large, and between probes reduces rate and flight by 30 % per round \
+                with losses. Random losses above 2 % therefore cost much more than in version 1. Needs SACK.",
         equations: &[
             "max_bw = largest delivery rate of two probing cycles,  min_rtt = smallest RTT of 10 s",
-            "pacing rate = pacing gain * 0.99 * min(max_bw, bw_shortterm)",
+            "bw = min(max_bw, bw_shortterm);  pacing rate = pacing gain * 0.99 * bw",
             "W = window gain * bw * min_rtt + aggregated ACKs, within inflight_longterm and inflight_shortterm, at least 4",
-            "Startup:   gains 2.77, 2, until the rate grew by less than 25 % in 3 rounds, or too much was lost",
+            "Startup:   gains 2.77, 2, until the rate grew by less than 25 % in each of 3 rounds, or too much was lost",
             "Drain:     gains 0.5, 2, until the flight is at most bw * min_rtt, or 3 rounds",
             "ProbeBW:   DOWN 0.9, CRUISE 1, REFILL 1 for a round, UP 1.25;  window gain 2, in UP 2.25",
-            "ProbeRTT:  W = bw * min_rtt/2 for 200 ms and a round, if the RTT of the last 5 s is out of date",
-            "probing, lost > 2 % of a flight:  inflight_longterm = max(that flight, 0.7 min(bw * min_rtt, W))",
+            "ProbeRTT:  W = bw * min_rtt/2 for 200 ms and a round, if 5 s brought no smaller RTT",
+            "probing, lost > 2 % of a flight:  inflight_longterm = max(that flight, 0.7 min(bw * min_rtt, W)), to DOWN",
             "else, a round with a loss:        bw_shortterm, inflight_shortterm = max(latest, 0.7 times)",
-            "timeout:   W = flight + 1 segment",
+            "timeout:   W = flight + 1 segment; after the repair its previous value",
+            "undo:      bounds, window and state as before the losses",
         ],
         source: "draft-ietf-ccwg-bbr, working copy of August 2026 (Cardwell, Swett, Beshay)",
+        year: 2024,
+        signal: Signal::PathModel,
+        details: r#"
+            Version 3 is complete except for offload. In addition to max_bw and min_rtt it has bounds that losses set:
+            inflight_longterm for all data in flight, and bw_shortterm and inflight_shortterm until the next probe. max_bw
+            covers this probing cycle and the last one.
+
+            | state | pacing gain | window gain | maximum bandwidth | maximum flight | until |
+            |---|---|---|---|---|---|
+            | Startup | 2.77 = 4 ln 2 | 2 | | | the rate grew by less than 25 % in each of 3 rounds; or a round in recovery lost more than 2 % in 6 ranges |
+            | Drain | 0.5 | 2 | bw_shortterm | inflight_shortterm | the flight is at most bw · min_rtt; or 3 rounds |
+            | DOWN | 0.9 | 2 | bw_shortterm | both | the flight is at most bw · min_rtt and 0.85 inflight_longterm |
+            | CRUISE | 1 | 2 | bw_shortterm | 0.85 inflight_longterm, inflight_shortterm | 2 to 3 s (random) since the start of DOWN, or as many rounds as the flight has segments, at most 63 |
+            | REFILL | 1 | 2 | | inflight_longterm | one round |
+            | UP | 1.25 | 2.25 | | inflight_longterm | the rate does not grow in 3 rounds; more than 2 % lost; or at inflight_longterm, if the last probe lost too much |
+            | ProbeRTT | 1 | 0.5 | bw_shortterm | 0.85 inflight_longterm, inflight_shortterm | 200 ms and a round |
+
+            In UP with W at inflight_longterm, inflight_longterm grows by 1, 2, 4, … segments per round. 2 % is
+            `loss_threshold`, 0.7 is `beta`, 0.15 is `headroom`; 10 s, 5 s and 200 ms are `rtt_window`,
+            `probe_rtt_interval` and `probe_rtt`. A mark counts as a loss of its round and ends a probe.
+
+            With one lost segment, a flight of 42 segments already counts as too large, and 42 segments fill a link of
+            10 Mbit/s at an RTT of 50 ms. Goodput of complete connections over 10 Mbit/s with a queue of 1000 packets,
+            in percent of the link's payload minus losses (130 s without the first 10 s):
+
+            | | 50 ms; 0, 1, 5 % lost | 600 ms; 0, 1, 5 % lost |
+            |---|---|---|
+            | `bbr3` | 96.6, 72, 14 | 89.9, 86.2, 5 |
+            | `bbr3`, `probe_rtt = "0 s"` | 99.2, 72, – | 100, 99.9, – |
+            | `bbr` | 97.6, 97.5, 94.7 | 88.4, 87.2, 82 |
+
+            Delivery rates are described on the page of `bbr`. With `internals = true` in `[record]` the trace has `state`,
+            `bottleneck_rate_bps`, `rtprop_s`, `pacing_rate_bps`, `pacing_gain` and `cwnd_gain`.
+        "#,
+        variants: &[],
+        deviations: &[
+            Deviation {
+                scope: "Drain",
+                source: "bounded by inflight_longterm in the table, but not in the pseudocode",
+                here: "not bounded",
+                reason: "as in the pseudocode and in Linux",
+            },
+            Deviation {
+                scope: "Startup",
+                source: "counts the ranges lost in a round",
+                here: "counts each ACK or timer that marks a loss as one range",
+                reason: "as Linux",
+            },
+            Deviation {
+                scope: "undo",
+                source: "the state is saved in each round with a loss",
+                here: "once per episode, at its first loss",
+                reason: "later rounds would save the values that the losses had changed",
+            },
+            Deviation {
+                scope: "marks",
+                source: "a reaction to marks is required but not specified",
+                here: "as a loss in its round; a mark ends a probe",
+                reason: "the draft leaves it open",
+            },
+            Deviation {
+                scope: "SACK",
+                source: "without SACK one loss ends a probe",
+                here: "every connection is assumed to have SACK",
+                reason: "the draft requires SACK",
+            },
+            Deviation {
+                scope: "UP",
+                source: "a cautious probe ends at a flight of at least inflight_longterm",
+                here: "it ends when no further segment fits below that bound, before the ACK",
+                reason: "the bound is not an integer number of segments",
+            },
+        ],
+        checks: "On a closed path with a queue, the cases of the draft's appendix that a single flow can show: max_bw within 2 % \
+                 at the end of Startup; the cycle; ProbeRTT every 5 s with half of the flight; exits by plateau, by losses and \
+                 by time; the cautious probe; undo; idle times; ten times and a tenth of the bandwidth; a policer; aggregated \
+                 ACKs; a path of less than one segment.",
+        not_modelled: "Segmentation offload.",
     };
 
     const DRAWS: bool = true;
-    const NEEDS: Needs = Needs { rate: true, pacing: true, own_recovery: true, ..Needs::NONE };
-
-    fn settings() -> Vec<Setting<Self>> {
-        vec![
-            Setting::quantity("loss_threshold", |config: &mut Self| &mut config.loss_threshold, Unit::Plain, 0.0, 0.9)
-                .by_default("0.02")
-                .about("LossThresh: the part of a flight whose loss makes that flight too high."),
-            Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 1.0)
-                .by_default("0.7")
-                .about("What a round with losses keeps of the short-term bounds, at least."),
-            Setting::quantity("headroom", |config: &mut Self| &mut config.headroom, Unit::Plain, 0.0, 0.9)
-                .by_default("0.15")
-                .about("The part of inflight_longterm that it leaves to others while it cruises."),
-            Setting::time_up_to("rtt_window", |config: &mut Self| &mut config.rtt_window, Duration::from_secs(86_400))
-                .by_default("10 s")
-                .unit("time")
-                .about("MinRTTFilterLen: how long the smallest round-trip time lasts."),
-            Setting::time_up_to(
-                "probe_rtt_interval",
-                |config: &mut Self| &mut config.probe_rtt_interval,
-                Duration::from_secs(86_400),
-            )
-            .by_default("5 s")
-            .unit("time")
-            .about("How long a round-trip time lasts before ProbeRTT measures it again."),
-            Setting::time_up_to("probe_rtt", |config: &mut Self| &mut config.probe_rtt, Duration::from_secs(60))
-                .by_default("200 ms")
-                .unit("time")
-                .about(
-                    "How long ProbeRTT keeps half of the flight; 0 s for no ProbeRTT, and the \
-                          smallest round-trip time ever.",
-                ),
-        ]
-    }
+    const NEEDS: Needs = Needs { rate: true, pacing: true, controls_recovery: true, ..Needs::NONE };
 
     fn check(&self) -> Result<(), String> {
         if self.probe_rtt_interval < Duration::from_millis(1) {
@@ -441,7 +476,7 @@ impl Algorithm for Config {
         Ok(())
     }
 
-    fn build(&self, start: &Start) -> Box<dyn CongestionControl> {
+    fn build(&self, start: &ConnectionStart) -> Box<dyn CongestionControl> {
         Box::new(Bbr3::new(self, start))
     }
 }

@@ -6,45 +6,45 @@ use super::{
 use crate::congestion::PathState;
 use lightlag_core::Duration;
 
-/// The most rounds between two probes, which leaves Reno its share.
+/// Maximum number of rounds between two probes; the bound gives Reno flows their share.
 const MOST_ROUNDS: f64 = 63.0;
 
 /// The states of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// Doubles its rate each round.
+    /// Startup: doubles the rate each round.
     Startup,
-    /// Lets the queue of Startup drain.
+    /// Drain: empties the queue that Startup made.
     Drain,
-    /// ProbeBW: slower, until there is room.
+    /// ProbeBW_DOWN: sends below the bandwidth, until there is room.
     Down,
-    /// ProbeBW: at the bandwidth, until it is time to probe.
+    /// ProbeBW_CRUISE: sends at the bandwidth, until it is time to probe.
     Cruise,
-    /// ProbeBW: a round that fills the pipe.
+    /// ProbeBW_REFILL: fills the pipe for a round.
     Refill,
-    /// ProbeBW: faster.
+    /// ProbeBW_UP: sends above the bandwidth.
     Up,
-    /// Half of the flight, to measure the round-trip time.
+    /// ProbeRTT: halves the flight, to measure the round-trip time.
     ProbeRtt,
 }
 
-/// The relation of current ACKs to the last probe for bandwidth.
+/// Relation of the current ACKs to the last probe for bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckPhase {
-    /// None.
+    /// There was no probe yet, or the feedback of the last probe has been evaluated.
     Init,
-    /// They belong to REFILL.
+    /// REFILL is in progress.
     Refilling,
-    /// UP has started.
+    /// UP has started, but the ACKs acknowledge data sent before UP.
     ProbeStarting,
-    /// They belong to UP.
+    /// The ACKs acknowledge data sent in UP.
     ProbeFeedback,
-    /// UP is over.
+    /// UP is over, but the ACKs still acknowledge data sent in UP.
     ProbeStopping,
 }
 
 impl State {
-    /// The state in traces.
+    /// Returns the name of the state in traces.
     pub(super) fn name(self) -> PathState {
         match self {
             Self::Startup => PathState::Startup,
@@ -77,17 +77,17 @@ impl Bbr3 {
         }
     }
 
-    /// IsInAProbeBWState.
+    /// Returns true in the four states of ProbeBW (IsInAProbeBWState).
     pub(super) fn is_in_probe_bw(&self) -> bool {
         matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// IsProbingBW.
+    /// Returns true in the states that probe for bandwidth (IsProbingBW).
     pub(super) fn is_probing_bw(&self) -> bool {
         matches!(self.state, State::Startup | State::Refill | State::Up)
     }
 
-    /// CheckStartupDone.
+    /// Ends Startup if the path is full (CheckStartupDone).
     pub(super) fn check_startup_done(&mut self) {
         if self.startup_lost_too_much {
             self.startup_lost_too_much = false;
@@ -99,7 +99,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckDrainDone.
+    /// Ends Drain if the queue is empty, or after three rounds (CheckDrainDone).
     pub(super) fn check_drain_done(&mut self) {
         if self.state == State::Drain
             && (self.inflight <= self.inflight_at(self.bw, 1.0) || self.rounds.count > self.drain_start_round + 3)
@@ -108,7 +108,7 @@ impl Bbr3 {
         }
     }
 
-    /// StartProbeBW_DOWN.
+    /// Enters DOWN (StartProbeBW_DOWN).
     pub(super) fn start_down(&mut self) {
         self.reset_congestion_signals();
         self.probe_up_acked_per_inc = f64::INFINITY;
@@ -121,7 +121,7 @@ impl Bbr3 {
         self.state = State::Down;
     }
 
-    /// StartProbeBW_REFILL.
+    /// Enters REFILL (StartProbeBW_REFILL).
     pub(super) fn start_refill(&mut self) {
         self.reset_short_term_model();
         self.bw_probe_up_rounds = 0;
@@ -132,7 +132,7 @@ impl Bbr3 {
         self.state = State::Refill;
     }
 
-    /// StartProbeBW_UP.
+    /// Enters UP (StartProbeBW_UP).
     fn start_up(&mut self, rate: f64) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.rounds.restart(self.delivered);
@@ -142,7 +142,7 @@ impl Bbr3 {
         self.raise_inflight_longterm_slope();
     }
 
-    /// UpdateProbeBWCyclePhase.
+    /// Advances the cycle of ProbeBW (UpdateProbeBWCyclePhase).
     pub(super) fn update_probe_bw_cycle_phase(&mut self, ack: &Ack, rate: f64) {
         if !self.full_bw_reached || self.adapt_long_term_model(ack) {
             return;
@@ -169,7 +169,8 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel: follows the feedback of a probe; returns whether it changed the state.
+    /// Adapts the long-term bounds to the feedback of a probe (AdaptLongTermModel). Returns true if it changed the
+    /// state.
     fn adapt_long_term_model(&mut self, ack: &Ack) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.started {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -194,19 +195,19 @@ impl Bbr3 {
         false
     }
 
-    /// IsTimeToProbeBW, with IsRenoCoexistenceProbeTime.
+    /// Returns true if it is time to probe (IsTimeToProbeBW, including IsRenoCoexistenceProbeTime).
     fn is_time_to_probe(&self) -> bool {
         let rounds = (self.target_inflight() / self.segment).min(MOST_ROUNDS);
         self.now > self.cycle_at + self.bw_probe_wait || self.rounds_since_probe_up as f64 >= rounds
     }
 
-    /// IsTimeToCruise.
+    /// Returns true if DOWN may end (IsTimeToCruise).
     pub(super) fn is_time_to_cruise(&self) -> bool {
         self.inflight <= self.inflight_with_headroom() && self.inflight <= self.inflight_at(self.max_bw.max(), 1.0)
     }
 
-    /// IsTimeToGoDown. The flight before the ACK is compared (as in Linux). It reaches the bound when no further
-    /// segment fits, as the bound is not a whole number of segments.
+    /// Returns true if UP has to end (IsTimeToGoDown). The flight before the ACK is compared, as in Linux. It counts as
+    /// at the bound if no further segment fits, because the bound is not a whole number of segments.
     fn is_time_to_go_down(&mut self, ack: &Ack, rate: f64) -> bool {
         if self.prev_probe_too_high && ack.prior_inflight as f64 + self.segment > self.inflight_longterm {
             self.prev_probe_precautionary = true;
@@ -220,14 +221,14 @@ impl Bbr3 {
         self.full_bw_now
     }
 
-    /// RaiseInflightLongtermSlope: twice as many segments as in the last round.
+    /// Doubles the number of segments by which the bound rises in the next round of UP (RaiseInflightLongtermSlope).
     pub(super) fn raise_inflight_longterm_slope(&mut self) {
         let growth = f64::from(1_u32 << self.bw_probe_up_rounds);
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
         self.probe_up_acked_per_inc = (self.window / growth).max(self.segment);
     }
 
-    /// ProbeInflightLongtermUpward.
+    /// Raises the long-term bound in UP (ProbeInflightLongtermUpward).
     fn probe_inflight_longterm_upward(&mut self, ack: &Ack) {
         if !ack.cwnd_limited || self.window < self.inflight_longterm {
             return;
@@ -243,7 +244,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTT.
+    /// Enters ProbeRTT if the minimum round-trip time is out of date, and advances it (CheckProbeRTT).
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
         if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.state = State::ProbeRtt;
@@ -260,7 +261,7 @@ impl Bbr3 {
         }
     }
 
-    /// HandleProbeRTT.
+    /// Advances ProbeRTT (HandleProbeRTT).
     fn handle_probe_rtt(&mut self, ack: &Ack) {
         self.shallow.mark(self.delivered, ack.inflight);
         match self.probe_rtt_until {
@@ -279,7 +280,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTTDone and ExitProbeRTT.
+    /// Leaves ProbeRTT once it has lasted long enough (CheckProbeRTTDone, ExitProbeRTT).
     fn check_probe_rtt_done(&mut self) {
         if self.probe_rtt_until.is_none_or(|until| self.now <= until) {
             return;
@@ -295,7 +296,7 @@ impl Bbr3 {
         }
     }
 
-    /// HandleRestartFromIdle.
+    /// Adjusts rate and state at the first transmission after an idle time (HandleRestartFromIdle).
     pub(super) fn restart_from_idle(&mut self) {
         self.idle_restart = true;
         self.aggregation.restart(self.now);

@@ -1,5 +1,5 @@
-//! Version 3 on a path of its own, 1000 segments/s and 100 ms by default: the draft's appendix of test cases, as far as
-//! one flow can show them.
+//! BBR version 3 on a simulated path, by default with 1000 segments/s and 100 ms: the tests in the draft's appendix, as
+//! far as they are possible with one flow.
 
 use super::super::tests::link::{Conditions, Link};
 use super::super::tests::{SEGMENT, assert_within, congestion, start};
@@ -14,10 +14,10 @@ fn path() -> Conditions {
 }
 
 fn flow(path: Conditions) -> Link<Bbr3> {
-    Link::new(Bbr3::new(&Config::default(), &Start { rtt: Some(path.rtt), ..start(10) }), path)
+    Link::new(Bbr3::new(&Config::default(), &ConnectionStart { rtt: Some(path.rtt), ..start(10) }), path)
 }
 
-/// Runs until it is in `state`, for 20 s at most.
+/// Runs the flow until BBR is in `state`, for at most 20 s.
 fn run_to(link: &mut Link<Bbr3>, state: State) {
     let end = link.now.as_secs_f64() + 20.0;
     while link.algorithm.state != state {
@@ -26,7 +26,7 @@ fn run_to(link: &mut Link<Bbr3>, state: State) {
     }
 }
 
-/// Runs until it is no longer in `state`, for 20 s at most.
+/// Runs the flow until BBR has left `state`, for at most 20 s.
 fn leave(link: &mut Link<Bbr3>, state: State) {
     let end = link.now.as_secs_f64() + 20.0;
     while link.algorithm.state == state {
@@ -35,7 +35,7 @@ fn leave(link: &mut Link<Bbr3>, state: State) {
     }
 }
 
-/// The states of the next `seconds`, with their start times.
+/// Returns the states in the next `seconds`, with their start times.
 fn states(link: &mut Link<Bbr3>, seconds: f64) -> Vec<(f64, State)> {
     let mut seen: Vec<(f64, State)> = Vec::new();
     link.run_until(link.now.as_secs_f64() + seconds, |link| {
@@ -52,7 +52,7 @@ fn lost(link: &Link<Bbr3>, in_flight: u64, lost_since: u64) -> Lost {
 }
 
 #[test]
-fn startup_ends_on_a_plateau_and_knows_the_bandwidth() {
+fn startup_ends_on_a_plateau_with_the_bandwidth_measured() {
     let mut link = flow(path());
     let mut counts = Vec::new();
     while !link.algorithm.full_bw_reached {
@@ -124,7 +124,7 @@ fn the_states_of_probe_bw_follow_each_other() {
 #[test]
 fn two_to_three_seconds_lie_between_probes() {
     let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
-    let start = Start { rtt: Some(RTT), ..start(10) };
+    let start = ConnectionStart { rtt: Some(RTT), ..start(10) };
     let mut waits = Vec::new();
     let mut before = State::Startup;
     Link::new(Bbr3::new(&config, &start), path()).run_until(40.0, |link| {
@@ -134,9 +134,9 @@ fn two_to_three_seconds_lie_between_probes() {
         before = link.algorithm.state;
     });
     assert!(waits.len() > 8 && waits.iter().all(|wait| (2.0..3.02).contains(wait)), "{waits:?}");
-    // On a short path Reno's pace decides: as many rounds as segments in flight, 63 at most.
+    // On a short path Reno's pace decides: as many rounds as segments in flight, up to 63.
     let short = Conditions::new(RATE, Duration::from_millis(10));
-    let start = Start { rtt: Some(short.rtt), ..start };
+    let start = ConnectionStart { rtt: Some(short.rtt), ..start };
     let seen = states(&mut Link::new(Bbr3::new(&config, &start), short), 5.0);
     let refills = seen.iter().filter(|(_, state)| *state == State::Refill).count();
     assert!(refills > 15, "{refills}");
@@ -154,7 +154,7 @@ fn up_ends_on_a_plateau() {
 }
 
 #[test]
-fn down_ends_when_there_is_room() {
+fn down_ends_when_there_is_headroom() {
     let mut link = flow(path());
     run_to(&mut link, State::Up);
     run_to(&mut link, State::Down);
@@ -174,7 +174,7 @@ fn down_ends_when_there_is_room() {
 #[test]
 fn down_ends_after_its_time_without_cruise() {
     let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
-    let mut link = Link::new(Bbr3::new(&config, &Start { rtt: Some(RTT), ..start(10) }), path());
+    let mut link = Link::new(Bbr3::new(&config, &ConnectionStart { rtt: Some(RTT), ..start(10) }), path());
     run_to(&mut link, State::Up);
     run_to(&mut link, State::Down);
     link.path.rate = 0.5 * RATE;
@@ -183,7 +183,7 @@ fn down_ends_after_its_time_without_cruise() {
 }
 
 #[test]
-fn probe_rtt_comes_every_five_seconds_with_half_the_flight() {
+fn probe_rtt_occurs_every_five_seconds_with_half_the_flight() {
     let mut link = flow(path());
     let (mut began, mut ended, mut smallest) = (Vec::new(), Vec::new(), u64::MAX);
     let mut before = false;
@@ -223,7 +223,7 @@ fn a_lone_flow_uses_the_link() {
         let mut path = Conditions::new(RATE, Duration::from_millis(rtt));
         path.queue = queue * path.bdp();
         let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
-        let mut link = Link::new(Bbr3::new(&config, &Start { rtt: Some(path.rtt), ..start(10) }), path);
+        let mut link = Link::new(Bbr3::new(&config, &ConnectionStart { rtt: Some(path.rtt), ..start(10) }), path);
         link.run_until(12.0, |_| {});
         let before = link.delivered;
         link.run_until(42.0, |_| {});
@@ -278,7 +278,7 @@ fn an_application_limited_startup_ends_only_by_losses() {
 #[test]
 fn an_application_limited_probe_ends_only_by_losses() {
     let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
-    let mut link = Link::new(Bbr3::new(&config, &Start { rtt: Some(RTT), ..start(10) }), path());
+    let mut link = Link::new(Bbr3::new(&config, &ConnectionStart { rtt: Some(RTT), ..start(10) }), path());
     run_to(&mut link, State::Up);
     link.write_at(0.3 * RATE);
     let at = link.now.as_secs_f64();
@@ -306,7 +306,7 @@ fn a_probe_that_loses_too_much_sets_the_bound_and_ends() {
 }
 
 #[test]
-fn the_bound_falls_to_seventy_percent_at_most() {
+fn the_bound_falls_to_no_less_than_seventy_percent() {
     let mut link = flow(path());
     run_to(&mut link, State::Up);
     link.algorithm.on_lost(&lost(&link, 20, 5));
@@ -316,13 +316,13 @@ fn the_bound_falls_to_seventy_percent_at_most() {
 #[test]
 fn after_a_probe_that_went_too_high_the_next_is_short_and_then_follows_another() {
     let config = Config { probe_rtt: Duration::ZERO, ..Config::default() };
-    let mut link = Link::new(Bbr3::new(&config, &Start { rtt: Some(RTT), ..start(10) }), path());
+    let mut link = Link::new(Bbr3::new(&config, &ConnectionStart { rtt: Some(RTT), ..start(10) }), path());
     run_to(&mut link, State::Up);
     link.algorithm.on_lost(&lost(&link, 110, 5));
     run_to(&mut link, State::Refill);
     let seen = states(&mut link, 1.2);
     let states: Vec<State> = seen.iter().map(|(_, state)| *state).collect();
-    // Cautious: down at the bound. There are no losses there, so up again at once.
+    // Cautious: down at the bound. There are no losses there, so immediately up again.
     let again = [State::Refill, State::Up, State::Down, State::Refill, State::Up];
     let without_cruise: Vec<State> = states.into_iter().filter(|state| *state != State::Cruise).collect();
     assert_eq!(without_cruise[..5], again, "{seen:?}");
@@ -338,7 +338,7 @@ fn the_long_term_bound_rises_ever_faster_while_it_probes() {
     let low = link.algorithm.inflight_longterm;
     link.run_until(link.now.as_secs_f64() + 15.0, |_| {});
     assert!(link.algorithm.inflight_longterm > 1.2 * low, "{} from {low}", link.algorithm.inflight_longterm);
-    // 1, 2, 4, … segments a round.
+    // 1, 2, 4, … segments per round.
     let mut bbr = Bbr3::new(&Config::default(), &start(64));
     let each: Vec<f64> = (0..8)
         .map(|_| {
@@ -421,7 +421,7 @@ fn after_a_repair_the_window_returns() {
 }
 
 #[test]
-fn idleness_takes_the_place_of_probe_rtt() {
+fn idleness_replaces_probe_rtt() {
     let mut link = flow(path());
     link.run_until(4.0, |_| {});
     link.write_at(0.0);
@@ -469,7 +469,7 @@ fn a_tenth_of_the_bandwidth_is_noticed_within_a_few_cycles() {
 }
 
 #[test]
-fn behind_a_policer_losses_become_few() {
+fn losses_become_rare_with_a_policer() {
     let mut link = flow(Conditions { policer: Some((0.3 * RATE, 30_000.0)), ..path() });
     link.run_until(20.0, |_| {});
     let (delivered, lost) = (link.delivered, link.lost);
@@ -507,7 +507,7 @@ fn a_mark_counts_as_a_loss() {
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     let trace = |seed| {
-        let start = Start { rtt: Some(RTT), seed, ..start(10) };
+        let start = ConnectionStart { rtt: Some(RTT), seed, ..start(10) };
         let mut link = Link::new(Bbr3::new(&Config::default(), &start), Conditions { loss: 0.01, ..path() });
         let mut windows = Vec::new();
         link.run_until(8.0, |link| windows.push((link.now, link.algorithm.window(), link.algorithm.rate.to_bits())));

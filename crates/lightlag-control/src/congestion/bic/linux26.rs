@@ -1,57 +1,57 @@
-//! BIC of Linux 2.6.22 (tcp_bic.c), which ns-2's TCP-Linux contains, in whole segments. With cnt the number of ACKs to
-//! count for a segment, and ⌊ ⌋ cutting:
+//! BIC of Linux 2.6.22 (tcp_bic.c), which ns-2's TCP-Linux contains, in whole segments. W grows by a segment after cnt
+//! ACKs; ⌊ ⌋ rounds down:
 //!
 //! - W ≤ 14: cnt = W; W < Wmax, d = ⌊(Wmax − W)/4⌋: cnt = ⌊W/16⌋ if d > 16, 5 W if d ≤ 1, else ⌊W/d⌋;
-//! - from Wmax on: 5 W for 4 segments, then ⌊3 W/(W − Wmax)⌋ up to Wmax + 48, then ⌊W/16⌋;
+//! - W ≥ Wmax: 5 W for 4 segments, then ⌊3 W/(W − Wmax)⌋ up to Wmax + 48, then ⌊W/16⌋;
 //! - no loss since the start or a timeout: cnt ≤ 20;
-//! - cnt is divided by the mean number of segments that an ACK acknowledges, which is kept in sixteenths: it starts at 2
-//!   and stays at 31/16 with an ACK for each segment; an increment takes one ACK more than cnt;
+//! - cnt is divided by the mean number of segments per ACK. The mean is stored in sixteenths and starts at 2; with an
+//!   ACK for each segment it stays at 31/16. An increment takes cnt + 1 ACKs;
 //! - cnt is computed again when W changes, or 1/32 s later;
-//! - loss: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = ⌊β W⌋, ⌊W/2⌋ up to 14 segments; β = 819/1024. A timeout
-//!   forgets Wmax.
+//! - loss: Wmax = W, or ⌊W(1 + β)/2⌋ below the last one; ssthresh = ⌊β W⌋, ⌊W/2⌋ up to 14 segments; β = 819/1024. A
+//!   timeout forgets Wmax.
 
 use super::super::linux26::{Module, Sender, clock};
 use super::{Ack, Cause, Config, Congestion};
 use crate::congestion::Phase;
 
-/// Jiffies for which the count is kept while the window is unchanged: HZ/32.
+/// Time in jiffies for which cnt stays valid while the window is unchanged: HZ/32.
 const HOLD: f64 = 31.0;
-/// The most ACKs for a segment before the first loss.
+/// Maximum cnt before the first loss.
 const SEARCH: f64 = 20.0;
-/// The distance from Wmax, in segments, at which growth is slowest, and the quotient of the search.
+/// Used twice: divisor of the search, and number of segments above Wmax with the slowest growth.
 const B: f64 = 4.0;
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct BicLinux26 {
     config: Config,
     count: f64,
-    /// Wmax, zero without one.
+    /// Wmax; zero if unknown.
     last_max: f64,
-    /// Whether a loss set Wmax.
+    /// Whether a loss has set Wmax.
     has_lost: bool,
-    /// The window and the time, in jiffies, of the last computed count.
+    /// The window and the time (in jiffies) of the last computation of cnt.
     taken: (f64, f64),
-    /// Segments that an ACK acknowledges, in sixteenths.
+    /// Mean number of segments per ACK, in sixteenths.
     delayed_ack: f64,
 }
 
-impl Module26 {
+impl BicLinux26 {
     pub(super) fn new(config: &Config) -> Self {
         let config = config.clone();
         Self { config, count: 0.0, last_max: 0.0, has_lost: false, taken: (0.0, 0.0), delayed_ack: 32.0 }
     }
 
-    /// The number of ACKs to count at this window, if each acknowledged one segment.
+    /// Returns cnt at this window, for ACKs of one segment each.
     fn wanted(&self, window: f64) -> f64 {
-        let Config { largest_step, low_window, smallest_step, .. } = self.config;
-        let slowest = (window / smallest_step + 1e-9).floor();
+        let Config { max_step, low_window, min_step, .. } = self.config;
+        let slowest = (window / min_step + 1e-9).floor();
         if window <= low_window {
             return window;
         }
         if window < self.last_max {
             let distance = ((self.last_max - window) / self.config.search_divisor).floor();
-            return if distance > largest_step {
-                (window / largest_step).floor()
+            return if distance > max_step {
+                (window / max_step).floor()
             } else if distance <= 1.0 {
                 slowest
             } else {
@@ -61,10 +61,10 @@ impl Module26 {
         let above = window - self.last_max;
         if above < B {
             slowest
-        } else if above < largest_step * (B - 1.0) {
+        } else if above < max_step * (B - 1.0) {
             (window * (B - 1.0) / above).floor()
         } else {
-            (window / largest_step).floor()
+            (window / max_step).floor()
         }
     }
 
@@ -83,7 +83,7 @@ impl Module26 {
     }
 }
 
-impl Module for Module26 {
+impl Module for BicLinux26 {
     fn measure(&mut self, ack: &Ack, sender: &Sender) {
         if ack.phase == Phase::Open {
             let segments = sender.window.in_segments(ack.newly_acked).floor();

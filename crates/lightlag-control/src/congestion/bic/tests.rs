@@ -5,16 +5,16 @@ use lightlag_core::Duration;
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// BIC in avoidance at `window` segments.
-fn avoiding(window: u64, variant: Variant) -> Bic {
+/// Returns BIC in congestion avoidance at a window of `window` segments.
+fn avoiding(window: u64, variant: BicVariant) -> Bic {
     let mut bic = Bic::new(&Config::of(variant), &start(window));
     bic.window.leave_slow_start();
     bic
 }
 
 #[test]
-fn the_paper_goes_half_of_the_way_within_its_bounds() {
-    let config = Config::of(Variant::Paper);
+fn the_paper_moves_half_of_the_distance_within_its_bounds() {
+    let config = Config::of(BicVariant::Paper);
     for (window, step) in [
         (13.9, 1.0),
         (14.0, 32.0),
@@ -23,7 +23,7 @@ fn the_paper_goes_half_of_the_way_within_its_bounds() {
         (940.0, 30.0),
         (999.0, 0.5),
         (999.99, 0.01),
-        // From Wmax on: 1 up to 1001, 2 up to 1003, 4 up to 1007, …
+        // For W ≥ Wmax: 1 up to 1001, 2 up to 1003, 4 up to 1007, …
         (1000.0, 1.0),
         (1000.9, 1.0),
         (1001.0, 2.0),
@@ -39,8 +39,8 @@ fn the_paper_goes_half_of_the_way_within_its_bounds() {
 }
 
 #[test]
-fn linux_goes_a_quarter_of_the_way_and_slowly_around_it() {
-    let config = Config::of(Variant::Linux);
+fn linux_moves_a_quarter_of_the_distance_and_slowly_around_it() {
+    let config = Config::of(BicVariant::Linux);
     for (window, step) in [
         (14.0, 1.0),
         (900.0, 16.0),
@@ -66,18 +66,18 @@ fn linux_goes_a_quarter_of_the_way_and_slowly_around_it() {
 #[test]
 fn a_loss_keeps_beta_and_remembers_the_window() {
     for (variant, window, left) in [
-        (Variant::Paper, 1000, 875.0),
-        (Variant::Linux, 1000, 800.0),
-        (Variant::Paper, 13, 6.5),
-        (Variant::Paper, 14, 12.25),
-        (Variant::Linux, 14, 7.0),
-        (Variant::Paper, 3, 2.0),
+        (BicVariant::Paper, 1000, 875.0),
+        (BicVariant::Linux, 1000, 800.0),
+        (BicVariant::Paper, 13, 6.5),
+        (BicVariant::Paper, 14, 12.25),
+        (BicVariant::Linux, 14, 7.0),
+        (BicVariant::Paper, 3, 2.0),
     ] {
         for cause in [Cause::Loss, Cause::Mark] {
             let mut bic = avoiding(window, variant);
             bic.on_congestion(&congestion(cause, window as f64));
             assert_eq!((bic.window.segments(), bic.window.threshold()), (left, left), "{variant:?} {window}");
-            let forgotten = variant == Variant::Paper && window < 14;
+            let forgotten = variant == BicVariant::Paper && window < 14;
             assert_eq!(bic.w_max, (!forgotten).then_some(window as f64));
         }
     }
@@ -86,7 +86,7 @@ fn a_loss_keeps_beta_and_remembers_the_window() {
 #[test]
 fn fast_convergence_aims_lower_after_a_loss_below_the_last() {
     // 800·(1 + 0.875)/2 = 750 and 800·(1 + 0.8)/2 = 720.
-    for (variant, lower) in [(Variant::Paper, 750.0), (Variant::Linux, 720.0)] {
+    for (variant, lower) in [(BicVariant::Paper, 750.0), (BicVariant::Linux, 720.0)] {
         let config = Config::of(variant);
         assert_eq!(config.next_w_max(800.0, Some(1000.0)), Some(lower));
         assert_eq!(config.next_w_max(1000.0, Some(1000.0)), Some(1000.0));
@@ -98,7 +98,7 @@ fn fast_convergence_aims_lower_after_a_loss_below_the_last() {
 
 #[test]
 fn a_timeout_forgets_the_maximum_and_a_false_alarm_brings_it_back() {
-    let mut bic = avoiding(1000, Variant::Paper);
+    let mut bic = avoiding(1000, BicVariant::Paper);
     bic.on_congestion(&congestion(Cause::Loss, 1000.0));
     for cause in [Cause::Timeout, Cause::RepeatedTimeout] {
         bic.on_congestion(&congestion(cause, 875.0));
@@ -109,7 +109,7 @@ fn a_timeout_forgets_the_maximum_and_a_false_alarm_brings_it_back() {
     assert_eq!((bic.window.segments(), bic.w_max), (875.0, Some(1000.0)));
 }
 
-/// Round trips from a loss at about `window` segments back to it.
+/// Returns the number of round trips from a loss at about `window` segments until the window is back there.
 fn rounds_to_recover(variant: &str, window: f64) -> f64 {
     let mut path = Steady::new(&format!(r#"{{ "algorithm": "bic", "variant": "{variant}" }}"#), RTT);
     while path.window() < window {
@@ -138,8 +138,8 @@ fn the_time_to_recover_is_the_search() {
 }
 
 #[test]
-fn an_ack_adds_its_share_of_the_step() {
-    let mut bic = avoiding(400, Variant::Paper);
+fn an_ack_adds_its_fraction_of_the_step() {
+    let mut bic = avoiding(400, BicVariant::Paper);
     bic.on_ack(&ack(Instant::ZERO, RTT));
     assert_eq!(bic.window.segments(), 400.0 + 32.0 / 400.0);
     bic.on_ack(&Ack { cwnd_limited: false, ..ack(Instant::ZERO, RTT) });

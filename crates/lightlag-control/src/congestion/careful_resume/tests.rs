@@ -1,4 +1,4 @@
-//! One test a rule of the document: sections and examples are those of draft-ietf-tsvwg-careful-resume-23.
+//! One test per rule of the document. Sections and examples refer to draft-ietf-tsvwg-careful-resume-23.
 
 use super::*;
 use crate::congestion::Phase;
@@ -6,12 +6,12 @@ use crate::congestion::tests::{SEGMENT, ack, start};
 
 const RTT: Duration = Duration::from_millis(600);
 
-/// 300 segments, saved on a path of 600 ms, as in appendix B.1.
+/// Returns a saved window of 300 segments on a path of 600 ms, as in appendix B.1.
 fn saved() -> Saved {
     Saved { saved_cwnd: Bytes(300 * SEGMENT), saved_rtt: RTT, max_jump: None }
 }
 
-/// A sender that always has data, in segments; each step sends explicitly.
+/// A sender that always has data, counted in segments; each test step sends explicitly.
 struct Sender {
     resume: CarefulResume,
     now: Instant,
@@ -38,7 +38,7 @@ impl Sender {
         self.resume.ssthresh() as f64 / SEGMENT as f64
     }
 
-    /// The next ACK.
+    /// Returns the next ACK, which acknowledges `acked` segments.
     fn news(&self, acked: u64) -> Ack {
         Ack {
             newly_acked: acked * SEGMENT,
@@ -62,7 +62,8 @@ impl Sender {
         self.nxt += segments;
     }
 
-    /// A duplicate ACK that SACKs this many segments and marks `lost` as lost, in an episode or not.
+    /// Delivers a duplicate ACK that SACKs `delivered` segments and marks `lost` as lost; `phase`: whether a loss
+    /// episode is in progress.
     fn sack(&mut self, delivered: u64, lost: u64, phase: Phase) {
         for _ in 0..lost {
             let (now, bytes) = (self.now, SEGMENT);
@@ -85,7 +86,7 @@ impl Sender {
         self.resume.on_congestion(&Congestion { now: self.now, cause, flight, srtt: RTT, min_rtt: RTT });
     }
 
-    /// A sender with 29 segments in flight at the jump, as in appendix B.1.
+    /// Creates a sender with 29 segments in flight at the jump, as in appendix B.1.
     fn jumped() -> Self {
         Self::jumped_with("newreno")
     }
@@ -97,8 +98,8 @@ impl Sender {
         sender
     }
 
-    /// A sender whose window is full with 121 unvalidated segments. The ones before the jump are acknowledged, and then
-    /// the first unvalidated one.
+    /// Creates a sender whose window is full with 121 unvalidated segments. The segments sent before the jump and the
+    /// first unvalidated one are acknowledged.
     fn validating() -> Self {
         Self::validating_with("newreno")
     }
@@ -126,7 +127,7 @@ fn reconnaissance_is_the_normal_algorithm() {
 }
 
 #[test]
-fn the_ack_of_all_initial_data_makes_the_window_jump_to_half_of_what_was_saved() {
+fn the_ack_of_all_initial_data_makes_the_window_jump_to_half_of_the_saved_one() {
     // §3.2 (path confirmed), §3.3 (setting the jump_cwnd).
     let sender = Sender::jumped();
     assert!(matches!(sender.resume.stage, Stage::Unvalidated { .. }));
@@ -145,7 +146,7 @@ fn max_jump_bounds_the_jump() {
 }
 
 #[test]
-fn nothing_to_gain_is_no_jump() {
+fn no_jump_without_a_gain() {
     // Half of 40 segments is the window of slow start after the first round.
     let mut sender = Sender::with(Saved { saved_cwnd: Bytes(40 * SEGMENT), ..saved() }, "newreno");
     sender.acknowledge(10);
@@ -352,7 +353,7 @@ fn the_retreat_ends_with_the_last_unvalidated_data_and_a_threshold_of_beta() {
         (0..33).for_each(|_| sender.acknowledge(1));
         sender.sack(0, 1, Phase::Open);
         sender.congestion(Cause::Loss);
-        // Of the other 87, 86 arrive and are SACKed; the lost one is sent again.
+        // 86 of the other 87 arrive and are SACKed; the lost one is retransmitted.
         sender.sack(86, 0, Phase::Recovery);
         let left = sender.nxt - sender.una;
         let repaired = Ack { newly_delivered: SEGMENT, phase: Phase::Recovery, ..sender.news(left) };
@@ -370,7 +371,7 @@ fn the_retreat_ends_with_the_last_unvalidated_data_and_a_threshold_of_beta() {
 }
 
 #[test]
-fn what_was_lost_and_repaired_is_no_part_of_the_pipe() {
+fn repaired_losses_do_not_count_as_pipe() {
     // Half of 120 unvalidated segments are lost on a path that is too small.
     let mut sender = Sender::validating();
     sender.sack(60, 60, Phase::Open);
@@ -423,7 +424,7 @@ fn every_algorithm_with_a_window_resumes() {
         assert_eq!(sender.window(), 150.0, "{name}");
         sender.send(121);
         sender.acknowledge(1);
-        assert_eq!(sender.window(), 149.0, "{name}: validates what is in flight");
+        assert_eq!(sender.window(), 149.0, "{name}: validates the data in flight");
         let mut sender = Sender::validating_with(name);
         sender.congestion(Cause::Loss);
         assert_eq!(sender.window(), 15.0, "{name}: half of 30");

@@ -5,7 +5,7 @@ use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, 
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// Compound in avoidance at C + D, at the start of a round.
+/// Returns Compound in congestion avoidance with the windows C and D, at the start of a round.
 fn avoiding(config: &Config, loss_window: f64, delay_window: f64) -> Compound {
     let mut compound = Compound::new(config, &start(10));
     compound.on_congestion(&congestion(Cause::Loss, 4.0));
@@ -15,7 +15,7 @@ fn avoiding(config: &Config, loss_window: f64, delay_window: f64) -> Compound {
     compound
 }
 
-/// A round of one sample that adds no growth of its own.
+/// Returns an ACK that ends a round with one sample, and does not grow the window by itself.
 fn round_of(rtt_ms: u64) -> Ack {
     Ack { growth: 0.0, min_rtt: BASE, ..ack(Instant::ZERO, Duration::from_millis(rtt_ms)) }
 }
@@ -99,7 +99,7 @@ fn gamma_follows_reno_s_queue_if_wanted() {
 
 #[test]
 fn regular_losses_give_the_mean_window_of_its_power_law() {
-    // dW/dt = α W^k a round from W/2 to W between losses 1/p segments apart.
+    // dW/dt = α W^k per round from W/2 to W between losses, with 1/p segments from one to the next.
     for n in [10_000_u64, 100_000] {
         let mut path = Steady::new(r#""compound""#, BASE);
         path.avoid_from(400.0);
@@ -123,12 +123,12 @@ fn the_second_window_fills_the_path_and_keeps_the_queue_about_gamma() {
     path.limit = 500.0;
     path.add(r#""compound""#);
     path.warm_up(Duration::from_secs(10));
-    let mut most = 0.0_f64;
+    let mut max_window = 0.0_f64;
     for _ in 0..200 {
         path.run(Duration::from_millis(100));
-        most = most.max(path.flows[0].algorithm.window() as f64 / SEGMENT as f64);
+        max_window = max_window.max(path.flows[0].algorithm.window() as f64 / SEGMENT as f64);
     }
-    assert!((1030.0..1090.0).contains(&most), "{most}");
+    assert!((1030.0..1090.0).contains(&max_window), "{max_window}");
     assert!(path.mean_queue() < 60.0, "{}", path.mean_queue());
     assert_within("utilisation", path.utilisation(Duration::from_secs(20)), 1.0, 0.02);
 }

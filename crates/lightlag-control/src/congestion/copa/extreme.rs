@@ -1,26 +1,26 @@
-//! The smallest or largest of recent samples.
+//! The smallest or the largest of the recent samples.
 
 use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A window over time. It keeps only samples that can still become the extreme.
+/// A sliding minimum or maximum over time. It keeps only samples that can still become the extreme.
 pub struct Extreme {
     largest: bool,
     samples: VecDeque<(Instant, Duration)>,
 }
 
 impl Extreme {
-    /// Tracks the smallest sample.
+    /// Creates a filter for the minimum sample.
     pub fn smallest() -> Self {
         Self { largest: false, samples: VecDeque::new() }
     }
 
-    /// Tracks the largest sample.
+    /// Creates a filter for the maximum sample.
     pub fn largest() -> Self {
         Self { largest: true, samples: VecDeque::new() }
     }
 
-    /// Takes a sample, and drops those older than `age`.
+    /// Adds a sample, and drops samples older than `age`.
     pub fn add(&mut self, now: Instant, sample: Duration, age: Duration) {
         let largest = self.largest;
         let beaten = |other: Duration| if largest { other <= sample } else { other >= sample };
@@ -33,7 +33,7 @@ impl Extreme {
         }
     }
 
-    /// The extreme, after the first sample.
+    /// Returns the extreme; `None` before the first sample.
     pub fn value(&self) -> Option<Duration> {
         self.samples.front().map(|(_, sample)| *sample)
     }
@@ -44,17 +44,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_extreme_of_the_last_while_is_known() {
+    fn the_extreme_of_the_last_period_is_returned() {
         let (mut smallest, mut largest) = (Extreme::smallest(), Extreme::largest());
         assert_eq!(smallest.value(), None);
         let samples = [(0, 5, 5, 5), (1, 7, 5, 7), (2, 6, 5, 7), (10, 8, 5, 8), (11, 9, 6, 9), (13, 9, 8, 9)];
-        for (time, sample, least, most) in samples {
+        for (time, sample, min, max) in samples {
             let now = Instant::ZERO + Duration::from_secs(time);
             for extreme in [&mut smallest, &mut largest] {
                 extreme.add(now, Duration::from_secs(sample), Duration::from_secs(10));
             }
-            assert_eq!(smallest.value(), Some(Duration::from_secs(least)), "at {time}");
-            assert_eq!(largest.value(), Some(Duration::from_secs(most)), "at {time}");
+            assert_eq!(smallest.value(), Some(Duration::from_secs(min)), "at {time}");
+            assert_eq!(largest.value(), Some(Duration::from_secs(max)), "at {time}");
         }
     }
 }

@@ -6,17 +6,17 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// Copa at `window` segments after slow start, with RTTmin known.
+/// Returns Copa after slow start, with a window of `window` segments and a known RTTmin.
 fn copa(window: f64) -> Copa {
     let mut copa = Copa::new(&Config::default(), &start(10));
     copa.on_ack(&Ack { newly_delivered: 0, snd_nxt: u64::MAX, ..at(0, 100) });
     copa.window.raise_to(window);
     copa.slow_start = false;
-    copa.course = Course::from(window);
+    copa.course = WindowDirection::from(window);
     copa
 }
 
-/// An ACK after `ms` with this RTT; SRTT is 100 ms.
+/// Returns an ACK `ms` after the start with this RTT; SRTT is 100 ms.
 fn at(ms: u64, rtt_ms: u64) -> Ack {
     let now = Instant::ZERO + Duration::from_millis(ms);
     Ack { srtt: BASE, min_rtt: BASE, ..ack(now, Duration::from_millis(rtt_ms)) }
@@ -55,7 +55,7 @@ fn slow_start_ends_above_the_target_rate() {
 
 #[test]
 fn the_velocity_doubles_after_three_rounds_in_a_direction() {
-    let mut course = Course::from(100.0);
+    let mut course = WindowDirection::from(100.0);
     let mut velocities = Vec::new();
     for window in [101.0, 102.0, 103.0, 105.0, 109.0, 108.0, 107.0, 106.0, 105.0, 103.0, 110.0] {
         course.end_round(window);
@@ -70,12 +70,12 @@ fn the_velocity_doubles_after_three_rounds_in_a_direction() {
 }
 
 #[test]
-fn a_step_the_other_way_ends_a_velocity() {
-    let mut course = Course { up: false, rounds: 5, velocity: 8.0, start: 50.0 };
+fn a_step_in_the_other_direction_ends_a_velocity() {
+    let mut course = WindowDirection { up: false, rounds: 5, velocity: 8.0, start: 50.0 };
     assert!(!course.turn(false, 30.0));
     assert_eq!(course.velocity, 8.0);
     assert!(course.turn(true, 30.0));
-    assert_eq!(course, Course { up: true, rounds: 0, velocity: 1.0, start: 30.0 });
+    assert_eq!(course, WindowDirection { up: true, rounds: 0, velocity: 1.0, start: 30.0 });
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn nothing_grows_while_the_application_holds_the_sender() {
     copa.on_ack(&Ack { ece: true, ..at(52, 100) });
     assert_eq!(copa.window(), 40 * SEGMENT);
     copa.on_ack(&Ack { phase: Phase::Recovery, ..at(53, 100) });
-    assert!(copa.window() > 40 * SEGMENT, "its window moves during recovery, too");
+    assert!(copa.window() > 40 * SEGMENT, "its window also moves during recovery");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_queue_that_does_not_empty_makes_it_compete() {
 }
 
 #[test]
-fn losses_cost_something_only_if_they_are_very_many() {
+fn losses_reduce_the_window_only_if_they_are_very_frequent() {
     for (lost, expected) in [(29, 100), (31, 70)] {
         let mut copa = copa(100.0);
         copa.on_congestion(&congestion(Cause::Loss, 100.0));
@@ -150,7 +150,7 @@ fn losses_cost_something_only_if_they_are_very_many() {
 }
 
 #[test]
-fn a_timeout_begins_again_and_can_be_undone() {
+fn a_timeout_restarts_and_can_be_undone() {
     let mut copa = copa(50.0);
     copa.on_congestion(&congestion(Cause::Timeout, 50.0));
     assert_eq!((copa.window(), copa.ssthresh(), copa.slow_start), (SEGMENT, u64::MAX, true));
@@ -177,7 +177,7 @@ fn one_flow_keeps_one_to_two_and_a_half_inverse_deltas_in_the_queue() {
 
 #[test]
 fn equal_flows_share_the_link_whatever_their_rtt() {
-    // RTTstanding looks back SRTT/2, and the queue rises by n/δ in an RTT. Of two flows with RTTs of 100 and 200 ms,
+    // RTTstanding looks back SRTT/2, and the queue rises by n/δ in an RTT. If two flows have RTTs of 100 and 200 ms,
     // the second underestimates dq by (n/δ)/4 in the mean, half of the time by a round of the first. That is a quarter
     // of the mean queue, and of its share.
     for (extras, tolerance) in [([0, 0, 0, 0], 0.05), ([0, 0, 50, 100], 0.3)] {

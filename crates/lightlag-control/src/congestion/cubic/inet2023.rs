@@ -1,8 +1,8 @@
-//! CUBIC as a program published for INET computes it, in whole segments.
+//! CUBIC as it is computed by a program that was published for INET, in whole segments.
 //!
 //! The code that accompanies "TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios"
-//! (2023) follows the pseudo-code of the paper of 2008, with integers in bytes and in segments. The effects of its
-//! integers show in its figures, so this variant keeps them; m is the segment size:
+//! (2023) follows the pseudo-code of the paper of 2008, with integers in bytes and in segments. The figures of the
+//! study show the effects of the integers, so this variant keeps them; m is the segment size:
 //!
 //! - slow start while cwnd <= ssthresh: cwnd += m for each ACK, however much it acknowledges;
 //! - an epoch starts with the first ACK of avoidance: K = ∛((Wmax − cwnd)/m/C) if cwnd < Wmax, else K = 0 and Wmax =
@@ -10,23 +10,41 @@
 //! - t = now + dMin − start, with dMin the smallest RTT since the last timeout;
 //! - delta = ⌊C·|t − K|³⌋ and target = ⌊Wmax/m⌋ ∓ delta in segments: around K, for ±1.36 s, the target is Wmax;
 //! - cnt = ⌊⌊cwnd/m⌋ / (target − ⌊cwnd/m⌋)⌋, or 100·⌊cwnd/m⌋ if the target is not above;
-//! - the increment waits until the counter exceeds cnt: cwnd += m every cnt + 2 ACKs;
-//! - loss: Wmax = cwnd (0.9·cwnd below the last one), ssthresh = max(⌊0.8·cwnd⌋, 2 m), of the window, not of
-//!   FlightSize;
+//! - an increment follows when the counter exceeds cnt: cwnd += m every cnt + 2 ACKs;
+//! - loss: Wmax = cwnd (0.9·cwnd if cwnd is below the last Wmax), ssthresh = max(⌊0.8·cwnd⌋, 2 m), of the window, not
+//!   of FlightSize;
 //! - timeout, repeated or not: the same ssthresh; Wmax and dMin are forgotten.
 //!
-//! Its Reno-friendly part adds less than a byte at a time to an integer, so it never acts; it is left out.
+//! The Reno-friendly part of the program adds less than a byte at a time to an integer, so it never has an effect; it
+//! is left out.
 //!
 //! The authors name HyStart as future work. `slow_start = "hystart"` adds it: when [`HyStart`] detects a full path, the
-//! threshold becomes cwnd, and the next ACK starts avoidance. It needs a round-trip time with every ACK (`rtt_samples =
-//! "send_time"`), which the profile of INET does not provide.
+//! threshold becomes cwnd, and the next ACK starts avoidance. HyStart needs a round-trip time with every ACK
+//! (`rtt_samples = "send_time"`), which the profile of INET does not provide.
 
 use super::Config;
 use crate::congestion::hystart::{HyStart, Policy};
-use crate::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl, Epoch, Start};
+use crate::congestion::{Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, GrowthEpoch};
 use lightlag_core::{Duration, Instant};
 
-/// The window of the published program.
+/// The rules of this variant, as a part of the description of CUBIC.
+pub(super) const ABOUT: &str = r#"
+    The program published with "TCP Cubic Implementation in the OMNeT++ INET Framework for SIoT Simulation Scenarios" (2023),
+    with its integers; β = 0.8, C = 0.4.
+
+    - Slow start applies while cwnd ≤ ssthresh, with one segment per ACK, so that avoidance starts at ssthresh + 1 and K =
+      ∛((0.2 Wmax − 1)/C).
+    - ⌊C |t − K|³⌋ has whole segments: within 1.36 s of K the target is Wmax, a plateau.
+    - The window grows by one segment every cnt + 2 ACKs, with cnt = ⌊W/(target − W)⌋ in whole segments.
+    - ssthresh = 0.8 cwnd, of the window; a timeout then discards Wmax and the minimum RTT.
+    - The Reno-friendly part of the program adds less than a byte at a time to an integer and so has no effect. It is left
+      out.
+    - `slow_start = "hystart"` is an addition that the study names as future work: when HyStart detects a full path,
+      ssthresh becomes cwnd. It needs a round-trip time with every ACK (`rtt_samples = "send_time"`); the profile `inet`
+      takes one per round.
+"#;
+
+/// State of the variant `inet2023`. Sizes are in bytes.
 pub struct CubicInet {
     beta: f64,
     c: f64,
@@ -39,21 +57,21 @@ pub struct CubicInet {
     last_max: u64,
     min_rtt: Option<Duration>,
     waited: u64,
-    curve: Option<Curve>,
-    /// Window and threshold before the last reaction.
+    curve: Option<InetCurve>,
+    /// Window and threshold before the last reaction, for an undo.
     before: (u64, u64),
 }
 
 #[derive(Clone, Copy)]
-struct Curve {
+struct InetCurve {
     start: Instant,
     k: f64,
     origin: u64,
 }
 
 impl CubicInet {
-    /// The variant in slow start, at the initial window.
-    pub fn new(config: &Config, start: &Start) -> Self {
+    /// Creates the variant in slow start, with the initial window.
+    pub fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             beta: config.beta,
             c: config.c,
@@ -70,16 +88,16 @@ impl CubicInet {
         }
     }
 
-    fn begin_epoch(&self, now: Instant) -> Curve {
+    fn begin_epoch(&self, now: Instant) -> InetCurve {
         if self.cwnd >= self.last_max {
-            return Curve { start: now, k: 0.0, origin: self.cwnd };
+            return InetCurve { start: now, k: 0.0, origin: self.cwnd };
         }
         let distance = (self.last_max - self.cwnd) as f64 / self.segment_size as f64;
-        Curve { start: now, k: libm::cbrt(distance / self.c), origin: self.last_max }
+        InetCurve { start: now, k: libm::cbrt(distance / self.c), origin: self.last_max }
     }
 
-    /// Number of ACKs that an increment waits for, less one.
-    fn count(&self, curve: &Curve, now: Instant) -> u64 {
+    /// Returns cnt, which determines the number of ACKs per increment.
+    fn count(&self, curve: &InetCurve, now: Instant) -> u64 {
         let t = (now.since(curve.start) + self.min_rtt.unwrap_or_default()).as_secs_f64();
         let distance = (t - curve.k).abs();
         let delta = (self.c * distance * distance * distance) as u64;
@@ -153,10 +171,10 @@ impl CongestionControl for CubicInet {
         (self.cwnd, self.ssthresh) = (self.cwnd.min(window), self.ssthresh.max(threshold));
     }
 
-    fn epoch(&self) -> Option<Epoch> {
+    fn epoch(&self) -> Option<GrowthEpoch> {
         let curve = self.curve?;
         let w_max = curve.origin as f64 / self.segment_size as f64;
-        Some(Epoch { start: curve.start, w_max, k: Duration::from_secs_f64(curve.k) })
+        Some(GrowthEpoch { start: curve.start, w_max, k: Duration::from_secs_f64(curve.k) })
     }
 }
 

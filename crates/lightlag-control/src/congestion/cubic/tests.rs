@@ -5,12 +5,12 @@ use proptest::prelude::*;
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// `variant` with this β, without HyStart.
-fn config(variant: Variant, beta: f64) -> Config {
+/// Returns the parameters of `variant` with this β, without HyStart.
+fn config(variant: CubicVariant, beta: f64) -> Config {
     Config { beta, hystart: hystart::Config::default(), ..Config::of(variant) }
 }
 
-/// CUBIC in avoidance at this window.
+/// Returns CUBIC in congestion avoidance at a window of `window` segments.
 fn at(window: f64, config: &Config) -> Cubic {
     let mut cubic = Cubic::new(config, &start(10));
     cubic.on_congestion(&congestion(Cause::Timeout, window / config.beta));
@@ -20,8 +20,8 @@ fn at(window: f64, config: &Config) -> Cubic {
     cubic
 }
 
-/// The epoch that starts after a loss at `window`.
-fn epoch_after_loss(window: f64, config: &Config) -> (Cubic, Curve) {
+/// Returns CUBIC after a loss at `window` segments, with the epoch that starts then.
+fn epoch_after_loss(window: f64, config: &Config) -> (Cubic, CubicEpoch) {
     let mut cubic = at(window, config);
     cubic.on_congestion(&congestion(Cause::Loss, window));
     let curve = cubic.begin_epoch(Instant::ZERO);
@@ -42,7 +42,7 @@ fn k_is_the_cube_root_of_what_the_loss_took() {
         (1000.0, 7.9370, 9.0856),
         (10_000.0, 17.100, 19.574),
     ] {
-        for variant in [Variant::Rfc9438, Variant::Rfc8312, Variant::Paper2008] {
+        for variant in [CubicVariant::Rfc9438, CubicVariant::Rfc8312, CubicVariant::Paper2008] {
             for (beta, k) in [(0.8, k_02), (0.7, k_03)] {
                 let (_, curve) = epoch_after_loss(w_max, &config(variant, beta));
                 assert!((curve.k / k - 1.0).abs() < 2e-5, "{variant:?}, {w_max}: {}, {k}", curve.k);
@@ -58,7 +58,7 @@ fn the_curve_has_its_values() {
         (0.8, [(0.0, 80.0), (1.0, 92.266), (2.0, 98.090), (3.0, 99.872), (5.0, 100.912), (6.0, 104.969)]),
         (0.7, [(0.0, 70.0), (1.0, 86.681), (2.0, 95.640), (4.0, 99.996), (6.0, 102.267), (8.0, 121.653)]),
     ] {
-        let (_, curve) = epoch_after_loss(100.0, &config(Variant::Rfc9438, beta));
+        let (_, curve) = epoch_after_loss(100.0, &config(CubicVariant::Rfc9438, beta));
         for (t, window) in values {
             assert!((curve.at(t, 0.4) - window).abs() < 6e-4, "W({t}) = {}, {window}", curve.at(t, 0.4));
         }
@@ -69,14 +69,14 @@ fn the_curve_has_its_values() {
 #[test]
 fn alpha_matches_the_rate_of_reno() {
     // 3·0.2/1.8 and 3·0.3/1.7.
-    assert!((Cubic::new(&config(Variant::Paper2008, 0.8), &start(1)).alpha - 0.3333).abs() < 1e-4);
-    assert!((Cubic::new(&config(Variant::Rfc9438, 0.7), &start(1)).alpha - 0.5294).abs() < 1e-4);
+    assert!((Cubic::new(&config(CubicVariant::Paper2008, 0.8), &start(1)).alpha - 0.3333).abs() < 1e-4);
+    assert!((Cubic::new(&config(CubicVariant::Rfc9438, 0.7), &start(1)).alpha - 0.5294).abs() < 1e-4);
 }
 
 #[test]
 fn renos_estimate_grows_by_alpha_a_round() {
     // t = 1 s is 10 rounds: 80 + 3.33 and 70 + 5.29.
-    for (variant, beta, window) in [(Variant::Paper2008, 0.8, 83.33), (Variant::Rfc8312, 0.7, 75.29)] {
+    for (variant, beta, window) in [(CubicVariant::Paper2008, 0.8, 83.33), (CubicVariant::Rfc8312, 0.7, 75.29)] {
         let (cubic, curve) = epoch_after_loss(100.0, &config(variant, beta));
         assert!((curve.reno + cubic.alpha * rounds(1.0, 0.1) - window).abs() < 0.005, "{variant:?}");
     }
@@ -85,17 +85,19 @@ fn renos_estimate_grows_by_alpha_a_round() {
 #[test]
 fn fast_convergence_aims_lower_after_a_loss_below_the_last() {
     for (beta, lower) in [(0.8, 72.0), (0.7, 68.0)] {
-        assert!((Rules::of(&config(Variant::Rfc9438, beta)).next_w_max(80.0, 100.0) - lower).abs() < 1e-9);
+        assert!(
+            (CubicConstants::of(&config(CubicVariant::Rfc9438, beta)).next_w_max(80.0, 100.0) - lower).abs() < 1e-9
+        );
     }
     let off = Config { fast_convergence: false, ..Config::default() };
-    assert_eq!(Rules::of(&off).next_w_max(80.0, 100.0), 80.0);
-    assert_eq!(Rules::of(&Config::default()).next_w_max(100.0, 100.0), 100.0);
+    assert_eq!(CubicConstants::of(&off).next_w_max(80.0, 100.0), 80.0);
+    assert_eq!(CubicConstants::of(&Config::default()).next_w_max(100.0, 100.0), 100.0);
 }
 
 #[test]
 fn after_fast_convergence_k_is_to_the_lower_plateau() {
     // 80 below 100: Wmax = 68, the window 56: ∛(12/0.4) = 3.1072. RFC 8312 starts below the window: ∛(20.4/0.4).
-    for (variant, k) in [(Variant::Rfc9438, 3.1072), (Variant::Rfc8312, 3.7084)] {
+    for (variant, k) in [(CubicVariant::Rfc9438, 3.1072), (CubicVariant::Rfc8312, 3.7084)] {
         let mut cubic = at(80.0, &config(variant, 0.7));
         cubic.w_max = 100.0;
         cubic.on_congestion(&congestion(Cause::Loss, 80.0));
@@ -107,7 +109,7 @@ fn after_fast_convergence_k_is_to_the_lower_plateau() {
 #[test]
 fn rfc9438_reduces_the_flight_the_older_texts_the_window() {
     for (variant, beta, threshold) in
-        [(Variant::Rfc9438, 0.7, 35.0), (Variant::Rfc8312, 0.7, 70.0), (Variant::Paper2008, 0.8, 80.0)]
+        [(CubicVariant::Rfc9438, 0.7, 35.0), (CubicVariant::Rfc8312, 0.7, 70.0), (CubicVariant::Paper2008, 0.8, 80.0)]
     {
         let mut cubic = at(100.0, &config(variant, beta));
         cubic.on_congestion(&congestion(Cause::Loss, 50.0));
@@ -117,8 +119,8 @@ fn rfc9438_reduces_the_flight_the_older_texts_the_window() {
 }
 
 #[test]
-fn after_a_timeout_the_curve_begins_at_its_plateau() {
-    for variant in [Variant::Rfc9438, Variant::Rfc8312, Variant::Paper2008] {
+fn after_a_timeout_the_curve_starts_at_its_plateau() {
+    for variant in [CubicVariant::Rfc9438, CubicVariant::Rfc8312, CubicVariant::Paper2008] {
         let mut cubic = at(100.0, &config(variant, 0.7));
         cubic.on_congestion(&congestion(Cause::Timeout, 100.0));
         assert_eq!((cubic.window(), cubic.ssthresh()), (SEGMENT, 70 * SEGMENT), "{variant:?}");
@@ -133,7 +135,7 @@ fn after_a_timeout_the_curve_begins_at_its_plateau() {
 
 #[test]
 fn alpha_is_one_only_from_the_window_before_the_loss_on() {
-    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
+    let mut cubic = at(100.0, &config(CubicVariant::Rfc9438, 0.7));
     cubic.on_congestion(&congestion(Cause::Loss, 100.0));
     let mut curve = cubic.begin_epoch(Instant::ZERO);
     cubic.grow_as_rfc9438(&mut curve, 0.0, 0.1, 70.0);
@@ -144,8 +146,8 @@ fn alpha_is_one_only_from_the_window_before_the_loss_on() {
 }
 
 #[test]
-fn the_target_is_at_most_half_as_much_again() {
-    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
+fn the_target_is_limited_to_half_as_much_again() {
+    let mut cubic = at(100.0, &config(CubicVariant::Rfc9438, 0.7));
     let mut curve = cubic.begin_epoch(Instant::ZERO);
     // 0.4·20³ = 3200 segments ahead; an ACK adds (150 − 100)/100.
     cubic.grow_as_rfc9438(&mut curve, 20.0, 0.0, 1.0);
@@ -154,7 +156,7 @@ fn the_target_is_at_most_half_as_much_again() {
 
 #[test]
 fn time_without_use_of_the_window_does_not_count() {
-    let mut cubic = at(100.0, &config(Variant::Rfc9438, 0.7));
+    let mut cubic = at(100.0, &config(CubicVariant::Rfc9438, 0.7));
     cubic.on_congestion(&congestion(Cause::Loss, 100.0));
     cubic.on_ack(&ack(seconds(1.0), RTT));
     assert_eq!(cubic.epoch().unwrap().start, seconds(1.0));
@@ -166,7 +168,7 @@ fn time_without_use_of_the_window_does_not_count() {
 }
 
 #[test]
-fn hystart_begins_the_curve_at_the_window() {
+fn hystart_starts_the_curve_at_the_window() {
     let mut path = Steady::new(r#""cubic""#, Duration::from_millis(600));
     while path.algorithm.epoch().is_none() {
         path.acknowledge();
@@ -197,13 +199,13 @@ fn the_window_follows_the_curve() {
     }
 }
 
-/// [C(3 + β)/(4(1 − β))]^(1/4)·(RTT/p)^(3/4) (RFC 9438 §5.1).
+/// Returns the mean window at the loss rate p: [C(3 + β)/(4(1 − β))]^(1/4)·(RTT/p)^(3/4) (RFC 9438 §5.1).
 fn mean_window(beta: f64, rtt: f64, p: f64) -> f64 {
     libm::pow(0.4 * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25) * libm::pow(rtt / p, 0.75)
 }
 
-/// The mean window if every `1/p`-th segment is lost. The first loss is at `w_max` segments: the fixed point is
-/// approached so slowly that it has to be near.
+/// Returns the mean window if every `1/p`-th segment is lost. `w_max`: window in segments at the first loss. It has to
+/// be near the result, because the window converges very slowly.
 fn mean_under_regular_loss(choice: &str, p: f64, w_max: f64) -> f64 {
     let mut path = Steady::new(choice, RTT);
     path.avoid_from(w_max / 1.4);
@@ -240,7 +242,7 @@ fn random_losses_let_the_window_grow_by_a_quarter_more() {
 }
 
 #[test]
-fn with_many_losses_the_mean_window_is_that_of_reno() {
+fn with_many_losses_the_mean_window_matches_reno() {
     // RFC 9438 §5.1, RTT 0.1 s: 12 and 38; the curve alone gives 6 and 33.
     let friendly = r#"{ "algorithm": "cubic", "fast_convergence": false, "slow_start": "standard" }"#;
     for (p, expected) in [(1e-2, 12.0), (1e-3, 38.0)] {
@@ -253,7 +255,7 @@ proptest! {
     /// W(K + x) and W(K − x) are equally far from the plateau.
     #[test]
     fn growth_is_symmetric_around_k(w_max in 10.0_f64..1e5, share in 0.0_f64..1.0, beta in 0.5_f64..0.9) {
-        let (_, curve) = epoch_after_loss(w_max, &config(Variant::Rfc9438, beta));
+        let (_, curve) = epoch_after_loss(w_max, &config(CubicVariant::Rfc9438, beta));
         let x = share * curve.k;
         let (below, above) = (w_max - curve.at(curve.k - x, 0.4), curve.at(curve.k + x, 0.4) - w_max);
         prop_assert!((below - above).abs() <= 1e-9 * w_max);
@@ -267,7 +269,7 @@ fn with_abe_a_mark_keeps_085() {
     // RFC 8511 §3, in every variant but the published program, which ignores marks.
     for variant in ["rfc9438", "rfc8312", "paper2008", "linux", "linux-2.6"] {
         let choice = serde_json::from_str(&format!(r#"{{ "algorithm": "cubic", "variant": "{variant}" }}"#)).unwrap();
-        let mut cubic = crate::congestion::build(&choice, &Start { abe: true, ..start(100) });
+        let mut cubic = crate::congestion::build(&choice, &ConnectionStart { abe: true, ..start(100) });
         cubic.on_congestion(&congestion(Cause::Mark, 100.0));
         assert_eq!((cubic.window(), cubic.ssthresh()), (85 * SEGMENT, 85 * SEGMENT), "{variant}");
     }

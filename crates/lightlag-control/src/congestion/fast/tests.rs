@@ -6,21 +6,21 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// In avoidance at `window` segments.
+/// Returns FAST in congestion avoidance at a window of `window` segments.
 fn avoiding(window: f64) -> Fast {
     let mut fast = Fast::new(&Config::default(), &start(10));
     fast.on_congestion(&congestion(Cause::Loss, 2.0 * window));
     fast
 }
 
-/// An ACK of one segment at `ms` after the start, with this RTT.
+/// Returns an ACK of one segment at `ms` after the start, with this RTT.
 fn after(ms: u64, rtt_ms: u64) -> Ack {
     let rtt = Duration::from_millis(rtt_ms);
     Ack { min_rtt: BASE, ..ack(Instant::ZERO + Duration::from_millis(ms), rtt) }
 }
 
 #[test]
-fn an_update_goes_half_of_the_way() {
+fn an_update_moves_half_of_the_distance() {
     // Nothing waits: 100 + 20/2. 20 of 120 wait: the equilibrium. 100 of 200: (200 + 100 + 20)/2.
     for (window, rtt, expected) in [(100.0, 100, 110.0), (120.0, 120, 120.0), (200.0, 200, 160.0), (10.0, 100, 20.0)] {
         let mut fast = avoiding(window);
@@ -44,7 +44,7 @@ fn a_rise_is_spread_over_the_round_and_a_fall_is_not() {
 }
 
 #[test]
-fn updates_come_once_a_round_trip_and_not_too_often() {
+fn updates_occur_once_per_round_trip_and_not_too_often() {
     for (interval, rtt, expected) in [(20, 100, 100), (20, 5, 20), (250, 100, 250)] {
         let mut fast = avoiding(50.0);
         fast.config.interval = Duration::from_millis(interval);
@@ -57,7 +57,7 @@ fn updates_come_once_a_round_trip_and_not_too_often() {
 }
 
 #[test]
-fn a_held_back_sender_shrinks_but_does_not_grow() {
+fn an_application_limited_sender_shrinks_but_does_not_grow() {
     for (window, rtt, expected) in [(100.0, 100, 100), (200.0, 200, 160)] {
         let mut fast = avoiding(window);
         fast.on_ack(&Ack { cwnd_limited: false, ..after(0, rtt) });
@@ -80,7 +80,7 @@ fn the_mean_rtt_weighs_a_sample_by_three_windows() {
 
 #[test]
 fn slow_start_ends_when_more_than_alpha_wait() {
-    // Of 30 segments 22.5 wait at 400 ms, and the update gives (30 + 7.5 + 20)/2. 15 wait at 200 ms.
+    // 22.5 of 30 segments wait at 400 ms, and the update gives (30 + 7.5 + 20)/2. 15 wait at 200 ms.
     for (smallest, window, threshold) in [(400, 28_750, 28_750), (200, 30_000, u64::MAX)] {
         let mut fast = Fast::new(&Config::default(), &start(30));
         for (rtt, snd_una) in [(400, 0), (400, 0), (smallest, 0), (400, 1)] {

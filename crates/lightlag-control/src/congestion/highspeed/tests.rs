@@ -10,7 +10,7 @@ fn config(response: Response) -> Config {
     Config { response, ..Config::default() }
 }
 
-/// HighSpeed TCP in avoidance at `window` segments.
+/// Returns HighSpeed TCP in congestion avoidance at a window of `window` segments.
 fn avoiding(window: u64, response: Response) -> HighSpeed {
     let mut highspeed = HighSpeed::new(&config(response), &start(window));
     highspeed.window.leave_slow_start();
@@ -39,15 +39,15 @@ fn up_to_38_segments_it_is_the_standard_tcp() {
 }
 
 #[test]
-fn the_exponent_of_the_response_is_that_of_the_rfc() {
+fn the_exponent_of_the_response_matches_the_rfc() {
     // S = ln(83000/38)/ln(1e-7/1e-3) = −0.8348: w = 38·(p/1e-3)^S.
     let s = libm::log(83_000.0 / 38.0) / libm::log(1e-4);
     assert!((s + 0.8348).abs() < 5e-5, "{s}");
 }
 
 #[test]
-fn the_table_is_built_as_appendix_b_says() {
-    // p = 1/(12.8·w^1.2); a row for each window at which a, cut to a whole number, rises by one.
+fn the_table_is_built_as_in_appendix_b() {
+    // p = 1/(12.8·w^1.2); a row for each window where a, cut to an integer, rises by one.
     let mut last = 1.0;
     let mut rows = TABLE[1..].iter();
     for w in 39..100_000 {
@@ -110,7 +110,7 @@ fn avoidance_adds_a_segments_a_window() {
 
 #[test]
 fn the_increase_follows_the_window() {
-    // The stored a(w) is at most a segment behind.
+    // The stored a(w) lags by at most a segment.
     let mut highspeed = avoiding(100, Response::Formula);
     for _ in 0..100_000 {
         highspeed.on_ack(&ack(Instant::ZERO, RTT));
@@ -140,7 +140,7 @@ fn a_timeout_leaves_one_segment_and_a_repeated_one_the_threshold() {
     }
 }
 
-/// The mean window if every `1/p`-th segment is lost.
+/// Returns the mean window if every `1/p`-th segment is lost.
 fn mean_under_regular_loss(p: f64) -> f64 {
     let mut path = Steady::new(r#""highspeed""#, RTT);
     let expected = 0.12 / libm::pow(p, 0.835);
@@ -183,7 +183,7 @@ fn it_grows_only_where_it_may() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_settings_are_rejected() {
     for (json, part) in [
         (r#"{ "algorithm": "highspeed", "low_window": 1000, "high_window": 900 }"#, "low_window: 1000"),
         (r#"{ "algorithm": "highspeed", "low_p": 1e-8 }"#, "high_p: 0.0000001"),

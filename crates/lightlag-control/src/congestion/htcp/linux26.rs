@@ -1,59 +1,63 @@
 //! H-TCP of Linux 2.6.22 (tcp_htcp.c), which ns-2's TCP-Linux contains, in whole segments and milliseconds:
 //!
-//! - Δ counts from the end of the last repair; α = ⌊1 + 10(Δ − 1 s) + ((Δ − 1 s)/2)²⌋ after a second, else 1;
-//! - α is scaled by the RTT: divided by ⌊0.8 s/RTTmin⌋/8 within 0.5 and 10, cut, at least 1; then times 2(1 − β);
-//! - avoidance: a segment once the counted segments times α are W, counted from 0 again and with a new α;
-//! - RTT is SRTT. RTTmin and RTTmax are measured in avoidance only, RTTmax from 3 RTTmin after the last repair on; it rises by
-//!   at most 20 ms at a time, and fades by a twentieth of its distance from RTTmin at a loss;
-//! - the throughput B is measured over W − α segments and at least RTTmin, outside of repairs, as a mean with a weight of 1/4
-//!   of the new value. The largest B of two epochs is compared: if it differs by a fifth, β = 0.5; so also once after it;
-//! - loss: ssthresh = ⌊β W⌋, in 1/128, and fast recovery does not go below. RTTmin up to 10 ms makes β = 0.5.
+//! - Δ counts from the end of the last recovery; α = ⌊1 + 10(Δ − 1 s) + ((Δ − 1 s)/2)²⌋ after a second, else 1;
+//! - α is scaled by the RTT: divided by ⌊0.8 s/RTTmin⌋/8 (at least 0.5 and at most 10), rounded down, at least 1; then
+//!   multiplied by 2(1 − β);
+//! - avoidance: W grows by a segment once the counted segments times α reach W; then the count restarts at 0 with a new
+//!   α;
+//! - RTT is SRTT. RTTmin and RTTmax are measured in avoidance only, RTTmax only from 3 RTTmin after the last recovery.
+//!   RTTmax rises by at most 20 ms at a time; a loss reduces its distance from RTTmin by a twentieth;
+//! - the throughput B is measured outside of recovery, each time over W − α segments and at least RTTmin; in its mean a
+//!   new value has a weight of 1/4. If the largest values of B in two successive epochs differ by a fifth, β = 0.5,
+//!   also at the loss after that;
+//! - loss: ssthresh = ⌊β W⌋ with β in units of 1/128; in fast recovery the window does not fall below it. If RTTmin is
+//!   at most 10 ms, β = 0.5.
 
 use super::super::linux26::{Module, Sender, clock, jiffies};
 use super::{Ack, Config, Congestion};
 use crate::congestion::Phase;
 use lightlag_core::Instant;
 
-/// One, in the fixed-point numbers α and β.
+/// The value 1 in the fixed-point format of α and β.
 const ONE: f64 = 128.0;
-/// The length of an epoch, in RTTmin, from which its throughput and its largest RTT count.
+/// Minimum length of an epoch in RTTmin before its throughput and its largest RTT count.
 const SETTLED: f64 = 3.0;
-/// The most by which RTTmax rises at a time, in jiffies.
+/// Maximum rise of RTTmax by one sample, in jiffies.
 const MAX_RISE: f64 = 20.0;
-/// The RTTmin, in jiffies, up to which β is 0.5.
+/// Maximum RTTmin in jiffies for β = 0.5.
 const SHORT: f64 = 10.0;
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct HtcpLinux26 {
     config: Config,
-    /// In 1/128.
+    /// α, in units of 1/128.
     alpha: f64,
     beta: f64,
-    /// Whether a loss with a steady throughput preceded.
+    /// Whether the throughput was steady at the last loss.
     is_steady: bool,
-    /// Segments of the last ACK.
+    /// Number of segments that the last ACK acknowledged.
     acked: f64,
-    /// In jiffies; zero before the first.
+    /// RTTmin in jiffies; zero before the first sample.
     min_rtt: f64,
     max_rtt: f64,
-    /// The end of the last repair in jiffies; none before the first ACK.
+    /// End of the last recovery in jiffies; `None` before the first ACK.
     since: Option<f64>,
     throughput: Throughput,
 }
 
-/// The measured throughput, in segments a second.
+/// Measurement of the throughput, in segments per second.
 #[derive(Default)]
 struct Throughput {
     mean: f64,
     max: f64,
-    /// The largest of the epoch before.
+    /// The largest mean in the previous epoch.
     last_max: f64,
-    /// Segments of the present sample, and its start in jiffies.
+    /// Segments of the current sample, and its start in jiffies.
     segments: f64,
     begin: f64,
 }
 
-impl Module26 {
+impl HtcpLinux26 {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             config: config.clone(),
@@ -72,7 +76,7 @@ impl Module26 {
         self.min_rtt > 0.0 && (self.time(now) / self.min_rtt).floor() > SETTLED
     }
 
-    /// Δ in jiffies.
+    /// Returns Δ in jiffies.
     fn time(&self, now: f64) -> f64 {
         now - self.since.unwrap_or(now)
     }
@@ -127,21 +131,21 @@ impl Module26 {
 
     fn update_beta(&mut self) {
         let Config { beta_min, beta_max, throughput_change, .. } = self.config;
-        let (least, most) = ((ONE * beta_min).floor(), (ONE * beta_max).floor());
+        let (min_beta, max_beta) = ((ONE * beta_min).floor(), (ONE * beta_max).floor());
         let Throughput { max, last_max, .. } = self.throughput;
         self.throughput.last_max = max;
-        self.beta = least;
+        self.beta = min_beta;
         if (max - last_max).abs() > throughput_change * last_max {
             self.is_steady = false;
         } else if self.is_steady && self.min_rtt > SHORT && self.max_rtt > 0.0 {
-            self.beta = (self.min_rtt * ONE / self.max_rtt).floor().clamp(least, most);
+            self.beta = (self.min_rtt * ONE / self.max_rtt).floor().clamp(min_beta, max_beta);
         } else {
             self.is_steady = true;
         }
     }
 }
 
-impl Module for Module26 {
+impl Module for HtcpLinux26 {
     fn measure(&mut self, ack: &Ack, sender: &Sender) {
         let now = clock(ack.now);
         self.since.get_or_insert(now);

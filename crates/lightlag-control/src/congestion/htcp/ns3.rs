@@ -1,36 +1,36 @@
-//! H-TCP of ns-3 (`TcpHtcp`), which sees only the smoothed RTT:
+//! H-TCP of ns-3 (`TcpHtcp`), which uses only the smoothed RTT:
 //!
 //! - avoidance: an ACK adds 1/W segments and α bytes, not α/W segments, so that α hardly counts;
-//! - B = the data acknowledged outside of repairs since the last loss, over the time since then;
-//! - loss, timeout: β = RTTmin/RTTmax, both of SRTT and since the last loss, if B is above that of the last loss and less
-//!   than twice as large (ns-3 divides whole numbers); else 0.5. ssthresh = β of the flight.
+//! - B = the data acknowledged outside of recovery since the last loss, divided by the time since then;
+//! - loss, timeout: β = RTTmin/RTTmax, the extremes of SRTT since the last loss, if B is above its value at the last
+//!   loss and less than twice as large (ns-3 divides integers); otherwise β = 0.5. ssthresh = β times the flight.
 
 use super::super::window::window_based;
-use super::{Ack, Config, Congestion, CongestionControl, SlowStart, Start, Window};
+use super::{Ack, Config, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
 use crate::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 
-/// The window.
+/// State of the variant `ns3`.
 pub(super) struct HtcpNs3 {
     config: Config,
     window: Window,
     slow_start: SlowStart,
-    /// Bytes of a segment.
+    /// Size of a segment in bytes.
     segment: f64,
     beta: f64,
     min_rtt: Duration,
     max_rtt: Duration,
-    /// The last loss.
+    /// Time of the last loss.
     since: Instant,
-    /// Bytes acknowledged since then.
+    /// Bytes acknowledged outside of recovery since the last loss.
     acked: f64,
-    /// B now, and at the last loss, in bytes a second.
+    /// Throughput B in bytes per second, now and at the last loss.
     throughput: f64,
     last_throughput: f64,
 }
 
 impl HtcpNs3 {
-    pub(super) fn new(config: &Config, start: &Start) -> Self {
+    pub(super) fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),

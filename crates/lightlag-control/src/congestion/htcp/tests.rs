@@ -10,7 +10,8 @@ fn at(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(seconds)
 }
 
-/// H-TCP after rounds of `window` segments at 100 ms, the RTT of the last ACK `largest`, in avoidance.
+/// Returns H-TCP in congestion avoidance after rounds of `window` segments at 100 ms; the RTT of the last ACK is
+/// `largest`.
 fn after_rounds(window: u64, largest: Duration) -> Htcp {
     let mut htcp = Htcp::new(&Config::default(), &start(window));
     htcp.window.leave_slow_start();
@@ -18,7 +19,7 @@ fn after_rounds(window: u64, largest: Duration) -> Htcp {
     htcp
 }
 
-/// Three rounds from `begin` on without growth.
+/// Runs three rounds from the time `begin`, in which the window does not grow.
 fn rounds(htcp: &mut Htcp, begin: f64, window: u64, largest: Duration) {
     for n in 0..=3 * window {
         let rtt = if n == 3 * window { largest } else { ms(100) };
@@ -103,7 +104,7 @@ fn the_window_is_the_integral_of_alpha() {
 }
 
 #[test]
-fn an_idle_time_begins_as_a_loss_does() {
+fn an_idle_time_restarts_as_after_a_loss() {
     let mut htcp = after_rounds(100, ms(100));
     loss(&mut htcp, 0.4);
     htcp.on_idle(at(20.0), 10 * SEGMENT, 10 * SEGMENT);

@@ -14,7 +14,7 @@ fn after_one_ack(rtt: Duration) -> Hybla {
     hybla
 }
 
-/// Hybla in avoidance at `window` segments.
+/// Returns Hybla in congestion avoidance at a window of `window` segments.
 fn avoiding(window: f64) -> Hybla {
     let mut hybla = Hybla::new(&Config::default(), &start(10));
     hybla.on_congestion(&congestion(Cause::Loss, 2.0 * window));
@@ -64,8 +64,8 @@ fn slow_start_ends_at_the_threshold() {
 }
 
 #[test]
-fn the_window_begins_at_rho_times_the_initial_one() {
-    let begin = |rtt| Hybla::new(&Config::default(), &Start { rtt, ..start(10) }).window();
+fn the_window_starts_at_rho_times_the_initial_one() {
+    let begin = |rtt| Hybla::new(&Config::default(), &ConnectionStart { rtt, ..start(10) }).window();
     assert_eq!(begin(None), 10 * SEGMENT);
     assert_eq!(begin(Some(ms(20))), 10 * SEGMENT);
     assert_eq!(begin(Some(ms(100))), 40 * SEGMENT);
@@ -73,7 +73,7 @@ fn the_window_begins_at_rho_times_the_initial_one() {
 }
 
 #[test]
-fn rho_follows_the_smallest_rtt_or_srtt() {
+fn rho_follows_the_minimum_rtt_or_srtt() {
     for (rho_source, each) in [(RhoSource::MinRtt, 3.0), (RhoSource::Srtt, 15.0)] {
         let mut hybla = Hybla::new(&Config { rho_source, ..Config::default() }, &start(10));
         hybla.on_ack(&Ack { min_rtt: ms(50), srtt: ms(100), ..ack(Instant::ZERO, ms(80)) });
@@ -83,7 +83,7 @@ fn rho_follows_the_smallest_rtt_or_srtt() {
 
 #[test]
 fn delayed_acks_count_once_or_for_each_segment() {
-    for (count, each) in [(Count::Segments, 2.0), (Count::Acks, 1.0)] {
+    for (count, each) in [(Increment::Segments, 2.0), (Increment::Acks, 1.0)] {
         let mut hybla = Hybla::new(&Config { count, ..Config::default() }, &start(10));
         hybla.on_ack(&Ack { newly_acked: 2 * SEGMENT, ..ack(Instant::ZERO, ms(100)) });
         assert_eq!(hybla.window.segments(), 10.0 + 15.0 * each, "{count:?}");
@@ -113,7 +113,7 @@ fn the_window_over_the_rtt_does_not_depend_on_the_rtt() {
 }
 
 #[test]
-fn the_mean_window_under_random_loss_is_rho_times_that_of_newreno() {
+fn the_mean_window_under_random_loss_is_rho_times_the_one_of_newreno() {
     for rtt in [25, 100, 600] {
         let (mean, p) = Steady::new(r#""hybla""#, ms(rtt)).lose_at_random(2e-4, 3000);
         let rho = rtt as f64 / 25.0;
@@ -121,14 +121,14 @@ fn the_mean_window_under_random_loss_is_rho_times_that_of_newreno() {
     }
 }
 
-fn linux26(start: &Start) -> Hybla {
-    Hybla::new(&Config { variant: Variant::Linux26, count: Count::Acks, ..Config::default() }, start)
+fn linux26(start: &ConnectionStart) -> Hybla {
+    Hybla::new(&Config { variant: Linux26Variant::Linux26, count: Increment::Acks, ..Config::default() }, start)
 }
 
 #[test]
-fn linux_26_begins_with_rho_in_whole_segments() {
+fn linux_26_starts_with_rho_in_whole_segments() {
     for (rtt, window) in [(25, 1), (110, 4), (600, 24)] {
-        let begins = Start { rtt: Some(ms(rtt)), ..start(10) };
+        let begins = ConnectionStart { rtt: Some(ms(rtt)), ..start(10) };
         assert_eq!(linux26(&begins).window(), window * SEGMENT, "at {rtt} ms");
     }
     // 110/25 = 4.4, in eighths 4.375: 2^4.375 - 1 = 19.75.

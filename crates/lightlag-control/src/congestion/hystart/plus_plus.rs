@@ -1,44 +1,45 @@
-//! HyStart++: slow start slows down in steps when the round-trip time rises, and resumes if that was jitter.
+//! HyStart++: slow start becomes slower when the round-trip time rises, and resumes if the rise was only jitter.
 //!
-//! RFC 9406 §4.2, with the constants of §4.3. In segments, for each ACK that counts `acked` of them:
+//! RFC 9406 §4.2, with the constants of §4.3. For each ACK that counts for `acked` segments, W in segments:
 //!
 //! - slow start: W += min(acked, L), L = 8 (without bound for a sender that paces: `hystart_limit`);
-//! - after 8 samples of a round, if its smallest RTT is at least that of the round before plus clamp(that/8, 4 ms, 16
-//!   ms): conservative slow start (CSS), with the smallest RTT of the round as the baseline;
+//! - after 8 samples of a round, if its smallest RTT is at least R + clamp(R/8, 4 ms, 16 ms), R being the smallest RTT
+//!   of the previous round: conservative slow start (CSS), with the smallest RTT of the round as the baseline;
 //! - CSS: W += min(acked, L)/4; after 8 samples of a round whose smallest RTT is below the baseline, back to slow
 //!   start; after 5 rounds, including the one in which it started, ssthresh = W.
 //!
-//! A loss or a mark ends both, with the reaction of the algorithm. §4.3: this applies only to the first slow start,
-//! while ssthresh is still infinite. A round ends when the last segment sent at its start is acknowledged.
+//! A loss or a mark ends slow start and CSS, and the algorithm reacts as usual. HyStart++ applies only to the first
+//! slow start, while ssthresh is still infinite (§4.3). A round ends when the last segment sent at its start is
+//! acknowledged.
 
-use super::{Config, Policy, Rules, SAMPLES};
+use super::{Config, HystartParameters, Policy, SAMPLES};
 use crate::congestion::{Ack, Window};
 use lightlag_core::Duration;
 
-/// The round trips of the first slow start.
+/// State of HyStart++ in the first slow start.
 pub struct PlusPlus {
-    rules: Rules,
-    /// The threshold of the first slow start, in segments.
+    rules: HystartParameters,
+    /// Threshold of the first slow start, in segments. Once it has changed, HyStart++ no longer applies.
     first_threshold: f64,
     round_end: Option<u64>,
-    /// Smallest samples of the last round and of the current one; [`Duration::MAX`] without any.
+    /// Smallest samples of the last round and of the current one; [`Duration::MAX`] if there is none.
     last: Duration,
     current: Duration,
     samples: u32,
     conservative: Option<Conservative>,
 }
 
-/// Conservative slow start.
+/// State of conservative slow start.
 struct Conservative {
     baseline: Duration,
     rounds: f64,
 }
 
 impl PlusPlus {
-    /// A new watch, before the first ACK, of a window with this threshold.
+    /// Creates the state before the first ACK, for a window with this threshold.
     pub fn new(config: &Config, first_threshold: f64) -> Self {
         Self {
-            rules: Rules::new(config),
+            rules: HystartParameters::new(config),
             first_threshold,
             round_end: None,
             last: Duration::MAX,
@@ -48,7 +49,7 @@ impl PlusPlus {
         }
     }
 
-    /// Lets `window` grow, as [`SlowStart::grow`](crate::congestion::SlowStart::grow).
+    /// Grows `window` as [`SlowStart::grow`](crate::congestion::SlowStart::grow) does.
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
         if window.threshold() != self.first_threshold {
             return window.slow_start(acked, each);

@@ -3,18 +3,18 @@ use crate::congestion::Allowance;
 use crate::congestion::tests::{SEGMENT, Steady, ack, assert_within, congestion, start};
 use crate::congestion::{Choice, Phase};
 
-/// Illinois in avoidance at `window` segments.
+/// Returns Illinois in congestion avoidance at a window of `window` segments.
 fn avoiding(window: f64) -> Illinois {
     let mut illinois = Illinois::new(&Config::default(), &start(10));
     illinois.on_congestion(&congestion(Cause::Loss, 2.0 * window));
     illinois
 }
 
-/// Rounds of one sample each, in multiples of `base`, that do not grow the window.
+/// Runs rounds of one sample each, whose RTTs are these multiples of `base`. The window does not grow.
 fn rounds(illinois: &mut Illinois, base: Duration, multiples: &[f64]) {
     for multiple in multiples {
         let rtt = Duration::from_secs_f64(base.as_secs_f64() * multiple);
-        // Beyond the end of the last round, which `linux-2.6` asks for.
+        // Beyond the end of the last round, as `linux-2.6` requires.
         illinois.on_ack(&Ack { min_rtt: base, cwnd_limited: false, snd_una: 1, snd_nxt: 0, ..ack(Instant::ZERO, rtt) });
     }
 }
@@ -34,7 +34,7 @@ fn alpha_and_beta_have_their_values() {
             (1.0, 0.3, 0.5),
         ] {
             let mut illinois = avoiding(40.0);
-            // The largest delay equals the base; then α must return to its maximum, for the vector at 0.
+            // The maximum delay equals the base; then α must return to its maximum, for the vector at 0.
             rounds(&mut illinois, base, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + delay]);
             assert_within(&format!("alpha at {delay}"), illinois.slopes.alpha, alpha, 2e-4);
             assert_within(&format!("beta at {delay}"), illinois.slopes.decrease, beta, 4e-4);
@@ -51,7 +51,7 @@ fn the_delay_of_a_round_is_the_mean_of_its_samples() {
         let rtt = Duration::from_millis(rtt);
         Ack { min_rtt: base, cwnd_limited: false, snd_una, snd_nxt: 9000, ..ack(Instant::ZERO, rtt) }
     };
-    // The first ends the round that started at 0 and starts one up to 9000; 20 and 80 % of the largest delay follow.
+    // The first ends the round that started at 0 and starts one up to 9000; 20 and 80 % of the maximum delay follow.
     for (rtt, una) in [(200, 1000), (120, 5000), (180, 9000)] {
         illinois.on_ack(&sample(rtt, una));
     }
@@ -66,7 +66,7 @@ fn alpha_is_its_maximum_until_there_was_a_queue_and_five_rounds_after_it() {
     rounds(&mut illinois, base, &[1.0; 4]);
     assert_eq!(illinois.slopes.alpha, 10.0);
     rounds(&mut illinois, base, &[2.0]);
-    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 1e-9);
+    assert_within("alpha at the maximum delay", illinois.slopes.alpha, 0.3, 1e-9);
     rounds(&mut illinois, base, &[1.0; 4]);
     assert_within("alpha after 4 rounds", illinois.slopes.alpha, 0.3, 1e-9);
     rounds(&mut illinois, base, &[1.005]);
@@ -125,17 +125,17 @@ fn relations_between_parameters_are_checked_when_all_are_set() {
     let read = |table: &str| serde_json::from_str::<Choice>(table);
     for (low, high) in [("eta2", "eta3"), ("alpha_min", "alpha_max"), ("decrease_min", "decrease_max")] {
         // Each exceeds the default of the other bound: only both together are in order.
-        for (least, most) in [(0.85, 0.9), (0.05, 0.08)] {
-            for (first, second) in [((low, least), (high, most)), ((high, most), (low, least))] {
+        for (min, max) in [(0.85, 0.9), (0.05, 0.08)] {
+            for (first, second) in [((low, min), (high, max)), ((high, max), (low, min))] {
                 let table = format!(
                     r#"{{ "algorithm": "illinois", "{}": {}, "{}": {} }}"#,
                     first.0, first.1, second.0, second.1
                 );
                 read(&table).unwrap_or_else(|error| panic!("{table}: {error}"));
             }
-            let table = format!(r#"{{ "algorithm": "illinois", "{low}": {most}, "{high}": {least} }}"#);
+            let table = format!(r#"{{ "algorithm": "illinois", "{low}": {max}, "{high}": {min} }}"#);
             let error = read(&table).unwrap_err().to_string();
-            assert!(error.contains(&format!("{low}: {most} is above {high}, which is {least}")), "{error}");
+            assert!(error.contains(&format!("{low}: {max} is above {high}, which is {min}")), "{error}");
         }
     }
     read(r#"{ "algorithm": "illinois", "eta2": 0.99, "eta3": 1 }"#).unwrap();
@@ -143,7 +143,7 @@ fn relations_between_parameters_are_checked_when_all_are_set() {
 
 #[test]
 fn linux_26_keeps_what_a_loss_should_take() {
-    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let config = Config { variant: Linux26Variant::Linux26, ..Config::default() };
     let mut illinois = Illinois::new(&config, &start(10));
     illinois.on_congestion(&congestion(Cause::Loss, 80.0));
     assert_eq!(illinois.window(), 40 * SEGMENT, "an equal part before anything is known");
@@ -160,7 +160,7 @@ fn linux_26_keeps_what_a_loss_should_take() {
 
 #[test]
 fn linux_26_grows_by_whole_segments() {
-    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let config = Config { variant: Linux26Variant::Linux26, ..Config::default() };
     let mut illinois = Illinois::new(&config, &start(10));
     illinois.on_congestion(&congestion(Cause::Loss, 66.0));
     // Slow start holds at ssthresh; then 4 ACKs of α = 10 make 40, and W is 34.
@@ -176,19 +176,19 @@ fn linux_26_grows_by_whole_segments() {
 
 #[test]
 fn linux_26_ends_no_round_in_fast_recovery() {
-    let config = Config { variant: Variant::Linux26, ..Config::default() };
+    let config = Config { variant: Linux26Variant::Linux26, ..Config::default() };
     let mut illinois = Illinois::new(&config, &start(10));
     illinois.on_congestion(&congestion(Cause::Loss, 80.0));
     let base = Duration::from_millis(100);
     rounds(&mut illinois, base, &[1.0, 2.0]);
-    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 2e-4);
-    let at = |phase, rtt_ms| {
+    assert_within("alpha at the maximum delay", illinois.slopes.alpha, 0.3, 2e-4);
+    let sample = |phase, rtt_ms| {
         let rtt = Duration::from_millis(rtt_ms);
         Ack { min_rtt: base, cwnd_limited: false, snd_una: 1, snd_nxt: 0, phase, ..ack(Instant::ZERO, rtt) }
     };
-    illinois.on_ack(&at(Phase::Recovery, 120));
-    assert_within("alpha at the largest delay", illinois.slopes.alpha, 0.3, 2e-4);
+    illinois.on_ack(&sample(Phase::Recovery, 120));
+    assert_within("alpha at the maximum delay", illinois.slopes.alpha, 0.3, 2e-4);
     // The next ACK ends the round, with the samples of the repair.
-    illinois.on_ack(&at(Phase::Open, 180));
+    illinois.on_ack(&sample(Phase::Open, 180));
     assert_within("alpha at the mean", illinois.slopes.alpha, 0.5881, 2e-4);
 }

@@ -10,9 +10,9 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// Jersey after `count` ACKs of a segment, one in `every_ms`, on a path of 100 ms with SRTT 200 ms.
+/// Returns Jersey after `count` ACKs of a segment each, `every_ms` apart, on a path of 100 ms; SRTT is 200 ms.
 fn jersey(ecn: bool, window: u64, every_ms: u64, count: u64) -> Jersey {
-    let mut jersey = Jersey::new(&Config::default(), &Start { ecn, ..start(window) });
+    let mut jersey = Jersey::new(&Config::default(), &ConnectionStart { ecn, ..start(window) });
     for n in 0..count {
         let ready = ack(at(every_ms * n), ms(200));
         jersey.on_ack(&Ack { min_rtt: ms(100), cwnd_limited: false, ..ready });
@@ -28,7 +28,7 @@ fn event(cause: Cause) -> Congestion {
     Congestion { now: at(10_000), min_rtt: ms(100), srtt: ms(200), ..congestion(cause, 20.0) }
 }
 
-/// Window and threshold in segments.
+/// Returns the window and the threshold in segments.
 fn state(jersey: &Jersey) -> (f64, f64) {
     (jersey.window() as f64 / SEGMENT as f64, jersey.window.threshold())
 }
@@ -78,7 +78,7 @@ fn a_loss_without_a_warning_leaves_the_window() {
 
 #[test]
 fn with_a_warning_the_window_is_what_the_path_holds() {
-    // 100 segments a second for SRTT = 200 ms; the warning came before the loss.
+    // 100 segments per second for SRTT = 200 ms; the warning came before the loss.
     for cause in [Cause::Loss, Cause::Mark] {
         let mut jersey = jersey(true, 30, 10, 1000);
         warn(&mut jersey);
@@ -95,9 +95,9 @@ fn with_a_warning_the_window_is_what_the_path_holds() {
 }
 
 #[test]
-fn the_smallest_round_trip_time_empties_the_queue() {
+fn the_minimum_round_trip_time_empties_the_queue() {
     let config = Config { window_rtt: WindowRtt::Smallest, ..Config::default() };
-    let mut jersey = Jersey::new(&config, &Start { ecn: true, ..start(30) });
+    let mut jersey = Jersey::new(&config, &ConnectionStart { ecn: true, ..start(30) });
     (0..1000).for_each(|n| jersey.on_ack(&Ack { cwnd_limited: false, ..ack(at(10 * n), ms(200)) }));
     jersey.on_congestion(&event(Cause::Mark));
     assert_within("W", state(&jersey).0, 10.0, 1e-3);
@@ -113,10 +113,10 @@ fn a_warning_stops_growth() {
 }
 
 #[test]
-fn where_nobody_can_warn_a_loss_leaves_what_the_path_holds_without_its_queue() {
-    // 100 segments a second for RTTmin = 100 ms.
+fn without_warnings_a_loss_leaves_what_the_path_holds_without_its_queue() {
+    // 100 segments per second for RTTmin = 100 ms.
     let mut jersey = jersey(false, 30, 10, 1000);
-    assert_eq!([false, true].map(|ecn| Config::default().needs(ecn).own_recovery), [false, true]);
+    assert_eq!([false, true].map(|ecn| Config::default().needs(ecn).controls_recovery), [false, true]);
     jersey.on_congestion(&event(Cause::Loss));
     assert_within("W", state(&jersey).0, 10.0, 1e-3);
     jersey.on_undo(at(10_001));

@@ -6,14 +6,14 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// LEDBAT at `window` segments.
+/// Returns LEDBAT at a window of `window` segments.
 fn ledbat(window: f64) -> Ledbat {
     let mut ledbat = Ledbat::new(&Config::default(), &start(10));
     ledbat.window.raise_to(window);
     ledbat
 }
 
-/// An ACK at `ms` whose segment took `one_way_ms`, for a sender with 50 segments in flight.
+/// Returns an ACK at `ms` for a segment with the one-way delay `one_way_ms`. The sender has 50 segments in flight.
 fn took(ms: u64, one_way_ms: u64) -> Ack {
     Ack {
         one_way: Some(Duration::from_millis(one_way_ms)),
@@ -22,13 +22,13 @@ fn took(ms: u64, one_way_ms: u64) -> Ack {
     }
 }
 
-/// The growth by the last of these one-way delays at a window of 50 segments, times 50.
+/// Returns 50 times the growth by the last of these one-way delays, at a window of about 50 segments.
 fn change(delays: &[u64]) -> f64 {
     let mut ledbat = ledbat(50.0);
     let mut before = 50.0;
     for (n, delay) in delays.iter().enumerate() {
         before = ledbat.window.segments();
-        // Each is in a round of its own, so that the filter has one.
+        // Each is in a separate round, so that the filter has one.
         ledbat.on_ack(&took(200 * n as u64, *delay));
     }
     (ledbat.window.segments() - before) * before
@@ -44,7 +44,7 @@ fn the_window_follows_the_distance_to_the_target() {
 }
 
 #[test]
-fn the_smallest_of_four_samples_of_a_round_counts() {
+fn the_minimum_of_four_samples_of_a_round_counts() {
     let mut ledbat = ledbat(50.0);
     let mut measure = |ms, delay| ledbat.delays.measure(&took(ms, delay), &Config::default()).unwrap();
     assert_eq!(measure(0, 10), 0.0);
@@ -57,7 +57,7 @@ fn the_smallest_of_four_samples_of_a_round_counts() {
 }
 
 #[test]
-fn a_smallest_delay_counts_for_ten_minutes_or_ten_rounds() {
+fn a_minimum_delay_counts_for_ten_minutes_or_ten_rounds() {
     for (rtt, bin) in [(BASE, 60), (Duration::from_secs(600), 600)] {
         let mut ledbat = ledbat(50.0);
         let mut after = |seconds: u64, delay| {
@@ -134,7 +134,7 @@ fn a_flow_alone_keeps_a_queue_of_the_target() {
 
 #[test]
 fn slow_start_fills_the_path_in_seconds_if_wanted() {
-    // 100 segments without a queue: by a segment a round only after ten seconds.
+    // 100 segments without a queue: by a segment per round only after ten seconds.
     for (wanted, range) in [(true, 100.0..400.0), (false, 30.0..60.0)] {
         let mut path = Bottleneck::new(1000.0, BASE);
         path.add(&format!(r#"{{ "algorithm": "ledbat", "initial_slow_start": {wanted} }}"#));
@@ -145,7 +145,7 @@ fn slow_start_fills_the_path_in_seconds_if_wanted() {
 }
 
 #[test]
-fn it_gives_way_to_newreno_and_a_latecomer_gets_more() {
+fn it_yields_to_newreno_and_a_latecomer_gets_more() {
     let mut path = Bottleneck::new(1000.0, BASE);
     path.limit = 300.0;
     path.add(r#""ledbat""#);

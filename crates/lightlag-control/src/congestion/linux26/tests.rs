@@ -3,10 +3,10 @@ use super::super::tests::{SEGMENT, ack, congestion, start};
 use super::super::{Ack, Cause, CongestionControl, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// Algorithms with a module here.
+/// Algorithms that have a module of Linux 2.6.
 const MODULES: [&str; 7] = ["bic", "highspeed", "htcp", "scalable", "veno", "westwood", "yeah"];
 
-/// Milliseconds after the start.
+/// Returns the time `millis` after the start, in milliseconds.
 fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
@@ -15,11 +15,12 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The module of an algorithm, above its ssthresh of `window` segments.
+/// Returns the module of an algorithm with a window of `window` segments, above ssthresh.
 fn avoiding(name: &str, window: f64) -> Box<dyn CongestionControl> {
     let choice: Choice =
         serde_json::from_str(&format!(r#"{{ "algorithm": "{name}", "variant": "linux-2.6" }}"#)).unwrap();
-    let mut module = build(&choice, &super::super::Start { ssthresh: Some(window as u32 - 1), ..start(window as u64) });
+    let mut module =
+        build(&choice, &super::super::ConnectionStart { ssthresh: Some(window as u32 - 1), ..start(window as u64) });
     // A segment above ssthresh: no slow start.
     assert_eq!(module.window(), window as u64 * SEGMENT);
     module.on_ack(&ack(at(100), ms(100)));
@@ -43,8 +44,8 @@ fn windows_and_thresholds_are_whole_segments() {
 
 #[test]
 fn a_loss_takes_a_part_of_the_window_whatever_is_in_flight() {
-    // Of 101 segments: BIC 819/1024 = 80, HighSpeed b = 112/256 takes 44, H-TCP a half, Scalable 101 - 12, Veno 4/5
-    // without a queue, Westwood+ a half, YeAH an eighth.
+    // The window after a loss at 101 segments: BIC 819/1024 = 80, HighSpeed b = 112/256 takes 44, H-TCP a half,
+    // Scalable 101 - 12, Veno 4/5 without a queue, Westwood+ a half, YeAH an eighth.
     let kept =
         [("bic", 80), ("highspeed", 57), ("htcp", 50), ("scalable", 89), ("veno", 80), ("westwood", 50), ("yeah", 89)];
     for (name, segments) in kept {
@@ -55,7 +56,7 @@ fn a_loss_takes_a_part_of_the_window_whatever_is_in_flight() {
 }
 
 #[test]
-fn the_least_window_of_recovery_is_ssthresh_or_half_of_it() {
+fn the_minimum_window_of_recovery_is_ssthresh_or_half_of_it() {
     let least = [("bic", 80), ("highspeed", 28), ("htcp", 50), ("scalable", 44), ("veno", 80), ("yeah", 44)];
     for (name, segments) in least {
         let mut module = avoiding(name, 101.0);
@@ -76,11 +77,11 @@ fn each_timeout_has_its_own_threshold() {
 }
 
 #[test]
-fn slow_start_applies_at_the_threshold_too() {
+fn slow_start_also_applies_at_the_threshold() {
     for name in MODULES {
         let choice: Choice =
             serde_json::from_str(&format!(r#"{{ "algorithm": "{name}", "variant": "linux-2.6" }}"#)).unwrap();
-        let mut module = build(&choice, &super::super::Start { ssthresh: Some(4), ..start(2) });
+        let mut module = build(&choice, &super::super::ConnectionStart { ssthresh: Some(4), ..start(2) });
         for i in 1..=4 {
             module.on_ack(&ack(at(100 * i), ms(100)));
         }

@@ -17,7 +17,7 @@ fn segments(peach: &Peach) -> f64 {
     peach.window() as f64 / SEGMENT as f64
 }
 
-/// Sends all that is due now. Returns the number.
+/// Sends all dummy segments that are due at `now`. Returns their number.
 fn send(peach: &mut Peach, now: Instant) -> u64 {
     let mut sent = 0;
     while peach.next_probe(&path(now, 64)).is_some_and(|due| due <= now) {
@@ -27,14 +27,15 @@ fn send(peach: &mut Peach, now: Instant) -> u64 {
     sent
 }
 
-/// Peach after Sudden Start, at 64 segments.
+/// Returns Peach after Sudden Start, with a window of 64 segments.
 fn at_64() -> Peach {
     let mut peach = peach(64);
     assert_eq!(peach.next_probe(&path(Instant::ZERO, 64)), None);
     peach
 }
 
-/// One loss, and this many ACKs of a segment each. Returns the number of dummy segments that left.
+/// Loses a segment, and then processes `acks` ACKs of a segment each. Returns the number of dummy segments that were
+/// sent.
 fn recover(peach: &mut Peach, acks: u64) -> u64 {
     peach.on_congestion(&congestion(Cause::Loss, 64.0));
     let during =
@@ -76,7 +77,7 @@ fn sudden_start_waits_for_a_round_trip_time_and_can_have_its_own_window() {
 }
 
 #[test]
-fn sudden_start_goes_on_once_when_the_first_ack_offers_more_than_a_syn_can() {
+fn sudden_start_continues_once_when_the_first_ack_offers_more_than_a_syn_can() {
     let mut peach = peach(1);
     let now = Instant::ZERO;
     assert_eq!(peach.next_probe(&path(now, 65)), Some(now + RTT / 65));
@@ -114,7 +115,7 @@ fn a_congested_path_that_drops_half_of_the_probes_leaves_half_the_window() {
 }
 
 #[test]
-fn few_acks_release_few_probes_and_the_rest_comes_with_later_ones() {
+fn few_acks_release_few_probes_and_later_ones_the_rest() {
     let mut peach = at_64();
     assert_eq!(recover(&mut peach, 10), 20);
     let twice =
@@ -127,7 +128,7 @@ fn few_acks_release_few_probes_and_the_rest_comes_with_later_ones() {
 }
 
 #[test]
-fn a_second_loss_begins_again_from_the_window_of_that_time() {
+fn a_second_loss_restarts_from_the_window_of_that_time() {
     let mut peach = at_64();
     recover(&mut peach, 63);
     assert_eq!(recover(&mut peach, 31), 32);
@@ -150,7 +151,7 @@ fn avoidance_adds_a_segment_a_round_and_a_mark_halves_without_probes() {
 }
 
 #[test]
-fn a_timeout_begins_with_one_segment_and_sudden_start() {
+fn a_timeout_starts_with_one_segment_and_sudden_start() {
     let mut peach = at_64();
     recover(&mut peach, 5);
     peach.on_congestion(&congestion(Cause::Timeout, 64.0));
@@ -162,7 +163,7 @@ fn a_timeout_begins_with_one_segment_and_sudden_start() {
 }
 
 #[test]
-fn both_kinds_say_what_they_copy() {
+fn both_kinds_declare_the_data_they_copy() {
     assert_eq!(<Config as Algorithm>::NEEDS.probes, Probes::Last);
     assert_eq!(plus::Config::NEEDS.probes, Probes::Outstanding);
 }

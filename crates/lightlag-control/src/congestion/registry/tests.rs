@@ -68,7 +68,7 @@ fn a_table_changes_what_it_names() {
     let Choice::Cubic(config) = choice(r#"{ "beta": 0.75, "variant": "rfc8312", "algorithm": "cubic" }"#) else {
         panic!("cubic is chosen");
     };
-    assert_eq!(config, cubic::Config { beta: 0.75, ..cubic::Config::of(cubic::Variant::Rfc8312) });
+    assert_eq!(config, cubic::Config { beta: 0.75, ..cubic::Config::of(cubic::CubicVariant::Rfc8312) });
     let Choice::Hybla(config) =
         choice(r#"{ "algorithm": "hybla", "reference_rtt": "50 ms", "slow_start": "hystart" }"#)
     else {
@@ -138,7 +138,7 @@ fn what_does_not_fit_is_refused_with_key_value_and_range() {
         (r#"{ "algorithm": "hybla", "reference_rtt": "0 s" }"#, ["reference_rtt: 0 s", "1 ms"]),
         (r#"{ "algorithm": "hybla", "rho_source": "rtt" }"#, ["rho_source: \"rtt\"", "\"min_rtt\" or \"srtt\""]),
         (r#"{ "algorithm": "hybla", "hystart_delay_min": "9 ms", "hystart_delay_max": "5 ms" }"#, ["9 ms", "5 ms"]),
-        (r#"{ "algorithm": "cubic", "c": 0.4, "c": 0.5 }"#, ["\"c\"", "twice"]),
+        (r#"{ "algorithm": "cubic", "c": 0.4, "c": 0.5 }"#, ["\"c\"", "is duplicated"]),
     ] {
         let message = refused(json);
         for part in parts {
@@ -179,6 +179,30 @@ fn the_catalog_says_in_a_word_how_far_a_model_follows_its_source() {
 }
 
 #[test]
+fn deviations_name_both_rules_and_a_reason() {
+    for entry in catalog() {
+        for Deviation { scope, source, here, reason } in entry.deviations {
+            for text in [source, here, reason] {
+                assert!(!text.is_empty() && !text.ends_with('.'), "{}: {scope}: {text:?}", entry.name);
+            }
+        }
+        assert!(entry.provenance == Provenance::Established || !entry.deviations.is_empty(), "{}", entry.name);
+        assert!((1980..2100).contains(&entry.year), "{}", entry.name);
+    }
+}
+
+#[test]
+fn variants_are_values_of_a_parameter() {
+    for entry in catalog() {
+        for (value, rules) in entry.variants {
+            let value = format!("{value:?}");
+            let parameters = entry.parameters.iter().filter(|parameter| parameter.range.contains(&value)).count();
+            assert_eq!((parameters, rules.is_empty()), (1, false), "{}: {value}", entry.name);
+        }
+    }
+}
+
+#[test]
 fn the_schema_knows_every_key_and_no_other() {
     let schema = serde_json::to_value(schemars::schema_for!(Choice)).unwrap();
     let forms = schema["anyOf"].as_array().unwrap();
@@ -195,16 +219,17 @@ fn the_schema_knows_every_key_and_no_other() {
 #[test]
 fn what_is_left_to_the_profile_is_the_kernels_in_profile_linux() {
     let linux = |json: &str| choice(json).in_linux();
-    assert_eq!(linux(r#""cubic""#), Choice::Cubic(cubic::Config::of(cubic::Variant::Linux)));
+    assert_eq!(linux(r#""cubic""#), Choice::Cubic(cubic::Config::of(cubic::CubicVariant::Linux)));
     let Choice::Cubic(config) = linux(r#"{ "algorithm": "cubic", "beta": 0.5, "fast_convergence": false }"#) else {
         panic!("cubic is chosen");
     };
-    let expected = cubic::Config { beta: 0.5, fast_convergence: false, ..cubic::Config::of(cubic::Variant::Linux) };
+    let expected =
+        cubic::Config { beta: 0.5, fast_convergence: false, ..cubic::Config::of(cubic::CubicVariant::Linux) };
     assert_eq!(config, expected);
     for json in
         [r#"{ "algorithm": "cubic", "variant": "rfc9438" }"#, r#"{ "algorithm": "reno", "increase": "fraction" }"#]
     {
-        assert_eq!(linux(json), choice(json), "what was said stays: {json}");
+        assert_eq!(linux(json), choice(json), "an explicit value stays: {json}");
         // It is also written out with the scenario.
         assert_eq!(choice(&serde_json::to_string(&choice(json)).unwrap()), choice(json));
     }
@@ -264,7 +289,7 @@ fn an_algorithm_has_the_capabilities_that_it_needs() {
         let choice = Choice::named(entry.name);
         for ecn in [false, true] {
             let needs = choice.needs(ecn);
-            let mut algorithm = build(&choice, &Start { ecn, ..start(10) });
+            let mut algorithm = build(&choice, &ConnectionStart { ecn, ..start(10) });
             assert_eq!(algorithm.departures().is_some(), needs.pacing || needs.bursts, "{}", entry.name);
             assert_eq!(algorithm.transmissions().is_some(), needs.rate || needs.bursts, "{}", entry.name);
             assert_eq!(algorithm.low_priority().is_some(), needs.probes != Probes::None, "{}", entry.name);

@@ -6,7 +6,7 @@ use lightlag_core::{Duration, Instant};
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// Reno in congestion avoidance at `window` segments.
+/// Returns Reno in congestion avoidance at a window of `window` segments.
 fn avoiding(increase: Increase, window: f64) -> Additive {
     let mut reno = Additive::new(&Config::<Reno> { increase, ..Config::default() }, &start(10));
     reno.on_congestion(&congestion(Cause::Loss, 2.0 * window));
@@ -24,7 +24,7 @@ fn slow_start_adds_what_the_ack_counts() {
 
 #[test]
 fn avoidance_adds_a_segment_a_window() {
-    // W += 1/W ten times from 10 on: W² grows by about 2 each, √(100 + 20) = 10.95.
+    // W += 1/W ten times, starting at 10: W² grows by about 2 each, √(100 + 20) = 10.95.
     let mut fraction = avoiding(Increase::Fraction, 10.0);
     let mut whole = avoiding(Increase::Whole, 10.0);
     for n in 0..10 {
@@ -37,8 +37,8 @@ fn avoidance_adds_a_segment_a_window() {
 }
 
 #[test]
-fn whole_windows_stay_whole() {
-    // Half of 21 segments is 10; 25 acknowledged at once add ⌊25/10⌋ = 2, and five count on.
+fn integral_windows_stay_integral() {
+    // Half of 21 segments is 10; 25 acknowledged together add ⌊25/10⌋ = 2, and five count on.
     let mut whole = avoiding(Increase::Whole, 10.5);
     assert_eq!((whole.window(), whole.ssthresh()), (10 * SEGMENT, 10 * SEGMENT));
     whole.on_ack(&Ack { growth: 25.0, ..ack(Instant::ZERO, RTT) });
@@ -73,7 +73,7 @@ fn slow_start_follows_a_timeout_up_to_the_threshold() {
 }
 
 #[test]
-fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
+fn every_nth_loss_makes_a_sawtooth_between_half_and_full() {
     // A tooth from W/2 to W takes W/2 rounds of 3W/4 segments: n = 3W²/8. W = 40: 600.
     let mut path = Steady::new(r#""reno""#, RTT);
     path.avoid_from(20.0);
@@ -94,7 +94,7 @@ fn every_nth_loss_makes_a_sawtooth_between_half_and_whole() {
 fn the_mean_window_under_random_loss_follows_the_square_root() {
     for p in [1e-2, 1e-3, 1e-4] {
         let (mean, p) = Steady::new(r#""reno""#, RTT).lose_at_random(p, 4000);
-        // Mathis 1997 with one ACK a segment: √(3/(2p)) for regular losses.
+        // Mathis 1997 with one ACK per segment: √(3/(2p)) for regular losses.
         assert_within(&format!("mean window at {p:.2e}"), mean, (1.5 / p).sqrt(), 0.1);
     }
 }
@@ -104,7 +104,7 @@ fn with_abe_a_mark_keeps_four_fifths_and_a_loss_half() {
     // RFC 8511 §3.
     for name in ["reno", "newreno", "tahoe"] {
         for (abe, cause, left) in [(true, Cause::Mark, 8), (false, Cause::Mark, 5), (true, Cause::Loss, 5)] {
-            let mut algorithm = build(&Choice::named(name), &Start { abe, ..start(10) });
+            let mut algorithm = build(&Choice::named(name), &ConnectionStart { abe, ..start(10) });
             algorithm.on_congestion(&congestion(cause, 10.0));
             assert_eq!(algorithm.ssthresh(), left * SEGMENT, "{name}, {abe}, {cause:?}");
         }

@@ -8,7 +8,7 @@ fn at(snd_una: u64, snd_nxt: u64, rtt_ms: Option<u64>) -> Ack {
 }
 
 #[test]
-fn a_round_ends_when_what_was_outstanding_at_its_begin_is_acknowledged() {
+fn a_round_ends_when_the_data_outstanding_at_its_start_is_acknowledged() {
     let mut round = Round::default();
     assert_eq!(round.on_ack(&at(1000, 5000, Some(90))), None);
     assert_eq!(round.on_ack(&at(3000, 7000, Some(100))), None);
@@ -22,7 +22,7 @@ fn a_round_ends_when_what_was_outstanding_at_its_begin_is_acknowledged() {
 }
 
 #[test]
-fn what_is_forgotten_counts_no_more() {
+fn a_forgotten_sample_no_longer_counts() {
     let mut round = Round::default();
     round.on_ack(&at(0, 2000, Some(10)));
     round.on_ack(&at(1000, 3000, Some(10)));
@@ -31,7 +31,7 @@ fn what_is_forgotten_counts_no_more() {
 }
 
 #[test]
-fn a_round_that_goes_beyond_its_start_lasts_until_data_that_left_in_it_is_acknowledged() {
+fn a_round_beyond_its_start_lasts_until_data_sent_in_it_is_acknowledged() {
     let mut round = Round::default();
     assert_eq!(round.on_ack_beyond(&at(1000, 5000, Some(90))), None);
     assert_eq!(round.on_ack_beyond(&at(5000, 9000, Some(100))), None);

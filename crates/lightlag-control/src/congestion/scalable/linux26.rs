@@ -1,23 +1,24 @@
 //! Scalable TCP of Linux 2.6.22 (tcp_scalable.c), which ns-2's TCP-Linux contains, in whole segments:
 //!
-//! - avoidance: a segment for min(W, 50) + 1 ACKs, so that a delayed ACK counts for its two segments;
+//! - avoidance: W grows by a segment every min(W, 50) + 1 ACKs; with 50 instead of 100, a delayed ACK counts for its
+//!   two segments;
 //! - loss, timeout: ssthresh = W − ⌊W/8⌋, whatever the window: there is no legacy window.
 
 use super::super::linux26::{Module, Sender};
 use super::{Ack, Config, Congestion};
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct ScalableLinux26 {
     config: Config,
 }
 
-impl Module26 {
+impl ScalableLinux26 {
     pub(super) fn new(config: &Config) -> Self {
         Self { config: config.clone() }
     }
 }
 
-impl Module for Module26 {
+impl Module for ScalableLinux26 {
     fn avoid_congestion(&mut self, _ack: &Ack, sender: &mut Sender) {
         let window = sender.whole();
         let needed = (1.0 / self.config.increase).floor();

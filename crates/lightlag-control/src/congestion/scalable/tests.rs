@@ -6,7 +6,7 @@ use lightlag_core::{Duration, Instant};
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// Scalable TCP in avoidance at `window` segments.
+/// Returns Scalable TCP in congestion avoidance at a window of `window` segments.
 fn avoiding(window: u64) -> Scalable {
     let mut scalable = Scalable::new(&Config::default(), &start(window));
     scalable.window.leave_slow_start();

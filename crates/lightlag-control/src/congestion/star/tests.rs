@@ -12,7 +12,7 @@ fn at(micros: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(micros)
 }
 
-/// STAR after twenty seconds with an ACK of a segment each 800 µs, 1.25 MB/s in segments of 1000 B, on a path of 0.5 s.
+/// Returns STAR on a path of 0.5 s, after 20 s with an ACK of a segment every 800 µs: 1.25 MB/s in segments of 1000 B.
 fn star(window: u64) -> Star {
     let mut star = Star::new(&Config::default(), &start(window));
     (0..25_000).for_each(|n| star.on_ack(&Ack { cwnd_limited: false, ..ack(at(800 * n), ms(500)) }));
@@ -23,7 +23,7 @@ fn event(cause: Cause) -> Congestion {
     Congestion { now: at(20_000_000), min_rtt: ms(500), srtt: ms(500), ..congestion(cause, 700.0) }
 }
 
-/// Window and threshold in segments.
+/// Returns the window and the threshold in segments.
 fn state(star: &Star) -> (f64, f64) {
     (star.window() as f64 / SEGMENT as f64, star.window.threshold())
 }
@@ -42,7 +42,7 @@ fn a_loss_leaves_what_the_path_holds() {
 }
 
 #[test]
-fn a_loss_takes_half_of_the_window_at_most_and_opens_nothing() {
+fn a_loss_takes_no_more_than_half_of_the_window_and_never_raises_it() {
     // Half of 2000 is more than 625.
     let mut large = star(2000);
     large.on_congestion(&event(Cause::Loss));
@@ -63,7 +63,7 @@ fn a_timeout_leaves_one_segment_and_the_estimate_as_threshold() {
     }
 }
 
-/// The growth by one ACK in avoidance at this window.
+/// Returns the growth by an ACK in congestion avoidance at a window of `window` segments.
 fn growth(window: u64) -> f64 {
     let mut star = star(window);
     star.window.leave_slow_start();
@@ -84,7 +84,7 @@ fn growth_lifts_the_window_to_what_the_path_holds() {
 #[test]
 fn from_half_of_the_path_it_takes_as_long_as_an_exponential_does() {
     // With an ACK per segment the gap shrinks by its own size a round trip: dW = (ownd − W)/W for each of W ACKs. The
-    // ACKs come at a constant 1250 a second: after W(0) = 320, (ownd − W) e^(W/ownd) …, or numerically:
+    // ACKs arrive at a constant 1250 per second: after W(0) = 320, (ownd − W) e^(W/ownd) …, or numerically:
     let mut star = star(320);
     star.window.leave_slow_start();
     let mut expected = 320.0_f64;
@@ -97,14 +97,14 @@ fn from_half_of_the_path_it_takes_as_long_as_an_exponential_does() {
 }
 
 #[test]
-fn silence_is_borne_once_until_an_ack_comes() {
+fn silence_is_tolerated_once_until_an_ack_arrives() {
     let mut star = star(20);
     assert_eq!([star.bears_silence(), star.bears_silence(), star.bears_silence()], [true, false, false]);
-    // A duplicate ACK tells nothing new.
+    // A duplicate ACK has no new information.
     star.on_ack(&Ack { newly_acked: 0, duplicate: true, ..ack(at(20_000_000), ms(500)) });
     assert!(!star.bears_silence());
     star.on_ack(&ack(at(20_000_001), ms(500)));
     assert!(star.bears_silence());
-    let impatient = Config { ack_patience: false, ..Config::default() };
+    let impatient = Config { timeout_grace: false, ..Config::default() };
     assert_eq!([Config::default(), impatient].map(|config| config.needs(false).patience), [true, false]);
 }

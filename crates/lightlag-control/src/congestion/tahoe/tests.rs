@@ -5,7 +5,7 @@ use lightlag_core::{Duration, Instant};
 const RTT: Duration = Duration::from_millis(100);
 
 #[test]
-fn a_loss_costs_the_whole_window_and_slow_start_goes_to_half_of_the_flight() {
+fn a_loss_costs_the_entire_window_and_slow_start_goes_to_half_of_the_flight() {
     let mut tahoe = build(&Choice::named("tahoe"), &start(10));
     assert!(Choice::named("tahoe").fixed_needs().restart_on_loss);
     tahoe.on_congestion(&congestion(Cause::Loss, 10.0));

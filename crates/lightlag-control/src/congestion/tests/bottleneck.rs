@@ -1,22 +1,22 @@
 //! A bottleneck with a queue, packet by packet, for tests of delay-based algorithms.
 //!
-//! Flows that always have data share one server with a FIFO queue. It takes 1/μ for a segment; the rest of the round
-//! trip has a constant delay. A segment that finds the queue full is lost. The sender learns of it when the ACK of that
-//! segment would have come, and reacts at most once a window.
+//! Flows that always have data share one server with a FIFO queue. The server takes 1/μ for a segment; the rest of the
+//! round trip has a constant delay. A segment that finds the queue full is lost. The sender learns of the loss when the
+//! ACK of that segment would have arrived, and reacts at most once per window.
 
 use super::{SEGMENT, ack, start};
 use crate::congestion::{Ack, Cause, Choice, Congestion, CongestionControl, Departures, build};
 use lightlag_core::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
-/// The clocks of the two ends differ by this.
+/// Difference between the clocks of the two ends.
 const CLOCK_OFFSET: Duration = Duration::from_millis(7_654_321);
 
 pub struct Flow {
     pub algorithm: Box<dyn CongestionControl>,
     /// Segments delivered since the start of the statistics.
     pub delivered: u64,
-    /// Windows in segments, summed over the ACKs, and the number of ACKs.
+    /// Sum of the windows in segments at all ACKs, and the number of ACKs.
     windows: (f64, u64),
     extra: Duration,
     timestamps: bool,
@@ -38,21 +38,22 @@ enum Event {
 pub struct Bottleneck {
     pub now: Instant,
     pub flows: Vec<Flow>,
-    /// The smallest round-trip time, including one segment's time at the server.
+    /// Minimum round-trip time, including the time of one segment at the server.
     base: Duration,
-    /// 1/μ.
+    /// Time that the server takes for a segment, 1/μ.
     pub service: Duration,
-    /// Segments that may wait.
+    /// Maximum number of segments in the queue.
     pub limit: f64,
     free_at: Instant,
     events: BTreeMap<(Instant, u64), Event>,
     count: u64,
-    /// Waiting time, summed over segments, and their number.
+    /// Sum of the waiting times of all segments, and their number.
     waits: (f64, u64),
 }
 
 impl Bottleneck {
-    /// A server for `rate` segments a second on a path with the round-trip time `base`, without a limit.
+    /// Creates a server for `rate` segments per second on a path with the round-trip time `base`. The queue is
+    /// unlimited.
     pub fn new(rate: f64, base: Duration) -> Self {
         Self {
             now: Instant::ZERO,
@@ -72,7 +73,7 @@ impl Bottleneck {
         self.add_far(choice, Duration::ZERO, true);
     }
 
-    /// Adds a flow that starts now, with an `extra` round-trip time, and with timestamps or without.
+    /// Adds a flow that starts now, with an `extra` round-trip time in addition to the path's.
     pub fn add_far(&mut self, choice: &str, extra: Duration, timestamps: bool) {
         let choice: Choice = serde_json::from_str(choice).unwrap();
         self.flows.push(Flow {
@@ -92,7 +93,7 @@ impl Bottleneck {
         self.send(self.flows.len() - 1);
     }
 
-    /// Lengthens the path from now on.
+    /// Adds this time to the round-trip time of the path.
     pub fn lengthen(&mut self, by: Duration) {
         self.base += by;
     }
@@ -123,12 +124,12 @@ impl Bottleneck {
         self.now = end;
     }
 
-    /// The mean number of waiting segments, over the segments.
+    /// Returns the mean number of segments that a segment finds in the queue.
     pub fn mean_queue(&self) -> f64 {
         self.waits.0 / self.waits.1 as f64 / self.service.as_secs_f64()
     }
 
-    /// The share of the server's time used in `time`.
+    /// Returns the fraction of the server's time used in `time`.
     pub fn utilisation(&self, time: Duration) -> f64 {
         let segments: u64 = self.flows.iter().map(|flow| flow.delivered).sum();
         segments as f64 * (self.service / time)
@@ -217,7 +218,7 @@ impl Bottleneck {
 }
 
 impl Flow {
-    /// The mean window in segments.
+    /// Returns the mean window in segments.
     pub fn mean_window(&self) -> f64 {
         self.windows.0 / self.windows.1 as f64
     }

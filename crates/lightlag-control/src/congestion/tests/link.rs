@@ -1,25 +1,25 @@
 //! One paced sender, one bottleneck with a queue, one ACK per segment: enough of a network for algorithms that measure
-//! delivery rates. A lost segment is not sent again: the next new segment takes its place, and a recovery lasts until
-//! that is acknowledged.
+//! delivery rates. A lost segment is not retransmitted: the next new segment replaces it, and a recovery lasts until
+//! this one is acknowledged.
 
 use super::*;
 use crate::delivery_rate::{RateSampler, Supply};
 use std::collections::VecDeque;
 
-/// The bottleneck and the path behind it.
+/// The bottleneck and the path after it.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Conditions {
-    /// The rate in bytes a second.
+    /// Rate in bytes per second.
     pub rate: f64,
-    /// The round-trip time without the queue.
+    /// Round-trip time without the queue.
     pub rtt: Duration,
-    /// The most bytes that wait.
+    /// Maximum number of bytes in the queue.
     pub queue: f64,
-    /// Random losses behind the bottleneck.
+    /// Probability that a segment is lost behind the bottleneck.
     pub loss: f64,
-    /// ACKs arrive at multiples of this; zero means at once.
+    /// ACKs are delayed to the next multiple of this time; zero: no delay.
     pub slot: Duration,
-    /// A policer in front of the bottleneck: bytes a second, and bytes at once.
+    /// Policer before the bottleneck: rate in bytes per second, and burst size in bytes.
     pub policer: Option<(f64, f64)>,
 }
 
@@ -29,13 +29,13 @@ impl Conditions {
         Self { rate, rtt, queue, loss: 0.0, slot: Duration::ZERO, policer: None }
     }
 
-    /// The bandwidth-delay product in bytes.
+    /// Returns the bandwidth-delay product in bytes.
     pub fn bdp(&self) -> f64 {
         self.rate * self.rtt.as_secs_f64()
     }
 }
 
-/// A segment in flight: its departure, and whether it was acknowledged or lost.
+/// A segment in flight: when it was sent, and whether it was acknowledged or lost.
 #[derive(Clone, Copy)]
 struct Segment {
     sent: Instant,
@@ -51,24 +51,24 @@ pub(in super::super) struct Link<A> {
     pub lost: u64,
     /// Bytes in flight.
     pub inflight: u64,
-    /// The last valid sample.
+    /// Rate of the last valid sample, in bytes per second.
     pub rate: f64,
     sampler: RateSampler,
     segments: VecDeque<Segment>,
     first: u64,
-    /// Segments that the application wrote, and the time of the next write.
+    /// Number of segments that the application has written, and the time of the next write.
     written: u64,
     next_write: Instant,
     write_every: Duration,
     next_send: Instant,
-    /// Segments at the bottleneck, the first of which leaves it at `served_at`.
+    /// Numbers of the segments at the bottleneck; the transmission of the first one ends at `served_at`.
     queue: VecDeque<u64>,
     served_at: Instant,
     acks: VecDeque<(Instant, u64)>,
     random: RandomStream,
     phase: Phase,
     recovery_end: u64,
-    /// The segment after the last that replaces one lost before `recovery_end`.
+    /// Number after the last segment that replaces one lost before `recovery_end`.
     repaired_at: u64,
     srtt: Duration,
     min_rtt: Duration,
@@ -81,7 +81,7 @@ pub(in super::super) struct Link<A> {
 }
 
 impl<A: CongestionControl + Departures + Transmissions> Link<A> {
-    /// A sender with unlimited data.
+    /// Creates a sender with unlimited data.
     pub fn new(algorithm: A, path: Conditions) -> Self {
         Self {
             algorithm,
@@ -120,14 +120,14 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         self.first + self.segments.len() as u64
     }
 
-    /// Lets the application write this many bytes a second from now on; zero means none.
+    /// Sets the rate of the application in bytes per second; zero stops it.
     pub fn write_at(&mut self, rate: f64) {
         self.written = self.next();
         self.write_every = Duration::from_secs_f64(SEGMENT as f64 / rate);
         self.next_write = if rate > 0.0 { self.now + self.write_every } else { Instant::MAX };
     }
 
-    /// Gives the application unlimited data from now on.
+    /// Gives the application unlimited data.
     pub fn write_without_end(&mut self) {
         self.check_supply();
         self.written = u64::MAX;
@@ -140,7 +140,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         self.sampler.check_application_limited(&supply);
     }
 
-    /// Runs until `seconds` after the start; `watch` sees every ACK.
+    /// Runs until `seconds` after the start, and calls `watch` after every ACK.
     pub fn run_until(&mut self, seconds: f64, mut watch: impl FnMut(&Self)) {
         let end = Instant::ZERO + Duration::from_secs_f64(seconds);
         loop {
@@ -217,7 +217,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         }
     }
 
-    /// Sends the first segment at the bottleneck on its way.
+    /// Starts the transmission of the first segment at the bottleneck.
     fn serve(&mut self) {
         let number = self.queue.pop_front().expect("one is served");
         let time = Duration::from_secs_f64(SEGMENT as f64 / self.path.rate);
@@ -225,12 +225,12 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         if self.random.uniform() < self.path.loss {
             return;
         }
-        let mut at = self.now + self.path.rtt;
+        let mut arrival = self.now + self.path.rtt;
         if !self.path.slot.is_zero() {
             let slot = self.path.slot.as_nanos();
-            at = Instant::from_nanos(at.as_nanos().div_ceil(slot) * slot);
+            arrival = Instant::from_nanos(arrival.as_nanos().div_ceil(slot) * slot);
         }
-        self.acks.push_back((at, number));
+        self.acks.push_back((arrival, number));
     }
 
     fn acknowledge(&mut self) {
@@ -241,7 +241,7 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
             && at == now
         {
             self.acks.pop_front();
-            // Segments that a timeout gave up on stay lost.
+            // Segments that a timeout abandoned stay lost.
             if number < self.first || self.segments[(number - self.first) as usize].gone {
                 continue;
             }
@@ -299,16 +299,16 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
         }
     }
 
-    /// Marks all outstanding data below the segment `number` as lost. Returns the bytes.
+    /// Marks all outstanding data below the segment `number` as lost. Returns its bytes.
     fn lose_below(&mut self, number: u64) -> u64 {
         let mut newly_lost = 0;
-        for at in self.first..number.max(self.first) {
-            let segment = &mut self.segments[(at - self.first) as usize];
+        for segment_number in self.first..number.max(self.first) {
+            let segment = &mut self.segments[(segment_number - self.first) as usize];
             if !segment.gone {
                 segment.gone = true;
                 self.inflight -= SEGMENT;
                 newly_lost += SEGMENT;
-                let lost = self.sampler.lost(self.now, at, SEGMENT);
+                let lost = self.sampler.lost(self.now, segment_number, SEGMENT);
                 self.algorithm.on_lost(&lost);
             }
         }

@@ -11,32 +11,32 @@ const fn ms(millis: u64) -> Duration {
 
 const INTERVAL: Duration = ms(50);
 
-/// Sends a segment with this many in flight.
+/// Sends a segment when `in_flight` segments are in flight.
 fn send(trains: &mut Trains, micros: u64, in_flight: u64, burst: u32) {
     let prior_inflight = in_flight * SEGMENT;
     let sent = Sent { now: at(micros), bytes: SEGMENT, prior_inflight, app_limited: false };
     trains.on_sent(&sent, burst, INTERVAL);
 }
 
-/// An ACK of this many segments, which leaves this many in flight.
+/// Processes an ACK of `acked` segments that leaves `in_flight` segments in flight.
 fn come(trains: &mut Trains, micros: u64, acked: u64, in_flight: u64) {
     // Its burst left 100 ms before or slightly later, with bursts every 50 ms.
     let rtt = if micros < 100_000 { 7_000 } else { 100_000 + micros % 50_000 };
     come_after(trains, micros, Duration::from_micros(rtt), acked, in_flight);
 }
 
-/// The same, with this round-trip time.
+/// Processes an ACK with this round-trip time.
 fn come_after(trains: &mut Trains, micros: u64, rtt: Duration, acked: u64, in_flight: u64) {
     lose(trains, micros, rtt, acked, 0, in_flight);
 }
 
-/// The same, with this many marked lost.
+/// Processes an ACK with this round-trip time that marks `lost` segments as lost.
 fn lose(trains: &mut Trains, micros: u64, rtt: Duration, acked: u64, lost: u64, in_flight: u64) {
     let (newly_delivered, newly_lost) = (acked * SEGMENT, lost * SEGMENT);
     trains.on_ack(&Ack { newly_delivered, newly_lost, inflight: in_flight * SEGMENT, ..ack(at(micros), rtt) });
 }
 
-/// Two bursts of four segments, 50 ms apart.
+/// Returns the state after two bursts of four segments, 50 ms apart.
 fn two_bursts() -> Trains {
     let mut trains = Trains::new(SEGMENT);
     for burst in 0..2 {
@@ -46,7 +46,7 @@ fn two_bursts() -> Trains {
 }
 
 #[test]
-fn a_burst_leaves_at_once_and_the_next_after_the_interval() {
+fn a_burst_is_sent_immediately_and_the_next_after_the_interval() {
     let mut trains = Trains::new(SEGMENT);
     assert_eq!(trains.release(at(0), 3).segments, 3);
     for left in [2, 1, 0] {
@@ -71,21 +71,21 @@ fn a_train_is_the_acks_of_its_burst() {
     for _ in 0..2 {
         let train = trains.next().unwrap();
         assert_eq!((train.segments, train.rtt, train.span), (4.0, Some(ms(100)), ms(6)));
-        // Of the first three ACKs.
+        // From the first three ACKs.
         assert!((train.per_segment.unwrap() - 0.002).abs() < 1e-12);
     }
     assert_eq!(trains.next(), None);
 }
 
 #[test]
-fn an_ack_for_two_bursts_says_nothing_of_the_first_ones_end() {
+fn an_ack_for_two_bursts_does_not_end_the_first_one() {
     let mut trains = two_bursts();
-    // Every second segment from the second one on: 1, 3, then 5 with the second burst.
+    // Every second segment, starting at the second: 1, 3, then 5 with the second burst.
     come(&mut trains, 100_000, 1, 7);
     come(&mut trains, 104_000, 2, 5);
     come(&mut trains, 150_000, 2, 3);
     let train = trains.next().unwrap();
-    // 2 ms a segment, three of them after the first ACK.
+    // 2 ms per segment, three of them after the first ACK.
     assert_eq!((train.segments, train.span), (4.0, ms(6)));
     come(&mut trains, 154_000, 2, 1);
     come(&mut trains, 190_000, 1, 0);
@@ -98,14 +98,14 @@ fn an_ack_for_two_bursts_says_nothing_of_the_first_ones_end() {
 #[test]
 fn losses_do_not_shift_trains() {
     let mut trains = two_bursts();
-    // The last segment of the first burst is lost, as the third ACK of the second shows. It leaves again in a third
+    // The last segment of the first burst is lost, as the third ACK of the second shows. It is retransmitted in a third
     // burst.
     let rtt = ms(100);
     for n in 0..3 {
         come_after(&mut trains, 100_000 + 2_000 * n, rtt, 1, 7 - n);
     }
-    // The first segment of the second burst, sent after 50 ms, is the fourth by the count, but tells nothing about the
-    // first burst.
+    // The first segment of the second burst, sent after 50 ms, is the fourth by the count, but has no information about
+    // the first burst.
     come_after(&mut trains, 150_000, rtt, 1, 4);
     let first = trains.next().unwrap();
     assert_eq!((first.segments, first.rtt, first.span), (4.0, Some(rtt), ms(6)));
@@ -144,7 +144,7 @@ fn one_ack_may_complete_several_bursts() {
 }
 
 #[test]
-fn after_a_timeout_a_burst_may_leave_at_once_and_old_trains_are_forgotten() {
+fn after_a_timeout_a_burst_may_be_sent_immediately_and_old_trains_are_forgotten() {
     let mut trains = two_bursts();
     trains.forget();
     assert_eq!(trains.release(at(50_001), 4).segments, 4);

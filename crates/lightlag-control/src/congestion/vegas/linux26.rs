@@ -1,21 +1,23 @@
 //! Vegas as in Linux 2.6.16 to 2.6.22 (tcp_vegas.c), which ns-2's TCP-Linux contains, in whole segments:
 //!
 //! - a round lasts until the first new data after its start is acknowledged; W' is the data outstanding at the start of
-//!   the round before, and RTT the smallest of at least three samples; with fewer, the growth is NewReno's;
+//!   the previous round, and RTT the smallest of at least three samples; with fewer samples W grows as in NewReno;
 //! - diff = W' - W'·base/RTT, rounded up to the next half segment;
-//! - slow start up to ssthresh and at it: W doubles every round; diff > γ ends it with ssthresh = 2 at
-//!   min(W, ⌊W'·base/RTT⌋ + 1);
+//! - slow start while W ≤ ssthresh: W doubles every round; diff > γ ends it with ssthresh = 2 at min(W, ⌊W'·base/RTT⌋ +
+//!   1);
 //! - avoidance: with V the window at the start of the round, W moves by one segment towards V + 1 if diff < α, V - 1 if
 //!   diff > β, else V. V lags by a round, so W grows by a segment every second round;
-//! - base is the handshake's sample or a smaller one. ns-2 gives the first packet 40 bytes. Base is then shorter than
-//!   the round trip of a full segment by the time that links take for the difference, which counts as a queue.
+//! - base starts as the sample of the handshake. In ns-2 the first packet has 40 bytes, so that base is shorter than
+//!   the round trip of a full segment by the time that the links take for the additional bytes. This time counts as
+//!   queueing.
 //!
-//! The end of a repair restarts the round; V then dates from before the repair, and W' counts all data sent since.
+//! The end of recovery restarts the round; V is then still the window before recovery, and W' counts all data sent
+//! since.
 
 use super::{Ack, Phase, Samples, TOO_FEW_SAMPLES, Vegas};
 
 impl Vegas {
-    /// Takes in an ACK.
+    /// Processes an ACK.
     pub(super) fn on_ack_linux26(&mut self, ack: &Ack) {
         // tcp_ack: SACKed data gives no sample.
         let ack = &Ack { rtt: ack.rtt.filter(|_| ack.newly_acked > 0), ..*ack };

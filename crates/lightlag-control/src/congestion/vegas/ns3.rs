@@ -1,18 +1,18 @@
-//! Vegas as in ns-3 (`TcpVegas`, from 2016 on), in whole segments:
+//! Vegas as in ns-3 (`TcpVegas`, since 2016), in whole segments:
 //!
-//! - RTT is SRTT at each ACK of new data; the smallest of a round of at least three counts, and with fewer the growth
-//!   is NewReno's; base is the smallest SRTT;
+//! - the RTT samples are the values of SRTT at each ACK of new data; the minimum of a round counts if there are at
+//!   least three, otherwise W grows as in NewReno; base is the smallest SRTT;
 //! - diff = W − ⌊W·base/RTT⌋;
 //! - slow start: W doubles every round; diff > γ ends it at min(W, ⌊W·base/RTT⌋ + 1);
-//! - every reduction of W lowers ssthresh to W − 1, at least 2, with the W before it; after a round ssthresh is at
-//!   least ¾ W;
-//! - loss: W = ssthresh, which is one segment less; timeout: the same ssthresh, W = 1.
+//! - every reduction of W also lowers ssthresh, to max(W − 1, 2) with the W before the reduction; after a round
+//!   ssthresh is at least ¾ W;
+//! - loss: W = ssthresh, which is W − 1; timeout: the same ssthresh, W = 1.
 
 use super::{Ack, Phase, Samples, TOO_FEW_SAMPLES, Vegas};
 use lightlag_core::Duration;
 
 impl Vegas {
-    /// Takes in an ACK. As in all algorithms here, an unused window does not grow, a condition that ns-3 lacks.
+    /// Processes an ACK. As in all algorithms here, a window that is not used does not grow; ns-3 does not check this.
     pub(super) fn on_ack_ns3(&mut self, ack: &Ack) {
         let seen = (ack.newly_acked > 0 && ack.srtt > Duration::ZERO).then_some(ack.srtt);
         self.base = self.base.min(seen.unwrap_or(Duration::MAX));
@@ -49,7 +49,7 @@ impl Vegas {
         self.window.raise_threshold(0.75 * self.window.segments());
     }
 
-    /// The largest allowed ssthresh from now on.
+    /// Returns the maximum allowed ssthresh after a reduction.
     pub(super) fn lowered(&self) -> f64 {
         (self.window.segments() - 1.0).max(2.0)
     }

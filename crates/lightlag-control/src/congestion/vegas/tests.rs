@@ -4,22 +4,22 @@ use crate::congestion::tests::bottleneck::Bottleneck;
 use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
-const VARIANTS: [Variant; 2] = [Variant::Original, Variant::Linux];
+const VARIANTS: [VegasVariant; 2] = [VegasVariant::Original, VegasVariant::Linux];
 
-fn vegas(variant: Variant) -> Vegas {
+fn vegas(variant: VegasVariant) -> Vegas {
     Vegas::new(&Config { variant, ..Config::default() }, &start(10))
 }
 
-/// In avoidance at `window` segments, with the base known.
-fn avoiding(variant: Variant, window: f64) -> Vegas {
+/// Returns Vegas in congestion avoidance at a window of `window` segments, with base known.
+fn avoiding(variant: VegasVariant, window: f64) -> Vegas {
     let mut vegas = vegas(variant);
-    let kept = if variant == Variant::Linux { 0.5 } else { 0.75 };
+    let kept = if variant == VegasVariant::Linux { 0.5 } else { 0.75 };
     vegas.on_congestion(&congestion(Cause::Loss, window / kept));
     vegas.on_ack(&Ack { snd_nxt: 1, ..ack(Instant::ZERO, BASE) });
     vegas
 }
 
-/// A round of four samples of `rtt_ms`.
+/// Runs a round of four samples of `rtt_ms`; `template` gives the other fields of the ACKs.
 fn round(vegas: &mut Vegas, rtt_ms: u64, template: Ack) {
     for (snd_una, snd_nxt) in [(0, 1), (0, 1), (0, 1), (1, 1)] {
         let rtt = Some(Duration::from_millis(rtt_ms));
@@ -28,7 +28,7 @@ fn round(vegas: &mut Vegas, rtt_ms: u64, template: Ack) {
 }
 
 #[test]
-fn a_round_adds_or_takes_a_segment_by_what_waits() {
+fn a_round_adds_or_takes_a_segment_by_the_backlog() {
     // diff is 0, 2.14 and 4.6 (Linux: 0, 2.4 and 6).
     for variant in VARIANTS {
         for (rtt, expected) in [(100, 21), (109, 21), (112, 20), (118, 20), (130, 19)] {
@@ -46,7 +46,7 @@ fn a_round_adds_or_takes_a_segment_by_what_waits() {
         vegas.waiting(&samples).unwrap().0
     };
     for (rtt, original, linux) in [(100, 0.0, 0.0), (112, 2.1429, 2.4), (130, 4.6154, 6.0)] {
-        for (variant, expected) in [(Variant::Original, original), (Variant::Linux, linux)] {
+        for (variant, expected) in [(VegasVariant::Original, original), (VegasVariant::Linux, linux)] {
             let value = diff(variant, Duration::from_millis(rtt));
             assert!((value - expected).abs() < 1e-4, "{variant:?}: {value}, expected {expected}");
         }
@@ -54,7 +54,7 @@ fn a_round_adds_or_takes_a_segment_by_what_waits() {
 }
 
 #[test]
-fn a_held_back_sender_shrinks_but_does_not_grow() {
+fn an_application_limited_sender_shrinks_but_does_not_grow() {
     for variant in VARIANTS {
         for (rtt, expected) in [(100, 20), (130, 19)] {
             let mut vegas = avoiding(variant, 20.0);
@@ -66,8 +66,8 @@ fn a_held_back_sender_shrinks_but_does_not_grow() {
 
 #[test]
 fn slow_start_doubles_every_other_round_or_with_linux_every_round() {
-    // A path so fast that bursts do not wait. A round ends before the ACK that ends it lets new data leave, so the
-    // first of that data counts for the next round.
+    // A path so fast that bursts do not wait. A round ends before the ACK that ends it releases new data, so the first
+    // of that data counts for the next round.
     for (name, expected) in [("original", [20.0, 20.0, 40.0, 40.0, 80.0]), ("linux", [20.0, 40.0, 80.0, 160.0, 320.0])]
     {
         let mut path = Bottleneck::new(1e6, BASE);
@@ -83,7 +83,7 @@ fn slow_start_doubles_every_other_round_or_with_linux_every_round() {
 
 #[test]
 fn slow_start_ends_when_more_than_gamma_waits() {
-    let mut original = vegas(Variant::Original);
+    let mut original = vegas(VegasVariant::Original);
     original.on_ack(&Ack { snd_nxt: 1, growth: 30.0, ..ack(Instant::ZERO, BASE) });
     round(&mut original, 150, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
     assert_eq!((original.window(), original.ssthresh()), (40 * SEGMENT, u64::MAX), "this round grew");
@@ -92,7 +92,7 @@ fn slow_start_ends_when_more_than_gamma_waits() {
     round(&mut original, 150, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
     round(&mut original, 103, ack(Instant::ZERO, BASE));
     assert_eq!((original.window(), original.ssthresh()), (35 * SEGMENT, 35 * SEGMENT), "diff is 1.17");
-    let mut linux = vegas(Variant::Linux);
+    let mut linux = vegas(VegasVariant::Linux);
     linux.on_ack(&Ack { snd_nxt: 1, growth: 30.0, ..ack(Instant::ZERO, BASE) });
     round(&mut linux, 125, Ack { growth: 0.0, ..ack(Instant::ZERO, BASE) });
     assert_eq!((linux.window(), linux.ssthresh()), (33 * SEGMENT, 33 * SEGMENT), "40 * 100/125 + 1");
@@ -100,7 +100,7 @@ fn slow_start_ends_when_more_than_gamma_waits() {
 
 #[test]
 fn linux_grows_as_newreno_on_a_round_of_two_samples() {
-    let mut linux = avoiding(Variant::Linux, 20.0);
+    let mut linux = avoiding(VegasVariant::Linux, 20.0);
     let slow = ack(Instant::ZERO, Duration::from_millis(300));
     linux.on_ack(&Ack { snd_nxt: 1, ..slow });
     linux.on_ack(&Ack { snd_una: 1, snd_nxt: 2, ..slow });
@@ -108,8 +108,8 @@ fn linux_grows_as_newreno_on_a_round_of_two_samples() {
 }
 
 #[test]
-fn losses_and_timeouts_cost_what_the_variant_says() {
-    for (variant, loss, timeout) in [(Variant::Original, 30, 2), (Variant::Linux, 20, 1)] {
+fn losses_and_timeouts_cost_what_the_variant_specifies() {
+    for (variant, loss, timeout) in [(VegasVariant::Original, 30, 2), (VegasVariant::Linux, 20, 1)] {
         let mut vegas = avoiding(variant, 40.0);
         vegas.on_congestion(&congestion(Cause::Loss, 40.0));
         assert_eq!((vegas.window(), vegas.ssthresh()), (loss * SEGMENT, loss * SEGMENT));
@@ -127,19 +127,19 @@ fn losses_and_timeouts_cost_what_the_variant_says() {
 
 #[test]
 fn an_idle_time_makes_linux_forget_the_base() {
-    for (variant, base) in [(Variant::Original, BASE), (Variant::Linux, Duration::MAX)] {
+    for (variant, base) in [(VegasVariant::Original, BASE), (VegasVariant::Linux, Duration::MAX)] {
         let mut vegas = avoiding(variant, 40.0);
         vegas.on_idle(Instant::ZERO, 10 * SEGMENT, 30 * SEGMENT);
         assert_eq!((vegas.window(), vegas.base), (10 * SEGMENT, base));
     }
 }
 
-/// μ = 1000 segments/s and 100 ms: 100 segments without a queue.
+/// Returns a bottleneck of 1000 segments/s on a path of 100 ms: 100 segments fill it without a queue.
 fn bottleneck(variant: &str, flows: usize) -> Bottleneck {
     let mut path = Bottleneck::new(1000.0, BASE);
     for _ in 0..flows {
         path.add(&format!(r#"{{ "algorithm": "vegas", "variant": "{variant}" }}"#));
-        // The first bursts do not meet: each flow sees the path without a queue.
+        // The first bursts do not meet: each flow measures the path without a queue.
         path.run(Duration::from_millis(100 / flows as u64));
     }
     path
@@ -177,7 +177,7 @@ fn equal_flows_keep_as_many_each() {
 
 #[test]
 fn a_longer_route_starves_it_unless_the_base_is_measured_again() {
-    for (rebase, least, most) in [(0, 0.0, 0.15), (8, 0.99, 1.0)] {
+    for (rebase, min, max) in [(0, 0.0, 0.15), (8, 0.99, 1.0)] {
         let mut path = Bottleneck::new(1000.0, BASE);
         path.add(&format!(r#"{{ "algorithm": "vegas", "rebase": {rebase} }}"#));
         path.run(Duration::from_secs(30));
@@ -185,11 +185,11 @@ fn a_longer_route_starves_it_unless_the_base_is_measured_again() {
         path.warm_up(Duration::from_secs(120));
         path.run(Duration::from_secs(60));
         let used = path.utilisation(Duration::from_secs(60));
-        assert!((least..=most).contains(&used), "rebase {rebase}: {used}");
+        assert!((min..=max).contains(&used), "rebase {rebase}: {used}");
     }
 }
 
-/// The variant of the SCPS-TP reference implementation, in avoidance at `window` segments.
+/// Returns the variant `scps` in congestion avoidance at a window of `window` segments.
 fn scps(window: f64) -> Vegas {
     let choice = serde_json::from_str(r#"{ "algorithm": "vegas", "variant": "scps" }"#).unwrap();
     let crate::congestion::Choice::Vegas(config) = choice else { panic!("{choice:?}") };
@@ -201,8 +201,9 @@ fn scps(window: f64) -> Vegas {
 }
 
 #[test]
-fn that_of_scps_falls_by_half_of_what_waits_too_much() {
-    // diff = 40 (1 - 100/RTT): 2.9 and 3.6 below and above alpha, 8 at 125 ms takes 1 + (8 - 5)/2, 30 at 400 ms 1 + 25/2.
+fn vegas_of_scps_falls_by_half_of_its_excess_backlog() {
+    // diff = 40 (1 - 100/RTT): 2.9 and 3.6 below and above alpha, 8 at 125 ms takes 1 + (8 - 5)/2, 30 at 400 ms 1 +
+    // 25/2.
     for (rtt, expected) in [(107, 41.0), (110, 40.0), (125, 37.5), (400, 26.5)] {
         let mut vegas = scps(40.0);
         round(&mut vegas, rtt, ack(Instant::ZERO, BASE));
@@ -211,7 +212,7 @@ fn that_of_scps_falls_by_half_of_what_waits_too_much() {
 }
 
 #[test]
-fn that_of_scps_halves_its_window_and_begins_again_at_one() {
+fn vegas_of_scps_halves_its_window_and_restarts_at_one() {
     let mut vegas = scps(40.0);
     assert_eq!((vegas.window(), vegas.ssthresh()), (40 * SEGMENT, 40 * SEGMENT));
     vegas.on_congestion(&congestion(Cause::Timeout, 4.0));
@@ -226,38 +227,41 @@ fn that_of_scps_halves_its_window_and_begins_again_at_one() {
 
 #[test]
 fn slow_start_ends_where_the_route_is_full() {
-    for (variant, pipe) in
-        [(Variant::Original, 24.0), (Variant::Linux, 24.0), (Variant::Scps, 24.0), (Variant::Ns3, 24.0)]
-    {
-        let start = Start { pipe: Some(24 * SEGMENT), ..start(16) };
+    for (variant, pipe) in [
+        (VegasVariant::Original, 24.0),
+        (VegasVariant::Linux, 24.0),
+        (VegasVariant::Scps, 24.0),
+        (VegasVariant::Ns3, 24.0),
+    ] {
+        let start = ConnectionStart { pipe: Some(24 * SEGMENT), ..start(16) };
         let mut vegas = Vegas::new(&Config { variant, ..Config::default() }, &start);
         vegas.on_ack(&Ack { growth: 16.0, ..ack(Instant::ZERO, BASE) });
         assert_eq!((vegas.window.segments(), vegas.window.in_slow_start()), (pipe, false), "{variant:?}");
     }
 }
 
-/// The variant of ns-3 in slow start at 20 segments, at the start of a round, with the base known.
+/// Returns the variant `ns3` in slow start at 20 segments, at the start of a round, with base known.
 fn ns3() -> Vegas {
-    let mut vegas = Vegas::new(&Config { variant: Variant::Ns3, ..Config::default() }, &start(20));
+    let mut vegas = Vegas::new(&Config { variant: VegasVariant::Ns3, ..Config::default() }, &start(20));
     vegas.on_ack(&Ack { snd_nxt: 1, growth: 0.0, ..smoothed(100) });
     vegas
 }
 
-/// An ACK with this SRTT, whose own sample differs.
+/// Returns an ACK with this SRTT, and a sample that differs from it.
 fn smoothed(srtt_ms: u64) -> Ack {
     Ack { srtt: Duration::from_millis(srtt_ms), growth: 0.0, ..ack(Instant::ZERO, Duration::from_millis(1)) }
 }
 
-/// A round of this many ACKs with this SRTT.
+/// Runs a round of this many ACKs with this SRTT.
 fn smoothed_round(vegas: &mut Vegas, srtt_ms: u64, acks: u32) {
-    for at in 1..=acks {
-        let growth = f64::from(u8::from(at == acks));
-        vegas.on_ack(&Ack { snd_una: u64::from(at == acks), snd_nxt: 1, growth, ..smoothed(srtt_ms) });
+    for ack in 1..=acks {
+        let growth = f64::from(u8::from(ack == acks));
+        vegas.on_ack(&Ack { snd_una: u64::from(ack == acks), snd_nxt: 1, growth, ..smoothed(srtt_ms) });
     }
 }
 
 #[test]
-fn that_of_ns3_ends_slow_start_by_the_smoothed_rtt_in_whole_segments() {
+fn vegas_of_ns3_ends_slow_start_by_the_smoothed_rtt_in_whole_segments() {
     // 20 · 100/112 = 17.86: the target is 17, 3 wait, W = 18 and ssthresh one less.
     let mut vegas = ns3();
     smoothed_round(&mut vegas, 112, 3);
@@ -273,7 +277,7 @@ fn that_of_ns3_ends_slow_start_by_the_smoothed_rtt_in_whole_segments() {
 }
 
 #[test]
-fn that_of_ns3_keeps_two_to_four_segments_waiting() {
+fn vegas_of_ns3_keeps_two_to_four_segments_waiting() {
     // W = 18: targets 17, 15 and 13 with one, three and five waiting.
     for (srtt, window, threshold) in [(103, 19.0, 17.0), (115, 18.0, 17.0), (132, 17.0, 16.0)] {
         let mut vegas = ns3();
@@ -284,7 +288,7 @@ fn that_of_ns3_keeps_two_to_four_segments_waiting() {
 }
 
 #[test]
-fn a_loss_costs_that_of_ns3_a_segment() {
+fn a_loss_costs_vegas_of_ns3_a_segment() {
     let mut vegas = ns3();
     vegas.on_congestion(&congestion(Cause::Loss, 20.0));
     assert_eq!((vegas.window.segments(), vegas.window.threshold()), (19.0, 19.0));
@@ -296,8 +300,8 @@ fn a_loss_costs_that_of_ns3_a_segment() {
     assert_eq!((vegas.window.segments(), vegas.window.threshold()), (1.0, 18.0));
 }
 
-/// Rounds of four ACKs with this RTT and a window in flight, as the kernel of 2.6.22 sees them. Returns the windows
-/// after each.
+/// Runs rounds of four ACKs with this RTT and a window in flight, as the kernel of 2.6.22 processes them. Returns the
+/// window after each round.
 fn linux26_rounds(vegas: &mut Vegas, rtt: Duration, rounds: u64, nxt: &mut u64) -> Vec<u64> {
     let mut each = |vegas: &mut Vegas| {
         let end = *nxt;
@@ -312,7 +316,7 @@ fn linux26_rounds(vegas: &mut Vegas, rtt: Duration, rounds: u64, nxt: &mut u64) 
 
 #[test]
 fn linux_26_adds_a_segment_every_second_round() {
-    let mut vegas = vegas(Variant::Linux26);
+    let mut vegas = vegas(VegasVariant::Linux26);
     vegas.on_congestion(&congestion(Cause::Loss, 40.0));
     let mut nxt = 100 * SEGMENT;
     let windows = linux26_rounds(&mut vegas, BASE, 9, &mut nxt);
@@ -321,11 +325,11 @@ fn linux_26_adds_a_segment_every_second_round() {
 }
 
 #[test]
-fn linux_26_begins_its_base_with_the_handshake() {
+fn linux_26_starts_its_base_with_the_handshake() {
     // 20 segments and 5 % of them waiting: less than α. By a base of 90 ms a tenth and more: between α and β.
     for (handshake, grows) in [(None, true), (Some(Duration::from_millis(87)), false)] {
-        let config = Config { variant: Variant::Linux26, ..Config::default() };
-        let mut vegas = Vegas::new(&config, &Start { rtt: handshake, ..start(10) });
+        let config = Config { variant: VegasVariant::Linux26, ..Config::default() };
+        let mut vegas = Vegas::new(&config, &ConnectionStart { rtt: handshake, ..start(10) });
         vegas.on_congestion(&congestion(Cause::Loss, 40.0));
         let mut nxt = 100 * SEGMENT;
         let windows = linux26_rounds(&mut vegas, BASE, 12, &mut nxt);

@@ -1,35 +1,36 @@
 //! Veno of Linux 2.6.22 (tcp_veno.c), which ns-2's TCP-Linux contains, in whole segments:
 //!
-//! - N = W − ⌊2 W·RTTmin/RTT⌋/2, in half segments, with RTT the smallest sample since the last ACK that may open the window,
-//!   mostly the newest one. Samples are counted from the start: only the first ACK has too few;
-//! - avoidance: W + 1 ACKs for a segment if N < 3, twice as many otherwise;
-//! - loss: ssthresh = ⌊4 W/5⌋ if N < 3, ⌊W/2⌋ otherwise, and fast recovery does not go below; N is that of the last ACK
-//!   which was counted;
-//! - the repair after a timeout grows as Reno's, and N stays.
+//! - N = W − ⌊2 W·RTTmin/RTT⌋/2, in half segments, with RTT the minimum sample since the last ACK that was allowed to
+//!   increase the window, usually the newest sample. Samples are counted from the start of the connection, so only the
+//!   first ACK has too few;
+//! - avoidance: W grows by a segment every W + 1 ACKs if N < 3, otherwise half as fast;
+//! - loss: ssthresh = ⌊4 W/5⌋ if N < 3, ⌊W/2⌋ otherwise, and in fast recovery the window does not fall below it; N
+//!   dates from the last counted ACK;
+//! - in the repair after a timeout the window grows as in Reno, and N does not change.
 
 use super::super::linux26::{Module, Sender};
 use super::{Ack, Config, Congestion};
-use crate::congestion::{Phase, Start};
+use crate::congestion::{ConnectionStart, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// Samples without which N is unknown.
+/// Maximum number of samples with an unknown N.
 const TOO_FEW_SAMPLES: u32 = 2;
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct VenoLinux26 {
     config: Config,
     samples: u32,
     base: Duration,
-    /// The smallest sample since the last count.
+    /// Minimum sample since N was last computed.
     rtt: Duration,
-    /// N.
+    /// N, in segments.
     queued: f64,
-    /// Whether the next increment in a full queue applies.
+    /// Whether the next increment is applied while the queue is full; every second one is.
     turn: bool,
 }
 
-impl Module26 {
-    pub(super) fn new(config: &Config, start: &Start) -> Self {
+impl VenoLinux26 {
+    pub(super) fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             samples: u32::from(start.rtt.is_some()),
@@ -45,7 +46,7 @@ impl Module26 {
         self.queued < self.config.backlog
     }
 
-    /// Computes N at this window. Returns false without samples.
+    /// Computes N at this window. Returns false if there are too few samples.
     fn count_queue(&mut self, ack: &Ack, window: f64) -> bool {
         if ack.phase != Phase::Open {
             return false;
@@ -59,7 +60,7 @@ impl Module26 {
     }
 }
 
-impl Module for Module26 {
+impl Module for VenoLinux26 {
     fn measure(&mut self, ack: &Ack, _sender: &Sender) {
         let Some(rtt) = ack.rtt else { return };
         self.samples = self.samples.saturating_add(1);

@@ -1,26 +1,26 @@
-//! Veno of ns-3 (`TcpVeno`), which sees only the smoothed RTT:
+//! Veno of ns-3 (`TcpVeno`), which uses only the smoothed RTT:
 //!
-//! - each ACK starts a new count of samples, so that there are never enough for Veno's increase: an ACK adds 1/W, as with
-//!   ns-3's NewReno, and a segment in slow start;
-//! - N = W − ⌊W·RTTmin/RTT⌋ in whole segments, with SRTT for both, at each ACK that may open the window;
+//! - each ACK restarts the count of samples, so that there are never enough for Veno's increase: an ACK adds 1/W
+//!   segments, as in ns-3's NewReno, and in slow start a segment;
+//! - N = W − ⌊W·RTTmin/RTT⌋ in whole segments, with SRTT for both, at each ACK that may increase the window;
 //! - loss, timeout: ssthresh = 0.8 of the flight if N < 3, half of it otherwise.
 
 use super::super::window::window_based;
-use super::{Ack, Config, Congestion, CongestionControl, SlowStart, Start, Window};
+use super::{Ack, Config, Congestion, CongestionControl, ConnectionStart, SlowStart, Window};
 use lightlag_core::Duration;
 
-/// The window.
+/// State of the variant `ns3`.
 pub(super) struct VenoNs3 {
     config: Config,
     window: Window,
     slow_start: SlowStart,
     min_rtt: Duration,
-    /// N.
+    /// N, in segments.
     queued: f64,
 }
 
 impl VenoNs3 {
-    pub(super) fn new(config: &Config, start: &Start) -> Self {
+    pub(super) fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             window: Window::new(start),

@@ -7,7 +7,8 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Veno in avoidance at `window` segments, after an ACK with this RTT above 100 ms that caused no growth.
+/// Returns Veno in congestion avoidance at a window of `window` segments, after an ACK that did not increase it. `rtt`:
+/// RTT of this ACK; RTTmin is 100 ms.
 fn avoiding(window: u64, rtt: Duration) -> Veno {
     let mut veno = Veno::new(&Config::default(), &start(window));
     veno.window.leave_slow_start();
@@ -66,14 +67,14 @@ fn the_round_trip_time_is_the_mean_or_the_newest_sample() {
 }
 
 #[test]
-fn slow_start_does_not_look_at_the_queue() {
+fn slow_start_ignores_the_queue() {
     let mut veno = Veno::new(&Config::default(), &start(40));
     veno.on_ack(&measured(ms(300)));
     assert_eq!(veno.window(), 41 * SEGMENT);
 }
 
 #[test]
-fn on_a_lossy_path_without_a_queue_the_mean_window_is_that_of_a_decrease_by_a_fifth() {
+fn on_a_lossy_path_without_a_queue_the_mean_window_matches_a_decrease_by_a_fifth() {
     // √(α(1 + β)/(2(1 − β)p)) with α = 1, β = 0.8: √(4.5/p) (RFC 9438 §4.3 equation 3).
     for p in [1e-2, 1e-3, 1e-4] {
         let (mean, p) = Steady::new(r#""veno""#, ms(100)).lose_at_random(p, 4000);

@@ -9,7 +9,7 @@ fn wave(dispersion: Dispersion) -> Wave {
     Wave::new(&Config { dispersion, ..Config::default() }, &start(10))
 }
 
-/// A train of this many segments, 2 ms each, whose first one had this round-trip time.
+/// Returns a train of this many segments with 2 ms per segment; the RTT of its first ACK is `rtt` ms.
 fn train(segments: f64, rtt: u64) -> Train {
     let span = Duration::from_secs_f64(0.002 * (segments - 1.0));
     Train { segments, rtt: Some(ms(rtt)), span, per_segment: Some(0.002) }
@@ -20,7 +20,7 @@ fn take(wave: &mut Wave, trains: &[Train]) {
 }
 
 #[test]
-fn it_begins_with_ten_segments_every_half_second() {
+fn it_starts_with_ten_segments_every_half_second() {
     let wave = wave(Dispersion::Train);
     assert_eq!((wave.timer, wave.release(Instant::ZERO).segments), (0.5, 10));
     assert_eq!((wave.window(), wave.ssthresh()), (10 * SEGMENT, u64::MAX));
@@ -28,7 +28,7 @@ fn it_begins_with_ten_segments_every_half_second() {
 
 #[test]
 fn alone_it_sends_at_ten_ninths_of_the_bottleneck_and_scaled_at_its_rate() {
-    // 500 segments a second: nine gaps of 2 ms.
+    // 500 segments per second: nine gaps of 2 ms.
     for (dispersion, rate) in [(Dispersion::Train, 10.0 / 0.018), (Dispersion::Scaled, 500.0)] {
         let mut wave = wave(dispersion);
         take(&mut wave, &[train(10.0, 550)]);
@@ -43,7 +43,7 @@ fn half_of_the_queueing_delay_is_added_to_the_timer() {
     // a = 50/600; A = a · 550 + (1 − a) · 600 = 595.83; Δ = 45.83.
     assert_within("A", wave.average_rtt.unwrap(), 0.595_833_333, 1e-8);
     assert_within("the timer", wave.timer, 0.018 + 0.045_833_333 / 2.0, 1e-8);
-    // In the steady state Δ = 2/μ = 4 ms: 18 ms + 2 ms are ten segments at 500 a second.
+    // In the steady state Δ = 2/μ = 4 ms: 18 ms + 2 ms are ten segments at 500 per second.
     let mut steady = super::Wave::new(&Config::default(), &start(10));
     take(&mut steady, &[train(10.0, 550)]);
     (0..20).for_each(|_| take(&mut steady, &[train(10.0, 554)]));
@@ -93,7 +93,7 @@ fn without_a_dispersion_the_average_of_the_last_ones_counts() {
 }
 
 #[test]
-fn a_burst_that_was_cut_short_counts_for_a_whole_one_or_not_at_all() {
+fn a_truncated_burst_counts_as_a_complete_one_or_not_at_all() {
     let mut wave = wave(Dispersion::Train);
     // Up to three segments do not make a round.
     take(&mut wave, &[train(3.0, 500)]);

@@ -1,39 +1,40 @@
-//! Westwood+ of Linux 2.6.22 (tcp_westwood.c), which ns-2's TCP-Linux carries under the name `westwood`:
+//! Westwood+ of Linux 2.6.22 (tcp_westwood.c), which ns-2's TCP-Linux contains under the name `westwood`:
 //!
-//! - growth, and ssthresh = ⌊W/2⌋ after a loss or a timeout, are Reno's;
-//! - a loss leaves max(B·RTTmin, ssthresh) segments: B·RTTmin, at least 2, is the least window in fast recovery, and is kept
-//!   if it is above ssthresh;
-//! - a sample of B ends when more than SRTT and 50 ms have passed since the last: the bytes acknowledged in it over the time
-//!   in ms, cut. It goes through two filters, each 7/8 of the old value and 1/8 of the new one, cut;
-//! - an ACK of new data counts its bytes; in an episode a duplicate counts a segment, which the next cumulative ACK does not
-//!   count again;
-//! - RTTmin is the smallest SRTT in whole ms.
+//! - as in Reno: growth, and ssthresh = ⌊W/2⌋ after a loss or a timeout;
+//! - after a loss W = max(B·RTTmin, ssthresh): B·RTTmin, at least 2, is the minimum window in fast recovery, and
+//!   remains the window after it if it is above ssthresh;
+//! - a sample of B ends when both SRTT and 50 ms have passed since the last one. Its value is the number of
+//!   acknowledged bytes divided by the time in ms, rounded down. It passes two filters, each with 7/8 of the old value
+//!   and 1/8 of the new one, rounded down;
+//! - an ACK of new data counts for its bytes. In a loss episode a duplicate ACK counts for a segment, which the next
+//!   cumulative ACK does not count again;
+//! - RTTmin is the smallest SRTT in integer ms.
 //!
-//! Linux sets ssthresh, too, to B·RTTmin at the end of fast recovery. ns-2 does not announce that end to its modules.
+//! Linux also sets ssthresh to B·RTTmin at the end of fast recovery. ns-2 does not announce that end to its modules.
 
 use super::super::linux26::{Module, Sender, clock, jiffies};
 use super::{Ack, Congestion};
-use crate::congestion::{Phase, Start};
+use crate::congestion::{ConnectionStart, Phase};
 
-/// The least time of a sample in jiffies.
+/// Minimum duration of a sample in jiffies.
 const LEAST_SAMPLE: f64 = 50.0;
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct WestwoodLinux26 {
     segment: f64,
-    /// The last samples through one filter and through both, in bytes a jiffy.
+    /// Outputs of the first and of the second filter, in bytes per jiffy.
     filtered: (f64, f64),
-    /// The start of the present sample in jiffies, and its bytes; none before the first ACK.
+    /// Start of the current sample in jiffies, and its bytes; `None` before the first ACK.
     sample: Option<(f64, f64)>,
-    /// Bytes counted for duplicates that no cumulative ACK has covered.
+    /// Bytes that were counted for duplicate ACKs, and that no cumulative ACK has covered yet.
     accounted: f64,
-    /// SRTT and its smallest value in jiffies.
+    /// SRTT, and its smallest value, in jiffies.
     rtt: f64,
     min_rtt: f64,
 }
 
-impl Module26 {
-    pub(super) fn new(start: &Start) -> Self {
+impl WestwoodLinux26 {
+    pub(super) fn new(start: &ConnectionStart) -> Self {
         Self {
             segment: start.segment_size as f64,
             filtered: (0.0, 0.0),
@@ -44,7 +45,7 @@ impl Module26 {
         }
     }
 
-    /// Ends the sample if its time has passed, and counts `bytes` for the next one.
+    /// Ends the sample if it has lasted long enough, and counts `bytes` for the next one.
     fn count(&mut self, now: f64, bytes: f64) {
         // The first ACK only starts a sample.
         let Some((begin, counted)) = &mut self.sample else {
@@ -68,7 +69,7 @@ impl Module26 {
         self.min_rtt = self.min_rtt.min(self.rtt);
     }
 
-    /// The bytes of an ACK that duplicates were not counted for.
+    /// Returns the bytes of an ACK that were not counted for duplicate ACKs before.
     fn uncounted(&mut self, acked: f64) -> f64 {
         if acked <= self.segment {
             acked
@@ -81,7 +82,7 @@ impl Module26 {
     }
 }
 
-impl Module for Module26 {
+impl Module for WestwoodLinux26 {
     fn measure(&mut self, ack: &Ack, _sender: &Sender) {
         self.rtt = jiffies(ack.srtt);
         let acked = ack.newly_acked as f64;

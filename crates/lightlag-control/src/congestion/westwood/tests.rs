@@ -29,12 +29,12 @@ fn the_filter_has_its_values() {
 #[test]
 fn regular_acks_are_their_rate() {
     let mut filter = Tustin::new(ms(500));
-    // Two segments every 20 ms: 100 a second.
+    // Two segments every 20 ms: 100 per second.
     for n in 0..400 {
         filter.on_ack(&ack(at(20 * n), ms(100)), 2.0);
     }
     assert_within("the bandwidth", filter.bandwidth(at(20 * 399)), 100.0, 1e-6);
-    // Two ACKs at once are one sample.
+    // Two simultaneous ACKs are one sample.
     for n in 400..800 {
         filter.on_ack(&ack(at(20 * n), ms(100)), 1.0);
         filter.on_ack(&ack(at(20 * n), ms(100)), 1.0);
@@ -44,7 +44,7 @@ fn regular_acks_are_their_rate() {
 
 #[test]
 fn bunches_of_acks_raise_the_estimate() {
-    // Ten ACKs within 0.9 ms every 100 ms are 100 segments a second. A sample of 10,000 lasts into the gap after it.
+    // Ten ACKs within 0.9 ms every 100 ms are 100 segments per second. A sample of 10,000 lasts into the gap after it.
     let mut filter = Tustin::new(ms(500));
     for n in 0..2000 {
         let now = at(100 * (n / 10)) + Duration::from_micros(100 * (n % 10));
@@ -69,7 +69,7 @@ fn silence_is_samples_of_zero() {
 #[test]
 fn a_cumulative_ack_does_not_count_what_duplicates_counted() {
     let window = Window::new(&start(10));
-    let mut counted = Count::new(0.0);
+    let mut counted = AckedSegments::new(0.0);
     assert_eq!(counted.take(&covering(1), &window), 1.0);
     assert_eq!(counted.take(&covering(2), &window), 2.0);
     (0..3).for_each(|_| assert_eq!(counted.take(&covering(0), &window), 1.0));
@@ -80,10 +80,10 @@ fn a_cumulative_ack_does_not_count_what_duplicates_counted() {
     assert_eq!(counted.take(&covering(4), &window), 2.0);
     assert_eq!(counted.take(&Ack { duplicate: false, ..covering(0) }, &window), 0.0);
     assert_eq!(counted.take(&covering(9), &window), 9.0);
-    assert_eq!(Count::new(2.0).take(&covering(9), &window), 2.0);
+    assert_eq!(AckedSegments::new(2.0).take(&covering(9), &window), 2.0);
 }
 
-/// An algorithm with a window of at least `segments`, after ten seconds of ACKs every 10 ms.
+/// Returns an algorithm with a window of at least `segments`, after 10 s with an ACK every 10 ms.
 fn on_a_path_of_100_a_second(segments: u64) -> Box<dyn CongestionControl> {
     let mut westwood = build(&Choice::named("westwood"), &start(segments));
     for n in 0..1000 {
@@ -98,7 +98,7 @@ fn event(cause: Cause) -> Congestion {
 
 #[test]
 fn a_loss_leaves_what_the_path_holds() {
-    // 100 segments a second for 100 ms.
+    // 100 segments per second for 100 ms.
     for cause in [Cause::Loss, Cause::Mark] {
         let mut westwood = on_a_path_of_100_a_second(20);
         westwood.on_congestion(&event(cause));

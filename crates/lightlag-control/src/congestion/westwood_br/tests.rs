@@ -11,15 +11,15 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// WestwoodBR after twenty seconds of ACKs every 10 ms, 100 segments a second, on a path of 100 ms, which holds 10
-/// segments.
+/// Returns WestwoodBR on a path of 100 ms that holds 10 segments, after 20 s with an ACK of a segment every 10 ms (100
+/// segments per second).
 fn on_a_path_of_ten(window: u64) -> WestwoodBr {
     let mut westwood = WestwoodBr::new(&Config::default(), &start(window));
     (0..2000).for_each(|n| westwood.on_ack(&Ack { cwnd_limited: false, ..ack(at(10 * n), ms(100)) }));
     westwood
 }
 
-/// An ACK with this round-trip time, on that path.
+/// Processes an ACK with a round-trip time of `rtt` ms on this path.
 fn sample(westwood: &mut WestwoodBr, rtt: u64) {
     westwood.on_ack(&Ack { cwnd_limited: false, min_rtt: ms(100), ..ack(at(19_990), ms(rtt)) });
 }
@@ -28,7 +28,7 @@ fn event(cause: Cause) -> Congestion {
     Congestion { now: at(19_990), min_rtt: ms(100), srtt: ms(100), ..congestion(cause, 20.0) }
 }
 
-/// Window and threshold in segments.
+/// Returns the window and the threshold in segments.
 fn state(westwood: &WestwoodBr) -> (f64, f64) {
     (westwood.window() as f64 / SEGMENT as f64, westwood.shared().threshold())
 }
@@ -47,7 +47,7 @@ fn a_loss_at_a_full_rate_is_an_error_and_costs_nothing() {
 }
 
 #[test]
-fn a_rate_behind_the_window_is_congestion() {
+fn a_rate_below_the_window_is_congestion() {
     // 10 < 0.8 · 13.
     let mut westwood = on_a_path_of_ten(13);
     westwood.on_congestion(&event(Cause::Loss));

@@ -13,7 +13,7 @@ fn at(millis: u64) -> Instant {
 #[test]
 fn the_filters_have_their_values() {
     let (mut paper, mut linux, mut ns3) =
-        (Rounds::new(Filter::Paper), Rounds::new(Filter::Linux), Rounds::new(Filter::Ns3));
+        (RoundSamples::new(Filter::Paper), RoundSamples::new(Filter::Linux), RoundSamples::new(Filter::Ns3));
     for n in 1..=30 {
         for rounds in [&mut paper, &mut linux, &mut ns3] {
             rounds.take(1.0);
@@ -24,16 +24,16 @@ fn the_filters_have_their_values() {
         let expected = 1.0 - libm::pow(0.9, f64::from(n)) - 0.05 * libm::pow(0.9, f64::from(n - 1));
         assert!((ns3.bandwidth - expected).abs() < 1e-12, "after {n}");
     }
-    // Twice: 1/8 of a step shows as 1/64 at once, then 7/8·1/64 + 1/8·(1/8 + 7/64) more.
+    // Twice: 1/8 of a step shows as 1/64 immediately, then 7/8·1/64 + 1/8·(1/8 + 7/64) more.
     linux.take(2.0);
     assert!((linux.bandwidth - 1.015625).abs() < 1e-12);
     linux.take(2.0);
     assert!((linux.bandwidth - (1.0 + 0.875 / 64.0 + 0.125 * (0.125 + 0.875 * 0.125))).abs() < 1e-12);
 }
 
-/// The number of samples that a second of ACKs, 10 ms apart, with this RTT gives.
+/// Returns the number of samples in a second, if ACKs with this RTT arrive every 10 ms.
 fn samples(filter: Filter, rtt: Duration) -> usize {
-    let mut rounds = Rounds::new(filter);
+    let mut rounds = RoundSamples::new(filter);
     let mut begins = Vec::new();
     for n in 0..=100 {
         rounds.on_ack(&ack(at(10 * n), rtt), 1.0);
@@ -44,7 +44,7 @@ fn samples(filter: Filter, rtt: Duration) -> usize {
 }
 
 #[test]
-fn a_sample_is_taken_once_a_round_trip() {
+fn a_sample_is_taken_once_per_round_trip() {
     assert_eq!(samples(Filter::Paper, ms(100)), 10);
     assert_eq!(samples(Filter::Paper, ms(20)), 50);
     // Later than 100 ms and 50 ms.
@@ -55,9 +55,9 @@ fn a_sample_is_taken_once_a_round_trip() {
 
 #[test]
 fn bunches_of_acks_do_not_raise_the_estimate() {
-    // Ten ACKs within 1 ms every 100 ms: 100 segments a second; a sample may end within a bunch.
+    // Ten ACKs within 1 ms every 100 ms: 100 segments per second; a sample may end within a bunch.
     for filter in [Filter::Paper, Filter::Linux, Filter::Ns3] {
-        let mut rounds = Rounds::new(filter);
+        let mut rounds = RoundSamples::new(filter);
         for n in 0..2000 {
             let now = at(100 * (n / 10)) + Duration::from_micros(100 * (n % 10));
             rounds.on_ack(&ack(now, ms(100)), 1.0);
@@ -89,6 +89,6 @@ fn random_losses_on_a_path_without_a_queue_cost_little() {
     (0..20_000).for_each(|_| path.acknowledge());
     let before = path.window();
     path.react(Cause::Loss);
-    // The filter is 7 rounds behind a window that grows by one a round.
-    assert_within("what is left", path.window(), before - 7.5, 0.01);
+    // The filter lags by 7 rounds for a window that grows by one per round.
+    assert_within("window after the loss", path.window(), before - 7.5, 0.01);
 }

@@ -15,7 +15,7 @@ fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
     window.react(&congestion(Cause::Timeout, 10.0), 4.5);
     assert_eq!(window.slow_start(2.0, 1.0), 0.0);
     assert_eq!(window.segments(), 3.0);
-    // Room for 1.5 of 2 segments.
+    // Space for 1.5 of 2 segments.
     assert_eq!(window.slow_start(2.0, 1.0), 0.5);
     assert_eq!(window.segments(), 4.5);
     assert_eq!(window.slow_start(2.0, 1.0), 2.0);
@@ -26,7 +26,7 @@ fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
 fn the_rest_counts_acknowledged_segments_not_increments() {
     let mut window = Window::new(&start(10));
     window.react(&congestion(Cause::Timeout, 10.0), 31.0);
-    // Two segments of 15 each have room for 30.
+    // Two segments of 15 each have space for 30.
     assert_eq!(window.slow_start(3.0, 15.0), 1.0);
     assert_eq!(window.segments(), 31.0);
 }
@@ -42,7 +42,7 @@ fn the_threshold_stays_at_two_segments() {
 
 #[test]
 fn bytes_are_rounded_to_the_nearest() {
-    let mut window = Window::new(&Start { segment_size: 1460, ..start(1) });
+    let mut window = Window::new(&ConnectionStart { segment_size: 1460, ..start(1) });
     // Three thirds of a segment are not quite one in binary.
     (0..3).for_each(|_| window.grow(1.0 / 3.0));
     assert!(window.segments() < 2.0);
@@ -51,7 +51,7 @@ fn bytes_are_rounded_to_the_nearest() {
 
 #[test]
 fn no_kind_of_growth_goes_beyond_the_limit() {
-    let limited = |initial| Window::new(&Start { max_window: Some(20), ..start(initial) });
+    let limited = |initial| Window::new(&ConnectionStart { max_window: Some(20), ..start(initial) });
     assert_eq!(limited(30).segments(), 20.0);
     let mut window = limited(10);
     assert_eq!((window.slow_start(15.0, 1.0), window.segments()), (0.0, 20.0));
@@ -64,14 +64,14 @@ fn no_kind_of_growth_goes_beyond_the_limit() {
     window.raise_to(25.0);
     assert_eq!(window.segments(), 20.0);
     // A threshold above the limit is not reached.
-    let mut window = Window::new(&Start { max_window: Some(20), ssthresh: Some(50), ..start(10) });
+    let mut window = Window::new(&ConnectionStart { max_window: Some(20), ssthresh: Some(50), ..start(10) });
     window.slow_start(100.0, 1.0);
     assert_eq!(window.segments(), 20.0);
 }
 
 #[test]
-fn a_route_that_is_known_needs_no_loss_to_end_slow_start() {
-    let known = |bytes| Window::new(&Start { pipe: Some(bytes), ..crate::congestion::tests::start(4) });
+fn a_configured_route_ends_slow_start_without_a_loss() {
+    let known = |bytes| Window::new(&ConnectionStart { pipe: Some(bytes), ..crate::congestion::tests::start(4) });
     let size = crate::congestion::tests::SEGMENT;
     let mut window = known(20 * size);
     assert!(window.in_slow_start());

@@ -1,39 +1,40 @@
 //! YeAH of Linux 2.6.22 (tcp_yeah.c), which ns-2's TCP-Linux contains, in whole segments:
 //!
-//! - a round ends with the first ACK, outside of fast recovery, of data that left in it, and has at least three samples;
-//!   base is the handshake's sample or a smaller one;
-//! - fast mode: a segment once more than min(W, 100) segments are counted; slow mode: for W ACKs;
-//! - loss, timeout: as the paper, of the window, and fast recovery goes down to half of ssthresh.
+//! - a round ends with the first ACK of data that was sent in it; this ACK must be outside of fast recovery, and the
+//!   round must have at least three samples. base starts as the sample of the handshake;
+//! - fast mode: W grows by a segment once more than min(W, 100) segments are counted; slow mode: by a segment for W
+//!   ACKs;
+//! - loss, timeout: as in the paper, but of the window, and in fast recovery the window may fall to half of ssthresh.
 
 use super::super::linux26::{Module, Sender};
-use super::{Ack, Config, Congestion, LEAST_WINDOW, Memory, SCALABLE_COUNT, TOO_FEW_SAMPLES};
+use super::{Ack, Config, Congestion, LEAST_WINDOW, ReductionHistory, SCALABLE_COUNT, TOO_FEW_SAMPLES};
 use crate::congestion::round::{Round, Samples};
-use crate::congestion::{Phase, Start};
+use crate::congestion::{ConnectionStart, Phase};
 use lightlag_core::{Duration, Instant};
 
-/// The module.
-pub(super) struct Module26 {
+/// State of the module.
+pub(super) struct YeahLinux26 {
     config: Config,
     round: Round,
     base: Duration,
-    /// Q of the last round.
+    /// Q in the last round, in segments.
     queue: f64,
-    memory: Memory,
-    /// Segments of the last ACK.
+    memory: ReductionHistory,
+    /// Number of segments that the last ACK acknowledged.
     acked: f64,
-    /// Whether a repair ended since the last ACK.
+    /// Whether recovery has ended since the last ACK.
     restarts: bool,
 }
 
-impl Module26 {
-    pub(super) fn new(config: &Config, start: &Start) -> Self {
+impl YeahLinux26 {
+    pub(super) fn new(config: &Config, start: &ConnectionStart) -> Self {
         Self {
             config: config.clone(),
             round: Round::default(),
             // ns-2 measures the 40 bytes of its first packet, as the handshake does here.
             base: start.rtt.unwrap_or(Duration::MAX),
             queue: 0.0,
-            memory: Memory { slow: 0.0, fast: 0.0, reno: LEAST_WINDOW },
+            memory: ReductionHistory { slow: 0.0, fast: 0.0, reno: LEAST_WINDOW },
             acked: 1.0,
             restarts: false,
         }
@@ -80,7 +81,7 @@ impl Module26 {
     }
 }
 
-impl Module for Module26 {
+impl Module for YeahLinux26 {
     fn measure(&mut self, ack: &Ack, sender: &Sender) {
         if std::mem::take(&mut self.restarts) {
             self.round.restart(ack);

@@ -5,7 +5,7 @@ use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 
 const BASE: Duration = Duration::from_millis(100);
 
-/// YeAH in avoidance at `window` segments, at the start of a round.
+/// Returns YeAH in congestion avoidance at a window of `window` segments, at the start of a round.
 fn avoiding(window: f64) -> Yeah {
     let mut yeah = Yeah::new(&Config::default(), &start(10));
     yeah.on_congestion(&congestion(Cause::Loss, 4.0));
@@ -14,7 +14,7 @@ fn avoiding(window: f64) -> Yeah {
     yeah
 }
 
-/// A sample that does not grow the window; rounds end with `snd_una` 1.
+/// Returns an ACK that does not grow the window; one with `snd_una` 1 ends a round.
 fn held(rtt_ms: u64, snd_una: u64) -> Ack {
     let rtt = Duration::from_millis(rtt_ms);
     Ack { snd_una, snd_nxt: 1, min_rtt: BASE, cwnd_limited: false, ..ack(Instant::ZERO, rtt) }
@@ -28,7 +28,7 @@ fn rounds(yeah: &mut Yeah, rtt_ms: u64, count: usize) {
     }
 }
 
-/// The growth by an ACK, in segments.
+/// Processes an ACK. Returns the growth in segments.
 fn growth(yeah: &mut Yeah) -> f64 {
     let before = yeah.window.segments();
     yeah.on_ack(&Ack { min_rtt: BASE, snd_nxt: 1, ..ack(Instant::ZERO, BASE) });
@@ -44,7 +44,7 @@ fn growth_is_scalable_s_while_the_queue_is_short_and_reno_s_otherwise() {
     rounds(&mut yeah, 113, 2);
     assert!((growth(&mut yeah) - 1.0 / 400.01).abs() < 1e-9);
     let mut small = avoiding(50.0);
-    assert!((growth(&mut small) - 0.02).abs() < 1e-9, "a segment a round at least");
+    assert!((growth(&mut small) - 0.02).abs() < 1e-9, "at least one segment per round");
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn a_long_queue_is_given_back_but_not_what_reno_would_have() {
     rounds(&mut yeah, 180, 1);
     assert_within("window", yeah.window.segments(), 200.0 - 88.889, 1e-5);
     assert_eq!(yeah.window(), yeah.ssthresh());
-    // Half of it at most: Q = 200 * 300/400 = 150. Then Wreno is half of the rest.
+    // At most half of it: Q = 200 * 300/400 = 150. Then Wreno is half of the rest.
     let mut yeah = avoiding(200.0);
     rounds(&mut yeah, 400, 1);
     assert_eq!((yeah.window.segments(), yeah.memory.reno), (100.0, 50.0));
-    // Q = 300 * 700/800 again says half, but after 120 slow rounds Reno would have 170.
+    // Q = 300 * 700/800 again gives half, but after 120 slow rounds Reno would have 170.
     let mut yeah = avoiding(300.0);
     yeah.memory.reno = 50.0;
     rounds(&mut yeah, 113, 120);
@@ -92,15 +92,15 @@ fn fast_rounds_forget_reno_and_losses_halve_it() {
     rounds(&mut yeah, 125, 11);
     assert_eq!(yeah.memory.reno, 60.0);
     rounds(&mut yeah, 100, 50);
-    assert_eq!(yeah.memory, Memory { slow: 0.0, fast: 50.0, reno: 60.0 });
+    assert_eq!(yeah.memory, ReductionHistory { slow: 0.0, fast: 50.0, reno: 60.0 });
     let before = (yeah.window(), yeah.memory);
     yeah.on_congestion(&congestion(Cause::Timeout, 100.0));
     assert_eq!(yeah.window(), SEGMENT);
-    assert_eq!(yeah.memory, Memory { slow: 0.0, fast: 0.0, reno: 30.0 });
+    assert_eq!(yeah.memory, ReductionHistory { slow: 0.0, fast: 0.0, reno: 30.0 });
     yeah.on_undo(Instant::ZERO);
     assert_eq!((yeah.window(), yeah.memory), before);
     rounds(&mut yeah, 100, 1);
-    assert_eq!(yeah.memory, Memory { slow: 0.0, fast: 0.0, reno: 2.0 });
+    assert_eq!(yeah.memory, ReductionHistory { slow: 0.0, fast: 0.0, reno: 2.0 });
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn one_flow_gives_the_queue_back_before_it_is_longer_than_its_bound() {
         path.run(Duration::from_millis(100));
         windows.push(path.flows[0].algorithm.window() as f64 / SEGMENT as f64);
     }
-    let (least, most) = windows.iter().fold((f64::MAX, 0.0_f64), |(least, most), w| (least.min(*w), most.max(*w)));
-    assert!((1080.0..1110.0).contains(&most), "{most}");
-    assert!((920.0..1010.0).contains(&least), "{least}");
+    let (min, max) = windows.iter().fold((f64::MAX, 0.0_f64), |(min, max), w| (min.min(*w), max.max(*w)));
+    assert!((1080.0..1110.0).contains(&max), "{max}");
+    assert!((920.0..1010.0).contains(&min), "{min}");
     assert!((20.0..60.0).contains(&path.mean_queue()), "{}", path.mean_queue());
     assert_within("utilisation", path.utilisation(Duration::from_secs(60)), 1.0, 0.03);
 }

@@ -1,7 +1,7 @@
-//! The control protocol of iperf3 (as of 3.12), for tests of TCP: a server, and a client.
+//! The control protocol of iperf3 (version 3.12), for tests over TCP: server and client.
 //!
-//! A control connection carries one byte for each step, and JSON with its length in front. A data connection starts
-//! with the cookie of the test.
+//! A control connection carries one byte for each step, and JSON that is preceded by its length. A data connection
+//! starts with the cookie of the test.
 
 mod client;
 mod control;
@@ -10,11 +10,11 @@ mod server;
 pub(super) use client::Client;
 pub(super) use server::Server;
 
-use super::report::Report;
+use super::report::ConnectionReport;
 use lightlag_core::Duration;
 use serde_json::json;
 
-/// 36 characters and a zero.
+/// Length of a cookie in bytes: 36 characters and a zero.
 const COOKIE: usize = 37;
 
 const TEST_START: u8 = 1;
@@ -27,27 +27,27 @@ const CLIENT_TERMINATE: u8 = 12;
 const EXCHANGE_RESULTS: u8 = 13;
 const DISPLAY_RESULTS: u8 = 14;
 const IPERF_DONE: u8 = 16;
-/// −1 and −2.
+/// Error states, −1 and −2 as unsigned bytes.
 const ACCESS_DENIED: u8 = 0xff;
 const SERVER_ERROR: u8 = 0xfe;
 
-/// A test that a client requests.
+/// Settings of a test that a client requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Test {
+pub struct TestRequest {
     /// Time for which data is sent.
     pub time: Duration,
-    /// The server sends.
+    /// Whether the server sends, instead of the client.
     pub reverse: bool,
 }
 
-/// The report on a stream, its number, and whether this end sends.
+/// The ID of a stream, whether this end sends on it, and its report.
 struct Measured<'a> {
     id: u64,
     sends: bool,
-    report: &'a Report,
+    report: &'a ConnectionReport,
 }
 
-/// The results of a test of `seconds` for the peer.
+/// Returns the results of a test of `seconds`, as they are sent to the peer.
 fn results(seconds: f64, congestion: Option<&str>, streams: &[Measured<'_>]) -> serde_json::Value {
     let each = streams.iter().map(|Measured { id, sends, report }| {
         let bytes = if *sends { report.bytes_out } else { report.bytes_in };

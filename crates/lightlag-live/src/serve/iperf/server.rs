@@ -1,29 +1,29 @@
-//! The server: tests in one, the other or both directions. Like the original, it runs one test at a time, timed by the
-//! client.
+//! The server of iperf3, for tests in one, the other or both directions. Like the original, it runs one test at a time;
+//! the client determines its duration.
 
-use super::control::Control;
+use super::control::ControlConnection;
 use super::{
     ACCESS_DENIED, CLIENT_TERMINATE, COOKIE, CREATE_STREAMS, DISPLAY_RESULTS, EXCHANGE_RESULTS, IPERF_DONE, Measured,
     PARAM_EXCHANGE, SERVER_ERROR, TEST_END, TEST_RUNNING, TEST_START, results,
 };
-use crate::serve::payload::Source;
-use crate::serve::report::Report;
+use crate::serve::payload::PayloadSource;
+use crate::serve::report::ConnectionReport;
 use crate::serve::session::{Role, Session};
 use lightlag_core::{Duration, Instant};
 use lightlag_host::{SocketError, SocketId, SocketOption, Stack};
 use serde::Deserialize;
 use std::io;
 
-/// The most streams in a test (MAX_STREAMS of iperf3).
+/// Maximum number of streams in a test (MAX_STREAMS of iperf3).
 const MOST_STREAMS: usize = 128;
 
-/// "Unimplemented": the error that the client shows with SERVER_ERROR.
+/// The error number that follows SERVER_ERROR; the client displays it as "unimplemented".
 const NOT_IMPLEMENTED: u32 = 13;
 
-/// Time without progress after which a test makes room for another client.
+/// Maximum time without progress; then another client may replace the test.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// The parameters that the client requests.
+/// The parameters of a test, as the client requests them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Parameters {
@@ -35,7 +35,7 @@ struct Parameters {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum ServerStep {
     Parameters,
     Streams,
     Running,
@@ -44,27 +44,27 @@ enum Step {
 }
 
 struct Stream {
-    /// Numbered like the client's: 1, 3, 4, 5 …
+    /// ID of the stream, as the client numbers it: 1, 3, 4, 5 …
     id: u64,
     sends: bool,
     session: Session,
-    report: Option<Report>,
+    report: Option<ConnectionReport>,
 }
 
-struct Test {
-    control: Control,
+struct RunningTest {
+    control: ControlConnection,
     cookie: Vec<u8>,
-    step: Step,
+    step: ServerStep,
     parameters: Parameters,
     streams: Vec<Stream>,
     begin: Instant,
 }
 
-/// The server.
+/// The server with its current test, if one is in progress.
 #[derive(Default)]
 pub(in crate::serve) struct Server {
-    test: Option<Test>,
-    /// Connections whose cookie is incomplete.
+    test: Option<RunningTest>,
+    /// Connections whose cookie has not arrived completely, each with the bytes so far.
     strangers: Vec<(SocketId, Vec<u8>)>,
 }
 
@@ -74,12 +74,12 @@ impl Server {
         self.strangers.push((socket, Vec::new()));
     }
 
-    /// Whether no test is in progress.
+    /// Returns true if no test is in progress and no new connection is waiting.
     pub(in crate::serve) fn is_idle(&self) -> bool {
         self.test.is_none() && self.strangers.is_empty()
     }
 
-    /// All sockets, which are to be closed at the end.
+    /// Returns all sockets, so that they can be closed at the end.
     pub(in crate::serve) fn sockets(&self) -> Vec<SocketId> {
         let test = self.test.iter();
         let streams = test.clone().flat_map(|test| test.streams.iter().map(|stream| stream.session.socket));
@@ -91,16 +91,16 @@ impl Server {
             .collect()
     }
 
-    /// Does everything possible now, and returns the reports of completed data connections.
+    /// Makes all progress that is possible now. Returns the reports of completed data connections.
     ///
     /// # Errors
-    /// Never: the sessions send no file.
+    /// Never, because the sessions send no file.
     pub(in crate::serve) fn drive(
         &mut self,
         now: Instant,
         stack: &mut Stack,
         chunk: &mut [u8],
-    ) -> io::Result<Vec<Report>> {
+    ) -> io::Result<Vec<ConnectionReport>> {
         self.meet_strangers(now, stack)?;
         let Some(test) = &mut self.test else { return Ok(Vec::new()) };
         test.control.listen(stack);
@@ -137,10 +137,12 @@ impl Server {
                 continue;
             }
             match &mut self.test {
-                None => self.test = Some(Test::new(now, socket, cookie)),
-                Some(test) if test.cookie == cookie && test.step == Step::Streams => test.add(now, socket, stack)?,
+                None => self.test = Some(RunningTest::new(now, socket, cookie)),
+                Some(test) if test.cookie == cookie && test.step == ServerStep::Streams => {
+                    test.add(now, socket, stack)?
+                }
                 Some(test) if test.is_stuck(now, stack) => {
-                    // It ends at the next call, and then the newcomer begins.
+                    // It ends at the next call, and then the newcomer starts.
                     test.control.is_over = true;
                     self.strangers.push((socket, cookie));
                 }
@@ -154,26 +156,27 @@ impl Server {
     }
 }
 
-impl Test {
+impl RunningTest {
     fn new(now: Instant, control: SocketId, cookie: Vec<u8>) -> Self {
         Self {
-            control: Control::new(control, vec![PARAM_EXCHANGE]),
+            control: ControlConnection::new(control, vec![PARAM_EXCHANGE]),
             cookie,
-            step: Step::Parameters,
+            step: ServerStep::Parameters,
             parameters: Parameters::default(),
             streams: Vec::new(),
             begin: now,
         }
     }
 
-    /// Whether none of its connections has made progress for a while.
+    /// Returns true if none of the test's connections has made progress for [`STUCK`].
     fn is_stuck(&self, now: Instant, stack: &Stack) -> bool {
         let sockets = self.streams.iter().map(|stream| stream.session.socket).chain([self.control.socket]);
         let last = sockets.filter_map(|socket| stack.progress_at(socket)).max();
         last.is_none_or(|last| now.since(last) >= STUCK)
     }
 
-    /// The number of data connections that the client opens, and the number of them, the first ones, on which it sends.
+    /// Returns the number of data connections that the client opens, and on how many of them it sends; these come
+    /// first.
     fn expected(&self) -> (usize, usize) {
         let parallel = self.parameters.parallel.unwrap_or(1);
         match (self.parameters.bidirectional, self.parameters.reverse) {
@@ -189,7 +192,7 @@ impl Test {
         if let Some(Ok(choice)) = self.parameters.congestion.as_ref().map(|name| name.parse()) {
             let _ = stack.set_option(now, socket, &SocketOption::Congestion(choice));
         }
-        let role = if sends { Role::Send(Source::Pattern(u64::MAX)) } else { Role::Sink };
+        let role = if sends { Role::Send(PayloadSource::Pattern(u64::MAX)) } else { Role::Sink };
         let id = if number == 0 { 1 } else { number as u64 + 2 };
         let mut session = Session::new(now, socket, &role, None)?;
         session.hold(true);
@@ -202,22 +205,22 @@ impl Test {
         loop {
             let before = self.step;
             match self.step {
-                Step::Parameters => self.take_parameters(),
-                Step::Streams if self.streams.len() == self.expected().0 => {
+                ServerStep::Parameters => self.take_parameters(),
+                ServerStep::Streams if self.streams.len() == self.expected().0 => {
                     self.control.push(&[TEST_START, TEST_RUNNING]);
                     self.begin = now;
                     self.streams.iter_mut().for_each(|stream| stream.session.hold(false));
-                    self.step = Step::Running;
+                    self.step = ServerStep::Running;
                 }
-                Step::Results => {
+                ServerStep::Results => {
                     if self.control.take_json().is_some() {
                         let results = self.results(now, stack);
                         self.control.push_json(&results);
                         self.control.push(&[DISPLAY_RESULTS]);
-                        self.step = Step::Goodbye;
+                        self.step = ServerStep::Goodbye;
                     }
                 }
-                Step::Streams | Step::Running | Step::Goodbye => self.take_byte(),
+                ServerStep::Streams | ServerStep::Running | ServerStep::Goodbye => self.take_byte(),
             }
             if self.step == before || self.control.is_over {
                 return;
@@ -237,14 +240,14 @@ impl Test {
             {
                 self.parameters = wanted;
                 self.control.push(&[CREATE_STREAMS]);
-                self.step = Step::Streams;
+                self.step = ServerStep::Streams;
             }
             _ => {
                 // The error code, and no errno of the system.
                 self.control.push(&[SERVER_ERROR]);
                 self.control.push(&NOT_IMPLEMENTED.to_be_bytes());
                 self.control.push(&[0; 4]);
-                self.step = Step::Goodbye;
+                self.step = ServerStep::Goodbye;
             }
         }
     }
@@ -252,12 +255,12 @@ impl Test {
     fn take_byte(&mut self) {
         let Some(byte) = self.control.take_byte() else { return };
         match (byte, self.step) {
-            (TEST_END, Step::Running) => {
-                // The original closes its data connections here. A client that reads whole blocks waits for their end:
-                // the queue of the path may hold less than the rest of its last block.
+            (TEST_END, ServerStep::Running) => {
+                // The original closes its data connections here. A client that reads complete blocks waits for their
+                // end: the queue of the path may hold less than the rest of its last block.
                 self.streams.iter_mut().for_each(|stream| stream.session.end_payload());
                 self.control.push(&[EXCHANGE_RESULTS]);
-                self.step = Step::Results;
+                self.step = ServerStep::Results;
             }
             (IPERF_DONE | CLIENT_TERMINATE, _) => self.control.is_over = true,
             _ => {}
@@ -267,7 +270,7 @@ impl Test {
     fn results(&self, now: Instant, stack: &Stack) -> serde_json::Value {
         let seconds = now.since(self.begin).as_secs_f64();
         let report = |stream: &Stream| stream.report.clone().unwrap_or_else(|| stream.session.report(now, stack));
-        let reports: Vec<Report> = self.streams.iter().map(report).collect();
+        let reports: Vec<ConnectionReport> = self.streams.iter().map(report).collect();
         let measured = self.streams.iter().zip(&reports);
         let measured = measured.map(|(stream, report)| Measured { id: stream.id, sends: stream.sends, report });
         let streams: Vec<Measured<'_>> = measured.collect();
@@ -275,12 +278,13 @@ impl Test {
         results(seconds, congestion, &streams)
     }
 
-    /// Ends the test and closes all its connections. A client may reset its streams once the test has ended.
-    fn end(&mut self, now: Instant, stack: &mut Stack) -> Vec<Report> {
+    /// Ends the test and closes all its connections. Resets are not errors then, because a client may reset its streams
+    /// once the test has ended.
+    fn end(&mut self, now: Instant, stack: &mut Stack) -> Vec<ConnectionReport> {
         let _ = stack.close(now, self.control.socket);
-        let has_ended = self.step == Step::Goodbye;
+        let has_ended = self.step == ServerStep::Goodbye;
         let reports = self.streams.drain(..).map(|stream| match stream.report {
-            Some(report) if has_ended => Report { error: None, ..report },
+            Some(report) if has_ended => ConnectionReport { error: None, ..report },
             Some(report) => report,
             None => {
                 let report = stream.session.report(now, stack);
@@ -301,8 +305,14 @@ mod tests {
 
     const SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
 
-    /// Exchanges packets until none is left, and accepts connections. Returns the reports of the server.
-    fn exchange(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Server) -> Vec<Report> {
+    /// Exchanges packets between both stacks and accepts connections, until no packet is left. Returns the reports of
+    /// the server.
+    fn exchange(
+        now: Instant,
+        stacks: &mut [Stack; 2],
+        listener: SocketId,
+        iperf: &mut Server,
+    ) -> Vec<ConnectionReport> {
         let [server, client] = stacks;
         let (mut packet, mut reports) = (Vec::new(), Vec::new());
         for _ in 0..10 {
@@ -320,7 +330,7 @@ mod tests {
         reports
     }
 
-    /// A server, a client, and the server's listener.
+    /// Returns the stacks of a server and a client, and the server's listening socket.
     fn hosts() -> ([Stack; 2], SocketId) {
         let stack = |last| Stack::new(HostConfig::new(vec![IpAddr::from([10, 0, 0, last])]));
         let mut stacks = [stack(1), stack(2)];
@@ -328,7 +338,7 @@ mod tests {
         (stacks, listener)
     }
 
-    /// Starts a test in which the server sends. Returns the client's connections for control and data.
+    /// Starts a test in which the server sends. Returns the client's control and data connections.
     fn start_reverse(now: Instant, stacks: &mut [Stack; 2], listener: SocketId, iperf: &mut Server) -> [SocketId; 2] {
         let request = br#"{"tcp": true, "reverse": true}"#;
         [0, 1].map(|_| {
@@ -337,7 +347,7 @@ mod tests {
             exchange(now, stacks, listener, iperf);
             stacks[1].write(now, socket, &[b'a'; COOKIE]).unwrap();
             exchange(now, stacks, listener, iperf);
-            if iperf.test.as_ref().is_some_and(|test| test.step == Step::Parameters) {
+            if iperf.test.as_ref().is_some_and(|test| test.step == ServerStep::Parameters) {
                 stacks[1].write(now, socket, &(request.len() as u32).to_be_bytes()).unwrap();
                 stacks[1].write(now, socket, request).unwrap();
                 exchange(now, stacks, listener, iperf);
@@ -347,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_resets_its_stream_after_the_test_is_no_error() {
+    fn a_client_may_reset_its_stream_after_the_test() {
         for (has_ended, expected) in [(true, None), (false, Some("the peer reset the connection"))] {
             let (mut stacks, listener) = hosts();
             let mut iperf = Server::default();
@@ -387,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_is_stuck_makes_room() {
+    fn a_stuck_test_is_replaced() {
         let (mut stacks, listener) = hosts();
         let mut iperf = Server::default();
         let mut opened = |seconds: u64, cookie: u8| {

@@ -1,21 +1,21 @@
 use super::*;
-use crate::link::{ComputedLink, Disturbance, LinkConfig, QueuedLink};
+use crate::link::{ComputedLink, Disturbance, LinkConfig, LinkModel, QueuedLink};
 use crate::queue::{DropCause, DropTail};
 use crate::{EndpointId, Loss, LossProcess, PacketFlags, QueueLimit};
 use lightlag_core::RandomStream;
 use proptest::prelude::*;
 
-/// Ends on a line: number `n` is `n` ms away at first, and comes nearer by 20 µs a second up to 100 s.
+/// Nodes on a line. Node `n` starts at a distance of `n` ms, and approaches by 20 µs per second for 100 s.
 #[derive(Debug)]
 struct Line;
 
 impl Flight for Line {
-    fn light_time(&self, _: u32, to: u32, at: Instant) -> Duration {
-        Duration::from_nanos(u64::from(to) * 1_000_000 - at.as_nanos().min(100_000_000_000) / 50_000)
+    fn light_time(&self, _: u32, to: u32, time: Instant) -> Duration {
+        Duration::from_nanos(u64::from(to) * 1_000_000 - time.as_nanos().min(100_000_000_000) / 50_000)
     }
 
-    fn elevation(&self, _: u32, to: u32, at: Instant) -> f64 {
-        at.as_secs_f64() / 10.0 + f64::from(to) / 100.0
+    fn elevation(&self, _: u32, to: u32, time: Instant) -> f64 {
+        time.as_secs_f64() / 10.0 + f64::from(to) / 100.0
     }
 }
 
@@ -23,7 +23,7 @@ fn end(number: u32) -> FarEnd {
     FarEnd { number, node: NodeId(number) }
 }
 
-/// 8 Mbit/s, 1 µs a byte. Destinations 0 to 3 have the exits 0, 1, 1 and none.
+/// Returns a link of 8 Mbit/s, 1 µs per byte. Destinations 0 to 3 have the exits 0, 1, 1 and none.
 fn link(beam: Beam) -> QueuedLink<u32> {
     let queue = QueueLimit::Packets(10);
     let config = LinkConfig { rate: "8 Mbit/s".parse().unwrap(), delay: Duration::ZERO, queue, header: 0 };
@@ -43,7 +43,7 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// Arrivals: microsecond, body, node.
+/// Returns the arrivals: time in microseconds, body, node.
 fn arrivals(link: &mut QueuedLink<u32>) -> Vec<(u64, u32, u32)> {
     let mut arrivals = Vec::new();
     while let Some(now) = link.next_wake() {
@@ -75,7 +75,7 @@ fn packets_to_a_nearer_end_overtake() {
 }
 
 #[test]
-fn a_blind_dish_holds_what_waits_until_it_is_aimed() {
+fn a_blind_dish_holds_waiting_packets_until_it_is_aimed() {
     let mut link = dish();
     link.send(at(0), packet(0, 1));
     assert_eq!(link.next_wake(), None);
@@ -84,7 +84,7 @@ fn a_blind_dish_holds_what_waits_until_it_is_aimed() {
 }
 
 #[test]
-fn what_waits_follows_the_dish_and_what_has_left_does_not() {
+fn waiting_packets_follow_the_dish_and_sent_ones_do_not() {
     let mut link = dish();
     link.aim(at(0), 0, Some(end(5)), Unrest::default());
     for body in 1..=3 {
@@ -150,7 +150,7 @@ fn the_rate_follows_the_elevation_in_steps() {
     link.aim(at(0), 0, Some(end(5)), Unrest::default());
     link.send(at(0), packet(0, 1));
     link.send(at(10_000_000), packet(0, 2));
-    // 8 ms at 1 Mbit/s, 1 ms at 8 Mbit/s, and the light comes 20 µs a second nearer.
+    // 8 ms at 1 Mbit/s, 1 ms at 8 Mbit/s, and the distance shrinks by 20 µs per second.
     assert_eq!(arrivals(&mut link), [(13_000, 1, 5), (10_005_800, 2, 5)]);
 }
 
@@ -170,7 +170,7 @@ fn a_delay_and_a_timetable_come_on_top_of_the_flight() {
         link.send(at(0), packet(0, body));
     }
     let arrived = arrivals(&mut link);
-    assert_eq!(arrived, [(8_000, 1, 5), (8_999, 2, 5), (10_999, 3, 5)], "the third takes 2 ms to leave");
+    assert_eq!(arrived, [(8_000, 1, 5), (8_999, 2, 5), (10_999, 3, 5)], "the third takes 2 ms to send");
 }
 
 #[test]
@@ -188,12 +188,12 @@ fn a_computed_link_to_one_far_end_is_the_same() {
         }
         expected.extend(arrivals(&mut queued).into_iter().map(|(time, body, _)| (time, body)));
     }
-    let mut found = Vec::new();
+    let mut received = Vec::new();
     while let Some(now) = computed.next_arrival() {
-        found.push((now.as_nanos() / 1_000, computed.receive().body));
+        received.push((now.as_nanos() / 1_000, computed.receive().body));
     }
-    assert_eq!(found, expected);
-    assert_eq!(found.len(), 200);
+    assert_eq!(received, expected);
+    assert_eq!(received.len(), 200);
 }
 
 enum Call {

@@ -41,7 +41,7 @@ fn back_to_back_packets_keep_the_exact_rate() {
 }
 
 #[test]
-fn packets_that_come_exactly_when_the_last_one_left_keep_the_exact_rate_too() {
+fn packets_that_arrive_at_the_departure_of_the_last_one_also_keep_the_exact_rate() {
     // 1500 B at 1000 Tbit/s take 0.012 ns: sent one after the other, they must not stop the clock.
     let mut link = link("1000 Tbit/s", Duration::ZERO, QueueLimit::Packets(1), &Loss::None);
     let n = 100_000_u64;
@@ -55,12 +55,12 @@ fn packets_that_come_exactly_when_the_last_one_left_keep_the_exact_rate_too() {
 }
 
 #[test]
-fn the_queue_holds_its_limit_beside_the_packet_in_transmission() {
+fn the_limit_of_the_queue_excludes_the_packet_in_transmission() {
     let mut link = link("1 Mbit/s", Duration::from_secs(1), QueueLimit::Packets(3), &Loss::None);
     let accepted = (0..10).filter(|_| link.send(nanos(0), &packet(1000)).is_ok()).count();
     assert_eq!(accepted, 4);
     assert_eq!(link.backlog(nanos(0)), Backlog { packets: 3, bytes: 3000 });
-    // One packet takes 8 ms: at 8 ms the first has left and one place is free, no more.
+    // One packet takes 8 ms: at 8 ms the first has left and exactly one slot is free.
     assert!(link.send(nanos(7_999_999), &packet(1000)).is_err());
     assert!(link.send(nanos(8_000_000), &packet(1000)).is_ok());
     assert!(link.send(nanos(8_000_000), &packet(1000)).is_err());
@@ -97,15 +97,15 @@ fn totals_stop_at_the_end_of_the_run() {
     }
     let ms = 1_000_000_u128;
     assert_eq!(link.totals(nanos(10_000_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
-    // At 1.5 ms: two have begun, 1.5 ms of transmission; waited: the second 1 ms, the third 1.5 ms.
+    // At 1.5 ms: two have started, 1.5 ms of transmission; waited: the second 1 ms, the third 1.5 ms.
     assert_eq!(link.totals(nanos(1_500_000)), LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2 });
 }
 
 #[test]
-fn counts_go_on_beyond_32_bits() {
+fn counts_continue_beyond_32_bits() {
     // 1000 B at 1 kbit/s take 8 s. The second packet waits 7 s and the third 14 s: 2^32 ns are 4.3 s.
     let mut link = link("1 kbit/s", Duration::ZERO, QueueLimit::Packets(9), &Loss::None);
-    link.counts = Counts { offered: u32::MAX, sent_bytes: u32::MAX - 999, waiting: 0 };
+    link.counts = LinkCounts { offered: u32::MAX, sent_bytes: u32::MAX - 999, waiting: 0 };
     let second = 1_000_000_000_u64;
     for at in [1, 2, 3] {
         link.send(nanos(at * second), &packet(1000)).unwrap();
@@ -117,12 +117,12 @@ fn counts_go_on_beyond_32_bits() {
 
 proptest! {
     #[test]
-    fn a_transmission_takes_what_a_division_says(
+    fn a_transmission_takes_the_time_of_an_exact_division(
         rate in prop_oneof![1_u64..1000, 1_u64..1_000_000_000_000, 1_u64..1 << 63],
         before in any::<u64>(),
         frame in 1_u64..1 << 17,
     ) {
-        // Where a byte takes whole nanoseconds, nothing is ever left over.
+        // If a byte takes an integer number of nanoseconds, there is never a remainder.
         let before = if 8_000_000_000 % rate == 0 { 0 } else { before % rate };
         let queue = QueueLimit::Packets(1);
         let config = LinkConfig { rate: Rate::from_bps(rate).unwrap(), delay: Duration::ZERO, queue, header: 0 };
@@ -132,7 +132,7 @@ proptest! {
         prop_assert!(rest < rate);
     }
 
-    /// Against a direct model of the queue: a list of the moments at which each packet starts and leaves.
+    /// Comparison with a direct model of the queue: a list of the start and end of each packet's transmission.
     #[test]
     fn agrees_with_a_plain_model(
         gaps in prop::collection::vec((0u64..3_000_000, 40u16..1500), 1..300),
@@ -143,7 +143,7 @@ proptest! {
         let delay = Duration::from_micros(2_500);
         let mut link = link("8 Mbit/s", delay, queue, &Loss::None);
         let mut model: Vec<(u64, u64, u64)> = Vec::new();
-        let (mut now, mut arrivals, mut most) = (0, Vec::new(), 0);
+        let (mut now, mut arrivals, mut max_queue) = (0, Vec::new(), 0);
         for (gap, size) in gaps {
             now += gap;
             while link.next_arrival().is_some_and(|at| at <= nanos(now)) {
@@ -162,13 +162,13 @@ proptest! {
                 // 8 Mbit/s: 1 µs a byte.
                 model.push((start, start + u64::from(size) * 1000, u64::from(size)));
                 if start > now {
-                    most = most.max(waiting.len() + 1);
+                    max_queue = max_queue.max(waiting.len() + 1);
                 }
             }
             let queued: Vec<u64> = model.iter().filter(|(start, _, _)| *start > now).map(|(_, _, size)| *size).collect();
             prop_assert_eq!(link.backlog(nanos(now)), Backlog { packets: queued.len() as u64, bytes: queued.iter().sum() });
         }
-        prop_assert_eq!(link.counters().max_queue, most as u64);
+        prop_assert_eq!(link.counters().max_queue, max_queue as u64);
         while let Some(at) = link.next_arrival() {
             arrivals.push(at.as_nanos());
             link.receive();

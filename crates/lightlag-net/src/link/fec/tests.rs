@@ -1,19 +1,19 @@
 use super::*;
-use crate::link::{Demand, Disturbance, LinkConfig, Outage, Phase, QueuedLink, Timetable};
+use crate::link::{Demand, Disturbance, LinkConfig, LinkModel, Outage, Phase, QueuedLink, Timetable};
 use crate::queue::DropTail;
 use crate::{Dwell, EndpointId, GilbertElliott, Loss, LossProcess, QueueLimit};
 use lightlag_core::{Probability, RandomStream};
 use proptest::prelude::*;
 
-/// Three data packets and one repair packet; blocks close after 5 ms.
+/// A code with three data packets and one repair packet per block. Blocks close after 5 ms.
 const CODE: BlockCode = BlockCode { data: 3, repair: 1, flush: Duration::from_millis(5), in_order: true };
 
-/// 1000 B take 1 ms, and 2.5 ms to the far end.
+/// Returns a link where 1000 B take 1 ms to transmit and 2.5 ms to reach the far end.
 fn link(code: BlockCode, loss: &Loss) -> QueuedLink<u32> {
     link_with(code, loss, 1)
 }
 
-/// The same with another stream of losses.
+/// Works like [`link`], with a given seed of the losses.
 fn link_with(code: BlockCode, loss: &Loss, seed: u64) -> QueuedLink<u32> {
     let rate = Rate::from_mbps(8);
     let config = LinkConfig { rate, delay: Duration::from_micros(2_500), queue: QueueLimit::Packets(1_000), header: 0 };
@@ -29,7 +29,7 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// Microsecond, body and state of each packet that the link delivers.
+/// Returns each packet that the link delivers: time in microseconds, body, and whether it is intact.
 fn deliveries(link: &mut QueuedLink<u32>) -> Vec<(u64, u32, bool)> {
     let mut delivered = Vec::new();
     while let Some(now) = link.next_wake() {
@@ -40,7 +40,7 @@ fn deliveries(link: &mut QueuedLink<u32>) -> Vec<(u64, u32, bool)> {
     delivered
 }
 
-/// Deliveries of packets of 1000 B that arrive together, of which these are lost.
+/// Returns the link and the deliveries for a burst of packets of 1000 B, of which the link loses the listed ones.
 fn lost(code: BlockCode, packets: u32, lost: &[u64]) -> (QueuedLink<u32>, Vec<(u64, u32, bool)>) {
     let mut link = link(code, &Loss::Numbered(lost.to_vec()));
     (0..packets).for_each(|body| link.send(at(0), packet(body, 1_000)));
@@ -49,7 +49,7 @@ fn lost(code: BlockCode, packets: u32, lost: &[u64]) -> (QueuedLink<u32>, Vec<(u
 }
 
 #[test]
-fn a_lost_packet_arrives_with_the_kth_packet_of_its_block_and_data_behind_it_waits() {
+fn a_lost_packet_arrives_with_the_kth_packet_of_its_block_and_later_data_waits() {
     // Transmissions: data 0..1, 1..2, 2..3 ms, repair 3..4 ms, data 4..5 ms. Then the block stays open until 9 ms.
     let (link, delivered) = lost(CODE, 4, &[2]);
     assert_eq!(delivered, [(3_500, 0, true), (6_500, 1, true), (6_500, 2, true), (7_500, 3, true)]);
@@ -66,11 +66,11 @@ fn out_of_order_only_the_lost_packet_waits() {
 }
 
 #[test]
-fn a_block_is_given_up_as_soon_as_more_packets_are_lost_than_it_has_repair_packets() {
+fn a_block_is_abandoned_once_more_packets_are_lost_than_it_has_repair_packets() {
     let (link, delivered) = lost(CODE, 3, &[1, 2]);
     assert_eq!(delivered, [(4_500, 0, false), (4_500, 1, false), (5_500, 2, true)]);
     assert_eq!((link.counters().repaired, link.counters().dropped_error), (0, 2));
-    // The repair packet is lost, too: known when it would have arrived.
+    // The repair packet is lost as well, which is detected when it would have arrived.
     let times = Loss::At(vec![at(1_000), at(3_000)]);
     let mut both = super::tests::link(CODE, &times);
     (0..3).for_each(|body| both.send(at(0), packet(body, 1_000)));
@@ -78,7 +78,7 @@ fn a_block_is_given_up_as_soon_as_more_packets_are_lost_than_it_has_repair_packe
 }
 
 #[test]
-fn a_repair_packet_has_the_size_of_the_largest_packet_of_its_block() {
+fn a_repair_packet_has_the_maximum_size_of_its_block() {
     let mut link = link(CODE, &Loss::Numbered(vec![1]));
     for (body, size) in [(0, 200), (1, 800), (2, 500)] {
         link.send(at(0), packet(body, size));
@@ -92,13 +92,13 @@ fn a_repair_packet_has_the_size_of_the_largest_packet_of_its_block() {
 fn a_block_that_is_not_full_closes_when_it_is_old_and_nothing_waits() {
     let mut alone = link(CODE, &Loss::Numbered(vec![1]));
     alone.send(at(0), packet(0, 1_000));
-    assert_eq!(deliveries(&mut alone), [(8_500, 0, true)], "closed at 5 ms, the repair packet leaves by 6 ms");
+    assert_eq!(deliveries(&mut alone), [(8_500, 0, true)], "closed at 5 ms, the repair packet is sent by 6 ms");
     // The second packet is in transmission when the block gets old: repair from 5.9 ms to 6.9 ms.
     let mut busy = link(CODE, &Loss::Numbered(vec![1]));
     busy.send(at(0), packet(0, 1_000));
     busy.send(at(4_900), packet(1, 1_000));
     assert_eq!(deliveries(&mut busy), [(9_400, 0, true), (9_400, 1, true)]);
-    // The third is, too: it waits at 5 ms, so the block fills.
+    // Here the third also arrives: it waits at 5 ms, so the block fills.
     let mut full = link(CODE, &Loss::Numbered(vec![1]));
     full.send(at(0), packet(0, 1_000));
     full.send(at(4_900), packet(1, 1_000));
@@ -111,7 +111,8 @@ fn a_block_that_is_not_full_closes_when_it_is_old_and_nothing_waits() {
 fn an_outage_that_takes_packets_is_repaired_and_one_that_holds_them_delays_repair() {
     let up = Phase { from: at(0), rate: Rate::from_mbps(8), delay: CODE.flush, is_up: true, loses: false };
     let phases = |down| [up, Phase { from: at(down), is_up: false, ..up }, Phase { from: at(7_000), ..up }];
-    // From 1 ms to 7 ms everything is lost: the second packet, sent at 6.5 ms, and repaired by that of 7.5 ms.
+    // From 1 ms to 7 ms everything is lost: the second packet, sent at 6.5 ms, is repaired by the repair packet of 7.5
+    // ms.
     let mut lost = link(CODE, &Loss::None).changing(Timetable::new(phases(1_000), Outage::Lose, false));
     lost.send(at(6_000), packet(0, 500));
     lost.send(at(8_000), packet(1, 500));
@@ -119,26 +120,27 @@ fn an_outage_that_takes_packets_is_repaired_and_one_that_holds_them_delays_repai
     let delivered = deliveries(&mut lost);
     assert_eq!(delivered, [(14_500, 0, true), (14_500, 1, true), (14_500, 2, true)]);
     assert_eq!((lost.counters().dropped_outage, lost.counters().repaired), (0, 1));
-    // The block gets old at 5 ms, in an outage: its repair packet leaves from 7 ms to 8 ms.
+    // The block gets old at 5 ms, in an outage: its repair packet is sent from 7 ms to 8 ms.
     let mut held = link(CODE, &Loss::Numbered(vec![1])).changing(Timetable::new(phases(4_000), Outage::Hold, false));
     held.send(at(0), packet(0, 1_000));
     assert_eq!(deliveries(&mut held), [(13_000, 0, true)]);
 }
 
 #[test]
-fn a_terminal_asks_for_repair_packets_too() {
+fn a_terminal_also_requests_capacity_for_repair_packets() {
     let (frame, latency) = (Duration::from_millis(10), Duration::from_millis(40));
     let demand = Demand { frame, latency, constant: None, free: None, most: Rate::from_mbps(8) };
     let mut link = link(CODE, &Loss::Numbered(vec![3])).on_demand(demand);
     (0..3).for_each(|body| link.send(at(0), packet(body, 1_000)));
-    // Requested at 10 ms, granted at 50 ms. The block is full at 53 ms, after the grant for 3000 B: requested at 60 ms, sent from
-    // 100 ms to 101 ms.
+    // Requested at 10 ms, granted at 50 ms. The block is full at 53 ms, after the grant for 3000 B: requested at 60 ms,
+    // sent from 100 ms to 101 ms.
     let delivered = deliveries(&mut link);
     assert_eq!(delivered, [(53_500, 0, true), (54_500, 1, true), (103_500, 2, true)]);
     assert_eq!(link.in_flight(), 0);
 }
 
-/// Fraction of the data packets of full blocks, sent back to back, that stays lost, for each of these streams of losses.
+/// Returns the residual loss of data packets for each of `streams` random streams of losses. The blocks are full and
+/// sent back to back.
 fn residual_losses(code: BlockCode, loss: &Loss, blocks: u32, streams: u64) -> Vec<f64> {
     let one = |seed| {
         let mut link = link_with(code, loss, seed);
@@ -156,7 +158,7 @@ fn residual_losses(code: BlockCode, loss: &Loss, blocks: u32, streams: u64) -> V
     (0..streams).map(one).collect()
 }
 
-/// Mean of samples, and its standard error.
+/// Returns the mean of samples, and its standard error.
 fn mean(samples: &[f64]) -> (f64, f64) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count;
@@ -164,8 +166,8 @@ fn mean(samples: &[f64]) -> (f64, f64) {
     (mean, (variance / count).sqrt())
 }
 
-/// Probability that a data packet of a block stays lost, losses independent: the packet is lost, and so are at least n − k of the
-/// other n − 1: p · P(Bin(n − 1, p) ≥ n − k).
+/// Returns the residual loss of data packets with independent losses: the probability that a packet is lost, and at
+/// least n − k of the other n − 1 packets of its block as well, p · P(Bin(n − 1, p) ≥ n − k).
 fn independent(code: BlockCode, p: f64) -> f64 {
     let others = code.data + code.repair - 1;
     let choose = |m: u32| (0..m).fold(1.0, |c, i| c * f64::from(others - i) / f64::from(i + 1));
@@ -173,8 +175,9 @@ fn independent(code: BlockCode, p: f64) -> f64 {
     p * (code.repair..=others).map(term).sum::<f64>()
 }
 
-/// The same with bursts: a chain of two states moves before each packet, from good to bad and from bad to good with these
-/// probabilities, and each state has its probability of loss. The distribution over states, lost data and lost packets.
+/// Returns the residual loss of data packets with bursts of losses. A chain of two states moves before each packet,
+/// with the probabilities `moves` from good to bad and from bad to good; each state has its probability of a loss.
+/// Computes the joint distribution of the state, the lost data packets and all lost packets.
 fn in_bursts(code: BlockCode, moves: [f64; 2], loss: [f64; 2]) -> f64 {
     let (k, n) = (code.data as usize, (code.data + code.repair) as usize);
     let bad = moves[0] / (moves[0] + moves[1]);
@@ -229,7 +232,7 @@ fn the_residual_loss_of_independent_losses_is_binomial() {
 }
 
 #[test]
-fn the_residual_loss_of_bursts_is_that_of_a_markov_chain() {
+fn the_residual_loss_of_bursts_matches_a_markov_chain() {
     // Bursts of 4 packets; states of 2 ms and 0.5 ms, and packets of 0.1 ms.
     let by_packet = Dwell::Packets { worsens: chance(0.02), recovers: chance(0.25) };
     let by_time = Dwell::Time { good: Duration::from_micros(2_000), bad: Duration::from_micros(500) };
@@ -251,11 +254,12 @@ fn the_residual_loss_of_bursts_is_that_of_a_markov_chain() {
     }
 }
 
-/// Time between the calls of a caller that polls.
+/// Time between two calls of a caller that polls.
 const STEP: Duration = Duration::from_micros(20);
 
 proptest! {
-    /// Packets are conserved, arrive in order, and a caller that polls sees them when one that wakes does.
+    /// Packets are conserved and arrive in order. A caller that polls receives them at the same times as one that uses
+    /// events.
     #[test]
     fn packets_are_conserved_and_keep_their_order(
         sizes in prop::collection::vec((40u16..1500, 0u64..200), 1..200),

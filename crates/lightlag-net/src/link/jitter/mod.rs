@@ -1,12 +1,14 @@
 //! Delays that differ from packet to packet.
 //!
-//! A deviation is added to the delay of each packet: uniform, or normal and truncated. Neighbours can be correlated: a
-//! Gaussian sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) has the correlation ρ from packet to packet. A normal deviation is
-//! that sequence, where a draw beyond the largest deviation is repeated. A uniform one is its distribution function, so
-//! ρ is the correlation of the sequence, and 6/π·asin(ρ/2) that of the deviations.
+//! A random deviation is added to the delay of each packet; its distribution is uniform, or normal and truncated. The
+//! deviations of consecutive packets can be correlated: a Gaussian sequence x ← ρ·x + √(1 − ρ²)·N(0, 1) has the
+//! correlation ρ from packet to packet. A normal deviation is a value of that sequence, times the standard deviation;
+//! values beyond the maximum deviation are drawn again. A uniform deviation is the normal distribution function of a
+//! value of the sequence, scaled to the range. The sequence then has the correlation ρ, and the deviations have the
+//! correlation 6/π·asin(ρ/2).
 //!
-//! There is one file for each: `uniform`, `normal`. It also declares the settings ([`Shape`]); a line below registers
-//! its name.
+//! Each distribution has its own file, `uniform` or `normal`, which also declares its settings ([`Shape`]). A line
+//! below registers its name.
 
 mod normal;
 mod registry;
@@ -18,30 +20,31 @@ pub use uniform::Uniform;
 use lightlag_core::params::Described;
 use lightlag_core::{Duration, Probability, RandomStream};
 
-/// The variation of delays.
+/// Random variation of the delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Jitter {
-    /// The distribution of deviations.
+    /// Distribution of the deviations.
     pub distribution: Distribution,
-    /// The largest deviation, to either side.
+    /// Maximum deviation in either direction.
     pub most: Duration,
-    /// Similarity of a packet's deviation to the one before; 0 means none.
+    /// Correlation between the deviations of consecutive packets; 0 means none.
     pub correlation: Probability,
 }
 
-/// A distribution of deviations. Its settings leave out the largest deviation and the correlation, which all have.
+/// A distribution of deviations. Its settings do not include the maximum deviation and the correlation, which every
+/// distribution has.
 trait Shape: Described + Copy {
-    /// The default of the largest deviation; `None` if it must be given.
+    /// Returns the default of the maximum deviation; `None` if the maximum has no default.
     fn usual_most(self) -> Option<Duration> {
         None
     }
 
-    /// The reason why it does not allow this largest deviation, if it does not.
+    /// Returns the reason why this maximum deviation is rejected; `None` if it is accepted.
     fn refuses(self, _most: Duration) -> Option<String> {
         None
     }
 
-    /// The next deviation, in seconds.
+    /// Returns the next deviation, in seconds.
     fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64;
 }
 
@@ -51,24 +54,24 @@ registry::distributions! {
     Normal, "normal", Normal;
 }
 
-/// A Gaussian sequence.
+/// State of the Gaussian sequence x.
 #[derive(Clone, Debug)]
 struct Sequence {
     random: RandomStream,
-    /// x, once it is drawn.
+    /// Last value of x; `None` before the first draw.
     last: Option<f64>,
 }
 
 impl Sequence {
-    /// The next x within these bounds.
-    fn next(&mut self, most: f64, correlation: Probability) -> f64 {
+    /// Returns the next x, whose magnitude is at most `max`.
+    fn next(&mut self, max: f64, correlation: Probability) -> f64 {
         let correlation = correlation.value();
         loop {
             let x = match self.last {
                 Some(last) => correlation * last + libm::sqrt(1.0 - correlation * correlation) * self.random.normal(),
                 None => self.random.normal(),
             };
-            if x.abs() <= most {
+            if x.abs() <= max {
                 self.last = Some(x);
                 return x;
             }
@@ -76,7 +79,7 @@ impl Sequence {
     }
 }
 
-/// The state of jitter.
+/// State of the jitter of a link direction.
 #[derive(Clone, Debug)]
 pub(super) struct JitterProcess {
     jitter: Jitter,
@@ -92,7 +95,7 @@ impl JitterProcess {
         self.jitter.most
     }
 
-    /// The delay of the next packet, with its deviation; not below zero.
+    /// Returns the delay of the next packet, including its deviation; never below zero.
     pub(super) fn apply(&mut self, delay: Duration) -> Duration {
         let deviation = self.jitter.distribution.deviation(&self.jitter, &mut self.sequence);
         let size = Duration::from_secs_f64(deviation.abs()).min(self.jitter.most);
@@ -106,15 +109,15 @@ mod tests {
 
     const PACKETS: usize = 1_000_000;
 
-    fn deviations(distribution: Distribution, most: u64, correlation: f64) -> Vec<f64> {
+    fn deviations(distribution: Distribution, max: u64, correlation: f64) -> Vec<f64> {
         let correlation = Probability::new(correlation).unwrap();
-        let jitter = Jitter { distribution, most: Duration::from_micros(most), correlation };
+        let jitter = Jitter { distribution, most: Duration::from_micros(max), correlation };
         let mut process = JitterProcess::new(jitter, RandomStream::new(1, "jitter"));
         let delay = Duration::from_millis(100);
         (0..PACKETS).map(|_| process.apply(delay).as_secs_f64() * 1e6 - 1e5).collect()
     }
 
-    /// Mean, standard deviation and correlation of neighbours.
+    /// Returns the mean, the standard deviation, and the correlation of consecutive values.
     fn moments(values: &[f64]) -> (f64, f64, f64) {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -125,19 +128,20 @@ mod tests {
 
     #[test]
     fn uniform_deviations_fill_their_range_evenly() {
-        let found = deviations(Distribution::Uniform(Uniform), 5_000, 0.0);
-        let (mean, deviation, neighbours) = moments(&found);
+        let samples = deviations(Distribution::Uniform(Uniform), 5_000, 0.0);
+        let (mean, deviation, neighbours) = moments(&samples);
         // 5000/√3 = 2886.8 µs, the mean of a million of those ± 2.9; correlations ± 0.001. Four of each.
         assert!(mean.abs() < 11.6 && (deviation - 2_886.75).abs() < 5.2, "{mean} {deviation}");
         assert!(neighbours.abs() < 0.004, "{neighbours}");
-        assert!(found.iter().all(|value| value.abs() <= 5_000.001));
+        assert!(samples.iter().all(|value| value.abs() <= 5_000.001));
     }
 
     #[test]
-    fn normal_deviations_are_cut_off_at_the_largest() {
+    fn normal_deviations_are_cut_off_at_the_maximum() {
         let (mean, deviation, _) =
             moments(&deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(2_000) }), 6_000, 0.0));
-        // Cut off at 3 σ: variance 1 − 2·3·φ(3)/(2Φ(3) − 1) = 0.97334, of 2000 µs 1973.2; of the mean ± 2.0. Four of each.
+        // Truncated at 3 σ: variance 1 − 2·3·φ(3)/(2Φ(3) − 1) = 0.97334, of 2000 µs 1973.2; of the mean ± 2.0. Four of
+        // each.
         assert!(mean.abs() < 8.0 && (deviation - 1_973.16).abs() < 6.0, "{mean} {deviation}");
         let tight = deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(2_000) }), 2_000, 0.0);
         assert!(tight.iter().all(|value| value.abs() <= 2_000.001));
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_as_alike_as_asked() {
+    fn neighbours_have_the_requested_correlation() {
         let (_, deviation, neighbours) =
             moments(&deviations(Distribution::Normal(Normal { deviation: Duration::from_micros(1_000) }), 8_000, 0.9));
         assert!((neighbours - 0.9).abs() < 0.004 && (deviation - 1_000.0).abs() < 10.0, "{neighbours} {deviation}");

@@ -1,26 +1,27 @@
-//! Normal deviations, truncated.
+//! Jitter with a truncated normal distribution.
 
 use super::{Jitter, Sequence, Shape};
 use lightlag_core::Duration;
 use lightlag_core::params::{Described, Setting};
 
-/// The default truncation, in standard deviations.
+/// Default truncation, as a multiple of the standard deviation.
 const CUT_OFF: u64 = 3;
 
-/// Normal deviations, truncated at the largest.
+/// Normal deviations, truncated at the maximum deviation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Normal {
-    /// The standard deviation before truncation, not above the largest deviation.
+    /// Standard deviation before truncation, not above the maximum deviation.
     pub deviation: Duration,
 }
 
 impl Described for Normal {
-    const ABOUT: &'static str = "normal with this standard deviation, cut off at the largest (three of them)";
+    const ABOUT: &'static str = "normal with this standard deviation, truncated at the maximum (by default three \
+                                 standard deviations)";
 
     fn settings() -> Vec<Setting<Self>> {
         let deviation = Setting::time_or_zero("deviation", |shape: &mut Self| &mut shape.deviation)
-            .about("The standard deviation before truncation, not above the largest deviation.");
-        vec![deviation.required("say how large the standard deviation is, such as \"2 ms\"")]
+            .about("Standard deviation before truncation, not above the maximum deviation.");
+        vec![deviation.required("specify the standard deviation, such as \"2 ms\"")]
     }
 }
 
@@ -29,9 +30,9 @@ impl Shape for Normal {
         Some(self.deviation * CUT_OFF)
     }
 
-    fn refuses(self, most: Duration) -> Option<String> {
+    fn refuses(self, max: Duration) -> Option<String> {
         let deviation = self.deviation;
-        (most < deviation).then(|| format!("{most} is below the deviation of {deviation}; cut off at least there"))
+        (max < deviation).then(|| format!("{max} is below the deviation of {deviation}; write a larger one"))
     }
 
     fn deviation(self, jitter: &Jitter, sequence: &mut Sequence) -> f64 {

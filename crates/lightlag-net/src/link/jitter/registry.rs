@@ -1,6 +1,6 @@
-//! The distributions by name.
+//! The registry of jitter distributions by name.
 
-/// Makes the enum of distributions from a line for each.
+/// Declares the enum of distributions, with one line for each.
 macro_rules! distributions {
     ($($variant:ident, $name:literal, $shape:ty;)*) => {
         lightlag_core::registry! {
@@ -12,17 +12,17 @@ macro_rules! distributions {
         }
 
         impl Distribution {
-            /// The default of the largest deviation; `None` if it must be given.
+            /// Returns the default of the maximum deviation; `None` if the maximum has no default.
             pub fn usual_most(&self) -> Option<Duration> {
                 match *self {
                     $(Self::$variant(shape) => shape.usual_most(),)*
                 }
             }
 
-            /// The reason why it does not allow this largest deviation, if it does not.
-            pub fn refuses(&self, most: Duration) -> Option<String> {
+            /// Returns the reason why this maximum deviation is rejected; `None` if it is accepted.
+            pub fn refuses(&self, max: Duration) -> Option<String> {
                 match *self {
-                    $(Self::$variant(shape) => shape.refuses(most),)*
+                    $(Self::$variant(shape) => shape.refuses(max),)*
                 }
             }
 

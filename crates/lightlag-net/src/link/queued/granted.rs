@@ -1,19 +1,19 @@
-//! Transmissions of a terminal that sends only what it has been granted.
+//! Transmissions of a terminal that sends only as much as it has been granted.
 
 use super::QueuedLink;
 use crate::LossPlace;
 use crate::link::demand::Serving;
-use crate::link::timetable::{Fate, Transmission};
-use crate::queue::Waiting;
+use crate::link::timetable::{Transmission, TransmissionFate};
+use crate::queue::QueuedPacket;
 use lightlag_core::Instant;
 
 impl<B: Clone + Default> QueuedLink<B> {
-    /// Whether parts of a packet have left, and others have not.
+    /// Returns true if a packet has been sent only in part.
     pub(super) fn is_serving(&self) -> bool {
         self.assignment.as_ref().is_some_and(|assignment| assignment.serving.is_some())
     }
 
-    /// Asks for what waits, in all frames up to now.
+    /// Requests capacity for the waiting packets in each frame up to now.
     pub(super) fn ask(&mut self, now: Instant) {
         let waiting = self.waiting();
         if let Some(assignment) = &mut self.assignment {
@@ -22,7 +22,7 @@ impl<B: Clone + Default> QueuedLink<B> {
         }
     }
 
-    /// Sends as much of one packet as is granted.
+    /// Sends the granted part of the packet in service, or of the next packet.
     pub(super) fn transmit_granted(&mut self, start: Instant) {
         self.ask(start);
         let is_serving = self.is_serving();
@@ -34,7 +34,7 @@ impl<B: Clone + Default> QueuedLink<B> {
             return;
         }
         if !is_serving {
-            let Some(Waiting { since, packet }) = self.next_packet(start) else {
+            let Some(QueuedPacket { since, packet }) = self.next_packet(start) else {
                 self.transmitting = false;
                 return;
             };
@@ -44,7 +44,7 @@ impl<B: Clone + Default> QueuedLink<B> {
             let left = u64::from(packet.size) + self.config.header;
             self.totals.carried_bytes += left;
             let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
-            let fate = if is_lost { Fate::Damaged } else { Fate::Intact };
+            let fate = if is_lost { TransmissionFate::Damaged } else { TransmissionFate::Intact };
             if let Some(assignment) = &mut self.assignment {
                 assignment.serving = Some(Serving { packet, left, fate });
             }
@@ -52,7 +52,7 @@ impl<B: Clone + Default> QueuedLink<B> {
         self.transmit_part(start, next_frame);
     }
 
-    /// Sends as much of the packet in service as is granted.
+    /// Sends the part of the packet in service for which capacity is granted.
     fn transmit_part(&mut self, start: Instant, next_frame: Instant) {
         let Some(assignment) = &mut self.assignment else { return };
         let Some(mut serving) = assignment.serving.take() else { return };

@@ -30,7 +30,7 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// Packet bodies with the microsecond of their arrival.
+/// Returns the arrivals: time in microseconds, body.
 fn arrivals(link: &mut QueuedLink<u32>) -> Vec<(u64, u32)> {
     let mut arrivals = Vec::new();
     while let Some(now) = link.next_wake() {
@@ -46,7 +46,7 @@ fn certain() -> Probability {
 }
 
 #[test]
-fn a_packet_that_is_held_back_lets_later_ones_pass() {
+fn a_delayed_packet_lets_later_ones_pass() {
     let hold = |micros| Duration::from_micros(micros);
     // The first of the stream's draws below 0.3 hits the third packet.
     let some = Reordering { probability: Probability::new(0.3).unwrap(), least: hold(3_500), most: hold(3_500) };
@@ -55,7 +55,7 @@ fn a_packet_that_is_held_back_lets_later_ones_pass() {
         link.send(at(0), packet(body, 1_000));
     }
     let arrived = arrivals(&mut link);
-    // Packet n leaves after n + 1 ms and arrives 2.5 ms later, or 3.5 ms after that if it is held back.
+    // Packet n is sent after n + 1 ms and arrives 2.5 ms later, or 3.5 ms after that if it is delayed.
     let expected = |body: u32, held: bool| (u64::from(body) * 1_000 + 3_500 + if held { 3_500 } else { 0 }, body);
     let held: Vec<u32> = (0..8).filter(|body| arrived.contains(&expected(*body, true))).collect();
     let mut all: Vec<(u64, u32)> = (0..8).map(|body| expected(body, held.contains(&body))).collect();
@@ -63,25 +63,25 @@ fn a_packet_that_is_held_back_lets_later_ones_pass() {
     assert_eq!(arrived, all);
     assert!(!held.is_empty() && held.len() < 8, "{held:?}");
     assert_eq!(link.counters().reordered, held.len() as u64);
-    assert!(arrived.windows(2).any(|pair| pair[0].1 > pair[1].1), "somebody was overtaken: {arrived:?}");
+    assert!(arrived.windows(2).any(|pair| pair[0].1 > pair[1].1), "a packet was overtaken: {arrived:?}");
 }
 
 #[test]
 fn the_extra_delay_is_uniform_between_its_bounds() {
-    let (least, most) = (Duration::from_millis(1), Duration::from_millis(10));
+    let (min, max) = (Duration::from_millis(1), Duration::from_millis(10));
     let mut disturbance =
-        Disturbance::none().reordering(Reordering { probability: certain(), least, most }, stream("reorder"));
+        Disturbance::none().reordering(Reordering { probability: certain(), least: min, most: max }, stream("reorder"));
     let n = 100_000;
     let extra: Vec<Duration> = (0..n).filter_map(|_| disturbance.held_back()).collect();
     assert_eq!(extra.len(), n);
-    assert!(extra.iter().all(|extra| (least..=most).contains(extra)));
+    assert!(extra.iter().all(|extra| (min..=max).contains(extra)));
     let mean = extra.iter().map(|extra| extra.as_secs_f64()).sum::<f64>() / n as f64;
     // Uniform on 1 to 10 ms: mean 5.5 ms, standard deviation 9 ms/√12 = 2.6 ms, of the mean 8.2 µs; five of those.
     assert!((mean - 5.5e-3).abs() < 41e-6, "{mean}");
 }
 
 #[test]
-fn a_copy_arrives_right_behind_its_packet() {
+fn a_copy_arrives_right_after_its_packet() {
     let mut link = disturbed(Disturbance::none().duplicating(certain(), stream("duplicate")));
     for body in 0..3 {
         link.send(at(0), packet(body, 1_000));
@@ -102,7 +102,7 @@ fn totals_stop_at_the_end_of_the_run() {
     }
     let ms = 1_000_000_u128;
     link.catch_up(at(1_500));
-    // Two have begun, 1.5 ms of transmission; the second has waited 1 ms, the third 1.5 ms.
+    // Two have started, 1.5 ms of transmission; the second has waited 1 ms, the third 1.5 ms.
     assert_eq!(link.totals(at(1_500)), LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2 });
     link.catch_up(at(10_000));
     assert_eq!(link.totals(at(10_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
@@ -111,7 +111,7 @@ fn totals_stop_at_the_end_of_the_run() {
 mod changes;
 
 proptest! {
-    /// A drop-tail queue gives the same on both kinds of link, whenever the link is asked.
+    /// A drop-tail queue has the same results on both kinds of link, no matter when the link is called.
     #[test]
     fn agrees_with_the_computed_link(
         gaps in prop::collection::vec((0u64..3_000_000, 40u16..1500, any::<bool>()), 1..300),
@@ -128,9 +128,9 @@ proptest! {
         let mut now = Instant::ZERO;
         let mut body = 0;
         let check = |computed: &mut ComputedLink<u32>, queued: &mut QueuedLink<u32>, until: Instant| {
-            while let Some(at) = computed.next_arrival().filter(|at| *at <= until) {
-                prop_assert_eq!(queued.next_wake(), Some(at));
-                let (ours, theirs) = (queued.receive(at).unwrap(), computed.receive());
+            while let Some(time) = computed.next_arrival().filter(|at| *at <= until) {
+                prop_assert_eq!(queued.next_wake(), Some(time));
+                let (ours, theirs) = (queued.receive(time).unwrap(), computed.receive());
                 prop_assert_eq!((ours.body, ours.flags), (theirs.body, theirs.flags));
             }
             Ok(())
@@ -181,7 +181,7 @@ proptest! {
         let (mut last, mut now) = (Instant::ZERO, Instant::ZERO);
         for (body, size) in sizes.iter().enumerate() {
             while let Some(wake) = link.next_wake().filter(|wake| *wake <= now) {
-                prop_assert!(wake >= last, "time goes on");
+                prop_assert!(wake >= last, "time advances");
                 last = wake;
                 link.receive(wake);
                 prop_assert!(conserved(&link));
@@ -196,7 +196,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_lost_before_the_queue_takes_neither_a_place_nor_time() {
+fn a_loss_before_the_queue_takes_neither_space_nor_time() {
     let numbers = Loss::Numbered(vec![1, 3]);
     let loss = LossProcess::new(&numbers, stream("loss")).at(LossPlace::BeforeQueue);
     let config = config(QueueLimit::Packets(2));
@@ -213,7 +213,7 @@ fn what_is_lost_before_the_queue_takes_neither_a_place_nor_time() {
 }
 
 #[test]
-fn what_is_lost_after_the_queue_has_used_both() {
+fn a_loss_after_the_queue_has_used_both() {
     let loss = LossProcess::new(&Loss::Numbered(vec![1, 3]), stream("loss"));
     let config = config(QueueLimit::Packets(2));
     let mut link = QueuedLink::new(config, Box::new(DropTail::new(config.queue)), loss, Disturbance::none());
@@ -230,7 +230,7 @@ fn what_is_lost_after_the_queue_has_used_both() {
 }
 
 #[test]
-fn without_a_place_to_wait_only_an_idle_link_takes_a_packet() {
+fn without_a_buffer_only_an_idle_link_takes_a_packet() {
     let config = config(QueueLimit::Packets(0));
     let mut queued = QueuedLink::new(config, Box::new(DropTail::new(config.queue)), lossless(), Disturbance::none());
     let mut computed = ComputedLink::new(config, lossless());

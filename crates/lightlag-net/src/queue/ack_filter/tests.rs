@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 const NOW: Instant = Instant::ZERO;
 
-/// The packets that leave and those filtered out, by number, when packets come at once: `a` and `b` are ACKs of two
-/// flows that supersede, `A` and `B` other packets of these flows.
+/// Returns the indices of the packets sent, and of those filtered out, when packets arrive simultaneously. `a` and `b`
+/// are ACKs of two flows that supersede earlier ones; `A` and `B` are other packets of these flows.
 fn play(config: AckFilterConfig, limit: u64, kinds: &str) -> (Vec<u32>, Vec<u32>) {
     let (mut queue, mut verdicts) = (AckFilter::new(config, QueueLimit::Packets(limit)), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
@@ -28,28 +28,28 @@ fn play(config: AckFilterConfig, limit: u64, kinds: &str) -> (Vec<u32>, Vec<u32>
 const FILTER: AckFilterConfig = AckFilterConfig { filter: true, every: 1 };
 
 #[test]
-fn a_later_ack_takes_the_place_of_an_earlier_one() {
+fn a_later_ack_replaces_an_earlier_one() {
     assert_eq!(play(FILTER, 9, "aaa"), (vec![2], vec![0, 1]));
     assert_eq!(play(FILTER, 9, "abab"), (vec![2, 3], vec![0, 1]));
-    // It takes the place, although other packets came between.
+    // It takes the slot, although other packets arrived in between.
     assert_eq!(play(FILTER, 9, "aBBa"), (vec![3, 1, 2], vec![0]));
 }
 
 #[test]
-fn duplicates_and_data_stay_and_what_was_before_them_too() {
+fn duplicates_and_data_stay_and_so_do_earlier_packets() {
     assert_eq!(play(FILTER, 9, "aAAa"), (vec![0, 1, 2, 3], vec![]));
     assert_eq!(play(FILTER, 9, "aAaa"), (vec![0, 1, 3], vec![2]));
     assert_eq!(play(FILTER, 9, "AAA"), (vec![0, 1, 2], vec![]));
 }
 
 #[test]
-fn a_full_queue_still_takes_what_replaces() {
+fn a_full_queue_still_takes_a_replacement() {
     assert_eq!(play(FILTER, 2, "abab"), (vec![2, 3], vec![0, 1]));
     assert_eq!(play(FILTER, 2, "aBBa"), (vec![3, 1], vec![2, 0]));
 }
 
 #[test]
-fn what_has_left_is_not_replaced() {
+fn a_departed_ack_is_not_replaced() {
     let (mut queue, mut verdicts) = (AckFilter::new(FILTER, QueueLimit::Packets(9)), Verdicts::default());
     let ack = |body| Packet {
         flags: PacketFlags::new(false).with_superseding(true),
@@ -72,9 +72,10 @@ fn decimation_keeps_every_nth_of_each_flow_and_all_others() {
 }
 
 proptest! {
-    /// The packets of a flow that must be seen one by one leave in their order, and so does the newest ACK that joined.
+    /// The packets of a flow that must be delivered individually are sent in order, and so is the newest ACK that was
+    /// queued.
     #[test]
-    fn order_and_count_of_what_matters_stay(kinds in "[abAB]{0,40}", limit in 1_u64..50) {
+    fn order_and_count_of_other_packets_stay(kinds in "[abAB]{0,40}", limit in 1_u64..50) {
         let (left, dropped) = play(FILTER, limit, &kinds);
         prop_assert_eq!(left.len() + dropped.len(), kinds.len());
         let kind = |at: &u32| kinds.as_bytes()[*at as usize];

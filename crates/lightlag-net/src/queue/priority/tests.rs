@@ -5,7 +5,8 @@ use lightlag_core::Codepoint;
 
 const NOW: Instant = Instant::ZERO;
 
-/// The packets that leave and those dropped, by number, when packets come at once; `h` and `l` are their priorities.
+/// Returns the indices of the packets sent, and of those dropped, when packets arrive simultaneously. `kinds` has the
+/// priority of each: `h` for high, `l` for low.
 fn play(mode: PriorityMode, limit: QueueLimit, kinds: &str, size: impl Fn(usize) -> u16) -> (Vec<u32>, Vec<u32>) {
     let (mut queue, mut verdicts) = (Priority::new(mode, limit), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
@@ -17,11 +18,11 @@ fn play(mode: PriorityMode, limit: QueueLimit, kinds: &str, size: impl Fn(usize)
     }
     let dropped = verdicts.dropped.iter().map(|dropped| dropped.packet.body).collect();
     let mut left = Vec::new();
-    while let Some(Waiting { packet, .. }) = queue.dequeue(NOW, &mut verdicts) {
+    while let Some(QueuedPacket { packet, .. }) = queue.dequeue(NOW, &mut verdicts) {
         left.push(packet.body);
     }
     assert_eq!(queue.backlog(), Backlog::default());
-    assert_eq!(left.len() + verdicts.dropped.len(), kinds.len(), "every packet leaves or is dropped");
+    assert_eq!(left.len() + verdicts.dropped.len(), kinds.len(), "every packet is sent or dropped");
     (left, dropped)
 }
 
@@ -30,8 +31,8 @@ fn four(mode: PriorityMode, kinds: &str) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn a_full_buffer_gives_the_place_of_the_youngest_probe_to_data() {
-    // Four places: 0 to 3 take them; 4 and 5 take those of 3 and 2, and the first probe stays.
+fn a_full_buffer_replaces_the_youngest_probe_with_data() {
+    // Four slots: 0 to 3 take them; 4 and 5 replace 3 and 2, and the first probe stays.
     assert_eq!(four(PriorityMode::PushOut, "hlllhh"), (vec![0, 1, 4, 5], vec![3, 2]));
 }
 
@@ -60,7 +61,7 @@ fn a_limit_in_bytes_costs_as_many_probes_as_the_data_needs() {
     let size = |body| if body == 4 { 1500 } else { 1000 };
     let (left, dropped) = play(PriorityMode::PushOut, QueueLimit::Bytes(4_000), "lhllh", size);
     assert_eq!((left, dropped), (vec![0, 1, 4], vec![3, 2]));
-    // If data alone fills the buffer, no probe is dropped in vain.
+    // If data alone fills the buffer, no probe is dropped needlessly.
     let size = |body| if body == 0 { 3_000 } else { 1_000 };
     let (left, dropped) = play(PriorityMode::PushOut, QueueLimit::Bytes(3_500), "hlh", size);
     assert_eq!((left, dropped), (vec![0], vec![1, 2]));

@@ -1,7 +1,7 @@
 //! Shells of satellites.
 
 use super::{MOTIONS, angle, angle_schema, degrees, metres, name_of, word};
-use crate::read::{Errors, FromValue, NodeName, Path, Table, quantity, shown};
+use crate::read::{Errors, FromValue, NodeName, Path, TableReader, quantity, shown};
 use lightlag_core::Unit;
 use lightlag_orbit::shell::Motion;
 use lightlag_orbit::{Phasing, Shell};
@@ -10,9 +10,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The most satellites of a shell, and the most planes or slots.
+/// Maximum number of satellites in a shell, and of planes and slots.
 const MOST_SATELLITES: u64 = 60_000;
-/// The name of a shell where nothing is said.
+/// Default name of a shell.
 const SHELL: &str = "sat";
 
 /// A shell of satellites.
@@ -22,17 +22,17 @@ pub struct ShellSpec(pub Shell);
 impl FromValue for ShellSpec {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, key_path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
         let what = "a table such as { height = \"550 km\", inclination = \"53 deg\", planes = 72, slots = 22 }";
-        let mut table = Table::open(value, at, what, errors)?;
+        let mut table = TableReader::open(value, key_path, what, errors)?;
         let name = table.optional::<NodeName>("name", errors).map_or_else(|| SHELL.to_owned(), |name| name.0);
         let height = table.required_value("height", "write it above the equator, such as \"550 km\"", errors);
         let height =
             height.and_then(|value| quantity(value, Unit::Metre, (100e3, 50_000e3), &table.path("height"), errors));
         let revolutions = table
             .value("revolutions")
-            .and_then(|value| quantity(value, Unit::Plain, (0.05, 17.0), &Path::Key(at, "revolutions"), errors));
+            .and_then(|value| quantity(value, Unit::Plain, (0.05, 17.0), &Path::Key(key_path, "revolutions"), errors));
         let inclination = table.required_value("inclination", "write an angle such as \"53 deg\"", errors);
         let inclination = inclination
             .and_then(|value| quantity(value, Unit::Degree, (0.0, 180.0), &table.path("inclination"), errors));
@@ -48,7 +48,7 @@ impl FromValue for ShellSpec {
                         "{} is neither F of the Walker notation, such as 39, nor \"alternating\"",
                         shown(value)
                     );
-                    errors.push(Path::Key(at, "phasing"), message);
+                    errors.push(Path::Key(key_path, "phasing"), message);
                 }
                 number.map(Phasing::Walker)
             }
@@ -56,7 +56,7 @@ impl FromValue for ShellSpec {
         let spread = angle(&mut table, "spread", (1.0, 360.0), errors).unwrap_or(360.0);
         let motion = table
             .value("propagator")
-            .and_then(|value| word(value, "a propagator", &MOTIONS, &Path::Key(at, "propagator"), errors))
+            .and_then(|value| word(value, "a propagator", &MOTIONS, &Path::Key(key_path, "propagator"), errors))
             .unwrap_or_default();
         let may_collide = table.optional("may_collide", errors).unwrap_or_default();
         table.finish(errors);
@@ -74,22 +74,22 @@ impl FromValue for ShellSpec {
         };
         if u64::from(shell.planes) * u64::from(shell.slots) > MOST_SATELLITES {
             errors.push(
-                at,
+                key_path,
                 format!("{} planes of {} satellites are more than {MOST_SATELLITES}", shell.planes, shell.slots),
             );
         }
         if errors.len() == before
             && let Err(refusal) = shell.check()
         {
-            errors.push(at, refusal.to_string());
+            errors.push(key_path, refusal.to_string());
         }
         (errors.len() == before).then_some(Self(shell))
     }
 }
 
-/// A required number of planes or slots.
-fn counted(table: &mut Table, key: &'static str, errors: &mut Errors) -> Option<u32> {
-    let value = table.required_value(key, "write a whole number from 1 on", errors)?;
+/// Reads a required number of planes or slots.
+fn counted(table: &mut TableReader, key: &'static str, errors: &mut Errors) -> Option<u32> {
+    let value = table.required_value(key, "write a whole number, at least 1", errors)?;
     let number = value.as_u64().filter(|number| (1..=MOST_SATELLITES).contains(number));
     if number.is_none() {
         errors.push(table.path(key), format!("{} is not a whole number from 1 to {MOST_SATELLITES}", shown(value)));
@@ -132,27 +132,29 @@ impl JsonSchema for ShellSpec {
         let count =
             |about: &str| json!({ "type": "integer", "minimum": 1, "maximum": MOST_SATELLITES, "description": about });
         json_schema!({
-            "description": "a Walker shell: circular orbits of one height and inclination, evenly spread",
+            "description": "A Walker shell: circular orbits of one height and inclination, evenly spread.",
             "type": "object",
             "properties": {
-                "name": { "type": "string", "default": SHELL, "description": "the satellites are name-plane-slot" },
-                "height": { "type": "string", "description": "above the equator", "examples": ["550 km"] },
-                "revolutions": { "type": "number", "description": "a day, in the place of those that the height gives" },
-                "inclination": angle_schema("of the orbits to the equator"),
-                "planes": count("Orbital planes."),
-                "slots": count("Satellites in each plane."),
+                "name": { "type": "string", "default": SHELL, "description": "Prefix of the names of its satellites, which are name-plane-slot." },
+                "height": { "type": "string", "description": "Height above the equator.", "examples": ["550 km"] },
+                "revolutions": { "type": "number", "description": "Revolutions per day, instead of the value derived \
+                    from the height." },
+                "inclination": angle_schema("Inclination of the orbits to the equator."),
+                "planes": count("Number of orbital planes."),
+                "slots": count("Number of satellites in each plane."),
                 "phasing": {
                     "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": "alternating" }], "default": 0,
-                    "description": "F of the Walker notation; \"alternating\" puts odd planes half a slot ahead"
+                    "description": "F of the Walker notation; `\"alternating\"` puts odd planes half a slot ahead."
                 },
-                "spread": angle_schema("of the planes' nodes: 360 deg for a delta pattern, 180 deg for a star"),
+                "spread": angle_schema("Range of the ascending nodes of the planes: `\"360 deg\"` for a delta pattern, \
+                                        which is the default, `\"180 deg\"` for a star."),
                 "propagator": {
                     "enum": ["sgp4", "circular"], "default": "sgp4",
-                    "description": "sgp4: orbits with the perturbations of SGP4; circular: circles about the centre of the Earth"
+                    "description": "SGP4 without drag (sgp4), or a circle whose plane drifts with J2 (circular)."
                 },
                 "may_collide": {
                     "type": "boolean", "default": false,
-                    "description": "whether satellites may come within a kilometre of each other, as in published simulations"
+                    "description": "Whether satellites may come within a kilometre of each other, as in published simulations."
                 },
             },
             "required": ["height", "inclination", "planes", "slots"],

@@ -1,54 +1,91 @@
-//! The channel of 802.11 that a medium of the kind `wifi` is, and the radios on it.
+//! Media of the kind `wifi`: the 802.11 channel, and the radios on it.
 
 use super::super::model::Chosen;
 use super::super::{Model, settings};
-use crate::read::{Errors, FromValue, Key, Path, Table, described};
+use super::{KindPlan, KindSpec, MediumStationSpec};
+use crate::read::{Errors, FromValue, Key, Path, TableReader, described};
+use lightlag_core::Rate;
 use lightlag_core::params::{self, Described};
-use lightlag_wifi::propagation::{Fading, Loss, Propagation, Shadowing};
+use lightlag_mobility::Motion;
+use lightlag_net::StationId;
+use lightlag_wifi::propagation::{Fading, PathLoss, Propagation, Shadowing};
 use lightlag_wifi::rate::RateControl;
-use lightlag_wifi::{MediumConfig, Radio};
+use lightlag_wifi::{MediumConfig, Radio, StationConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// A channel of 802.11, and the radios on it where a node says nothing else.
+/// An 802.11 channel, and the default settings of its radios.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WifiSpec {
-    /// The channel.
+    /// Settings of the channel.
     pub config: MediumConfig,
-    /// Whether the scenario names the standard, and a length of aggregates.
+    /// Whether the scenario specifies the standard.
     pub names_standard: bool,
-    /// See [`names_standard`](Self::names_standard).
+    /// Whether the scenario specifies the length of aggregates.
     pub names_aggregation: bool,
-    /// The radios.
+    /// Default settings of the radios.
     pub radio: Radio,
 }
 
+/// An 802.11 channel in a network.
+#[derive(Clone, Debug)]
+pub struct WifiPlan {
+    /// Settings of the channel.
+    pub config: MediumConfig,
+    /// Station of each member: its radio and its trajectory.
+    pub stations: Vec<StationConfig>,
+}
+
+/// Upper estimate of the combined traffic on a channel.
+const BUSIEST: Rate = Rate::from_mbps(100);
+
+impl KindPlan for WifiPlan {
+    fn motion(&self, station: StationId) -> &Motion {
+        &self.stations[station.index()].motion
+    }
+
+    fn data_rate(&self, station: StationId) -> Option<Rate> {
+        let radio = &self.stations[station.index()].radio;
+        radio.data_modes(&self.config).ok().map(|[_, fastest]| fastest.rate())
+    }
+
+    fn busiest_rate(&self) -> Rate {
+        BUSIEST
+    }
+}
+
 impl WifiSpec {
-    /// Reads its keys from the table of a medium.
-    pub(super) fn read(table: &mut Table, at: &Path, errors: &mut Errors) -> Self {
+    /// Returns the radio of a station with these individual settings.
+    fn radio(&self, changes: Option<&RadioChanges>) -> Radio {
+        changes.map_or_else(|| self.radio.clone(), |changes| changes.of(self.radio.clone()))
+    }
+}
+
+impl KindSpec for WifiSpec {
+    type Plan = WifiPlan;
+
+    fn read(table: &mut TableReader, path: &Path, errors: &mut Errors) -> Self {
         let [names_standard, names_aggregation] = ["standard", "aggregation"].map(|key| table.value(key).is_some());
-        let mut config = settings::read(MediumConfig::default(), table, at, errors);
+        let mut config = settings::read(MediumConfig::default(), table, path, errors);
         config.propagation = Propagation {
-            loss: table.optional::<Model<Loss>>("propagation", errors).unwrap_or_default().0,
+            loss: table.optional::<Model<PathLoss>>("propagation", errors).unwrap_or_default().0,
             fading: table.optional::<Model<Fading>>("fading", errors).unwrap_or_default().0,
             shadowing: table.optional::<ShadowingSpec>("shadowing", errors).unwrap_or_default().0,
         };
-        let mut radio = settings::read(Radio::default(), table, at, errors);
+        let mut radio = settings::read(Radio::default(), table, path, errors);
         radio.rate_control = table.optional::<Model<RateControl>>("rate_control", errors).unwrap_or_default().0;
         Self { config, names_standard, names_aggregation, radio }
     }
 
-    /// Checks that the radios fit the channel.
-    pub(super) fn check(&self, at: &Path, errors: &mut Errors) {
+    fn check(&self, path: &Path, errors: &mut Errors) {
         if let Err((key, message)) = self.radio.check(&self.config) {
-            errors.push(Path::Key(at, key), message);
+            errors.push(Path::Key(path, key), message);
         }
     }
 
-    /// Adds its keys to the table of a medium.
-    pub(super) fn write(&self, table: &mut Map<String, Value>) {
+    fn write(&self, table: &mut Map<String, Value>) {
         let usual = Self::default();
         settings::write(&self.config, &usual.config, table);
         if self.names_standard {
@@ -71,16 +108,18 @@ impl WifiSpec {
         }
     }
 
-    /// Adds the schema of its keys.
-    pub(super) fn properties(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
+    fn properties(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
         settings::properties::<MediumConfig>(properties, generator);
         properties.insert(
             "propagation".to_owned(),
-            described(generator.subschema_for::<Model<Loss>>(), "The loss of power with the distance."),
+            described(
+                generator.subschema_for::<Model<PathLoss>>(),
+                "Path loss over the distance; by default log-distance with an exponent of 3.",
+            ),
         );
         properties.insert(
             "fading".to_owned(),
-            described(generator.subschema_for::<Model<Fading>>(), "Fast fading, from frame to frame."),
+            described(generator.subschema_for::<Model<Fading>>(), "Fading from frame to frame; by default none."),
         );
         let mut shadowing = Map::new();
         settings::properties::<Shadowing>(&mut shadowing, generator);
@@ -92,22 +131,38 @@ impl WifiSpec {
         settings::properties::<Radio>(properties, generator);
         properties.insert(
             "rate_control".to_owned(),
-            described(generator.subschema_for::<Model<RateControl>>(), "How a radio chooses the rate of data."),
+            described(generator.subschema_for::<Model<RateControl>>(), "Choice of the data rate, `\"minstrel-ht\"` or with its parameters `{ algorithm = \"arf\", successes = 5 }`; fixed by default."),
         );
+    }
+
+    fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool {
+        let radio = self.radio(changes);
+        settings::refuse(&radio, path, errors);
+        let fits = radio.check(&self.config);
+        if let Err((key, message)) = &fits {
+            errors.push(Path::Key(path, key), message);
+        }
+        fits.is_ok()
+    }
+
+    fn plan(&self, stations: Vec<MediumStationSpec<'_>>) -> WifiPlan {
+        let station =
+            |MediumStationSpec { name, motion, changes }| StationConfig { name, motion, radio: self.radio(changes) };
+        WifiPlan { config: self.config.clone(), stations: stations.into_iter().map(station).collect() }
     }
 }
 
-/// Differences of a node's radios from the others of their media.
+/// Individual settings of a node's radios, which override the settings of their media.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RadioChanges {
-    /// Keys of a radio by their number, with their values.
+    /// Values of the settings, each with the index of the setting in [`Radio`].
     settings: Vec<(usize, params::Value)>,
     rate_control: Option<Model<RateControl>>,
 }
 
 impl RadioChanges {
-    /// A radio with these differences.
-    pub(crate) fn of(&self, mut radio: Radio, at: &Path, errors: &mut Errors) -> Radio {
+    /// Returns the radio with these settings changed.
+    fn of(&self, mut radio: Radio) -> Radio {
         let settings = Radio::settings();
         for (index, value) in &self.settings {
             settings[*index].set(&mut radio, value.clone());
@@ -115,7 +170,6 @@ impl RadioChanges {
         if let Some(Model(control)) = self.rate_control {
             radio.rate_control = control;
         }
-        settings::refuse(&radio, at, errors);
         radio
     }
 }
@@ -123,11 +177,11 @@ impl RadioChanges {
 impl FromValue for RadioChanges {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { power = \"20 dBm\" }", errors)?;
+        let mut table = TableReader::open(value, path, "a table such as { power = \"20 dBm\" }", errors)?;
         let parameters = params::parameters::<Radio>(Radio::settings());
-        let read = |(index, parameter)| Some((index, Key(parameter).read(&mut table, at, errors)?));
+        let read = |(index, parameter)| Some((index, Key(parameter).read(&mut table, path, errors)?));
         let settings = parameters.iter().enumerate().filter_map(read).collect();
         let rate_control = table.optional("rate_control", errors);
         table.finish(errors);
@@ -159,26 +213,27 @@ impl JsonSchema for RadioChanges {
         settings::properties::<Radio>(&mut properties, generator);
         properties.insert(
             "rate_control".to_owned(),
-            described(generator.subschema_for::<Model<RateControl>>(), "How a radio chooses the rate of data."),
+            described(generator.subschema_for::<Model<RateControl>>(), "Choice of the data rate, `\"minstrel-ht\"` or with its parameters `{ algorithm = \"arf\", successes = 5 }`; fixed by default."),
         );
         json_schema!({
-            "description": "properties of a node's radios that differ from those of their media",
+            "description": "A radio: its power, its receiver and its MAC. Omitted keys of a medium have the defaults \
+                            of ns-3.37; omitted keys of a node have the values of its medium.",
             "type": "object", "properties": properties, "additionalProperties": false
         })
     }
 }
 
-/// Shadowing as asked for.
+/// Shadowing, given by name or as a table.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct ShadowingSpec(Shadowing);
 
 impl FromValue for ShadowingSpec {
     const IS_TABLE: bool = true;
 
-    fn read(value: &Value, at: &Path, errors: &mut Errors) -> Option<Self> {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let before = errors.len();
-        let mut table = Table::open(value, at, "a table such as { deviation = \"4 dB\" }", errors)?;
-        let shadowing = settings::read(Shadowing::default(), &mut table, at, errors);
+        let mut table = TableReader::open(value, path, "a table such as { deviation = \"4 dB\" }", errors)?;
+        let shadowing = settings::read(Shadowing::default(), &mut table, path, errors);
         table.finish(errors);
         (errors.len() == before).then_some(Self(shadowing))
     }
@@ -204,13 +259,13 @@ impl Chosen for Fading {
 impl Chosen for RateControl {
     const SCHEMA: &'static str = "RadioRateControl";
     const KEY: &'static str = "algorithm";
-    const WHAT: &'static str = "a way to choose rates";
+    const WHAT: &'static str = "a rate control algorithm";
     fn usual() -> Self {
         Self::default()
     }
 }
 
-impl Chosen for Loss {
+impl Chosen for PathLoss {
     const SCHEMA: &'static str = "Propagation";
     const KEY: &'static str = "model";
     const WHAT: &'static str = "a model of propagation";

@@ -1,51 +1,54 @@
-//! Media of 802.11 whose nodes do not reach each other as one may expect.
+//! Warnings of 802.11 media whose nodes reach each other less well than expected.
 //!
-//! - `sight`: who reaches whom, at the start and at times of the run.
+//! - `sight`: which nodes are connected, at the start and at several times during the run.
 
 mod sight;
 
 use super::{Found, Kind, Warning, percent, seconds};
 use crate::expand::flow_path;
 use crate::network::{Crossing, Flow, Hop, Medium, Network, WifiPlan};
-use crate::spec::{MediumSpec, Scenario, Topology, Traffic, Transport, WifiSpec};
+use crate::spec::{Scenario, Topology, Transport, WifiSpec};
 use lightlag_core::params::{Registered, Value};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_mobility::Doubt;
 use lightlag_net::StationId;
 use lightlag_routing::{Protocol, Router};
+use lightlag_traffic::{Constant, Traffic};
 use lightlag_wifi::phy::timing::ACK_SIZE;
-use lightlag_wifi::phy::{BasicRates, ErrorCurves, Mode, Standard, Timing, check, error_model, noise_floor};
+use lightlag_wifi::phy::{BasicRates, ErrorCurves, PhyMode, Standard, Timing, check, error_model, noise_floor};
 use lightlag_wifi::propagation::decibels::{decibels, ratio};
 use lightlag_wifi::rate::RateControl;
 use lightlag_wifi::{Class, Radio, Wifi};
-use sight::{Sight, air, position, spacing};
+use sight::{LinkSnapshot, air, position, spacing};
 use std::collections::BTreeMap;
 
-/// Bytes of a full frame, by which a medium tells who is in range.
+/// Size in bytes of a full frame, for which the range of a station is computed.
 const FULL_FRAME: u32 = 1536;
-/// Losses of power that are worked out at most: more take longer than a warning is worth.
+/// Maximum number of path losses to compute. More would take too long for a warning.
 const MOST_LOSSES: u64 = 4_000_000;
-/// Times of the run at which links are looked at.
+/// Number of times during the run when links are examined.
 const TIMES: u64 = 50;
-/// Below this share of connected pairs most of what happens is that nothing arrives.
+/// Minimum fraction of connected pairs without a warning. If fewer are connected, the results mainly show that nothing
+/// arrives.
 const FEW_PAIRS: f64 = 0.5;
-/// From this share on of neighbours that only broadcasts reach, routes lead over links that carry no data.
+/// Minimum fraction of neighbours that only broadcasts reach, for a warning that routes may use links that carry no
+/// data.
 const GREY: f64 = 0.25;
-/// A hop that loses more frames than this repeats often, and breaks.
+/// Minimum fraction of lost frames for a warning: such a hop retransmits often, and breaks.
 const LOSSY: f64 = 0.1;
-/// Bytes of headers around a packet: LLC and SNAP, MAC with QoS and check sum; UDP.
+/// Size in bytes of the headers around a packet: LLC and SNAP, MAC with QoS and checksum, and UDP.
 const HEADERS: u64 = 38;
 const UDP_HEADER: u64 = 8;
 
-/// The channel and the stations of a medium of this kind.
+/// Returns the channel and the stations of a medium of this kind.
 fn wifi(medium: &Medium) -> &WifiPlan {
-    medium.wifi().expect("warnings look at channels of 802.11 alone")
+    medium.plan.wifi().expect("warnings cover only channels of 802.11")
 }
 
 impl Scenario {
-    /// Warnings about media and the ways over them.
-    pub(super) fn airs(&self, network: &Network, found: &mut Found) {
-        doubts(network, found);
+    /// Warns about media and the paths over them.
+    pub(super) fn airs(&self, network: &Network, findings: &mut Found) {
+        doubts(network, findings);
         let crossings = |flow: &Flow| {
             let way = network.way(flow.from, flow.to).unwrap_or_default();
             way.into_iter().filter_map(|hop| if let Hop::Air(crossing) = hop { Some(crossing) } else { None }).collect()
@@ -53,20 +56,20 @@ impl Scenario {
         let legs: Vec<Vec<Crossing>> = network.flows.iter().map(crossings).collect();
         for (number, medium) in network.media.iter().enumerate() {
             let stations = medium.members.len() as u64;
-            if medium.wifi().is_none() || stations < 2 || stations * stations > MOST_LOSSES {
+            if medium.plan.wifi().is_none() || stations < 2 || stations * stations > MOST_LOSSES {
                 continue;
             }
             let path = self.medium_path(number);
-            let mut sight = Sight::at(&mut air(medium, self.seed, false), medium, Instant::ZERO);
-            self.never_aggregates(medium, number, &path, found);
-            self.few_pairs(medium, &sight, &path, found);
-            self.grey_zone(medium, &sight, &path, found);
-            offered(network, medium, number, &mut sight, &legs, &path, found);
-            self.meetings(network, medium, number, &legs, found);
+            let mut sight = LinkSnapshot::at(&mut air(medium, self.seed, false), medium, Instant::ZERO);
+            self.never_aggregates(medium, number, &path, findings);
+            self.few_pairs(medium, &sight, &path, findings);
+            self.grey_zone(medium, &sight, &path, findings);
+            offered(network, medium, number, &mut sight, &legs, &path, findings);
+            self.meetings(network, medium, number, &legs, findings);
         }
     }
 
-    /// The place of a medium in the file.
+    /// Returns the path in the file of a medium.
     fn medium_path(&self, number: usize) -> String {
         match (&self.topology, self.media.get(number)) {
             (_, Some(_)) => format!("media[{number}]"),
@@ -75,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Nodes that are too far from each other.
-    fn few_pairs(&self, medium: &Medium, sight: &Sight, path: &str, found: &mut Found) {
+    /// Warns of nodes that are too far from each other.
+    fn few_pairs(&self, medium: &Medium, sight: &LinkSnapshot, path: &str, findings: &mut Found) {
         let share = sight.joined_share();
         if share >= FEW_PAIRS {
             return;
@@ -84,34 +87,34 @@ impl Scenario {
         let stations = medium.members.len();
         let apart = spacing(&mut air(medium, self.seed, false), stations, Instant::ZERO);
         let message = format!(
-            "{} of the pairs of its {stations} nodes are connected at the start over any number of hops: frames of data at \
-             {} reach {}, and the nearest neighbour is {} away on average; raise power or take a lower rate, or put more \
-             nodes into less space",
+            "{} of the pairs of its {stations} nodes are connected at the start over any number of hops: frames of \
+             data at {} reach {}, and the nearest neighbour is {} away on average; raise power, use a lower rate, or \
+             place more nodes in less space",
             if share > 0.0 { percent(share) } else { "none".to_owned() },
             rate(medium, Pace::Slowest),
             metres(range(medium, Pace::Slowest)),
             metres(apart)
         );
-        found.warnings.push((Warning { kind: Kind::FewConnectedPairs, path: path.to_owned(), message }, 0));
+        findings.warnings.push((Warning { kind: Kind::FewConnectedPairs, path: path.to_owned(), message }, 0));
     }
 
-    /// Neighbours of whom routing knows by broadcasts, and whom data does not reach.
-    fn grey_zone(&self, medium: &Medium, data: &Sight, path: &str, found: &mut Found) {
+    /// Warns about neighbours that routing finds by broadcasts but that data does not reach.
+    fn grey_zone(&self, medium: &Medium, data: &LinkSnapshot, path: &str, findings: &mut Found) {
         let Some(known_snr) = medium.routing.protocol().and_then(least_snr) else { return };
         let broadcast_rate = &wifi(medium).stations[0].radio.broadcast_rate;
         let needed = needed_snr(medium, Pace::Slowest);
         if mode(medium, Pace::Slowest) == mode(medium, Pace::Broadcast) || known_snr >= needed - 1.0 {
             return;
         }
-        let heard = Sight::at(&mut air(medium, self.seed, true), medium, Instant::ZERO).hops();
+        let heard = LinkSnapshot::at(&mut air(medium, self.seed, true), medium, Instant::ZERO).hops();
         let share = 1.0 - data.hops() as f64 / heard.max(1) as f64;
         if heard == 0 || share < GREY {
             return;
         }
         let message = format!(
-            "messages of {} at {} reach {}, frames of data at {} only {}: {} of the neighbours of which a node knows cannot \
-             be sent data at the start, and routes over them break; set min_snr = \"{needed:.0} dB\" in its routing, or \
-             broadcast_rate = {:?}",
+            "messages of {} at {} reach {}, frames of data at {} only {}: {} of the neighbours that a node detects \
+             cannot receive data at the start, and routes over them break; set min_snr = \"{needed:.0} dB\" in its \
+             routing, or broadcast_rate = {:?}",
             medium.routing.name(),
             broadcast_rate,
             metres(range(medium, Pace::Broadcast)),
@@ -120,39 +123,47 @@ impl Scenario {
             percent(share),
             mode_name(medium, Pace::Slowest)
         );
-        found.warnings.push((Warning { kind: Kind::GreyZone, path: format!("{path}.routing"), message }, 0));
+        findings.warnings.push((Warning { kind: Kind::GreyZone, path: format!("{path}.routing"), message }, 0));
     }
 
-    /// A length of aggregates that was set, or a standard with aggregates, at a rate that has none.
-    fn never_aggregates(&self, medium: &Medium, number: usize, path: &str, found: &mut Found) {
-        let asked = wifi(medium).stations[0].radio.aggregation;
+    /// Warns of a configured length of aggregates, or of a standard with aggregates, if the data rate does not support
+    /// aggregation.
+    fn never_aggregates(&self, medium: &Medium, number: usize, path: &str, findings: &mut Found) {
+        let configured = wifi(medium).stations[0].radio.aggregation;
         let spec = self.wifi_spec(number);
-        let is_set = asked != Radio::default().aggregation || spec.is_some_and(|spec| spec.names_aggregation);
+        let is_set = configured != Radio::default().aggregation || spec.is_some_and(|spec| spec.names_aggregation);
         let named = spec.is_some_and(|spec| spec.names_standard);
         let is_high = matches!(wifi(medium).config.standard, Standard::N | Standard::Ac);
-        if asked == 0.0 || !(is_set || (named && is_high)) {
+        if configured == 0.0 || !(is_set || (named && is_high)) {
             return;
         }
         let Some(mut message) = mode(medium, Pace::Slowest).and_then(check::aggregation) else { return };
         let key = if is_set { "aggregation" } else { "rate" };
         if !is_set {
-            message.push_str("; aggregation = 0 says that this is meant");
+            message.push_str("; set aggregation = 0 if this is intended");
         }
-        found.warnings.push((Warning { kind: Kind::NoAggregates, path: format!("{path}.{key}"), message }, 0));
+        findings.warnings.push((Warning { kind: Kind::NoAggregates, path: format!("{path}.{key}"), message }, 0));
     }
 
-    /// The medium as the scenario says it: those of the list come first.
+    /// Returns the settings of a medium in the scenario. Listed media come first.
     fn wifi_spec(&self, number: usize) -> Option<&WifiSpec> {
         let spec = match (&self.topology, self.media.get(number)) {
             (_, Some(listed)) => Some(listed),
             (Some(Topology::Swarm(swarm)), None) => Some(&swarm.medium),
             (_, None) => None,
         };
-        spec.and_then(MediumSpec::wifi)
+        spec?.kind.wifi()
     }
 
-    /// Flows whose ends are never connected, and static routes over hops that do not last.
-    fn meetings(&self, network: &Network, medium: &Medium, number: usize, legs: &[Vec<Crossing>], found: &mut Found) {
+    /// Warns of flows whose endpoints are never connected, and of static routes over hops that break.
+    fn meetings(
+        &self,
+        network: &Network,
+        medium: &Medium,
+        number: usize,
+        legs: &[Vec<Crossing>],
+        findings: &mut Found,
+    ) {
         let stations = medium.members.len();
         let is_still = medium.motions().all(|motion| motion.max_speed() == 0.0);
         let most = (MOST_LOSSES / (stations * stations) as u64).min(TIMES);
@@ -168,26 +179,26 @@ impl Scenario {
         let is_static = matches!(medium.routing, Router::Protocol(Protocol::Static(_)));
         for time in 0..times {
             let now = Instant::ZERO + Duration::from_nanos(self.duration.as_nanos() / times * time);
-            let mut sight = Sight::at(&mut air, medium, now);
-            for of in &mut watched {
-                of.meets |= sight.joins(of.from, of.to);
-                let distance = position(&mut air, of.from, now).distance(position(&mut air, of.to, now));
-                if of.closest.is_none_or(|(least, _)| distance < least) {
-                    of.closest = Some((distance, now));
+            let mut sight = LinkSnapshot::at(&mut air, medium, now);
+            for pair in &mut watched {
+                pair.meets |= sight.joins(pair.from, pair.to);
+                let distance = position(&mut air, pair.from, now).distance(position(&mut air, pair.to, now));
+                if pair.closest.is_none_or(|(least, _)| distance < least) {
+                    pair.closest = Some((distance, now));
                 }
                 if is_static {
-                    of.follow(now, &mut sight, &mut air);
+                    pair.follow(now, &mut sight, &mut air);
                 }
             }
         }
         for of in &watched {
-            of.tell(medium, network, times, is_static, found);
+            of.tell(medium, network, times, is_static, findings);
         }
     }
 }
 
-/// The first doubt of each kind about paths from files, and the number of further nodes that it applies to.
-fn doubts(network: &Network, found: &mut Found) {
+/// Warns of the first implausible trace of each kind, with the number of further nodes that it applies to.
+fn doubts(network: &Network, findings: &mut Found) {
     let (fast, short): (Vec<_>, Vec<_>) =
         network.doubts.iter().partition(|(doubt, _)| matches!(doubt, Doubt::Fast { .. }));
     for (kind, doubts) in [(Kind::FastNode, fast), (Kind::ShortPath, short)] {
@@ -197,34 +208,34 @@ fn doubts(network: &Network, found: &mut Found) {
             1 => " (and one more node)".to_owned(),
             count => format!(" (and {count} more nodes)"),
         };
-        found.warnings.push((Warning { kind, path: path.clone(), message: format!("{first}{more}") }, 0));
+        findings.warnings.push((Warning { kind, path: path.clone(), message: format!("{first}{more}") }, 0));
     }
 }
 
-/// A flow on a medium while the run is looked at.
+/// A flow on a medium, which is examined at several times during the run.
 struct Watched<'a> {
     flow: &'a Flow,
     from: u32,
     to: u32,
-    /// Whether its ends were connected at any time.
+    /// Whether the endpoints were connected at any of these times.
     meets: bool,
-    /// Its static route: the stations, and its weakest hop or the first that breaks.
+    /// Static route of the flow, with its weakest hop, and the first hop that breaks.
     way: Option<StaticRoute>,
-    /// The least distance of its ends, and when.
+    /// Minimum distance between the endpoints in metres, and its time.
     closest: Option<(f64, Instant)>,
 }
 
 struct StaticRoute {
     stations: Vec<u32>,
-    /// The hop with the least ratio of signal to noise, and that ratio.
+    /// Hop with the minimum signal-to-noise ratio, and that ratio in dB.
     weakest: ([u32; 2], f64),
-    /// The first hop that is out of range, and when it is.
+    /// First hop that goes out of range, and the time when it does.
     broken: Option<([u32; 2], Instant)>,
 }
 
 impl Watched<'_> {
-    /// Looks at the static route of the flow at a time; at the start it is found.
-    fn follow(&mut self, now: Instant, sight: &mut Sight, air: &mut Wifi<()>) {
+    /// Examines the static route of the flow at one time. The route is determined at the start of the run.
+    fn follow(&mut self, now: Instant, sight: &mut LinkSnapshot, air: &mut Wifi<()>) {
         if now == Instant::ZERO {
             let Some(stations) = sight.way(self.from, self.to) else { return };
             let mut ratio = |hop: &[u32]| air.snr_db(StationId(hop[0]), StationId(hop[1]), now);
@@ -237,25 +248,30 @@ impl Watched<'_> {
         way.broken = lost.map(|hop| ([hop[0], hop[1]], now));
     }
 
-    /// Warns of what was found.
-    fn tell(&self, medium: &Medium, network: &Network, times: u64, is_static: bool, found: &mut Found) {
+    /// Adds the warnings about the flow.
+    fn tell(&self, medium: &Medium, network: &Network, times: u64, is_static: bool, findings: &mut Found) {
         let path = flow_path(self.flow);
         let name = |station: u32| &network.nodes[medium.members[station as usize].node.0 as usize];
         let rate = rate(medium, Pace::Slowest);
         if !self.meets {
-            let Some((distance, at)) = self.closest else { return };
-            found.flow(Kind::NeverConnected, &path, "", || {
-                let when = if times == 1 { "at the start".to_owned() } else { format!("at none of {times} times of the run") };
+            let Some((distance, closest_time)) = self.closest else { return };
+            findings.flow(Kind::NeverConnected, &path, "", || {
+                let when =
+                    if times == 1 { "at the start".to_owned() } else { format!("at none of {times} times of the run") };
                 format!(
-                    "{} and {} are {}connected{}, over any number of hops: {rate} reaches {}, and they come no nearer to each \
-                     other than {}{}; nothing of the flow can arrive",
+                    "{} and {} are {}connected{}, over any number of hops: {rate} reaches {}, and they come no nearer \
+                     to each other than {}{}; no data of the flow can arrive",
                     name(self.from),
                     name(self.to),
                     if times == 1 { "not " } else { "" },
                     format_args!(" {when}"),
                     metres(range(medium, Pace::Slowest)),
                     metres(distance),
-                    if times == 1 { String::new() } else { format!(", at {}", seconds(at.since(Instant::ZERO))) }
+                    if times == 1 {
+                        String::new()
+                    } else {
+                        format!(", at {}", seconds(closest_time.since(Instant::ZERO)))
+                    }
                 )
             });
             return;
@@ -264,10 +280,10 @@ impl Watched<'_> {
             return;
         }
         let Some(StaticRoute { weakest: ([from, to], snr), broken, .. }) = &self.way else {
-            found.flow(Kind::BrokenStaticRoute, &path, "", || {
+            findings.flow(Kind::BrokenStaticRoute, &path, "", || {
                 format!(
-                    "there is no way from {} to {} at the start, where static routes are made: nothing of the flow can \
-                     arrive, though they are connected later; take another routing protocol",
+                    "there is no path from {} to {} at the start, when static routes are computed: no data of the flow \
+                     can arrive, although they are connected later; use another routing protocol",
                     name(self.from),
                     name(self.to)
                 )
@@ -276,31 +292,31 @@ impl Watched<'_> {
         };
         let lost = 1.0 - success(medium, *snr);
         if lost > LOSSY {
-            found.flow(Kind::LossyStaticHop, &path, "", || {
+            findings.flow(Kind::LossyStaticHop, &path, "", || {
                 format!(
-                    "its static route has the hop {}->{} with {snr:.1} dB, at which {} of the full frames at {rate} are lost: \
-                     90 % arrive from {:.1} dB on; take a lower rate, or move the nodes",
+                    "its static route has the hop {}->{} with {snr:.1} dB, where {} of the full frames at {rate} are \
+                     lost: 90 % arrive with {:.1} dB or more; use a lower rate, or move the nodes",
                     name(*from),
                     name(*to),
                     percent(lost),
                     needed_for(medium, 1.0 - LOSSY)
                 )
             });
-        } else if let Some(([from, to], at)) = broken {
-            found.flow(Kind::BrokenStaticRoute, &path, "", || {
+        } else if let Some(([from, to], broken_at)) = broken {
+            findings.flow(Kind::BrokenStaticRoute, &path, "", || {
                 format!(
-                    "its static route breaks: {} is out of the range of {} at {}, and the route stays as it is; take another \
-                     routing protocol",
+                    "its static route breaks: {} is out of the range of {} at {}, and the route is not updated; use \
+                     another routing protocol",
                     name(*to),
                     name(*from),
-                    seconds(at.since(Instant::ZERO))
+                    seconds(broken_at.since(Instant::ZERO))
                 )
             });
         }
     }
 }
 
-/// The rate of a frame: of data the slowest or the fastest, which differ if radios choose it.
+/// Choice of one of the rates of a radio. The slowest and the fastest data rate differ if the rate adapts.
 #[derive(Clone, Copy)]
 enum Pace {
     Slowest,
@@ -308,7 +324,7 @@ enum Pace {
     Broadcast,
 }
 
-fn mode(medium: &Medium, pace: Pace) -> Option<Mode> {
+fn mode(medium: &Medium, pace: Pace) -> Option<PhyMode> {
     let radio = &wifi(medium).stations[0].radio;
     let data = || radio.data_modes(&wifi(medium).config).ok();
     match pace {
@@ -318,7 +334,7 @@ fn mode(medium: &Medium, pace: Pace) -> Option<Mode> {
     }
 }
 
-/// The name of a mode as a scenario gives it.
+/// Returns the name of a mode as it is written in a scenario.
 fn mode_name(medium: &Medium, pace: Pace) -> String {
     let radio = &wifi(medium).stations[0].radio;
     match pace {
@@ -328,7 +344,7 @@ fn mode_name(medium: &Medium, pace: Pace) -> String {
     }
 }
 
-/// The same with the way in which it was chosen.
+/// Describes the data rate, and how it is selected.
 fn rate(medium: &Medium, pace: Pace) -> String {
     let control = &wifi(medium).stations[0].radio.rate_control;
     let name = mode_name(medium, pace);
@@ -339,14 +355,14 @@ fn rate(medium: &Medium, pace: Pace) -> String {
     }
 }
 
-/// The ratio of signal to noise, in dB, at which full frames of data arrive with this probability.
+/// Returns the minimum signal-to-noise ratio in dB for receiving full data frames with this probability.
 fn needed_for(medium: &Medium, probability: f64) -> f64 {
     let curves = ErrorCurves::new(wifi(medium).config.errors);
     let needed = |mode| decibels(curves.needed_sinr(mode, 8 * FULL_FRAME, probability));
     mode(medium, Pace::Slowest).map_or(f64::NEG_INFINITY, needed)
 }
 
-/// The ratio of signal to noise, in dB, that a radio needs for every other full frame.
+/// Returns the minimum signal-to-noise ratio in dB for receiving half of the full frames.
 fn needed_snr(medium: &Medium, pace: Pace) -> f64 {
     let radio = &wifi(medium).stations[0].radio;
     let curves = ErrorCurves::new(wifi(medium).config.errors);
@@ -356,31 +372,31 @@ fn needed_snr(medium: &Medium, pace: Pace) -> f64 {
     decoded.max(detected).max(radio.detection_snr)
 }
 
-/// The share of full frames of data that arrive with this ratio, in dB.
+/// Returns the fraction of full data frames that are received at this signal-to-noise ratio in dB.
 fn success(medium: &Medium, snr: f64) -> f64 {
     let curves = ErrorCurves::new(wifi(medium).config.errors);
     mode(medium, Pace::Slowest)
         .map_or(0.0, |mode| error_model::success(curves.ln_success(mode, ratio(snr), 8 * FULL_FRAME)))
 }
 
-/// The distance in metres that frames of the first node cross, without shadowing and fading, at its height.
+/// Returns the range in metres of frames of the first node, without shadowing and fading, at the height of the node.
 fn range(medium: &Medium, pace: Pace) -> f64 {
     let WifiPlan { config, stations } = wifi(medium);
     let first = &stations[0];
     let radio = &first.radio;
     let noise = decibels(noise_floor(config.width, radio.noise_figure));
-    let most = radio.power + 2.0 * radio.gain - noise - needed_snr(medium, pace);
+    let max_loss = radio.power + 2.0 * radio.gain - noise - needed_snr(medium, pace);
     let here = first.motion.clone().position(Instant::ZERO);
     let loss = |metres: f64| {
         let mut there = here;
         there.x += metres;
         config.propagation.loss.decibels(here, there, config.frequency)
     };
-    let (mut near, mut far) = (0.0, config.propagation.loss.reach(most, config.frequency));
+    let (mut near, mut far) = (0.0, config.propagation.loss.reach(max_loss, config.frequency));
     // Each step halves what is left: a metre of a million kilometres.
     for _ in 0..60 {
         let middle = f64::midpoint(near, far);
-        if loss(middle) <= most { near = middle } else { far = middle }
+        if loss(middle) <= max_loss { near = middle } else { far = middle }
     }
     near
 }
@@ -389,30 +405,31 @@ fn metres(distance: f64) -> String {
     if distance < 10.0 { format!("{distance:.1} m") } else { format!("{distance:.0} m") }
 }
 
-/// The least ratio in dB at which a protocol takes up a neighbour, if it finds neighbours by broadcasts.
+/// Returns the minimum signal-to-noise ratio in dB with which a protocol accepts a neighbour; `None` if the protocol
+/// has no such limit.
 fn least_snr(protocol: &Protocol) -> Option<f64> {
     let parameters = protocol.parameters();
     let index = parameters.iter().position(|parameter| parameter.key == "min_snr")?;
     if let Value::Number(least) = protocol.get(index) { Some(least) } else { None }
 }
 
-/// Datagrams that ask for more time than there is.
+/// Warns of datagrams that need more airtime than there is.
 fn offered(
     network: &Network,
     medium: &Medium,
     number: usize,
-    sight: &mut Sight,
+    sight: &mut LinkSnapshot,
     legs: &[Vec<Crossing>],
     path: &str,
-    found: &mut Found,
+    findings: &mut Found,
 ) {
     let Some(mode) = mode(medium, Pace::Fastest) else { return };
     let timing = Timing::new(wifi(medium).config.band());
     let radio = &wifi(medium).stations[0].radio;
     let answer = timing.sifs + BasicRates::MANDATORY.answer(mode).duration(ACK_SIZE);
     let together = mode.aggregates() && radio.aggregation > 0.0;
-    // The time around the frames of a flow, with the mean backoff: half of the least window. Frames that leave together share
-    // it and their headers, so nothing of either is sure.
+    // The time around the frames of a flow, with the mean backoff: half of the minimum window. Frames sent together
+    // share it and their headers, so neither is certain.
     let around = |flow: &Flow| {
         let class = flow.dscp.map_or(radio.access_class, Class::of_dscp);
         let (space, window) = match wifi(medium).config.standard {
@@ -424,31 +441,34 @@ fn offered(
     };
     let header = u64::from(network.ip.header()) + UDP_HEADER + HEADERS;
     let mut ways: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    let (mut airtime, mut hops, mut asked) = (0.0, 0, 0);
+    let (mut airtime, mut hops, mut requested) = (0.0, 0, 0);
     for (flow, legs) in network.flows.iter().zip(legs) {
-        let (Traffic::Constant(constant), Transport::Udp) = (&*flow.traffic, flow.transport) else { continue };
+        let (Traffic::Constant(Constant { stream, .. }), Transport::Udp) = (&*flow.traffic, flow.transport) else {
+            continue;
+        };
         for leg in legs.iter().filter(|leg| leg.medium == number) {
             let way = || sight.way(leg.from, leg.to).map_or(1, |way| way.len() - 1);
             let way = *ways.entry((leg.from, leg.to)).or_insert_with(way);
-            let frame = Bytes(constant.size.0 + header);
+            let frame = Bytes(stream.size.0 + header);
             let data = if together { mode.rate().time_to_send(frame) } else { mode.duration(frame) };
             let each = data.as_secs_f64() + around(flow);
-            let packets = constant.rate.as_bps() as f64 / (8 * constant.size.0) as f64;
+            let packets = stream.rate.as_bps() as f64 / (8 * stream.size.0) as f64;
             airtime += packets * each * way as f64;
             hops = hops.max(way);
-            asked += constant.rate.as_bps();
+            requested += stream.rate.as_bps();
         }
     }
     if airtime <= 1.0 {
         return;
     }
     let message = format!(
-        "datagrams offer {airtime:.1} s of airtime in each second, with their ACKs and backoffs and over up to {} at {}: where \
-         nodes hear each other there is one, so queues fill and {} of {} at most arrive; send less, or raise the rate",
+        "datagrams need {airtime:.1} s of airtime per second, including ACKs and backoffs and over up to {} at {}: \
+         nodes in range of each other share one second, so queues fill and no more than {} of {} arrive; send less, or \
+         raise the rate",
         if hops == 1 { "one hop".to_owned() } else { format!("{hops} hops") },
         rate(medium, Pace::Fastest),
         percent(1.0 / airtime),
-        super::three_digits(asked)
+        super::three_digits(requested)
     );
-    found.warnings.push((Warning { kind: Kind::AirtimeAboveOne, path: path.to_owned(), message }, 0));
+    findings.warnings.push((Warning { kind: Kind::AirtimeAboveOne, path: path.to_owned(), message }, 0));
 }

@@ -1,4 +1,4 @@
-//! Reach on a medium: the stations that each one reaches, at times in their order.
+//! Connectivity of a medium: the stations that each station reaches, at several times in ascending order.
 
 use super::wifi;
 use crate::network::{Medium, WifiPlan};
@@ -10,15 +10,15 @@ use lightlag_wifi::rate::RateControl;
 use std::collections::VecDeque;
 
 /// The links of a medium at one time.
-pub(super) struct Sight {
-    /// Of each station those that reach it and that it reaches.
+pub(super) struct LinkSnapshot {
+    /// Neighbours of each station: the stations with which it can exchange frames in both directions.
     neighbours: Vec<Vec<u32>>,
-    /// Stations that reach each other over any number of hops have the same number.
+    /// Component of each station: stations that reach each other over any number of hops have the same value.
     parts: Vec<u32>,
 }
 
-impl Sight {
-    /// The state of the medium at this time.
+impl LinkSnapshot {
+    /// Returns the state of the medium at this time.
     pub(super) fn at(air: &mut Wifi<()>, plan: &Medium, now: Instant) -> Self {
         let (stations, min_delivery) = (plan.members.len(), plan.routing.min_delivery());
         let mut reached = vec![Vec::new(); stations];
@@ -40,7 +40,8 @@ impl Sight {
         sight
     }
 
-    /// Tells of each station that can be reached from one, the nearest ones first, and from where it is reached.
+    /// Calls `tell` for each station that is reachable from `from`, nearest first, with the previous station on the
+    /// path.
     fn search(&mut self, from: u32, mut tell: impl FnMut(&mut Self, u32, u32)) {
         let mut known = vec![false; self.neighbours.len()];
         let mut queue = VecDeque::from([from]);
@@ -57,8 +58,8 @@ impl Sight {
         }
     }
 
-    /// The stations of a shortest way, both ends included. Of several ways it starts at the neighbour with the lowest number,
-    /// as static routes do.
+    /// Returns the stations on a shortest path, including both ends. Among several paths it takes the one whose first
+    /// neighbour has the lowest index, as static routes do.
     pub(super) fn way(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut before = vec![None; self.neighbours.len()];
         self.search(from, |_, station, reached_from| before[station as usize] = Some(reached_from));
@@ -70,17 +71,17 @@ impl Sight {
         Some(way)
     }
 
-    /// Whether there is a way.
+    /// Returns true if there is a path between the stations.
     pub(super) fn joins(&self, from: u32, to: u32) -> bool {
         self.parts[from as usize] == self.parts[to as usize]
     }
 
-    /// Whether one hop is enough.
+    /// Returns true if the stations are neighbours.
     pub(super) fn is_hop(&self, from: u32, to: u32) -> bool {
         self.neighbours[from as usize].binary_search(&to).is_ok()
     }
 
-    /// Share of the pairs that are joined.
+    /// Returns the fraction of pairs of stations between which there is a path.
     pub(super) fn joined_share(&self) -> f64 {
         let mut sizes = vec![0_u64; self.parts.len()];
         self.parts.iter().for_each(|part| sizes[*part as usize] += 1);
@@ -88,13 +89,13 @@ impl Sight {
         sizes.into_iter().map(pairs).sum::<f64>() / pairs(self.parts.len() as u64)
     }
 
-    /// Number of pairs that are one hop from each other.
+    /// Returns the number of pairs of stations that are neighbours.
     pub(super) fn hops(&self) -> usize {
         self.neighbours.iter().map(Vec::len).sum::<usize>() / 2
     }
 }
 
-/// The medium as runs with this seed have it, with all radios at their rates of broadcasts if it is asked for.
+/// Returns the medium as it is in runs with this seed. With `as_broadcasts`, all radios use their broadcast rates.
 pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Wifi<()> {
     let WifiPlan { config, stations } = wifi(plan);
     let stations = stations.iter().cloned().map(|mut station| {
@@ -107,13 +108,13 @@ pub(super) fn air(plan: &Medium, seed: u64, as_broadcasts: bool) -> Wifi<()> {
     Wifi::new(config, stations.collect(), seed, &plan.name)
 }
 
-/// Where a station is.
+/// Returns the position of a station.
 pub(super) fn position(air: &mut Wifi<()>, station: u32, now: Instant) -> Vector {
     let [x, y, z] = air.position(StationId(station), now);
     Vector::new(x, y, z)
 }
 
-/// Mean distance of a station to the nearest other one.
+/// Returns the mean distance from a station to its nearest neighbour in metres.
 pub(super) fn spacing(air: &mut Wifi<()>, stations: usize, now: Instant) -> f64 {
     let places: Vec<Vector> = (0..stations as u32).map(|station| position(air, station, now)).collect();
     let nearest = |at: usize| {

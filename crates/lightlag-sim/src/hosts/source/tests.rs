@@ -1,7 +1,7 @@
 use super::*;
 use lightlag_scenario::parse_toml;
 
-/// The flow with these keys.
+/// Returns a flow with these keys in its table.
 fn flow(keys: &str) -> Flow {
     let text = format!(
         "duration = \"10 s\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
@@ -11,21 +11,21 @@ fn flow(keys: &str) -> Flow {
     scenario.expand().unwrap().flows.remove(0)
 }
 
-/// Up to so many messages: when, and how long.
-fn messages(keys: &str, most: usize) -> Vec<(Instant, u64)> {
-    let mut source = Source::new(&flow(keys), 1).unwrap();
-    let mut found = Vec::new();
-    while let Some(at) = source.next().filter(|_| found.len() < most) {
-        found.push((at, source.take()));
+/// Returns up to `max` messages with their times and sizes in bytes.
+fn messages(keys: &str, max: usize) -> Vec<(Instant, u64)> {
+    let mut source = TrafficSource::new(&flow(keys), 1).unwrap();
+    let mut sent = Vec::new();
+    while let Some(at) = source.next().filter(|_| sent.len() < max) {
+        sent.push((at, source.take()));
     }
-    found
+    sent
 }
 
 fn seconds(messages: &[(Instant, u64)]) -> Vec<f64> {
     messages.iter().map(|(at, _)| at.as_secs_f64()).collect()
 }
 
-/// Mean and variance.
+/// Returns the mean and the variance of the values.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -34,11 +34,11 @@ fn moments(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn a_constant_rate_is_exact_over_any_time() {
-    // 8000 bit at 3 Mbit/s: 2.666… ms, which no sum of whole nanoseconds gives.
-    let found = messages("traffic = { kind = \"constant\", rate = \"3 Mbit/s\" }\nstart = \"1 s\"", 30_001);
-    assert_eq!(found[0], (Instant::from_nanos(1_000_000_000), 1000));
-    assert_eq!(found[1].0.as_nanos(), 1_002_666_666);
-    assert_eq!(found[30_000].0.as_nanos(), 81_000_000_000);
+    // 8000 bit at 3 Mbit/s: 2.666… ms, which no sum of integer nanoseconds equals.
+    let sent = messages("traffic = { kind = \"constant\", rate = \"3 Mbit/s\" }\nstart = \"1 s\"", 30_001);
+    assert_eq!(sent[0], (Instant::from_nanos(1_000_000_000), 1000));
+    assert_eq!(sent[1].0.as_nanos(), 1_002_666_666);
+    assert_eq!(sent[30_000].0.as_nanos(), 81_000_000_000);
 }
 
 #[test]
@@ -79,27 +79,27 @@ fn on_off_times_have_the_rate_that_follows_from_their_means() {
 fn messages_of_poisson_come_independently() {
     let keys = "traffic = { kind = \"poisson\", every = \"20 ms\", size = { distribution = \"exponential\", \
                 mean = \"500 B\" } }";
-    let found = messages(keys, 100_001);
-    let at = seconds(&found);
-    let gaps: Vec<f64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let sent = messages(keys, 100_001);
+    let times = seconds(&sent);
+    let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let (mean, variance) = moments(&gaps);
     // 99 % intervals: of the mean ± 2.576·σ/√n, of the variance by the fourth moment, Var(s²) = 8·σ⁴/n.
     assert!((mean - 0.02).abs() < 2.576 * 0.02 / 316.2, "gaps of {mean} s");
     assert!((variance - 4e-4).abs() < 2.576 * 4e-4 * (8.0_f64 / 1e5).sqrt(), "variance {variance}");
     // Counts in windows of 1 s have the mean 50 and the same variance.
-    let mut counts = vec![0.0; at[100_000] as usize];
-    at.iter().for_each(|at| counts.get_mut(*at as usize).into_iter().for_each(|count| *count += 1.0));
+    let mut counts = vec![0.0; times[100_000] as usize];
+    times.iter().for_each(|at| counts.get_mut(*at as usize).into_iter().for_each(|count| *count += 1.0));
     let (mean, variance) = moments(&counts);
     let n = counts.len() as f64;
     assert!((mean - 50.0).abs() < 2.576 * (50.0 / n).sqrt(), "{mean} a second");
     assert!((variance / 50.0 - 1.0).abs() < 2.576 * (2.0 / n).sqrt() * 1.1, "{variance}");
-    let sizes: Vec<f64> = found.iter().map(|(_, size)| *size as f64).collect();
+    let sizes: Vec<f64> = sent.iter().map(|(_, size)| *size as f64).collect();
     let (mean, _) = moments(&sizes);
     assert!((mean - 500.0).abs() < 2.576 * 500.0 / 316.2, "{mean} B");
 }
 
 #[test]
-fn a_burst_is_many_messages_at_once() {
+fn a_burst_is_many_simultaneous_messages() {
     let burst =
         "traffic = { kind = \"burst\", size = \"50 B\", messages = 4, every = \"2 s\", first = \"1 s\", count = 2 }";
     assert_eq!(seconds(&messages(burst, 100)), [1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);

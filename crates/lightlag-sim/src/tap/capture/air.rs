@@ -1,41 +1,43 @@
-//! Frames on the air: 802.11 after a header of radiotap, in a file for each radio.
+//! Frames on the air: 802.11 frames with a radiotap header, in one file per radio.
 
-use super::{Captures, Record, Seen};
+use super::{CaptureRecord, CapturedPacket, Captures};
 use crate::body::Packet;
 use lightlag_core::{Duration, Instant};
 use lightlag_net::{InterfaceId, NodeId};
-use lightlag_routing::{Extra, Message, Receiver};
+use lightlag_routing::{Message, Receiver, RoutingHeader};
 use lightlag_scenario::IpVersion;
 use lightlag_wire::arp::{Arp, Operation};
 use lightlag_wire::capture::Direction;
 use lightlag_wire::dot11::radiotap::{self, Aggregate, Modulation, Radiotap};
-use lightlag_wire::dot11::{Action, Address, Agreement, Body, EtherType, Frame, Header, Qos, Sequence, Tid};
+use lightlag_wire::dot11::{
+    ActionFrame, Address, Agreement, EtherType, Frame, FrameBody, FrameHeader, Qos, Sequence, Tid,
+};
 use lightlag_wire::routing::{self, Datagram};
 
-/// A frame, as a node sends or hears it.
+/// A frame that a node sends or receives.
 #[derive(Clone, Copy)]
 pub(crate) struct AirFrame<'a> {
-    /// The instant at which it starts at the node.
+    /// Time when the frame starts at the node.
     pub(crate) start: Instant,
-    /// The time that it takes on the air, preamble included.
+    /// Airtime of the frame, including its preamble.
     pub(crate) length: Duration,
-    /// Whether the node sends or hears it.
+    /// Direction: sent or received.
     pub(crate) direction: Direction,
-    /// The number of the ad hoc network, for its BSSID.
+    /// Index of the ad hoc network, which determines the BSSID.
     pub(crate) network: u32,
-    /// The node that sends it.
+    /// Sending node.
     pub(crate) from: NodeId,
-    /// The addressee.
+    /// Node that the frame is addressed to, or all nodes.
     pub(crate) to: Receiver,
-    /// The time that its duration field reserves after its end.
+    /// Time after the end of the frame that its duration field reserves.
     pub(crate) reserves: Duration,
-    /// The radio's view of it.
+    /// Properties measured by the radio.
     pub(crate) radio: Radio,
-    /// Its kind.
-    pub(crate) form: Form<'a>,
+    /// Kind and contents of the frame.
+    pub(crate) form: FrameContents<'a>,
 }
 
-/// The properties of a frame that a radio knows.
+/// Properties of a frame as measured by a radio.
 #[derive(Clone, Copy)]
 pub(crate) struct Radio {
     /// Centre frequency of the channel in MHz.
@@ -43,15 +45,15 @@ pub(crate) struct Radio {
     pub(crate) modulation: Modulation,
     /// Received power in dBm; `None` for a frame that the node sends.
     pub(crate) signal_dbm: Option<f64>,
-    /// Power of the noise in dBm.
+    /// Noise power in dBm.
     pub(crate) noise_dbm: f64,
-    /// The A-MPDU that the frame is a part of.
+    /// The A-MPDU that the frame is part of, if there is one.
     pub(crate) aggregate: Option<Aggregate>,
 }
 
-/// The kinds of frames.
+/// The kinds of frames, with their contents.
 #[derive(Clone, Copy)]
-pub(crate) enum Form<'a> {
+pub(crate) enum FrameContents<'a> {
     Data { sequence: Sequence, is_retry: bool, qos: Option<Qos>, content: Content<'a> },
     Rts,
     Cts,
@@ -65,70 +67,72 @@ pub(crate) enum Form<'a> {
 /// The contents of a data frame.
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
-    /// A packet of a flow with the header that routing adds. Its TTL is that of its IP header on the air.
-    Packet(&'a Packet, Extra),
+    /// A packet of a flow with the header that routing adds. Its TTL is the one in its IP header on the air.
+    Packet(&'a Packet, RoutingHeader),
     /// A message of a routing protocol, with the TTL of its IP header.
     Message(&'a Message, u8),
-    /// A request or reply of ARP: the node that is asked for, or that asked.
+    /// An ARP request or reply; then the requested node or the node that sent the request.
     Arp(Operation, NodeId),
 }
 
-/// The token of all requests for agreements: a station has one at a time.
+/// Dialog token of all requests for block-acknowledgement agreements. It can be constant, because a station negotiates
+/// one agreement at a time.
 const TOKEN: u8 = 1;
-/// The status of a response that accepts (IEEE 802.11-2020 §9.4.1.9).
+/// Status code of a successful response (IEEE 802.11-2020 §9.4.1.9).
 const ACCEPTED: u16 = 0;
 
-/// The terms of an agreement: 64 packets, for ever.
+/// Returns the parameters of a block-acknowledgement agreement: 64 packets, no timeout.
 fn agreement(tid: Tid) -> Agreement {
     Agreement { tid, buffer: 64, timeout: 0 }
 }
 
 impl Captures {
-    /// Takes a frame that a radio sends or hears. One that it sends is written with the time of its start, one that it
-    /// hears with the time of its end. Frames of captured flows, of routing and of the MAC are written.
+    /// Captures a frame that a radio sends or receives. The record has the time of the frame's start if it is sent, and
+    /// of its end if it is received. Only data frames of captured flows are written, but all frames of routing and of
+    /// the MAC.
     #[cold]
     pub(crate) fn on_air(&mut self, on: InterfaceId, frame: &AirFrame<'_>) {
         let Some(file) = self.on_air[on.index()].filter(|_| self.error.is_none()) else { return };
-        if let Form::Data { content: Content::Packet(packet, _), .. } = frame.form
+        if let FrameContents::Data { content: Content::Packet(packet, _), .. } = frame.form
             && !self.wants(packet.to)
         {
             return;
         }
-        let at = match frame.direction {
+        let time = match frame.direction {
             Direction::Inbound => frame.start + frame.length,
             _ => frame.start,
         };
-        let record = Record::Frame(self.record(frame));
+        let record = CaptureRecord::Frame(self.record(frame));
         let (direction, comment) = (frame.direction, String::new());
-        self.files[file].pending.add(Seen { at, direction, record, comment, awaits: None });
+        self.files[file].pending.add(CapturedPacket { at: time, direction, record, comment, awaits: None });
         self.write_known(file);
     }
 
-    /// The bytes of a frame after its header of radiotap.
+    /// Returns the bytes of a frame after its radiotap header.
     fn record(&mut self, frame: &AirFrame<'_>) -> Vec<u8> {
         let transmitter = Address::of_node(frame.from.0);
         let header = |sequence, is_retry| {
             let bssid = Address::of_network(frame.network);
-            Header { transmitter, bssid, sequence, is_retry }
+            FrameHeader { transmitter, bssid, sequence, is_retry }
         };
         let mut payload = Vec::new();
         let body = match frame.form {
-            Form::Data { sequence, is_retry, qos, content } => {
+            FrameContents::Data { sequence, is_retry, qos, content } => {
                 let ethertype = self.payload_of(frame, content, &mut payload);
-                Body::Data { header: header(sequence, is_retry), qos, ethertype, payload: &payload }
+                FrameBody::Data { header: header(sequence, is_retry), qos, ethertype, payload: &payload }
             }
-            Form::Rts => Body::Rts { transmitter },
-            Form::Cts => Body::Cts,
-            Form::Ack => Body::Ack,
-            Form::BlockAckRequest { tid, start } => Body::BlockAckRequest { transmitter, tid, start },
-            Form::BlockAck { tid, start, bitmap } => Body::BlockAck { transmitter, tid, start, bitmap },
-            Form::AddBlockAckRequest { sequence, is_retry, tid, start } => {
-                let action = Action::Request { token: TOKEN, agreement: agreement(tid), start };
-                Body::Action { header: header(sequence, is_retry), action }
+            FrameContents::Rts => FrameBody::Rts { transmitter },
+            FrameContents::Cts => FrameBody::Cts,
+            FrameContents::Ack => FrameBody::Ack,
+            FrameContents::BlockAckRequest { tid, start } => FrameBody::BlockAckRequest { transmitter, tid, start },
+            FrameContents::BlockAck { tid, start, bitmap } => FrameBody::BlockAck { transmitter, tid, start, bitmap },
+            FrameContents::AddBlockAckRequest { sequence, is_retry, tid, start } => {
+                let action = ActionFrame::Request { token: TOKEN, agreement: agreement(tid), start };
+                FrameBody::Action { header: header(sequence, is_retry), action }
             }
-            Form::AddBlockAckResponse { sequence, is_retry, tid } => {
-                let action = Action::Response { token: TOKEN, status: ACCEPTED, agreement: agreement(tid) };
-                Body::Action { header: header(sequence, is_retry), action }
+            FrameContents::AddBlockAckResponse { sequence, is_retry, tid } => {
+                let action = ActionFrame::Response { token: TOKEN, status: ACCEPTED, agreement: agreement(tid) };
+                FrameBody::Action { header: header(sequence, is_retry), action }
             }
         };
         let receiver = match frame.to {
@@ -150,7 +154,7 @@ impl Captures {
         bytes
     }
 
-    /// Puts the contents of a data frame in `payload`, and returns their type.
+    /// Encodes the contents of a data frame into `payload`, and returns their type.
     fn payload_of(&mut self, frame: &AirFrame<'_>, content: Content<'_>, payload: &mut Vec<u8>) -> EtherType {
         match content {
             Content::Packet(packet, extra) => {
@@ -158,7 +162,7 @@ impl Captures {
                     IpVersion::V4 => EtherType::IPV4,
                     IpVersion::V6 => EtherType::IPV6,
                 };
-                if let Extra::Gpsr(header) = extra {
+                if let RoutingHeader::Gpsr(header) = extra {
                     routing::gpsr::encode(payload, &header);
                     ethertype = routing::gpsr::ETHERTYPE;
                 }
@@ -174,11 +178,11 @@ impl Captures {
             Content::Arp(operation, other) => {
                 let [sender, target] =
                     [frame.from, other].map(|node| (Address::of_node(node.0), routing::address(node)));
-                let asked = match operation {
+                let mac = match operation {
                     Operation::Request => Address([0; 6]),
                     Operation::Reply => target.0,
                 };
-                let arp = Arp { operation, sender, target: (asked, target.1) };
+                let arp = Arp { operation, sender, target: (mac, target.1) };
                 payload.extend_from_slice(&arp.encode());
                 EtherType::ARP
             }
@@ -186,7 +190,7 @@ impl Captures {
     }
 }
 
-/// To the nearest of the whole numbers that a field of radiotap holds.
+/// Rounds a power in dBm to an integer, for a field of the radiotap header.
 fn whole_dbm(dbm: f64) -> i8 {
     libm::round(dbm).clamp(f64::from(i8::MIN), f64::from(i8::MAX)) as i8
 }

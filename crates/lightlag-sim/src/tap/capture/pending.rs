@@ -1,61 +1,64 @@
-//! Packets that were seen and whose fate is still unknown, in the order in which they were seen.
+//! Captured packets whose fate is still unknown, in the order in which they were captured.
 //!
-//! The fate of a packet is found by its identity, not by a search: links hold tens of thousands of packets.
+//! When the fate of a packet is decided, the packet is found in an index instead of by a search, because links hold
+//! tens of thousands of packets.
 
-use super::{Record, Seen};
+use super::{CaptureRecord, CapturedPacket};
 use crate::body::Packet;
 use lightlag_net::{EndpointId, LinkId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Packets that wait, and an index of them.
+/// Captured packets that wait, and an index of them.
 #[derive(Default)]
 pub(super) struct Pending {
-    seen: VecDeque<Seen>,
-    /// The number of the first of them; every packet seen has one.
+    seen: VecDeque<CapturedPacket>,
+    /// Number of the first waiting packet. Captured packets are numbered consecutively.
     first: u64,
-    /// Numbers of the packets on each link that look alike. Nearly always there is one.
-    alike: BTreeMap<(LinkId, Look), VecDeque<u64>>,
-    /// Number of packets that were compared.
+    /// Numbers of the waiting packets by link and identity. Nearly always there is only one for each identity.
+    alike: BTreeMap<(LinkId, PacketIdentity), VecDeque<u64>>,
+    /// Number of packets that were compared with another one.
     #[cfg(test)]
     pub(super) compared: u64,
 }
 
-/// The identity of a packet: its endpoint, and numbers in it. It tells nearly all packets of a link apart.
-type Look = (EndpointId, [u64; 3]);
+/// Identity of a packet: the endpoint that it is sent to, and numbers from its headers. It distinguishes nearly all
+/// packets on a link.
+type PacketIdentity = (EndpointId, [u64; 3]);
 
-fn look(packet: &Packet) -> Look {
+fn look(packet: &Packet) -> PacketIdentity {
     (packet.to, packet.body.look())
 }
 
 impl Pending {
-    /// Adds a packet behind the others.
-    pub(super) fn add(&mut self, seen: Seen) {
-        if let (Some(link), Record::Packet(packet)) = (seen.awaits, &seen.record) {
+    /// Appends a captured packet.
+    pub(super) fn add(&mut self, seen: CapturedPacket) {
+        if let (Some(link), CaptureRecord::Packet(packet)) = (seen.awaits, &seen.record) {
             let number = self.first + self.seen.len() as u64;
             self.alike.entry((link, look(packet))).or_default().push_back(number);
         }
         self.seen.push_back(seen);
     }
 
-    /// The packet whose fate on a link is known now. Of several equal ones it is the one that has waited longest, or
-    /// the one that came last if the link refused the `newest`. `None` for a copy that the link made.
-    pub(super) fn settle(&mut self, link: LinkId, packet: &Packet, newest: bool) -> Option<&mut Seen> {
+    /// Returns the waiting packet whose fate on a link has been decided. Among equal packets it is the one that has
+    /// waited longest, or the latest one if the link dropped the `newest`. Returns `None` for a duplicate made by the
+    /// link.
+    pub(super) fn settle(&mut self, link: LinkId, packet: &Packet, newest: bool) -> Option<&mut CapturedPacket> {
         let key = (link, look(packet));
         let alike = self.alike.get_mut(&key)?;
         let count = alike.len();
         for step in 0..count {
-            let at = if newest { count - 1 - step } else { step };
+            let index = if newest { count - 1 - step } else { step };
             #[cfg(test)]
             {
                 self.compared += 1;
             }
-            let place = (alike[at] - self.first) as usize;
-            if matches!(&self.seen[place].record, Record::Packet(seen) if seen.body == packet.body) {
-                alike.remove(at);
+            let position = (alike[index] - self.first) as usize;
+            if matches!(&self.seen[position].record, CaptureRecord::Packet(seen) if seen.body == packet.body) {
+                alike.remove(index);
                 if alike.is_empty() {
                     self.alike.remove(&key);
                 }
-                let seen = &mut self.seen[place];
+                let seen = &mut self.seen[position];
                 seen.awaits = None;
                 return Some(seen);
             }
@@ -63,8 +66,8 @@ impl Pending {
         None
     }
 
-    /// Takes the first packet, if its fate is known.
-    pub(super) fn take_known(&mut self) -> Option<Seen> {
+    /// Removes and returns the first packet, if its fate is known.
+    pub(super) fn take_known(&mut self) -> Option<CapturedPacket> {
         if self.seen.front()?.awaits.is_some() {
             return None;
         }
@@ -72,7 +75,7 @@ impl Pending {
         self.seen.pop_front()
     }
 
-    /// Nothing more will be known of any packet.
+    /// Marks the fate of all packets as known, because no further information will follow.
     pub(super) fn release(&mut self) {
         self.alike.clear();
         for seen in &mut self.seen {
@@ -84,7 +87,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::{Body, Datagram, Other};
+    use crate::body::{Datagram, Other, PacketBody};
     use lightlag_core::Instant;
     use lightlag_net::{NodeId, PacketFlags};
     use lightlag_tcp::Segment;
@@ -93,25 +96,26 @@ mod tests {
 
     const LINK: LinkId = LinkId(3);
 
-    fn packet(body: Body) -> Packet {
+    fn packet(body: PacketBody) -> Packet {
         Packet::new(NodeId(1), EndpointId(0), 100, PacketFlags::new(true), body)
     }
 
     fn datagram(number: u64) -> Packet {
-        packet(Body::Other(Other::Datagram(Datagram::new(number, Instant::ZERO, 72))))
+        packet(PacketBody::Other(Other::Datagram(Datagram::new(number, Instant::ZERO, 72))))
     }
 
     fn ack() -> Packet {
-        packet(Body::Segment(Segment::new(SeqNumber(7), SeqNumber(9), 100, Flags::ACK)))
+        packet(PacketBody::Segment(Segment::new(SeqNumber(7), SeqNumber(9), 100, Flags::ACK)))
     }
 
-    fn seen(packet: Packet, nanos: u64) -> Seen {
-        let at = Instant::from_nanos(nanos);
-        let record = Record::Packet(packet);
-        Seen { at, direction: Direction::Outbound, record, comment: String::new(), awaits: Some(LINK) }
+    fn seen(packet: Packet, nanos: u64) -> CapturedPacket {
+        let time = Instant::from_nanos(nanos);
+        let record = CaptureRecord::Packet(packet);
+        CapturedPacket { at: time, direction: Direction::Outbound, record, comment: String::new(), awaits: Some(LINK) }
     }
 
-    /// A full queue of 100,000 packets drops one behind each of them: a search from the front would compare 5·10⁹.
+    /// A full queue drops one packet after each of 100,000 packets. A search from the front would need 5·10⁹
+    /// comparisons.
     #[test]
     fn each_packet_is_compared_once() {
         const MANY: u64 = 100_000;
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_packets_the_first_arrives_and_the_last_finds_no_room() {
+    fn the_first_of_equal_packets_arrives_and_the_last_overflows_the_queue() {
         let mut pending = Pending::default();
         for nanos in 0..3 {
             pending.add(seen(ack(), nanos));
@@ -140,7 +144,7 @@ mod tests {
         assert_eq!(pending.settle(LINK, &ack(), true).unwrap().at, Instant::from_nanos(2));
         assert_eq!(pending.settle(LINK, &ack(), false).unwrap().at, Instant::from_nanos(0));
         assert_eq!(pending.take_known().unwrap().at, Instant::from_nanos(0));
-        assert!(pending.take_known().is_none(), "the second is on its way");
+        assert!(pending.take_known().is_none(), "the second is in transit");
         assert_eq!(pending.settle(LINK, &ack(), false).unwrap().at, Instant::from_nanos(1));
         assert!(pending.settle(LINK, &ack(), false).is_none(), "a copy");
         assert_eq!(pending.compared, 3);

@@ -20,7 +20,7 @@ fn no_two_flows_share_their_addresses() {
 }
 
 #[test]
-fn files_are_named_after_places() {
+fn files_are_named_after_capture_points() {
     let mut taken = BTreeSet::new();
     let names = ["ground", "Ground", "a->b", "über all/x", "..", "a-to-b"].map(|place| file_name(place, &mut taken));
     let expected =

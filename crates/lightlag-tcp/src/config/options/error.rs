@@ -1,4 +1,4 @@
-//! Invalid values: the key, the value and the remedy.
+//! Errors of invalid settings: the key, the value and the fix.
 
 use lightlag_core::Duration;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// A key of the `tcp` table with an invalid value, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
-    /// The key, with a dot before a part of it.
+    /// The key, as a dotted path within the `tcp` table.
     pub key: String,
-    /// The value and the remedy.
+    /// The message, with the value and the fix.
     pub message: String,
 }
 
@@ -24,17 +24,11 @@ pub(in crate::config) fn error<T>(key: &str, message: String) -> Result<T, Optio
     Err(OptionError { key: key.to_owned(), message })
 }
 
-pub(in crate::config) fn in_range(
-    key: &str,
-    value: u64,
-    least: u64,
-    most: u64,
-    unit: &str,
-) -> Result<u64, OptionError> {
-    if (least..=most).contains(&value) {
+pub(in crate::config) fn in_range(key: &str, value: u64, min: u64, max: u64, unit: &str) -> Result<u64, OptionError> {
+    if (min..=max).contains(&value) {
         return Ok(value);
     }
-    error(key, format!("{value}{unit} is not between {least} and {most}{unit}"))
+    error(key, format!("{value}{unit} is not between {min} and {max}{unit}"))
 }
 
 pub(in crate::config) fn between(key: &str, value: Duration, most_hours: u64) -> Result<(), OptionError> {

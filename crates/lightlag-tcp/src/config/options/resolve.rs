@@ -1,17 +1,17 @@
-//! Options over a profile: the resulting configuration, if they are consistent.
+//! Applies the options to their profile, and checks that the resulting configuration is consistent.
 
 use super::super::rto::apply_rto;
-use super::super::{ChallengeAcks, Config, DelayedAck, FastOpen, Growth, Scheme, ScpsSwitch, route, scps};
+use super::super::{ChallengeAcks, Config, DelayedAck, FastOpenUse, Growth, Scheme, ScpsSwitch, route, scps};
 use super::error::{error, in_range};
 use super::{DelayedAckSwitch, OptionError, Options};
-use crate::ecn::Mode;
+use crate::ecn::EcnMode;
 use lightlag_core::{Bytes, Duration};
 
-/// The largest send buffer in bytes: 1 TB.
+/// Maximum send buffer in bytes: 1 TB.
 const MAX_SEND_BUFFER: u64 = 1_000_000_000_000;
 
 impl Options {
-    /// The profile's table, overridden by these options.
+    /// Returns the profile's configuration, modified by these options.
     pub fn resolve(&self) -> Result<Config, OptionError> {
         let mut config = self.profile.unwrap_or_default().config();
         self.set(&mut config);
@@ -34,7 +34,7 @@ impl Options {
         if let Some(size) = self.send_buffer {
             config.send_buffer = Some(send_buffer(size, &config)?);
         }
-        // Each replaces the other one of the profile.
+        // Setting one of the two replaces the profile's other.
         config.prr &= self.rate_halving != Some(true) || self.prr == Some(true);
         config.rate_halving &= self.prr != Some(true) || self.rate_halving == Some(true);
         if let Some(limit) = self.burst_limit {
@@ -66,7 +66,8 @@ impl Options {
         Ok(config)
     }
 
-    /// Resolves the route, the values that it sets, and values named beside it.
+    /// Resolves the route and the settings derived from it. Settings that the scenario gives explicitly override the
+    /// derived ones.
     fn resolve_route(&self, config: &mut Config) -> Result<(), OptionError> {
         let named = route::Named {
             rto: self.rto.unwrap_or_default(),
@@ -81,11 +82,11 @@ impl Options {
         apply_rto(named.rto, config)
     }
 
-    /// Refuses switches that were set and cannot act together.
+    /// Rejects switches that were set although they have no effect with, or contradict, other settings.
     fn check_switches(&self, config: &Config) -> Result<(), OptionError> {
         let wants_sack = matches!(config.recovery, Scheme::Sack | Scheme::Rack | Scheme::Fack);
         if self.recovery.is_some() && wants_sack && !config.sack {
-            let message = "it repairs by what the SACK option reports, and sack = false: set sack = true, or take \
+            let message = "it repairs losses that the SACK option reports, but sack = false: set sack = true, or use \
                            \"newreno\" or \"reno\"";
             return error("recovery", message.to_owned());
         }
@@ -97,23 +98,26 @@ impl Options {
             }
         }
         if self.prr == Some(true) && config.rate_halving {
-            return error("rate_halving", "true goes with prr = false: each says what leaves in recovery".to_owned());
+            return error(
+                "rate_halving",
+                "true cannot be combined with prr = true: both control sending in recovery".to_owned(),
+            );
         }
         if self.prr_marks == Some(true) && !(config.prr && wants_sack && config.sack) {
-            return error("prr_marks", "true needs prr = true, and what that needs".to_owned());
+            return error("prr_marks", "true needs prr = true and the settings that prr needs".to_owned());
         }
         if self.eifel == Some(true) && !config.timestamps {
-            return error("eifel", "true needs timestamps = true: it compares what they echo".to_owned());
+            return error("eifel", "true needs timestamps = true: it compares echoed timestamps".to_owned());
         }
         Ok(())
     }
 }
 
-/// Checks a send buffer: one that holds no full segment would never send one.
+/// Checks the size of the send buffer: it must hold at least one full segment, or none would ever be sent.
 fn send_buffer(size: Bytes, config: &Config) -> Result<Bytes, OptionError> {
     let segment = Bytes(config.mss.into());
     if size < segment {
-        return error("send_buffer", format!("{size} holds less than one segment of {segment}: make it larger"));
+        return error("send_buffer", format!("{size} holds less than one segment of {segment}: increase it"));
     }
     in_range("send_buffer", size.0, 0, MAX_SEND_BUFFER, " B").map(Bytes)
 }
@@ -137,62 +141,61 @@ fn delayed_ack(switch: DelayedAckSwitch, profile: Option<DelayedAck>) -> Result<
     }
 }
 
-/// Refuses fast open where a gate or options of SCPS-TP leave no room for data and a cookie in a SYN.
+/// Rejects fast open if a token bucket or SCPS-TP options leave no space for data and a cookie in a SYN.
 fn check_fast_open(config: &Config) -> Result<(), OptionError> {
     let beside = if config.scps.is_some() { "scps" } else { "rate_control" };
-    if config.fast_open != FastOpen::Off && (config.scps.is_some() || config.rate_control.is_some()) {
-        return error("fast_open", format!("data with a SYN does not go with {beside}: leave one of them out"));
+    if config.fast_open != FastOpenUse::Off && (config.scps.is_some() || config.rate_control.is_some()) {
+        return error("fast_open", format!("data with a SYN cannot be combined with {beside}: remove one of them"));
     }
     Ok(())
 }
 
-/// The mode of ECN. An algorithm that depends on marks requests them by itself, as in Linux.
-fn ecn(mode: Option<Mode>, config: &Config) -> Result<Mode, OptionError> {
+/// Returns the ECN mode. An algorithm that depends on marks turns ECN on by itself, as in Linux.
+fn ecn(mode: Option<EcnMode>, config: &Config) -> Result<EcnMode, OptionError> {
     let exact = config.congestion.fixed_needs().exact_marks;
     match mode {
-        Some(Mode::Off) if exact => {
-            error("ecn", format!("{} lives on congestion marks: leave ecn out", config.congestion.name()))
+        Some(EcnMode::Off) if exact => {
+            error("ecn", format!("{} relies on congestion marks: remove ecn", config.congestion.name()))
         }
-        None if exact => Ok(Mode::Classic),
+        None if exact => Ok(EcnMode::Classic),
         mode => Ok(mode.unwrap_or(config.ecn)),
     }
 }
 
-/// Checks the saved state, and that the algorithm has a window that can jump.
+/// Checks the saved state of Careful Resume, and that the algorithm has a window that can jump to it.
 fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
     let Some(saved) = config.careful_resume else { return Ok(()) };
-    let most = 1 << 40;
-    in_range("careful_resume.saved_cwnd", saved.saved_cwnd.0, 1, most, " B")?;
-    in_range("careful_resume.max_jump", saved.max_jump.unwrap_or(Bytes(1)).0, 1, most, " B")?;
+    let max = 1 << 40;
+    in_range("careful_resume.saved_cwnd", saved.saved_cwnd.0, 1, max, " B")?;
+    in_range("careful_resume.max_jump", saved.max_jump.unwrap_or(Bytes(1)).0, 1, max, " B")?;
     if saved.saved_rtt.is_zero() || saved.saved_rtt > Duration::from_secs(86_400) {
         return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", saved.saved_rtt));
     }
     if !config.congestion.is_window_based() {
         let name = config.congestion.name();
-        let message = format!("{name} has no window that could jump; take \"cubic\" or \"newreno\", or leave it out");
+        let message = format!("{name} has no window that could jump; use \"cubic\" or \"newreno\", or remove it");
         return error("careful_resume", message);
     }
     Ok(())
 }
 
-/// Refuses a largest window for an algorithm that would not keep to it.
+/// Rejects a maximum window for an algorithm that would not respect it.
 fn check_max_cwnd(config: &Config) -> Result<(), OptionError> {
     if config.max_cwnd.is_some() && !config.congestion.is_window_based() {
         let name = config.congestion.name();
         let message = format!(
-            "{name} computes its window from rates or in code of its own; take \"cubic\" or \"newreno\", \
-                               or leave it out"
+            "{name} computes its window from rates or in custom code; use \"cubic\" or \"newreno\", or remove it"
         );
         return error("max_cwnd", message);
     }
     Ok(())
 }
 
-/// Checks waiting times and limits of challenges and keep-alive.
+/// Checks the durations and limits of TIME-WAIT, FIN-WAIT-2, challenge ACKs and keep-alive.
 fn check_closing(config: &Config) -> Result<(), OptionError> {
-    let most = Duration::from_secs(7 * 86_400);
+    let max = Duration::from_secs(7 * 86_400);
     let keep = config.keep_alive.unwrap_or_default();
-    let challenge = config.challenge_acks.unwrap_or(ChallengeAcks { count: 1, every: most });
+    let challenge = config.challenge_acks.unwrap_or(ChallengeAcks { count: 1, every: max });
     in_range("challenge_acks.count", challenge.count.into(), 1, 1_000, "")?;
     in_range("keep_alive.probes", keep.probes.into(), 1, 1_000, "")?;
     for (key, value, least) in [
@@ -202,7 +205,7 @@ fn check_closing(config: &Config) -> Result<(), OptionError> {
         ("keep_alive.idle", keep.idle, Duration::from_millis(1)),
         ("keep_alive.interval", keep.interval, Duration::from_millis(1)),
     ] {
-        if value < least || value > most {
+        if value < least || value > max {
             return error(key, format!("{value} is not between {least} and 7 days"));
         }
     }

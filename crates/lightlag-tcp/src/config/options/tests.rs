@@ -10,7 +10,7 @@ fn refused(json: &str) -> String {
 }
 
 #[test]
-fn nothing_said_is_linux() {
+fn the_default_is_linux() {
     assert_eq!(Options::default().resolve().unwrap(), Profile::Linux.config());
 }
 
@@ -36,7 +36,7 @@ fn delayed_acks_can_be_switched_off_and_on() {
 }
 
 #[test]
-fn careful_resume_wants_a_window_that_can_jump() {
+fn careful_resume_requires_a_window_that_can_jump() {
     let json = r#"{"careful_resume":{"saved_cwnd":"2 MB","saved_rtt":"600 ms"}}"#;
     let saved = options(json).resolve().unwrap().careful_resume.unwrap();
     assert_eq!(
@@ -66,8 +66,8 @@ fn careful_resume_wants_a_window_that_can_jump() {
 #[test]
 fn ecn_has_two_forms() {
     let ecn = |json| options(json).resolve().unwrap().ecn;
-    assert_eq!((ecn("{}"), ecn(r#"{ "ecn": "classic" }"#)), (Mode::Off, Mode::Classic));
-    assert_eq!(ecn(r#"{ "ecn": "accecn", "ect": "ect1", "abe": true }"#), Mode::Accecn);
+    assert_eq!((ecn("{}"), ecn(r#"{ "ecn": "classic" }"#)), (EcnMode::Off, EcnMode::Classic));
+    assert_eq!(ecn(r#"{ "ecn": "accecn", "ect": "ect1", "abe": true }"#), EcnMode::Accecn);
     assert!(refused(r#"{ "ecn": "on" }"#).contains("accecn"));
 }
 
@@ -96,7 +96,7 @@ fn growth_is_a_name_or_a_table() {
 }
 
 #[test]
-fn values_that_cannot_work_are_refused_with_their_key() {
+fn values_that_cannot_work_are_rejected_with_their_key() {
     for (json, key) in [
         (r#"{ "mss": "10 B" }"#, "mss"),
         (r#"{ "mss": "1 MB" }"#, "mss"),
@@ -123,7 +123,7 @@ fn values_that_cannot_work_are_refused_with_their_key() {
 }
 
 #[test]
-fn unknown_keys_are_refused() {
+fn unknown_keys_are_rejected() {
     assert!(refused(r#"{ "sacks": true }"#).contains("sacks"));
     assert!(refused(r#"{ "rto": { "minimum": "1 s" } }"#).contains("minimum"));
 }
@@ -137,15 +137,15 @@ fn options_survive_a_round_trip() {
 }
 
 #[test]
-fn switches_of_scps_contradict_each_other_in_words() {
+fn contradictory_switches_of_scps_are_explained() {
     for (options, key, fragment) in [
         (r#"{ "recovery": "snack" }"#, "recovery", "set scps = true"),
-        (r#"{ "recovery": "snack", "scps": { "snack": "off" } }"#, "recovery", "nothing offers them"),
+        (r#"{ "recovery": "snack", "scps": { "snack": "off" } }"#, "recovery", "they are not offered"),
         (r#"{ "scps": { "snack": "short" }, "recovery": "rack" }"#, "scps.snack", "snack = \"off\""),
         (
             r#"{ "profile": "scps", "scps": { "snack": "long" }, "recovery": "newreno" }"#,
             "scps.snack",
-            "leave recovery",
+            "remove recovery",
         ),
         (r#"{ "scps": { "snack": "off", "snack_delay": "1 s" } }"#, "scps.snack_delay", "snack is off"),
         (r#"{ "outage_after": 17 }"#, "outage_after", "retries = 15"),
@@ -177,7 +177,7 @@ fn scps_can_be_switched_on_and_off_by_itself() {
         let linux = config(linux);
         assert_eq!((linux.profile, linux.recovery), (Profile::Linux, Scheme::Snack));
     }
-    // Another repair means no SNACK: both cannot be agreed on.
+    // Another scheme of repair means no SNACK: both cannot be negotiated.
     let rack = config(r#"{ "profile": "scps", "sack": true, "recovery": "rack" }"#);
     assert_eq!((rack.scps.unwrap().snack, rack.recovery), (SnackForm::Off, Scheme::Rack));
     // A timeout is at least SRTT and the interval.
@@ -187,16 +187,19 @@ fn scps_can_be_switched_on_and_off_by_itself() {
 }
 
 #[test]
-fn rate_halving_and_proportional_reduction_take_each_others_place() {
-    let of = |json: &str| {
+fn rate_halving_and_proportional_reduction_replace_each_other() {
+    let resolved = |json: &str| {
         let config = options(json).resolve().unwrap();
         (config.prr, config.rate_halving)
     };
-    assert_eq!(of(r#"{ "profile": "ns2-linux" }"#), (false, true));
-    assert_eq!(of(r#"{ "profile": "ns2-linux", "prr": true }"#), (true, false));
-    assert_eq!(of(r#"{ "rate_halving": true }"#), (false, true));
+    assert_eq!(resolved(r#"{ "profile": "ns2-linux" }"#), (false, true));
+    assert_eq!(resolved(r#"{ "profile": "ns2-linux", "prr": true }"#), (true, false));
+    assert_eq!(resolved(r#"{ "rate_halving": true }"#), (false, true));
     let wrong = |json| options(json).resolve().unwrap_err().to_string();
-    assert!(wrong(r#"{ "prr": true, "rate_halving": true }"#).contains("rate_halving: true goes with prr = false"));
+    assert!(
+        wrong(r#"{ "prr": true, "rate_halving": true }"#)
+            .contains("rate_halving: true cannot be combined with prr = true")
+    );
     assert!(wrong(r#"{ "sack": false, "rate_halving": true }"#).contains("rate_halving: true needs sack = true"));
     assert!(wrong(r#"{ "sack": false, "recovery": "fack" }"#).contains("recovery"));
 }

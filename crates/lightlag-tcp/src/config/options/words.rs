@@ -1,12 +1,10 @@
-//! Keys that are a word, a switch or a table.
+//! Keys whose value is a keyword, a switch or a table.
 
 use super::super::Growth;
 use super::{DelayedAckOptions, DelayedAckSwitch};
+use lightlag_core::forms;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
-use std::fmt;
 
 impl DelayedAckSwitch {
     pub(super) fn merge(self, over: Self) -> Self {
@@ -18,51 +16,27 @@ impl DelayedAckSwitch {
     }
 }
 
-impl<'de> Deserialize<'de> for DelayedAckSwitch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Switch;
-        impl<'de> Visitor<'de> for Switch {
-            type Value = DelayedAckSwitch;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("false or a table such as { segments = 2, timeout = \"200 ms\" }")
-            }
-            fn visit_bool<E: Error>(self, on: bool) -> Result<Self::Value, E> {
-                Ok(DelayedAckSwitch::Switch(on))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                DelayedAckOptions::deserialize(MapAccessDeserializer::new(map)).map(DelayedAckSwitch::On)
-            }
-        }
-        deserializer.deserialize_any(Switch)
-    }
+forms! {
+    DelayedAckSwitch, "false or a table such as { segments = 2, timeout = \"200 ms\" }";
+    switch DelayedAckSwitch::Switch;
+    table DelayedAckOptions: DelayedAckSwitch::On;
 }
 
-impl<'de> Deserialize<'de> for Growth {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Limit {
-            abc: u8,
-        }
-        struct Rule;
-        impl<'de> Visitor<'de> for Rule {
-            type Value = Growth;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"per_ack\", \"per_segment\" or { abc = 2 }")
-            }
-            fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-                match name {
-                    "per_ack" => Ok(Growth::PerAck),
-                    "per_segment" => Ok(Growth::PerSegment),
-                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(name), &self)),
-                }
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Limit::deserialize(MapAccessDeserializer::new(map)).map(|limit| Growth::Abc(limit.abc))
-            }
-        }
-        deserializer.deserialize_any(Rule)
-    }
+/// Appropriate byte counting with a limit.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Limit {
+    abc: u8,
+}
+
+forms! {
+    Growth, "\"per_ack\", \"per_segment\" or { abc = 2 }";
+    word |name| match name {
+        "per_ack" => Some(Growth::PerAck),
+        "per_segment" => Some(Growth::PerSegment),
+        _ => None,
+    };
+    table Limit: |limit: Limit| Growth::Abc(limit.abc);
 }
 
 impl JsonSchema for Growth {
@@ -72,14 +46,14 @@ impl JsonSchema for Growth {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
-            "description": "What an ACK counts for the growth of the window.",
+            "description": "Contribution of an ACK to the growth of the window.",
             "anyOf": [
                 { "enum": ["per_ack", "per_segment"] },
                 {
                     "type": "object",
                     "properties": { "abc": {
                         "type": "integer", "minimum": 1, "maximum": 255,
-                        "description": "L of appropriate byte counting (RFC 3465): segments by which an ACK grows the window at most."
+                        "description": "L of appropriate byte counting (RFC 3465): limit per ACK, in segments."
                     } },
                     "required": ["abc"],
                     "additionalProperties": false

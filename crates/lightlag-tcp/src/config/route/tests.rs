@@ -17,7 +17,7 @@ const MARS: PathParameters = PathParameters {
 };
 
 #[test]
-fn what_is_known_of_a_route_sets_its_timers() {
+fn parameters_of_a_route_set_its_timers() {
     let moon = config(r#"{ "profile": "scps", "route": { "rtt": "2.6 s" } }"#);
     // As RFC 6298 after a first sample: R + 4 R/2.
     let rto = Duration::from_millis(7_800);
@@ -29,7 +29,7 @@ fn what_is_known_of_a_route_sets_its_timers() {
     assert_eq!((mars.time_wait, mars.fin_wait), (mars.rto.max, Some(mars.rto.max)));
     let named = config(r#"{ "route": { "rtt": "500 s" }, "time_wait": "1 s", "rto": { "max": "2000 s" } }"#);
     assert_eq!((named.time_wait, named.rto.max), (Duration::from_secs(1), Duration::from_secs(2_000)));
-    // Never below the profile's: of a short route the queues may be full.
+    // Never below the profile's: the queues of a short route may be full.
     let near = config(r#"{ "profile": "scps", "route": { "rtt": "1 ms" } }"#);
     assert_eq!((near.rto.initial, near.rto.max), (Duration::from_secs(1), Duration::from_secs(64)));
     let sure = config(r#"{ "profile": "scps", "route": { "rtt": "1 ms", "rto": "300 ms" } }"#);
@@ -40,7 +40,7 @@ fn what_is_known_of_a_route_sets_its_timers() {
 }
 
 #[test]
-fn rate_and_round_trip_say_what_a_route_holds() {
+fn rate_and_round_trip_give_the_bdp_of_a_route() {
     // 1.5 Mbit/s × 0.52 s are 97,500 B, of which 512 of 552 are payload.
     let config = |more: &str| config(&format!(r#"{{ "profile": "scps", "route": {{ "rate": "1.5 Mbit/s"{more} }} }}"#));
     let route = |more| config(more).route.unwrap();
@@ -65,7 +65,7 @@ fn rate_control_names_its_own_rate_or_takes_the_routes() {
 }
 
 #[test]
-fn a_path_fills_in_what_a_route_does_not_say() {
+fn a_path_fills_in_missing_parameters_of_a_route() {
     for json in [r#"{ "profile": "scps", "route": "path" }"#, r#"{ "profile": "scps", "route": true }"#] {
         let waiting = config(json);
         assert!(waiting.awaits_path());
@@ -78,7 +78,7 @@ fn a_path_fills_in_what_a_route_does_not_say() {
         // 62.5 MB of packets of 552 bytes.
         assert_eq!(known.route.unwrap().bdp, Some(Bytes(57_971_014)));
     }
-    // Where who listens has the data, its direction counts.
+    // If the listening end sends the data, the rate of its direction counts.
     let answers = PathParameters { data_rate: MARS.ack_rate, ..MARS };
     let known = config(r#"{ "profile": "scps", "route": "path" }"#).on_path(&answers).unwrap();
     assert_eq!((known.route.unwrap().bdp, known.rate_control.unwrap().rate), (Some(Bytes(115_942_028)), MARS.rate));
@@ -94,7 +94,7 @@ fn a_path_fills_in_what_a_route_does_not_say() {
 }
 
 #[test]
-fn a_route_of_one_table_completes_that_of_another() {
+fn a_route_of_one_table_completes_the_route_of_another() {
     let merged = |base, over| options(base).merge(&options(over)).route;
     let [path, table, off] = [r#"{ "route": "path" }"#, r#"{ "route": { "rto": "6 s" } }"#, r#"{ "route": false }"#];
     let rto = Some(Duration::from_secs(6));
@@ -115,7 +115,7 @@ fn a_route_survives_being_written() {
 }
 
 #[test]
-fn routes_that_cannot_be_are_refused_with_their_key() {
+fn impossible_routes_are_rejected_with_their_key() {
     for (json, key) in [
         (r#"{ "route": {} }"#, "route"),
         (r#"{ "route": { "rtt": "0 s" } }"#, "route.rtt"),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const LOCAL: SeqNumber = SeqNumber(1_000);
 const REMOTE: SeqNumber = SeqNumber(9_000);
 const COMPRESSION: u8 = Capabilities::COMPRESSION;
-/// Ids of ours and of the peer.
+/// IDs of our end and of the peer.
 const OURS: u8 = 7;
 const THEIRS: u8 = 9;
 
@@ -38,7 +38,7 @@ fn syn(flags: Flags, offer: Option<(u8, u8)>) -> Segment {
 
 const AGREED: Option<(u8, u8)> = Some((COMPRESSION | Capabilities::SNACK_SHORT, THEIRS));
 
-/// A client behind its handshake, and the ACK that ended it.
+/// Returns a client after its handshake, and the ACK that ended the handshake.
 fn client(config: Config, id: u8, offer: Option<(u8, u8)>) -> (Connection, Segment) {
     let mut client = Connection::client(Arc::new(config), LOCAL);
     client.set_connection_id(id);
@@ -50,7 +50,7 @@ fn client(config: Config, id: u8, offer: Option<(u8, u8)>) -> (Connection, Segme
     (client, ack)
 }
 
-/// A server that got a SYN, and its answer.
+/// Returns a server that received a SYN, and its SYN-ACK.
 fn server(config: Config, id: u8, offer: Option<(u8, u8)>) -> (Connection, Segment) {
     let mut server = Connection::server(Arc::new(config), LOCAL);
     server.set_connection_id(id);
@@ -60,18 +60,18 @@ fn server(config: Config, id: u8, offer: Option<(u8, u8)>) -> (Connection, Segme
     (server, answer)
 }
 
-/// What the peer sends: an ACK of so many bytes.
+/// Returns an ACK of the peer for `acked` bytes.
 fn ack(acked: u32) -> Segment {
     Segment::new(REMOTE.plus(1), LOCAL.plus(1 + acked), 50_000, Flags::ACK)
 }
 
-/// A segment with these flags instead.
+/// Returns the segment with its flags replaced.
 fn flagged(mut segment: Segment, flags: Flags) -> Segment {
     segment.flags = flags;
     segment
 }
 
-/// Data of the peer.
+/// Returns data of the peer.
 fn data(start: u32, len: u16) -> Segment {
     let mut segment = Segment::new(REMOTE.plus(1 + start), LOCAL.plus(1), 50_000, Flags::ACK);
     segment.len = len;
@@ -111,7 +111,7 @@ fn a_peer_without_the_option_gets_plain_headers() {
     assert!(!first.is_compressed() && client.extras.gate().is_none());
     client.write(1_000);
     assert_eq!(drain(&mut client, at(100))[0].header_len(), 20);
-    // What comes with a compressed header is for somebody else.
+    // A segment with a compressed header belongs to another connection.
     client.handle_segment(at(200), &data(0, 100).compressed(THEIRS, true));
     assert_eq!((client.received(), drain(&mut client, at(400)).len()), (0, 0));
 }
@@ -143,7 +143,7 @@ fn the_ack_of_the_handshake_may_be_lost() {
     let (mut server, _) = server(config(true), OURS, AGREED);
     server.handle_segment(at(100), &data(0, 500).compressed(THEIRS, true));
     assert_eq!((server.state(), server.received()), (State::Established, 500));
-    // The window is that of the SYN.
+    // The last known window is in the SYN.
     server.write(100_000);
     let left: u32 = drain(&mut server, at(100)).iter().map(|segment| u32::from(segment.len)).sum();
     assert!((59_000..=60_000).contains(&left), "{left}");
@@ -161,7 +161,7 @@ fn data_acknowledges_nothing_and_an_ack_leaves_by_itself() {
 }
 
 #[test]
-fn an_ack_that_waits_goes_on_waiting_while_data_leaves() {
+fn a_waiting_ack_continues_to_wait_while_data_is_sent() {
     let (mut client, _) = client(config(true), OURS, AGREED);
     client.handle_segment(at(200), &data(0, 500).compressed(THEIRS, true));
     let due = client.receiver.deadline();
@@ -184,7 +184,7 @@ fn an_unknown_id_is_dropped_in_silence() {
         client.handle_segment(at(200), &ack(500).compressed(wrong, false));
     }
     assert_eq!((client.received(), client.acknowledged(), drain(&mut client, at(250)).len()), (0, 0, 0));
-    // Nor does anybody answer who has no connection any more.
+    // An end without a connection sends no reply either.
     client.crash();
     client.handle_segment(at(300), &data(0, 500).compressed(THEIRS, true));
     assert_eq!(drain(&mut client, at(300)), []);
@@ -204,11 +204,11 @@ fn a_plain_header_without_ack_is_dropped_as_ever() {
 }
 
 #[test]
-fn an_ack_without_number_moves_the_window_behind_a_hole() {
+fn an_ack_without_number_moves_the_window_after_a_hole() {
     let (mut client, _) = client(config(true), OURS, AGREED);
     client.write(200_000);
     drain(&mut client, at(100));
-    // The peer's FIN comes before its data, with a late number.
+    // The peer's FIN arrives before its data, with a late number.
     let mut fin = flagged(ack(0), Flags::FIN.with(Flags::ACK));
     fin.seq = REMOTE.plus(3_001);
     client.handle_segment(at(200), &fin.compressed(THEIRS, true));
@@ -230,7 +230,7 @@ fn a_reset_of_an_agreed_connection_is_compressed() {
 }
 
 #[test]
-fn probes_say_their_number() {
+fn probes_carry_their_number() {
     let (mut client, _) = client(Config { probe: crate::config::Probe::Empty, ..config(true) }, OURS, AGREED);
     let mut closed = ack(0);
     closed.window = 0;

@@ -9,11 +9,11 @@ fn at(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
 }
 
-fn config(mode: Mode) -> Config {
+fn config(mode: EcnMode) -> Config {
     Config { mss: 1_000, mss_is_payload: true, delayed_ack: None, ecn: mode, ..Profile::Rfc.config() }
 }
 
-/// Two ends of these configurations, connected at 100 ms.
+/// Returns two ends with these configurations, connected at 100 ms.
 fn pair(client: Config, server: Config) -> [Connection; 2] {
     let mut ends = [
         Connection::client(Arc::new(client), SeqNumber(1_000)),
@@ -35,11 +35,11 @@ fn drain(end: &mut Connection, now: Instant) -> Vec<(Segment, Codepoint)> {
 
 #[test]
 fn new_data_can_be_marked_and_nothing_else() {
-    let [mut client, mut server] = pair(config(Mode::Classic), config(Mode::Classic));
+    let [mut client, mut server] = pair(config(EcnMode::Classic), config(EcnMode::Classic));
     client.write(4_000);
     let sent = drain(&mut client, at(200));
     assert!(sent.len() == 4 && sent.iter().all(|(_, codepoint)| *codepoint == Codepoint::Ect0));
-    // All but the first arrive: ACKs leave without ECT, the repaired segment, too.
+    // All but the first arrive: ACKs are sent without ECT, and so is the repaired segment.
     for (segment, codepoint) in &sent[1..] {
         server.handle_packet(at(250), segment, *codepoint);
         for (ack, codepoint) in drain(&mut server, at(250)) {
@@ -53,14 +53,14 @@ fn new_data_can_be_marked_and_nothing_else() {
 
 #[test]
 fn the_scenario_chooses_the_codepoint() {
-    let [mut client, _] = pair(Config { ect: Ect::Ect1, ..config(Mode::Accecn) }, config(Mode::Accecn));
+    let [mut client, _] = pair(Config { ect: Ect::Ect1, ..config(EcnMode::Accecn) }, config(EcnMode::Accecn));
     client.write(1_000);
     assert_eq!(drain(&mut client, at(200))[0].1, Codepoint::Ect1);
 }
 
 #[test]
 fn without_agreement_nothing_can_be_marked() {
-    let [mut client, mut server] = pair(config(Mode::Accecn), config(Mode::Off));
+    let [mut client, mut server] = pair(config(EcnMode::Accecn), config(EcnMode::Off));
     client.write(1_000);
     let (segment, codepoint) = drain(&mut client, at(200))[0];
     assert_eq!((codepoint, segment.flags), (Codepoint::NotEct, Flags::ACK));
@@ -69,8 +69,8 @@ fn without_agreement_nothing_can_be_marked() {
 }
 
 #[test]
-fn a_mark_comes_back_and_cwr_ends_it() {
-    let [mut client, mut server] = pair(config(Mode::Classic), config(Mode::Classic));
+fn a_mark_is_echoed_and_cwr_ends_it() {
+    let [mut client, mut server] = pair(config(EcnMode::Classic), config(EcnMode::Classic));
     client.write(2_000);
     let sent = drain(&mut client, at(200));
     server.handle_packet(at(250), &sent[0].0, Codepoint::Ce);
@@ -89,12 +89,12 @@ fn a_mark_comes_back_and_cwr_ends_it() {
 }
 
 #[test]
-fn a_change_of_marks_is_told_before_the_next_segment_is_acknowledged() {
+fn a_change_of_marks_is_reported_before_the_next_segment_is_acknowledged() {
     // RFC 8257 §3.2 with delayed ACKs: 1 unmarked, 2 and 3 marked.
-    let delayed = || Config { delayed_ack: Profile::Rfc.config().delayed_ack, ..config(Mode::Classic) };
+    let delayed = || Config { delayed_ack: Profile::Rfc.config().delayed_ack, ..config(EcnMode::Classic) };
     let [mut client, mut server] = pair(delayed(), delayed());
     for end in [&mut client, &mut server] {
-        let mut exact = Ecn::new(Mode::Classic, Ect::Ect0, true);
+        let mut exact = Ecn::new(EcnMode::Classic, Ect::Ect0, true);
         exact.take_syn(Flags::SYN.with(Flags::ECE).with(Flags::CWR));
         end.extras.put_ecn(Some(Box::new(exact)));
     }
@@ -116,7 +116,7 @@ fn a_change_of_marks_is_told_before_the_next_segment_is_acknowledged() {
 
 #[test]
 fn the_counter_of_accecn_survives_the_handshake() {
-    let [mut client, mut server] = pair(config(Mode::Accecn), config(Mode::Accecn));
+    let [mut client, mut server] = pair(config(EcnMode::Accecn), config(EcnMode::Accecn));
     client.write(3_000);
     let sent = drain(&mut client, at(200));
     for ((segment, _), codepoint) in sent.iter().zip([Codepoint::Ce, Codepoint::Ect0, Codepoint::Ce]) {

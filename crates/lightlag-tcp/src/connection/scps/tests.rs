@@ -1,7 +1,7 @@
 use super::*;
 use crate::Profile;
-use crate::config::{Bets, Config, KeepAlive, LossAssumption, RateControl, Scheme, Scps};
-use crate::ecn::Mode;
+use crate::config::{Bets, Config, KeepAliveConfig, LossAssumption, RateControl, Scheme, Scps};
+use crate::ecn::EcnMode;
 use crate::segment::{Flags, SackBlock, SeqNumber, SynOptions};
 use crate::sender::Sender;
 use lightlag_control::congestion::{Cause, Choice};
@@ -37,7 +37,7 @@ fn syn(flags: Flags, mss: u16, offer: Option<u8>) -> Segment {
     }
 }
 
-/// A client whose handshake took 100 ms, with a peer that offers this.
+/// Returns a client whose handshake took 100 ms, with a peer that offers `offer`.
 fn client(config: Config, mss: u16, offer: Option<u8>) -> Connection {
     let mut client = Connection::client(Arc::new(config), LOCAL);
     client.open(at(0));
@@ -55,14 +55,14 @@ fn hole(offset: u16, size: u16) -> Snack {
     Snack { offset, size }
 }
 
-/// Data of the peer.
+/// Returns data of the peer.
 fn data(start: u32, len: u16) -> Segment {
     let mut segment = Segment::new(REMOTE.plus(1 + start), LOCAL.plus(1), 60_000, Flags::ACK);
     segment.len = len;
     segment
 }
 
-/// Offsets of what left, in bytes.
+/// Returns the offsets of the sent segments, in bytes.
 fn offsets(segments: &[Segment]) -> Vec<u32> {
     segments.iter().map(|segment| segment.seq.0 - LOCAL.0 - 1).collect()
 }
@@ -118,8 +118,8 @@ fn partial_reliability_counts_if_both_have_its_bit() {
 }
 
 #[test]
-fn a_hole_that_no_repair_can_fill_gives_way_in_reports() {
-    let bets = Some(Bets { patience: Duration::from_millis(500), ..Bets::default() });
+fn a_hole_that_no_repair_can_fill_is_left_out_of_reports() {
+    let bets = Some(Bets { receive_timeout: Duration::from_millis(500), ..Bets::default() });
     let base = form(SnackForm::Short);
     let config = Config { scps: base.scps.map(|scps| Scps { bets, ..scps }), ..base };
     // Every second segment is missing, one more each 50 ms; an ACK each 100 ms, and a round trip takes 100 ms.
@@ -133,10 +133,10 @@ fn a_hole_that_no_repair_can_fill_gives_way_in_reports() {
         reports.extend(drain(&mut end, at(now)));
     }
     let offsets: Vec<Vec<u16>> = reports.iter().map(|ack| ack.snacks().map(|hole| hole.offset).collect()).collect();
-    // The ACK after 600 ms, when nine holes are open: that of 200 ms would be skipped before its repair arrives.
+    // The ACK after 600 ms, when nine holes are open: the hole of 200 ms would be skipped before its repair arrives.
     assert_eq!(offsets[3], [2, 4, 6, 8, 10, 12], "{offsets:?}");
     assert_eq!(offsets[0][0], 0);
-    assert_eq!(end.holes().count, 2, "patience with the first two has ended after 750 ms");
+    assert_eq!(end.holes().count, 2, "the first two are skipped after 750 ms");
 }
 
 #[test]
@@ -147,14 +147,14 @@ fn a_plain_peer_gets_plain_tcp() {
     server.handle_segment(at(0), &syn(Flags::SYN, 1_000, None));
     let answer = drain(&mut server, at(0))[0];
     assert_eq!((answer.capabilities(), answer.header_len()), (None, 24));
-    // Neither does a plain end answer an offer.
+    // Nor does a plain end accept an offer.
     let mut plain = Connection::server(Arc::new(Profile::Rfc.config()), LOCAL);
     plain.handle_segment(at(0), &syn(Flags::SYN, 1_000, Some(SHORT)));
     assert_eq!(drain(&mut plain, at(0))[0].capabilities(), None);
 }
 
 #[test]
-fn sack_gives_way_to_snack() {
+fn snack_replaces_sack() {
     let client = client(Config { sack: true, ..form(SnackForm::Short) }, 1_000, Some(SHORT));
     assert_eq!((client.sack, client.uses_sack(), client.look(Sender::uses_snack)), (false, false, true));
 }
@@ -167,7 +167,8 @@ fn the_syn_has_32_bytes() {
     assert_eq!((syn.header_len(), syn.capabilities()), (32, Some(Capabilities { bitmap: SHORT, connection_id: 0 })));
 }
 
-/// The ACK of a receiver of this form after such data, in segments of 472 bytes from 0 on.
+/// Returns the last ACK of a receiver with this form of SNACK, after the segments `arrived`, each given by its start
+/// and length.
 fn report(snack: SnackForm, mss: u16, arrived: &[(u32, u16)]) -> Segment {
     let mut end = client(Config { ack_interval: None, delayed_ack: None, mss, ..form(snack) }, 400, Some(0xf8));
     let mut last = None;
@@ -212,7 +213,7 @@ fn an_offset_beyond_16_bits_is_not_reported() {
     assert_eq!(snack(0, Range { start: 0, end: 1_000_000 * 10 }, 10), Some(hole(0, 65_535)));
 }
 
-/// A client with ten segments of 1000 bytes in flight since 100 ms.
+/// Returns a client with ten segments of 1000 bytes in flight since 100 ms.
 fn sending(config: Config, mss: u16) -> Connection {
     let mut end = client(config, mss, Some(0xf8));
     end.write(10_000);
@@ -222,11 +223,11 @@ fn sending(config: Config, mss: u16) -> Connection {
 }
 
 #[test]
-fn what_is_reported_leaves_at_once() {
+fn reported_holes_are_retransmitted_immediately() {
     let mut end = sending(form(SnackForm::Short), 1_000);
     end.handle_segment(at(200), &ack(1_000).with_snacks(&[hole(0, 1), hole(3, 2)]));
     assert_eq!(offsets(&drain(&mut end, at(200))), [1_000, 4_000, 5_000]);
-    // What lies between two holes was received; above the last one nothing is known.
+    // Data between two holes was received; nothing is stated about data above the last one.
     assert_eq!(awake!(end).board().sacked_bytes(), 2_000);
     assert_eq!(end.snapshot().inflight, 7_000);
     assert_eq!((end.statistics().recoveries, end.statistics().timeouts), (1, 0));
@@ -234,7 +235,7 @@ fn what_is_reported_leaves_at_once() {
 
 #[test]
 fn a_hole_is_not_repaired_twice_within_a_round_trip() {
-    // The round trip is 100 ms: each ACK repeats the report, and only that of 300 ms is news.
+    // The round trip is 100 ms: each ACK repeats the report, and only the one after 300 ms causes a repair.
     let mut end = sending(form(SnackForm::Short), 1_000);
     let mut left = Vec::new();
     for now in (200..=300).step_by(10) {
@@ -254,22 +255,22 @@ fn a_hole_is_not_repaired_twice_within_a_round_trip() {
 
 #[test]
 fn the_unit_is_the_mss_of_the_peers_syn() {
-    // It offers 1,500 bytes, and our segments have 1,000: a hole of one unit from 1,500 on touches two of them.
+    // It offers 1,500 bytes, and our segments have 1,000: a hole of one unit that starts at 1,500 touches two of them.
     let mut end = sending(form(SnackForm::Short), 1_500);
     end.handle_segment(at(200), &ack(0).with_snacks(&[hole(1, 1)]));
     assert_eq!(offsets(&drain(&mut end, at(200))), [1_000, 2_000]);
-    // No whole number of segments: the hole may end up to a unit later, and what was received begins behind that.
+    // Not a multiple of a segment: the hole may end up to a unit later, and the received data starts after that.
     let mut end = sending(form(SnackForm::Short), 1_500);
     end.handle_segment(at(200), &ack(0).with_snacks(&[hole(0, 1), hole(5, 1)]));
     assert_eq!(awake!(end).board().sacked_bytes(), 4_000);
 }
 
 #[test]
-fn what_points_outside_the_window_is_ignored_and_counted() {
+fn reports_outside_the_window_are_ignored_and_counted() {
     let mut end = sending(form(SnackForm::Short), 1_000);
     end.handle_segment(at(200), &ack(0).with_snacks(&[hole(10, 1), hole(65_535, 65_535)]));
     assert_eq!((drain(&mut end, at(200)).len(), end.statistics().snacks_ignored), (0, 2));
-    // Of a hole that reaches beyond, what was sent leaves again.
+    // If a hole reaches beyond the data sent, the part that was sent is retransmitted.
     end.handle_segment(at(200), &ack(0).with_snacks(&[hole(9, 100)]));
     assert_eq!((offsets(&drain(&mut end, at(200))), end.statistics().snacks_ignored), (vec![9_000], 2));
     // Nothing is outstanding.
@@ -293,7 +294,7 @@ fn a_report_that_was_not_agreed_on_is_ignored() {
 
 #[test]
 fn a_bit_vector_is_read() {
-    // From the first hole on: missing, missing, received, missing, received; what follows is open.
+    // Starting with the first hole: missing, missing, received, missing, received; nothing is stated about later data.
     let mut end = sending(form(SnackForm::Long), 1_000);
     end.handle_segment(at(200), &ack(1_000).with_snack_vector(hole(0, 2), &[0b1010_0000]));
     assert_eq!(offsets(&drain(&mut end, at(200))), [1_000, 2_000, 4_000]);
@@ -301,7 +302,7 @@ fn a_bit_vector_is_read() {
 }
 
 #[test]
-fn three_duplicates_tell_of_a_hole_at_the_begin() {
+fn three_duplicates_report_a_hole_at_the_start() {
     let mut end = sending(form(SnackForm::Short), 1_000);
     for n in 1..=5 {
         end.handle_segment(at(200), &ack(0));
@@ -316,7 +317,7 @@ fn with_window(loss_assumption: LossAssumption) -> Connection {
 }
 
 #[test]
-fn the_assumption_says_what_a_loss_costs() {
+fn the_assumption_sets_the_cost_of_a_loss() {
     for (assumption, window) in [(LossAssumption::Congestion, 4_500), (LossAssumption::Corruption, 11_000)] {
         let mut end = with_window(assumption.clone());
         end.handle_segment(at(200), &ack(1_000).with_snacks(&[hole(0, 1)]));
@@ -328,7 +329,7 @@ fn the_assumption_says_what_a_loss_costs() {
 }
 
 #[test]
-fn the_assumption_says_what_a_timeout_costs() {
+fn the_assumption_sets_the_cost_of_a_timeout() {
     for (assumption, window, factor) in
         [(LossAssumption::Congestion, 1_000, 2), (LossAssumption::Corruption, 10_000, 1)]
     {
@@ -342,12 +343,12 @@ fn the_assumption_says_what_a_timeout_costs() {
 }
 
 #[test]
-fn told_corruption_counts_for_a_while_and_a_mark_counts_more() {
+fn reported_corruption_counts_for_a_while_and_a_mark_counts_more() {
     let mut end = with_window(LossAssumption::Congestion);
     end.handle_segment(at(150), &ack(0).with_corruption());
     end.handle_segment(at(200), &ack(1_000).with_snacks(&[hole(0, 1)]));
     assert_eq!(end.snapshot().cwnd, 11_000);
-    // A second later nobody has told any more.
+    // A second later the report has expired.
     let mut end = with_window(LossAssumption::Congestion);
     end.handle_segment(at(150), &ack(0).with_corruption());
     end.handle_segment(at(1_150), &ack(1_000).with_snacks(&[hole(0, 1)]));
@@ -361,10 +362,10 @@ fn told_corruption_counts_for_a_while_and_a_mark_counts_more() {
 }
 
 #[test]
-fn what_left_long_before_the_news_is_not_excused() {
+fn data_sent_long_before_the_notification_is_not_exempt() {
     let mut end = with_window(LossAssumption::Congestion);
     let config = end.config.clone();
-    // A round trip of 100 ms, and an interval of 100 ms for which its ACK may wait.
+    // A round trip of 100 ms, and an interval of 100 ms that its ACK may wait.
     assert_eq!(
         (end.snapshot().srtt, config.ack_interval),
         (Duration::from_millis(100), Some(Duration::from_millis(100)))
@@ -375,22 +376,22 @@ fn what_left_long_before_the_news_is_not_excused() {
 }
 
 #[test]
-fn acks_tell_of_corruption_for_a_second_or_two_round_trips() {
+fn acks_report_corruption_for_a_second_or_two_round_trips() {
     let mut end = client(form(SnackForm::Short), 1_000, Some(SHORT));
     end.corruption_experienced(at(200));
-    let told = |end: &mut Connection, now: u64, start: u32| {
+    let is_reported = |end: &mut Connection, now: u64, start: u32| {
         end.handle_segment(at(now), &data(start, 1_000));
         let deadline = end.poll_timeout().unwrap();
         end.handle_timeout(deadline);
         drain(end, deadline)[0].experienced_corruption()
     };
-    assert!(told(&mut end, 300, 0));
-    assert!(told(&mut end, 1_099, 1_000));
-    assert!(!told(&mut end, 1_100, 2_000));
+    assert!(is_reported(&mut end, 300, 0));
+    assert!(is_reported(&mut end, 1_099, 1_000));
+    assert!(!is_reported(&mut end, 1_100, 2_000));
 }
 
 #[test]
-fn corruption_takes_the_place_of_a_sack_block() {
+fn corruption_replaces_a_sack_block() {
     let config = Config { sack: true, timestamps: true, ack_interval: None, delayed_ack: None, ..form(SnackForm::Off) };
     let mut end = Connection::client(Arc::new(config), LOCAL);
     end.open(at(0));
@@ -408,7 +409,7 @@ fn corruption_takes_the_place_of_a_sack_block() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the options say, nothing breaks, and only what is outstanding leaves again.
+    /// Whatever the options contain, nothing panics, and only outstanding data is retransmitted.
     #[test]
     fn strange_reports_break_nothing(
         long in any::<bool>(),
@@ -443,7 +444,8 @@ proptest! {
         }
     }
 
-    /// What our receiver reports, our sender understands: the holes, and nothing that arrived.
+    /// Our sender reads the reports of our receiver correctly: it retransmits what is missing, and no data that
+    /// arrived.
     #[test]
     fn reports_are_understood(lost in prop::collection::btree_set(0_u64..60, 1..20), long in any::<bool>()) {
         let snack = if long { SnackForm::Long } else { SnackForm::Short };
@@ -469,7 +471,7 @@ proptest! {
         let top = (0..60).rfind(|n| !lost.contains(n)).unwrap();
         let mut expected: Vec<u64> = lost.iter().copied().filter(|n| *n < top).collect();
         if !long {
-            // Six runs at most.
+            // No more than six runs.
             let runs = expected.iter().scan((0, None), |(runs, last), n| {
                 *runs += u32::from(last.is_none_or(|last: u64| last + 1 != *n));
                 *last = Some(*n);
@@ -491,9 +493,9 @@ fn snack_needs_its_own_recovery() {
 }
 
 #[test]
-fn who_has_nothing_to_send_waits_for_no_tokens() {
+fn an_idle_sender_waits_for_no_tokens() {
     let rate = lightlag_core::Rate::from_bps(1_600).unwrap();
-    let keep_alive = KeepAlive { idle: Duration::from_secs(3_000), interval: Duration::from_secs(1), probes: 1 };
+    let keep_alive = KeepAliveConfig { idle: Duration::from_secs(3_000), interval: Duration::from_secs(1), probes: 1 };
     let config = Config {
         rate_control: Some(RateControl {
             rate,
@@ -515,10 +517,10 @@ fn who_has_nothing_to_send_waits_for_no_tokens() {
 }
 
 #[test]
-fn a_mark_costs_what_it_costs_after_an_excused_loss() {
+fn a_mark_costs_what_it_costs_after_an_exempt_loss() {
     let config = Config {
         mss: 1_000,
-        ecn: Mode::Classic,
+        ecn: EcnMode::Classic,
         loss_assumption: LossAssumption::Corruption,
         congestion: Choice::named("newreno"),
         timestamps: false,
@@ -531,7 +533,7 @@ fn a_mark_costs_what_it_costs_after_an_excused_loss() {
     drain(&mut end, at(100));
     end.write(1_000_000);
     drain(&mut end, at(100));
-    // A timeout, which is blamed on corruption.
+    // A timeout, which is attributed to corruption.
     while end.statistics().timeouts == 0 {
         let now = end.poll_timeout().unwrap();
         end.handle_timeout(now);

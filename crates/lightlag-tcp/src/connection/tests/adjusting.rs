@@ -1,7 +1,7 @@
-//! What a host changes and asks while a connection lives.
+//! Settings that a host changes, and state that it reads, during a connection.
 
 use super::*;
-use crate::config::{DelayedAck, KeepAlive};
+use crate::config::{DelayedAck, KeepAliveConfig};
 use lightlag_core::{Bytes, Duration};
 
 fn data(seq: u32, len: u16, value: u32) -> Segment {
@@ -9,7 +9,7 @@ fn data(seq: u32, len: u16, value: u32) -> Segment {
 }
 
 #[test]
-fn what_is_held_rises_only_with_what_was_taken() {
+fn buffered_data_rises_only_with_accepted_data() {
     let mut client = established(config());
     assert_eq!(client.receive_offset(REMOTE.plus(1)), Some(0));
     client.handle_segment(at(110), &data(1, 500, 510));
@@ -19,9 +19,9 @@ fn what_is_held_rises_only_with_what_was_taken() {
     client.handle_segment(at(130), &data(1, 500, 520));
     assert_eq!(client.held(), 1_000, "a copy does not");
     client.handle_segment(at(130), &data(501, 500, 1));
-    assert_eq!(client.held(), 1_000, "PAWS refuses an old timestamp");
+    assert_eq!(client.held(), 1_000, "PAWS rejects an old timestamp");
     client.handle_segment(at(130), &data(2_000_000, 500, 520));
-    assert_eq!(client.held(), 1_000, "what lies beyond the window is refused");
+    assert_eq!(client.held(), 1_000, "data beyond the window is rejected");
     client.handle_segment(at(140), &data(501, 500, 530));
     assert_eq!((client.held(), client.received()), (1_500, 1_500));
 }
@@ -52,10 +52,10 @@ fn quick_acks_release_the_one_that_waits() {
 }
 
 #[test]
-fn keep_alive_begins_when_it_is_switched_on() {
+fn keep_alive_starts_when_it_is_switched_on() {
     let mut client = established(config());
     assert_eq!(client.poll_timeout(), None);
-    let timing = KeepAlive { idle: Duration::from_secs(10), interval: Duration::from_secs(1), probes: 2 };
+    let timing = KeepAliveConfig { idle: Duration::from_secs(10), interval: Duration::from_secs(1), probes: 2 };
     client.set_keep_alive(at(1_000), Some(timing));
     assert_eq!(client.poll_timeout(), Some(at(11_000)));
     client.handle_timeout(at(11_000));
@@ -76,7 +76,7 @@ fn the_congestion_control_can_be_chosen_until_data_leaves() {
 }
 
 #[test]
-fn a_smaller_buffer_keeps_what_was_promised() {
+fn a_smaller_buffer_keeps_the_advertised_window() {
     let mut client = established(config());
     let edge = client.receive_edge();
     client.set_receive_buffer(Bytes(2_000));
@@ -88,7 +88,7 @@ fn a_smaller_buffer_keeps_what_was_promised() {
 }
 
 #[test]
-fn details_count_what_is_outstanding() {
+fn details_count_outstanding_data() {
     let mut client = established(config());
     client.write(2_500);
     assert_eq!(drain(&mut client, at(110)).len(), 3);
@@ -118,7 +118,8 @@ fn closed_window(value: u32) -> Segment {
     ack
 }
 
-/// When a connection that nobody answers repeats itself, in ms, and when and why it gives up.
+/// Returns the retransmission times in ms of a connection whose peer does not reply, and the time and reason of its
+/// abort.
 fn unanswered(client: &mut Connection) -> (Vec<u64>, u64, Option<Failure>) {
     let mut left = Vec::new();
     loop {
@@ -138,12 +139,12 @@ fn the_user_timeout_runs_from_the_first_repetition_and_cuts_the_last_timer_short
     client.set_user_timeout(Duration::from_secs(3));
     client.write(1_000);
     drain(&mut client, at(100));
-    // A tail loss probe; after it an RTO of 1 s, then of 2 s; of the next 4 s only the one that is left.
+    // A tail loss probe; after it an RTO of 1 s, then of 2 s; then the remaining second instead of 4 s.
     assert_eq!(unanswered(&mut client), (vec![500, 1_500, 3_500], 4_500, Some(Failure::Timeout)));
 }
 
 #[test]
-fn the_user_timeout_ends_the_wait_for_a_closed_window_although_its_probes_are_answered() {
+fn the_user_timeout_ends_the_wait_for_a_closed_window_although_its_probes_get_replies() {
     let mut client = established(Config { probe: crate::config::Probe::Empty, ..config() });
     client.handle_segment(at(100), &closed_window(600));
     client.set_user_timeout(Duration::from_secs(5));
@@ -161,13 +162,13 @@ fn the_user_timeout_ends_the_wait_for_a_closed_window_although_its_probes_are_an
             drain(&mut client, now);
         }
     }
-    // Doubled from 1 s, and cut short at 5 s after the first.
+    // Doubled from 1 s, and limited to 5 s after the first.
     assert_eq!(probes, [1_100, 3_100]);
     assert_eq!(client.statistics().failure, Some(Failure::ProbeTimeout));
 }
 
 #[test]
-fn a_handshake_has_the_user_timeout_too() {
+fn a_handshake_also_has_the_user_timeout() {
     let mut client = Connection::client(Arc::new(config()), LOCAL);
     client.set_user_timeout(Duration::from_millis(1_500));
     client.open(at(0));

@@ -1,9 +1,9 @@
 use super::*;
-use crate::config::KeepAlive;
+use crate::config::KeepAliveConfig;
 
 const FIN: Flags = Flags::FIN.with(Flags::ACK);
 
-/// A client whose FIN left and was acknowledged.
+/// Returns a client in FIN-WAIT-2: its FIN was sent and acknowledged.
 fn fin_wait_2(config: Config) -> Connection {
     let mut client = established(config);
     client.close();
@@ -14,7 +14,7 @@ fn fin_wait_2(config: Config) -> Connection {
 }
 
 #[test]
-fn after_our_fin_the_peer_may_go_on_sending() {
+fn after_our_fin_the_peer_may_still_send() {
     // RFC 9293 §3.6, half-close.
     let mut client = fin_wait_2(config());
     client.handle_segment(at(300), &segment(1, 2, 1_000, Flags::ACK, 600));
@@ -24,7 +24,7 @@ fn after_our_fin_the_peer_may_go_on_sending() {
 }
 
 #[test]
-fn after_the_peers_fin_we_may_go_on_sending() {
+fn after_the_peers_fin_we_may_still_send() {
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 1, 0, FIN, 600));
     assert_eq!((client.state(), drain(&mut client, at(200)).len()), (State::CloseWait, 1));
@@ -56,7 +56,7 @@ fn one_segment_may_end_both_directions() {
 }
 
 #[test]
-fn a_repeated_fin_restarts_time_wait() {
+fn a_retransmitted_fin_restarts_time_wait() {
     // RFC 9293 §3.10.7.4, eighth.
     let mut client = fin_wait_2(config());
     client.handle_segment(at(400), &segment(1, 2, 0, FIN, 600));
@@ -70,7 +70,7 @@ fn a_repeated_fin_restarts_time_wait() {
 }
 
 #[test]
-fn a_reset_in_time_wait_is_no_failure() {
+fn a_reset_in_time_wait_is_not_a_failure() {
     let mut client = fin_wait_2(config());
     client.handle_segment(at(400), &segment(1, 2, 0, FIN, 600));
     drain(&mut client, at(400));
@@ -78,7 +78,7 @@ fn a_reset_in_time_wait_is_no_failure() {
     assert_eq!((client.state(), client.statistics().failure), (State::Closed, None));
 }
 
-/// A server in TIME-WAIT: it closed first. The peer's next number is 2.
+/// Returns a server in TIME-WAIT, because it closed first. The peer's next sequence number is 2.
 fn waiting_server() -> Connection {
     let mut server = Connection::server(Arc::new(config()), LOCAL);
     server.handle_segment(at(0), &segment(0, 0, 0, Flags::SYN, 500));
@@ -94,13 +94,16 @@ fn waiting_server() -> Connection {
 
 #[test]
 fn a_new_syn_ends_time_wait() {
-    // RFC 9293 §3.6.1 and RFC 6191 §2: a younger timestamp makes it new, whatever its number.
+    // RFC 9293 §3.6.1 and RFC 6191 §2: a newer timestamp makes it new, whatever its number.
     let mut server = waiting_server();
     server.handle_segment(at(200), &segment(4_000_000_000, 0, 0, Flags::SYN, 601));
     assert_eq!(server.state(), State::SynReceived);
     let answer = drain(&mut server, at(200));
     assert_eq!(answer[0].flags, Flags::SYN.with(Flags::ACK));
-    assert!(answer[0].seq.0.wrapping_sub(LOCAL.0 + 2) as i32 > 0, "beyond the numbers of the connection before");
+    assert!(
+        answer[0].seq.0.wrapping_sub(LOCAL.0 + 2) as i32 > 0,
+        "beyond the sequence numbers of the previous connection"
+    );
     server.handle_segment(at(250), &segment(4_000_000_001, 0, 0, Flags::ACK, 602));
     assert_eq!(server.state(), State::SynReceived, "an ACK of the old numbers opens nothing");
     // An old timestamp, or none with an old number, does not.
@@ -121,7 +124,7 @@ fn an_orphan_does_not_wait_for_ever() {
     // Linux: 60 s. The RFC sets no limit.
     let fin_wait = Some(Duration::from_secs(60));
     let mut client = fin_wait_2(Config { fin_wait, ..config() });
-    assert_eq!(client.poll_timeout(), None, "somebody still reads");
+    assert_eq!(client.poll_timeout(), None, "an application still reads");
     client.release(at(300));
     assert_eq!(client.poll_timeout(), Some(at(60_300)));
     client.handle_timeout(at(60_300));
@@ -133,7 +136,7 @@ fn an_orphan_does_not_wait_for_ever() {
 
 #[test]
 fn data_for_an_orphan_is_reset() {
-    // RFC 9293 §3.6.1: to show that it was lost.
+    // RFC 9293 §3.6.1: the reset shows that data was lost.
     let mut client = established(config());
     client.release(at(200));
     drain(&mut client, at(200));
@@ -147,12 +150,12 @@ fn data_for_an_orphan_is_reset() {
 }
 
 fn kept_alive() -> Connection {
-    let timing = KeepAlive { idle: Duration::from_secs(10), interval: Duration::from_secs(2), probes: 3 };
+    let timing = KeepAliveConfig { idle: Duration::from_secs(10), interval: Duration::from_secs(2), probes: 3 };
     established(Config { keep_alive: Some(timing), ..config() })
 }
 
 #[test]
-fn an_idle_peer_is_asked_whether_it_lives() {
+fn an_idle_peer_is_probed() {
     // RFC 9293 §3.8.4: an old number without data.
     let mut client = kept_alive();
     client.handle_segment(at(5_000), &segment(1, 1, 500, Flags::ACK, 600));
@@ -162,14 +165,14 @@ fn an_idle_peer_is_asked_whether_it_lives() {
     client.handle_timeout(at(15_000));
     let probe = drain(&mut client, at(15_000));
     assert_eq!((probe.len(), probe[0].seq, probe[0].len), (1, LOCAL, 0));
-    // The answer puts the next probe off.
+    // The reply postpones the next probe.
     client.handle_segment(at(15_100), &segment(501, 1, 0, Flags::ACK, 700));
     client.handle_timeout(at(17_000));
     assert_eq!(client.poll_timeout(), Some(at(25_100)));
 }
 
 #[test]
-fn a_dead_peer_is_given_up_after_the_last_probe() {
+fn a_connection_to_a_dead_peer_is_aborted_after_the_last_probe() {
     let mut client = kept_alive();
     let mut probes = Vec::new();
     while client.state() == State::Established {

@@ -1,4 +1,4 @@
-//! Segments of low priority: who sends which, how they are answered, and what they leave alone.
+//! Low-priority segments: which are sent, how the peer replies, and which state they must not change.
 
 use super::*;
 use lightlag_control::congestion::Choice;
@@ -9,7 +9,7 @@ fn prober(name: &str, window: u32) -> Connection {
     established(Config { congestion: Choice::named(name), initial_window: window, ..config() })
 }
 
-/// Lets the timers run until `end`; returns what left, with the time in microseconds.
+/// Runs the timers until `end`. Returns the segments sent, with their times in microseconds.
 fn run_until(client: &mut Connection, end: Instant) -> Vec<(u64, Segment)> {
     let mut sent = Vec::new();
     while let Some(due) = client.poll_timeout().filter(|due| *due <= end) {
@@ -19,13 +19,13 @@ fn run_until(client: &mut Connection, end: Instant) -> Vec<(u64, Segment)> {
     sent
 }
 
-/// Where the data of `segments` begins, in segments.
+/// Returns for each of `segments` the index of the segment whose data it copies.
 fn copied<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Vec<u32> {
     segments.into_iter().map(|segment| (segment.seq.0 - LOCAL.0 - 1) / 1_000).collect()
 }
 
 #[test]
-fn a_copy_is_answered_at_once_each_by_its_own_ack_and_is_no_news() {
+fn each_copy_gets_its_own_ack_immediately_and_carries_no_information() {
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 1, 1_000, Flags::ACK, 600));
     drain(&mut client, at(200));
@@ -35,14 +35,14 @@ fn a_copy_is_answered_at_once_each_by_its_own_ack_and_is_no_news() {
     let answers = drain(&mut client, at(300));
     assert_eq!(answers.len(), 3);
     for answer in answers {
-        // No D-SACK: the sender knows that it sent a copy.
+        // No D-SACK: the sender expects the copy.
         assert_eq!((answer.flags, answer.len, answer.ack, answer.sack().len()), (LOW, 0, REMOTE.plus(1_001), 0));
     }
     assert_eq!((client.received(), client.statistics().duplicate_bytes), (1_000, 0));
 }
 
 #[test]
-fn a_copy_that_low_priority_delayed_is_answered_although_its_timestamp_is_old() {
+fn a_copy_delayed_by_low_priority_gets_an_ack_although_its_timestamp_is_old() {
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 1, 1_000, Flags::ACK, 700));
     drain(&mut client, at(200));
@@ -68,7 +68,7 @@ fn a_copy_fills_a_hole() {
 }
 
 #[test]
-fn what_no_copy_can_be_is_dropped() {
+fn an_impossible_copy_is_dropped() {
     let mut client = established(config());
     let edge = u32::try_from(client.receive_edge()).unwrap();
     for strange in [
@@ -86,7 +86,7 @@ fn what_no_copy_can_be_is_dropped() {
 
 #[test]
 fn sudden_start_copies_the_last_segment_at_its_pace() {
-    // The peer offers 60,000 B: 60 segments in 100 ms.
+    // The peer's window is 60,000 B: 60 segments in 100 ms.
     let mut client = prober("peach", 2);
     client.write(u64::MAX >> 1);
     let data = drain(&mut client, at(100));
@@ -104,7 +104,7 @@ fn sudden_start_copies_the_last_segment_at_its_pace() {
 }
 
 #[test]
-fn the_ack_of_a_probe_opens_the_window_and_is_no_duplicate_ack() {
+fn the_ack_of_a_probe_opens_the_window_and_is_not_a_duplicate_ack() {
     let mut client = prober("peach", 2);
     client.write(u64::MAX >> 1);
     drain(&mut client, at(100));
@@ -115,7 +115,7 @@ fn the_ack_of_a_probe_opens_the_window_and_is_no_duplicate_ack() {
         assert_eq!(copied(&drain(&mut client, at(200 + n))), [1 + n as u32]);
     }
     assert_eq!((client.statistics().recoveries, client.statistics().low_priority_acked), (0, 10));
-    // It takes no round-trip sample, which could be that of a copy.
+    // It takes no round-trip sample, which could belong to a copy.
     let samples = client.statistics().rtt_count;
     client.handle_segment(at(290), &segment(1, 2_001, 0, LOW, 600));
     assert_eq!(client.snapshot().snd_una, 2_000);
@@ -123,13 +123,14 @@ fn the_ack_of_a_probe_opens_the_window_and_is_no_duplicate_ack() {
 }
 
 #[test]
-fn nil_segments_copy_in_turns_what_is_outstanding_and_not_sacked() {
+fn nil_segments_copy_outstanding_unsacked_data_in_turns() {
     let mut client = prober("peach+", 5);
     client.write(u64::MAX >> 1);
     drain(&mut client, at(100));
     let first: Vec<Segment> = run_until(&mut client, at(112)).into_iter().map(|(_, probe)| probe).collect();
     assert_eq!(copied(&first), [0, 1, 2, 3, 4, 0, 1]);
-    // 1 and 3 are SACKed, and three new segments leave: 7, 0, 1, 2, 3 of eight, and the next ones where those arrived.
+    // 1 and 3 are SACKed, and three new segments are sent: 7, 0, 1, 2, 3 of eight, and the next ones instead of the
+    // SACKed.
     let block = |n: u32| SackBlock { start: LOCAL.plus(1 + n * 1_000), end: LOCAL.plus(1 + (n + 1) * 1_000) };
     client.handle_segment(at(112), &segment(1, 1, 0, LOW, 600).with_sack(&[block(3), block(1)]));
     let then: Vec<Segment> = run_until(&mut client, at(121)).into_iter().map(|(_, probe)| probe).collect();
@@ -149,7 +150,7 @@ fn nothing_is_copied_once_all_is_acknowledged() {
 }
 
 #[test]
-fn a_copy_that_comes_after_the_end_is_not_answered_by_a_reset() {
+fn a_copy_that_arrives_after_the_end_causes_no_reset() {
     let mut client = established(config());
     client.abort();
     assert_eq!((drain(&mut client, at(200)).len(), client.state()), (1, State::Closed));

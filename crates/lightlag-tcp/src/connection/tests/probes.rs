@@ -1,7 +1,8 @@
 use super::*;
 use crate::config::Probe;
 
-/// A client whose 5,000 bytes were acknowledged with a closed window at 200 ms; 5,000 more wait.
+/// Returns a client whose peer acknowledged 5,000 bytes and closed its window at 200 ms, and which has 5,000 more bytes
+/// to send. Also returns the segment that closed the window.
 fn closed_window(config: Config) -> (Connection, Segment) {
     let mut client = established(config);
     client.write(5_000);
@@ -14,7 +15,7 @@ fn closed_window(config: Config) -> (Connection, Segment) {
     (client, closed)
 }
 
-/// The next probe, and how many milliseconds after `now` it left.
+/// Returns the next probe, and its time in milliseconds after `now`.
 fn next_probe(client: &mut Connection, now: &mut Instant) -> (u64, Segment) {
     let due = client.poll_timeout().unwrap();
     let wait = due.since(*now).as_nanos() / 1_000_000;
@@ -41,7 +42,7 @@ fn stevens_persist_timer_probes_with_a_byte() {
     assert_eq!(waits, [5, 5, 6, 12, 24, 48, 60, 60]);
     let statistics = client.statistics();
     assert_eq!((statistics.probes, statistics.timeouts, statistics.retransmitted_segments), (8, 0, 0));
-    // The window opened, the update was lost, the byte was taken: everything leaves, from that byte on.
+    // The window opened, the update was lost, the byte was accepted: everything is sent, starting at that byte.
     client.handle_segment(now, &segment(1, 5_002, 0, Flags::ACK, 600));
     let sent = drain(&mut client, now);
     assert_eq!((sent.len(), sent[0].seq), (5, LOCAL.plus(5_001)));
@@ -65,8 +66,8 @@ fn empty_probes_back_off_with_the_timeout() {
 }
 
 #[test]
-fn probes_without_an_answer_end_the_connection() {
-    // RFC 9293 §3.8.6.1: for ever while the peer answers; R2 where it does not.
+fn probes_without_a_reply_end_the_connection() {
+    // RFC 9293 §3.8.6.1: for ever while the peer replies; up to R2 if it does not.
     let (mut client, _) = closed_window(Config { retries: 3, ..config() });
     let mut now = at(200);
     for _ in 0..3 {

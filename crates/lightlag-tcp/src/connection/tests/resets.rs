@@ -13,7 +13,7 @@ fn server() -> Connection {
     Connection::server(Arc::new(config()), LOCAL)
 }
 
-/// The numbers and flags of the only segment that leaves.
+/// Returns the sequence number, acknowledgement number and flags of the only segment that is sent.
 fn only(end: &mut Connection, now: Instant) -> (u32, u32, Flags) {
     let sent = drain(end, now);
     assert_eq!(sent.len(), 1, "{sent:?}");
@@ -21,8 +21,9 @@ fn only(end: &mut Connection, now: Instant) -> (u32, u32, Flags) {
 }
 
 #[test]
-fn what_belongs_to_nothing_is_reset() {
-    // RFC 9293 §3.10.7.1: with ACK at its number, else at zero and acknowledging all of it.
+fn a_segment_without_a_connection_is_reset() {
+    // RFC 9293 §3.10.7.1: a segment with ACK gets a reset at its number, any other one at zero that acknowledges all of
+    // it.
     let mut closed = Connection::client(Arc::new(config()), LOCAL);
     let plain = |flags, len| {
         let mut segment = Segment::new(SeqNumber(7_000), SeqNumber(3_000), 100, flags);
@@ -48,7 +49,7 @@ fn a_listener_resets_acks_and_stays() {
 }
 
 #[test]
-fn an_answer_to_another_syn_is_reset() {
+fn a_reply_to_another_syn_is_reset() {
     // §3.10.7.3: SEG.ACK outside ISS+1..=SND.NXT.
     let mut client = opened();
     client.handle_segment(at(50), &segment(0, 0, 0, SYN_ACK, 0));
@@ -92,7 +93,7 @@ fn in_syn_received_a_wrong_ack_is_reset_and_a_reset_leads_back() {
         assert_eq!(only(&mut server, at(50)), (LOCAL.0 + ack, 0, Flags::RST));
         assert_eq!(server.state(), State::SynReceived);
     }
-    // Beyond the window: what is expected is said again.
+    // Beyond the window: the expected number is repeated.
     server.handle_segment(at(50), &segment(70_000, 1, 0, Flags::ACK, 0));
     assert_eq!(only(&mut server, at(50)), (LOCAL.0 + 1, REMOTE.0 + 1, Flags::ACK));
     server.handle_segment(at(50), &segment(1, 1, 0, Flags::RST, 0));
@@ -115,7 +116,7 @@ fn challenges_are_limited() {
     assert_eq!(all, 10);
     assert_eq!(challenged(&mut client, at(5_199)), 0);
     assert_eq!(challenged(&mut client, at(5_200)), 1);
-    // Linux: one in 500 ms, and for empty segments outside the window, too.
+    // Linux: one in 500 ms, and also for empty segments outside the window.
     let linux = Config { challenge_acks: Profile::Linux.config().challenge_acks, ..config() };
     let mut client = established(linux);
     let probed = |client: &mut Connection, now| {
@@ -143,7 +144,7 @@ fn acks_of_the_far_past_are_challenged() {
 }
 
 #[test]
-fn an_abort_tells_the_peer() {
+fn an_abort_notifies_the_peer() {
     // RFC 9293 §3.10.5.
     let mut client = established(config());
     client.write(2_000);
@@ -153,14 +154,14 @@ fn an_abort_tells_the_peer() {
     assert_eq!((seq, flags.has(Flags::RST)), (LOCAL.0 + 2_001, true));
     assert_eq!((client.state(), client.statistics().failure), (State::Closed, Some(Failure::Aborted)));
     assert_eq!(client.poll_timeout(), None);
-    // Who only sent a SYN is silent.
+    // An end that only sent a SYN sends no reset.
     let mut client = opened();
     client.abort();
     assert_eq!((client.state(), drain(&mut client, at(0))), (State::Closed, vec![]));
 }
 
 #[test]
-fn what_is_left_to_read_after_the_end_updates_no_window() {
+fn data_left_to_read_after_the_end_updates_no_window() {
     let mut connection = established(Config { receive_buffer: lightlag_core::Bytes(2_000), ..config() });
     connection.read_later();
     connection.handle_segment(at(100), &segment(1, 1, 1_000, Flags::ACK, 600));
@@ -172,7 +173,7 @@ fn what_is_left_to_read_after_the_end_updates_no_window() {
 
 #[test]
 fn data_is_taken_with_an_ack_that_is_older_than_the_stream_but_not_too_old() {
-    // RFC 5961 §5: SND.UNA less the largest window of the peer, 60,000 bytes.
+    // RFC 5961 §5: SND.UNA less the maximum window of the peer, 60,000 bytes.
     let mut client = established(config());
     client.handle_segment(at(200), &segment(1, 0, 500, Flags::ACK, 600));
     assert_eq!(client.received(), 500);

@@ -1,9 +1,9 @@
-//! Data waits for room in the send buffer.
+//! Written data waits until the send buffer has free space.
 
 use super::*;
 use lightlag_core::Bytes;
 
-/// A client with a send buffer of 4,500 bytes, in segments of 1,000, and a congestion window of 100.
+/// Returns a client with a send buffer of 4,500 bytes, segments of 1,000 bytes and a congestion window of 100 segments.
 fn buffered() -> Connection {
     let send_buffer = Some(Bytes(4_500));
     established(Config { send_buffer, initial_window: 100, initial_window_bytes: None, ..config() })
@@ -17,12 +17,12 @@ fn lengths(segments: &[Segment]) -> Vec<u16> {
 fn no_more_is_unacknowledged_than_the_buffer_holds() {
     let mut client = buffered();
     client.write(u64::MAX);
-    // Four whole segments fit into 4,500 bytes.
+    // Four full segments fit into 4,500 bytes.
     assert_eq!(lengths(&drain(&mut client, at(100))), [1_000; 4]);
     assert!(!client.all_acknowledged());
     client.handle_segment(at(200), &segment(1, 2_001, 0, Flags::ACK, 600));
     assert_eq!(lengths(&drain(&mut client, at(200))), [1_000; 2]);
-    // An ACK inside a segment makes room for none.
+    // An ACK inside a segment frees space for none.
     client.handle_segment(at(210), &segment(1, 2_301, 0, Flags::ACK, 610));
     assert_eq!(lengths(&drain(&mut client, at(210))), [0; 0]);
 }
@@ -45,18 +45,18 @@ fn the_end_follows_the_last_data_that_waited() {
 }
 
 #[test]
-fn a_write_that_fits_leaves_at_once_and_whole() {
+fn a_write_that_fits_is_sent_immediately_and_completely() {
     let mut client = buffered();
     client.write(1_300);
     assert_eq!(lengths(&drain(&mut client, at(100))), [1_000, 300]);
     client.write(3_200);
-    // 4,500 bytes in all.
+    // 4,500 bytes in total.
     assert_eq!(lengths(&drain(&mut client, at(110))), [1_000, 1_000, 1_000, 200]);
 }
 
 #[test]
 fn a_buffer_below_a_segment_is_filled_when_it_is_empty() {
-    // A compressed header leaves more room for payload than the MSS, which is the least buffer.
+    // A compressed header leaves more bytes for payload than the MSS, which is the minimum buffer.
     let mut client = established(Config { send_buffer: Some(Bytes(700)), ..config() });
     client.write(1_500);
     client.close();

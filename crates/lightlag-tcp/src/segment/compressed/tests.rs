@@ -24,7 +24,7 @@ fn fin() -> Segment {
 
 #[test]
 fn sizes_of_the_reference() {
-    // What it is, its plain header, its compressed one.
+    // Description, bytes of its plain header, bytes of its compressed one.
     let rows = [
         ("data", data(), 20, 8),
         ("data with timestamps", data().with_timestamps(STAMPS), 32, 16),
@@ -38,10 +38,10 @@ fn sizes_of_the_reference() {
         ("the same with timestamps", data().with_timestamps(STAMPS).with_record_boundary(), 36, 16),
         ("ACK with six SNACKs", ack().with_snacks(&holes(6)), 56, 48),
         ("ACK with a bit vector of one byte", ack().with_snack_vector(holes(1)[0], &[0x80]), 28, 20),
-        ("ACK that tells of corruption", ack().with_corruption(), 24, 14),
+        ("ACK that reports corruption", ack().with_corruption(), 24, 14),
         ("ACK with a SACK block", ack().with_sack(&[SackBlock::default()]), 32, 22),
         ("FIN with timestamps", fin().with_timestamps(STAMPS), 32, 24),
-        ("FIN behind data", Segment { flags: fin().flags, ..data() }, 20, 10),
+        ("FIN with data", Segment { flags: fin().flags, ..data() }, 20, 10),
         ("reset", Segment { flags: Flags::ACK.with(Flags::RST), ..ack() }, 20, 16),
     ];
     for (name, plain, bytes, compressed) in rows {
@@ -49,7 +49,7 @@ fn sizes_of_the_reference() {
         let short = plain.compressed(ID, false);
         assert_eq!((short.header_len(), short.compressed_bytes().len()), (compressed, compressed as usize), "{name}");
     }
-    // A probe has an old number, and says so.
+    // A probe has an old number, and includes it.
     assert_eq!(ack().compressed(ID, true).header_len(), 14);
 }
 
@@ -76,7 +76,7 @@ fn bytes_in_the_order_of_the_reference() {
 }
 
 #[test]
-fn what_a_compressed_header_keeps() {
+fn fields_of_a_compressed_header() {
     let short = data().compressed(ID, false);
     assert_eq!((short.connection_id(), short.is_compressed(), short.is_numbered()), (ID, true, true));
     assert_eq!((short.flags.has(Flags::ACK), short.ack, short.window), (false, SeqNumber(0), 0));
@@ -89,13 +89,13 @@ fn what_a_compressed_header_keeps() {
 }
 
 #[test]
-#[should_panic(expected = "has no place in a compressed header")]
+#[should_panic(expected = "does not fit a compressed header")]
 fn a_syn_is_never_compressed() {
     let _ = Segment { flags: Flags::SYN, ..ack() }.compressed(ID, false);
 }
 
 #[test]
-#[should_panic(expected = "has no place in a compressed header")]
-fn a_congestion_mark_has_no_place() {
+#[should_panic(expected = "does not fit a compressed header")]
+fn a_congestion_mark_is_not_encoded() {
     let _ = Segment { flags: Flags::ACK.with(Flags::ECE), ..ack() }.compressed(ID, false);
 }

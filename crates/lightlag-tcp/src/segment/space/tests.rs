@@ -18,7 +18,7 @@ fn the_syn_of_the_reference_has_32_bytes_and_44_with_timestamps() {
 }
 
 #[test]
-fn reserved_bits_of_the_bitmap_are_not_kept() {
+fn reserved_bits_of_the_bitmap_are_discarded() {
     for bitmap in 0..=255 {
         let segment = Segment::default().with_capabilities(Capabilities { bitmap, connection_id: 9 });
         assert_eq!(segment.capabilities(), Some(Capabilities { bitmap: bitmap & 0xf8, connection_id: 9 }));
@@ -27,7 +27,7 @@ fn reserved_bits_of_the_bitmap_are_not_kept() {
 }
 
 #[test]
-fn six_options_fit_beside_nothing_and_four_beside_timestamps() {
+fn six_options_fit_alone_and_four_with_timestamps() {
     // 6 n bytes and NOPs: 6, 12, 18, 24, 30, 36.
     for (count, len) in [(0, 0), (1, 8), (2, 12), (3, 20), (4, 24), (5, 32), (6, 36), (9, 36)] {
         let segment = Segment::default().with_snacks(&holes(count));
@@ -40,11 +40,11 @@ fn six_options_fit_beside_nothing_and_four_beside_timestamps() {
 }
 
 #[test]
-fn options_as_they_stand_in_the_header() {
+fn options_as_encoded_in_the_header() {
     let hole = Snack { offset: 0x0102, size: 3 };
     let segment = Segment::default().with_snacks(&[hole]);
     assert_eq!(segment.option_bytes(), [21, 6, 1, 2, 0, 3, 1, 1]);
-    // The option without a value takes the place of the NOPs.
+    // The option without a value replaces the NOPs.
     assert_eq!(segment.with_corruption().option_bytes(), [21, 6, 1, 2, 0, 3, 23, 2]);
     assert_eq!(Segment::default().with_record_boundary().option_bytes(), [22, 2, 1, 1]);
     let vector = Segment::default().with_snack_vector(hole, &[0b1010_0000, 0, 1, 0]);
@@ -53,7 +53,7 @@ fn options_as_they_stand_in_the_header() {
 }
 
 #[test]
-fn everything_together_fits_into_forty_bytes() {
+fn all_options_fit_into_forty_bytes() {
     let all = Segment::default().with_snacks(&holes(6)).with_corruption().with_record_boundary();
     assert_eq!((all.options_len(), all.option_bytes().len()), (40, 40));
     assert!(all.ends_record() && all.experienced_corruption());
@@ -63,7 +63,7 @@ fn everything_together_fits_into_forty_bytes() {
 }
 
 #[test]
-fn what_does_not_fit_goes_one_by_one() {
+fn options_that_do_not_fit_are_removed_one_by_one() {
     let mut segment = Segment::default().with_snack_vector(holes(1)[0], &[1; 8]).with_corruption();
     segment = segment.with_fewer_snacks();
     assert_eq!(segment, Segment::default().with_snacks(&holes(1)).with_corruption());
@@ -73,7 +73,7 @@ fn what_does_not_fit_goes_one_by_one() {
 }
 
 #[test]
-fn sack_blocks_leave_no_place() {
+fn sack_blocks_leave_no_space() {
     let block = SackBlock { start: SeqNumber(1), end: SeqNumber(2) };
     assert!(!Segment::default().with_sack(&[block]).can_report());
     assert!(!Segment::default().with_capabilities(Capabilities::default()).can_report());
@@ -81,9 +81,9 @@ fn sack_blocks_leave_no_place() {
 }
 
 #[test]
-fn zeros_at_the_end_of_what_is_kept_of_a_vector_are_not_sent() {
+fn trailing_zeros_of_a_truncated_vector_are_not_sent() {
     let hole = Snack { offset: 0, size: 1 };
-    // A one beyond the room, and only zeros in it.
+    // A one beyond the maximum, and only zeros within it.
     let mut vector = [0; MAX_VECTOR + 1];
     vector[MAX_VECTOR] = 1;
     let segment = Segment::default().with_snack_vector(hole, &vector);

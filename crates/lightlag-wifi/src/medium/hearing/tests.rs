@@ -11,14 +11,14 @@ fn after(micros: f64) -> Instant {
     Instant::ZERO + Duration::from_nanos((micros * 1e3) as u64)
 }
 
-fn sent(mode: Mode, size: u32, curves: &ErrorCurves) -> Sent {
+fn sent(mode: PhyMode, size: u32, curves: &ErrorCurves) -> Sent {
     let bits = mode.carried_bits(lightlag_core::Bytes(size.into()));
     let safe = curves.safe_sinr(mode, (bits as u32).next_power_of_two());
     let (headers, certain_header) = (mode.header_duration(), curves.certain_header_sinr(mode));
     Sent { mode, size, bits: bits as f64, headers, safe, certain_header }
 }
 
-/// A receiver on the air alone with a frame of this power above the noise, and perhaps a faint frame.
+/// A receiver with a single frame on the air, `snr_db` above the noise, and optionally a faint frame.
 struct Scene {
     snr_db: f64,
     faint: Option<(f64, f64, f64)>,
@@ -27,11 +27,12 @@ struct Scene {
 }
 
 impl Scene {
-    /// The fate of the frame, and how long the medium was busy; `early`: the receiver is asked before the frame ends, too.
-    fn fate(&self, early: bool) -> (End, Duration) {
+    /// Returns the outcome of the frame, and the time for which the medium was busy. With `early`, the receiver is also
+    /// advanced once before the frame ends.
+    fn fate(&self, early: bool) -> (ReceptionEnd, Duration) {
         let thresholds = Arc::new(Thresholds::new(&Radio::default(), Width::Mhz20));
         let curves = ErrorCurves::new(ErrorModel::Nist);
-        let mode = Mode::ht(3, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap();
+        let mode = PhyMode::ht(3, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap();
         let (noise, on) = (thresholds.noise, sent(mode, self.size, &curves));
         let mut access = Access::new(Timing::new(Band::Ghz5), None, RandomStream::new(1, "backoff"));
         let mut background = Background::default();
@@ -43,7 +44,7 @@ impl Scene {
         }
         let mut hearing = Hearing::new(thresholds, lightlag_net::StationId(0));
         let (arrival, end, now) = (after(1_000.0), after(1_400.0), after(1_400.5));
-        let record = Record { frame: FRAME, arrival, end, power: noise * ratio(self.snr_db) };
+        let record = FrameReception { frame: FRAME, arrival, end, power: noise * ratio(self.snr_db) };
         hearing.add(record, after(990.0), &mut access, &mut background);
         if early {
             hearing.advance(after(1_200.0), &mut access, &mut background);
@@ -59,7 +60,7 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
-    fn a_frame_alone_has_the_same_fate_whenever_the_receiver_is_asked(
+    fn a_frame_alone_has_the_same_fate_at_any_time_of_the_call(
         snr_db in 8.0f64..26.0,
         faint in proptest::option::of((-6.0f64..11.0, 500.0f64..1_450.0, 1.0f64..600.0)),
         drawn in prop_oneof![0.0f64..1.0, 0.98f64..1.0],
@@ -70,7 +71,7 @@ proptest! {
         prop_assert_eq!(busy, busy_other);
         match (one, other) {
             // Whether others were on the air counts for lost frames alone.
-            (End::Heard { arrived: u64::MAX, ratio, .. }, End::Heard { arrived, ratio: same, header, .. }) => {
+            (ReceptionEnd::Heard { arrived: u64::MAX, ratio, .. }, ReceptionEnd::Heard { arrived, ratio: same, header, .. }) => {
                 prop_assert!(header && arrived == u64::MAX && ratio == same);
             }
             (one, other) => prop_assert_eq!(one, other),

@@ -1,24 +1,24 @@
-//! A function of the SINR as a table over floating-point numbers with 8 bits of mantissa.
+//! A function of the SINR, stored as a table whose points are floating-point numbers with 8 bits of mantissa.
 
-/// Bits of a number below the 8 bits of mantissa that choose a point.
+/// Number of mantissa bits below the 8 that select a point.
 const REST: u32 = 52 - 8;
 
-/// ln(1 − p) per bit, over the SINR.
+/// The logarithm ln(1 − p) of a bit's success, as a table over the SINR.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
-    /// The point of the first value: the upper bits of its SINR.
+pub(super) struct ErrorCurve {
+    /// The point of the first value, which is the upper bits of its SINR.
     first: u64,
     values: Vec<f64>,
 }
 
-/// The SINRs that a table may cover: 2^-10 to 2^14, −30 to 42 dB.
+/// Minimum and maximum SINR of a table: 2^-10 and 2^14, or −30 and 42 dB.
 const LEAST: f64 = 1.0 / 1024.0;
 const MOST: f64 = 16_384.0;
 
-/// The value where a bit is surely lost: one bit alone loses the frame.
+/// Value for a bit that is certainly lost, so that a single bit loses the frame.
 const LOST: f64 = -50.0;
 
-/// Errors rarer than this do not concern the largest frame.
+/// Error probability per bit that is too small to affect even the largest frame.
 const NEGLIGIBLE: f64 = 1e-17;
 
 fn point(sinr: f64) -> u64 {
@@ -29,7 +29,8 @@ fn sinr(point: u64) -> f64 {
     f64::from_bits(point << REST)
 }
 
-/// The first of the points from `low` to `high` at which `is_past` holds, which then holds for all that follow.
+/// Returns the first point from `low` to `high` for which `is_past` returns true. It must return true for all points
+/// after that.
 fn first_point(mut low: u64, mut high: u64, is_past: impl Fn(u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -42,25 +43,26 @@ fn first_point(mut low: u64, mut high: u64, is_past: impl Fn(u64) -> bool) -> u6
     low
 }
 
-impl Curve {
-    /// The table of an error probability per bit, which falls with the SINR.
+impl ErrorCurve {
+    /// Returns the table for an error probability per bit, which has to decrease with the SINR.
     pub(super) fn new(error: impl Fn(f64) -> f64) -> Self {
         let value = |at: u64| libm::log1p(-error(sinr(at)).min(1.0)).max(LOST);
-        let (least, most) = (point(LEAST), point(MOST));
-        let hopeful = first_point(least, most, |at| value(at) > LOST);
-        let end = first_point(hopeful, most, |at| value(at) > -NEGLIGIBLE);
-        let first = hopeful.saturating_sub(1).max(least);
+        let (min, max) = (point(LEAST), point(MOST));
+        let hopeful = first_point(min, max, |at| value(at) > LOST);
+        let end = first_point(hopeful, max, |at| value(at) > -NEGLIGIBLE);
+        let first = hopeful.saturating_sub(1).max(min);
         Self { first, values: (first..=end).map(value).collect() }
     }
 
-    /// The value at a SINR: that of its first point below it, and zero above its last.
+    /// Returns the value at an SINR: `LOST` below the first point, zero above the last, and interpolated linearly in
+    /// between.
     #[inline]
     pub(super) fn at(&self, sinr: f64) -> f64 {
-        let at = point(sinr);
-        if at < self.first || sinr < 0.0 {
+        let position = point(sinr);
+        if position < self.first || sinr < 0.0 {
             return LOST;
         }
-        let index = (at - self.first) as usize;
+        let index = (position - self.first) as usize;
         let [here, next] = match self.values.get(index..index + 2) {
             Some(pair) => [pair[0], pair[1]],
             None => return 0.0,
@@ -78,7 +80,7 @@ mod tests {
     #[test]
     fn a_table_is_exact_at_its_points_and_linear_between() {
         let error = |sinr: f64| libm::exp(-sinr);
-        let curve = Curve::new(error);
+        let curve = ErrorCurve::new(error);
         for sinr in [1.0, 1.25, 3.0, 30.0] {
             assert_eq!(curve.at(sinr), libm::log1p(-error(sinr)), "{sinr}");
         }
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn beyond_the_table_bits_are_lost_or_certain() {
-        let curve = Curve::new(|sinr| if sinr < 1.0 { 1.0 } else { libm::exp(-10.0 * sinr) });
+        let curve = ErrorCurve::new(|sinr| if sinr < 1.0 { 1.0 } else { libm::exp(-10.0 * sinr) });
         assert_eq!([-1.0, 0.0, 1e-300, 0.5].map(|sinr| curve.at(sinr)), [LOST; 4]);
         assert_eq!([1e3, 1e30, f64::INFINITY].map(|sinr| curve.at(sinr)), [0.0; 3]);
     }

@@ -1,12 +1,13 @@
 //! Errors of a convolutional code over an AWGN channel, by union bounds.
 //!
-//! Pei and Henderson, "Validation of OFDM error rate model in ns-3", 2010, as ns-3 extends it to rate 5/6 and 256-QAM. With
-//! the error p of an uncoded bit, D = √(4p(1 − p)) and p_e = 1/(2k) · Σ c_d · D^d, at most 1; k is the numerator of the rate.
+//! Pei and Henderson, "Validation of OFDM error rate model in ns-3", 2010, as ns-3 extends it to rate 5/6 and 256-QAM.
+//! With the error p of an uncoded bit, D = √(4p(1 − p)) and p_e = 1/(2k) · Σ c_d · D^d, at most 1; k is the numerator
+//! of the rate.
 
 use crate::phy::mode::{CodeRate, Modulation};
 
-/// The power of D of the first term, the step to the next, and the coefficients c_d.
-struct Bound {
+/// The exponent of D in the first term, the step to the next exponent, and the coefficients c_d.
+struct UnionBound {
     divisor: f64,
     first: u32,
     step: u32,
@@ -14,22 +15,23 @@ struct Bound {
     terms: usize,
 }
 
-/// Frenger et al., "Multi-rate convolutional codes", 1998, and Pei and Henderson (2010), table 1.
-const HALF: Bound = Bound {
+/// Coefficients for rate 1/2, from Frenger et al., "Multi-rate convolutional codes", 1998, and Pei and Henderson
+/// (2010), table 1.
+const HALF: UnionBound = UnionBound {
     divisor: 2.0,
     first: 10,
     step: 2,
     coefficients: [36.0, 211.0, 1404.0, 11633.0, 77433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0, 0.0],
     terms: 9,
 };
-const TWO_THIRDS: Bound = Bound {
+const TWO_THIRDS: UnionBound = UnionBound {
     divisor: 4.0,
     first: 6,
     step: 1,
     coefficients: [3.0, 70.0, 285.0, 1276.0, 6160.0, 27128.0, 117_019.0, 498_860.0, 2_103_891.0, 8_784_123.0],
     terms: 10,
 };
-const THREE_QUARTERS: Bound = Bound {
+const THREE_QUARTERS: UnionBound = UnionBound {
     divisor: 6.0,
     first: 5,
     step: 1,
@@ -47,7 +49,7 @@ const THREE_QUARTERS: Bound = Bound {
     ],
     terms: 10,
 };
-const FIVE_SIXTHS: Bound = Bound {
+const FIVE_SIXTHS: UnionBound = UnionBound {
     divisor: 10.0,
     first: 4,
     step: 1,
@@ -66,7 +68,7 @@ const FIVE_SIXTHS: Bound = Bound {
     terms: 10,
 };
 
-/// The error of an uncoded bit.
+/// Returns the error probability of an uncoded bit.
 fn uncoded(modulation: Modulation, sinr: f64) -> f64 {
     let erfc = |divisor: f64| libm::erfc(libm::sqrt(sinr / divisor));
     match modulation {
@@ -78,7 +80,7 @@ fn uncoded(modulation: Modulation, sinr: f64) -> f64 {
     }
 }
 
-/// The probability that a decoded bit is wrong.
+/// Returns the error probability of a decoded bit.
 pub(super) fn error((modulation, code): (Modulation, CodeRate), sinr: f64) -> f64 {
     let p = uncoded(modulation, sinr);
     let bound = match code {

@@ -1,33 +1,34 @@
-//! Packet errors of link simulations, by MCS.
+//! Packet error rates from link simulations, by MCS.
 //!
-//! Simulations of single streams over an AWGN channel, which ns-3 has used since 3.33 (Patidar et al., "Link-to-system
-//! mapping for ns-3 Wi-Fi OFDM error models", Workshop on ns-3, 2017), give the share of lost frames of 32 and of 1458
-//! bytes. The knots below were fitted to that share as ns-3.37 returns it: least squares of ln(−ln(1 − PER)), which is
-//! linear between knots 0.5 dB apart and beyond the last. The largest difference is 0.04 in the PER, and 0.035 dB in
-//! the SNR at which a tenth of all frames of 1536 bytes is lost. Frames of another length have
-//! `PER = 1 − (1 − p)^(L/L_ref)`. With BCC, pieces below 400 bytes take the curve of 32.
+//! The curves come from simulations of single streams over an AWGN channel, which ns-3 has used since 3.33 (Patidar et
+//! al., "Link-to-system mapping for ns-3 Wi-Fi OFDM error models", Workshop on ns-3, 2017). They give the packet error
+//! rate (PER) of frames of 32 and of 1458 bytes. The knots below were fitted to the PER that ns-3.37 returns, by least
+//! squares of ln(−ln(1 − PER)). This function is linear between the knots, which have a distance of 0.5 dB, and beyond
+//! the last one. The largest difference is 0.04 in the PER, and 0.035 dB in the SNR where a tenth of all frames of 1536
+//! bytes is lost. Frames of another length have `PER = 1 − (1 − p)^(L/L_ref)`. With BCC, parts shorter than 400 bytes
+//! use the curve for 32 bytes.
 
 use super::Coding;
 use crate::propagation::decibels::decibels;
 
-/// The first SNR in dB, and ln(−ln(1 − PER)) in hundredths there and at each 0.5 dB after it.
+/// The SNR of the first knot in dB, and ln(−ln(1 − PER)) in hundredths at that knot and at every 0.5 dB after it.
 type Knots = (f64, &'static [i16]);
 
 const STEP: f64 = 0.5;
 
-/// Pieces of fewer bits take the curves of short frames.
+/// Minimum number of bits of a part that uses the curve of long frames; shorter parts use the curve of short frames.
 pub(super) const SHORT: u32 = 8 * 400;
 
-/// The bytes of the simulated frames.
+/// Sizes of the simulated frames in bytes.
 const LONG_FRAME: f64 = 1458.0;
 const SHORT_FRAME: f64 = 32.0;
 
-/// The probability that a bit of a piece is wrong, for an MCS of one stream from 0 to 9. Below the first knot, where no
-/// simulated frame arrived, every piece is lost.
-pub(super) fn error(coding: Coding, length: Length, mcs: usize, sinr: f64) -> f64 {
+/// Returns the probability that a bit of a part is wrong, for the single-stream MCS 0 to 9. Below the first knot, where
+/// no simulated frame arrived, every part is lost.
+pub(super) fn error(coding: Coding, length: LengthClass, mcs: usize, sinr: f64) -> f64 {
     let (knots, bytes) = match (coding, length) {
-        (Coding::Bcc, Length::Long) => (BCC[mcs], LONG_FRAME),
-        (Coding::Bcc, Length::Short) => (BCC_SHORT[mcs], SHORT_FRAME),
+        (Coding::Bcc, LengthClass::Long) => (BCC[mcs], LONG_FRAME),
+        (Coding::Bcc, LengthClass::Short) => (BCC_SHORT[mcs], SHORT_FRAME),
         (Coding::Ldpc, _) => (LDPC[mcs], LONG_FRAME),
     };
     let decibels = decibels(sinr);
@@ -38,22 +39,22 @@ pub(super) fn error(coding: Coding, length: Length, mcs: usize, sinr: f64) -> f6
     -libm::expm1(frame / (8.0 * bytes))
 }
 
-/// The length of a piece, by which its curve is chosen.
+/// Whether a part is short or long, which selects its curve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Length {
+pub(super) enum LengthClass {
     Short,
     Long,
 }
 
 fn between((first, values): Knots, decibels: f64) -> f64 {
-    let at = (decibels - first) / STEP;
+    let position = (decibels - first) / STEP;
     // A whole number of steps, at least 0; the cast of a negative number gives 0.
-    let index = (at as usize).min(values.len() - 2);
+    let index = (position as usize).min(values.len() - 2);
     let [here, next] = [index, index + 1].map(|knot| f64::from(values[knot]) / 100.0);
-    here + (at - index as f64) * (next - here)
+    here + (position - index as f64) * (next - here)
 }
 
-/// BCC, frames of 1458 bytes.
+/// Knots for BCC and frames of 1458 bytes.
 #[rustfmt::skip]
 const BCC: [Knots; 10] = [
     (-1.0, &[220, 129, 51, -95, -247, -423, -604, -787]),
@@ -68,7 +69,7 @@ const BCC: [Knots; 10] = [
     (22.5, &[243, 169, 99, 13, -87, -197, -296, -424, -551, -682, -814]),
 ];
 
-/// BCC, frames of 32 bytes.
+/// Knots for BCC and frames of 32 bytes.
 #[rustfmt::skip]
 const BCC_SHORT: [Knots; 10] = [
     (-3.5, &[208, 152, 101, 54, -11, -96, -192, -316, -461, -620, -782, -943]),
@@ -83,7 +84,7 @@ const BCC_SHORT: [Knots; 10] = [
     (19.0, &[210, 179, 148, 114, 72, 27, -31, -99, -175, -265, -361, -466, -575, -681, -789]),
 ];
 
-/// LDPC, frames of 1458 bytes.
+/// Knots for LDPC and frames of 1458 bytes.
 #[rustfmt::skip]
 const LDPC: [Knots; 10] = [
     (-1.5, &[215, -6, -300, -628, -957]),

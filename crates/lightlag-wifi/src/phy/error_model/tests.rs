@@ -2,24 +2,24 @@ use super::*;
 use crate::phy::mode::{Band, Guard, Width};
 use proptest::prelude::*;
 
-fn legacy(mbps: u32) -> Mode {
-    Mode::legacy(mbps, Band::Ghz5).unwrap()
+fn legacy(mbps: u32) -> PhyMode {
+    PhyMode::legacy(mbps, Band::Ghz5).unwrap()
 }
 
-fn mcs(index: u8) -> Mode {
-    Mode::vht(index, 1, Width::Mhz20, Guard::Long).unwrap()
+fn mcs(index: u8) -> PhyMode {
+    PhyMode::vht(index, 1, Width::Mhz20, Guard::Long).unwrap()
 }
 
 fn ratio(decibels: f64) -> f64 {
     libm::pow(10.0, decibels / 10.0)
 }
 
-fn per(curves: &ErrorCurves, mode: Mode, decibels: f64, bytes: u32) -> f64 {
+fn per(curves: &ErrorCurves, mode: PhyMode, decibels: f64, bytes: u32) -> f64 {
     1.0 - success(curves.ln_success(mode, ratio(decibels), 8 * bytes))
 }
 
-/// The SNR in dB at which a tenth of all frames of 1536 bytes is lost.
-fn snr_at_tenth(curves: &ErrorCurves, mode: Mode) -> f64 {
+/// Returns the SNR in dB for which a tenth of all frames of 1536 bytes are lost.
+fn snr_at_tenth(curves: &ErrorCurves, mode: PhyMode) -> f64 {
     let (mut low, mut high) = (-10.0, 40.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -69,7 +69,7 @@ fn tables_follow_the_formula_between_their_points() {
 }
 
 #[test]
-fn the_needed_sinr_is_the_least_that_suffices() {
+fn the_needed_sinr_is_the_minimum_that_suffices() {
     let curves = ErrorCurves::new(ErrorModel::Nist);
     let needed = curves.needed_sinr(legacy(24), 8 * 1536, 0.9);
     assert!((10.0 * libm::log10(needed) - 13.51).abs() < 0.01);
@@ -79,7 +79,7 @@ fn the_needed_sinr_is_the_least_that_suffices() {
 }
 
 #[test]
-fn pieces_add_up() {
+fn segments_of_a_frame_add_up() {
     let curves = ErrorCurves::new(ErrorModel::Nist);
     let ln = |bits| curves.ln_success(legacy(24), ratio(13.5), bits);
     assert!((ln(4000) + ln(8288) - ln(12288)).abs() < 1e-12);
@@ -89,7 +89,7 @@ fn pieces_add_up() {
     assert_eq!(curves.ln_success(legacy(54), ratio(0.0), 100), f64::NEG_INFINITY);
 }
 
-/// The SNRs of a tenth lost, MCS 0 to 8.
+/// Returns the SNR for which a tenth of all frames are lost, for MCS 0 to 8.
 fn all_at_tenth(model: ErrorModel) -> Vec<f64> {
     let curves = ErrorCurves::new(model);
     (0..9).map(|index| snr_at_tenth(&curves, mcs(index))).collect()
@@ -100,8 +100,8 @@ fn tables_lose_a_tenth_at_the_snr_of_the_link_simulations() {
     let bcc = [0.94, 3.95, 6.44, 9.72, 12.82, 17.07, 18.39, 19.66, 23.74];
     let ldpc = [-0.61, 2.40, 4.86, 7.93, 10.94, 15.14, 16.49, 18.00, 21.69];
     for (coding, expected) in [(Coding::Bcc, bcc), (Coding::Ldpc, ldpc)] {
-        let found = all_at_tenth(ErrorModel::Table(coding));
-        for (found, expected) in found.iter().zip(expected) {
+        let measured = all_at_tenth(ErrorModel::Table(coding));
+        for (found, expected) in measured.iter().zip(expected) {
             assert!((found - expected).abs() < 0.035, "{coding:?} {found} {expected}");
         }
     }
@@ -121,14 +121,14 @@ fn yans_success_at_24_mbps() {
 #[test]
 fn yans_depends_on_the_rate_and_not_on_the_modulation_alone() {
     let curves = ErrorCurves::new(ErrorModel::Yans);
-    let ht = Mode::ht(3, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap();
-    // 52 subcarriers in place of 48 share the same power: 10·lg(52/48) = 0.348 dB.
+    let ht = PhyMode::ht(3, Width::Mhz20, Guard::Long, Band::Ghz5).unwrap();
+    // 52 subcarriers instead of 48 share the same power: 10·lg(52/48) = 0.348 dB.
     let shift = snr_at_tenth(&curves, ht) - snr_at_tenth(&curves, legacy(24));
     assert!((shift - 0.348).abs() < 0.002, "{shift}");
 }
 
 #[test]
-fn short_pieces_take_the_curve_of_short_frames() {
+fn short_segments_take_the_curve_of_short_frames() {
     let curves = ErrorCurves::new(ErrorModel::Table(Coding::Bcc));
     let per_bit = |bytes: u32| curves.ln_success(mcs(3), ratio(8.5), 8 * bytes) / f64::from(8 * bytes);
     assert!((per_bit(399) - per_bit(32)).abs() < 1e-15 && (per_bit(400) - per_bit(1458)).abs() < 1e-15);
@@ -149,7 +149,7 @@ fn better_signals_never_do_worse() {
 
 proptest! {
     #[test]
-    fn frames_are_safe_in_whatever_pieces(
+    fn frames_are_safe_however_they_are_split(
         model in 0usize..4,
         index in 0u8..9,
         log_bits in 7u32..18,
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn a_draw_is_judged_as_the_exponential_says(ln in -41.0f64..0.0, drawn in 0.0f64..1.0, off in -2e-6f64..2e-6) {
+    fn a_draw_is_compared_with_the_exponential(ln in -41.0f64..0.0, drawn in 0.0f64..1.0, off in -2e-6f64..2e-6) {
         let near = (libm::exp(ln) * (1.0 + off)).min(1.0 - 1e-9);
         for drawn in [drawn, near, libm::exp(ln).min(1.0 - 1e-9), 0.0] {
             prop_assert_eq!(survives(ln, drawn), drawn < success(ln), "{} {}", ln, drawn);

@@ -1,14 +1,15 @@
 //! Errors of a convolutional code over an AWGN channel, by the first terms of the union bound.
 //!
-//! Lacage and Henderson, "Yet another network simulator", 2006, as ns-3 has it. With the energy of a coded bit
-//! e = s·B/R, where B is the width and R the rate with the bits of the code: p = ½ erfc(√e) for BPSK, and for square QAM of M
-//! points p = (1 − (1 − z)²)/log2 M with z = (1 − 1/√M)·erfc(√(1.5·log2 M·e/(M − 1))). A path of weight d wins with
-//! P_d = Σ C(d, i)·p^i·(1 − p)^(d−i) over d/2 < i < d, and half of the term at d/2; p_e = a_d·P_d + a_(d+1)·P_(d+1).
-//! ns-3 leaves out the term i = d, and so does this.
+//! Lacage and Henderson, "Yet another network simulator", 2006, as implemented in ns-3. With the energy of a coded bit
+//! e = s·B/R, where B is the width and R the rate of coded bits, the error probability of an uncoded bit is p = ½
+//! erfc(√e) for BPSK, and for square QAM of M points p = (1 − (1 − z)²)/log2 M with z = (1 − 1/√M)·erfc(√(1.5·log2
+//! M·e/(M − 1))). A path of weight d wins with P_d = Σ C(d, i)·p^i·(1 − p)^(d−i) over d/2 < i < d, and half of the term
+//! at d/2. A decoded bit is wrong with probability p_e = a_d·P_d + a_(d+1)·P_(d+1). Like ns-3, this implementation
+//! omits the term i = d.
 
 use crate::phy::mode::{CodeRate, Modulation};
 
-/// The error of an uncoded bit at the energy of a coded bit.
+/// Returns the error probability of an uncoded bit, from the energy of a coded bit.
 fn uncoded(modulation: Modulation, energy: f64) -> f64 {
     let points = match modulation {
         Modulation::Bpsk => return 0.5 * libm::erfc(libm::sqrt(energy)),
@@ -30,14 +31,14 @@ fn choose(n: u32, k: u32) -> f64 {
     (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
 }
 
-/// The probability P_d that a path of this weight wins.
+/// Returns the probability P_d that a wrong path of this weight is chosen.
 fn path(weight: u32, p: f64) -> f64 {
     let term = |i| choose(weight, i) * power(p, i) * power(1.0 - p, weight - i);
     let middle = if weight.is_multiple_of(2) { 0.5 * term(weight / 2) } else { 0.0 };
     middle + (weight / 2 + 1..weight).map(term).sum::<f64>()
 }
 
-/// The probability that a decoded bit is wrong, at the energy of a coded bit.
+/// Returns the error probability of a decoded bit, from the energy of a coded bit.
 pub(super) fn error((modulation, code): (Modulation, CodeRate), energy: f64) -> f64 {
     let p = uncoded(modulation, energy);
     let (weight, paths, longer) = match code {

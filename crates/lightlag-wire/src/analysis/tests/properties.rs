@@ -1,8 +1,9 @@
-//! Properties that hold for any packets.
+//! Properties that hold for all packets.
 
 use super::*;
 
-/// Segments of both sides with numbers close together, so that they overlap, leave holes and repeat.
+/// Generates segments of both sides with sequence numbers that are close together, so that data overlaps, repeats and
+/// leaves holes.
 fn segments() -> impl Strategy<Value = Vec<(bool, u64, Segment)>> {
     let flags = prop_oneof![8 => Just(Flags::ACK), 1 => any::<u16>().prop_map(|bits| Flags(bits & 0x1df))];
     let blocks = prop::collection::vec((0u32..5000, 0u32..2000), 0..3);
@@ -24,7 +25,7 @@ fn segments() -> impl Strategy<Value = Vec<(bool, u64, Segment)>> {
 
 proptest! {
     #[test]
-    fn every_byte_is_unique_or_repeated(segments in segments()) {
+    fn every_byte_is_unique_or_retransmitted(segments in segments()) {
         let mut dialogue = Dialogue::begun();
         let (mut ms, mut observed) = (200, 0);
         for (out, later, segment) in &segments {

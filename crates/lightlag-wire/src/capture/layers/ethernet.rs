@@ -1,24 +1,24 @@
-//! Ethernet and what its types name, 802.2 with SNAP (RFC 1042), and labels of MPLS (RFC 3032).
+//! Ethernet and its payload types, 802.2 with SNAP (RFC 1042), and MPLS labels (RFC 3032).
 
-use super::{Bytes, Other, Protocol, Step, Stop};
+use super::{Bytes, LayerStep, Other, Protocol, Stop};
 use crate::dot11::EtherType;
 use crate::routing::gpsr;
 
-/// Types up to this one are lengths (IEEE 802.3 §3.2.6).
+/// Maximum value of the type field that is a length instead (IEEE 802.3 §3.2.6).
 const LONGEST: u16 = 1500;
-/// Bytes of the two addresses.
+/// Length of the two MAC addresses in bytes.
 const ADDRESSES: usize = 12;
 
 const PPPOE_SESSION: u16 = 0x8864;
 pub(super) const MPLS: [u16; 2] = [0x8847, 0x8848];
-/// Bridged Ethernet, in tunnels.
+/// EtherType of Ethernet frames that are bridged through tunnels.
 pub(super) const BRIDGED: u16 = 0x6558;
 const MACSEC: u16 = 0x88e5;
 const FABRIC_PATH: u16 = 0x8903;
 const PROVIDER_BACKBONE: u16 = 0x88e7;
 const SERVICE_HEADER: u16 = 0x894f;
 
-/// Tags, by type: bytes in front of the next type.
+/// Tags by EtherType, with the number of bytes before the next EtherType.
 const TAGS: [(u16, usize); 10] = [
     (0x8100, 2), // 802.1Q
     (0x88a8, 2), // 802.1ad
@@ -32,7 +32,7 @@ const TAGS: [(u16, usize); 10] = [
     (0x8909, 6), // metadata of Cisco
 ];
 
-/// Names of types that carry no IP.
+/// Names of EtherTypes that carry no IP.
 const NAMES: [(u16, &str); 18] = [
     (0x0806, "ARP"),
     (0x8035, "RARP"),
@@ -54,19 +54,19 @@ const NAMES: [(u16, &str); 18] = [
     (0x00fe, "OSI"),
 ];
 
-/// A frame of Ethernet from its addresses on.
-pub(super) fn frame(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads an Ethernet frame, starting at its addresses.
+pub(super) fn frame(bytes: Bytes<'_>) -> LayerStep<'_> {
     type_or_length(bytes.skip(ADDRESSES)?)
 }
 
-/// A type, or the length of a frame of 802.3.
-fn type_or_length(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads an EtherType, or the length of an 802.3 frame.
+fn type_or_length(bytes: Bytes<'_>) -> LayerStep<'_> {
     let (number, rest) = (bytes.u16(0)?, bytes.skip(2)?);
     if number <= LONGEST { rest.of(Protocol::Llc) } else { rest.of(Protocol::EtherType(number)) }
 }
 
-/// The contents after an Ethernet type.
-pub(super) fn typed(number: u16, bytes: Bytes<'_>) -> Step<'_> {
+/// Returns the layer that follows an EtherType.
+pub(super) fn typed(number: u16, bytes: Bytes<'_>) -> LayerStep<'_> {
     if let Some((_, before)) = TAGS.iter().find(|(tag, _)| *tag == number) {
         return type_or_length(bytes.skip(*before)?);
     }
@@ -93,8 +93,9 @@ pub(super) fn typed(number: u16, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// MACsec without encryption (IEEE 802.1AE §9.3): control bits, a length, a number, perhaps a channel, then a type.
-fn macsec(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads a MACsec header without encryption (IEEE 802.1AE §9.3): control bits, a length, a number, an optional channel
+/// identifier, then an EtherType.
+fn macsec(bytes: Bytes<'_>) -> LayerStep<'_> {
     const HAS_CHANNEL: u8 = 0x20;
     const ENCRYPTED_OR_CHANGED: u8 = 0x0c;
     let control = bytes.u8(0)?;
@@ -104,14 +105,14 @@ fn macsec(bytes: Bytes<'_>) -> Step<'_> {
     type_or_length(bytes.skip(if control & HAS_CHANNEL == 0 { 6 } else { 14 })?)
 }
 
-/// A network service header (RFC 8300 §2).
-pub(super) fn service_header(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads a network service header (RFC 8300 §2).
+pub(super) fn service_header(bytes: Bytes<'_>) -> LayerStep<'_> {
     let len = 4 * usize::from(bytes.u8(1)? & 0x3f);
     next_protocol(bytes.u8(3)?, bytes.skip(len.max(8))?)
 }
 
-/// The next protocol of NSH and of VXLAN-GPE.
-pub(super) fn next_protocol(number: u8, bytes: Bytes<'_>) -> Step<'_> {
+/// Returns the layer for a next-protocol number of NSH or VXLAN-GPE.
+pub(super) fn next_protocol(number: u8, bytes: Bytes<'_>) -> LayerStep<'_> {
     match number {
         1 | 2 => bytes.ip(),
         3 => bytes.of(Protocol::Ethernet),
@@ -121,8 +122,8 @@ pub(super) fn next_protocol(number: u8, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// LLC of 802.2, with or without SNAP.
-pub(super) fn llc(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads an 802.2 LLC header, with or without SNAP.
+pub(super) fn llc(bytes: Bytes<'_>) -> LayerStep<'_> {
     match (bytes.u8(0)?, bytes.u8(1)?) {
         (0xaa, 0xaa) => snap(bytes.skip(3)?),
         (0x06, 0x06) => bytes.skip(3)?.ip(),
@@ -138,8 +139,8 @@ pub(super) fn llc(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// An organisation and a protocol (IEEE 802 §9.2.4).
-pub(super) fn snap(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads the organisation and protocol of a SNAP header (IEEE 802 §9.2.4).
+pub(super) fn snap(bytes: Bytes<'_>) -> LayerStep<'_> {
     let organisation = [bytes.u8(0)?, bytes.u8(1)?, bytes.u8(2)?];
     let (number, rest) = (bytes.u16(3)?, bytes.skip(5)?);
     match (organisation, number) {
@@ -147,18 +148,18 @@ pub(super) fn snap(bytes: Bytes<'_>) -> Step<'_> {
         // RFC 2684 §5.3: bridged Ethernet, after two bytes of padding.
         ([0, 0x80, 0xc2], 1 | 7) => rest.skip(2)?.of(Protocol::Ethernet),
         ([0, 0, 0x0c], 0x2000) => Err(Stop::named("CDP")),
-        _ => Err(Stop::named("SNAP of another organisation")),
+        _ => Err(Stop::named("SNAP with another organisation code")),
     }
 }
 
-/// A stack of labels, whose last one has a bit. The packet after it has no type: IP shows by its version, and 0 starts
-/// the control word of a pseudowire (RFC 4385 §2).
-pub(super) fn mpls(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads an MPLS label stack, in which a bit marks the last label. The packet after it has no type: a version number
+/// identifies IP, and 0 the control word of a pseudowire (RFC 4385 §2).
+pub(super) fn mpls(bytes: Bytes<'_>) -> LayerStep<'_> {
     const LAST: u8 = 1;
-    let mut at = 0;
-    while bytes.u8(at + 2)? & LAST == 0 {
-        at += 4;
+    let mut offset = 0;
+    while bytes.u8(offset + 2)? & LAST == 0 {
+        offset += 4;
     }
-    let inside = bytes.skip(at + 4)?;
+    let inside = bytes.skip(offset + 4)?;
     inside.ip().map_err(|_| Stop::named("MPLS pseudowire"))
 }

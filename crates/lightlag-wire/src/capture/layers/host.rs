@@ -1,13 +1,13 @@
-//! Link types: the headers that a capture puts in front of what a host or a radio saw.
+//! Link types: headers that a capture adds to packets of a host or a radio.
 
 use super::ppp::{ADDRESS_AND_CONTROL, frame_relay, slip};
-use super::{Bytes, Other, Protocol, Step, Stop};
+use super::{Bytes, LayerStep, Other, Protocol, Stop};
 use crate::capture::LinkType;
 use crate::dot11::radiotap::{self, Flags};
 use crate::dot11::{FCS_LEN, FrameError, Msdu, fcs};
 
-/// The first layer of a frame of this link type.
-pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
+/// Returns the first layer in a frame of this link type.
+pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> LayerStep<'_> {
     match link {
         // Some systems write 12 or 14 for RAW.
         LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 | LinkType(12 | 14) => bytes.of(Protocol::Ip),
@@ -19,7 +19,7 @@ pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
         LinkType::PPP_HDLC | LinkType::C_HDLC => bytes.of(Protocol::CiscoHdlc),
         LinkType::PPP_ETHER => bytes.skip(6)?.of(Protocol::Ppp),
         LinkType::PPP_WITH_DIRECTION => bytes.skip(1)?.of(Protocol::Ppp),
-        // The direction stands in place of the address.
+        // The direction replaces the address.
         LinkType::LINUX_PPP => {
             bytes.skip(if bytes.u8(1)? == ADDRESS_AND_CONTROL[1] { 2 } else { 0 })?.of(Protocol::Ppp)
         }
@@ -57,8 +57,8 @@ pub(super) fn link(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// The contents of a "cooked" capture of Linux, by the type of the device and the protocol.
-fn cooked(device: u16, protocol: u16, bytes: Bytes<'_>) -> Step<'_> {
+/// Returns the layer in a Linux "cooked" capture, from the type of the device and the protocol.
+fn cooked(device: u16, protocol: u16, bytes: Bytes<'_>) -> LayerStep<'_> {
     const RADIOTAP: u16 = 803;
     const NETLINK: u16 = 824;
     const LLC: u16 = 4;
@@ -71,9 +71,9 @@ fn cooked(device: u16, protocol: u16, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// An address family, in the byte order of some host. AF_INET is 2 everywhere; AF_INET6 is 10 (Linux), 24 (NetBSD,
-/// OpenBSD), 28 (FreeBSD) or 30 (macOS).
-fn loopback(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads an address family in the byte order of the capturing host, which is unknown. AF_INET is 2 everywhere; AF_INET6
+/// is 10 (Linux), 24 (NetBSD, OpenBSD), 28 (FreeBSD) or 30 (macOS).
+fn loopback(bytes: Bytes<'_>) -> LayerStep<'_> {
     if bytes.bytes.starts_with(&ADDRESS_AND_CONTROL) {
         return bytes.of(Protocol::Ppp);
     }
@@ -82,14 +82,14 @@ fn loopback(bytes: Bytes<'_>) -> Step<'_> {
     if is_ip { bytes.skip(4)?.of(Protocol::Ip) } else { Err(Stop::named("not IP")) }
 }
 
-/// Linux's log of packet filters: a family, a version and a number, then values with length and type, one of which is
-/// the packet.
-fn netfilter_log(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads a frame of the Linux packet filter log: a family, a version and a number, then attributes with a length and a
+/// type, one of which is the packet.
+fn netfilter_log(bytes: Bytes<'_>) -> LayerStep<'_> {
     const HEADER: usize = 4;
     const PAYLOAD: u16 = 9;
     let mut rest = bytes.skip(HEADER)?;
     loop {
-        // The byte order is that of the host. A type is below 256, so its bytes show which.
+        // The byte order is the host's. A type is below 256, so its bytes show which.
         let [a, b, c, d] = [rest.u8(0)?, rest.u8(1)?, rest.u8(2)?, rest.u8(3)?];
         let (len, kind) = if d == 0 {
             (u16::from_le_bytes([a, b]), u16::from(c))
@@ -107,9 +107,9 @@ fn netfilter_log(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// The header of Darwin's `pktap` devices: its length, a kind, and the link type of what follows. Link type 149 belongs
-/// to any user, so that the header must be of a possible length.
-fn packet_tap(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
+/// Reads the header of Darwin's `pktap` devices: its length, a kind, and the link type of what follows. Link type 149
+/// may be used by anyone, so the header is accepted only if its length is possible.
+fn packet_tap(link: LinkType, bytes: Bytes<'_>) -> LayerStep<'_> {
     const SHORTEST: usize = 108;
     let unknown = Stop::Other(Other::Link(link));
     let (len, inner) = (bytes.u32_le(0)? as usize, bytes.u32_le(8)?);
@@ -121,8 +121,8 @@ fn packet_tap(link: LinkType, bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// PPI: a version, flags, its length, the link type of what follows.
-fn per_packet_information(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads a PPI header: a version, flags, its length, and the link type of what follows.
+fn per_packet_information(bytes: Bytes<'_>) -> LayerStep<'_> {
     const SHORTEST: usize = 8;
     let len = usize::from(bytes.u16(2)?.swap_bytes());
     let inner = bytes.u32_le(4)?;
@@ -132,7 +132,7 @@ fn per_packet_information(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// The packet in a frame of 802.11.
+/// Reads the packet in an 802.11 frame, which may be preceded by a radiotap header.
 pub(super) fn msdu(protocol: Protocol, bytes: Bytes<'_>) -> Result<Msdu<'_>, Stop> {
     let (body, padded) = match protocol {
         Protocol::Radiotap => after_radiotap(bytes)?,
@@ -147,13 +147,13 @@ pub(super) fn msdu(protocol: Protocol, bytes: Bytes<'_>) -> Result<Msdu<'_>, Sto
     Msdu::find(body, padded).map_err(|error| match error {
         FrameError::Unknown { .. } => Stop::named("802.11 without data"),
         FrameError::Unread("encrypted") => Stop::named("encrypted 802.11"),
-        FrameError::Unread("an A-MSDU") => Stop::named("802.11 with several packets (A-MSDU)"),
+        FrameError::Unread("an A-MSDU") => Stop::named("802.11 with multiple packets (A-MSDU)"),
         FrameError::Unread("a fragment") => Stop::named("fragment of 802.11"),
         _ => Stop::named("cut or damaged frame"),
     })
 }
 
-/// The frame after a header of radiotap, without its check sequence, and whether its header is padded.
+/// Strips the radiotap header and the frame check sequence; also returns whether the 802.11 header is padded.
 fn after_radiotap(bytes: Bytes<'_>) -> Result<(&[u8], bool), Stop> {
     let damaged = || Stop::named("cut or damaged frame");
     let (header, body) = radiotap::decode(bytes.bytes).map_err(|_| damaged())?;
@@ -164,7 +164,8 @@ fn after_radiotap(bytes: Bytes<'_>) -> Result<(&[u8], bool), Stop> {
     Ok((body, header.flags.has(Flags::PADDED)))
 }
 
-/// A frame without its check sequence, if that is right or partly `missing`.
+/// Strips the frame check sequence. Returns `None` if it is complete and wrong; `missing` is the number of bytes that
+/// the capture lacks.
 fn without_fcs(frame: &[u8], missing: usize) -> Option<&[u8]> {
     if missing > 0 {
         return Some(&frame[..frame.len().saturating_sub(FCS_LEN.saturating_sub(missing))]);

@@ -1,11 +1,11 @@
-//! The way from a frame to the IP packet in it: link layers, tags, labels and tunnels, one after the other.
+//! Finds the IP packet in a frame, through link layers, tags, labels and tunnels.
 //!
-//! Each layer has a function from its bytes to the next layer. Every step takes at least one byte, so the search is
-//! linear in the length of the frame.
+//! Each layer has a function that parses its header and returns the next layer. Every step consumes at least one byte,
+//! so the time of the search is linear in the length of the frame.
 //!
-//! The innermost IP packet counts, as in tshark: of a packet in a tunnel that is the one inside. If the contents of a
-//! tunnel cannot be read, the packet around them is the result. Encrypted and multiplexed contents (ESP, L2TP of
-//! version 3, pseudowires of MPLS) are not opened.
+//! As in tshark, the innermost IP packet is the result, so for a tunnel it is the packet inside. If the contents of a
+//! tunnel cannot be parsed, the outer packet is the result. Encrypted and multiplexed contents (ESP, L2TP version 3,
+//! MPLS pseudowires) are not opened.
 
 mod ethernet;
 mod host;
@@ -20,14 +20,14 @@ use crate::dot11::Msdu;
 use crate::ip::{Captured, parse_captured};
 use std::fmt;
 
-/// Contents of a frame that are not an IP packet.
+/// The contents of a frame without an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Other {
-    /// A protocol or a state, by its name.
+    /// The name of a protocol, or of a state such as encryption.
     Named(&'static str),
-    /// A type of Ethernet without a name here.
+    /// An EtherType without a known name.
     EtherType(u16),
-    /// A link type that is not read.
+    /// A link type that is not supported.
     Link(LinkType),
 }
 
@@ -44,12 +44,12 @@ impl fmt::Display for Other {
 /// The contents of a frame.
 pub(super) enum Content<'a> {
     Ip(Captured<'a>),
-    /// A packet in a data frame of 802.11, whose repetitions the caller recognises.
+    /// A packet in an 802.11 data frame. The caller has to recognise retransmissions.
     Wireless(Msdu<'a>, Bytes<'a>),
     Other(Other),
 }
 
-/// The bytes of a layer that the capture holds, and the number of bytes after them that it lacks.
+/// The captured bytes of a layer, and the number of bytes after them that are missing from the capture.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     pub bytes: &'a [u8],
@@ -57,59 +57,59 @@ pub(super) struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Everything after the first `count` bytes.
+    /// Returns the bytes after the first `count`.
     fn skip(self, count: usize) -> Result<Self, Stop> {
         Ok(Self { bytes: self.bytes.get(count..).ok_or(Stop::Unread)?, ..self })
     }
 
-    fn u8(self, at: usize) -> Result<u8, Stop> {
-        self.bytes.get(at).copied().ok_or(Stop::Unread)
+    fn u8(self, index: usize) -> Result<u8, Stop> {
+        self.bytes.get(index).copied().ok_or(Stop::Unread)
     }
 
-    /// The number at `at` in network byte order.
-    fn u16(self, at: usize) -> Result<u16, Stop> {
-        Ok(u16::from_be_bytes([self.u8(at)?, self.u8(at + 1)?]))
+    /// Returns the 16-bit number at `index`, in network byte order.
+    fn u16(self, index: usize) -> Result<u16, Stop> {
+        Ok(u16::from_be_bytes([self.u8(index)?, self.u8(index + 1)?]))
     }
 
-    /// The number at `at` in little-endian byte order.
-    fn u32_le(self, at: usize) -> Result<u32, Stop> {
-        let bytes = self.bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    /// Returns the 32-bit number at `index`, in little-endian byte order.
+    fn u32_le(self, index: usize) -> Result<u32, Stop> {
+        let bytes = self.bytes.get(index..index + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_le_bytes).ok_or(Stop::Unread)
     }
 
-    /// These bytes as a layer of `protocol`.
-    fn of(self, protocol: Protocol) -> Step<'a> {
+    /// Returns these bytes as a layer of `protocol`.
+    fn of(self, protocol: Protocol) -> LayerStep<'a> {
         Ok(Layer { protocol, bytes: self })
     }
 
-    /// An IP packet, if the version is one of IP.
-    fn ip(self) -> Step<'a> {
+    /// Returns these bytes as an IP packet, if the version is 4 or 6.
+    fn ip(self) -> LayerStep<'a> {
         if matches!(self.u8(0)? >> 4, 4 | 6) { self.of(Protocol::Ip) } else { Err(Stop::Unread) }
     }
 }
 
-/// The form of the bytes of a layer.
+/// The protocol of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Protocol {
     /// A frame of this link type.
     Link(LinkType),
-    /// From the destination's MAC address on.
+    /// Ethernet, starting at the destination's MAC address.
     Ethernet,
-    /// The layer that follows a type of Ethernet.
+    /// The layer that follows this EtherType.
     EtherType(u16),
-    /// LLC of 802.2.
+    /// 802.2 LLC.
     Llc,
-    /// From the protocol of PPP on, perhaps with address and control in front.
+    /// PPP, starting at the protocol or at the optional address and control fields.
     Ppp,
-    /// HDLC of Cisco.
+    /// Cisco HDLC.
     CiscoHdlc,
-    /// A stack of labels.
+    /// An MPLS label stack.
     Mpls,
     /// An IP packet.
     Ip,
-    /// A frame of 802.11.
+    /// An 802.11 frame.
     Dot11,
-    /// A frame of 802.11 after a header of radiotap.
+    /// An 802.11 frame after a radiotap header.
     Radiotap,
 }
 
@@ -118,9 +118,9 @@ pub(super) struct Layer<'a> {
     pub bytes: Bytes<'a>,
 }
 
-/// The reasons why the search ends without an IP packet.
+/// The reasons why the search for an IP packet ends.
 enum Stop {
-    /// The bytes end within a header, or contradict it.
+    /// The bytes end within a header, or are not valid.
     Unread,
     Other(Other),
 }
@@ -131,9 +131,9 @@ impl Stop {
     }
 }
 
-type Step<'a> = Result<Layer<'a>, Stop>;
+type LayerStep<'a> = Result<Layer<'a>, Stop>;
 
-/// Follows the layers from `layer` on.
+/// Parses layers, starting with `layer`, until an IP packet or other contents are found.
 pub(super) fn content(mut layer: Layer<'_>) -> Content<'_> {
     let mut outer = None;
     loop {

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// An IPv4 packet of `protocol` with this payload.
+/// Returns an IPv4 packet with this protocol number and payload.
 fn ip(protocol: u8, payload: &[u8]) -> Vec<u8> {
     let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
     packet.extend(payload);
@@ -35,7 +35,7 @@ fn ethernet(number: u16, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_ip_has_a_name() {
+fn other_protocols_than_ip_have_a_name() {
     for (number, payload, name) in [
         (0x0806, &[0; 28][..], "ARP"),
         (0x88cc, &[2, 7], "LLDP"),
@@ -60,9 +60,9 @@ fn a_port_alone_makes_no_tunnel() {
     for port in [2152, 3544, 4341, 4500, 4789, 4790, 6081, 6635] {
         for payload in [&[0; 60][..], &[0x55; 60], b"GET / HTTP/1.1", b""] {
             let packet = udp(port, payload);
-            let found = found(LinkType::RAW, &packet);
-            let is_named = found.as_ref().is_err_and(|name| name == "ESP" || name == "MPLS pseudowire");
-            assert!(found == Ok(packet) || is_named, "{port} {found:?}");
+            let inner = found(LinkType::RAW, &packet);
+            let is_named = inner.as_ref().is_err_and(|name| name == "ESP" || name == "MPLS pseudowire");
+            assert!(inner == Ok(packet) || is_named, "{port} {inner:?}");
         }
     }
 }
@@ -98,7 +98,7 @@ fn the_first_fragment_of_a_tunnel_shows_the_packet_inside() {
 }
 
 #[test]
-fn teredo_is_opened_behind_authentication_and_origin() {
+fn teredo_is_decoded_after_authentication_and_origin() {
     let mut inner = vec![0x60, 0, 0, 0, 0, 20, 6, 64];
     inner.extend([0xfd; 32]);
     inner.extend([7; 20]);

@@ -1,10 +1,10 @@
-//! Tunnels: packets and frames inside an IP packet.
+//! Tunnels, which carry packets or frames inside an IP packet.
 
 use super::ethernet::{BRIDGED, next_protocol};
-use super::{Bytes, Protocol, Step, Stop};
+use super::{Bytes, LayerStep, Protocol, Stop};
 use crate::ip::{Captured, parse_tunnel};
 
-/// Protocol numbers of IP.
+/// IP protocol numbers.
 const IPV4: u8 = 4;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -14,8 +14,8 @@ const KA9Q: u8 = 94;
 const ETHER_IP: u8 = 97;
 const MPLS: u8 = 137;
 
-/// The contents of a packet that is a tunnel's. `None`: it is none.
-pub(super) fn inside(packet: Captured<'_>) -> Option<Step<'_>> {
+/// Returns the layer inside a packet that belongs to a tunnel; `None` if it does not.
+pub(super) fn inside(packet: Captured<'_>) -> Option<LayerStep<'_>> {
     // Most packets carry TCP, which this finds without reading more of the header.
     let protocol = match packet.bytes.first()? >> 4 {
         4 => packet.bytes.get(9),
@@ -38,8 +38,8 @@ pub(super) fn inside(packet: Captured<'_>) -> Option<Step<'_>> {
     }
 }
 
-/// GRE (RFC 2784, RFC 2890), and the form of PPTP (RFC 2637 §4.1).
-fn gre(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads GRE (RFC 2784, RFC 2890), and its variant in PPTP (RFC 2637 §4.1).
+fn gre(bytes: Bytes<'_>) -> LayerStep<'_> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
     const KEY: u16 = 0x2000;
@@ -75,7 +75,7 @@ fn gre(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// Tunnels over UDP, known by their ports. `Ok(None)`: none of them.
+/// Reads a tunnel over UDP, which is recognised by its port. Returns `Ok(None)` if the ports belong to no tunnel.
 fn udp(bytes: Bytes<'_>) -> Result<Option<super::Layer<'_>>, Stop> {
     const HEADER: usize = 8;
     let Ok(inside) = bytes.skip(HEADER) else { return Ok(None) };
@@ -95,14 +95,14 @@ fn udp(bytes: Bytes<'_>) -> Result<Option<super::Layer<'_>>, Stop> {
         _ => return Ok(None),
     };
     match layer {
-        // The port of something else.
+        // The port of another protocol.
         Err(Stop::Unread) => Ok(None),
         layer => layer.map(Some),
     }
 }
 
-/// VXLAN (RFC 7348 §5).
-fn vxlan(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads VXLAN (RFC 7348 §5).
+fn vxlan(bytes: Bytes<'_>) -> LayerStep<'_> {
     const HAS_NETWORK: u8 = 0x08;
     if bytes.u8(0)? & HAS_NETWORK == 0 {
         return Err(Stop::Unread);
@@ -110,13 +110,13 @@ fn vxlan(bytes: Bytes<'_>) -> Step<'_> {
     bytes.skip(8)?.of(Protocol::Ethernet)
 }
 
-/// VXLAN with a next protocol (draft-ietf-nvo3-vxlan-gpe §3).
-fn vxlan_gpe(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads VXLAN-GPE, which has a next-protocol field (draft-ietf-nvo3-vxlan-gpe §3).
+fn vxlan_gpe(bytes: Bytes<'_>) -> LayerStep<'_> {
     next_protocol(bytes.u8(3)?, bytes.skip(8)?)
 }
 
-/// Geneve (RFC 8926 §3.4).
-fn geneve(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads Geneve (RFC 8926 §3.4).
+fn geneve(bytes: Bytes<'_>) -> LayerStep<'_> {
     let first = bytes.u8(0)?;
     if first >> 6 != 0 {
         return Err(Stop::Unread);
@@ -128,8 +128,8 @@ fn geneve(bytes: Bytes<'_>) -> Step<'_> {
     }
 }
 
-/// GTP-U (3GPP TS 29.281 §5): four more bytes if one of three flags is set, then extension headers.
-fn gtp(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads GTP-U (3GPP TS 29.281 §5): four more bytes if one of three flags is set, then extension headers.
+fn gtp(bytes: Bytes<'_>) -> LayerStep<'_> {
     const VERSION_1: u8 = 0x30;
     const EXTENSION: u8 = 0x04;
     const MORE: u8 = 0x07;
@@ -145,20 +145,20 @@ fn gtp(bytes: Bytes<'_>) -> Step<'_> {
         return bytes.skip(8)?.ip();
     }
     let mut next = if flags & EXTENSION == 0 { 0 } else { bytes.u8(11)? };
-    let mut at = 12;
+    let mut offset = 12;
     while next != 0 {
-        let len = 4 * usize::from(bytes.u8(at)?);
+        let len = 4 * usize::from(bytes.u8(offset)?);
         if len == 0 {
             return Err(Stop::Unread);
         }
-        next = bytes.u8(at + len - 1)?;
-        at += len;
+        next = bytes.u8(offset + len - 1)?;
+        offset += len;
     }
-    bytes.skip(at)?.ip()
+    bytes.skip(offset)?.ip()
 }
 
-/// Teredo (RFC 4380 §5.1.1): perhaps an authentication and an origin, then IPv6.
-fn teredo(mut bytes: Bytes<'_>) -> Step<'_> {
+/// Reads Teredo (RFC 4380 §5.1.1): optional authentication and origin fields, then IPv6.
+fn teredo(mut bytes: Bytes<'_>) -> LayerStep<'_> {
     if bytes.u16(0)? == 1 {
         let (id, value) = (usize::from(bytes.u8(2)?), usize::from(bytes.u8(3)?));
         bytes = bytes.skip(4 + id + value + 9)?;
@@ -169,8 +169,8 @@ fn teredo(mut bytes: Bytes<'_>) -> Step<'_> {
     if bytes.u8(0)? >> 4 == 6 { bytes.of(Protocol::Ip) } else { Err(Stop::Unread) }
 }
 
-/// AYIYA (draft-massar-v6ops-ayiya §4): lengths of an identity and a signature, then IPv6.
-fn ayiya(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads AYIYA (draft-massar-v6ops-ayiya §4): the lengths of an identity and a signature, then IPv6.
+fn ayiya(bytes: Bytes<'_>) -> LayerStep<'_> {
     const HEADER: usize = 8;
     let (identity, signature) = (1 << (bytes.u8(0)? >> 4), 4 * usize::from(bytes.u8(1)? >> 4));
     if bytes.u8(3)? != IPV6 {
@@ -179,8 +179,8 @@ fn ayiya(bytes: Bytes<'_>) -> Step<'_> {
     bytes.skip(HEADER + identity + signature)?.ip()
 }
 
-/// L2TP of version 2 (RFC 2661 §3.1), which carries PPP.
-fn l2tp(bytes: Bytes<'_>) -> Step<'_> {
+/// Reads L2TP version 2 (RFC 2661 §3.1), which carries PPP.
+fn l2tp(bytes: Bytes<'_>) -> LayerStep<'_> {
     const CONTROL: u16 = 0x8000;
     const LENGTH: u16 = 0x4000;
     const SEQUENCE: u16 = 0x0800;
@@ -192,14 +192,14 @@ fn l2tp(bytes: Bytes<'_>) -> Step<'_> {
         2 | 3 => return Err(Stop::named("L2TP")),
         _ => return Err(Stop::Unread),
     }
-    let mut at = 6 + 2 * usize::from(has(LENGTH)) + 4 * usize::from(has(SEQUENCE));
+    let mut offset = 6 + 2 * usize::from(has(LENGTH)) + 4 * usize::from(has(SEQUENCE));
     if has(OFFSET) {
-        at += 2 + usize::from(bytes.u16(at)?);
+        offset += 2 + usize::from(bytes.u16(offset)?);
     }
-    bytes.skip(at)?.of(Protocol::Ppp)
+    bytes.skip(offset)?.of(Protocol::Ppp)
 }
 
-/// ESP in UDP (RFC 3948 §2): four bytes of zero in front of the key exchange, one byte alone as a keep-alive.
+/// Reads ESP in UDP (RFC 3948 §2): four zero bytes precede the key exchange, and a single byte is a keep-alive.
 fn nat_traversal(bytes: Bytes<'_>) -> Result<Option<super::Layer<'_>>, Stop> {
     match bytes.bytes {
         [0, 0, 0, 0, ..] | [_] | [] => Ok(None),

@@ -1,4 +1,5 @@
-//! Forms of files: compressed, older and foreign ones, packets without a time, interfaces that are not read.
+//! File formats: compressed, older and unsupported ones, packets without a time, interfaces with an unsupported link
+//! type.
 
 use super::*;
 use flate2::Compression;
@@ -23,7 +24,7 @@ fn a_file_packed_by_gzip_is_read_as_it_is() {
 }
 
 #[test]
-fn a_packed_file_that_is_cut_gives_what_was_whole() {
+fn a_truncated_compressed_file_gives_its_complete_packets() {
     let bytes = packed(&written());
     for len in 0..bytes.len() {
         let (packets, _, error) = read(&bytes[..len]);
@@ -41,7 +42,7 @@ fn a_packed_file_that_is_damaged_is_named() {
 }
 
 #[test]
-fn the_form_of_kuznetzov_has_more_numbers_in_front_of_a_packet() {
+fn the_form_of_kuznetzov_has_more_numbers_before_a_packet() {
     let record = [&[0; 8][..], &[0x45; 20]].concat();
     let bytes = Bytes::new(false).classic(0xa1b2_cd34, 101).u32(1).u32(2).u32(20).u32(20).put(&record).bytes;
     let packets = good(&bytes);

@@ -1,6 +1,6 @@
-//! Each difference from version 1.
+//! Tests of each difference of the variant `ns3` from version 1.
 
-use super::super::Variant;
+use super::super::BbrVariant;
 use super::*;
 use crate::congestion::tests::{SEGMENT, ack, assert_within, start};
 
@@ -11,12 +11,12 @@ fn at(ms: u64) -> Instant {
 }
 
 fn config() -> Config {
-    Config { variant: Variant::Ns3, ..Config::default() }
+    Config { variant: BbrVariant::Ns3, ..Config::default() }
 }
 
-/// A connection whose handshake took `rtt` and whose first segment leaves half a tick after a whole second.
+/// Returns a connection whose handshake took `rtt` and whose first segment is sent half a tick after a full second.
 fn started(rtt: Duration) -> Ns3 {
-    let mut bbr = Ns3::new(&config(), &Start { rtt: Some(rtt), ..start(10) });
+    let mut bbr = Ns3::new(&config(), &ConnectionStart { rtt: Some(rtt), ..start(10) });
     send(&mut bbr, Instant::from_nanos(1_000_500_000), 0);
     bbr
 }
@@ -25,7 +25,7 @@ fn send(bbr: &mut Ns3, now: Instant, prior_inflight: u64) {
     bbr.on_sent(&Sent { now, bytes: SEGMENT, prior_inflight, app_limited: false });
 }
 
-/// A connection in PROBE_BW with this BtlBw, in bytes a second, and RTprop.
+/// Returns a connection in PROBE_BW with this BtlBw, in bytes per second, and RTprop.
 fn probing(bandwidth: f64, rtt: Duration) -> Ns3 {
     let mut bbr = started(rtt);
     bbr.sampled = bandwidth;
@@ -35,7 +35,7 @@ fn probing(bandwidth: f64, rtt: Duration) -> Ns3 {
     bbr
 }
 
-/// An ACK of two segments, with a sample of this rate over `interval`.
+/// Returns an ACK of two segments with a sample of this rate over `interval`.
 fn two(bbr: &Ns3, now: Instant, rate: f64, interval: Duration) -> Ack {
     let sample = RateSample {
         delivered: (rate * interval.as_secs_f64()) as u64,
@@ -67,7 +67,7 @@ fn rtprop_is_the_smoothed_time_in_ticks_and_none_counts_as_a_microsecond() {
 }
 
 #[test]
-fn the_first_window_leaves_at_once_and_then_the_nominal_rate_holds() {
+fn the_first_window_is_sent_immediately_and_then_the_nominal_rate_holds() {
     let mut bbr = started(MS * 20);
     for _ in 1..10 {
         assert_eq!(bbr.pacing_rate(), None);
@@ -93,7 +93,7 @@ fn the_window_of_a_short_path_is_three_segments_and_the_excess() {
         let sample = two(&bbr, at(1001 + n), 1e6, MS * 4);
         bbr.on_ack(&sample);
     }
-    // Two ACKs of these small segments fit in an epoch; a bandwidth-delay product has 2 B. Of 1448 B one ACK fits, and
+    // Two ACKs of these small segments fit in an epoch; a bandwidth-delay product has 2 B. One ACK of 1448 B fits, and
     // the window is five segments.
     assert_eq!(bbr.window, 7 * SEGMENT as u32 + 2);
     bbr.state = State::ProbeBw(0);
@@ -151,7 +151,7 @@ fn the_excess_is_the_largest_ack_and_expected_bytes_count_in_whole_seconds() {
 fn probe_bw_starts_high_or_in_one_of_the_last_five() {
     let mut first = [false; 8];
     for seed in 0..200 {
-        let mut bbr = Ns3::new(&config(), &Start { seed, ..start(10) });
+        let mut bbr = Ns3::new(&config(), &ConnectionStart { seed, ..start(10) });
         bbr.probe_bandwidth(at(0));
         let State::ProbeBw(index) = bbr.state else { panic!("{:?}", bbr.state) };
         first[index] = true;

@@ -1,13 +1,13 @@
 use super::*;
 use crate::congestion::Window;
-use crate::congestion::bic::Variant;
+use crate::congestion::bic::BicVariant;
 use crate::congestion::tests::{congestion, start};
 
-fn module() -> Module26 {
-    Module26::new(&Config::of(Variant::Linux26))
+fn module() -> BicLinux26 {
+    BicLinux26::new(&Config::of(BicVariant::Linux26))
 }
 
-fn after_loss(window: f64) -> Module26 {
+fn after_loss(window: f64) -> BicLinux26 {
     let mut module = module();
     module.threshold(window, &congestion(Cause::Loss, window));
     module
@@ -38,7 +38,7 @@ fn an_ack_for_each_segment_almost_halves_the_count() {
 }
 
 #[test]
-fn the_count_is_kept_for_31_ms_while_the_window_is() {
+fn the_count_is_unchanged_for_31_ms_while_the_window_is() {
     let mut module = after_loss(400.0);
     module.update(360.0, 0.0);
     let kept = module.count;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::congestion::cubic::Variant;
+use crate::congestion::cubic::CubicVariant;
 use crate::congestion::tests::{SEGMENT, ack, assert_within, congestion, start};
 use crate::congestion::{Phase, cubic};
 use std::collections::VecDeque;
@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 const RTT: Duration = Duration::from_millis(80);
 
 fn inet(initial_window: u64) -> CubicInet {
-    CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start(initial_window))
+    CubicInet::new(&cubic::Config::of(CubicVariant::Inet2023), &start(initial_window))
 }
 
 fn seconds(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(seconds)
 }
 
-/// After a loss at 214 segments, at the first ACK of avoidance: at 1 s.
+/// Returns the variant after a loss at 214 segments and the first ACK of congestion avoidance, which arrives at 1 s.
 fn after_loss() -> CubicInet {
     let mut cubic = inet(214);
     cubic.on_congestion(&congestion(Cause::Loss, 100.0));
@@ -36,8 +36,8 @@ fn slow_start_adds_a_segment_an_ack_up_to_one_above_the_threshold() {
     assert!(cubic.epoch().is_some());
 }
 
-/// Slow start with a sample of `rtts` ms for each round of 20 ACKs, 10 ms apart so that no train is seen. Returns the
-/// window in segments after each round.
+/// Runs slow start with 20 ACKs per round, 10 ms apart so that they do not form an ACK train for HyStart. All samples
+/// of a round have the same RTT, in ms from `rtts`. Returns the window in segments after each round.
 fn rounds(policy: &str, rtts: &[u64]) -> Vec<u64> {
     let json = format!(r#"{{ "algorithm": "cubic", "variant": "inet2023", "slow_start": "{policy}" }}"#);
     let choice: crate::congestion::Choice = serde_json::from_str(&json).unwrap();
@@ -60,7 +60,7 @@ fn rounds(policy: &str, rtts: &[u64]) -> Vec<u64> {
 
 #[test]
 fn hystart_ends_slow_start_where_the_round_trip_rises_and_leaves_the_window() {
-    // 20 segments a round, until the third round is 20 ms above the least of 100 ms: more than 100/8 = 12.5. Eight
+    // 20 segments per round, until the third round is 20 ms above the minimum of 100 ms: more than 100/8 = 12.5. Eight
     // samples are needed; the ninth ACK sets ssthresh and adds the last segment. Then an epoch with K = 0 starts.
     let flat = rounds("standard", &[100, 100, 120, 120]);
     assert_eq!(flat, [40, 60, 80, 100]);
@@ -72,7 +72,7 @@ fn hystart_ends_slow_start_where_the_round_trip_rises_and_leaves_the_window() {
 }
 
 #[test]
-fn k_begins_a_segment_above_the_threshold() {
+fn k_starts_a_segment_above_the_threshold() {
     // ⌊0.8·214 000⌋ = 171 200 bytes, and a segment: ∛((214 − 172.2)/0.4) = ∛((0.2·214 − 1)/0.4) = 4.710 s.
     let cubic = after_loss();
     assert_eq!((cubic.ssthresh(), cubic.window()), (171_200, 172_200));
@@ -139,8 +139,9 @@ fn a_loss_below_the_last_plateau_aims_lower() {
     assert_eq!(cubic.last_max, 154_980);
 }
 
-/// One flow over 5 Mb/s and 40 ms each way, with segments of 1024 and 47 bytes, and an ACK for every second segment or
-/// after 200 ms. Arriving segments wait in a queue; ACKs follow from them in order.
+/// A flow over a link of 5 Mbit/s with 40 ms each way. Segments carry 1024 B and 47 B of headers; each second segment
+/// is acknowledged immediately, otherwise a segment is acknowledged after 200 ms. `arrivals` holds the arrival times of
+/// the segments in flight; the ACKs follow from them in order.
 struct PointToPoint {
     cubic: CubicInet,
     now: Instant,
@@ -155,8 +156,8 @@ impl PointToPoint {
     const DELAY: Duration = Duration::from_millis(40);
 
     fn new() -> Self {
-        let start = Start { segment_size: Self::MSS, ..start(1) };
-        let cubic = CubicInet::new(&cubic::Config::of(Variant::Inet2023), &start);
+        let start = ConnectionStart { segment_size: Self::MSS, ..start(1) };
+        let cubic = CubicInet::new(&cubic::Config::of(CubicVariant::Inet2023), &start);
         // It starts at 1.2 s; the handshake takes a round trip.
         let now = seconds(1.28);
         Self { cubic, now, link_free: now, arrivals: VecDeque::new(), acked: 0, recovery_ends: None }
@@ -170,7 +171,7 @@ impl PointToPoint {
         }
     }
 
-    /// The next ACK arrives.
+    /// Advances the flow to the arrival of the next ACK.
     fn step(&mut self) {
         self.send();
         let timer = self.arrivals[0] + Duration::from_millis(200);
@@ -200,14 +201,14 @@ impl PointToPoint {
 #[test]
 fn the_published_run_has_its_first_four_switches() {
     let mut path = PointToPoint::new();
-    for (at, k) in [(2.90, 4.71), (8.72, 4.70), (16.32, 4.77), (26.16, 5.09)] {
-        while path.now < seconds(at) {
+    for (switch_s, k) in [(2.90, 4.71), (8.72, 4.70), (16.32, 4.77), (26.16, 5.09)] {
+        while path.now < seconds(switch_s) {
             path.step();
         }
         path.lose();
         while path.cubic.epoch().is_none() {
             path.step();
         }
-        assert_within(&format!("K after {at} s"), path.cubic.epoch().unwrap().k.as_secs_f64(), k, 0.04);
+        assert_within(&format!("K after {switch_s} s"), path.cubic.epoch().unwrap().k.as_secs_f64(), k, 0.04);
     }
 }

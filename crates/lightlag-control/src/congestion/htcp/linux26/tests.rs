@@ -2,13 +2,13 @@ use super::*;
 use crate::congestion::Cause;
 use crate::congestion::tests::congestion;
 
-fn module(min_rtt: f64) -> Module26 {
-    Module26 { min_rtt, since: Some(0.0), ..Module26::new(&Config::default()) }
+fn module(min_rtt: f64) -> HtcpLinux26 {
+    HtcpLinux26 { min_rtt, since: Some(0.0), ..HtcpLinux26::new(&Config::default()) }
 }
 
 #[test]
 fn alpha_grows_with_time_and_with_the_round_trip_time() {
-    // Of a whole: 1 for a second, ⌊1 + 10·2 + 1⌋ = 22 after 3 s; times RTTmin/100 ms in eighths, within 1/10 and 2.
+    // The factor: 1 for a second, ⌊1 + 10·2 + 1⌋ = 22 after 3 s; times RTTmin/100 ms in eighths, within 1/10 and 2.
     for (min_rtt, time, factor) in [
         (100.0, 1000.0, 1.0),
         (100.0, 3000.0, 22.0),
@@ -45,7 +45,7 @@ fn a_short_round_trip_time_halves() {
 }
 
 #[test]
-fn the_largest_round_trip_time_fades_with_each_loss() {
+fn the_maximum_round_trip_time_fades_with_each_loss() {
     let mut module = module(100.0);
     module.max_rtt = 200.0;
     module.threshold(100.0, &congestion(Cause::Loss, 100.0));

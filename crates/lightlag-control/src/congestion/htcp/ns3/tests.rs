@@ -8,9 +8,9 @@ fn at(seconds: u64) -> Instant {
 
 #[test]
 fn alpha_is_a_number_of_bytes() {
-    let mut htcp = HtcpNs3::new(&Config::default(), &Start { ssthresh: Some(50), ..start(100) });
+    let mut htcp = HtcpNs3::new(&Config::default(), &ConnectionStart { ssthresh: Some(50), ..start(100) });
     htcp.on_ack(&ack(at(3), Duration::from_millis(100)));
-    // α = 1 + 10·2 + 1 = 22 bytes of a segment of 1000, and a share of 1/100.
+    // α = 1 + 10·2 + 1 = 22 bytes of a segment of 1000, and a fraction of 1/100.
     assert!((htcp.window.segments() - 100.032).abs() < 1e-9);
 }
 

@@ -1,14 +1,14 @@
 use super::*;
 use crate::congestion::hystart::Policy;
 use crate::congestion::tests::{SEGMENT, Steady, ack as plain_ack, congestion, start};
-use crate::congestion::{Cause, Choice, Start, build};
+use crate::congestion::{Cause, Choice, ConnectionStart, build};
 use lightlag_core::Instant;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A sender whose rounds are `acks` ACKs of one segment each.
+/// A sender with rounds of `acks` ACKs, each of one segment.
 struct Rounds {
     policy: PlusPlus,
     window: Window,
@@ -22,14 +22,14 @@ impl Rounds {
         let config = Config::of(Policy::PlusPlus);
         Self {
             policy: PlusPlus::new(&config, f64::INFINITY),
-            window: Window::new(&Start { initial_window: 100, ..start(100) }),
+            window: Window::new(&ConnectionStart { initial_window: 100, ..start(100) }),
             acks,
             una: 0,
             end: acks,
         }
     }
 
-    /// The growth of one ACK with this sample, that counts `growth` segments.
+    /// Returns the growth by an ACK with this sample that counts for `growth` segments.
     fn ack(&mut self, rtt: Duration, growth: f64) -> f64 {
         self.una += 1;
         if self.una > self.end {
@@ -43,7 +43,7 @@ impl Rounds {
         self.window.segments() - before
     }
 
-    /// A round with this RTT; the growth of each of its ACKs.
+    /// Runs a round with this RTT. Returns the growth by each of its ACKs.
     fn round(&mut self, rtt: Duration) -> Vec<f64> {
         (0..self.acks).map(|_| self.ack(rtt, 1.0)).collect()
     }
@@ -54,7 +54,7 @@ impl Rounds {
 }
 
 #[test]
-fn a_rise_of_an_eighth_within_4_and_16_ms_begins_conservative_slow_start() {
+fn a_rise_of_an_eighth_within_4_and_16_ms_starts_conservative_slow_start() {
     let half = Duration::from_micros(500);
     for (last, least) in [(ms(100), ms(112) + half), (ms(600), ms(616)), (ms(16), ms(20)), (ms(128), ms(144))] {
         for (rtt, slow) in [(least - Duration::from_nanos(1), false), (least, true)] {
@@ -105,11 +105,11 @@ fn an_rtt_below_the_baseline_resumes_slow_start() {
 }
 
 #[test]
-fn an_ack_counts_for_eight_segments_at_the_most() {
+fn an_ack_counts_for_a_maximum_of_eight_segments() {
     let mut rounds = Rounds::new(10);
     assert_eq!(rounds.ack(ms(100), 8.0), 8.0);
     assert_eq!(rounds.ack(ms(100), 50.0), 8.0);
-    rounds.policy.rules = Rules::new(&Config { limit: 1e9, ..Config::of(Policy::PlusPlus) });
+    rounds.policy.rules = HystartParameters::new(&Config { limit: 1e9, ..Config::of(Policy::PlusPlus) });
     assert_eq!(rounds.ack(ms(100), 50.0), 50.0);
 }
 
@@ -129,7 +129,7 @@ fn every_window_based_algorithm_takes_it() {
         let choice: Choice =
             serde_json::from_str(&format!(r#"{{ "algorithm": "{name}", "slow_start": "hystart++" }}"#)).unwrap();
         let mut algorithm = build(&choice, &start(100));
-        // Rounds of 100 ACKs, the RTT of each 20 ms above the last: conservative from the second on.
+        // Rounds of 100 ACKs, the RTT of each 20 ms above the last: conservative starting with the second.
         for n in 0..800_u64 {
             let rtt = ms(25 + 20 * (n / 100));
             let ack = Ack {

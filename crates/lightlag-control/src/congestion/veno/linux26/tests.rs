@@ -2,10 +2,10 @@ use super::*;
 use crate::congestion::tests::{ack, congestion, start};
 use crate::congestion::{Cause, Window};
 
-/// A module after this many ACKs at 100 segments, with a base of 100 ms.
-fn after(acks: u64, rtt: u64) -> (Module26, Sender) {
-    let begin = Start { rtt: Some(Duration::from_millis(100)), ssthresh: Some(50), ..start(100) };
-    let mut module = Module26::new(&Config::default(), &begin);
+/// Returns a module and its sender after this many ACKs at a window of 100 segments, with an RTTmin of 100 ms.
+fn after(acks: u64, rtt: u64) -> (VenoLinux26, Sender) {
+    let begin = ConnectionStart { rtt: Some(Duration::from_millis(100)), ssthresh: Some(50), ..start(100) };
+    let mut module = VenoLinux26::new(&Config::default(), &begin);
     let mut sender = Sender::at(Window::new(&begin));
     for i in 0..acks {
         let ack = ack(Instant::ZERO + Duration::from_millis(i), Duration::from_millis(rtt));
@@ -23,7 +23,7 @@ fn the_queue_is_counted_in_half_segments() {
 }
 
 #[test]
-fn a_window_and_an_ack_add_a_segment_or_twice_as_many_beside_a_queue() {
+fn a_window_and_an_ack_add_a_segment_or_twice_as_many_with_a_queue() {
     // The first ACK and the handshake are too few samples. 1 + 101, then 102 without and 102 with a segment.
     let cases = [(100, 101, 100.0), (100, 102, 101.0), (110, 102, 101.0), (110, 305, 101.0), (110, 306, 102.0)];
     for (rtt, acks, window) in cases {

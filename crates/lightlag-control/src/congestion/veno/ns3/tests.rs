@@ -4,7 +4,7 @@ use crate::congestion::tests::{SEGMENT, ack, congestion, start};
 use lightlag_core::Instant;
 
 fn veno(rtt: u64) -> VenoNs3 {
-    let begin = Start { ssthresh: Some(50), rtt: Some(Duration::from_millis(100)), ..start(100) };
+    let begin = ConnectionStart { ssthresh: Some(50), rtt: Some(Duration::from_millis(100)), ..start(100) };
     let mut veno = VenoNs3::new(&Config::default(), &begin);
     // Two segments, as a delayed ACK has.
     let ack = Ack { newly_acked: 2 * SEGMENT, growth: 2.0, ..ack(Instant::ZERO, Duration::from_millis(rtt)) };
@@ -13,7 +13,7 @@ fn veno(rtt: u64) -> VenoNs3 {
 }
 
 #[test]
-fn an_ack_adds_a_share_whatever_it_acknowledges() {
+fn an_ack_adds_a_fraction_whatever_it_acknowledges() {
     assert_eq!(veno(100).window.segments(), 100.01);
     assert_eq!(veno(200).window.segments(), 100.01);
 }

@@ -7,8 +7,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-fn steady(rtt: u64, acks: u64) -> Module26 {
-    let mut module = Module26::new(&start(2));
+fn steady(rtt: u64, acks: u64) -> WestwoodLinux26 {
+    let mut module = WestwoodLinux26::new(&start(2));
     let sender = Sender::at(Window::new(&start(2)));
     for i in 0..acks {
         module.measure(&ack(at(i), Duration::from_millis(rtt)), &sender);
@@ -17,9 +17,9 @@ fn steady(rtt: u64, acks: u64) -> Module26 {
 }
 
 #[test]
-fn a_steady_rate_is_the_least_window_of_recovery() {
-    // A segment of 1000 B a millisecond. The first sample has 100 of them in 101 ms, and the filters cut: ⌊(7·993 + 1000)/8⌋
-    // is 993. 990·100 B are 99 segments.
+fn a_steady_rate_is_the_minimum_window_of_recovery() {
+    // A segment of 1000 B a millisecond. The first sample has 100 of them in 101 ms, and the filters cut: ⌊(7·993 +
+    // 1000)/8⌋ is 993. 990·100 B are 99 segments.
     let module = steady(100, 1000);
     assert_eq!(module.filtered, (993.0, 990.0));
     assert_eq!(module.least(10.0), 99.0);
@@ -57,5 +57,5 @@ fn what_duplicates_counted_the_repair_does_not_count_again() {
 
 #[test]
 fn without_a_sample_two_segments_remain() {
-    assert_eq!(Module26::new(&start(2)).least(1.0), 2.0);
+    assert_eq!(WestwoodLinux26::new(&start(2)).least(1.0), 2.0);
 }

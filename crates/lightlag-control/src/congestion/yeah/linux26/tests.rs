@@ -2,8 +2,8 @@ use super::*;
 use crate::congestion::tests::{congestion, start};
 use crate::congestion::{Cause, Window};
 
-fn module() -> Module26 {
-    Module26::new(&Config::default(), &Start { rtt: Some(Duration::from_millis(100)), ..start(2) })
+fn module() -> YeahLinux26 {
+    YeahLinux26::new(&Config::default(), &ConnectionStart { rtt: Some(Duration::from_millis(100)), ..start(2) })
 }
 
 fn samples(rtt: u64) -> Samples {
@@ -27,7 +27,7 @@ fn a_long_queue_is_given_back() {
 }
 
 #[test]
-fn a_short_queue_is_fast_and_a_small_share_of_the_round_trip_too() {
+fn a_short_queue_is_fast_and_so_is_a_small_fraction_of_the_round_trip() {
     for (rtt, is_fast) in [(105, true), (112, true), (113, false)] {
         let mut module = module();
         module.end_round(&samples(rtt), &mut Sender::at(Window::new(&start(100))));
@@ -38,7 +38,7 @@ fn a_short_queue_is_fast_and_a_small_share_of_the_round_trip_too() {
 #[test]
 fn a_loss_takes_the_queue_within_an_eighth_and_a_half() {
     for (queue, left) in [(0.0, 70.0), (20.0, 60.0), (60.0, 40.0)] {
-        let mut module = Module26 { queue, ..module() };
+        let mut module = YeahLinux26 { queue, ..module() };
         assert_eq!(module.threshold(80.0, &congestion(Cause::Loss, 80.0)), left, "{queue}");
     }
     let mut module = module();

@@ -1,11 +1,11 @@
-//! Links that change by a timetable.
+//! Tests of links that change according to a timetable.
 
 use super::*;
 use crate::queue::{DisciplineConfig, Pie, PieConfig};
 use crate::{Deliveries, Distribution, Jitter, Outage, Phase, Timetable, Uniform};
 use lightlag_core::Rate;
 
-/// 8 Mbit/s, 2.5 ms.
+/// Default phase: 8 Mbit/s, 2.5 ms.
 const USUAL: Phase = Phase {
     from: Instant::ZERO,
     rate: Rate::from_mbps(8),
@@ -30,7 +30,8 @@ fn changing(phases: &[Phase], outage: Outage, overtaking: bool) -> QueuedLink<u3
     disturbed(Disturbance::none()).changing(Timetable::new(phases, outage, overtaking))
 }
 
-/// Sends this many packets of 1000 B, 1 ms each at the usual rate, at time 0; all arrivals, with damage.
+/// Sends this many packets of 1000 B at time 0; each takes 1 ms at the default rate. Returns the arrivals: time in
+/// microseconds, body, and whether the packet is damaged.
 fn sent_at_once(packets: u32, phases: &[Phase], outage: Outage, overtaking: bool) -> Vec<(u64, u32, bool)> {
     let mut link = changing(phases, outage, overtaking);
     (0..packets).for_each(|body| link.send(at(0), packet(body, 1_000)));
@@ -44,7 +45,7 @@ fn sent_at_once(packets: u32, phases: &[Phase], outage: Outage, overtaking: bool
 }
 
 #[test]
-fn a_packet_in_service_sends_what_is_left_with_the_new_rate() {
+fn a_packet_in_service_sends_its_remainder_at_the_new_rate() {
     // After 1.5 ms the rate falls to a quarter: of the second packet 500 B are left, 2 ms; the third takes 4 ms. At 6 ms
     // of it 2.5 ms are over, 375 B are left: at 24 Mbit/s 125 µs. The fourth takes 333.3 µs.
     let phases =
@@ -114,7 +115,7 @@ fn an_outage_cuts_the_frame_in_transmission_and_holds_the_rest() {
 }
 
 #[test]
-fn what_comes_to_an_idle_link_during_an_outage_waits_for_its_end() {
+fn a_packet_at_an_idle_link_waits_for_the_end_of_an_outage() {
     let mut link = changing(&[USUAL, down(1_000), from(5_000)], Outage::Hold, false);
     link.send(at(2_000), packet(0, 1_000));
     assert_eq!(link.backlog(at(3_000)).packets, 1);
@@ -122,7 +123,7 @@ fn what_comes_to_an_idle_link_during_an_outage_waits_for_its_end() {
 }
 
 #[test]
-fn a_transmitter_that_does_not_notice_loses_what_it_sends_meanwhile() {
+fn a_transmitter_unaware_of_an_outage_loses_its_packets() {
     let phases = [USUAL, down(1_400), from(3_000)];
     let arrived = sent_at_once(5, &phases, Outage::Lose, false);
     let damaged: Vec<bool> = arrived.iter().map(|(.., damaged)| *damaged).collect();
@@ -132,7 +133,7 @@ fn a_transmitter_that_does_not_notice_loses_what_it_sends_meanwhile() {
 }
 
 #[test]
-fn nobody_hears_of_what_an_outage_takes() {
+fn packets_lost_in_an_outage_are_not_reported() {
     // Cut in transmission, or sent into it; what is sent with a signal too weak arrives damaged.
     let weak = Phase { loses: true, ..from(5_000) };
     for (outage, unheard) in [(Outage::Hold, vec![1]), (Outage::Lose, vec![1, 2, 3])] {
@@ -154,7 +155,7 @@ fn nobody_hears_of_what_an_outage_takes() {
 }
 
 #[test]
-fn an_outage_without_an_end_keeps_its_packets_and_wakes_nobody() {
+fn an_endless_outage_holds_its_packets_and_schedules_no_event() {
     let mut link = changing(&[USUAL, down(1_400)], Outage::Hold, false);
     (0..4).for_each(|body| link.send(at(0), packet(body, 1_000)));
     let mut arrived = Vec::new();
@@ -167,14 +168,14 @@ fn an_outage_without_an_end_keeps_its_packets_and_wakes_nobody() {
 }
 
 #[test]
-fn a_controller_sees_the_new_rate() {
+fn a_controller_gets_the_new_rate() {
     let phases = [USUAL, Phase { rate: Rate::from_mbps(80), ..from(50_000) }];
     let config = config(QueueLimit::Packets(1_000));
     let drops = |phases: &[Phase]| {
         let pie = Pie::new(PieConfig::default(), config.queue, config.rate, stream("queue"));
         let mut link = QueuedLink::new(config, Box::new(pie), lossless(), Disturbance::none());
         link = link.changing(Timetable::new(phases, Outage::Hold, false));
-        // 8 Mbit/s come, then 64.
+        // 8 Mbit/s first, then 64.
         (0..4_000_u32).for_each(|n| link.send(at(50_000 + 125 * u64::from(n)), packet(n, 1_000)));
         link.counters().dropped_aqm
     };
@@ -183,7 +184,8 @@ fn a_controller_sees_the_new_rate() {
     assert!(drops(&[USUAL]) > 1_000);
 }
 
-/// Packets of these sizes, each sent at its microsecond over opportunities at these milliseconds and 2.5 ms.
+/// Returns the arrivals of packets, which are given as (sending time in microseconds, size). The opportunities are at
+/// `millis`, and the delay is 2.5 ms.
 fn delivered(millis: &[u32], packets: &[(u64, u16)]) -> Vec<(u64, u32)> {
     let timetable = Timetable::new([USUAL], Outage::Hold, false).delivering(Some(Deliveries::new(millis)));
     let mut link = disturbed(Disturbance::none()).changing(timetable);
@@ -203,7 +205,7 @@ fn delivered(millis: &[u32], packets: &[(u64, u16)]) -> Vec<(u64, u32)> {
 
 #[test]
 fn each_opportunity_takes_1500_bytes() {
-    // Two at 3 ms; 500 and 1000 B share one, 2000 B take two, and 1000 B of the second are for those behind.
+    // Two at 3 ms; 500 and 1000 B share one, 2000 B take two, and 1000 B of the second are for later packets.
     let arrived = delivered(&[3, 3, 4, 9], &[(0, 500), (0, 1_000), (0, 2_000), (0, 600), (0, 600)]);
     assert_eq!(arrived, [(3_000, 0), (3_000, 1), (4_000, 2), (4_000, 3), (9_000, 4)]);
 }
@@ -225,7 +227,7 @@ fn the_utilisation_of_opportunities_is_the_part_of_their_bytes_that_was_carried(
         link.send(at(0), packet(body, 1_500));
     }
     link.catch_up(at(18_000));
-    // Each of the first three is full, and nothing is there for those at 12, 13 and 18 ms.
+    // Each of the first three is full, and the opportunities at 12, 13 and 18 ms find no packet.
     for (end, carried) in [(9_000, 9_000_000), (10_000, 10_000_000), (12_000, 9_000_000), (18_000, 9_000_000)] {
         assert_eq!(link.totals(at(end)).busy, carried, "{end}");
     }
@@ -235,8 +237,8 @@ fn the_utilisation_of_opportunities_is_the_part_of_their_bytes_that_was_carried(
 }
 
 #[test]
-fn opportunities_begin_again_at_their_end() {
-    // A second round from 9 ms on: 12, 13, 18; the tenth round begins at 90 ms.
+fn opportunities_repeat_after_the_last_one() {
+    // A second round starts at 9 ms: 12, 13, 18; the tenth round starts at 90 ms.
     let sizes = [(9_500, 1_500), (9_500, 1_500), (9_500, 1_500), (92_000, 1_500), (9_000_004_500, 1_500)];
     let expected = [(12_000, 0), (13_000, 1), (18_000, 2), (93_000, 3), (9_000_009_000, 4)];
     assert_eq!(delivered(&[3, 4, 9], &sizes), expected);
@@ -245,7 +247,8 @@ fn opportunities_begin_again_at_their_end() {
     assert_eq!(delivered(&[0, 5], &sizes), [(0, 0), (5_000, 1), (5_000, 2), (10_000, 3)]);
 }
 
-/// 1000 packets of 1 ms, each with a delay of 10 ± 5 ms: bodies and how long each has travelled, in ns.
+/// Sends 1000 packets at intervals of 1 ms, each with a delay of 10 ± 5 ms. Returns the body and the time in transit of
+/// each, in nanoseconds.
 fn jittered(overtaking: bool) -> Vec<(u32, u64)> {
     let phase = Phase { delay: Duration::from_millis(10), ..USUAL };
     let most = Duration::from_millis(5);
@@ -280,8 +283,8 @@ fn packets_with_jitter_overtake_only_if_they_may() {
 }
 
 proptest! {
-    /// A timetable that repeats the same leaves the link as it is, whatever its queue; and what comes is delivered, dropped
-    /// or in flight under any timetable, and in order unless packets may overtake.
+    /// A timetable that repeats the same phase has no effect on the link, with any queue. With any timetable, each
+    /// packet is delivered, dropped or in flight, and packets arrive in order unless they may overtake.
     #[test]
     fn packets_are_conserved_and_stay_in_order(
         gaps in prop::collection::vec((0u64..2_000_000, 40u16..1500), 1..200),

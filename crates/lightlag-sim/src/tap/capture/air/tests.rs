@@ -1,5 +1,5 @@
 use super::*;
-use crate::body::{Body as PacketBody, Datagram as Udp, Other};
+use crate::body::{Datagram as Udp, Other, PacketBody};
 use crate::tap::capture::address;
 use crate::tap::capture::{Output, Setup};
 use lightlag_core::Rate;
@@ -14,8 +14,8 @@ use lightlag_wire::dot11::{AckPolicy, FCS_LEN, Msdu, Tid};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Two nodes with a link and radios, each with a capture, a connection and a flow of datagrams; only the connection is
-/// captured.
+/// Two nodes with a link and radios, each with a capture. There are a connection and a flow of datagrams; only the
+/// connection is captured.
 const PAIR: &str = r#"
 duration = "1 s"
 record = { pcap = { at = ["a", "b"], flows = ["tcp"] } }
@@ -47,7 +47,7 @@ traffic = { kind = "constant", rate = "100 kbit/s" }
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 
-/// The radios of both.
+/// Interface of each node to the medium.
 const A_AIR: InterfaceId = InterfaceId(0);
 const B_AIR: InterfaceId = InterfaceId(1);
 
@@ -64,13 +64,13 @@ impl io::Write for Memory {
     }
 }
 
-/// The captures of a pair, and the file of its first radio.
+/// Returns the captures of the scenario, and the file of the first radio.
 fn captures(text: &str) -> (Captures, Memory) {
     let (captures, [_, _, radio, _]) = all_captures(text);
     (captures, radio)
 }
 
-/// The captures of a pair, and the files of its nodes and radios.
+/// Returns the captures of the scenario, and the files of the nodes and radios.
 fn all_captures(text: &str) -> (Captures, [Memory; 4]) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
     let network = scenario.expand().unwrap_or_else(|errors| panic!("{errors:#?}"));
@@ -85,7 +85,7 @@ fn all_captures(text: &str) -> (Captures, [Memory; 4]) {
     (captures.unwrap(), files)
 }
 
-/// A packet of a file.
+/// A packet that was read from a capture file.
 #[derive(Debug)]
 struct Read {
     link: LinkType,
@@ -116,8 +116,8 @@ fn contents(file: &Memory) -> Vec<Read> {
     read
 }
 
-/// A frame from A to B that A sends after 1 ms, in 500 µs.
-fn frame(form: Form<'_>) -> AirFrame<'_> {
+/// Returns a frame that A sends to B after 1 ms, with an airtime of 500 µs.
+fn frame(form: FrameContents<'_>) -> AirFrame<'_> {
     AirFrame {
         start: Instant::from_nanos(1_000_000),
         length: Duration::from_micros(500),
@@ -138,10 +138,10 @@ fn frame(form: Form<'_>) -> AirFrame<'_> {
 }
 
 fn data(content: Content<'_>) -> AirFrame<'_> {
-    frame(Form::Data { sequence: Sequence::new(7), is_retry: false, qos: None, content })
+    frame(FrameContents::Data { sequence: Sequence::new(7), is_retry: false, qos: None, content })
 }
 
-/// A segment of the connection, from A to B.
+/// Returns a segment of the connection, from A to B.
 fn segment() -> Packet {
     let mut segment = Segment::new(SeqNumber(1), SeqNumber(2), 100, Flags::ACK);
     segment.len = 200;
@@ -152,7 +152,7 @@ fn segment() -> Packet {
 fn a_packet_of_a_flow_is_a_data_frame() {
     let (mut captures, file) = captures(PAIR);
     let packet = segment();
-    let sent = data(Content::Packet(&packet, Extra::None));
+    let sent = data(Content::Packet(&packet, RoutingHeader::None));
     captures.on_air(A_AIR, &sent);
     let heard = Radio { signal_dbm: Some(-61.6), ..sent.radio };
     let heard = AirFrame { direction: Direction::Inbound, from: B, to: Receiver::One(A), radio: heard, ..sent };
@@ -183,7 +183,7 @@ fn packets_and_frames_of_a_node_have_files_of_their_own() {
     let packet = segment();
     captures.sent(Instant::from_nanos(500_000), A_AIR.into(), &packet, || None);
     captures.offered(Instant::from_nanos(500_000), A_AIR.into(), &packet);
-    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, RoutingHeader::None)));
     assert!(captures.finish().1.is_none());
     let seen: [Vec<_>; 2] =
         [node, radio].map(|file| contents(&file).into_iter().map(|read| (read.link, read.nanos)).collect());
@@ -195,22 +195,22 @@ fn packets_of_flows_that_are_not_captured_are_left_out() {
     let (mut captures, file) = captures(PAIR);
     let datagram = PacketBody::Other(Other::Datagram(Udp::new(0, Instant::ZERO, 100)));
     let packet = Packet::new(B, EndpointId(2), 128, PacketFlags::new(true), datagram);
-    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::None)));
-    captures.on_air(A_AIR, &frame(Form::Ack));
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, RoutingHeader::None)));
+    captures.on_air(A_AIR, &frame(FrameContents::Ack));
     assert_eq!(read(captures, &file).len(), 1);
 }
 
 #[test]
-fn the_header_of_gpsr_stands_in_front_of_the_packet() {
+fn the_header_of_gpsr_precedes_the_packet() {
     let (mut captures, file) = captures(PAIR);
     let packet = segment();
-    let place = gpsr::Place { x: 1, y: 2, z: 3 };
-    let header = gpsr::Header { mode: gpsr::Mode::Greedy, destination: place, sender: place };
-    captures.on_air(A_AIR, &data(Content::Packet(&packet, Extra::Gpsr(header))));
+    let place = gpsr::GpsrPosition { x: 1, y: 2, z: 3 };
+    let header = gpsr::GpsrHeader { mode: gpsr::ForwardingMode::Greedy, destination: place, sender: place };
+    captures.on_air(A_AIR, &data(Content::Packet(&packet, RoutingHeader::Gpsr(header))));
     let read = read(captures, &file);
     let (_, bytes) = radiotap::decode(&read[0].frame).unwrap();
     let msdu = Msdu::find(&bytes[..bytes.len() - FCS_LEN], false).unwrap();
-    assert_eq!(msdu.payload.len() as u32, 240 + Extra::Gpsr(header).size());
+    assert_eq!(msdu.payload.len() as u32, 240 + RoutingHeader::Gpsr(header).size());
     assert_eq!(routing::gpsr::decode(msdu.payload).unwrap().0, header);
     assert_eq!(read[0].ip.as_deref().map(<[u8]>::len), Some(240));
 }
@@ -218,7 +218,7 @@ fn the_header_of_gpsr_stands_in_front_of_the_packet() {
 #[test]
 fn messages_and_arp_are_data_frames_of_their_node() {
     let (mut captures, file) = captures(PAIR);
-    let message = Message::Aodv(aodv::Message::ReplyAck);
+    let message = Message::Aodv(aodv::AodvMessage::ReplyAck);
     captures.on_air(A_AIR, &data(Content::Message(&message, 1)));
     captures.on_air(A_AIR, &data(Content::Arp(Operation::Reply, B)));
     let request = AirFrame { to: Receiver::All, ..data(Content::Arp(Operation::Request, B)) };
@@ -244,13 +244,18 @@ fn messages_and_arp_are_data_frames_of_their_node() {
 fn frames_of_the_mac_have_their_kind() {
     let (mut captures, file) = captures(PAIR);
     let (tid, start) = (Tid::new(0).unwrap(), Sequence::new(5));
-    for form in [Form::Rts, Form::Cts, Form::Ack] {
+    for form in [FrameContents::Rts, FrameContents::Cts, FrameContents::Ack] {
         captures.on_air(A_AIR, &frame(form));
     }
     let packet = segment();
     let qos = Some(Qos { tid, ack: AckPolicy::Normal });
     let aggregate = Some(Aggregate { number: 9, is_last: true });
-    let form = Form::Data { sequence: start, is_retry: false, qos, content: Content::Packet(&packet, Extra::None) };
+    let form = FrameContents::Data {
+        sequence: start,
+        is_retry: false,
+        qos,
+        content: Content::Packet(&packet, RoutingHeader::None),
+    };
     let part = frame(form);
     captures.on_air(A_AIR, &AirFrame { radio: Radio { aggregate, ..part.radio }, ..part });
     let read = read(captures, &file);
@@ -261,10 +266,10 @@ fn frames_of_the_mac_have_their_kind() {
     let (parts, frames): (Vec<_>, Vec<_>) = frames.unzip();
     assert_eq!(parts, [None, None, None, aggregate]);
     let transmitter = Address::of_node(0);
-    let right = [Body::Rts { transmitter }, Body::Cts, Body::Ack];
+    let right = [FrameBody::Rts { transmitter }, FrameBody::Cts, FrameBody::Ack];
     assert!(frames.iter().all(|frame| frame.receiver == Address::of_node(1)));
     assert!(frames.iter().map(|frame| frame.body).zip(right).all(|(body, right)| body == right));
-    assert!(matches!(frames[3].body, Body::Data { qos: found, .. } if found == qos));
+    assert!(matches!(frames[3].body, FrameBody::Data { qos: found, .. } if found == qos));
 }
 
 #[test]

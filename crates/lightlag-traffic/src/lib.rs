@@ -1,0 +1,105 @@
+//! Kinds of traffic: the settings of an application, and the times of its messages.
+//!
+//! Each kind is a file with its settings and its behaviour; the settings define how a scenario is read, written and
+//! described. Simple kinds write messages over time; hosts access them only through [`Messages`]. The other kinds also
+//! have code in the hosts, because they need connections: sinks, arriving transfers, requests, and web pages.
+
+mod bulk;
+mod burst;
+mod collect;
+mod constant;
+pub mod custom;
+mod kind;
+mod on_off;
+mod periodic;
+mod poisson;
+mod registry;
+mod requests;
+mod stream;
+mod transfers;
+mod web;
+
+pub use bulk::Bulk;
+pub use burst::Burst;
+pub use collect::Collect;
+pub use constant::Constant;
+pub use custom::CustomTraffic;
+pub use kind::{Messages, Progress, TrafficKind};
+pub use on_off::OnOff;
+pub use periodic::Periodic;
+pub use poisson::Poisson;
+pub use requests::Requests;
+pub use stream::Stream;
+pub use transfers::Transfers;
+pub use web::{Http, Web};
+
+registry::kinds! {
+    Bulk, "bulk", bulk::Bulk;
+    Constant, "constant", constant::Constant: Messages;
+    OnOff, "on_off", on_off::OnOff: Messages;
+    Periodic, "periodic", periodic::Periodic: Messages;
+    Poisson, "poisson", poisson::Poisson: Messages;
+    Burst, "burst", burst::Burst: Messages;
+    Collect, "collect", collect::Collect;
+    Transfers, "transfers", transfers::Transfers;
+    Requests, "requests", requests::Requests;
+    Web, "web", web::Web;
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self::Bulk(Bulk)
+    }
+}
+
+impl Traffic {
+    /// Returns true if all data is sent immediately.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self, Self::Bulk(_))
+    }
+
+    /// Returns the maximum number of bytes that a sink stores; `None` for other kinds.
+    pub fn collects(&self) -> Option<lightlag_core::Bytes> {
+        if let Self::Collect(sink) = self { Some(sink.buffer) } else { None }
+    }
+
+    /// Returns true if a client sends requests and a server replies. Then the client opens the connection.
+    pub fn is_dialogue(&self) -> bool {
+        matches!(self, Self::Requests(_) | Self::Web(_))
+    }
+
+    /// Returns the number of connections of a flow with this traffic.
+    pub fn connections(&self) -> u64 {
+        if let Self::Web(web) = self { u64::from(web.connections) } else { 1 }
+    }
+}
+
+impl Memory {
+    /// Returns the error of a custom application, if it has failed.
+    pub fn fault(&self) -> Option<&lightlag_core::custom::Fault> {
+        if let Self::Custom(running) = self { running.fault() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightlag_core::params::Registered;
+
+    #[test]
+    fn every_key_of_every_kind_has_a_text() {
+        for traffic in Traffic::all() {
+            assert!(traffic.about().ends_with('.'), "{}", traffic.name());
+            for parameter in traffic.parameters() {
+                assert!(parameter.about.ends_with('.'), "{}.{}", traffic.name(), parameter.key);
+            }
+        }
+    }
+
+    #[test]
+    fn only_kinds_with_messages_go_without_connections() {
+        let with_messages = |traffic: &Traffic| traffic.has_messages();
+        let names: Vec<&str> = Traffic::all().iter().filter(|of| with_messages(of)).map(Registered::name).collect();
+        assert_eq!(names, ["constant", "on_off", "periodic", "poisson", "burst"]);
+    }
+}
