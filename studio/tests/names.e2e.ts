@@ -67,8 +67,8 @@ function broken(page: Page, names: string[]): Promise<string[]> {
   }, names);
 }
 
-async function picture(page: Page, name: string): Promise<void> {
-  await page.getByRole("group", { name: "Pictures" }).getByRole("button", { name, exact: true }).click();
+async function animation(page: Page, name: string): Promise<void> {
+  await page.getByRole("group", { name: "Animation" }).getByRole("button", { name, exact: true }).click();
 }
 
 describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
@@ -86,10 +86,10 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
     }
     await page.locator(".chart.cwnd summary").click();
     expect(await broken(page, WORDS)).toEqual([]);
-    await picture(page, "Network");
+    await animation(page, "Network");
     await page.locator(".moving-links td").first().waitFor();
     expect(await broken(page, WORDS)).toEqual([]);
-    await picture(page, "Space-time");
+    await animation(page, "Space-time");
     await page.getByText("Packets in view, as text").click();
     await page.locator(".moving-links li").first().waitFor();
     expect(await broken(page, WORDS)).toEqual([]);
@@ -114,7 +114,7 @@ describe.each([390, 1440])("at a width of %i no name breaks", (width) => {
     const { page } = await studio.page(options);
     await openToml(page, await readFile(new URL("../../scenarios/starlink-550.toml", import.meta.url), "utf8"));
     await page.getByRole("link", { name: "Run", exact: true }).click();
-    await picture(page, "Globe");
+    await animation(page, "Globe");
     const path = page.locator(".space-list .path").last();
     await expect.poll(() => path.textContent(), { timeout: 40_000 }).toMatch(/^London → .* → Singapore$/);
     const nodes = ((await path.textContent()) ?? "").split(" → ");
@@ -135,7 +135,7 @@ test("flows without computed paths are counted", async () => {
     `\n[[flows]]\nname = "extra ${at}"\nfrom = "London"\nto = "New York"\nstart = "${50 + at} ms"\n`;
   await openToml(page, toml.replace("60 s", "1 s") + Array.from({ length: 30 }, (_, at) => flow(at)).join(""));
   await page.getByRole("link", { name: "Run", exact: true }).click();
-  await picture(page, "Globe");
+  await animation(page, "Globe");
   await page.getByText("… and 8 more flows.").waitFor({ timeout: 40_000 });
   await page.context().close();
 });
