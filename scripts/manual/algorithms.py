@@ -24,7 +24,7 @@ MODELS = {
 }
 ASSIGNMENT = re.compile(r'\b[a-z_]+ = (?:"[^"]*"|\{[^}]*\})')
 PAGE_NAME = re.compile(r"\bdocs/([\w/-]+)\.md")
-SLOW_START = ("slow_start", "hystart_")
+SLOW_START = ("slow_start", "hystart_", "search_")
 
 
 def catalog() -> list[Entry]:

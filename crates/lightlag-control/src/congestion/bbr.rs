@@ -49,6 +49,7 @@ use states::State;
 
 mod bandwidth;
 mod control;
+pub mod leocc;
 mod model;
 mod ns3;
 pub mod policer;
@@ -142,6 +143,8 @@ pub struct Bbr {
     /// Bytes lost since the last ACK, and in total.
     newly_lost: u64,
     lost: u64,
+    /// Additions of LeoCC; `None` for BBR itself.
+    leo: Option<Box<leocc::Reconfigurations>>,
 }
 
 impl Bbr {
@@ -183,6 +186,7 @@ impl Bbr {
             delivered_at: Instant::ZERO,
             newly_lost: 0,
             lost: 0,
+            leo: None,
         };
         bbr.start_rate(start.rtt.unwrap_or(Duration::from_millis(1)));
         bbr
@@ -205,6 +209,7 @@ impl CongestionControl for Bbr {
     fn on_ack(&mut self, ack: &Ack) {
         self.recovering = None;
         self.min_rtt_at.get_or_insert(ack.now);
+        self.await_reconfiguration(ack.now);
         if !self.rate_from_rtt && !ack.srtt.is_zero() {
             self.rate_from_rtt = true;
             self.start_rate(ack.srtt);
@@ -222,8 +227,10 @@ impl CongestionControl for Bbr {
         self.check_drained(ack);
         self.check_rtt(ack);
         self.gain = self.pacing_gain();
+        self.choose_estimate(ack);
         self.set_rate(self.gain);
         self.set_window(ack);
+        self.forget_estimate();
         self.newly_lost = 0;
     }
 

@@ -479,7 +479,7 @@ impl Algorithm for Config {
         if self.variant != CubicVariant::Inet2023 {
             return Ok(());
         }
-        if self.hystart.policy == Policy::PlusPlus {
+        if matches!(self.hystart.policy, Policy::PlusPlus | Policy::Search) {
             let why = "cannot be combined with variant = \"inet2023\", which grows by whole segments: use standard \
                        or hystart";
             return Err(format!("slow_start: {:?} {why}", self.hystart.policy.name()));

@@ -15,13 +15,15 @@
 //! and so ended slow start a round too early on long paths (`late_rounds`; the versions are from memory, both
 //! behaviours were seen: in a 6.18 kernel, and in packet scripts for older ones).
 //!
-//! [`plus_plus`] is HyStart++ of RFC 9406.
+//! [`plus_plus`] is HyStart++ of RFC 9406, and [`search`] is SEARCH.
 
 use super::{Ack, Window};
 use lightlag_core::params::Setting;
 use lightlag_core::{Duration, Instant, Unit, words};
+use search::{SearchExit, SearchReference};
 
 pub mod plus_plus;
+pub mod search;
 
 /// Linux's bound for the delay of an ACK.
 const ACK_DELAY: Duration = Duration::from_millis(1);
@@ -37,6 +39,8 @@ words! {
         HyStart = "hystart",
         /// In steps, after a rise of the round-trip time: [`plus_plus`].
         PlusPlus = "hystart++",
+        /// When fewer bytes are delivered than were sent a round-trip time earlier: [`search`].
+        Search = "search",
     }
 }
 
@@ -61,6 +65,16 @@ pub struct Config {
     pub css_divisor: f64,
     /// HyStart++: number of rounds of conservative slow start. Default: 5.
     pub css_rounds: f64,
+    /// SEARCH: length of the window in initial round-trip times. Default: 3.5.
+    pub search_window: f64,
+    /// SEARCH: bytes that should have been delivered.
+    pub search_reference: SearchReference,
+    /// SEARCH: relative difference of expected and delivered bytes that ends slow start. Default: 0.26.
+    pub search_threshold: f64,
+    /// SEARCH: window after the exit.
+    pub search_exit: SearchExit,
+    /// SEARCH: number of acknowledged segments for each segment sent while the queue drains. Default: 16.
+    pub search_drain: f64,
 }
 
 impl Default for Config {
@@ -82,6 +96,11 @@ impl Config {
             limit: 8.0,
             css_divisor: 4.0,
             css_rounds: 5.0,
+            search_window: 3.5,
+            search_reference: SearchReference::Sent,
+            search_threshold: SearchReference::Sent.threshold(),
+            search_exit: SearchExit::Drain,
+            search_drain: 16.0,
         }
     }
 
@@ -101,8 +120,12 @@ impl Config {
 }
 
 /// The defaults of each policy; connections that use them share this copy.
-static DEFAULTS: [Config; 3] =
-    [Config::of(Policy::Standard), Config::of(Policy::HyStart), Config::of(Policy::PlusPlus)];
+static DEFAULTS: [Config; 4] = [
+    Config::of(Policy::Standard),
+    Config::of(Policy::HyStart),
+    Config::of(Policy::PlusPlus),
+    Config::of(Policy::Search),
+];
 
 /// The parameters of one connection; `None` if they are the defaults.
 struct HystartParameters(Option<Box<Config>>);
@@ -167,10 +190,18 @@ impl HyStart {
 
     /// Returns true if slow start should end with this ACK, at a window of `segments`.
     pub fn ends_slow_start(&mut self, ack: &Ack, segments: f64) -> bool {
+        let Some((rtt, min_rtt)) = self.follow(ack, segments) else { return false };
+        let train = self.sees_train(ack.now, min_rtt);
+        self.sees_delay(rtt, min_rtt) || train
+    }
+
+    /// Counts rounds. Returns the sample of this ACK and the smallest one, if the window of `segments` is examined.
+    #[inline]
+    pub(super) fn follow(&mut self, ack: &Ack, segments: f64) -> Option<(Duration, Duration)> {
         if self.timed_out && self.round_end == u64::MAX {
             self.round_end = ack.snd_nxt;
         }
-        let Some(rtt) = ack.rtt else { return false };
+        let rtt = ack.rtt?;
         let min_rtt = if self.timed_out { self.min_since_timeout(rtt) } else { ack.min_rtt };
         let rules = self.rules.of(Policy::HyStart);
         let small = segments < rules.low_window;
@@ -178,11 +209,12 @@ impl HyStart {
         if !(small && rules.late_rounds) && (!self.started || ack.snd_una > self.round_end) {
             self.begin_round(ack.now, ack.snd_nxt);
         }
-        if small {
-            return false;
-        }
-        let train = self.sees_train(ack.now, min_rtt);
-        self.sees_delay(rtt, min_rtt) || train
+        (!small).then_some((rtt, min_rtt))
+    }
+
+    /// Returns the start of the round, and the smallest round-trip time in it.
+    pub(super) fn round(&self) -> (Instant, Duration) {
+        (self.round_start, self.round_rtt)
     }
 
     /// Adds this sample. Returns the smallest round-trip time since the timeout.
@@ -202,14 +234,19 @@ impl HyStart {
     }
 
     fn sees_train(&mut self, now: Instant, min_rtt: Duration) -> bool {
+        self.extends_train(now) && now.since(self.round_start) > longest_train(min_rtt)
+    }
+
+    /// Returns true if an ACK at this time belongs to the train that started with the round.
+    pub(super) fn extends_train(&mut self, now: Instant) -> bool {
         if now.since(self.last_ack) > self.rules.of(Policy::HyStart).ack_spacing {
             return false;
         }
         self.last_ack = now;
-        now.since(self.round_start) > (min_rtt + ACK_DELAY) / 2
+        true
     }
 
-    fn sees_delay(&mut self, rtt: Duration, min_rtt: Duration) -> bool {
+    pub(super) fn sees_delay(&mut self, rtt: Duration, min_rtt: Duration) -> bool {
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {
             self.samples += 1;
@@ -219,13 +256,19 @@ impl HyStart {
     }
 }
 
+/// Returns the maximum length of a train of ACKs on a path that is not full.
+pub(super) fn longest_train(min_rtt: Duration) -> Duration {
+    (min_rtt + ACK_DELAY) / 2
+}
+
 /// Returns the settings of slow start, for an algorithm whose slow start is `default` unless it is set.
 pub(super) fn settings(default: &'static str) -> Vec<Setting<Config>> {
     let max = Duration::from_secs(60);
     vec![
         Setting::choice("slow_start", |of: &mut Config| &mut of.policy, "a value").by_default(default).about(
             "End of slow start before a loss: none in standard; a train of ACKs or a rise of the round-trip time in hystart \
-             (Linux); a rise, followed by conservative slow start, in hystart++ (RFC 9406).",
+             (Linux); a rise, followed by conservative slow start, in hystart++ (RFC 9406); a delivery rate that stops \
+             growing in search (draft-chung-ccwg-search).",
         ),
         Setting::quantity("hystart_low_window", |of: &mut Config| &mut of.low_window, Unit::Plain, 1.0, 1e6)
             .unit("segments")
@@ -248,6 +291,25 @@ pub(super) fn settings(default: &'static str) -> Vec<Setting<Config>> {
         Setting::quantity("hystart_css_rounds", |of: &mut Config| &mut of.css_rounds, Unit::Plain, 1.0, 1000.0)
             .unit("round trips")
             .about("HyStart++: number of rounds of conservative slow start."),
+        Setting::quantity("search_window", |of: &mut Config| &mut of.search_window, Unit::Plain, 1.0, 100.0)
+            .unit("round trips")
+            .about("SEARCH: length of the window, which has 10 bins."),
+        Setting::choice("search_reference", |of: &mut Config| &mut of.search_reference, "a value")
+            .implies(|of| of.search_threshold = of.search_reference.threshold())
+            .about(
+                "SEARCH: bytes expected in the window: those sent a round-trip time earlier (draft -09), or twice those \
+                 delivered a round-trip time earlier (earlier drafts).",
+            ),
+        Setting::quantity("search_threshold", |of: &mut Config| &mut of.search_threshold, Unit::Plain, 0.01, 0.5)
+            .by_default("0.26; 0.35 if search_reference is delivered")
+            .about("SEARCH: missing fraction of the expected bytes that ends slow start."),
+        Setting::choice("search_exit", |of: &mut Config| &mut of.search_exit, "a value").about(
+            "SEARCH: window after the exit: the bytes delivered in an initial round-trip time, reached by draining the \
+             queue; the window less the bytes of two round trips (rollback, earlier drafts); or unchanged (keep).",
+        ),
+        Setting::quantity("search_drain", |of: &mut Config| &mut of.search_drain, Unit::Plain, 1.0, 1e6)
+            .unit("segments")
+            .about("SEARCH: acknowledged segments for each segment that is sent while the queue drains."),
     ]
 }
 

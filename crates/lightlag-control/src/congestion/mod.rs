@@ -40,6 +40,7 @@ pub mod round;
 pub mod scalable;
 pub mod slow_start;
 pub mod star;
+pub mod suss;
 pub mod tahoe;
 mod trains;
 pub mod vegas;

@@ -262,6 +262,7 @@ algorithms! {
     NewReno, "newreno", new_reno;
     Bic, "bic", bic;
     Cubic, "cubic", cubic;
+    Suss, "suss", suss;
     HighSpeed, "highspeed", highspeed;
     Scalable, "scalable", scalable;
     Htcp, "htcp", htcp;
@@ -283,6 +284,7 @@ algorithms! {
     Hybla, "hybla", hybla;
     Bbr, "bbr", bbr;
     Bbr3, "bbr3", bbr3;
+    LeoCc, "leocc", bbr::leocc;
     Copa, "copa", copa;
     Peach, "peach", peach;
     PeachPlus, "peach+", peach::plus;

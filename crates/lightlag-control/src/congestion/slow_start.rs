@@ -5,6 +5,7 @@
 //! path.
 
 use super::hystart::plus_plus::PlusPlus;
+use super::hystart::search::Search;
 use super::hystart::{self, HyStart, Policy};
 use super::{Ack, ConnectionStart, Window};
 use lightlag_core::Instant;
@@ -17,6 +18,8 @@ pub enum SlowStart {
     HyStart(HyStart),
     /// HyStart++ of RFC 9406.
     PlusPlus(Box<PlusPlus>),
+    /// SEARCH of draft-chung-ccwg-search.
+    Search(Box<Search>),
 }
 
 impl SlowStart {
@@ -26,23 +29,30 @@ impl SlowStart {
             Policy::Standard => Self::Standard,
             Policy::HyStart => Self::HyStart(HyStart::new(config)),
             Policy::PlusPlus => Self::PlusPlus(Box::new(PlusPlus::new(config, Window::first_threshold(start)))),
+            Policy::Search => Self::Search(Box::new(Search::new(config, start))),
         }
     }
 
-    /// Examines an ACK that does not increase the window. Only HyStart uses such ACKs, as in the kernel.
+    /// Examines an ACK that does not increase the window. Only HyStart and SEARCH use such ACKs, as in the kernel.
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
-        if let Self::HyStart(hystart) = self
-            && window.in_slow_start()
-            && ack.newly_acked > 0
-        {
-            hystart.watch(ack, window);
+        if !window.in_slow_start() || ack.newly_acked == 0 {
+            return;
+        }
+        match self {
+            Self::HyStart(hystart) => hystart.watch(ack, window),
+            Self::Search(search) => {
+                search.watch(ack, window);
+            }
+            Self::Standard | Self::PlusPlus(_) => {}
         }
     }
 
-    /// Notes a timeout. Only HyStart takes note of it, as in the kernel.
+    /// Notes a timeout. Only HyStart and SEARCH take note of it, as in the kernel.
     pub fn time_out(&mut self, now: Instant) {
-        if let Self::HyStart(hystart) = self {
-            hystart.time_out(now);
+        match self {
+            Self::HyStart(hystart) => hystart.time_out(now),
+            Self::Search(search) => search.restart(),
+            Self::Standard | Self::PlusPlus(_) => {}
         }
     }
 
@@ -56,6 +66,11 @@ impl SlowStart {
             Self::Standard => {}
             Self::HyStart(hystart) => hystart.watch(ack, window),
             Self::PlusPlus(plus_plus) => return plus_plus.grow(ack, window, acked, each),
+            Self::Search(search) => {
+                if search.watch(ack, window) {
+                    return 0.0;
+                }
+            }
         }
         window.slow_start(acked, each)
     }

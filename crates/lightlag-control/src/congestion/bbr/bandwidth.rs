@@ -31,6 +31,17 @@ impl Bandwidth {
         }
     }
 
+    /// Forgets all rates but this one, of this round.
+    pub(super) fn reset(&mut self, round: u64, rate: f64) {
+        match self {
+            Self::Exact(filter) => {
+                *filter = MaxFilter::default();
+                filter.update(round, rate, 1);
+            }
+            Self::Running(best) => *best = [(round, rate); 3],
+        }
+    }
+
     /// Adds the rate of a sample in this round. A rate counts for `rounds` rounds.
     pub(super) fn update(&mut self, round: u64, rate: f64, rounds: u64) {
         match self {

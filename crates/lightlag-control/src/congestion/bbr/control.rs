@@ -129,9 +129,15 @@ impl Bbr {
         self.window = self.window.max(LEAST * self.segment);
     }
 
+    /// Returns the window of PROBE_RTT.
+    pub(super) fn least_flight(&self) -> f64 {
+        let least = LEAST * self.segment;
+        if self.leo.is_some() { self.half_delay().max(least) } else { least }
+    }
+
     pub(super) fn bound_for_probe_rtt(&mut self) {
         if self.state == State::ProbeRtt {
-            self.window = self.window.min(LEAST * self.segment);
+            self.window = self.window.min(self.least_flight());
         }
     }
 }

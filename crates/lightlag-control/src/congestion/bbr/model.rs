@@ -14,7 +14,7 @@ const UNIT_S: f64 = 16.777_216;
 impl Bbr {
     /// Returns the bandwidth to use: the rate of a policer if one was detected, otherwise BtlBw.
     pub(super) fn bandwidth(&self) -> f64 {
-        self.policer.rate().unwrap_or_else(|| self.bandwidth.max())
+        self.leo_estimate().or(self.policer.rate()).unwrap_or_else(|| self.bandwidth.max())
     }
 
     /// Rounds a rate to its stored precision: in Linux whole segments per 2²⁴ µs (`BW_UNIT`), which is 0.2 % less for
@@ -39,6 +39,7 @@ impl Bbr {
         if self.rounds.advance(sample) {
             self.conserve = false;
         }
+        self.take_rate(ack, rate);
         let limited = sample.app_limited || self.shallow.covers(sample);
         self.watch_policer(self.newly_lost > 0, self.rounds.started, limited, ack.now);
         if !limited || rate >= self.bandwidth.max() {

@@ -1,6 +1,6 @@
 //! The states, with their gains and transitions.
 
-use super::{Bbr, LEAST};
+use super::{Bbr, leocc};
 use crate::congestion::{Ack, PathState};
 use lightlag_core::Instant;
 
@@ -53,6 +53,7 @@ impl Bbr {
             State::Startup => self.high_gain(),
             State::Drain => self.drain_gain(),
             State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
+            State::ProbeBw(0) if self.is_gentle() => leocc::GENTLE_GAIN,
             State::ProbeBw(index) => CYCLE[index],
             State::ProbeRtt => 1.0,
         }
@@ -89,6 +90,7 @@ impl Bbr {
     pub(super) fn check_drained(&mut self, ack: &Ack) {
         if self.state == State::Startup && self.filled {
             self.state = State::Drain;
+            self.end_reconfiguration();
         }
         if self.state == State::Drain && self.flight_at_departure(ack, ack.inflight) <= self.inflight(1.0) {
             self.probe_bandwidth(ack.now);
@@ -124,7 +126,12 @@ impl Bbr {
             self.min_rtt = rtt;
             self.min_rtt_at = Some(ack.now);
         }
-        if self.state != State::ProbeRtt && expired && !self.idle {
+        let due = if self.leo.is_some() {
+            matches!(self.state, State::ProbeBw(_)) && (expired || self.is_reconfigured())
+        } else {
+            self.state != State::ProbeRtt && expired
+        };
+        if due && !self.idle {
             self.state = State::ProbeRtt;
             self.save_window();
             self.probe_rtt_until = None;
@@ -138,7 +145,7 @@ impl Bbr {
     pub(super) fn probe_rtt(&mut self, ack: &Ack) {
         self.shallow.mark(self.delivered, ack.inflight);
         match self.probe_rtt_until {
-            None if ack.inflight as f64 <= LEAST * self.segment => {
+            None if ack.inflight as f64 <= self.least_flight() => {
                 self.probe_rtt_until = Some(ack.now + self.config.probe_rtt);
                 self.probe_rtt_round = false;
                 self.rounds.restart(self.delivered);
@@ -147,6 +154,7 @@ impl Bbr {
             Some(_) => {
                 self.probe_rtt_round |= self.rounds.started;
                 if self.probe_rtt_round {
+                    self.renew_rtt(ack);
                     self.leave_probe_rtt(ack.now);
                 }
             }
@@ -155,14 +163,21 @@ impl Bbr {
 
     /// Leaves PROBE_RTT if it has lasted long enough.
     pub(super) fn leave_probe_rtt(&mut self, now: Instant) {
-        if self.probe_rtt_until.is_some_and(|until| self.has_passed(until, now)) {
+        if self.has_probed_rtt(now) {
             self.min_rtt_at = Some(now);
             self.window = self.window.max(self.prior_window);
-            if self.filled {
+            if self.is_reconfigured() {
+                self.start_again();
+            } else if self.filled {
                 self.probe_bandwidth(now);
             } else {
                 self.state = State::Startup;
             }
         }
+    }
+
+    /// Returns true if the end of PROBE_RTT has come.
+    pub(super) fn has_probed_rtt(&self, now: Instant) -> bool {
+        self.probe_rtt_until.is_some_and(|until| self.has_passed(until, now))
     }
 }

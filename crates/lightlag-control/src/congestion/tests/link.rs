@@ -190,8 +190,11 @@ impl<A: CongestionControl + Departures + Transmissions> Link<A> {
             self.forward(self.next());
             self.segments.push_back(Segment { sent: self.now, gone: false });
             self.inflight += SEGMENT;
-            let rate = self.algorithm.pacing_rate().expect("it paces").as_bps() as f64 / 8.0;
-            self.next_send = self.next_send.max(self.now) + Duration::from_secs_f64(SEGMENT as f64 / rate);
+            let gap = self
+                .algorithm
+                .pacing_rate()
+                .map_or(Duration::ZERO, |rate| Duration::from_secs_f64(8.0 * SEGMENT as f64 / rate.as_bps() as f64));
+            self.next_send = self.next_send.max(self.now) + gap;
         }
     }
 
