@@ -1,19 +1,19 @@
 //! SUSS: CUBIC with a slow start that quadruples its window while growth is predicted to continue.
 //!
 //! Arghavani, Zhang, Eyers, Arghavani, "SUSS: improving TCP performance by speeding up slow-start", SIGCOMM 2024. The
-//! rules and constants are those of the authors' kernel (tcp_cubic.c, tcp_input.c and tcp_output.c of Linux 6.8 with
+//! rules and constants follow the authors' kernel (tcp_cubic.c, tcp_input.c and tcp_output.c of Linux 6.8 with
 //! SUSS). Rounds count from 1; D is the smallest RTT, W the window and IW the initial one, in segments.
 //!
 //! The ACKs of the first half of a round's growth clock it as usual: the *blue* data of round r, B = 2^(r − 1)·IW
 //! segments, answers the first B/2 acknowledged segments. Δ is the duration of these ACKs, B/2 of them. Then:
 //!
 //! - round 2: the window quadruples if Δ < D/4 and D > 10 ms; otherwise SUSS ends, and HyStart continues alone;
-//! - later: with δ = 2^(r − 2)·Δ, the length of the entire train, and δ' that of the round before, it quadruples if
+//! - later: with δ = 2^(r − 2)·Δ, the length of the entire train, and δ' the length in the previous round, it quadruples if
 //!   δ·(δ/δ') ≤ D, r < `rounds` + 2, and the smallest RTT m of the round satisfies (k + 1)·m ≤ (k + 1)·D + k·D/8, where
-//!   k rounds have passed since D was measured. Once a round only doubles, all later ones do;
+//!   k rounds have passed since D was measured. After a round that only doubles, all later ones do;
 //! - a round that quadruples sends (2^(r − 1) − 1)·B *red* segments in addition, paced over D − D/2^(r − 1), after a
-//!   guard interval of (D/2^(r − 1) − Δ)/2. ACKs of red segments do not increase the window meanwhile. The window of a
-//!   round so is 4 times that of the last: IW, 4 IW, 16 IW, 64 IW;
+//!   guard interval of (D/2^(r − 1) − Δ)/2. ACKs of red segments do not increase the window meanwhile. The windows
+//!   by round are IW, 4 IW, 16 IW and 64 IW;
 //! - HyStart's train: a train of blue ACKs, extended by the factor 2^j for j rounds that quadrupled, ends slow start at
 //!   W + (2^j − 1)·(blue segments acknowledged), if it is longer than (D + 1 ms)/2. HyStart's rise of the RTT ends it
 //!   immediately. If j > 1, W is then the flight;
@@ -32,7 +32,7 @@ use super::{
 };
 use lightlag_core::{Duration, Instant, Rate, Unit, settings, words};
 
-/// Round-trip time up to which SUSS is not used.
+/// Maximum round-trip time without SUSS.
 const SHORT: Duration = Duration::from_millis(10);
 
 words! {
@@ -111,7 +111,7 @@ pub struct Suss<C> {
     /// Number of the current round, and the time of its first ACK.
     round: u32,
     round_start: Instant,
-    /// Offset after which an ACK starts a round, and offset after which it ends the blue part.
+    /// An ACK beyond the first offset starts a round, and one beyond the second ends the blue part.
     head: u64,
     tail: u64,
     /// Segments acknowledged in the blue part.
@@ -121,7 +121,7 @@ pub struct Suss<C> {
     jumps: u32,
     /// Length of the last train in seconds.
     last_train: f64,
-    /// Window at which slow start ends, if a train was too long.
+    /// Window at the end of slow start, if a train was too long.
     cap: Option<f64>,
     red: Option<RedTrain>,
 }
@@ -186,7 +186,7 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
         }
     }
 
-    /// Sets the window at which slow start ends if the train of blue ACKs predicts a full path.
+    /// Limits slow start to a window if the train of blue ACKs predicts a full path.
     fn extend_train(&mut self, now: Instant, window: f64) {
         if self.part == Part::Red || !self.hystart.extends_train(now) {
             return;
@@ -390,8 +390,8 @@ impl Algorithm for Config {
         signal: Signal::Loss,
         details: r#"
             The windows by round are IW, 4 IW, 16 IW and 64 IW instead of IW, 2 IW, 4 IW and 8 IW. `rounds` is the maximum
-            number of rounds that quadruple the window (`suss_max`). Once a round only doubles the window, so do all later
-            ones. If a train of blue ACKs is too long, slow start ends when W has grown by (2^j − 1) times the blue
+            number of rounds that quadruple the window (`suss_max`). After a round that only doubles the window, all later
+            ones do the same. If a train of blue ACKs is too long, slow start ends when W has grown by (2^j − 1) times the blue
             segments acknowledged so far, where j rounds quadrupled. After two of them, W at the end of slow start is
             the flight.
 

@@ -1,19 +1,19 @@
 //! LeoCC: BBR that measures the path again after each reconfiguration of a satellite network.
 //!
 //! Lai, Li, Wu, Li, Li, Xie, Li, Liu, Wu, "LeoCC: making Internet congestion control robust to LEO satellite dynamics",
-//! SIGCOMM 2025. The rules and constants are those of the authors' kernel module for replayed traces
+//! SIGCOMM 2025. Rules and constants follow the authors' kernel module for replayed traces
 //! (github.com/SpaceNetLab/LeoCC, `leocc/simulation`). In addition to [`Bbr`], without its policer:
 //!
-//! - reconfigurations are known in advance: every `period` = 15 s from `offset` on. One is noted in the 100 ms before;
+//! - reconfigurations are known in advance: every `period` = 15 s, starting at `offset`. One is noted in the 100 ms before;
 //! - a noted reconfiguration leads from PROBE_BW ("dynamic cruise") to PROBE_RTT. Its window is BtlBw · RTprop/2, at
 //!   least 4 segments. At its end RTprop is the current sample, BtlBw is forgotten, and STARTUP follows. DRAIN ends the
 //!   reconfiguration. The minimum RTT lasts 20 s;
 //! - if a sample in this PROBE_RTT is 45 ms below the filtered RTT, BtlBw starts with the rate of the sample before;
 //! - two Kalman filters with the noises Q = R = 4 and an initial variance of 25, in integers: of the RTT, per sample,
-//!   and of the largest rate of each round in PROBE_BW. Gain g = ⌊256 p/(p + 4)⌋/256 with p increased by 4, then
+//!   and of the maximum rate of each round in PROBE_BW. Gain g = ⌊256 p/(p + 4)⌋/256 with p increased by 4, then
 //!   x += g (sample − x), p = ⌊(1 − g) p⌋; g becomes 153/256;
 //! - in PROBE_BW, if the filtered RTT exceeds RTprop by `min_rtt_fluctuation` = 10 ms or more, the filtered rate
-//!   replaces BtlBw in the pacing rate and in the window, and the gain of 1.25 becomes 1.05 from the next ACK on.
+//!   replaces BtlBw in the pacing rate and in the window, and the gain of 1.25 becomes 1.05 with the next ACK.
 
 use super::states::State;
 use super::{Bbr, Config as BbrConfig};
@@ -61,7 +61,7 @@ pub(super) struct Reconfigurations {
     /// Filtered RTT in seconds, and filtered rate in bytes per second.
     rtt: Kalman,
     rate: Kalman,
-    /// Largest rate of the round, and the last one.
+    /// Maximum rate of the round, and the last one.
     round_rate: f64,
     last_rate: f64,
     /// BtlBw after PROBE_RTT.
@@ -211,7 +211,7 @@ impl Algorithm for Config {
         equations: &[
             "at offset + n period:  PROBE_RTT with W = max(BtlBw RTprop/2, 4), then RTprop = sample, STARTUP",
             "BtlBw, pacing rate, window and states otherwise as bbr, without policers;  RTprop of 20 s",
-            "Kalman filters of the RTT (per sample) and of the largest rate of a round:  Q = R = 4",
+            "Kalman filters of the RTT (per sample) and of the maximum rate of a round:  Q = R = 4",
             "filtered RTT >= RTprop + 10 ms in PROBE_BW:  filtered rate instead of BtlBw, gain 1.05 instead of 1.25",
             "loss:     as bbr",
         ],
@@ -222,7 +222,7 @@ impl Algorithm for Config {
         signal: Signal::PathModel,
         details: r#"
             `period` and `offset` are the times of the reconfigurations in the run. A reconfiguration is noted in the 100
-            ms before it. In PROBE_BW, PROBE_RTT follows at once; in another state it waits for PROBE_BW, and the end of
+            ms before it. In PROBE_BW, PROBE_RTT follows immediately; in another state it waits for PROBE_BW, and the end of
             STARTUP cancels it. If a sample in this PROBE_RTT is more than 45 ms below the filtered RTT, BtlBw starts with
             the delivery rate of the previous sample, otherwise with none. The pacing rate stays until BtlBw exceeds it.
 
@@ -256,7 +256,7 @@ impl Algorithm for Config {
                 reason: "the module changes a global table",
             },
         ],
-        checks: "The times at which reconfigurations are noted; the gains of the Kalman filters against the integers; the \
+        checks: "The times of the notes of reconfigurations; the gains of the Kalman filters against the integers; the \
                  states after a reconfiguration with a shorter and a longer path; RTprop and BtlBw after it; the window of \
                  PROBE_RTT; the filtered rate and the gain of 1.05 with a queue.",
         not_modelled: "The version for live networks, which finds reconfigurations by gaps of 45 ms in pings of 10 ms to the \

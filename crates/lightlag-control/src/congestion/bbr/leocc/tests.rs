@@ -18,7 +18,7 @@ fn at_ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Returns the states up to `seconds`, without those of PROBE_BW, with their start times.
+/// Returns the states up to `seconds`, with one entry for PROBE_BW, with their start times.
 fn states(link: &mut Link<Bbr>, seconds: f64) -> Vec<(f64, &'static str)> {
     let mut seen: Vec<(f64, &str)> = Vec::new();
     link.run_until(seconds, |link| {

@@ -23,7 +23,7 @@ struct Fluid {
     search: Search,
     window: Window,
     full: f64,
-    /// Milliseconds at which the path is full.
+    /// Time in milliseconds until the path is full.
     full_at: f64,
     ms: u64,
     grows: bool,
@@ -66,7 +66,7 @@ impl Fluid {
     fn exit(&mut self) -> f64 {
         loop {
             let t = self.step();
-            assert!(t < 20.0, "slow start goes on");
+            assert!(t < 20.0, "slow start continues");
             if !self.grows || !self.window.in_slow_start() {
                 return t;
             }
