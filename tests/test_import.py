@@ -232,7 +232,7 @@ BAD = {
     "no link": ("x.csv", "time,x\n0,1\n", {}, "line 1: no column is a rate"),
     "a short row": ("x.csv", "time,rate_mbps\n0,1\n1\n", {}, "line 3: 1 fields where the header has 2"),
     "no number": ("x.csv", "time,rate_mbps\n0,fast\n", {}, "line 2: rate_mbps: 'fast' is not a number"),
-    "back in time": ("x.csv", "time,rate_mbps\n1,1\n0,1\n", {}, "line 3: time: '0' goes back in time"),
+    "several runs": ("x.csv", "time,rate_mbps\n" + "0,1\n1,1\n2,1\n3,1\n" * 2, {}, "line 6: time: 0 goes back in time from 3; if the file has several runs, keep one"),
     "negative": ("x.csv", "time,rate_mbps\n0,-1\n", {}, "line 2: rate_mbps: -1 is below 0"),
     "percent": ("x.csv", "time,loss\n0,5\n", {}, "line 2: a loss of 5 is above 1; of percent"),
     "no such column": ("x.csv", "time,a_mbps\n0,1\n", {"columns": ("rate=b:Mbit/s",)}, 'has no column "b"; there are time, a_mbps'),

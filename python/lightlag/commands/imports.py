@@ -20,8 +20,8 @@ Kind = Annotated[
     typer.Option(
         "--from",
         metavar="KIND",
-        help="iperf3, iperf, ping, fping, irtt, mahimahi, csv, hypatia, hypatia-network, ns2, ns3, bonnmotion, sumo or "
-        "capture; default: by its contents.",
+        help="iperf3, iperf, nuttcp, ping, fping, irtt, lens, mahimahi, delays, csv, hypatia, hypatia-network, ns2, ns3, "
+        "bonnmotion, sumo or capture; default: by its contents.",
     ),
 ]
 
@@ -41,7 +41,21 @@ def import_(
             "--column",
             "-c",
             metavar="KEY=COLUMN:UNIT",
-            help="Column of a table: time, rate, down, up, delay, rtt or loss, as rate=mbps:Mbit/s. May be repeated.",
+            help="Column of a table: time, rate, down, up, delay, rtt or loss, as rate=mbps:Mbit/s; time, delay and loss "
+            "also as down_time, up_time and so on. May be repeated.",
+        ),
+    ] = None,
+    up: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Measurement of the direction to the server; FILE is then of the direction to the client."
+        ),
+    ] = None,
+    delays: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Delays and losses beside the rates of FILE: ping, irtt, a table, or a delay on each line.",
         ),
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help='Rate of the link, such as "20 Mbit/s".')] = None,
@@ -61,7 +75,8 @@ def import_(
             min=1e-6,
             max=1e6,
             callback=finite,
-            help="Time between two probes of a ping without times; default: from its summary, or 1.",
+            help="Time between two probes of a ping without times, or two delays of a list; default: from the summary of "
+            "the ping, or 1; of a list 0.01.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")] = False,
@@ -74,6 +89,8 @@ def import_(
     lightlag import ping.txt --rate "20 Mbit/s"     the output of ping or fping, in any language
     lightlag import cell.down --delay "20 ms"       mahimahi
     lightlag import log.csv -c time=t:ms -c down=dl_mbps:Mbit/s -c up=ul_mbps:Mbit/s --delay "20 ms"
+    lightlag import down.csv --up up.csv --delays ping.txt        a file for each direction, and one for delays
+    lightlag import bw.txt --delays delay.txt       LeoReplayer: mahimahi, and a delay for each 10 ms
     lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
     lightlag import satellite_network_state         a network of Hypatia: the directory with its files
     lightlag import swarm.ns_movements              ns-2, ns-3, BonnMotion, SUMO
@@ -87,12 +104,12 @@ def import_(
         raise InputError(
             f"--out {printable(out)}: import writes TOML; write --out {printable(out.with_suffix('.toml'))}"
         )
-    options = imports.Options(rate, delay, interval, tuple(columns or ()), tuple(missing or ()))
+    options = imports.Options(rate, delay, interval, tuple(columns or ()), tuple(missing or ()), up, delays)
     chosen = out.name.removesuffix(".toml") if name is None and out is not None else name
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")
     files = {scenario.with_name(name): text for name, text in page.files.items()}
-    for path in put(files | {scenario: page.text}, force=force, inputs=[file]):
+    for path in put(files | {scenario: page.text}, force=force, inputs=[one for one in (file, up, delays) if one is not None]):
         if not quiet:
             say_written(path)
     if not quiet:

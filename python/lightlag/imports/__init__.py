@@ -3,8 +3,9 @@
 - ``found``: the contents of a file: rates, delays and losses over time, each with its origin.
 - ``texts``: reads files as text, also compressed ones; every error names its line.
 - ``sample``: the start of a file, by which readers recognise their format.
-- ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``fping``, ``ping``, ``motion``, ``hypatia``,
-  ``mahimahi``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and ``read``.
+- ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``nuttcp``, ``fping``, ``ping``, ``motion``,
+  ``hypatia``, ``mahimahi``, ``delay_list``, ``lens``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and ``read``.
+- ``merge``: the facts of several files of one path on one time axis.
 - ``page``: the scenario, with a comment for each value.
 """
 
@@ -15,6 +16,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -32,6 +34,7 @@ KINDS: Mapping[str, str] = {
     "irtt": "irtt",
     "iperf3": "iperf",
     "iperf": "iperf_text",
+    "nuttcp": "nuttcp",
     "fping": "fping",
     "ping": "ping",
     "ns2": "motion",
@@ -40,6 +43,8 @@ KINDS: Mapping[str, str] = {
     "sumo": "motion",
     "hypatia": "hypatia",
     "mahimahi": "mahimahi",
+    "delays": "delay_list",
+    "lens": "lens",
     "csv": "table",
 }
 """The modules that read each kind of file, in the order in which they try to recognise a file. The table is last."""
@@ -143,5 +148,31 @@ def _is_document(text: str, keys: frozenset[str]) -> bool:
 def to_scenario(
     path: Path, *, kind: str | None = None, name: str | None = None, options: Options | None = None
 ) -> Page:
-    """Returns a scenario of a measurement: its text and the files that belong next to it."""
-    return write(path, read(path, kind, options), name, Options() if options is None else options)
+    """Returns a scenario of a measurement: its text and the files that belong next to it.
+
+    The options may name a second file for the direction to the server, and one with delays and losses.
+    """
+    options = Options() if options is None else options
+    found = read(path, kind, options)
+    if options.up is not None or options.delays is not None:
+        found = _merged(path, found, options)
+    return write(path, found, name, options)
+
+
+def _merged(path: Path, found: Found, options: Options) -> Found:
+    """Returns the facts of a file together with those of the files for the other direction and for delays."""
+    from lightlag.imports import merge
+
+    alone = replace(options, columns=(), missing=(), up=None, delays=None)
+    if options.up is not None:
+        # Both tables have the same columns, if they are tables.
+        kind = kind_of(options.up, options)
+        up = read(options.up, kind, options if kind == "csv" else alone)
+        found = merge.directions(path, found, options.up, up)
+    if options.delays is not None:
+        from lightlag.imports import delay_list
+
+        kind = "delays" if delay_list.is_list(Sample(options.delays)) else None
+        delays = read(options.delays, kind, alone)
+        found = merge.delays(path, found, options.delays, delays)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 __all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
@@ -27,6 +28,10 @@ class Options:
     """Columns of a table, as ``rate=rate_mbps:Mbit/s``."""
     missing: tuple[str, ...] = ()
     """Values of a table that mean "no value", as ``0`` or ``999``."""
+    up: Path | None = None
+    """Measurement of the direction to the server. The imported file is then for the direction to the client."""
+    delays: Path | None = None
+    """Measurement of the delay and loss of the path, where the imported file has rates."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,8 @@ class Found:
     opportunities: str | None = None
     """Contents of a mahimahi trace, used instead of rows."""
     duration_s: float = 0.0
+    origin_s: float | None = None
+    """Time zero of the rows, in seconds since 1970; None if the file does not say it."""
     transfer: Measured | None = None
     """Payload of the transfer in bytes."""
     congestion: tuple[str, str] | None = None

@@ -90,6 +90,7 @@ def _times(
     if all(stamp is not None for stamp, _ in answers.values()):
         sent = [(stamp - rtt, rtt) for stamp, rtt in answers.values() if stamp is not None]
         origin = min(when for when, _ in sent)
+        found.origin_s = origin
         ping.delays(path, found, [(when - origin, rtt) for when, rtt in sent])
         return
     ping.delays(path, found, [((number - start) * interval_s, rtt) for number, (_, rtt) in answers.items()])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lightlag.imports import texts
+from lightlag.imports import texts, times
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Options, Side
 from lightlag.imports.iperf_report import Direction, Interval, Report, path_of
 from lightlag.imports.sample import Sample
@@ -17,6 +17,8 @@ __all__ = ["ABOUT", "read", "recognises"]
 
 ABOUT = "a test by iperf3 --json or --json-stream"
 
+_LAST_EPOCH_S = 1e11
+"""Maximum number of seconds since 1970; larger numbers have another unit."""
 _USUAL_LENGTH_S = 10.0
 """Duration of a test without -t, in seconds."""
 _REVERSE = "_bidir_reverse"
@@ -59,7 +61,12 @@ def read(path: Path, options: Options) -> Found:
     found.directions = {side: one for side, one in found.directions.items() if one.intervals}
     if not found.directions:
         texts.fail(path, "has no interval that counts: all are omitted; shorten --omit")
-    return path_of(path, found, options)
+    result = path_of(path, found, options)
+    stamp = texts.member(path, test, "start", "timestamp", "timesecs")
+    if isinstance(stamp, (int, float)) and times.FIRST_EPOCH_S < stamp < _LAST_EPOCH_S:
+        # The first intervals may be omitted.
+        result.origin_s = float(stamp) + min(one.start_s for way in found.directions.values() for one in way.intervals)
+    return result
 
 
 def _has_data(test: Any) -> bool:

@@ -23,7 +23,12 @@ def read(path: Path, options: Options) -> Found:
         if not (word.isascii() and word.isdigit()) or len(word) > 12 or int(word) > LONGEST_S * 1000:
             texts.fail(path, f"{word!r:.40} is not an integer number of milliseconds up to 480 h", at)
         if times and int(word) < times[-1]:
-            texts.fail(path, f"the time goes back from {times[-1]} to {word}; lines are in the order of time", at)
+            texts.fail(
+                path,
+                f"the time goes back from {times[-1]} to {word}; lines are in the order of time; if they are delays, name "
+                "the file with --delays",
+                at,
+            )
         times.append(int(word))
     if times[-1] == 0:
         texts.fail(path, "the last time is 0: the trace starts again at its last time, so that is above 0")
@@ -32,7 +37,7 @@ def read(path: Path, options: Options) -> Found:
     found.opportunities = "".join(f"{time}\n" for time in times)
     found.rate = Measured(len(times) * 12_000 / seconds, "the mean of the trace, which replaces it")
     found.duration_s = seconds
-    found.side = "backward" if path.suffix == ".down" else "forward"
+    found.side = "backward" if ".down" in path.suffixes[-2:] else "forward"
     found.is_backward = found.side == "backward"
     found.notes.append("A .down file is for the direction to the client, any other file for the direction from it.")
     return found

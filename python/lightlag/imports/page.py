@@ -210,7 +210,7 @@ def _losses(found: Found) -> Iterator[str]:
 def _trace(name: str, found: Found, rate: str, files: dict[str, str]) -> str | dict[str, str]:
     """Returns the value of the key ``trace`` for the direction of these facts, and adds the file of the trace."""
     if found.opportunities is not None:
-        file = f"{name}.opportunities"
+        file = f"{name}.opportunities" if not files else f"{name}-{found.side}.opportunities"
         files[file] = found.opportunities
         return {"file": file, "format": "mahimahi"}
     file = f"{name}-trace.csv" if not files else f"{name}-{found.side}-trace.csv"

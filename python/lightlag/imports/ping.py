@@ -148,7 +148,8 @@ def read(path: Path, options: Options) -> Found:
             )
         texts.fail(path, "has no reply: no line with a round trip such as time=40 ms; is it the output of ping?")
     found = Found(f"{received} replies to {sent} probes of ping.")
-    probes, has_stamps, interval_s = _times(runs, options)
+    probes, origin, interval_s = _times(runs, options)
+    found.origin_s = origin
     if probes:
         delays(path, found, probes)
     else:
@@ -158,7 +159,7 @@ def read(path: Path, options: Options) -> Found:
         found.notes.append("The file has a summary and no replies, so the delay does not change.")
     if sent > received:
         losses(found, 1 - received / sent)
-    if not has_stamps and probes:
+    if origin is None and probes:
         found.notes.append(f"The file has no times of day (ping -D): the probes were sent every {interval_s:g} s.")
     return found
 
@@ -311,22 +312,22 @@ def _windows_counts(line: str) -> tuple[int, int] | None:
     return int(counts[1]), int(counts[2])
 
 
-def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, float]], bool, float]:
-    """Returns the replies by time of sending and round trip in seconds, whether the file has these times, and the
-    interval.
+def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, float]], float | None, float]:
+    """Returns the replies by time of sending and round trip in seconds, the time of the first one since 1970 if the file
+    has it, and the interval.
     """
     interval_s = options.interval_s or _reported_interval(runs) or 1.0
     answers = [answer for run in runs for answer in run.answers.values()]
     if answers and all(stamp is not None for stamp, _ in answers):
         sent = [(stamp - rtt, rtt) for stamp, rtt in answers if stamp is not None]
         start = min(when for when, _ in sent)
-        return [(when - start, rtt) for when, rtt in sent], True, interval_s
+        return [(when - start, rtt) for when, rtt in sent], start, interval_s
     probes, offset = [], 0
     for run in runs:
         start = run.start
         probes += [((offset + number - start) * interval_s, rtt) for number, (_, rtt) in run.answers.items()]
         offset += run.sent
-    return probes, False, interval_s
+    return probes, None, interval_s
 
 
 def _reported_interval(runs: Sequence[_Run]) -> float | None:

@@ -11,14 +11,16 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import mktime_tz, parsedate_tz
 
-__all__ = ["DIGITS", "FORMS", "after_midnight", "day_first", "epoch_factor", "instant"]
+__all__ = ["DIGITS", "FIRST_EPOCH_S", "FORMS", "after_midnight", "day_first", "epoch_factor", "has_zone", "instant"]
 
 _EPOCHS = ((1e17, 1e-9, "nanoseconds"), (1e14, 1e-6, "microseconds"), (1e11, 1e-3, "milliseconds"))
+FIRST_EPOCH_S = 1e8
+"""Minimum of a number of seconds that counts since 1970 rather than since the start of a measurement."""
 FORMS = ("d/m/y", "m/d/y")
 """Orders of day and month, written as units of a time column."""
 _DAY_S = 86_400.0
 _MAX_LENGTH = 100
-"""Matches the characters of a date."""
+"""Maximum number of characters of a date."""
 _CLOCK = re.compile(r"^(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*([AaPp]\.?[Mm]\.?)?$")
 _DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})(?:[ T,]+(.*))?$")
 _YEAR_FIRST = re.compile(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[ T]+(.*))?$")
@@ -36,6 +38,17 @@ def epoch_factor(value: float) -> tuple[float, str] | None:
     ((0.001, 'milliseconds'), None)
     """
     return next(((factor, name) for least, factor, name in _EPOCHS if abs(value) >= least), None)
+
+
+def has_zone(text: str) -> bool:
+    """Returns true if a time ends with its zone.
+
+    Examples
+    --------
+    >>> has_zone("2026-01-31T12:00:00Z"), has_zone("2026-01-31 12:00:00 +0100"), has_zone("2026-01-31")
+    (True, True, False)
+    """
+    return ":" in text and _ZONE.search(text.strip()) is not None
 
 
 def day_first(texts: Sequence[str]) -> bool | None:
