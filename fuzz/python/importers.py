@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -37,12 +38,25 @@ def _exercise(module: str, kind: str | None, data: bytes, folder: Path) -> None:
     """Imports a file; lines ``#column X`` and ``#missing X`` at the start of a table are options."""
     path = put(FILES.get(module, ("file.txt",)), data, folder)
     options = _options(data) if module in ("table", "any") else Options()
+    _import(path, kind, options)
+
+
+def _import(path: Path, kind: str | None, options: Options) -> None:
     message = _refusal(path, kind, options)
     # An error that names the missing rate or delay can be resolved.
     if message is not None and ("--rate" in message or "--delay" in message):
-        given = Options("20 Mbit/s", "20 ms", columns=options.columns, missing=options.missing)
+        given = replace(options, rate="20 Mbit/s", delay="20 ms")
         message = _refusal(path, kind, given) or ""
         assert "the link, as --" not in message, message
+
+
+def _merge(data: bytes, folder: Path) -> None:
+    """Imports a file for each direction, and one with delays; a file without contents is not named."""
+    names = ("down.txt", "up.txt", "delays.txt")
+    path = put(names, data, folder)
+    up, delays = ((folder / name) if (folder / name).exists() else None for name in names[1:])
+    if path.exists():
+        _import(path, None, Options(up=up, delays=delays))
 
 
 def _options(data: bytes) -> Options:
@@ -69,5 +83,6 @@ def _refusal(path: Path, kind: str | None, options: Options) -> str | None:
 TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     **{f"import_{module}": partial(_exercise, module, kind) for module, kind in _FIRST_KINDS.items()},
     "import_any": partial(_exercise, "any", None),
+    "import_merge": _merge,
 }
-"""A target for each module that reads a kind of file, and one that detects the kind."""
+"""A target for each module that reads a kind of file, one that detects the kind, and one for several files."""

@@ -20,8 +20,8 @@ Kind = Annotated[
     typer.Option(
         "--from",
         metavar="KIND",
-        help="iperf3, iperf, nuttcp, ping, fping, irtt, lens, mahimahi, delays, csv, hypatia, hypatia-network, ns2, ns3, "
-        "bonnmotion, sumo or capture; default: by its contents.",
+        help="iperf3, iperf, nuttcp, ping, fping, irtt, lens, mahimahi, delays, csv, hypatia, hypatia-network, ns2, "
+        "ns3, bonnmotion, sumo or capture; default: by its contents.",
     ),
 ]
 
@@ -41,14 +41,15 @@ def import_(
             "--column",
             "-c",
             metavar="KEY=COLUMN:UNIT",
-            help="Column of a table: time, rate, down, up, delay, rtt or loss, as rate=mbps:Mbit/s; time, delay and loss "
-            "also as down_time, up_time and so on. May be repeated.",
+            help="Column of a table: time, rate, down, up, delay, rtt or loss, as rate=mbps:Mbit/s; time, delay and "
+            "loss also as down_time, up_time and so on. May be repeated.",
         ),
     ] = None,
     up: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Measurement of the direction to the server; FILE is then of the direction to the client."
+            metavar="FILE",
+            help="Measurement of the direction to the server; FILE is then of the direction to the client.",
         ),
     ] = None,
     delays: Annotated[
@@ -75,8 +76,8 @@ def import_(
             min=1e-6,
             max=1e6,
             callback=finite,
-            help="Time between two probes of a ping without times, or two delays of a list; default: from the summary of "
-            "the ping, or 1; of a list 0.01.",
+            help="Time between two probes of a ping without times, or two delays of a list; default: from the summary "
+            "of the ping, or 1; of a list 0.01.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")] = False,
@@ -109,7 +110,9 @@ def import_(
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")
     files = {scenario.with_name(name): text for name, text in page.files.items()}
-    for path in put(files | {scenario: page.text}, force=force, inputs=[one for one in (file, up, delays) if one is not None]):
+    for path in put(
+        files | {scenario: page.text}, force=force, inputs=[one for one in (file, up, delays) if one is not None]
+    ):
         if not quiet:
             say_written(path)
     if not quiet:

@@ -4,7 +4,8 @@
 - ``texts``: reads files as text, also compressed ones; every error names its line.
 - ``sample``: the start of a file, by which readers recognise their format.
 - ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``nuttcp``, ``fping``, ``ping``, ``motion``,
-  ``hypatia``, ``mahimahi``, ``delay_list``, ``lens``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and ``read``.
+  ``hypatia``, ``mahimahi``, ``delay_list``, ``lens``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and
+  ``read``.
 - ``merge``: the facts of several files of one path on one time axis.
 - ``page``: the scenario, with a comment for each value.
 """
@@ -166,13 +167,13 @@ def _merged(path: Path, found: Found, options: Options) -> Found:
     alone = replace(options, columns=(), missing=(), up=None, delays=None)
     if options.up is not None:
         # Both tables have the same columns, if they are tables.
-        kind = kind_of(options.up, options)
-        up = read(options.up, kind, options if kind == "csv" else alone)
+        up_kind = kind_of(options.up, options)
+        up = read(options.up, up_kind, options if up_kind == "csv" else alone)
         found = merge.directions(path, found, options.up, up)
     if options.delays is not None:
         from lightlag.imports import delay_list
 
-        kind = "delays" if delay_list.is_list(Sample(options.delays)) else None
-        delays = read(options.delays, kind, alone)
+        delays_kind = "delays" if delay_list.is_list(Sample(options.delays)) else None
+        delays = read(options.delays, delays_kind, alone)
         found = merge.delays(path, found, options.delays, delays)
     return found

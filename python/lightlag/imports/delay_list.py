@@ -39,11 +39,16 @@ def read(path: Path, options: Options) -> Found:
     if found.duration_s > LONGEST_S:
         texts.fail(path, f"{len(lines)} delays of {interval_s:g} s last longer than 480 h; cut the file")
     for number, (at, line) in enumerate(lines):
+        if at != number + 1:
+            texts.fail(
+                path,
+                "the line is empty: each line is an interval, so that all later delays would be early; fill it in",
+                number + 1,
+            )
         delay = texts.number(path, line.strip(), "the delay", line=at) / 1000
         if delay > LONGEST_DELAY_S:
             texts.fail(path, f"a delay of {delay:g} s is above 1 h; write milliseconds", at)
         if not found.rows or delay != found.rows[-1].delay_s:
             found.rows.append(Row(number * interval_s, delay_s=delay))
     found.delay = Measured(found.rows[0].delay_s or 0.0, "the first of the list; the trace replaces it")
-    found.has_flow = False
     return found

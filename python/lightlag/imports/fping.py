@@ -19,9 +19,11 @@ ABOUT = "the output of fping"
 _PROBE = re.compile(
     r"^(?:\[(?P<stamp>\d+(?:\.\d+)?)\]\s*)?(?P<host>\S+)\s*: \[(?P<number>\d{1,9})\], "
     r"(?:\d+ bytes, (?P<rtt>[\d.]+(?:e[+-]?\d+)?) ms|timed out|.*unreachable)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_LIST = re.compile(r"^(?P<host>\S+)\s*:(?P<rtts>(?: (?:\d+(?:\.\d+)?|-))+)\s*$")
+_LOOSE = re.compile(r"\S\s*: \[[^\]]*\], ")
+"""Matches a line of a probe, even if it is damaged."""
+_LIST = re.compile(r"^(?P<host>\S+)\s*:(?P<rtts>(?: (?:[0-9]+(?:\.[0-9]+)?|-))+)\s*$")
 _TOTALS = re.compile(
     r"^(?P<host>\S+)\s*: xmt/rcv/%(?:loss|return) = (?P<sent>\d{1,9})/(?P<received>\d{1,9})/"
     r"(?:.*min/avg/max = (?P<least>[\d.]+)/)?"
@@ -40,10 +42,15 @@ def read(path: Path, options: Options) -> Found:
     probes: dict[int, tuple[float | None, float] | None] = {}
     hosts: dict[str, None] = {}
     totals: list[re.Match[str]] = []
-    for at, raw in texts.short_lines(path):
+    lines = texts.short_lines(path)
+    for at, raw in lines:
         line = raw.strip()
         row = _PROBE.match(line) or _LIST.match(line) or _TOTALS.match(line)
         if row is None:
+            if _LOOSE.search(line) and at != lines[-1][0]:
+                texts.fail(
+                    path, f"{line!r:.80} is not a line of fping such as HOST : [0], 64 bytes, 40.1 ms; remove it", at
+                )
             continue
         hosts[row["host"]] = None
         if row.re is _TOTALS:

@@ -20,8 +20,10 @@ _BYTES = {prefix: 8.0 * 1024**power for power, prefix in enumerate(_BITS)}
 _ROW = re.compile(
     r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X-[CS])\])?\s+(?P<start>\d+(?:\.\d+)?)\s*-\s*(?P<end>\d+(?:\.\d+)?)\s+sec\s+"
     r"(?P<amount>[\d.]+)\s+[KMGT]?Bytes\s+(?P<rate>[\d.]+|-?nan|inf)\s+(?P<prefix>[KMGT]?)(?P<unit>bits|Bytes)/sec(?P<rest>.*)$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
+_LOOSE = re.compile(r"^[^\[]*\[\s*(?:\d+|SUM)\].*\ssec\s.*(?:Bytes|/sec)", re.IGNORECASE)
+"""Matches a row, even if it is damaged."""
 _LOSS = re.compile(r"ms\s+-?\d+/\s*-?\d+\s+\((?P<percent>[-\d.eE+]+|-?nan)%\)", re.IGNORECASE)
 _RETRANSMITS = re.compile(r"^\s+(\d+)\s+[\d.]+ [KMGT]?Bytes")
 _CSV = re.compile(r"^\d{14}(?:\.\d+)?,[^,]*,\d+,[^,]*,\d+,\d+,(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)(?:,|$)")
@@ -49,17 +51,17 @@ def read(path: Path, options: Options) -> Found:
     whole = "\n".join(line for _, line in lines)
     test = Report("iperf", _UDP.search(whole) is not None, tests=len(tests))
     reverse = _REVERSE.search(whole) is not None
-    has_sum = any(row.id == "SUM" for row in rows)
-    streams = {row.id for row in rows if row.id != "SUM"}
-    has_roles = any(row.role for row in rows)
+    has_sum = any(row.id == "SUM" for _, row in rows)
+    streams = {row.id for _, row in rows if row.id != "SUM"}
+    has_roles = any(row.role for _, row in rows)
     if len(streams) > 1 and not has_sum and not has_roles:
         texts.fail(path, f"has {len(streams)} streams and no [SUM] rows; run it with iperf3 --json")
     test.streams = max(len(streams) // (2 if has_roles else 1), 1)
-    for row in rows:
+    for at, row in rows:
         if has_sum and row.id != "SUM":
             continue
         side: Side = "backward" if (row.role.startswith("RX") if row.role else reverse) else "forward"
-        _take(test.directions.setdefault(side, Direction(is_sent=side == "forward")), row)
+        _take(path, test.directions.setdefault(side, Direction(is_sent=side == "forward")), row, at)
     if error := re.search(r"iperf3?: (?:error - )?(.*(?:interrupt|unable|error).*)", whole):
         test.error = error[1].strip()
     for direction in test.directions.values():
@@ -102,11 +104,14 @@ class _Row:
             self.loss = min(max(float(lost["percent"]) / 100, 0.0), 1.0)
 
 
-def _rows(path: Path, lines: list[tuple[int, str]]) -> Iterator[_Row]:
+def _rows(path: Path, lines: list[tuple[int, str]]) -> Iterator[tuple[int, _Row]]:
+    """Yields the rows of a test with the numbers of their lines."""
     for at, line in lines:
         if csv := _CSV.match(line.strip()):
             line = f"[ 1] {csv[1]}-{csv[2]} sec {csv[3]} Bytes {csv[4]} bits/sec"
         match = _ROW.search(line)
+        if match is None and _LOOSE.search(line) and at != lines[-1][0]:
+            texts.fail(path, f"{line.strip()!r:.80} is not a row of iperf; remove the line", at)
         if match is None or "(omitted)" in line:
             continue
         if "nan" in match["rate"].lower() or "inf" in match["rate"].lower():
@@ -118,10 +123,11 @@ def _rows(path: Path, lines: list[tuple[int, str]]) -> Iterator[_Row]:
         row = _Row(match, bps)
         if row.end_s > LONGEST_S or row.end_s < row.start_s:
             texts.fail(path, f"{match['start']}-{match['end']} is not an interval in seconds, up to 480 h", at)
-        yield row
+        yield at, row
 
 
-def _take(direction: Direction, row: _Row) -> None:
+def _take(path: Path, direction: Direction, row: _Row, at: int) -> None:
+    """Adds a row to the intervals of a direction, or to its totals."""
     seen = max((one.end_s for one in direction.intervals), default=0.0)
     # iperf 2 does not mark its totals: they start again at 0 and cover all.
     is_total = row.is_total or (row.start_s == 0 and bool(direction.intervals) and row.end_s >= 0.95 * seen)
@@ -129,6 +135,12 @@ def _take(direction: Direction, row: _Row) -> None:
         if row.start_s >= seen - 1e-9:
             direction.intervals.append(Interval(row.start_s, row.end_s, row.bps, row.loss))
             direction.is_sent = direction.is_sent and row.loss is None
+        elif row.start_s > 0 and direction.length_s is None:
+            texts.fail(
+                path,
+                f"the interval from {row.start_s:g} s begins before the end of the last, {seen:g} s; keep one test",
+                at,
+            )
         return
     direction.length_s = row.end_s - row.start_s
     if row.is_received or not row.is_total:

@@ -1,7 +1,7 @@
 """Measurements by irtt: as JSON (``irtt client -o``), or as the program prints them.
 
-The text has a line ``seq=1 rtt=20.1ms rd=10.2ms sd=9.9ms ipdv=211µs`` for each reply, and counts of packets at its end. It has
-no times: a probe is sent at each interval.
+The text has a line ``seq=1 rtt=20.1ms rd=10.2ms sd=9.9ms ipdv=211µs`` for each reply, and counts of packets at its end.
+It has no times: a probe is sent at each interval.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from lightlag.imports.sample import Sample
 __all__ = ["ABOUT", "read", "recognises"]
 
 ABOUT = "a measurement by irtt as JSON or text"
-_REPLY = re.compile(r"\bseq=(?P<seq>\d{1,10})\s+rtt=(?P<rtt>\S+)\s.*\b(?:rd|sd|ipdv)=")
+_REPLY = re.compile(r"\bseq=(?P<seq>\d{1,10})\s+rtt=(?P<rtt>\S+)\s.*\b(?:rd|sd|ipdv)=", re.ASCII)
+_LOOSE = re.compile(r"\bseq=\S*\s+rtt=|\bseq=.*\b(?:rd|sd|ipdv)=")
+"""Matches a reply, even if it is damaged."""
 _COUNTS = re.compile(r"packets sent/received:\s*(\d{1,10})/(\d{1,10})")
 _SERVER = re.compile(r"server packets received:.*\(([\d.]+)%/([\d.]+)% loss up/down\)")
 _DURATION = re.compile(r"\bduration:\s*(\S+)\s+\(wait (\S+)\)")
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|μs|ms|s|m|h)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 _LOST: tuple[tuple[Side, str], ...] = (
@@ -41,7 +43,8 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path, options: Options) -> Found:
     """Returns the delay over time, and the losses of each direction if the server counted packets."""
-    if not texts.text(path).lstrip().startswith(("{", "[")):
+    lines = texts.short_lines(path)
+    if any(_REPLY.search(line) for _, line in lines) or not lines or lines[0][1].lstrip()[:1] not in ("{", "["):
         return _read_text(path, options)
     test = texts.parsed(path)
     trips = texts.member(path, test, "round_trips")
@@ -74,6 +77,10 @@ def _read_text(path: Path, options: Options) -> Found:
     replies: dict[int, float] = {}
     sent, received, ways, length_s = None, None, None, None
     for at, line in lines:
+        if _LOOSE.search(line) and not _REPLY.search(line) and at != lines[-1][0]:
+            texts.fail(
+                path, f"{line.strip()!r:.80} is not a reply such as seq=0 rtt=20.1ms rd=...; remove the line", at
+            )
         if reply := _REPLY.search(line):
             # A second reply is a duplicate.
             replies.setdefault(int(reply["seq"]), _round_trip(path, reply["rtt"], at))
@@ -86,7 +93,9 @@ def _read_text(path: Path, options: Options) -> Found:
         elif duration := _DURATION.search(line):
             length_s = _duration(path, duration[1], at) - _duration(path, duration[2], at)
     if not replies:
-        texts.fail(path, "has no reply of irtt, such as seq=0 rtt=20.1ms rd=...; run irtt client without -q, or with -o")
+        texts.fail(
+            path, "has no reply of irtt, such as seq=0 rtt=20.1ms rd=...; run irtt client without -q, or with -o"
+        )
     probes = max(sent or 0, max(replies) + 1)
     interval_s = options.interval_s
     if interval_s is None and length_s is not None and length_s > 0 and sent is not None and sent > 1:

@@ -1,8 +1,8 @@
 """Processed tables of LENS: round trips by ping or irtt, with codes for lost probes.
 
-LENS (Zhao and Pan, MMSys 2024; clarkzjw/LENS, ``scripts/util.py``) writes ``timestamp,rtt`` for ping, with seconds since
-1970, and ``timestamp,rtt,uplink,downlink`` for irtt, with nanoseconds since 1970; delays are in milliseconds. A row of irtt
-is a lost probe if it has −1: in the column of the direction that lost it, or as round trip if that is not known. The other
+LENS (MMSys 2024; clarkzjw/LENS, ``scripts/util.py``) writes ``timestamp,rtt`` for ping, with seconds since 1970, and
+``timestamp,rtt,uplink,downlink`` for irtt, with nanoseconds since 1970; delays are in milliseconds. A row of irtt is a
+lost probe if it has −1: in the column of the direction that lost it, or as round trip if that is not known. The other
 two numbers are then 0.
 """
 

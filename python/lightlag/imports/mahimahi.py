@@ -25,8 +25,8 @@ def read(path: Path, options: Options) -> Found:
         if times and int(word) < times[-1]:
             texts.fail(
                 path,
-                f"the time goes back from {times[-1]} to {word}; lines are in the order of time; if they are delays, name "
-                "the file with --delays",
+                f"the time goes back from {times[-1]} to {word}; lines are in the order of time; if they are delays, "
+                "name the file with --delays",
                 at,
             )
         times.append(int(word))

@@ -92,8 +92,8 @@ def delays(path: Path, found: Found, delays_path: Path, given: Found) -> Found:
         if one.opportunities is not None and rows:
             one = replace(one, rows=list(_counted(one.opportunities, duration_s)), opportunities=None)
             notes.append(
-                f"A trace of mahimahi has no delays: its opportunities are counted as a rate in intervals of {BIN_MS} ms, "
-                "and it does not repeat."
+                f"A trace of mahimahi has no delays: its opportunities are counted as a rate in intervals of {BIN_MS} "
+                "ms, and it does not repeat."
             )
         merged.append(replace(one, rows=_joined(one.rows, rows), loss={} if given.loss else one.loss))
     first = merged[0]
@@ -173,8 +173,10 @@ def _common(first: tuple[Path, Found], second: tuple[Path, Found], notes: list[s
 
 
 def _changes(found: Found) -> bool:
-    return len(found.rows) > 1 or found.opportunities is not None or (
-        found.other is not None and len(found.other.rows) > 1
+    return (
+        len(found.rows) > 1
+        or found.opportunities is not None
+        or (found.other is not None and len(found.other.rows) > 1)
     )
 
 

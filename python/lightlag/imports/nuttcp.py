@@ -1,8 +1,9 @@
 """Tests by nuttcp, as the program prints them: ``-i`` with or without ``-v``, ``-fparse``, each also behind times.
 
-The rows of ``-i`` and the brief summary have the form ``MB / sec = Mbps``, the summary of ``-v`` has ``MB in real seconds
-= KB/sec = Mbps``, and ``-fparse`` prints the same numbers as ``key=value``. Megabytes are 2²⁰ bytes, megabits 10⁶ bits. The
-receiver counts the bytes of an interval. A row has no time, only its length: its start is the sum of the lengths before.
+The rows of ``-i`` and the brief summary have the form ``MB / sec = Mbps``, the summary of ``-v`` has ``MB in real
+seconds = KB/sec = Mbps``, and ``-fparse`` prints the same numbers as ``key=value``. Megabytes are 2²⁰ bytes, megabits
+10⁶ bits. The receiver counts the bytes of an interval. A row has no time, only its length: its start is the sum of the
+lengths before.
 """
 
 from __future__ import annotations
@@ -31,11 +32,16 @@ _PARSED = re.compile(
     rf"\bmegabytes=(?P<amount>{_VALUE})\s+real_sec(?:ond)?s?=(?P<length>{_VALUE})\s+(?:rate_KBps={_VALUE}\s+)?"
     rf"rate_(?P<unit>[KMG])bps=(?P<rate>{_VALUE})(?P<rest>.*)$"
 )
+_EXAMPLE = "1.25 MB / 1.00 sec = 10.4858 Mbps"
+_LOOSE = re.compile(r"\bMB\s*/.*\bsec\b|\bMB in\b|\bmegabytes=.*real_sec")
+"""Matches a row, even if it is damaged."""
 _BITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}
 _SUMMARY = re.compile(r"%TX|%RX|msRTT|[^~]%loss|[^~]drop/pkt|tx_cpu=|rx_cpu=|rtt_ms=")
 """Matches the numbers after the rate that only a summary has; in an interval they are estimates, with a tilde."""
 _SENDS = re.compile(r"\bnuttcp-(?P<role>[tr])\S*:")
-_DROPPED = re.compile(r"(?P<lost>-?\d+)\s*/\s*(?P<sent>-?\d+)\s+~?drop/pkt|drop=(?P<lost2>-?\d+)\s+pkt=(?P<sent2>-?\d+)")
+_DROPPED = re.compile(
+    r"(?P<lost>-?\d+)\s*/\s*(?P<sent>-?\d+)\s+~?drop/pkt|drop=(?P<lost2>-?\d+)\s+pkt=(?P<sent2>-?\d+)"
+)
 _LOSS = re.compile(r"(?P<percent>[-\d.]+)\s*~?%\s*(?:data )?loss|data_loss=(?P<percent2>[-\d.]+)")
 _RETRANSMITS = re.compile(r"(\d{1,15})\s+(?:host-)?retrans|(?:host-)?retrans\s*=\s*(\d{1,15})")
 _RTT = re.compile(r"\bRTT=([\d.]+) ms|\brtt_ms=([\d.]+)|([\d.]+) msRTT")
@@ -58,8 +64,11 @@ def read(path: Path, options: Options) -> Found:
     """Returns the path of the only test in a file."""
     lines = texts.short_lines(path)
     rows = [(at, line, match) for at, line in lines if (match := _row(line)) is not None]
+    for at, line in lines[:-1]:
+        if _LOOSE.search(line) and _row(line) is None:
+            texts.fail(path, f"{line.strip()!r:.80} is not a row of nuttcp, such as {_EXAMPLE}; remove it", at)
     if not rows:
-        texts.fail(path, "has no row of nuttcp, such as 1.25 MB / 1.00 sec = 10.5 Mbps; run it with nuttcp -i1")
+        texts.fail(path, f"has no row of nuttcp, such as {_EXAMPLE}; run it with nuttcp -i1")
     whole = "\n".join(line for _, line in lines)
     side, is_stated = _side(whole)
     direction = Direction(is_sent=False)
@@ -76,6 +85,12 @@ def read(path: Path, options: Options) -> Found:
         interval = _interval(path, match, start, at)
         start = interval.end_s
         direction.intervals.append(interval)
+    if direction.length_s is not None and start > 1.1 * direction.length_s:
+        texts.fail(
+            path,
+            f"has intervals of {start:g} s, and the test took {direction.length_s:g} s; keep the lines of one test",
+            rows[-1][0],
+        )
     if not direction.intervals:
         _whole(path, direction)
     found = path_of(path, test, options)
@@ -138,8 +153,8 @@ def _rate(path: Path, match: re.Match[str], at: int) -> float:
     if abs(bytes_ * 8 / length - bps) > 0.02 * bps + rounding:
         texts.fail(
             path,
-            f"{match['amount']} MB in {match['length']} s are {bytes_ * 8 / length / 1e6:.4g} Mbit/s, and the line says "
-            f"{bps / 1e6:.4g}; remove the line",
+            f"{match['amount']} MB in {match['length']} s are {bytes_ * 8 / length / 1e6:.4g} Mbit/s, and the line "
+            f"says {bps / 1e6:.4g}; remove the line",
             at,
         )
     return bps
@@ -161,9 +176,7 @@ def _loss(path: Path, rest: str, at: int) -> float | None:
     return None
 
 
-def _take_summary(
-    path: Path, test: Report, direction: Direction, line: str, match: re.Match[str], at: int
-) -> None:
+def _take_summary(path: Path, test: Report, direction: Direction, line: str, match: re.Match[str], at: int) -> None:
     """Stores the totals: with -v each side prints them, and the receiver's count."""
     role = _SENDS.search(line)
     bps, is_sender = _rate(path, match, at), role is not None and role["role"] == "t"

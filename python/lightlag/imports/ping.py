@@ -25,15 +25,16 @@ ROUND = 1 << 16
 MAX_SEQUENCE = 1 << 32
 
 _PAIR = re.compile(
-    r"(?P<key>[^\s=<>:,()\[\]]*)\s*[=<]\s*(?P<value>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)"
+    r"(?P<key>[^\s=<>:,()\[\]]*)\s*[=<]\s*(?P<value>[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![.,]?[0-9])"
     r"(?:\s?(?:(?P<unit>msec|ms|usec|us|µs|μs|мс|sec|s)|(?P<foreign>[^\s\d,;:.()=<>\[\]/%]{1,6}))"
     r"(?=[\s,;:.()\]]|$)(?!\s*[=<]))?",
     re.IGNORECASE,
 )
 _SEQUENCE = re.compile(r"(?:icmp_seq|icmp_req|icmp_seqno|\bseq)\s*[=\s]\s*(\d{1,20})\b", re.IGNORECASE)
 _NO_TIME = re.compile(r"icmp_seq|icmp_req|seq|ttl|hlim|hops?|bytes|size|mtu|id", re.IGNORECASE)
-_OTHER_UNIT = re.compile(r"ns|nsec|m|min|mins|h|hr|hrs|hour|hours|d|day|days", re.IGNORECASE)
-"""Units of time that no ping uses for a round trip; a line with one is rejected."""
+_CUT = re.compile(r"\btime\s*[=<]\s*[0-9.,]+\s*$", re.IGNORECASE)
+"""Matches a reply that ends before the unit of its round trip."""
+_OF_REPLY = re.compile(r"\b(?:ttl|hlim|time)\s*[=<]", re.IGNORECASE)
 _EPOCH = re.compile(r"^\[?(\d{9,11}(?:\.\d+)?)\]?\s")
 _DATE = re.compile(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?:?\s")
 _HEADER = re.compile(r"^H?PING6?[\s(].*[\d.]|^PING \S+$|^Ping \S+ \(.*\d")
@@ -168,7 +169,8 @@ def _runs(path: Path) -> list[_Run]:
     """Returns the runs in a file; the first holds the lines before a header."""
     runs: list[_Run] = [_Run()]
     is_over = False
-    for at, raw in texts.short_lines(path):
+    lines = texts.short_lines(path)
+    for at, raw in lines:
         line, run = raw.strip("\ufeff\r"), runs[-1]
         if _HEADER.match(line):
             host = _HOST.search(line)
@@ -184,10 +186,16 @@ def _runs(path: Path) -> list[_Run]:
                 is_over = False
             elif _STATISTICS.match(line) or _read_summary(path, run, line, at, is_over):
                 is_over = True
-            elif not is_over:
+            elif not is_over and not (_is_reply(line) and at == lines[-1][0]):
+                # The last line of a ping that was killed may be incomplete.
+                _check_reply(path, line, at)
                 _read_lost(path, run, line, at)
             continue
         _check_unit(path, line, at)
+        if _CUT.search(line) and any(_round_trip(other) is not None and not _CUT.search(other) for _, other in lines):
+            if at != lines[-1][0]:
+                texts.fail(path, f"{line.strip()!r:.100} is cut after its time; remove the line", at)
+            continue
         if is_over:
             run = _Run(run.host)
             runs.append(run)
@@ -198,10 +206,25 @@ def _runs(path: Path) -> list[_Run]:
     return runs
 
 
+def _is_reply(line: str) -> bool:
+    """Returns true if a line has what only a reply has: a TTL or a time next to the number of the probe."""
+    return _SEQUENCE.search(line) is not None and _OF_REPLY.search(line) is not None
+
+
+def _check_reply(path: Path, line: str, at: int) -> None:
+    """Rejects a reply without a round trip, which would count as a lost probe."""
+    if _is_reply(line):
+        texts.fail(
+            path,
+            f"{line.strip()!r:.100} has no round trip in ms; remove the line (ping measures it with 16 bytes or more)",
+            at,
+        )
+
+
 def _check_unit(path: Path, line: str, at: int) -> None:
     """Rejects a round trip in a unit of time that no ping prints, which would be taken for milliseconds."""
     for pair in _PAIR.finditer(line):
-        if pair["foreign"] is not None and pair["key"].lower() == "time" and _OTHER_UNIT.fullmatch(pair["foreign"]):
+        if pair["foreign"] is not None and pair["key"].lower() == "time" and pair["foreign"].isascii():
             texts.fail(path, f"{pair[0]}: round trips are in ms, us or s; convert this one", at)
 
 
@@ -313,8 +336,8 @@ def _windows_counts(line: str) -> tuple[int, int] | None:
 
 
 def _times(runs: Sequence[_Run], options: Options) -> tuple[list[tuple[float, float]], float | None, float]:
-    """Returns the replies by time of sending and round trip in seconds, the time of the first one since 1970 if the file
-    has it, and the interval.
+    """Returns the replies by time of sending and round trip in seconds, the time of the first one since 1970 if the
+    file has it, and the interval.
     """
     interval_s = options.interval_s or _reported_interval(runs) or 1.0
     answers = [answer for run in runs for answer in run.answers.values()]

@@ -2,8 +2,8 @@
 
 A cell without a value has the value of the row before it. In a column of round trips, an empty cell or a value below
 zero is a probe without a reply; the fraction of such probes becomes the loss of both directions. In a table that also
-has round trips, a loss column is the loss of round trips. Rows are sorted by their times. Rates, delays, losses and times
-may have a column for each direction.
+has round trips, a loss column is the loss of round trips. Rows are sorted by their times. Rates, delays, losses and
+times may have a column for each direction.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _NAMES = {
 }
 _OUT_OF_ORDER = 0.2
 """Minimum fraction of rows that go back in time which indicates an unsorted file rather than several runs."""
-_NUMBER = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _NONE = {"", "-", "nan", "na", "n/a", "null", "none", "inf", "timeout", "lost", "*"}
 _SEPARATORS = (",", ";", "\t", "|")
 
@@ -243,7 +243,9 @@ class _Series:
             rows.sort(key=lambda row: row.time_s)
         if len(rows) > 1 and rows[0].time_s == rows[-1].time_s:
             name = self.columns[key].name
-            texts.fail(self.table.path, f"{name}: all rows have the same time; name another column with --column {key}=")
+            texts.fail(
+                self.table.path, f"{name}: all rows have the same time; name another column with --column {key}="
+            )
         return rows
 
     def _row(self, way: str, time_s: float, values: dict[str, float | None]) -> Row:
@@ -551,8 +553,8 @@ def _check_restart(table: _Table, column: _Column, stamps: list[float | None]) -
         if before - now > 0.5 * (before - first):
             texts.fail(
                 table.path,
-                f"{column.name}: {now / column.factor:g} goes back in time from {before / column.factor:g}; if the file "
-                "has several runs, keep one, otherwise sort the rows",
+                f"{column.name}: {now / column.factor:g} goes back in time from {before / column.factor:g}; if the "
+                "file has several runs, keep one, otherwise sort the rows",
                 at,
             )
 

@@ -186,7 +186,9 @@ def text(path: Path) -> str:
         fail(path, "is empty; name a file with a measurement in it")
     found = _decoded(data)
     if "\0" in found:
-        fail(path, f"is not text: byte {found.index(chr(0))} is 0; name a file that a measuring tool wrote as text")
+        at = found.index("\0")
+        line = found.count("\n", 0, at) + 1
+        fail(path, f"is not text: byte {at} is 0; name a file that a measuring tool wrote as text", line)
     return found
 
 
@@ -266,8 +268,11 @@ def member(path: Path, of: Any, *keys: str | int) -> Any:
 
 def number(path: Path, value: Any, what: str, *, line: int | None = None, minimum: float = 0.0) -> float:
     """Returns a finite number of at least `minimum`."""
+    # Python reads the digits of every script, and underscores between digits.
+    is_plain = not isinstance(value, str) or (value.isascii() and "_" not in value)
     try:
-        found = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else math.nan
+        is_number = isinstance(value, (int, float, str)) and not isinstance(value, bool) and is_plain
+        found = float(value) if is_number else math.nan
     except (ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
