@@ -64,7 +64,7 @@ def read(path: Path, options: Options) -> Found:
         texts.fail(path, f"none of {len(lines) - 1} probes received a reply: there is no round trip; use another file")
     origin = min(when for when, _ in probes)
     found = Found(f"{len(probes)} replies to {len(lines) - 1} probes, of LENS.")
-    delays(path, found, [(when - origin, rtt) for when, rtt in probes])
+    delays(path, found, [(round(when - origin, 6), rtt) for when, rtt in probes])
     found.origin_s = origin if origin > times.FIRST_EPOCH_S else None
     if header == _IRTT:
         found.notes.append(

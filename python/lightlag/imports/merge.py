@@ -169,7 +169,7 @@ def _common(first: tuple[Path, Found], second: tuple[Path, Found], notes: list[s
         return None, length
     when = datetime.fromtimestamp(start, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     notes.append(f"{names} have {end - start:.6g} s in common, from {when} on; the rest is left out.")
-    return start, end - start
+    return start, round(end - start, 6)
 
 
 def _changes(found: Found) -> bool:
@@ -195,7 +195,8 @@ def _cut(rows: Sequence[Row], shift: float, duration_s: float) -> list[Row]:
     """Returns rows from a time on; the values that hold at that time start at 0."""
     kept: list[Row] = []
     for row in rows:
-        time_s = row.time_s - shift
+        # A number of seconds since 1970 has a resolution of 0.2 µs.
+        time_s = round(row.time_s - shift, 6)
         if time_s > duration_s and kept:
             break
         if time_s <= 0:
