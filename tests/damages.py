@@ -1,4 +1,4 @@
-"""Good measurements of every kind, and the damages that files get on their way."""
+"""Good measurements of every kind, and damages of files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["DAMAGES", "SAMPLES", "Sample"]
 
 @dataclass(frozen=True)
 class Sample:
-    """A good measurement, and the places that damages change."""
+    """A good measurement, and the values that damages change."""
 
     kind: str
     file: str
     text: str
     value: str
-    """A number in the middle of the file that the importer reads, with what stands around it in ``around``."""
+    """A number in the middle of the file that the importer reads, ``around`` is the text around it."""
     around: str = "{}"
     unit: tuple[str, str] = ("", "")
-    """The unit of a number, with a letter of its surroundings, and the same with a unit that nobody uses."""
+    """The unit of a number, with a letter of its surroundings, and the same with a unit that does not exist."""
     options: Mapping[str, str] | None = None
 
     def with_value(self, value: str) -> bytes:
@@ -195,7 +195,7 @@ DAMAGES: Mapping[str, Callable[[Sample], bytes]] = {
     "compressed": lambda one: gzip.compress(one.text.encode(), mtime=0),
     "no last line end": lambda one: one.text.rstrip("\n").encode(),
     "blank lines": lambda one: one.text.encode() + b"\n\n \n",
-    # Damages after which nothing is left.
+    # Damages that leave nothing.
     "empty": lambda one: b"",
     "blank": lambda one: b" \n\n",
     "NUL bytes": lambda one: _in_middle(one, b"\0\0\0"),

@@ -1,4 +1,4 @@
-"""Measurements damaged on their way: what can still be read is the same link, everything else is one clear error."""
+"""Damaged measurements: what can still be read is the same link, everything else is one clear error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lightlag.text.terminal import printable
 from test_bad_input import REMEDY
 
 HARMLESS = ("line ends of Windows", "a byte-order mark", "UTF-16", "compressed", "no last line end", "blank lines")
-"""Damages that change nothing of what a file says."""
+"""Damages that change nothing of the values in a file."""
 NO_LINE = ("empty", "blank", "half of a compressed file", "a web page", "other separators")
-"""Damages after which there may be no line to name."""
+"""Damages that leave no line to name."""
 OF_PROBES = ("ping", "fping", "irtt", "lens", "delays", "hypatia")
 """Kinds without a rate."""
 SHORTER = "the file is a shorter measurement"
@@ -91,9 +91,9 @@ TAKEN = {
         "table": "a cell without a value",
     },
     "infinite": {"iperf": "iperf prints it for an interval of no length", "table": "a cell without a value"},
-    "no number": {"table": "a cell without a value", "mahimahi": "an empty line says nothing"},
+    "no number": {"table": "a cell without a value", "mahimahi": "an empty line has no value"},
 }
-"""Damages after which a file is read nevertheless, by sample, each with the reason."""
+"""Damages that do not prevent a file from being read, by sample, each with the reason."""
 
 
 def imported(folder: Path, sample: Sample, data: bytes, *, kind: str | None = None) -> Page:
@@ -136,7 +136,7 @@ def test_a_damaged_measurement_is_read_or_rejected_with_its_place(name: str, dam
     if not said:
         if damage in HARMLESS:
             assert page.text == good.text
-            # A script of movements is kept as it is.
+            # The text of a script of movements does not change.
             assert sample.kind == "ns2" or page.files == good.files
         else:
             assert name in TAKEN.get(damage, {}), f"taken for good: {page.text}"
@@ -152,7 +152,7 @@ def test_a_damaged_measurement_is_read_or_rejected_with_its_place(name: str, dam
 
 
 def _names_what_is_missing(said: str) -> bool:
-    """Returns true if a message says that no line is of this kind, and names one."""
+    """Returns true if a message states that no line is of this kind, and names one."""
     return re.search(r"has no |has not the|nothing arrived|none of ", said) is not None
 
 

@@ -1,4 +1,4 @@
-"""Measurements of nuttcp, LENS and LeoReplayer, a column or a file for each direction, and delays beside rates."""
+"""Measurements of nuttcp, LENS and LeoReplayer, a column or a file for each direction, and a file of delays."""
 
 # Lines of files are clearer unbroken.
 # ruff: noqa: E501
@@ -90,7 +90,7 @@ def test_datagrams_of_nuttcp_that_a_full_link_dropped_are_no_random_loss(tmp_pat
 
 
 def test_numbers_of_a_row_that_disagree_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 5: 2\.5000 MB in 1\.00 s are 20\.97 Mbit/s, and the line says 29\.97"):
+    with pytest.raises(InputError, match=r"line 5: 2\.5000 MB in 1\.00 s are 20\.97 Mbit/s, and the line has 29\.97"):
         made(tmp_path, "t.txt", NUTTCP.replace("20.9715", "29.9715"))
 
 
@@ -99,7 +99,7 @@ def test_numbers_of_a_row_that_disagree_are_an_error(tmp_path: Path) -> None:
 
 def test_lens_counts_lost_probes_for_their_direction(tmp_path: Path) -> None:
     page, scenario = made(tmp_path, "l.csv", LENS_IRTT, rate="50 Mbit/s")
-    # Of 5 probes one was lost on the way up, and one somewhere: 1.5 of 5. Down: 0.5 of the 3.5 that arrived.
+    # One of 5 probes did not reach the server, and one was lost somewhere: 1.5 of 5. The client lost 0.5 of the 3.5 that arrived.
     assert scenario["links"][0]["loss"] == {"forward": pytest.approx(0.3), "backward": pytest.approx(0.5 / 3.5)}
     assert rows(page.files["l-trace.csv"]) == [[0, 0.0206], [0.02, 0.02185], [0.04, 0.02145]]
 
@@ -169,7 +169,7 @@ def test_a_file_for_each_direction(tmp_path: Path) -> None:
     assert rows(page.files[link["trace"]["forward"]]) == [[0, 1e6], [2, 2e6], [4, 3e6]]
     assert scenario["duration"] == "4 s"
     assert (flow["from"], other["from"]) == ("server", "client")
-    assert "have 4 s in common, from 2023-11-14T22:13:21Z on" in page.text
+    assert "have 4 s in common, starting at 2023-11-14T22:13:21Z" in page.text
 
 
 def test_tests_that_ran_one_after_the_other_start_together(tmp_path: Path) -> None:
@@ -191,14 +191,14 @@ def test_traces_of_mahimahi_for_both_directions_are_two_files(tmp_path: Path) ->
     }
 
 
-def test_a_ping_gives_delays_and_losses_beside_rates(tmp_path: Path) -> None:
+def test_a_ping_gives_delays_and_losses_next_to_rates(tmp_path: Path) -> None:
     # One of the four probes is not in the log.
     (tmp_path / "p.txt").write_text(PING.replace(PING.splitlines(keepends=True)[2], ""))
     text = "timestamp,dl_mbps,ul_mbps\n1699999999,10,1\n1700000001,20,2\n1700000003,30,3\n"
     page, scenario = made(tmp_path, "t.csv", text, delays=tmp_path / "p.txt")
     (link,) = scenario["links"]
     down = rows(page.files[link["trace"]["backward"]])
-    # The first probe left at 1,700,000,000.048 − 0.0481 s: 0.9999 s after the first row of the table.
+    # The first probe was sent at 1,700,000,000.048 − 0.0481 s: 0.9999 s after the first row of the table.
     assert down == [
         [0, 10e6, 0.02405],
         [1.0001, 20e6, 0.02405],
@@ -222,7 +222,7 @@ def test_leoreplayer_gives_opportunities_and_delays(tmp_path: Path) -> None:
 
 
 def test_counted_opportunities_carry_what_the_trace_carries(tmp_path: Path) -> None:
-    # Opportunities of 8 to 48 Mbit/s, with a gap of 60 ms that is no outage.
+    # Opportunities of 8 to 48 Mbit/s, with a gap of 60 ms, shorter than an outage.
     times = [at for at in range(4000) if not 1000 <= at < 1060 for _ in range(1 + at // 1000)]
     (tmp_path / "c.down").write_text("".join(f"{at}\n" for at in times))
     (tmp_path / "d.txt").write_text("20\n" * 400)
@@ -242,14 +242,14 @@ def test_the_start_of_an_iperf3_test_aligns_it_with_a_ping(tmp_path: Path) -> No
     test = json.loads(SAMPLES["iperf3"].text)
     test["start"]["timestamp"]["timesecs"] = 1_700_000_002
     page, scenario = made(tmp_path, "t.json", json.dumps(test), delays=tmp_path / "p.txt")
-    # The ping goes on for 2 s after the start of the test: 61.3 ms were sent just before, 47.3 ms later.
+    # The ping continues for 2 s after the start of the test: 61.3 ms were sent just before, 47.3 ms later.
     assert scenario["duration"].startswith("1.9997")
     assert rows(page.files["t-backward-trace.csv"]) == [[0, 0.03065], [pytest.approx(0.9997), 0.02365]]
 
 
 WRONG: dict[str, tuple[dict[str, str], list[str], tuple[str, ...]]] = {
     "no rate": ({"a": PING, "b": PING}, ["--up", "b"], ("a: has no rate", "--delays")),
-    "no rate beside delays": ({"a": PING, "b": PING}, ["--delays", "b"], ("a: has no rate",)),
+    "no rate next to delays": ({"a": PING, "b": PING}, ["--delays", "b"], ("a: has no rate",)),
     "the other without a rate": ({"a": "1\n2\n", "b": PING}, ["--up", "b"], ("b: has no rate",)),
     "both directions twice": (
         {"a": AUTOBAHN, "b": AUTOBAHN},

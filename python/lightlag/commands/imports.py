@@ -56,7 +56,7 @@ def import_(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Delays and losses beside the rates of FILE: ping, irtt, a table, or a delay on each line.",
+            help="Delays and losses, where FILE has rates: ping, irtt, a table, or a delay on each line.",
         ),
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help='Rate of the link, such as "20 Mbit/s".')] = None,

@@ -161,7 +161,7 @@ def to_scenario(
 
 
 def _merged(path: Path, found: Found, options: Options) -> Found:
-    """Returns the facts of a file together with those of the files for the other direction and for delays."""
+    """Returns the facts of a file together with the facts of the files for the other direction and for delays."""
     from lightlag.imports import merge
 
     alone = replace(options, columns=(), missing=(), up=None, delays=None)

@@ -138,7 +138,7 @@ def _take(path: Path, direction: Direction, row: _Row, at: int) -> None:
         elif row.start_s > 0 and direction.length_s is None:
             texts.fail(
                 path,
-                f"the interval from {row.start_s:g} s begins before the end of the last, {seen:g} s; keep one test",
+                f"the interval from {row.start_s:g} s starts before the end of the last, {seen:g} s; keep one test",
                 at,
             )
         return

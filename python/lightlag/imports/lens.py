@@ -91,8 +91,6 @@ def _losses(found: Found, lost: dict[str, int], sent: int) -> None:
     up = lost["uplink"] + lost["rtt"] / 2
     arrived = sent - up
     if up:
-        found.loss["forward"] = Measured(up / sent, f"{up:g} of {sent} probes were lost on the way to the server")
+        found.loss["forward"] = Measured(up / sent, f"{up:g} of {sent} probes did not reach the server")
     if down := lost["downlink"] + lost["rtt"] / 2:
-        found.loss["backward"] = Measured(
-            down / arrived, f"{down:g} of {arrived:g} replies were lost on the way to the client"
-        )
+        found.loss["backward"] = Measured(down / arrived, f"{down:g} of {arrived:g} replies did not reach the client")

@@ -1,7 +1,7 @@
-"""The facts of several files of one path on one time axis: a file for each direction, and delays beside rates.
+"""The facts of several files of one path on one time axis: a file for each direction, and a file of delays.
 
-If two files say when they were measured, and these times overlap, their common time is kept. Otherwise both start at 0,
-and a note says so.
+If two files have times since 1970, and these overlap, the result has their common time. Otherwise both start at 0, and
+a note states it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def directions(path: Path, down: Found, up_path: Path, up: Found) -> Found:
         if one.other is not None and one.other.rate is not None:
             texts.fail(file, "has the rates of both directions; leave --up out")
         if one.side not in (None, side) and one.opportunities is None:
-            notes.append(f"{printable(file.name)} itself says that its data flowed the other way; --up decides.")
+            notes.append(f"{printable(file.name)} itself is of the opposite direction; --up decides.")
     if down.is_udp != up.is_udp:
         notes.append("One of the tests sent datagrams and the other used TCP.")
     start_s, duration_s = _common((path, down), (up_path, up), notes)
@@ -120,7 +120,7 @@ def _check_rate(path: Path, found: Found, option: str) -> None:
 
 
 def _of_side(losses: Mapping[Side, Measured], side: Side) -> dict[Side, Measured]:
-    """Returns the loss of a file of one direction as that of another direction."""
+    """Returns the loss of a file of one direction as the loss of another direction."""
     loss = losses.get(side) or next(iter(losses.values()), None)
     return {} if loss is None else {side: loss}
 
@@ -168,7 +168,7 @@ def _common(first: tuple[Path, Found], second: tuple[Path, Found], notes: list[s
         )
         return None, length
     when = datetime.fromtimestamp(start, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    notes.append(f"{names} have {end - start:.6g} s in common, from {when} on; the rest is left out.")
+    notes.append(f"{names} have {end - start:.6g} s in common, starting at {when}; the rest is left out.")
     return start, round(end - start, 6)
 
 
@@ -192,7 +192,7 @@ def _from(found: Found, start_s: float | None, duration_s: float) -> Found:
 
 
 def _cut(rows: Sequence[Row], shift: float, duration_s: float) -> list[Row]:
-    """Returns rows from a time on; the values that hold at that time start at 0."""
+    """Returns the rows since a time; the values that hold at that time start at 0."""
     kept: list[Row] = []
     for row in rows:
         # A number of seconds since 1970 has a resolution of 0.2 µs.

@@ -1,4 +1,4 @@
-"""Tests by nuttcp, as the program prints them: ``-i`` with or without ``-v``, ``-fparse``, each also behind times.
+"""Tests by nuttcp, as the program prints them: ``-i`` with or without ``-v``, ``-fparse``, each also after times.
 
 The rows of ``-i`` and the brief summary have the form ``MB / sec = Mbps``, the summary of ``-v`` has ``MB in real
 seconds = KB/sec = Mbps``, and ``-fparse`` prints the same numbers as ``key=value``. Megabytes are 2²⁰ bytes, megabits
@@ -154,7 +154,7 @@ def _rate(path: Path, match: re.Match[str], at: int) -> float:
         texts.fail(
             path,
             f"{match['amount']} MB in {match['length']} s are {bytes_ * 8 / length / 1e6:.4g} Mbit/s, and the line "
-            f"says {bps / 1e6:.4g}; remove the line",
+            f"has {bps / 1e6:.4g}; remove the line",
             at,
         )
     return bps
@@ -208,4 +208,4 @@ def _stamp(line: str) -> float | None:
 
 
 def _never() -> None:
-    """Does nothing: a date that starts with the year has one reading, so nobody has to be asked for its order."""
+    """Does nothing: a date that starts with the year has one reading, so its order is known."""

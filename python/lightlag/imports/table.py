@@ -68,7 +68,7 @@ _EXAMPLES = {
     **dict.fromkeys(_LOSS_KEYS, "%"),
 }
 _OF_TIMES = frozenset({"utc", "gmt", "unix", "epoch", "start", "begin", "time", "timestamp", "ts", "date", "datetime"})
-"""Words that the name of a time column consists of, perhaps with that of a direction."""
+"""Words that the name of a time column consists of, perhaps next to the name of a direction."""
 _NAMES = {
     "time": {"time", "t", "timestamp", "ts", "date", "datetime", "elapsed", "seconds", "when", "start"},
     "rate": {
