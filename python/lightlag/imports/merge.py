@@ -197,7 +197,7 @@ def _cut(rows: Sequence[Row], shift: float, duration_s: float) -> list[Row]:
     for row in rows:
         # A number of seconds since 1970 has a resolution of 0.2 µs.
         time_s = round(row.time_s - shift, 6)
-        if time_s > duration_s and kept:
+        if time_s >= duration_s and kept:
             break
         if time_s <= 0:
             before = kept.pop() if kept else Row(0.0)
