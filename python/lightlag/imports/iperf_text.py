@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lightlag.imports import texts
+from lightlag.imports import texts, times
 from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Options, Side
 from lightlag.imports.iperf_report import Direction, Interval, Report, path_of
 from lightlag.imports.sample import Sample
@@ -28,6 +28,8 @@ _LOSS = re.compile(r"ms\s+-?\d+/\s*-?\d+\s+\((?P<percent>[-\d.eE+]+|-?nan)%\)", 
 _RETRANSMITS = re.compile(r"^\s+(\d+)\s+[\d.]+ [KMGT]?Bytes")
 _CSV = re.compile(r"^\d{14}(?:\.\d+)?,[^,]*,\d+,[^,]*,\d+,\d+,(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)(?:,|$)")
 _START = re.compile(r"(?:^|\s)(?:Connecting to host|Accepted connection from|Client connecting to) ")
+_TIME = re.compile(r"^Time: (\S.*)$")
+"""Matches the time at which a test starts, which iperf3 -V prints."""
 _UDP = re.compile(r"\bUDP\b|\bJitter\b|Lost/Total", re.IGNORECASE)
 _REVERSE = re.compile(r"Reverse mode|is sending", re.IGNORECASE)
 
@@ -71,7 +73,16 @@ def read(path: Path, options: Options) -> Found:
     test.directions = {side: one for side, one in test.directions.items() if one.intervals}
     if not test.directions:
         texts.fail(path, "has no interval that counts; run it with iperf3 --json")
-    return path_of(path, test, options)
+    found = path_of(path, test, options)
+    stamps = (
+        times.instant(stamp[1], is_day_first=False, ask=lambda: None)
+        for _, line in lines
+        if (stamp := _TIME.match(line))
+    )
+    start = next((stamp for stamp in stamps if stamp is not None and stamp > times.FIRST_EPOCH_S), None)
+    if start is not None:
+        found.origin_s = start + min(one.start_s for way in test.directions.values() for one in way.intervals)
+    return found
 
 
 def _split(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -135,11 +146,11 @@ def _take(path: Path, direction: Direction, row: _Row, at: int) -> None:
         if row.start_s >= seen - 1e-9:
             direction.intervals.append(Interval(row.start_s, row.end_s, row.bps, row.loss))
             direction.is_sent = direction.is_sent and row.loss is None
-        elif row.start_s > 0 and direction.length_s is None:
+        elif direction.length_s is None and 0 < row.start_s < direction.intervals[-1].start_s:
+            # A server prints its last interval twice.
+            last = direction.intervals[-1].start_s
             texts.fail(
-                path,
-                f"the interval from {row.start_s:g} s starts before the end of the last, {seen:g} s; keep one test",
-                at,
+                path, f"the interval from {row.start_s:g} s comes after the one from {last:g} s; keep one test", at
             )
         return
     direction.length_s = row.end_s - row.start_s

@@ -46,6 +46,8 @@ _LOSS = re.compile(r"(?P<percent>[-\d.]+)\s*~?%\s*(?:data )?loss|data_loss=(?P<p
 _RETRANSMITS = re.compile(r"(\d{1,15})\s+(?:host-)?retrans|(?:host-)?retrans\s*=\s*(\d{1,15})")
 _RTT = re.compile(r"\bRTT=([\d.]+) ms|\brtt_ms=([\d.]+)|([\d.]+) msRTT")
 _MSS = re.compile(r"\bmss=(\d{2,5})\b")
+_LENGTH = re.compile(r"\bbuflen=(\d{1,7})\b")
+"""Matches the length of a write, which is the payload of a datagram."""
 _STREAMS = re.compile(r"\bnstream=(\d{1,3})\b")
 _STAMP = re.compile(r"^\[?(?P<stamp>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?\s")
 _UDP = re.compile(r"~?drop/pkt|\bdrop=\d|%\s*(?:data )?loss|data_loss=|\bmode=udp|\bport=\d+ udp\b", re.IGNORECASE)
@@ -122,6 +124,8 @@ def _settings(path: Path, test: Report, direction: Direction, lines: list[tuple[
         if (mss := _MSS.search(line)) and not test.is_udp:
             # The option of timestamps takes 12 bytes of the MSS.
             test.payload = max(float(mss[1]) - 12, 1.0)
+        if (length := _LENGTH.search(line)) and test.is_udp:
+            test.payload = float(min(max(int(length[1]), 1), 65_507))
         if streams := _STREAMS.search(line):
             test.streams = max(int(streams[1]), 1)
         if _SENDS.search(line) and (again := _RETRANSMITS.search(line)) and not test.is_udp:
@@ -180,7 +184,8 @@ def _take_summary(path: Path, test: Report, direction: Direction, line: str, mat
     """Stores the totals: with -v each side prints them, and the receiver's count."""
     role = _SENDS.search(line)
     bps, is_sender = _rate(path, match, at), role is not None and role["role"] == "t"
-    direction.length_s = _length(path, match, at)
+    # The receiver ends later than the sender, when the last queue is empty.
+    direction.length_s = max(_length(path, match, at), direction.length_s or 0.0)
     loss = _loss(path, match["rest"], at)
     direction.loss = direction.loss if loss is None else loss
     again = _RETRANSMITS.search(match["rest"])

@@ -26,7 +26,12 @@ _DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})(?:[ T,]+(.*))?$")
 _YEAR_FIRST = re.compile(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[ T]+(.*))?$")
 DIGITS = re.compile(r"(?:19|20)\d{2}[01]\d[0-3]\d[0-2]\d[0-5]\d[0-5]\d")
 """Matches a date without separators, such as 20260131120000."""
-_ZONE = re.compile(r"\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})$", re.IGNORECASE)
+_NAMED_ZONES = {
+    **{"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3},
+    **{"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8},
+}
+"""Hours of the zones of RFC 5322 §4.3 and of Europe, which `date` prints by their names."""
+_ZONE = re.compile(rf"(?:\s*(Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}})|\s+({'|'.join(_NAMED_ZONES)}))$", re.IGNORECASE)
 
 
 def epoch_factor(value: float) -> tuple[float, str] | None:
@@ -90,7 +95,7 @@ def instant(text: str, *, is_day_first: bool | None, ask: Callable[[], None]) ->
     zone_text = _ZONE.search(text)
     try:
         when = datetime.fromisoformat(text[: zone_text.start()] if zone_text else text)
-        return _since_1970(when, zone_text[1] if zone_text else None)
+        return _since_1970(when, _zone(zone_text))
     except ValueError:
         pass
     if DIGITS.fullmatch(text):
@@ -122,7 +127,11 @@ def _of_parts(year: int, month: int, day: int, rest: str | None) -> float | None
         midnight = datetime(year, month, day)
     except ValueError:
         return None
-    return _since_1970(midnight, zone_text[1] if zone_text else None) + clock
+    return _since_1970(midnight, _zone(zone_text)) + clock
+
+
+def _zone(found: re.Match[str] | None) -> str | None:
+    return None if found is None else found[1] or found[2]
 
 
 def _clock(text: str) -> float | None:
@@ -143,7 +152,9 @@ def _clock(text: str) -> float | None:
 
 def _since_1970(when: datetime, zone: str | None) -> float:
     offset = timedelta()
-    if zone and zone[0] in "+-":
+    if zone and zone.upper() in _NAMED_ZONES:
+        offset = timedelta(hours=_NAMED_ZONES[zone.upper()])
+    elif zone:
         digits = zone[1:].replace(":", "")
         offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) * (-1 if zone[0] == "-" else 1)
     return when.replace(tzinfo=timezone(offset) if offset else UTC).timestamp()
