@@ -57,6 +57,15 @@ def as_text(result: ll.Result) -> str:
     return head + "[ ID] Interval           Transfer     Bitrate\n" + "".join(rows) + "\niperf Done.\n"
 
 
+def as_nuttcp(result: ll.Result) -> str:
+    """A run as ``nuttcp -r -v -i1`` prints it."""
+    rows = [
+        f"{bps / 8 / 2**20:10.4f} MB / {1:6.2f} sec = {bps / 1e6:9.4f} Mbps\n"
+        for _, bps in result.goodput(1.0)["time_s", "goodput_bps"].iter_rows()
+    ]
+    return "nuttcp-r: v8.1.4: socket\nnuttcp-r: connect to 192.0.2.1 with mss=1460\n" + "".join(rows)
+
+
 def again(tmp_path: Path, name: str, text: str, **options: Any) -> tuple[ll.Result, dict[str, Any]]:
     """The run of an imported file, and its scenario."""
     source = tmp_path / name
@@ -83,12 +92,14 @@ PATHS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-@pytest.mark.parametrize("form", ["sender", "receiver", "text"])
+@pytest.mark.parametrize("form", ["sender", "receiver", "text", "nuttcp"])
 def test_an_imported_test_by_iperf_runs_at_its_goodput(tmp_path: Path, path: dict[str, Any], form: str) -> None:
     real = measured(**path)
-    text = as_text(real) if form == "text" else as_json(real, has_rtt=form == "sender", is_backward=True)
+    printed = {"text": as_text, "nuttcp": as_nuttcp}.get(form)
+    text = as_json(real, has_rtt=form == "sender", is_backward=True) if printed is None else printed(real)
     given = {} if form == "sender" else {"delay": path["delay"]}
-    repeated, _ = again(tmp_path, "test.txt" if form == "text" else "test.json", text, **given)
+    repeated, scenario = again(tmp_path, "test.json" if printed is None else "test.txt", text, **given)
+    assert scenario["flows"][0]["from"] == "server"
     assert goodput(repeated) == pytest.approx(goodput(real), rel=0.15)
 
 

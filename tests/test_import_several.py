@@ -247,6 +247,26 @@ def test_the_start_of_an_iperf3_test_aligns_it_with_a_ping(tmp_path: Path) -> No
     assert rows(page.files["t-backward-trace.csv"]) == [[0, 0.03065], [pytest.approx(0.9997), 0.02365]]
 
 
+def test_a_column_is_for_every_table_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "probes.csv").write_text("t;answer\n0;44\n2;-\n4;48\n")
+    page, _ = made(
+        tmp_path,
+        "rates.csv",
+        "t,mb\n0,1\n2,2\n4,3\n",
+        delays=tmp_path / "probes.csv",
+        columns=("time=t:s", "rate=mb:MB/s", "rtt=answer:ms"),
+    )
+    assert rows(page.files["rates-trace.csv"]) == [[0, 8e6, 0.022], [2, 16e6, 0.022], [4, 24e6, 0.024]]
+    with pytest.raises(InputError, match=r'rates\.csv has no column "nothing"; there are t, mb'):
+        made(
+            tmp_path,
+            "rates.csv",
+            "t,mb\n0,1\n2,2\n",
+            delays=tmp_path / "probes.csv",
+            columns=("time=t:s", "rate=nothing:MB/s", "rtt=answer:ms"),
+        )
+
+
 WRONG: dict[str, tuple[dict[str, str], list[str], tuple[str, ...]]] = {
     "no rate": ({"a": PING, "b": PING}, ["--up", "b"], ("a: has no rate", "--delays")),
     "no rate next to delays": ({"a": PING, "b": PING}, ["--delays", "b"], ("a: has no rate",)),
@@ -262,6 +282,11 @@ WRONG: dict[str, tuple[dict[str, str], list[str], tuple[str, ...]]] = {
         ("b: has no delay and no loss", "name the output of ping"),
     ),
     "nodes that move": ({"a": SAMPLES["ns2"].text, "b": PING}, ["--delays", "b"], ("a: is not a measurement of one link",)),
+    "columns of no table": (
+        {"a": "1\n2\n", "b": PING},
+        ["--delays", "b", "-c", "rate=x:Mbit/s"],
+        ("--column and --missing are for tables", "leave them out"),
+    ),
     "no such file": ({"a": AUTOBAHN}, ["--delays", "b"], ("b: no such file",)),
     "a directory": ({"a": AUTOBAHN}, ["--delays", "."], ("is a directory",)),
     "a delay of hours": ({"a": AUTOBAHN, "b": "12\n38000000\n"}, ["--delays", "b"], ("b: line 2: ", "write milliseconds")),

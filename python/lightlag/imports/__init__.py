@@ -154,26 +154,47 @@ def to_scenario(
     The options may name a second file for the direction to the server, and one with delays and losses.
     """
     options = Options() if options is None else options
-    found = read(path, kind, options)
-    if options.up is not None or options.delays is not None:
-        found = _merged(path, found, options)
+    several = options.up is not None or options.delays is not None
+    found = _merged(path, kind, options) if several else read(path, kind, options)
     return write(path, found, name, options)
 
 
-def _merged(path: Path, found: Found, options: Options) -> Found:
+def _merged(path: Path, kind: str | None, options: Options) -> Found:
     """Returns the facts of a file together with the facts of the files for the other direction and for delays."""
-    from lightlag.imports import merge
+    from lightlag.imports import delay_list, merge
 
-    alone = replace(options, columns=(), missing=(), up=None, delays=None)
+    kinds = {path: kind_of(path, options) if kind is None else kind}
     if options.up is not None:
-        # Both tables have the same columns, if they are tables.
-        up_kind = kind_of(options.up, options)
-        up = read(options.up, up_kind, options if up_kind == "csv" else alone)
+        kinds[options.up] = kind_of(options.up, options)
+    if options.delays is not None:
+        is_list = delay_list.is_list(Sample(options.delays))
+        kinds[options.delays] = "delays" if is_list else kind_of(options.delays, options)
+    options_of = _options_of(kinds, options)
+    found = read(path, kinds[path], options_of[path])
+    if options.up is not None:
+        up = read(options.up, kinds[options.up], options_of[options.up])
         found = merge.directions(path, found, options.up, up)
     if options.delays is not None:
-        from lightlag.imports import delay_list
-
-        delays_kind = "delays" if delay_list.is_list(Sample(options.delays)) else None
-        delays = read(options.delays, delays_kind, alone)
+        delays = read(options.delays, kinds[options.delays], options_of[options.delays])
         found = merge.delays(path, found, options.delays, delays)
     return found
+
+
+def _options_of(kinds: Mapping[Path, str], options: Options) -> dict[Path, Options]:
+    """Returns the options of each file: the columns that its table has. The first table reports those that none has."""
+    from lightlag.imports import table
+
+    tables = [file for file, kind in kinds.items() if kind == "csv"]
+    if not tables and (options.columns or options.missing):
+        raise InputError("--column and --missing are for tables, and none of the files is one; leave them out")
+    known = {file: table.known_columns(file, options.columns) for file in tables}
+    unknown = tuple(text for text in options.columns if not any(text in texts for texts in known.values()))
+    for file in tables[:1]:
+        known[file] += unknown
+    missing = options.missing
+    return {
+        file: replace(
+            options, columns=known.get(file, ()), missing=missing if file in known else (), up=None, delays=None
+        )
+        for file in kinds
+    }

@@ -22,7 +22,7 @@ from lightlag.imports.found import FASTEST_BPS, LONGEST_S, Found, Measured, Opti
 from lightlag.imports.sample import Sample
 from lightlag.text.terminal import printable
 
-__all__ = ["ABOUT", "read", "recognises"]
+__all__ = ["ABOUT", "known_columns", "read", "recognises"]
 
 ABOUT = "a table with times and any of rate, delay, RTT and loss"
 
@@ -160,6 +160,13 @@ def recognises(sample: Sample) -> bool:
     cells = [cell for row in rows[1:] for cell in row]
     numbers = sum(_is_number(cell) for cell in cells)
     return numbers == len(cells) or (separator != " " and numbers >= 0.5 * len(cells))
+
+
+def known_columns(path: Path, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns those ``KEY=COLUMN:UNIT`` whose column is in a table."""
+    header = _table(path, ()).header
+    names = ((text, text.partition("=")[2].strip()) for text in given)
+    return tuple(text for text, name in names if name in header or name.rpartition(":")[0].strip() in header)
 
 
 def read(path: Path, options: Options) -> Found:
