@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -85,7 +85,11 @@ class Ephemeris:
 
     def station_coordinates(self, time_s: float = 0.0) -> Floats:
         """Latitude and longitude of each station in degrees, one row per station."""
-        return np.asarray(self._engine.station_coordinates(time_of_run(time_s)), dtype=np.float64).reshape(-1, 3)[:, :2]
+        return self.sites(time_s)[:, :2]
+
+    def sites(self, time_s: float = 0.0) -> Floats:
+        """Latitude and longitude in degrees and height in metres above WGS 84 of each station, one row per station."""
+        return np.asarray(self._engine.station_coordinates(time_of_run(time_s)), dtype=np.float64).reshape(-1, 3)
 
     def isls(self, time_s: float) -> list[tuple[int, int]]:
         """Returns the links between satellites that are up, each as the indices of its two satellites."""
@@ -150,6 +154,10 @@ class Ephemeris:
                 "path": numbers,
             }
         )
+
+    def light_times(self, nodes: Sequence[int], times: Floats) -> Floats:
+        """Returns the propagation time in seconds along a path at each time; nodes are given by their indices."""
+        return np.asarray(self._engine.light_times(list(nodes), times.tolist()), dtype=np.float64)
 
     def pairs(self, until_s: float) -> pl.DataFrame:
         """Returns all pairs of stations over time, sampled every ``interval`` of the scenario, up to, but not
