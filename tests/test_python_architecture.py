@@ -55,6 +55,7 @@ LAYERS: dict[str, set[str]] = {
     | {"scenario", "scenario.presets", "scenario.reading"},
     "loading": BASE | {"comparison", "results", "study"},
     "imports": BASE | {"captures", "files", "outcomes", "scenario", "scenario.reading"},
+    "exports": BASE | {"constellation", "files", "running", "scenario", "scenario.reading"},
     "validation": BASE
     | {"analyse", "drawing", "files", "machine", "outcomes", "records", "results", "running"}
     | {"scenario", "scenario.reading"},
@@ -63,7 +64,8 @@ LAYERS: dict[str, set[str]] = {
     | {"comparison", "files", "machine", "outcomes", "presets", "records", "results", "running", "study"}
     | {"scenario", "scenario.reading"},
     "commands": BASE
-    | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "files", "imports"}
+    | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "exports", "files"}
+    | {"imports"}
     | {"machine", "outcomes", "custom", "plot", "records", "results", "running", "scenario", "validation"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE

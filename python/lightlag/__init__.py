@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         uniform,
     )
     from lightlag.difference import Difference, diff
+    from lightlag.exports import Export, NtnOptions, export
     from lightlag.loading import load
     from lightlag.results import Result
     from lightlag.running import Batch, Stream, run, stream
@@ -133,6 +134,7 @@ __all__ = [
     "Difference",
     "Directions",
     "Dumbbell",
+    "Export",
     "Flow",
     "FlowTemplate",
     "Handover",
@@ -146,6 +148,7 @@ __all__ = [
     "Medium",
     "Network",
     "Node",
+    "NtnOptions",
     "Pcap",
     "PointToPoint",
     "Proxy",
@@ -178,6 +181,7 @@ __all__ = [
     "compare",
     "compiled",
     "diff",
+    "export",
     "inspect",
     "libm",
     "load",
@@ -215,6 +219,7 @@ _FROM = {
         ("comparison", "Comparison compare load_comparison"),
         ("constellation", "sky"),
         ("difference", "Difference diff"),
+        ("exports", "Export NtnOptions export"),
         ("loading", "load"),
         (
             "custom",

@@ -489,6 +489,7 @@ COMMANDS: dict[str, Entry | Group] = {
     "studio": Entry("lightlag.commands.studio:studio", "Open the studio in a browser."),
     "new": NEWS,
     "import": Entry("lightlag.commands.imports:import_", "Convert measurements to a scenario."),
+    "export": Entry("lightlag.commands.export:export", "Write a path over time for testbeds."),
 }
 speak_of_options()
 app = application(
