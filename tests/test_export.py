@@ -144,6 +144,36 @@ def test_rates_by_elevation_follow_the_satellite_and_handovers_pause() -> None:
     assert 0.0 in expected
 
 
+def test_routes_that_follow_outages_change_the_path() -> None:
+    def link(a: str, b: str, rate: str, delay: str, **more: Any) -> dict[str, Any]:
+        return {"between": [a, b], "rate": rate, "delay": delay, **more}
+
+    down = [{"at": "3 s", "down": True}, {"at": "6 s", "down": False}]
+    links = [link("a", "b", "10 Mbit/s", "5 ms", changes=down), link("b", "c", "10 Mbit/s", "5 ms")]
+    links += [link("a", "d", "2 Mbit/s", "50 ms"), link("d", "c", "10 Mbit/s", "5 ms")]
+    scenario = {"duration": "10 s", "links": links, "flows": [{"from": "a", "to": "c"}]}
+    follows = path(scenario | {"routing": "follow links"}, "a", "c", 1.0).forward.at(np.arange(10.0))
+    assert follows.rate_bps.tolist() == [10e6] * 3 + [2e6] * 3 + [10e6] * 4
+    assert follows.delay_s == pytest.approx([0.01] * 3 + [0.055] * 3 + [0.01] * 4)
+    static = path(scenario, "a", "c", 1.0).forward.at(np.arange(10.0))
+    assert static.rate_bps.tolist() == [10e6] * 3 + [0.0] * 3 + [10e6] * 4
+
+
+class Short(ll.QueueDiscipline):
+    """Drops packets if more than one waits."""
+
+    def on_enqueue(self, packet: Any) -> int:
+        return ll.DROP if self.packets > 1 else ll.PASS
+
+
+def test_a_path_with_custom_algorithms_is_computed() -> None:
+    net = ll.Network("custom")
+    net.link("a", "b", rate="5 Mbit/s", delay="20 ms", queue=Short())
+    net.flow("a", "b")
+    found = path_of(read_scenario(net, [("duration", "1 s")]), "a", "b", 0.5)
+    assert found.forward.at(found.times).rate_bps.tolist() == [5e6, 5e6]
+
+
 def test_measured_values_are_the_computed_ones() -> None:
     computed, measured = path(CHANGING, "a", "c"), path(CHANGING, "a", "c", measure=True)
     assert "as requested" in measured.origin
@@ -319,7 +349,7 @@ def test_a_script_of_tc_waits_for_its_times_and_cleans_up(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(shutil.which("tc") is None, reason="no tc")
 def test_tc_understands_the_commands() -> None:
-    """An unknown option is an error before tc asks the kernel, which may refuse for other reasons."""
+    """An unknown option is reported before a device that does not exist."""
     (command,) = [
         line
         for line in lines(ll.export("geo", "client", "server", "tc").files[".sh"])
@@ -409,7 +439,7 @@ def test_doppler_of_a_pass_has_the_bound_of_a_circular_orbit() -> None:
         if not seen.any():
             continue
         radius = np.linalg.norm(state.position, axis=1)
-        # Relative to the rotating Earth the speed is at most that of the orbit plus that of the ground.
+        # The velocity in the Earth-fixed frame, and so the range rate, includes the rotation of the Earth.
         speed = np.linalg.norm(state.velocity, axis=1)
         ground = np.linalg.norm(home.position, axis=1)
         bound = speed * np.cos(np.radians(elevation)) * ground / radius

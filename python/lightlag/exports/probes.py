@@ -27,8 +27,8 @@ PROBES = 10
 """Number of probes in each step and direction."""
 PROBE_PAYLOAD = 36
 """Payload of a probe in bytes; with the headers of IPv4 and UDP, 64 bytes."""
-HEADERS = 28
-"""Size of the headers of IPv4 and UDP in bytes."""
+HEADERS = {"v4": 28, "v6": 48}
+"""Size of the headers of IP and UDP in bytes."""
 FIRST_LOAD_BPS, MAX_LOAD_BPS = 50e6, 20e9
 """First and highest rate that is offered to measure the rate of a path."""
 QUEUE_PACKETS = 1000
@@ -115,7 +115,9 @@ def _rate(
     # What leaves the last queue before the end arrives later.
     longer = {"duration": f"{duration_s + float(delay.max()) + step_s:.9f} s"}
     while True:
-        arrivals = _arrivals(bare(scenario, [_flow(*pair, load, PACKET - HEADERS)]) | longer, pair[1])
+        arrivals = _arrivals(
+            bare(scenario, [_flow(*pair, load, PACKET - HEADERS[scenario.get("ip", "v4")])]) | longer, pair[1]
+        )
         sent = arrivals - np.interp(arrivals, np.maximum.accumulate(edges[:-1] + delay), delay)
         rate = np.histogram(sent, edges)[0] * PACKET * 8 / step_s
         if rate.max() < 0.9 * load or load >= MAX_LOAD_BPS:

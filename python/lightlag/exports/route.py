@@ -178,10 +178,7 @@ def _generated(topology: Mapping[str, Any], ends: set[str]) -> Mapping[str, Any]
 
 def _network(plain: Mapping[str, Any]) -> Any:
     """Returns the network that a scenario describes, as the engine reports it to the studio."""
-    drawn = {key: value for key, value in plain.items() if key != "defaults"}
-    drawn["links"] = [{key: value for key, value in link.items() if key != "queue"} for link in plain.get("links", [])]
-    if "constellation" in plain:
-        drawn["constellation"] = {key: value for key, value in plain["constellation"].items() if key != "routing"}
+    drawn = _without({key: value for key, value in plain.items() if key != "defaults"})
     written = _asked({"op": "write", "scenario": drawn})
     network = _asked({"op": "network", "toml": written["toml"], "files": dict(_files(drawn))})
     for error in network.get("errors", []):
@@ -189,6 +186,13 @@ def _network(plain: Mapping[str, Any]) -> Any:
         hint = "; name one of them" if "is not a node" in error["message"] else ""
         raise InputError(f"{option if option is not None else error['path'] + ': '}{error['message']}{hint}")
     return network
+
+
+def _without(value: Any) -> Any:
+    """Returns a part of a scenario without the tables that may name custom algorithms, which the studio rejects."""
+    if isinstance(value, dict):
+        return {key: _without(inner) for key, inner in value.items() if key not in ("queue", "routing")}
+    return [_without(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _files(value: Any) -> Iterator[tuple[str, str]]:
