@@ -29,6 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "files": BASE,
     "machine": BASE,
     "records": BASE | {"files"},
+    "qlog": BASE | {"files", "records"},
     "analyse": BASE | {"records"},
     "custom": BASE | {"_compiled", "files", "libm"},
     "scenario": BASE | {"custom"},
@@ -43,8 +44,9 @@ LAYERS: dict[str, set[str]] = {
     "words": BASE | {"constellation", "outcomes", "presets", "scenario", "scenario.reading"},
     "plot": BASE | {"analyse", "constellation", "drawing", "files", "outcomes", "records", "swarm"},
     "report": BASE | {"analyse", "constellation", "files", "outcomes", "records", "swarm", "words"},
-    "results": BASE | {"analyse", "constellation", "plot", "records", "report", "swarm"},
-    "running": BASE | {"files", "machine", "outcomes", "custom", "records", "results", "scenario", "scenario.reading"},
+    "results": BASE | {"analyse", "constellation", "plot", "qlog", "records", "report", "swarm"},
+    "running": BASE
+    | {"files", "machine", "outcomes", "custom", "qlog", "records", "results", "scenario", "scenario.reading"},
     "captures": BASE | {"analyse", "drawing", "files", "outcomes", "results", "running", "scenario"},
     "comparison": BASE | {"drawing", "files", "machine", "outcomes", "plot", "records", "report", "running"},
     "study": BASE
@@ -65,8 +67,8 @@ LAYERS: dict[str, set[str]] = {
     | {"scenario", "scenario.reading"},
     "commands": BASE
     | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "exports", "files"}
-    | {"imports"}
-    | {"machine", "outcomes", "custom", "plot", "records", "results", "running", "scenario", "validation"}
+    | {"imports", "machine", "outcomes", "custom", "plot", "qlog", "records", "results", "running", "scenario"}
+    | {"validation"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE
     | {"analyse", "commands", "comparison", "drawing", "files", "machine", "outcomes", "records"}

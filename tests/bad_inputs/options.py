@@ -77,6 +77,10 @@ def flags() -> Iterator[Case]:
     yield Case("flows of no capture", ("run", "pair.toml", "--pcap-flow", "x"), parts=("--pcap",))
     yield Case("comments of no capture", ("run", "pair.toml", "--pcap-comments"), parts=("--pcap",))
     yield Case("a capture without a folder", ("run", "pair.toml", "--pcap", "--json"), parts=("--out",))
+    yield Case("qlog of one end", ("run", "pair.toml", "--qlog", "logs", "--pcap", "client"), parts=("record.pcap.at",))
+    yield Case("qlog below a file", ("run", "pair.toml", "--qlog", "pair.toml/logs"), parts=("pair.toml", "directory"))
+    yield Case("qlog in no directory", ("run", "pair.toml", "--qlog", "nowhere/x.sqlog"), parts=("nowhere",))
+    yield Case("qlog on standard output", ("run", "pair.toml", "--qlog", "-"), parts=("-", "sqlog"))
     for place in ("nobody", "client->nobody", "server->", "client->client"):
         yield Case(f"--pcap {place}", ("run", "pair.toml", "--pcap", place), parts=("record.pcap",))
     for flow in ("nobody", "client->", "1"):

@@ -17,7 +17,7 @@ import typer
 from lightlag import _engine, _signals
 from lightlag.commands import captures, compared, destinations, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
-from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow, Qlog
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
 from lightlag.files.writing import check_folder, reserved, speak_of_options
@@ -124,6 +124,7 @@ def run(
     pcap: Pcap = None,
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
+    qlog: Qlog = None,
     ipv6: Ipv6 = False,
     acks: Acks = None,
     congestion: Annotated[
@@ -153,7 +154,7 @@ def run(
 
     count = threads_of(threads)
     earlier = repeated.run(file)
-    changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6)
+    changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6, qlog)
     changes += [] if acks is None else [("record.acks", "true")]
     if congestion is None:
         scenario = read_scenario(file, changes)
@@ -162,15 +163,17 @@ def run(
         scenario = read_with_congestion(file, changes, congestion)
     default = Path("results") / scenario.name if earlier is None else repeated.beside(file)
     folder = out if out is not None or as_json else destinations.unused(default, force=force)
-    inputs = inputs_of(file, scenario) if acks or force else []
+    inputs = inputs_of(file, scenario) if acks or force or qlog else []
     if acks:
         captures.check_acks(Path(acks), force, inputs)
+    if qlog is not None:
+        captures.check_qlog(qlog, force, inputs)
     if folder is not None:
         check_folder(folder, force, inputs=inputs)
     elif with_report:
         raise InputError("--report: cannot be combined with --json alone; name a directory with --out")
     _memory.check_network(scenario)
-    captures.check(scenario, folder)
+    captures.check(scenario, folder, qlog, wanted=pcap is not None)
     try:
         if folder is not None:
             check_folder(folder, force, space=scenario.results_size())
@@ -204,6 +207,8 @@ def run(
                 result.save(folder, force=force, jobs=jobs, pages=True, report=with_report)
             if acks:
                 captures.write_acks(result, Path(acks))
+            if qlog is not None:
+                result.qlog(qlog, force=force)
         finally:
             # Also where the disk is full: the table is what is left of the run.
             if as_json:
@@ -220,6 +225,8 @@ def run(
                     say(f"repeat it with: {origin.again('run', folder)}", file=notes)
             if acks:
                 say(f"ACKs in {acks}", file=notes)
+            if qlog is not None:
+                say(f"qlog in {qlog}", file=notes)
         if failure is not None:
             raise failure
         if stopped:

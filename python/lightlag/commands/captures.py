@@ -22,9 +22,11 @@ __all__ = [
     "Pcap",
     "PcapComments",
     "PcapFlow",
+    "Qlog",
     "changes",
     "check",
     "check_acks",
+    "check_qlog",
     "spool",
     "write_acks",
 ]
@@ -47,6 +49,15 @@ PcapFlow = Annotated[
 ]
 PcapComments = Annotated[
     bool, typer.Option("--pcap-comments", help="Comments at packets: the sender's window, why a packet was dropped.")
+]
+Qlog = Annotated[
+    Path | None,
+    typer.Option(
+        "--qlog",
+        metavar="PATH",
+        help="Write logs of the TCP flows in qlog 0.3, for qvis: two files per flow in a directory, or one FILE.sqlog "
+        "of the sender. Includes --pcap --pcap-comments.",
+    ),
 ]
 Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose headers are 20 bytes longer.")]
 
@@ -124,23 +135,38 @@ def with_value(args: list[str]) -> list[str]:
     return given
 
 
-def changes(places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool) -> list[tuple[str, str]]:
+def changes(
+    places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool, qlog: Path | None
+) -> list[tuple[str, str]]:
     """Returns the changes to a scenario that the options request."""
+    from lightlag.qlog import CHANGES
+
+    logged = [] if qlog is None else CHANGES
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:
         if flows or comments:
             raise InputError("--pcap-flow and --pcap-comments need --pcap; add it")
-        return changed
+        return [*changed, *logged]
     from lightlag.scenario import toml_value
 
     pcap = {"at": _names(places), "flows": _names(flows or []), "comments": comments}
-    return [*changed, ("record.pcap", toml_value(pcap))]
+    return [*changed, ("record.pcap", toml_value(pcap)), *logged]
 
 
-def check(scenario: _engine.Scenario, folder: Path | None) -> None:
-    """Fails if there is no directory for captures."""
-    if scenario.is_captured and folder is None:
+def check(scenario: _engine.Scenario, folder: Path | None, qlog: Path | None, *, wanted: bool) -> None:
+    """Fails if there is no directory for captures, or the scenario cannot be logged.
+
+    Parameters
+    ----------
+    wanted
+        Whether captures are requested themselves, not only for `qlog`.
+    """
+    if scenario.is_captured and folder is None and (wanted or qlog is None):
         raise InputError("captures are written to a results directory; name one with --out")
+    if qlog is not None:
+        from lightlag.qlog import check_scenario
+
+        check_scenario(scenario, qlog)
 
 
 def spool(scenario: _engine.Scenario, work: Path | None) -> Path | None:
@@ -161,6 +187,19 @@ def spool(scenario: _engine.Scenario, work: Path | None) -> Path | None:
 
 def _names(given: list[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def check_qlog(path: Path, force: bool, inputs: Sequence[Path]) -> None:
+    """Fails if the logs of a run must not be written to a path.
+
+    Raises
+    ------
+    FileExistsError, FolderError
+        As :func:`lightlag.qlog.check`.
+    """
+    from lightlag.qlog import check as check_path
+
+    check_path(path, force=force, inputs=inputs)
 
 
 def check_acks(path: Path, force: bool, inputs: Sequence[Path]) -> None:

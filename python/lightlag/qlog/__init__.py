@@ -6,6 +6,6 @@ how TCP is expressed in the events of QUIC.
 
 from __future__ import annotations
 
-from lightlag.qlog.writing import FILE_SUFFIX, check, check_places, write
+from lightlag.qlog.writing import CHANGES, FILE_SUFFIX, check, check_scenario, write
 
-__all__ = ["FILE_SUFFIX", "check", "check_places", "write"]
+__all__ = ["CHANGES", "FILE_SUFFIX", "check", "check_scenario", "write"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,10 +23,13 @@ from lightlag.qlog.vantage import Vantage
 from lightlag.text.terminal import printable
 
 if TYPE_CHECKING:
+    from lightlag import _engine
     from lightlag.records.records import Records
 
-__all__ = ["FILE_SUFFIX", "check", "check_places", "write"]
+__all__ = ["CHANGES", "FILE_SUFFIX", "check", "check_scenario", "write"]
 
+CHANGES = [("record.pcap.comments", "true")]
+"""Changes to a scenario that record everything that logs need."""
 FILE_SUFFIX = ".sqlog"
 """Suffix of JSON text sequences of qlog."""
 _SENDER_PORTS = range(49_152, 65_536)
@@ -35,6 +39,11 @@ _RECEIVER = "-receiver"
 _UDP = "udp"
 _WITHOUT_SACK = ("reno", "newreno")
 """Recoveries that count duplicate ACKs, also where SACK is permitted."""
+
+_ONE_FILE = (
+    "{path}: is one file for the sender of one flow, and there are {flows}; name a directory, or select a flow "
+    "(--pcap --pcap-flow NAME)"
+)
 
 Address = tuple[bytes, int]
 """Address and port."""
@@ -105,30 +114,38 @@ def check(path: str | os.PathLike[str], *, force: bool = False, inputs: Iterable
     if path.suffix == FILE_SUFFIX:
         check_file(path, force=force, inputs=inputs)
         return
-    if "\0" in str(path):
-        raise FolderError(f"{printable(path)}: is not a valid directory name; choose one without a zero byte")
-    if os.path.lexists(path) and not path.is_dir():
-        raise FolderError(f"{printable(path)}: is not a directory; name one, or a file *{FILE_SUFFIX}")
-    parent = next((each for each in (path, *path.absolute().parents) if each.is_dir()), Path("/"))
+    if "\0" in str(path) or str(path) == "-":
+        raise FolderError(f"{printable(path)}: is not a valid name; name a directory, or a file *{FILE_SUFFIX}")
+    parent = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
+    if not parent.is_dir():
+        raise FolderError(f"{printable(parent)}: is not a directory; name one, or a file *{FILE_SUFFIX}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise FolderError(f"{printable(path)}: cannot be written: you have no write permission; choose another path")
     for file in sorted(path.glob(f"*{FILE_SUFFIX}")) if path.is_dir() else ():
         check_file(file, force=force, inputs=inputs)
 
 
-def check_places(scenario: Mapping[str, Any]) -> None:
-    """Fails if a scenario does not capture both ends of its flows.
+def check_scenario(scenario: _engine.Scenario, path: str | os.PathLike[str]) -> None:
+    """Fails if a scenario cannot be logged to a path, before it runs.
 
     Raises
     ------
     InputError
-        If it captures at selected places.
+        If captures at selected places are configured, or several flows have only one file.
     """
-    places = (scenario.get("record", {}).get("pcap") or {}).get("at")
+    written = json.loads(scenario.json())
+    _check_places(written)
+    selected, flows = written["record"]["pcap"].get("flows") or (), scenario.counts()[1]
+    if Path(path).suffix == FILE_SUFFIX and len(selected) != 1 and flows > 1:
+        raise InputError(_ONE_FILE.format(path=printable(path), flows=f"{flows:,} flows"))
+
+
+def _check_places(scenario: Mapping[str, Any]) -> None:
+    places = ((scenario.get("record") or {}).get("pcap") or {}).get("at")
     if places:
         raise InputError(
-            f"record.pcap.at: {printable(places)} are selected places, and qlog needs both ends of every flow; leave "
-            "the places out"
+            f"record.pcap.at: {printable(', '.join(map(str, places)))}: qlog needs captures of both ends of every "
+            "flow; leave the places out"
         )
 
 
@@ -159,10 +176,7 @@ def write(
     found = _selected(records, flows)
     if path.suffix == FILE_SUFFIX:
         if len(found) != 1:
-            raise InputError(
-                f"{printable(path)}: is one file, and the run has {len(found)} TCP flows; name a directory, or select "
-                "a flow"
-            )
+            raise InputError(_ONE_FILE.format(path=printable(path), flows=f"{len(found):,} captured TCP flows"))
         with new_file(path) as partial, tempfile.TemporaryDirectory(prefix=".lightlag-qlog-", dir=path.parent) as work:
             made = _write(records, found, Path(work))
             sender = made.get(found[0].name)
@@ -267,7 +281,7 @@ def _selected(records: Records, flows: Iterable[str] | None) -> list[_Flow]:
     pcap = records.scenario.get("record", {}).get("pcap")
     if not pcap or not pcap.get("comments"):
         raise InputError(_NO_CAPTURES)
-    check_places(records.scenario)
+    _check_places(records.scenario)
     captured = set(pcap.get("flows") or ())
     split = {leg["flow"] for leg in records.parts.get("legs", [])}
     without_sack = _without_sack(records.scenario)

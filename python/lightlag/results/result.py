@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +138,47 @@ class Result(Records):
             made["report.html"] = self.report
         self.source.save(Path(directory), force, jobs, made)
         return Path(directory)
+
+    def qlog(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        flows: str | Iterable[str] | None = None,
+        force: bool = False,
+    ) -> list[Path]:
+        """Writes logs of the TCP flows in qlog 0.3, as JSON text sequences for qvis. Returns the files.
+
+        The run needs captures of both ends of its flows with comments: ``lightlag.run(..., qlog=path)`` and ``lightlag
+        run --qlog`` record them.
+
+        Parameters
+        ----------
+        path
+            A directory for two files per flow: ``NAME.sqlog`` of its sender, and ``NAME-receiver.sqlog``. Or a file
+            ``*.sqlog`` for the sender of the only flow.
+        flows
+            Names of the flows. Defaults to all that were captured.
+        force
+            Replace files that lightlag did not write.
+
+        Raises
+        ------
+        InputError
+            If the captures are missing, a flow does not exist, or several flows have only one file.
+
+        Examples
+        --------
+        >>> import lightlag as ll
+        >>> net = ll.Network("pair", record=ll.Record(pcap=ll.Pcap(comments=True)))
+        >>> net.link("a", "b", rate="1 Mbit/s", delay="10 ms")
+        >>> net.flow("a", "b", transfer="100 kB")
+        >>> [file.name for file in ll.run(net, duration="30 s").qlog("logs")]
+        ['a-to-b-receiver.sqlog', 'a-to-b.sqlog']
+        """
+        from lightlag import qlog
+
+        names = [flows] if isinstance(flows, str) else flows
+        return qlog.write(self, path, flows=names, force=force)
 
     @former_keywords("Result.report")
     def report(self, directory: str | os.PathLike[str] | None = None) -> str:

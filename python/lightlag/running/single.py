@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
+from lightlag import qlog as logs
 from lightlag.errors import AlgorithmError, InputError, Interrupted
 from lightlag.files.writing import check_room
 from lightlag.machine import memory
@@ -62,6 +63,7 @@ def run(
     threads: int | str = 1,
     congestion: Congestion | Competitors | None = None,
     verify: bool = False,
+    qlog: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Runs a scenario.
 
@@ -89,6 +91,10 @@ def run(
     verify
         Whether to run twice and compare the results: they differ if a custom algorithm reads the clock, or state left
         by other connections.
+    qlog
+        Where to write logs of the TCP flows in qlog 0.3, for qvis: a directory, or a file ``*.sqlog`` if there is one
+        flow; see :meth:`Result.qlog`. The run also has the captures that they are made from, which change no other
+        record.
 
     Raises
     ------
@@ -116,13 +122,20 @@ def run(
         # Known before the scenario is read, which may name them.
         known = _known(congestion)
     changes = changes_of(sets, duration=duration, seed=seed)
+    if qlog is not None:
+        logs.check(qlog)
+        changes += logs.CHANGES
     read = read_scenario(scenario, changes) if congestion is None else read_with_congestion(scenario, changes, known)
+    if qlog is not None:
+        logs.check_scenario(read, qlog)
     memory.check_network(read)
     memory.check_tables(read)
     with reported(progress, _progress.of_run, read.name) as reporter:
         result = run_read(read, reporter, interval_s, spool, count)
     if verify:
         check_repeats(read, result)
+    if qlog is not None:
+        result.qlog(qlog)
     return result
 
 
