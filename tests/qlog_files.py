@@ -1,6 +1,6 @@
 """An independent reader of qlog files, and the fields of the events that the drafts of qlog 0.3 define.
 
-The reader follows RFC 7464 and draft-ietf-quic-qlog-main-schema-03; the fields are those of
+The reader follows RFC 7464 and draft-ietf-quic-qlog-main-schema-03. The fields follow
 draft-ietf-quic-qlog-quic-events-02.
 """
 

@@ -28,7 +28,7 @@ class Direction:
     has_sack
         Whether its SYN permits SACK.
     granted
-        Offset up to which this end may send, as the other end advertised it.
+        Right edge of the window that the other endpoint advertised.
     end
         Offset after the FIN, once it was sent.
     """
@@ -89,7 +89,7 @@ class Direction:
         return [self.flight.latest]
 
     def grant(self, segment: Segment, scale: int) -> int | None:
-        """Returns the offset up to which this end may send, if a segment of the other end raises it."""
+        """Returns the right edge of the window, if a segment of the other endpoint moves it."""
         shift = 0 if segment.has(SYN) else scale
         granted = self.offset(segment.ack) + (segment.window << shift)
         if granted <= self.granted:

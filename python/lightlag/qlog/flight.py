@@ -38,7 +38,7 @@ class Flight:
     size
         Bytes of the outstanding transmissions.
     latest
-        Number of the packet that was acknowledged last.
+        Packet number of the latest acknowledged packet.
     """
 
     def __init__(self) -> None:
@@ -50,6 +50,8 @@ class Flight:
         self._at: dict[int, list[Transmission]] = {}
         self._starts: list[int] = []
         self._first = 0
+        self._longest = 0
+        self._needless: list[Transmission] = []
         self._reported: list[tuple[int, int]] = []
 
     def add(self, number: int, start: int, end: int) -> None:
@@ -59,7 +61,10 @@ class Flight:
             return
         sent = Transmission(number, start, end)
         self._outstanding[number] = sent
+        self._longest = max(self._longest, sent.length)
         self.size += sent.length
+        if self._is_reported(sent):
+            self._needless.append(sent)
         if start in self._at:
             self._at[start].append(sent)
             return
@@ -79,7 +84,8 @@ class Flight:
     def acknowledge(self, ack: int, blocks: Iterable[tuple[int, int]]) -> list[int]:
         """Returns the numbers of the packets that an ACK acknowledges for the first time, in ascending order.
 
-        A lost packet is among them only if no other transmission of its bytes was outstanding: it arrived late.
+        A lost packet is among them only if no other transmission of its bytes was outstanding: it arrived late. If SACK
+        had reported all bytes of a packet before it was sent, the next ACK acknowledges it.
 
         Parameters
         ----------
@@ -89,13 +95,18 @@ class Flight:
             Start and end of the SACK blocks.
         """
         found: list[int] = []
-        for start, end in blocks:
-            for new_start, new_end in self._report(max(start, self.una, ack), end):
-                found += self._cover(new_start, new_end)
         if ack > self.una:
             self.una = ack
             found += self._cover_to(ack)
             self._reported = [(max(start, ack), end) for start, end in self._reported if end > ack]
+        for start, end in blocks:
+            for new_start, new_end in self._report(max(start, self.una), end):
+                found += self._cover(new_start, new_end)
+        for sent in self._needless:
+            found += self._remove([sent])
+            if sent.start in self._at:
+                self._forget(sent.start, [sent])
+        self._needless.clear()
         found.sort()
         if found:
             self.latest = found[-1]
@@ -117,7 +128,7 @@ class Flight:
         return sent
 
     def outstanding(self) -> Iterable[Transmission]:
-        """Returns the outstanding packets in the order of their transmission, which is that of their numbers."""
+        """Returns the outstanding packets in the order of transmission, by packet number."""
         if not self._is_ordered:
             self._outstanding = dict(sorted(self._outstanding.items()))
             self._is_ordered = True
@@ -125,8 +136,7 @@ class Flight:
 
     def earlier(self, number: int, start: int, end: int) -> list[Transmission]:
         """Returns the outstanding packets before a packet that carry some of its bytes."""
-        at = bisect.bisect_right(self._starts, start, lo=self._first)
-        starts = self._starts[max(self._first, at - 1) : bisect.bisect_left(self._starts, end, lo=self._first)]
+        starts = self._starts[self._before(start) : bisect.bisect_left(self._starts, end, lo=self._first)]
         found = [sent for each in starts for sent in self._at[each] if sent.end > start and sent.number < number]
         return [sent for sent in found if sent.number in self._outstanding]
 
@@ -156,16 +166,17 @@ class Flight:
         self._reported[at:until] = [(left, right)]
         return new
 
-    def _is_reported(self, start: int, end: int) -> bool:
+    def _is_reported(self, sent: Transmission) -> bool:
+        """Returns true if all bytes of a packet were acknowledged or reported by SACK."""
+        start, end = max(sent.start, self.una), sent.end
         at = bisect.bisect_right(self._reported, (start, 1 << 62)) - 1
         return at >= 0 and self._reported[at][1] >= end
 
     def _cover(self, start: int, end: int) -> list[int]:
         """Removes the packets whose bytes were all reported by SACK, now that this range was."""
-        at = max(self._first, bisect.bisect_right(self._starts, start, lo=self._first) - 1)
-        found = []
+        at, found = self._before(start), []
         while at < len(self._starts) and self._starts[at] < end:
-            complete = [sent for sent in self._at[self._starts[at]] if self._is_reported(sent.start, sent.end)]
+            complete = [sent for sent in self._at[self._starts[at]] if self._is_reported(sent)]
             found += self._remove(complete)
             if complete:
                 self._forget(self._starts[at], complete)
@@ -178,7 +189,7 @@ class Flight:
         at, partial = self._first, []
         while at < len(self._starts) and self._starts[at] < ack:
             start = self._starts[at]
-            complete = [sent for sent in self._at[start] if sent.end <= ack]
+            complete = [sent for sent in self._at[start] if sent.end <= ack or self._is_reported(sent)]
             found += self._remove(complete)
             self._forget(start, complete)
             if self._at[start]:
@@ -192,6 +203,10 @@ class Flight:
             del self._starts[: self._first]
             self._first = 0
         return found
+
+    def _before(self, offset: int) -> int:
+        """Returns the index of the first packet that may extend beyond an offset."""
+        return bisect.bisect_right(self._starts, offset - self._longest, lo=self._first)
 
     def _forget(self, start: int, complete: list[Transmission]) -> None:
         self._at[start] = [sent for sent in self._at[start] if sent not in complete]

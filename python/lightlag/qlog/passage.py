@@ -9,14 +9,14 @@ from lightlag.qlog.segment import Segment
 __all__ = ["Passage"]
 
 _HORIZON_NS = 60_000_000_000
-"""Minimum time after which a packet that others have overtaken is forgotten."""
+"""Minimum age of an overtaken packet before it is forgotten."""
 
 
 class Passage:
     """Numbers packets from 0 in the order in which they are sent.
 
-    A packet is recognised at the other end by its TCP header. Where several equal packets were sent, the first one that
-    may arrive in order counts.
+    A packet is recognised at the other end by its TCP header. Among several equal packets, the first one that keeps the
+    order counts, or else the first one that has not arrived.
 
     Parameters
     ----------
@@ -30,31 +30,32 @@ class Passage:
         self._count = 0
         self._last = -1
         self._longest_ns = 0
-        self._numbers: dict[tuple[bytes, int], list[tuple[int, int]]] = {}
+        self._waiting: dict[tuple[bytes, int], list[tuple[int, int]]] = {}
+        self._arrived: dict[tuple[bytes, int], int] = {}
         self._order: deque[tuple[int, tuple[bytes, int]]] = deque()
 
     def sent(self, time_ns: int, segment: Segment) -> int:
-        """Returns the number of a packet that is sent."""
+        """Returns the packet number of a sent packet."""
         number = self._count
         self._count += 1
         if self._is_observed:
             key = (segment.header, segment.length)
-            self._numbers.setdefault(key, []).append((number, time_ns))
+            self._waiting.setdefault(key, []).append((number, time_ns))
             self._order.append((time_ns, key))
         return number
 
     def arrived(self, time_ns: int, segment: Segment) -> int | None:
-        """Returns the number of a packet that arrives; None if the packet is unknown."""
+        """Returns the packet number under which an arriving packet was sent; None if it is unknown."""
         if not self._is_observed:
             return self.sent(time_ns, segment)
-        equal = self._numbers.get((segment.header, segment.length))
-        if not equal:
-            return None
-        in_order = [at for at, (number, _) in enumerate(equal) if number > self._last]
-        at = in_order[0] if in_order else len(equal) - 1
-        number, sent_ns = equal[at]
-        # The last one is kept, because the network may duplicate it.
-        del equal[: min(at + 1, len(equal) - 1)]
+        key = (segment.header, segment.length)
+        waiting = self._waiting.get(key)
+        if not waiting:
+            # The network may duplicate a packet.
+            return self._arrived.get(key)
+        at = next((at for at, (number, _) in enumerate(waiting) if number > self._last), 0)
+        number, sent_ns = waiting.pop(at)
+        self._arrived[key] = number
         self._last = max(self._last, number)
         self._longest_ns = max(self._longest_ns, time_ns - sent_ns)
         self._forget(sent_ns - max(_HORIZON_NS, 4 * self._longest_ns))
@@ -63,6 +64,8 @@ class Passage:
     def _forget(self, before_ns: int) -> None:
         while self._order and self._order[0][0] < before_ns:
             _, key = self._order.popleft()
-            kept = [pair for pair in self._numbers.pop(key, []) if pair[1] >= before_ns]
-            if kept:
-                self._numbers[key] = kept
+            waiting = [pair for pair in self._waiting.pop(key, []) if pair[1] >= before_ns]
+            if waiting:
+                self._waiting[key] = waiting
+            else:
+                self._arrived.pop(key, None)

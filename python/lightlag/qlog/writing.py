@@ -49,8 +49,8 @@ Address = tuple[bytes, int]
 """Address and port."""
 
 _NO_CAPTURES = (
-    "no captures of both ends with comments were recorded; run with --qlog, or with pcap = { comments = true } under "
-    "[record]"
+    "no captures of both endpoints with comments were recorded; run with --qlog, or with pcap = { comments = true } "
+    "under [record]"
 )
 
 
@@ -144,8 +144,8 @@ def _check_places(scenario: Mapping[str, Any]) -> None:
     places = ((scenario.get("record") or {}).get("pcap") or {}).get("at")
     if places:
         raise InputError(
-            f"record.pcap.at: {printable(', '.join(map(str, places)))}: qlog needs captures of both ends of every "
-            "flow; leave the places out"
+            f"record.pcap.at: {printable(', '.join(map(str, places)))}: qlog needs captures of both endpoints of "
+            "every flow; leave the places out"
         )
 
 
@@ -157,7 +157,7 @@ def write(
     Parameters
     ----------
     records
-        A run with captures of both ends of its flows, with comments.
+        A run with captures of both endpoints of its flows, with comments.
     path
         A directory for two files per flow: `NAME.sqlog` of its sender, and `NAME-receiver.sqlog`. Or a file with the
         suffix `.sqlog` for the sender of the only flow.
@@ -315,7 +315,7 @@ def _without_sack(scenario: Mapping[str, Any]) -> set[str]:
 
 
 def _ends(flow: _Flow, title: str, about: str, sequences: Sequences, stem: Path) -> tuple[_End, _End]:
-    """Returns the two ends of a flow, the sender first."""
+    """Returns the two endpoints of a flow, the sender first."""
     files = (stem.with_name(stem.name + FILE_SUFFIX), stem.with_name(stem.name + _RECEIVER + FILE_SUFFIX))
     sender, receiver = (
         Vantage(Sequence(sequences, file), title, about, node, uses_sack=flow.uses_sack)

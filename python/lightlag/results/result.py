@@ -148,8 +148,8 @@ class Result(Records):
     ) -> list[Path]:
         """Writes logs of the TCP flows in qlog 0.3, as JSON text sequences for qvis. Returns the files.
 
-        The run needs captures of both ends of its flows with comments: ``lightlag.run(..., qlog=path)`` and ``lightlag
-        run --qlog`` record them.
+        The run needs captures of both endpoints of its flows, with comments: ``lightlag.run(..., qlog=path)`` and
+        ``lightlag run --qlog`` record them.
 
         Parameters
         ----------
