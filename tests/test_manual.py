@@ -131,6 +131,7 @@ def long_ones() -> dict[str, dict[str, Any]]:
         "lightlag validate tcp --json": Findings(closed_forms=[], cells=[]).record(),
         "lightlag validate kernel --json": Compared([Cell(point, (seen,), (seen,))]).record(),
         "lightlag validate congestion --json": Assessment("newreno", 3, 1, 1.0).record(),
+        "lightlag validate bbr --json": Assessment("bbr3", 3, 1, 1.0, subject="cases").record(),
     }
 
 

@@ -59,7 +59,7 @@ LAYERS: dict[str, set[str]] = {
     "imports": BASE | {"captures", "files", "outcomes", "scenario", "scenario.reading"},
     "exports": BASE | {"constellation", "files", "running", "scenario", "scenario.reading"},
     "validation": BASE
-    | {"analyse", "drawing", "files", "machine", "outcomes", "records", "results", "running"}
+    | {"analyse", "custom", "drawing", "files", "machine", "outcomes", "records", "results", "running"}
     | {"scenario", "scenario.reading"},
     "gym": BASE | {"outcomes", "records", "results", "scenario", "scenario.reading", "study"},
     "studio": BASE

@@ -110,6 +110,13 @@ OBJECTS: dict[str, dict[str, str]] = {
         "sections": "an object for each section: `title`, `verdict`, `holds` (null where nothing is checked), `rows` "
         "of its table, and numbers next to it",
     },
+    "lightlag validate bbr --json": {
+        "congestion, replications, seed, scale, version, complete": "as of `lightlag validate congestion --json`",
+        "subject": "the document with the test cases",
+        "sections": "an object for each case, and one on invariants: `title`, `verdict`, `holds` (null where the "
+        "algorithm has no such state or rule) and `rows`; a row has `check`, `expected`, `measured` and its half "
+        "width, `least`, `largest`, `seeds` and `verdict`",
+    },
     "lightlag inspect FILE --json": {
         "packets, tcp_packets": "number of packets, and of TCP packets",
         "tcp_bytes": "their bytes, headers of IP and TCP included",

@@ -83,7 +83,7 @@ def reproduce(
 
 
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel or congestion.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel, congestion or bbr.")],
     name: Annotated[
         str | None,
         typer.Argument(
@@ -97,7 +97,7 @@ def validate(
             "-o",
             metavar="DIR",
             help="Directory of the pages; their index is DIR.md. Default: docs/validation; for congestion: "
-            "results/NAME-validation.",
+            "results/NAME-validation; for bbr: results/NAME-bbr-cases.",
         ),
     ] = None,
     jobs: Annotated[
@@ -108,7 +108,10 @@ def validate(
         int | None, typer.Option(min=1, help="Runs per item of a paper with a spread; default: set by its check.")
     ] = None,
     only: Annotated[
-        str, typer.Option(metavar="TEXT", help="kernel: only cells whose description contains this; no page.")
+        str,
+        typer.Option(
+            metavar="TEXT", help="kernel: only cells whose description contains this; no page. bbr: only such cases."
+        ),
     ] = "",
     short: Annotated[bool, typer.Option("--short", help="kernel: a few cells that take seconds; no page.")] = False,
     kept: Annotated[
@@ -119,9 +122,15 @@ def validate(
     ] = False,
     replications: Annotated[
         int | None,
-        typer.Option("--replications", "-n", min=1, help="congestion: runs at each point, with consecutive seeds; 3."),
+        typer.Option(
+            "--replications", "-n", min=1, help="congestion, bbr: runs at each point, with consecutive seeds; 3."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="congestion: replace results that exist.")] = False,
+    congestion: Annotated[
+        str | None,
+        typer.Option("--congestion", metavar="NAME", help="bbr: the algorithm, or its table; also a custom one. bbr3."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="congestion, bbr: replace results that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all verdicts.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -134,14 +143,28 @@ def validate(
     congestion NAME: check one algorithm: response to loss, fairness to itself, to CUBIC and between round-trip times,
     queue, scenes, invariants. About a minute of CPU time.
 
+    bbr: run the test cases of draft-ietf-ccwg-bbr with an algorithm: states, PROBE_RTT, aggregation, changes of
+    bandwidth, policers, spurious losses. About a minute of CPU time.
+
     Prints the tables of the algorithms and writes a page per subject. The command fails if a check does not hold.
     """
-    from lightlag.commands import congestion
+    from lightlag.commands import congestion as assessments
     from lightlag.machine.processors import processors
 
     quiet = quiet or as_json
+    if what == "bbr" and name is not None:
+        raise InputError(f'"{name}": bbr takes no name; write lightlag validate bbr --congestion {name}')
+    if what == "bbr":
+        assessments.validate_bbr(
+            congestion, only, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet
+        )
+        return
+    if congestion is not None:
+        raise InputError(
+            f"--congestion: belongs to validate bbr; write lightlag validate bbr --congestion {congestion}"
+        )
     if what == "congestion":
-        congestion.validate(
+        assessments.validate(
             name, out=out, force=force, replications=replications, jobs=jobs, as_json=as_json, quiet=quiet
         )
         return
@@ -159,7 +182,7 @@ def validate(
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
-        raise InputError(f'cannot validate "{what}"; name tcp, kernel or congestion')
+        raise InputError(f'cannot validate "{what}"; name tcp, kernel, congestion or bbr')
     found = installed("tcp")(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if as_json:
         print_json(found.record())

@@ -24,7 +24,7 @@ from lightlag.validation.tasks import Choice, Measured, Setup, Stopped, Task, me
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SECTIONS", "Assessment", "Section", "congestion"]
+__all__ = ["SECTIONS", "Assessment", "Section", "assess", "checked_count", "checked_seed", "congestion"]
 
 REPLICATIONS = 3
 """Number of runs at each point: about a minute of CPU time for CUBIC."""
@@ -44,6 +44,8 @@ class Assessment:
     sections: list[Section] = field(default_factory=list)
     wanted: tuple[str, ...] = SECTIONS
     version: str = _engine.__version__
+    subject: str = ""
+    """Name of the document whose test cases are the sections; empty for other checks."""
 
     @property
     def is_complete(self) -> bool:
@@ -72,6 +74,8 @@ class Assessment:
         """Returns all results as plain values for JSON."""
         about = {"congestion": self.congestion, "replications": self.replications, "seed": self.seed}
         about |= {"scale": self.scale, "version": self.version, "complete": self.is_complete}
+        if self.subject:
+            about["subject"] = self.subject
         return about | {"sections": {one.name: one.record() for one in self.sections}}
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False, command: str = "") -> Path:
@@ -141,11 +145,29 @@ def congestion(
     >>> found.tables["rtt"]["rtt_ratio"].to_list()
     [2, 6]
     """
+    setup = Setup(read_choice(value), checked_count(replications, "replications"), checked_seed(seed), _scale(scale))
+    plan = {name: _tasks(name, setup) for name in _wanted(sections)}
+    found = Assessment(setup.label, setup.replications, setup.seed, setup.scale, wanted=tuple(plan))
+    return assess(found, plan, lambda name, runs: _section(name, setup, runs, response), jobs, progress)
+
+
+def assess(
+    found: Assessment,
+    plan: dict[str, list[Task]],
+    section: Callable[[str, list[Measured]], Section],
+    jobs: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> Assessment:
+    """Makes the runs of each section, adds the sections and at last the one on invariants, and returns `found`.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; ``result`` holds the sections that had finished.
+    """
     from lightlag.machine.processors import processors
 
-    setup = Setup(read_choice(value), _count(replications, "replications"), _seed(seed), _scale(scale))
-    threads = processors() if jobs is None else _count(jobs, "jobs")
-    plan = {name: _tasks(name, setup) for name in _wanted(sections)}
+    threads = processors() if jobs is None else checked_count(jobs, "jobs")
     _check(plan)
     repeats = {name: tasks[:1] for name, tasks in plan.items()}
     total, done = sum(len(tasks) + 1 for tasks in plan.values()), 0
@@ -156,12 +178,11 @@ def congestion(
         if progress is not None:
             progress(done, total)
 
-    found = Assessment(setup.label, setup.replications, setup.seed, setup.scale, wanted=tuple(plan))
     runs: dict[str, list[Measured]] = {}
     try:
         for name, tasks in plan.items():
             runs[name] = measure_all(tasks, threads, step)
-            found.sections.append(_section(name, setup, runs[name], response))
+            found.sections.append(section(name, runs[name]))
         again = {name: measure_all(tasks, threads, step)[0] for name, tasks in repeats.items()}
         found.sections.append(_invariants(runs, again))
     except Stopped:
@@ -221,7 +242,8 @@ def _wanted(sections: Sequence[str]) -> list[str]:
     return [name for name in SECTIONS if name in sections]
 
 
-def _count(value: Any, what: str, least: int = 1) -> int:
+def checked_count(value: Any, what: str, least: int = 1) -> int:
+    """Returns a whole number of at least `least`, or raises an error that names it."""
     try:
         count = operator.index(value)
     except TypeError:
@@ -231,8 +253,9 @@ def _count(value: Any, what: str, least: int = 1) -> int:
     return count
 
 
-def _seed(value: Any) -> int:
-    return _count(value, "seed", 0)
+def checked_seed(value: Any) -> int:
+    """Returns the first seed, or raises an error."""
+    return checked_count(value, "seed", 0)
 
 
 def _scale(value: Any) -> float:

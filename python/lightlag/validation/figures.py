@@ -16,10 +16,16 @@ __all__ = ["figures"]
 
 def figures(assessment: Assessment) -> dict[str, Chart]:
     """Returns the figures of finished sections, by section."""
+    from lightlag.validation.cases.figure import over_time
+
     drawn = {"response": _response, "cubic": _share, "queue": _delay}
-    return {
-        one.name: drawn[one.name](assessment.congestion, one.rows) for one in assessment.sections if one.name in drawn
-    }
+    charts = {}
+    for one in assessment.sections:
+        if one.curves is not None:
+            charts[one.name] = over_time(assessment.congestion, one.title, one.curves)
+        elif one.name in drawn:
+            charts[one.name] = drawn[one.name](assessment.congestion, one.rows)
+    return charts
 
 
 @styled

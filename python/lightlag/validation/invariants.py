@@ -58,7 +58,8 @@ def _stall(flow: dict[str, Any], times: Any, arrived: Any, end_s: float) -> str:
     """Returns a message about the maximum time without data, if it is a stall; otherwise an empty text."""
     import numpy as np
 
-    limit = STALL_RTOS * max(LEAST_RTO_S, 2 * (flow["mean_rtt_s"] or 0.0))
+    # The time in which the application has nothing to send does not count.
+    limit = STALL_RTOS * max(LEAST_RTO_S, 2 * (flow["mean_rtt_s"] or 0.0)) + flow["limited_s"]["application"]
     until = end_s if flow["finish_s"] is None else flow["finish_s"]
     moments = times[1:][np.diff(arrived) > 0]
     moments = np.concatenate(([flow["start_s"]], moments[moments < until], [until]))

@@ -40,7 +40,10 @@ ABOUT = {
 
 def page(assessment: Assessment, figures: Sequence[str], command: str) -> str:
     """Returns the page as Markdown."""
-    parts = [f"# {assessment.congestion}\n", _head(assessment, command)]
+    title = f"{assessment.congestion}: {assessment.subject}" if assessment.subject else assessment.congestion
+    parts = [f"# {title}\n", _head(assessment, command)]
+    if assessment.subject:
+        parts.append(_overview(assessment))
     for section in assessment.sections:
         parts.append(_section(section))
         if section.name in figures:
@@ -49,11 +52,15 @@ def page(assessment: Assessment, figures: Sequence[str], command: str) -> str:
 
 
 def _head(assessment: Assessment, command: str) -> str:
-    by = f"`{command}`" if command else "`lightlag.validation.congestion`"
+    function = "bbr" if assessment.subject else "congestion"
+    by = f"`{command}`" if command else f"`lightlag.validation.{function}`"
     seeds = f"{assessment.seed} to {assessment.seed + assessment.replications - 1}"
     judged = [one for one in assessment.sections if one.holds is not None]
     missed = [one.title for one in judged if not one.holds]
     verdict = f"**{len(judged) - len(missed)} of {len(judged)} sections with a tolerance hold.**"
+    others = [one.title for one in assessment.sections if one.holds is None]
+    if assessment.subject and others:
+        verdict += f" Not applicable: {'; '.join(others)}."
     if missed:
         verdict += f" Not fulfilled: {'; '.join(missed)}."
     text = f"{verdict}\n\nWritten by {by}, version {assessment.version}. "
@@ -63,10 +70,18 @@ def _head(assessment: Assessment, command: str) -> str:
     return text
 
 
+def _overview(assessment: Assessment) -> str:
+    """Returns the table of the cases with their verdicts."""
+    verdict = {True: "holds", False: "**fails**", None: "not applicable"}
+    lines = ["| case | verdict | found (expected) |", "| --- | --- | --- |"]
+    lines += [f"| {one.title} | {verdict[one.holds]} | {one.verdict} |" for one in assessment.sections]
+    return "\n".join(lines) + "\n"
+
+
 def _section(section: Section) -> str:
     holds = {True: " Holds.", False: " **Does not hold.**", None: ""}[section.holds]
     rows = shown(section.rows)
     lines = ["| " + " | ".join(rows[0]) + " |", "| " + " | ".join("---" for _ in rows[0]) + " |"]
     lines += ["| " + " | ".join(row.values()) + " |" for row in rows]
     table = "\n".join(lines)
-    return f"## {section.title}\n\n{ABOUT[section.name]}\n\n{section.verdict}.{holds}\n\n{table}\n"
+    return f"## {section.title}\n\n{section.about or ABOUT[section.name]}\n\n{section.verdict}.{holds}\n\n{table}\n"

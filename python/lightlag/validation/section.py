@@ -36,6 +36,10 @@ class Section:
     """Whether the tolerance that was fixed in advance holds; None if there is no tolerance."""
     figures: dict[str, Any] = field(default_factory=dict)
     """Further values that complement the table."""
+    about: str = ""
+    """The paragraph of the page that describes scenario and criterion."""
+    curves: Any = None
+    """The curves of a run, if the section has a figure of one."""
 
     @property
     def table(self) -> pl.DataFrame:

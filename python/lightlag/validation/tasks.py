@@ -77,6 +77,10 @@ class Task:
     seed: int
     measure: Callable[[Result], dict[str, float]]
     changes: Mapping[str, str] = field(default_factory=dict)
+    following: Callable[[Result], Task | None] | None = None
+    """Returns the run that replaces this one, with an event placed by the results of this one, or None."""
+    curves: Callable[[Result], Any] | None = None
+    """Returns the curves of the run for a figure."""
 
     def parse(self) -> _engine.Scenario:
         """Returns the scenario with its seed."""
@@ -95,6 +99,7 @@ class Measured:
     broken: list[str]
     """Messages about invariants that do not hold."""
     result_hash: str
+    curves: Any = None
 
 
 def read_choice(text: Choice) -> Choice:
@@ -177,9 +182,13 @@ def measure_all(tasks: Sequence[Task], jobs: int, done: Callable[[], object]) ->
         if not goes_on():
             return None
         result = run_read(task.parse(), goes_on, 0.05)
+        while not result.interrupted and task.following is not None and (after := task.following(result)) is not None:
+            task = after
+            result = run_read(task.parse(), goes_on, 0.05)
         if result.interrupted:
             return None
-        measured = Measured(task.point, task.seed, task.measure(result), broken(result), result.result_hash)
+        curves = None if task.curves is None else task.curves(result)
+        measured = Measured(task.point, task.seed, task.measure(result), broken(result), result.result_hash, curves)
         done()
         return measured
 
