@@ -6,6 +6,6 @@ test cases of the Internet-Draft on BBR (``lightlag validate bbr``), each as a s
 """
 
 from lightlag.validation.assessment import Assessment, Section, congestion
-from lightlag.validation.cases import bbr
+from lightlag.validation.cases.assess import bbr
 
 __all__ = ["Assessment", "Section", "bbr", "congestion"]

@@ -92,7 +92,7 @@ class Path:
                 "trace": "change",
                 "internals": True,
                 "queue": "sampled",
-                "interval": "2 ms",
+                "interval": "1 ms",
                 "queueing": True,
                 "drops": True,
             },

@@ -181,8 +181,8 @@ CASES = (
         "Exiting PROBE_UP on bandwidth plateau",
         "Bulk data on 20 Mbit/s, 50 ms, queue of 2 BDP, which holds what PROBE_UP adds without losses. The draft "
         "requires PROBE_DOWN after 3 consecutive rounds in which the delivery rate grows by less than 25 %. Our "
-        "bound: 2.95 to 4 rounds; a delayed ACK ends a round one packet in 40 earlier. All phases of a run count, "
-        "except ones that PROBE_RTT ends.",
+        "bound: 2.95 to 4 rounds; the trace has steps of 1 ms. All phases of a run count, except ones that PROBE_RTT "
+        "ends.",
         (
             Check("losses", "packets lost", 0, 0),
             Check("rounds", "rounds in PROBE_UP", 2.95, 4),

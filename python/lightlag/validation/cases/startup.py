@@ -85,10 +85,11 @@ def _cut_in_drain(part: float) -> Any:
 def _long_drain(run: Run, marks: Marks) -> Values:
     drain = run.at(marks["at"])
     if drain is None or drain.name != "drain" or not drain.is_over:
-        return dict.fromkeys(("above", "rounds", "next"), math.nan)
+        return dict.fromkeys(("above", "flight", "rounds", "next"), math.nan)
     rows = slice(drain.first, drain.last)
     return {
         "above": float((run.flight[rows] > run.product[rows]).mean()),
+        "flight": float(run.flight[drain.last] / run.product[drain.last]),
         "rounds": run.rounds(drain.start_s, drain.end_s),
         "next": is_next(run, drain, *PROBE_BW),
     }
@@ -150,16 +151,22 @@ CASES = (
         "in flight above the BDP for several rounds, but at a pacing gain of 0.5 the queue of such a link empties in "
         "about a round (last row, for information). The link therefore loses 55 % of its rate. The draft requires an "
         "exit after 3 round trips; its pseudocode ends DRAIN when the round count exceeds the count at the start by "
-        "more than 3, at the start of the fourth round after.",
+        "more than 3, at the start of the fourth round after. The flight must still be above the BDP by the 5 % of "
+        "the case before.",
         (
             Check("above", "fraction of DRAIN with more than the estimated BDP in flight", 0.99, 1),
+            Check("flight", "data in flight at the exit / estimated BDP", 1.05),
             Check("rounds", "rounds in DRAIN, rate 55 % lower", 3, 4.5),
             Check("next", "PROBE_BW follows", 1, 1),
             Check("rounds_10", "rounds in DRAIN, rate 10 % lower", is_bounded=False),
         ),
         (
             Variant(
-                BASE, _long_drain, (_cut_in_drain(0.55),), around_s=(-1.0, 4.0), checks=("above", "rounds", "next")
+                BASE,
+                _long_drain,
+                (_cut_in_drain(0.55),),
+                around_s=(-1.0, 4.0),
+                checks=("above", "flight", "rounds", "next"),
             ),
             Variant(BASE, _short_drain, (_cut_in_drain(0.1),), checks=("rounds_10",)),
         ),
