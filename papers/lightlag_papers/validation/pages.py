@@ -19,14 +19,14 @@ from lightlag_papers.table import markdown_table
 FOLDER = Path("docs/validation")
 """The directory of the pages in the repository."""
 
-NAMES = ("closed-forms", "algorithms", "kernel", "interoperability", "packet-scripts", "bbr")
+NAMES = ("closed-forms", "algorithms", "kernel", "measured", "interoperability", "packet-scripts", "bbr")
 """Names of the pages in the order of the index; the papers follow in their own order."""
 
 INTRODUCTION = """\
 # Validation
 
-These pages compare lightlag with closed forms, with papers, with the kernel's TCP and with the packet scripts of the
-kernel's developers. Each page starts with its verdict and is written by the command in its row, never by hand.
+These pages compare lightlag with closed forms, with papers, with the kernel's TCP, with measurements of real links and
+with the packet scripts of the kernel's developers. Each page starts with its verdict and is written by the command in its row, never by hand.
 Deviations are listed in full; rows that agree may share a line, and the command prints or writes them all. In
 addition, every run checks that packets are conserved: sent = delivered + dropped + in flight.
 `lightlag validate congestion NAME` checks one algorithm, and writes a page of its own;

@@ -15,7 +15,7 @@ from lightlag.errors import CommandError, InputError
 from lightlag.text.terminal import meant, print_json
 
 GROUP = "lightlag.papers"
-"""The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp`` and ``kernel``."""
+"""The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp``, ``kernel`` and ``measured``."""
 FAILED = 1
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
@@ -83,7 +83,7 @@ def reproduce(
 
 
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel, congestion or bbr.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel, measured, congestion or bbr.")],
     name: Annotated[
         str | None,
         typer.Argument(
@@ -130,6 +130,17 @@ def validate(
         str | None,
         typer.Option("--congestion", metavar="NAME", help="bbr: the algorithm, or its table; also a custom one. bbr3."),
     ] = None,
+    section: Annotated[
+        str | None, typer.Option(metavar="NAME", help="measured: netem, hystart, starlink or geo; default: all.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="measured: compare your own measurements in this directory instead."),
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="measured: scenario for --data; default: fitted to half of the data."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="congestion, bbr: replace results that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all verdicts.")] = False,
     quiet: Quiet = False,
@@ -139,6 +150,9 @@ def validate(
     kernel: run the kernel's reno, cubic and bbr over emulated paths, and ours over the same paths in simulation: exact
     loss patterns, completion times, bulk flows. Needs root and an idle machine; takes a few minutes. Runs of the kernel
     are stored; after an interruption, the same command runs the rest.
+
+    measured: compare models of real links with measurements of them, one row per measured fact; a few minutes. Finished
+    runs are stored; after an interruption, the same command runs the rest.
 
     congestion NAME: check one algorithm: response to loss, fairness to itself, to CUBIC and between round-trip times,
     queue, scenes, invariants. About a minute of CPU time.
@@ -170,6 +184,11 @@ def validate(
         return
     if name is not None:
         raise InputError(f'"{name}": {what} takes no name; write lightlag validate congestion {name}')
+    if what == "measured":
+        _measured(
+            out, section, data, scenario, jobs=processors() if jobs is None else jobs, as_json=as_json, quiet=quiet
+        )
+        return
     out = Path("docs/validation") if out is None else out
     if what == "kernel":
         with _signals.raising():
@@ -182,9 +201,32 @@ def validate(
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
-        raise InputError(f'cannot validate "{what}"; name tcp, kernel, congestion or bbr')
+        raise InputError(f'cannot validate "{what}"; name tcp, kernel, measured, congestion or bbr')
     found = installed("tcp")(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if as_json:
         print_json(found.record())
     if failures := found.failures():
         raise CommandError(FAILED, f"{len(failures)} checks do not hold; see the pages in {out}")
+
+
+def _measured(
+    out: Path | None,
+    section: str | None,
+    data: Path | None,
+    scenario: Path | None,
+    *,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Runs the scorecard of measured facts, or compares the user's own measurements."""
+    if scenario is not None and data is None:
+        raise InputError("--scenario needs measurements to compare with; name their directory with --data")
+    if section is not None and data is not None:
+        raise InputError("--section names a part of the scorecard, which --data replaces; leave one out")
+    if out is None and section is None and data is None:
+        out = Path("docs/validation")
+    with _signals.raising():
+        card = installed("measured")(out, section=section, data=data, scenario=scenario, jobs=jobs, quiet=quiet)
+    if as_json:
+        print_json(card.record())

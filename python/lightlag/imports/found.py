@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
+__all__ = ["Arrived", "Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
 
 Side = Literal["forward", "backward"]
 LONGEST_S = 480 * 3600.0
@@ -53,6 +53,18 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Arrived:
+    """What a test of throughput reported for an interval."""
+
+    time_s: float
+    bps: float
+    """Payload per second."""
+    rtt_s: float | None = None
+    loss: float | None = None
+    """Fraction of the datagrams that were lost."""
+
+
+@dataclass(frozen=True)
 class Motion:
     """Nodes that move."""
 
@@ -89,6 +101,8 @@ class Found:
     """Parameters of the link over time."""
     side: Side | None = None
     """The direction that the rows apply to; None for both."""
+    arrived: list[Arrived] = field(default_factory=list)
+    """Throughput over time as a test of it measured it; the rows are the link that follows from it."""
     opportunities: str | None = None
     """Contents of a mahimahi trace, used instead of rows."""
     duration_s: float = 0.0

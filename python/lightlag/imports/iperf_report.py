@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lightlag.imports import texts
-from lightlag.imports.found import Found, Measured, Options, Row, Side
+from lightlag.imports.found import Arrived, Found, Measured, Options, Row, Side
 from lightlag.outcomes.variables import quantity
 from lightlag.text.quantities import rate as shown
 
@@ -158,6 +158,7 @@ def _direction(test: Report, side: Side, options: Options) -> Found:
     start = min(one.start_s for one in direction.intervals)
     found = Found("", side=side, is_backward=side == "backward", is_udp=test.is_udp)
     found.duration_s = max(one.end_s for one in direction.intervals) - start
+    found.arrived = [Arrived(one.start_s - start, one.bps, one.rtt_s, one.loss) for one in direction.intervals]
     headers = UDP_HEADERS if test.is_udp else TCP_HEADERS
     payload = test.payload or MSS
     overhead = 1 + headers / payload
