@@ -72,6 +72,19 @@ def flags() -> Iterator[Case]:
     for name in ("flowers", "", "cubicc", "{ algorithm = 'cubicc' }", "{ algorithm = ", "cubic/bbr"):
         yield Case(f"validate congestion {name}", ("validate", "congestion", name), parts=("congestion",))
     yield Case("validate tcp cubic", ("validate", "tcp", "cubic"), parts=("cubic", "takes no name"))
+    for name in ("flowers", "", "Netem"):
+        arguments = ("validate", "measured", "--section", name)
+        yield Case(f"section {name} of measured", arguments, parts=("no section", "hystart"))
+    yield Case("data nowhere", ("validate", "measured", "--data", "nowhere"), parts=("--data nowhere",))
+    yield Case(
+        "data in a file", ("validate", "measured", "--data", "pair.toml"), parts=("--data pair.toml", "is a file")
+    )
+    yield Case("a scenario without data", ("validate", "measured", "--scenario", "pair.toml"), parts=("--data",))
+    yield Case(
+        "a section of own data",
+        ("validate", "measured", "--section", "netem", "--data", "."),
+        parts=("--section", "--data"),
+    )
     for name in ("nowhere/page.md", "pair.toml/page.md"):
         yield Case(f"validate to {name}", ("validate", "tcp", "--out", name), parts=(name.split("/")[0],))
     yield Case("flows of no capture", ("run", "pair.toml", "--pcap-flow", "x"), parts=("--pcap",))

@@ -26,9 +26,9 @@ INTRODUCTION = """\
 # Validation
 
 These pages compare lightlag with closed forms, with papers, with the kernel's TCP, with measurements of real links and
-with the packet scripts of the kernel's developers. Each page starts with its verdict and is written by the command in its row, never by hand.
-Deviations are listed in full; rows that agree may share a line, and the command prints or writes them all. In
-addition, every run checks that packets are conserved: sent = delivered + dropped + in flight.
+with the packet scripts of the kernel's developers. Each page starts with its verdict and is written by the command in
+its row, never by hand. Deviations are listed in full; rows that agree may share a line, and the command prints or
+writes them all. In addition, every run checks that packets are conserved: sent = delivered + dropped + in flight.
 `lightlag validate congestion NAME` checks one algorithm, and writes a page of its own;
 `lightlag validate bbr --congestion NAME` runs the test cases of BBR's draft with it.
 """

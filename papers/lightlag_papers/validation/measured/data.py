@@ -180,7 +180,8 @@ def _target(row: dict[str, str]) -> Target:
 def autobahn(folder: Path = FOLDER) -> list[tuple[int, int, float, float]]:
     """Returns each measured second on the Autobahn.
 
-    The values are the time in s since the first one, the second of the minute, and the throughput down and up in Mbit/s.
+    The values are the time in s since the first one, the second of the minute, and the throughput down and up in
+    Mbit/s.
     """
     found = list(rows(folder / AUTOBAHN / "throughput-1s.csv", _second))
     first = found[0][0] if found else 0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from lightlag import _engine
 from lightlag_papers.validation.measured import data, figures
 from lightlag_papers.validation.measured.data import Cell
 from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict, judge
@@ -19,6 +21,7 @@ SEEDS = 9
 """Number of our runs per cell, as many as the kernel's repetitions."""
 FAST_MBPS, FAST_SEEDS = 50, 3
 """Cells of BBR from this rate on have fewer seeds: a run takes long, and its results differ by 1 %."""
+LIMIT = "1000 packets"
 BURST = 2
 """Mean number of segments in one of the kernel's packets at netem.
 
@@ -26,49 +29,88 @@ netem drops complete packets of the kernel, before they are segmented. `tcp_tso_
 least two segments (`tcp_min_tso_segs`).
 """
 
+WINDOW = "3 MiB"
+"""Maximum window of Linux's default receive buffer, 6 MiB (`tcp_rmem`)."""
+
 ABOUT = [
     "Kernels download for 60 s (iperf 2) through two netem machines: one with rate and delay, then one with the "
     "losses, "
     "in both directions. Nine repetitions per cell; the value is their median, in brackets the smallest and largest. "
-    "Ours: "
-    f"{SEEDS} seeds ({FAST_SEEDS} for BBR at {FAST_MBPS} Mbit/s or more). The model: a link with rate, delay and a "
-    "queue of "
-    "1000 packets, then one of 1 Gbit/s with the losses. netem drops complete packets of the kernel, which have two "
-    "segments "
-    f"or more; the model loses runs of {BURST} data segments on average, and single ACKs.",
+    f"Ours: {SEEDS} seeds ({FAST_SEEDS} for BBR at {FAST_MBPS} Mbit/s or more). The model: a link with rate and delay, "
+    "then one of 1 Gbit/s with the losses; frames have 14 bytes of Ethernet, and windows at most 3 MiB.",
     f"A cell agrees if the ratio of the medians is within {CELL:.0%}, or the ranges overlap; a congestion control "
-    "agrees "
-    f"if at least {MOST_CELLS:.0%} of its cells are within {CELL:.0%}, whatever their ranges.",
+    f"agrees if at least {MOST_CELLS:.0%} of its cells are within {CELL:.0%}, whatever their ranges.",
 ]
+AS_NETEM = (
+    "netem loses complete packets of the kernel, before they are cut into segments, and its limit of 1000 packets "
+    "counts "
+    "those in flight; the model has both (`bursts`, discipline `netem`)."
+)
+WITHOUT_NETEM = (
+    "netem loses complete packets of the kernel, before they are cut into segments, two at least; the model loses "
+    "runs of "
+    f"{BURST} data segments on average. netem's limit of 1000 packets counts those in flight; the model's queue does "
+    "not."
+)
 
 
-def scenario(cell: Cell, *, burst: float = BURST, acks_lost: bool = True) -> dict[str, Any]:
-    """Returns the scenario of a cell.
+def has_netem() -> bool:
+    """Returns true if the engine has netem's losses and its limit."""
+    return '"netem"' in _engine.schema()
 
-    Parameters
+
+@dataclass(frozen=True)
+class Switches:
+    """Parts of the model that can be switched off.
+
+    Attributes
     ----------
-    cell
-        The cell: rate, delay and loss of the path, and the congestion control.
-    burst
-        Mean number of consecutive data segments in a loss.
-    acks_lost
+    bursts
+        Whether complete bursts are lost, and not single segments.
+    acks
         Whether the return path loses packets too.
+    limit
+        Whether the limit of netem counts packets in flight.
     """
+
+    bursts: bool = True
+    acks: bool = True
+    limit: bool = True
+
+    @property
+    def text(self) -> str:
+        """The part that is off."""
+        off = {"single losses": self.bursts, "no ACKs lost": self.acks, "limit without packets in flight": self.limit}
+        return ", ".join(name for name, on in off.items() if not on)
+
+
+def switches() -> list[Switches]:
+    """Returns the switches, each with one part off."""
+    found = [Switches(bursts=False), Switches(acks=False)]
+    return [*found, Switches(limit=False)] if has_netem() else found
+
+
+def scenario(cell: Cell, parts: Switches | None = None) -> dict[str, Any]:
+    """Returns the scenario of a cell, with all parts of the model or the given ones."""
+    parts = Switches() if parts is None else parts
     p = cell.loss_percent / 100
-    lossy: dict[str, Any] = {"between": ["gateway", "client"], "rate": "1 Gbit/s", "delay": "10 us"}
+    is_netem = has_netem()
+    lossy: dict[str, Any] = {"between": ["gateway", "client"], "rate": "1 Gbit/s", "delay": "10 us", "header": "14 B"}
     if p:
-        forward: Any = {"mean": p, "burst": burst} if burst > 1 else p
-        lossy["loss"] = {"forward": forward, "backward": p if acks_lost else 0.0}
+        burst: Any = {"bursts": p} if is_netem else {"mean": p, "burst": BURST}
+        lossy["loss"] = {"forward": burst if parts.bursts else p, "backward": p if parts.acks else 0.0}
     path = {
         "between": ["server", "gateway"],
         "rate": f"{cell.rate_mbps:g} Mbit/s",
         "delay": f"{cell.delay_ms:g} ms",
-        "queue": "1000 packets",
+        "queue": {"discipline": "netem", "limit": LIMIT} if is_netem and parts.limit else LIMIT,
+        "header": "14 B",
     }
+    receive_buffer = {"auto": {"initial": "64 KiB", "max": WINDOW}}
     return {
         "name": "netem",
         "duration": f"{DURATION_S} s",
-        "defaults": {"tcp": {"profile": "linux", "congestion": cell.congestion}},
+        "defaults": {"tcp": {"profile": "linux", "congestion": cell.congestion, "receive_buffer": receive_buffer}},
         "links": [path, lossy],
         "flows": [{"from": "server", "to": "client"}],
         "record": {"trace": "off", "queue": "off", "drops": False},
@@ -83,11 +125,17 @@ def seeds(cell: Cell, most: int = SEEDS) -> range:
     return range(1, 1 + min(most, FAST_SEEDS if fast else most))
 
 
-def values(work: Work, said: str, cells: Sequence[Cell], most: int = SEEDS, **changes: Any) -> list[list[float]]:
+def values(
+    work: Work, said: str, cells: Sequence[Cell], most: int = SEEDS, parts: Switches | None = None
+) -> list[list[float]]:
     """Returns our goodputs in Mbit/s for each cell, over the seeds."""
-    tasks = [Task(scenario(cell, **changes), seed, goodput) for cell in cells for seed in seeds(cell, most)]
+    tasks = [Task(scenario(cell, parts), seed, goodput) for cell in cells for seed in seeds(cell, most)]
     found = iter(work.run(said, tasks))
     return [[next(found)["goodput_mbps"] for _ in seeds(cell, most)] for cell in cells]
+
+
+Switched = dict[Switches, dict[Cell, float]]
+"""Our median goodput per cell with each switch."""
 
 
 def section(work: Work, cells: Sequence[Cell] | None = None, most: int = SEEDS) -> Section:
@@ -95,17 +143,22 @@ def section(work: Work, cells: Sequence[Cell] | None = None, most: int = SEEDS) 
     cells = data.cells() if cells is None else cells
     ours = values(work, "Linux over netem", cells, most)
     lossy = [cell for cell in cells if cell.loss_percent]
-    single = dict(zip(lossy, values(work, "netem, single losses", lossy, most, burst=1), strict=True))
-    quiet = dict(zip(lossy, values(work, "netem, no ACKs lost", lossy, most, acks_lost=False), strict=True))
-    found = Section(NAME, "Linux over netem", list(ABOUT))
+    switched: Switched = {
+        parts: {
+            cell: statistics.median(found)
+            for cell, found in zip(lossy, values(work, f"netem, {parts.text}", lossy, most, parts), strict=True)
+        }
+        for parts in switches()
+    }
+    found = Section(NAME, "Linux over netem", [*ABOUT, AS_NETEM if has_netem() else WITHOUT_NETEM])
     pairs = [(cell, Spread.of(cell.goodput_mbps), Spread.of(mine)) for cell, mine in zip(cells, ours, strict=True)]
     for name in sorted({cell.congestion for cell in cells}):
-        found.facts.append(_criterion(name, [pair for pair in pairs if pair[0].congestion == name], single, quiet))
+        found.facts.append(_criterion(name, [pair for pair in pairs if pair[0].congestion == name], switched))
     for cell, measured, mine in pairs:
         verdict = judge(measured, mine, CELL)
         reason = f"within {CELL:.0%}" if _within(measured, mine) else "the ranges overlap"
         if verdict is Verdict.DIFFERS:
-            reason = _reason(cell, measured, single, quiet)
+            reason = _reason(cell, measured, switched)
         setting = f"{cell.congestion}, {cell.place}"
         found.facts.append(Fact(SOURCE, setting, "goodput", "Mbit/s", measured, mine, verdict, reason))
     found.figures.append(figures.cells(pairs))
@@ -116,38 +169,26 @@ def _within(measured: Spread, ours: Spread) -> bool:
     return abs(ours.value / measured.value - 1) <= CELL
 
 
-def _criterion(
-    name: str,
-    pairs: Sequence[tuple[Cell, Spread, Spread]],
-    single: dict[Cell, list[float]],
-    quiet: dict[Cell, list[float]],
-) -> Fact:
+def _criterion(name: str, pairs: Sequence[tuple[Cell, Spread, Spread]], switched: Switched) -> Fact:
     """Returns the row that counts the cells of one congestion control within the tolerance."""
     good = sum(_within(measured, ours) for _, measured, ours in pairs)
     share = good / len(pairs)
     reason = f"{good} of {len(pairs)} cells within {CELL:.0%}; at least {MOST_CELLS:.0%} required"
-    lossy = [(cell, measured) for cell, measured, _ in pairs if cell in single]
+    lossy = [(cell, measured, ours) for cell, measured, ours in pairs if cell.loss_percent]
     if lossy:
-        now = statistics.median(ours.value / measured.value for cell, measured, ours in pairs if cell in single)
-        reason += (
-            f". Median ratio of the cells with loss {now:.2f}; single losses instead of runs of {BURST}: "
-            f"{_median_ratio(lossy, single):.2f}; no ACKs lost: {_median_ratio(lossy, quiet):.2f}"
-        )
+        ratios = {"": [ours.value / measured.value for _, measured, ours in lossy]}
+        for parts, found in switched.items():
+            ratios[parts.text] = [found[cell] / measured.value for cell, measured, _ in lossy]
+        shown = [f"{text or 'as modelled'} {statistics.median(values):.2f}" for text, values in ratios.items()]
+        reason += f". Median ratio of the cells with loss: {'; '.join(shown)}"
     verdict = Verdict.AGREES if share >= MOST_CELLS else Verdict.DIFFERS
-    quantity = f"cells with goodput within {CELL:.0%}"
+    quantity = f"fraction of cells within {CELL:.0%}"
     return Fact(SOURCE, f"{name}, {len(pairs)} cells", quantity, "", Spread(1.0), Spread(share), verdict, reason)
 
 
-def _median_ratio(cells: Sequence[tuple[Cell, Spread]], found: dict[Cell, list[float]]) -> float:
-    return statistics.median(statistics.median(found[cell]) / measured.value for cell, measured in cells)
-
-
-def _reason(cell: Cell, measured: Spread, single: dict[Cell, list[float]], quiet: dict[Cell, list[float]]) -> str:
+def _reason(cell: Cell, measured: Spread, switched: Switched) -> str:
     """Returns the switches of a cell that differs, with the ratio that each leads to."""
-    if cell not in single:
+    if not cell.loss_percent:
         return "no losses: not explained"
-    ratios = {
-        f"single losses instead of runs of {BURST}": statistics.median(single[cell]) / measured.value,
-        "no ACKs lost": statistics.median(quiet[cell]) / measured.value,
-    }
-    return "not explained; " + "; ".join(f"{name}: ratio {ratio:.2f}" for name, ratio in ratios.items())
+    ratios = [f"{parts.text}: ratio {found[cell] / measured.value:.2f}" for parts, found in switched.items()]
+    return f"not explained; {'; '.join(ratios)}"

@@ -1,5 +1,4 @@
-"""A user's own measurements against a scenario: given, or fitted to the first half of them and compared on the "
-"second."""
+"""A user's own measurements against a scenario, or against a path that is fitted to their first half."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verd
 from lightlag_papers.validation.measured.runs import Task, Values, Work
 from lightlag_papers.validation.measured.tolerances import OWN
 
-__all__ = ["Measured", "FittedPath", "fitted", "measurements", "section"]
+__all__ = ["FittedPath", "Measured", "fitted", "measurements", "section"]
 
 HEADERS = 1500 / 1448
 """Size of a packet divided by its payload."""
@@ -127,9 +126,8 @@ def measurements(folder: Path) -> tuple[list[Measured], list[str]]:
             others.append(path.name)
             continue
         facts = imports.read(path, kind)
-        for one in (facts, facts.other):
-            if one is not None and (measured := _measured(path.name, one)) is not None:
-                found.append(measured)
+        both = [_measured(path.name, one) for one in (facts, facts.other) if one is not None]
+        found += [measured for measured in both if measured is not None]
     if not found:
         seen = f"; it has {', '.join(map(printable, others))}" if others else ""
         raise InputError(

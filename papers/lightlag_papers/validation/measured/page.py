@@ -14,11 +14,11 @@ __all__ = ["COMMAND", "counts", "measured_page"]
 COMMAND = "lightlag validate measured"
 
 INTRODUCTION = """\
-Each row is a measured fact, from real links or a real kernel, and our value for the same quantity. Tolerances were fixed
-before the first run, from the spread of the measurements (`measured/tolerances.py`); no result changes one. A value in
-brackets is a range: of repetitions, or of our seeds. A reason names the part of the model that was switched, and the
-value without it. `--json` prints every row, `--section NAME` runs one section, and `--data DIRECTORY` compares your own
-measurements.
+Each row is a measured fact, from real links or a real kernel, and our value for the same quantity. Tolerances were
+fixed before the first run, from the spread of the measurements (`measured/tolerances.py`); no result changes one. A
+value in brackets is a range: of repetitions, or of our seeds. A reason names the part of the model that was switched,
+and the value without it. `--json` prints every row, `--section NAME` runs one section, and `--data DIRECTORY` compares
+your own measurements.
 """
 
 

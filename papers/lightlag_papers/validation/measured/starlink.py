@@ -75,7 +75,7 @@ def leocc(tcp: Mapping[str, Any], *, loss: float = LOSS_DOWN, udp: bool = False)
     return _scenario("leocc", TRACE_S, [changing, access], flow, tcp)
 
 
-def fixed(tcp: Mapping[str, Any], direction: str, *, losses: bool = True, edges: bool = False) -> dict[str, Any]:
+def fixed(tcp: Mapping[str, Any], direction: str, *, factor: float = 1.0, edges: bool = False) -> dict[str, Any]:
     """Returns the fixed Starlink with one connection of 30 s.
 
     Parameters
@@ -84,8 +84,8 @@ def fixed(tcp: Mapping[str, Any], direction: str, *, losses: bool = True, edges:
         Options of the sender.
     direction
         Direction of the data: "down" or "up".
-    losses
-        Whether packets are lost at random.
+    factor
+        Factor of the measured losses.
     edges
         Whether all losses are in the last second of each slot, with the same mean.
     """
@@ -104,8 +104,9 @@ def fixed(tcp: Mapping[str, Any], direction: str, *, losses: bool = True, edges:
             ]
             for side, mean in (("forward", LOSS_DOWN), ("backward", LOSS_UP))
         }
-    elif losses:
-        link["loss"] = {"forward": {"mean": LOSS_DOWN, "burst": BURST_DOWN}, "backward": LOSS_UP}
+    elif factor:
+        down = {"mean": factor * LOSS_DOWN, "burst": BURST_DOWN}
+        link["loss"] = {"forward": down, "backward": factor * LOSS_UP}
     ends = ("server", "client") if direction == "down" else ("client", "server")
     return _scenario("fixed", 30, [link], {"from": ends[0], "to": ends[1]}, tcp)
 
@@ -180,9 +181,9 @@ def write_traces(work: Work) -> None:
     _imported(work, "capacity", data.FOLDER / data.LEOCC / "starlink-120s.down.gz", Options(delay="1 ms"))
     path = data.FOLDER / data.AUTOBAHN / "throughput-1s.csv"
     _imported(work, "autobahn", path, Options(delay=f"{RTT_MS / 2:g} ms", columns=columns))
-    columns = ("time=time", "rtt=pop_ping_latency_ms:ms")
+    pings = ("time=time", "rtt=pop_ping_latency_ms:ms")
     path = data.FOLDER / data.FJORD / "dish-1s-2024-12-12.csv"
-    _imported(work, "fjord", path, Options(rate="100 Mbit/s", columns=columns))
+    _imported(work, "fjord", path, Options(rate="100 Mbit/s", columns=pings))
 
 
 def _imported(work: Work, name: str, path: Path, options: Options) -> None:
@@ -205,6 +206,14 @@ def driving(tcp: Mapping[str, Any], start_s: int) -> dict[str, Any]:
     content["record"]["interval"] = "1 s"
     return content
 
+
+SWITCHES: dict[str, dict[str, Any]] = {
+    "no losses": {"factor": 0.0},
+    "a tenth of the losses": {"factor": 0.1},
+    "ten times the losses": {"factor": 10.0},
+    "all losses in the last second of a slot": {"edges": True},
+}
+"""Changes of the losses of the fixed Starlink."""
 
 CUBIC, BBR = {"congestion": "cubic"}, {"congestion": "bbr"}
 
@@ -279,14 +288,14 @@ def _fixed(work: Work, found: Section, seeds: int) -> None:
     """Adds the rows on CUBIC and BBR over a fixed Starlink."""
     source = "wirelessmoves 2023, fixed dish in Germany"
     runs: dict[tuple[str, str], list[float]] = {}
-    no_loss: dict[tuple[str, str], list[float]] = {}
-    edges: dict[tuple[str, str], list[float]] = {}
+    switched: dict[str, dict[tuple[str, str], list[float]]] = {name: {} for name in SWITCHES}
     for direction in ("down", "up"):
         for name, tcp in (("cubic", CUBIC), ("bbr", BBR)):
             key = direction, name
             runs[key] = _goodputs(work, f"Starlink, {name} {direction}", fixed(tcp, direction), seeds)
-            no_loss[key] = _goodputs(work, "Starlink, no losses", fixed(tcp, direction, losses=False), 1)
-            edges[key] = _goodputs(work, "Starlink, losses at edges", fixed(tcp, direction, edges=True), seeds)
+            for text, changes in SWITCHES.items():
+                content = fixed(tcp, direction, **changes)
+                switched[text][key] = _goodputs(work, f"Starlink, {text}", content, seeds)
     measured = {
         ("down", "cubic"): Spread(20.0),
         ("down", "bbr"): Spread(120.0, 120.0, 150.0),
@@ -296,20 +305,21 @@ def _fixed(work: Work, found: Section, seeds: int) -> None:
     for key, value in measured.items():
         direction, name = key
         ours = Spread.of(runs[key])
-        reason = f"no losses: {no_loss[key][0]:.3g}; all losses in the last second of a slot: {Spread.of(edges[key]).value:.3g}"
+        reason = "; ".join(f"{text} {Spread.of(ones[key]).value:.3g}" for text, ones in switched.items())
         setting = f"one iperf3 connection of 30 s {direction}, {name}"
         verdict = judge(value, ours, STARLINK)
         found.facts.append(Fact(source, setting, "goodput", "Mbit/s", value, ours, verdict, reason))
     for direction, value in (("down", Spread(0.17, 0.13, 0.2)), ("up", Spread(0.22, 0.2, 0.24))):
         ours = _ratios(runs[direction, "cubic"], runs[direction, "bbr"])
         verdict = judge(value, ours, STARLINK)
-        at_edges = _ratios(edges[direction, "cubic"], edges[direction, "bbr"]).value
-        reason = f"all losses in the last second of a slot: {at_edges:.2f}"
+        ratios = {text: _ratios(ones[direction, "cubic"], ones[direction, "bbr"]) for text, ones in switched.items()}
+        reason = "; ".join(f"{text} {ratio.value:.2f}" for text, ratio in ratios.items())
         setting = f"one connection {direction}, cubic and bbr"
         found.facts.append(Fact(source, setting, "goodput of CUBIC / BBR", "", value, ours, verdict, reason))
     ours = _ratios(runs["up", "bbr"], runs["up", "cubic"])
     value = Spread(1.18)
-    reason = f"all losses in the last second of a slot: {_ratios(edges['up', 'bbr'], edges['up', 'cubic']).value:.2f}"
+    ratios = {text: _ratios(ones["up", "bbr"], ones["up", "cubic"]) for text, ones in switched.items()}
+    reason = "; ".join(f"{text} {ratio.value:.2f}" for text, ratio in ratios.items())
     found.facts.append(
         Fact(
             "FjordLink 2024, README",
