@@ -1,4 +1,4 @@
-"""The scorecard of measured paths: its data with their licences, small parts of each section, and the whole."""
+"""The scorecard of measured paths: its data with their licences, small parts of each section, and all of it."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_the_page_shows_good_and_bad_rows_and_the_licences() -> None:
     rows = [
         Fact("A 2020", "a link", "goodput", "Mbit/s", Spread(10.0, 9.0, 11.0), Spread(10.5), Verdict.AGREES, "within"),
         Fact("B 2021", "a link", "RTT", "ms", Spread(50.0), None, Verdict.DIFFERS, "no jitter: 40"),
-        Fact("C 2022", "a link", "loss", "", Spread(0.0), Spread(0.1), Verdict.NOT_JUDGED, "not read"),
+        Fact("C 2022", "a link", "loss", "", Spread(0.0), Spread(0.1), Verdict.NO_VERDICT, "not read"),
     ]
     text = page.measured_page([Section("x", "Links", ["About."], rows)]).text()
     assert "**1 of 2 measured facts agree within the tolerances.** 1 more are shown" in text

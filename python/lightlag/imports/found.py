@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Arrived:
-    """What a test of throughput reported for an interval."""
+    """Throughput that a test reported for an interval."""
 
     time_s: float
     bps: float

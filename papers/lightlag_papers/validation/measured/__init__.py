@@ -51,7 +51,7 @@ class Scorecard:
             "version": _engine.__version__,
             "agrees": agree,
             "differs": differ,
-            "not_judged": rest,
+            "no_verdict": rest,
             "sections": [one.record() for one in self.sections],
         }
 
@@ -166,4 +166,4 @@ def show(card: Scorecard, console: Console) -> None:
     for line in card.failures():
         console.print(f"[red]differs[/] {line}", highlight=False, soft_wrap=True)
     agree, differ, rest = counts(card.sections)
-    console.print(f"{agree} of {agree + differ} measured facts agree; {rest} not judged", highlight=False)
+    console.print(f"{agree} of {agree + differ} measured facts agree; {rest} no verdict", highlight=False)

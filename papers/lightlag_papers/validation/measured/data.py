@@ -54,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Exits:
-    """How slow start ended on one link: counts of runs, and median and quartiles of the window at exits by delay."""
+    """The end of slow start on one link: counts of runs by cause, and the window at exits by delay."""
 
     link: str
     forward_mbps: float
@@ -137,7 +137,7 @@ def _goodput(row: dict[str, str]) -> tuple[bool, tuple[str, float, float, float]
 
 
 def exits(folder: Path = FOLDER) -> list[Exits]:
-    """Returns how slow start ended on each real link."""
+    """Returns the end of slow start on each real link."""
     return list(rows(folder / EXITS / "hystart-exits.csv", _exits))
 
 

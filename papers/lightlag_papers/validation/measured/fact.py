@@ -20,7 +20,7 @@ class Verdict(Enum):
 
     AGREES = "agrees"
     DIFFERS = "differs"
-    NOT_JUDGED = "not judged"
+    NO_VERDICT = "no verdict"
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def section(work: Work, targets: Sequence[Target] | None = None) -> Section:
         reason = "target met"
         if verdict is Verdict.DIFFERS:
             shown = "; ".join(f"{name} {spreads[at].value:.3g} s" for name, spreads in others.items())
-            reason = f"missed with CUBIC; {shown}; a full path from the first round trip on: {_ideal_s(target):.3g} s"
+            reason = f"missed with CUBIC; {shown}; with a full path after the handshake: {_ideal_s(target):.3g} s"
         rates = f"{target.down_mbps:g}/{target.up_mbps:g} Mbit/s"
         loss = ", loss 1 %" if target.has_loss else ""
         setting = f"{target.scenario}: {target.size_mb:g} MB {target.direction}, {rates}{loss}"

@@ -1,4 +1,4 @@
-"""How slow start ends on real links: QUICoptSat 2023, and our CUBIC with HyStart over models of these links."""
+"""The end of slow start on real links: QUICoptSat 2023, and our CUBIC with HyStart over models of these links."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def first_exit(result: ll.Result) -> Values:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How slow start ended in our runs: counts by cause, and the windows at exits by delay."""
+    """The end of slow start in our runs: counts by cause, and the windows at exits by delay."""
 
     delay: int
     train: int
@@ -215,7 +215,7 @@ class Outcome:
 
 
 def cause(both: Values, without_trains: Values) -> str:
-    """Returns how slow start ended: "delay", "train", or "none" for a loss or no end.
+    """Returns the cause of the end of slow start: "delay", "train", or "none" for a loss or no end.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def cause(both: Values, without_trains: Values) -> str:
 
 
 def outcomes(work: Work, said: str, links: Sequence[Exits], makes: Sequence[Any], runs: int) -> list[Outcome]:
-    """Returns how slow start ends on each link, with its model."""
+    """Returns the ends of slow start on each link, with its model."""
     _write_delays(work)
     tasks = []
     for link, make in zip(links, makes, strict=True):
@@ -240,7 +240,7 @@ def outcomes(work: Work, said: str, links: Sequence[Exits], makes: Sequence[Any]
             start_s = draw.uniform(0.0, LATEST_S)
             for trains in (True, False):
                 content = scenario(link, make, start_s, trains=trains)
-                tasks.append(Task(content, seed, first_exit, folder=work.folder))
+                tasks.append(Task(content, seed, first_exit, directory=work.directory))
     ends = iter(work.run(said, tasks))
     found = []
     for _ in links:
@@ -256,7 +256,7 @@ def outcomes(work: Work, said: str, links: Sequence[Exits], makes: Sequence[Any]
 def _write_delays(work: Work) -> None:
     """Writes the trace of Starlink's base delays."""
     rows = (f"{0.01 * at:.2f},{ms / 1e3:g}" for at, ms in enumerate(data.base_delays()))
-    (work.folder / DELAYS).write_text("time_s,delay_s\n" + "\n".join(rows) + "\n", "utf-8")
+    (work.directory / DELAYS).write_text("time_s,delay_s\n" + "\n".join(rows) + "\n", "utf-8")
 
 
 def section(work: Work, links: Sequence[Exits] | None = None, runs: int = RUNS) -> Section:

@@ -233,7 +233,7 @@ def fitted(work: Work, one: Measured) -> FittedPath:
     least = min(rtts) if rtts else 2 * (one.delay_s or 0.0)
     if not one.arrived:
         low, high = percentile(rtts, 0.05), percentile(rtts, 0.95)
-        # Of a uniform deviation of ±j, 90 % of the values are within 1.8 j.
+        # 90 % of the values of a uniform deviation of ±j are within 1.8 j.
         middle = statistics.median(rtts) / 2
         return FittedPath(100e6, middle, 1e6, one.loss or 0.0, min((high - low) / 1.8, 0.99 * middle))
     rates = [each.bps for each in one.arrived if each.time_s < half]
@@ -263,21 +263,21 @@ def _runs(work: Work, said: str, content: Mapping[str, Any]) -> list[Values]:
     return work.run(said, [Task(content, seed, halves) for seed in range(1, SEEDS + 1)])
 
 
-def section(work: Work, folder: Path, given: Path | None = None) -> Section:
+def section(work: Work, directory: Path, given: Path | None = None) -> Section:
     """Returns the rows of a user's measurements.
 
     Parameters
     ----------
     work
         Runs the simulations.
-    folder
+    directory
         Directory with the measurements.
     given
         A scenario file; None to fit a path to each measurement.
     """
     if given is not None and not given.is_file():
         raise InputError(f"--scenario {printable(given)}: does not exist; name a scenario file")
-    found, others = measurements(folder)
+    found, others = measurements(directory)
     card = Section("own", "Own measurements", [ABOUT_FITTED if given is None else ABOUT_GIVEN])
     if others:
         card.about.append(f"Not recognised, and left out: {', '.join(map(printable, others))}.")

@@ -23,7 +23,7 @@ your own measurements.
 
 
 def counts(sections: Sequence[Section]) -> tuple[int, int, int]:
-    """Returns the number of rows that agree, that differ, and that are not judged."""
+    """Returns the number of rows that agree, that differ, and that have no verdict."""
     agree, differ, rest = (sum(one.count(verdict) for one in sections) for verdict in Verdict)
     return agree, differ, rest
 
@@ -31,7 +31,7 @@ def counts(sections: Sequence[Section]) -> tuple[int, int, int]:
 def measured_page(sections: Sequence[Section]) -> Page:
     """Returns the page with all sections, good and bad rows alike."""
     agree, differ, rest = counts(sections)
-    parts = [INTRODUCTION, markdown_table(("section", "agrees", "differs", "not judged"), _summary(sections))]
+    parts = [INTRODUCTION, markdown_table(("section", "agrees", "differs", "no verdict"), _summary(sections))]
     for one in sections:
         parts.append(f"## {one.title}\n")
         parts += [f"{text}\n" for text in one.about]

@@ -18,7 +18,7 @@ __all__ = ["HERE", "Task", "Work", "goodput"]
 
 Values = dict[str, Any]
 HERE = "@here"
-"""Stands in a scenario for the directory of trace files, whose name differs from call to call."""
+"""Placeholder in a scenario for the directory of trace files, whose name differs from call to call."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Task:
     Attributes
     ----------
     scenario
-        The scenario as a mapping, in which `HERE` stands for `folder`; or the path of a scenario file.
+        The scenario as a mapping, in which `HERE` is replaced by `directory`; or the path of a scenario file.
     seed
         Seed of the run.
     measure
         Function that returns plain values of the result.
     sets
         Changes to a scenario file, by dotted path.
-    folder
+    directory
         Directory of the trace files.
     """
 
@@ -43,7 +43,7 @@ class Task:
     seed: int
     measure: Callable[[ll.Result], Values]
     sets: Mapping[str, str] = field(default_factory=dict)
-    folder: Path = Path()
+    directory: Path = Path()
 
     @property
     def key(self) -> str:
@@ -64,7 +64,7 @@ class Task:
         if isinstance(self.scenario, Path):
             scenario = self.scenario
         else:
-            scenario = json.loads(json.dumps(self.scenario).replace(HERE, str(self.folder)))
+            scenario = json.loads(json.dumps(self.scenario).replace(HERE, str(self.directory)))
         return self.measure(ll.run(scenario, seed=self.seed, sets=dict(self.sets), progress=False))
 
 
@@ -94,11 +94,11 @@ class Work:
         Stored values of finished runs; None to store nothing.
     progress
         Called with a description of the current step.
-    folder
+    directory
         Directory for scenario files with traces.
     """
 
-    folder: Path
+    directory: Path
     jobs: int = 1
     kept: KeptRuns | None = None
     progress: Callable[[str], object] = lambda _: None

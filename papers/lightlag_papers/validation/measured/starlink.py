@@ -38,7 +38,8 @@ QUEUE_DOWN, QUEUE_UP = "1500 packets", "4000 packets"
 ABOUT = [
     "Three data sets are read by `lightlag import`: LeoCC's capacity (120 s, in milliseconds) with its base delays, "
     "the "
-    "Autobahn's throughput (8460 s, in seconds, both directions at once, taken as capacity) and FjordLink's pings "
+    "Autobahn's throughput (8460 s, in seconds, both directions simultaneously, taken as capacity) and FjordLink's "
+    "pings "
     "from a "
     "vessel. A *fixed* Starlink has "
     f"{DOWN_MBPS:g}/{UP_MBPS:g} Mbit/s, an RTT of {RTT_MS:g} ms, queues of {QUEUE_DOWN} down and {QUEUE_UP} up, and "
@@ -47,7 +48,7 @@ ABOUT = [
     "The facts come "
     "from other dishes, places and years than the traces: a ratio that differs is a fact about both.",
     f"A row agrees if it is within {STARLINK:.0%}, of the slot's profile within {SLOT} of the mean, or if the ranges "
-    "overlap. Facts that were not read in their source are shown, but not judged.",
+    "overlap. Facts that were not read in their source are shown, but have no verdict.",
 ]
 
 
@@ -176,7 +177,7 @@ def write_traces(work: Work) -> None:
     """Writes the traces, as `lightlag import` converts them."""
     step_s = 0.01
     rows = (f"{step_s * at:.2f},{ms / 1e3:g}" for at, ms in enumerate(data.base_delays()))
-    (work.folder / "delays.csv").write_text("time_s,delay_s\n" + "\n".join(rows) + "\n", "utf-8")
+    (work.directory / "delays.csv").write_text("time_s,delay_s\n" + "\n".join(rows) + "\n", "utf-8")
     columns = ("time=utc_start_download", "down=download_mbps:Mbit/s", "up=upload_mbps:Mbit/s")
     _imported(work, "capacity", data.FOLDER / data.LEOCC / "starlink-120s.down.gz", Options(delay="1 ms"))
     path = data.FOLDER / data.AUTOBAHN / "throughput-1s.csv"
@@ -189,7 +190,7 @@ def write_traces(work: Work) -> None:
 def _imported(work: Work, name: str, path: Path, options: Options) -> None:
     page = imports.to_scenario(path, name=name, options=options)
     for file, text in {f"{name}.toml": page.text, **page.files}.items():
-        (work.folder / file).write_text(text, "utf-8")
+        (work.directory / file).write_text(text, "utf-8")
 
 
 def driving(tcp: Mapping[str, Any], start_s: int) -> dict[str, Any]:
@@ -230,7 +231,7 @@ def section(work: Work, seeds: int = SEEDS) -> Section:
 
 
 def _values(work: Work, said: str, content: Mapping[str, Any], measure: Any, seeds: int) -> list[Values]:
-    return work.run(said, [Task(content, seed, measure, folder=work.folder) for seed in range(1, seeds + 1)])
+    return work.run(said, [Task(content, seed, measure, directory=work.directory) for seed in range(1, seeds + 1)])
 
 
 def _goodputs(work: Work, said: str, content: Mapping[str, Any], seeds: int) -> list[float]:
@@ -340,14 +341,14 @@ def _loaded(work: Work, found: Section) -> None:
     for direction, middle, high in (("down", 95.0, 175.0), ("up", 104.0, 237.0)):
         (mine,) = _values(work, "Starlink, round trips", fixed(CUBIC, direction), round_trips, 1)
         source = "Michel et al. 2022 (IMC), Belgium"
-        reason = "not judged: read in another author's notes only"
+        reason = "read in another author's notes only"
         for quantity, value, ours in (
             ("median RTT under load", middle, mine["median_ms"]),
             ("95th percentile of the RTT under load", high, mine["p95_ms"]),
         ):
             setting = f"100 MB {direction}, one QUIC connection, CUBIC; ours TCP"
             found.facts.append(
-                Fact(source, setting, quantity, "ms", Spread(value), Spread(ours), Verdict.NOT_JUDGED, reason)
+                Fact(source, setting, quantity, "ms", Spread(value), Spread(ours), Verdict.NO_VERDICT, reason)
             )
 
 
@@ -366,7 +367,7 @@ def _slot(work: Work, found: Section) -> None:
     mean = statistics.fmean(capacity.values())
     shares = {}
     for name, tcp in (("cubic", CUBIC), ("bbr", BBR)):
-        tasks = [Task(driving(tcp, start), 1, seconds, folder=work.folder) for start in starts]
+        tasks = [Task(driving(tcp, start), 1, seconds, directory=work.directory) for start in starts]
         amounts = {
             at: amount
             for one in work.run(f"Autobahn, {name}", tasks)
