@@ -30,6 +30,7 @@ from lightlag_papers.validation.findings import Findings
 from lightlag_papers.validation.kernel.criteria import Cell, Compared, Verdict
 from lightlag_papers.validation.kernel.points import short_points
 from lightlag_papers.validation.kernel.runs import Observed
+from lightlag_papers.validation.measured import Scorecard
 from manual import algorithms, keys, objects, pages
 
 
@@ -130,6 +131,7 @@ def long_ones() -> dict[str, dict[str, Any]]:
         "lightlag reproduce all --json": Collection([paper]).record(),
         "lightlag validate tcp --json": Findings(closed_forms=[], cells=[]).record(),
         "lightlag validate kernel --json": Compared([Cell(point, (seen,), (seen,))]).record(),
+        "lightlag validate measured --json": Scorecard().record(),
         "lightlag validate congestion --json": Assessment("newreno", 3, 1, 1.0).record(),
         "lightlag validate bbr --json": Assessment("bbr3", 3, 1, 1.0, subject="cases").record(),
     }

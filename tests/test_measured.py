@@ -196,6 +196,23 @@ def test_a_users_measurement_is_fitted_on_one_half_and_compared_on_the_other(wor
     assert "notes.txt" in found.about[1]
 
 
+def test_a_capture_is_a_measurement_of_its_largest_connection(tmp_path: Path) -> None:
+    net = {
+        "duration": "10 s",
+        "links": [{"between": ["a", "b"], "rate": "5 Mbit/s", "delay": "25 ms", "queue": "1 bdp"}],
+        "flows": [{"from": "a", "to": "b"}],
+        "record": {"pcap": {"at": ["a"]}},
+    }
+    folder = ll.run(net, seed=1).save(tmp_path / "run") / "captures"
+    (one,), others = own.measurements(folder)
+    assert others == []
+    assert not one.is_udp
+    # 5 Mbit/s with headers of 52 bytes for each 1448 of payload; the queue adds up to 50 ms to 50 ms.
+    assert one.arrived[-2].bps == pytest.approx(5e6 * 1448 / 1500, rel=0.02)
+    assert one.delay_s == pytest.approx(0.025, rel=0.1)
+    assert all(0.05 <= rtt <= 0.11 for _, rtt in one.rtts())
+
+
 def test_a_users_measurement_is_compared_with_a_given_scenario(work: Work, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()

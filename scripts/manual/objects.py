@@ -100,6 +100,14 @@ OBJECTS: dict[str, dict[str, str]] = {
         "cells": "measurements at one place of a path: `group`, `place`, runs of the `kernel` and `ours`, their mean "
         "times `kernel_s` and `ours_s`, `goodput_ratio` and `holds`",
     },
+    "lightlag validate measured --json": {
+        "validated": "the word `measured`",
+        "version": "version of lightlag",
+        "agrees, differs, no_verdict": "number of rows with each verdict",
+        "sections": "an object for each section: `section`, `title`, `about` (paragraphs), `figures`, and `rows` with "
+        "`source`, `setting`, `quantity`, `unit`, `measured` and `ours` (each `value`, `low`, `high`), `ratio`, "
+        "`verdict` and `reason`",
+    },
     "lightlag validate congestion --json": {
         "congestion": "algorithm that was checked",
         "replications": "runs at each point",

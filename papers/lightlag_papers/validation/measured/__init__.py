@@ -135,7 +135,7 @@ def validate(
 
 
 def write(card: Scorecard, folder: Path) -> None:
-    """Writes the page, its figures, and the rows as JSON next to the figures."""
+    """Writes the page with its figures, and the rows as JSON, except among the pages of the documentation."""
     import json
 
     from lightlag.files.output import write_text
@@ -147,6 +147,8 @@ def write(card: Scorecard, folder: Path) -> None:
         for picture in one.figures:
             images.mkdir(exist_ok=True)
             picture.save(images / f"{picture.name}.png")
+    if folder == pages.FOLDER:
+        return
     write_text(folder / "measured.json", json.dumps(card.record(), indent=1, ensure_ascii=False) + "\n")
 
 

@@ -24,6 +24,8 @@ HEADERS = 1500 / 1448
 """Size of a packet divided by its payload."""
 LEAST = 8
 """Minimum number of values of a measurement: four to fit and four to compare."""
+WINDOWS = 20
+"""Number of intervals into which the connection of a capture is divided."""
 SEEDS = 3
 STEPS = 9
 """Number of halvings of the logarithm of the loss, from `MOST_LOSS` down to `LEAST_LOSS`."""
@@ -125,6 +127,9 @@ def measurements(folder: Path) -> tuple[list[Measured], list[str]]:
         except InputError:
             others.append(path.name)
             continue
+        if kind == "capture":
+            found += [captured] if (captured := _captured(path)) is not None else []
+            continue
         facts = imports.read(path, kind)
         both = [_measured(path.name, one) for one in (facts, facts.other) if one is not None]
         found += [measured for measured in both if measured is not None]
@@ -133,7 +138,7 @@ def measurements(folder: Path) -> tuple[list[Measured], list[str]]:
         raise InputError(
             f"--data {printable(folder)}: holds no measurement with at least {LEAST} values{seen}; name a directory "
             "with "
-            "output of iperf3, irtt or ping, or tables"
+            "output of iperf3, irtt or ping, tables or captures"
         )
     return found, others
 
@@ -151,6 +156,58 @@ def _measured(file: str, found: Found) -> Measured | None:
     loss = max((one.value for one in found.loss.values()), default=None)
     delay = found.delay.value if found.delay else None
     return Measured(file, arrived, probes, congestion, found.is_udp, delay, loss)
+
+
+def _captured(path: Path) -> Measured | None:
+    """Returns throughput and round trips of the largest connection of a capture; None if it is too short.
+
+    The throughput is the progress of the acknowledgements, and a round trip lasts from the first transmission of a
+    segment to the first acknowledgement that covers it, so the capture should be from the sender's side.
+    """
+    connection = ll.inspect(path).largest()
+    packets = connection.packets().sort("time_s", maintain_order=True)
+    first: dict[int, float] = {}
+    ends: list[int] = []
+    progress: list[tuple[float, int]] = []
+    rtts: list[tuple[float, float]] = []
+    at = 0
+    columns = ("time_s", "side", "start", "unique_bytes", "bytes", "ack")
+    for when, side, start, unique, size, ack in packets.select(columns).iter_rows():
+        if side == connection.sender:
+            end = start + size
+            if unique:
+                first[end] = when
+                ends.append(end)
+            elif size:
+                # A round trip of a retransmitted segment is ambiguous (Karn).
+                first.pop(end, None)
+            continue
+        while at < len(ends) and ends[at] <= ack:
+            sent = first.pop(ends[at], None)
+            if sent is not None and ends[at] == ack:
+                rtts.append((when, when - sent))
+            at += 1
+        if not progress or ack > progress[-1][1]:
+            progress.append((when, ack))
+    if len(progress) < 2:
+        return None
+    return _windows(path.name, progress, rtts)
+
+
+def _windows(file: str, progress: Sequence[tuple[float, int]], rtts: Sequence[tuple[float, float]]) -> Measured | None:
+    """Returns a measurement of a connection in `WINDOWS` intervals of the same length."""
+    start, end = progress[0][0], progress[-1][0]
+    step = (end - start) / WINDOWS
+    if step <= 0 or not rtts:
+        return None
+    edges = [start + step * number for number in range(WINDOWS + 1)]
+    reached = [max((ack for when, ack in progress if when <= edge + 1e-9), default=0) for edge in edges]
+    arrived = []
+    for number, edge in enumerate(edges[:-1]):
+        inside = [rtt for when, rtt in rtts if edge <= when < edge + step]
+        bps = 8 * (reached[number + 1] - reached[number]) / step
+        arrived.append(Arrived(edge - start, bps, statistics.median(inside) if inside else None))
+    return Measured(file, tuple(arrived), (), "cubic", False, min(rtt for _, rtt in rtts) / 2, None)
 
 
 def percentile(values: Sequence[float], fraction: float) -> float:
