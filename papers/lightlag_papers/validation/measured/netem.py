@@ -37,7 +37,8 @@ ABOUT = [
     "losses, "
     "in both directions. Nine repetitions per cell; the value is their median, in brackets the smallest and largest. "
     f"Ours: {SEEDS} seeds ({FAST_SEEDS} for BBR at {FAST_MBPS} Mbit/s or more). The model: a link with rate and delay, "
-    "then one of 1 Gbit/s with the losses; frames have 14 bytes of Ethernet, and windows at most 3 MiB.",
+    "then one of 1 Gbit/s with the losses; frames have 14 bytes of Ethernet, windows at most 3 MiB, "
+    "and HyStart's rounds start at the low window, as in kernels of that time.",
     f"A cell agrees if the ratio of the medians is within {CELL:.0%}, or the ranges overlap; a congestion control "
     f"agrees if at least {MOST_CELLS:.0%} of its cells are within {CELL:.0%}, whatever their ranges.",
 ]
@@ -106,11 +107,14 @@ def scenario(cell: Cell, parts: Switches | None = None) -> dict[str, Any]:
         "queue": {"discipline": "netem", "limit": LIMIT} if is_netem and parts.limit else LIMIT,
         "header": "14 B",
     }
+    congestion: Any = cell.congestion
+    if congestion == "cubic":
+        congestion = {"algorithm": "cubic", "hystart_late_rounds": True}
     receive_buffer = {"auto": {"initial": "64 KiB", "max": WINDOW}}
     return {
         "name": "netem",
         "duration": f"{DURATION_S} s",
-        "defaults": {"tcp": {"profile": "linux", "congestion": cell.congestion, "receive_buffer": receive_buffer}},
+        "defaults": {"tcp": {"profile": "linux", "congestion": congestion, "receive_buffer": receive_buffer}},
         "links": [path, lossy],
         "flows": [{"from": "server", "to": "client"}],
         "record": {"trace": "off", "queue": "off", "drops": False},
