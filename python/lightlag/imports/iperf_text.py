@@ -29,7 +29,7 @@ _RETRANSMITS = re.compile(r"^\s+(\d+)\s+[\d.]+ [KMGT]?Bytes")
 _CSV = re.compile(r"^\d{14}(?:\.\d+)?,[^,]*,\d+,[^,]*,\d+,\d+,(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)(?:,|$)")
 _START = re.compile(r"(?:^|\s)(?:Connecting to host|Accepted connection from|Client connecting to) ")
 _TIME = re.compile(r"^Time: (\S.*)$")
-"""Matches the time at which a test starts, which iperf3 -V prints."""
+"""Matches the start time of a test, printed by iperf3 -V."""
 _UDP = re.compile(r"\bUDP\b|\bJitter\b|Lost/Total", re.IGNORECASE)
 _REVERSE = re.compile(r"Reverse mode|is sending", re.IGNORECASE)
 

@@ -642,4 +642,5 @@ def _number(table: _Table, text: str, column: _Column, at: int, least: float = 0
 
 
 def _is_number(text: str) -> bool:
-    return len(text) <= 100 and _NUMBER.fullmatch(text.strip()) is not None
+    # `strip` alone removes separators of files (U+001C to U+001F) that `float` rejects.
+    return len(text) <= 100 and _NUMBER.fullmatch(text.strip(" \t\r\n")) is not None
