@@ -123,6 +123,23 @@ def test_a_path_over_a_constellation_is_the_one_of_orbit() -> None:
     assert set(values.rate_bps) == {40e6}
 
 
+def test_packets_wait_while_a_station_has_no_path() -> None:
+    rare = ONE | {"duration": "600 s", "constellation": ONE["constellation"] | {"elevation": "60 deg"}}
+    has_path = ll.sky(rare).path("A", "B", 599.0, 1.0)["rtt_ms"].is_not_null().to_list()
+    assert {True, False} == set(has_path)
+    found = path(rare, "A", "B", 1.0)
+    values = found.forward.at(found.times)
+    assert (values.rate_bps > 0).tolist() == has_path
+    assert (values.loss == 0.0).all()
+    waiting = 0
+    for line in lines(ll.export(rare, "A", "B", "theaterq", step="1 s").files["-forward.csv"]):
+        keep, _, _, rate, loss, *_ = map(int, line.split(","))
+        assert loss == 0
+        waiting += keep * (rate == 0)
+    assert waiting == has_path.count(False) * 1_000_000
+    assert "loss 100%" in ll.export(rare, "A", "B", "tc", step="1 s").files[".sh"]
+
+
 def test_rates_by_elevation_follow_the_satellite_and_handovers_pause() -> None:
     rates = '[["25 deg", "10 Mbit/s"], ["60 deg", "30 Mbit/s"]]'
     sets = [("constellation.uplink.rates", rates), ("constellation.handover", '{ pause = "300 ms" }')]

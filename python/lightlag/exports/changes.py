@@ -22,9 +22,9 @@ class Interval:
     since_us, until_us
         Start and end in microseconds.
     rate_bps
-        Rate; 0 while packets wait. While there is no path, the rate before or after it.
+        Rate; 0 while packets wait. While packets are lost because there is no path, the rate before or after it.
     delay_ns
-        Propagation delay in nanoseconds.
+        Propagation delay in nanoseconds; while there is no path, the delay before or after it.
     loss
         Probability of loss; 1 while there is no path.
     queue_packets

@@ -48,26 +48,27 @@ class Crossing:
         nodes = {node for _, nodes in self._courses for node in nodes} if by_elevation else set[int]()
         self._motion = Motion(ephemeris, nodes, until_s) if by_elevation else None
 
-    def at(self, times: Floats) -> Values:
-        """Returns the values at each time."""
-        values = Values.nowhere(len(times))
+    def at(self, times: Floats, *, has_delay: bool = True) -> Values:
+        """Returns the values at each time; without the delay, which takes longest, if it is not needed."""
+        # Without a path, packets wait at the station.
+        values = Values(np.zeros(len(times)), np.full(len(times), np.nan), np.zeros(len(times)))
         starts = np.array([since for since, _ in self._courses])
         current = np.searchsorted(starts, times + 1e-9, side="right") - 1
         for number, (_, nodes) in enumerate(self._courses):
             where = current == number
             if nodes and where.any():
-                values.put(where, self._along(nodes, times[where]))
+                values.put(where, self._along(nodes, times[where], has_delay))
         self._hand_over(values, times)
         return values
 
-    def _along(self, nodes: list[int], times: Floats) -> Values:
+    def _along(self, nodes: list[int], times: Floats, has_delay: bool) -> Values:
         links = [self.up, *[self.across] * (len(nodes) - 3), self.down]
         rates = [np.full(len(times), bits_per_second(link["rate"])) for link in links]
         if self.up.get("rates"):
             rates[0] = self._by_elevation(self.up["rates"], nodes[0], nodes[1], times)
         if self.down.get("rates"):
             rates[-1] = self._by_elevation(self.down["rates"], nodes[-1], nodes[-2], times)
-        light = self._ephemeris.light_times(nodes, times)
+        light = self._ephemeris.light_times(nodes, times) if has_delay else np.zeros(len(times))
         parts = []
         for link, rate in zip(links, rates, strict=True):
             delay = seconds(link["delay"]) if "delay" in link else 0.0

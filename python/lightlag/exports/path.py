@@ -108,7 +108,8 @@ def path_of(scenario: _engine.Scenario, start: str, end: str, step_s: float, *, 
         origin = f"measured by probes in a run ({reason})"
         directions = measured(plain, start, end, duration, step_s)
     path = PathOverTime(scenario.name, start, end, duration, step_s, *directions, origin)
-    if not any((one.at(path.times).loss < 1.0).any() for one in directions):
+    values = [one.at(path.times) for one in directions]
+    if not any(((one.loss < 1.0) & (one.rate_bps > 0.0)).any() for one in values):
         raise InputError(f'there is no path from "{start}" to "{end}" within {duration:g} s; choose other nodes')
     return path
 
@@ -143,13 +144,24 @@ class _Composed(Direction):
         self._ways = [(way.since_s, [(hop, parts[hop]) for hop in way.hops]) for way in ways]
 
     def at(self, times: Floats) -> Values:
+        return self._values(times, has_delay=True)
+
+    def rates(self, times: Floats) -> Floats:
+        values = self._values(times[:-1], has_delay=False)
+        return np.where(values.loss < 1.0, values.rate_bps, 0.0)
+
+    def _values(self, times: Floats, *, has_delay: bool) -> Values:
         values = Values.nowhere(len(times))
         starts = np.array([since for since, _ in self._ways])
         current = np.searchsorted(starts, times + 1e-9, side="right") - 1
         for number, (_, hops) in enumerate(self._ways):
             where = current == number
             if hops and where.any():
-                along = in_series([part.at(times) for _, part in hops])
+                parts = [
+                    part.at(times, has_delay=has_delay) if isinstance(part, Crossing) else part.at(times)
+                    for _, part in hops
+                ]
+                along = in_series(parts)
                 values.put(where, Values(along.rate_bps[where], along.delay_s[where], along.loss[where]))
         return values
 
