@@ -345,12 +345,12 @@ def test_an_outage_is_a_loss_of_everything_for_tc() -> None:
 
 
 def test_a_script_of_tc_waits_for_its_times_and_cleans_up(tmp_path: Path) -> None:
-    """The script runs with a program that records instead of tc."""
+    """The script runs with programs that record their calls instead of tc and sleep."""
     record = tmp_path / "calls"
-    fake = tmp_path / "tc"
-    fake.write_text(f'#!/bin/sh\necho "$@" >> {record}\n')
-    fake.chmod(0o755)
-    scenario = CHANGING | {"duration": "120 ms", "links": [CHANGING["links"][0]], "flows": [{"from": "a", "to": "b"}]}
+    for name in ("tc", "sleep"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {record}\n')
+        (tmp_path / name).chmod(0o755)
+    scenario = CHANGING | {"duration": "1 h", "links": [CHANGING["links"][0]], "flows": [{"from": "a", "to": "b"}]}
     (script,) = ll.export(scenario, "a", "b", "tc").save(tmp_path / "a.sh")
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert subprocess.run([script], env=environment, capture_output=True, check=False).returncode != 0
@@ -358,10 +358,10 @@ def test_a_script_of_tc_waits_for_its_times_and_cleans_up(tmp_path: Path) -> Non
     calls = record.read_text().splitlines()
     # 1 Gbit/s for 1 ms are 84 packets of 1500 B in flight, rounded up.
     set_up = "root handle 1: netem delay 1000.000us rate 1000000000bit loss 0% limit 1084"
-    assert calls == [
-        *(f"qdisc replace dev {device} {set_up}" for device in ("up0", "down0")),
-        *(f"qdisc del dev {device} root" for device in ("up0", "down0")),
-    ]
+    assert calls[:2] == [f"tc qdisc replace dev {device} {set_up}" for device in ("up0", "down0")]
+    assert calls[-2:] == [f"tc qdisc del dev {device} root" for device in ("up0", "down0")]
+    (slept,) = calls[2:-2]
+    assert 0.0 < float(slept.removeprefix("sleep ")) <= 3600.0
 
 
 @pytest.mark.skipif(shutil.which("tc") is None, reason="no tc")
@@ -432,6 +432,17 @@ def test_delay_and_doppler_agree_with_the_positions_of_the_engine() -> None:
         )
         # Positions are rounded to 1e-8 m and times to 1 ns, 8e-6 m along the orbit: 4e-4 m/s, 0.03 Hz at 20 GHz.
         assert float(row["doppler_hz"]) == pytest.approx(-(after - before) / (2 * h) / LIGHT * 20e9, abs=0.1)
+
+
+def test_both_links_of_a_path_over_lasers_are_half_of_its_round_trip() -> None:
+    found = rows(ll.export("starlink-550", "London", "Singapore", "ntn", step="5 s"))
+    expected = ll.sky("starlink-550").path("London", "Singapore", 59.0, 5.0)
+    for row, rtt, satellite in zip(found, expected["rtt_ms"], expected["up"], strict=True):
+        assert row["satellite"] == satellite
+        assert 2 * (float(row["delay_ms"]) + float(row["feeder_delay_ms"])) == pytest.approx(rtt, abs=1e-5)
+        assert sib19.decoded("ta-Common", int(row["ta-Common"])) == pytest.approx(
+            2e3 * float(row["feeder_delay_ms"]), abs=2.1e-3
+        )
 
 
 def test_doppler_of_a_pass_has_the_bound_of_a_circular_orbit() -> None:
@@ -593,6 +604,8 @@ def test_a_moving_station_has_its_own_doppler() -> None:
         (("two.toml", "--from", "a", "--to", "b", "--as", "mahimahi", "-d", "1 ms"), "carries no packet of 1500 bytes in 0.001 s; choose a longer duration"),
         (("endless.toml", "--from", "a", "--to", "b", "--as", "tc"), "duration: is missing; specify the maximum simulated time"),
         (("geo", "--from", "client", "--to", "server", "--as", "csv", "-o", "-"), "-: cannot hold 2 files; name their common start with --out"),
+        (("geo", "--from", "client", "--to", "server", "--as", "csv", "-o", "."), ".: is a directory; name the common start of 2 files in it"),
+        (("geo", "--from", "client", "--to", "server", "--as", "tc", "-o", "."), ".: is a directory; name a file in it"),
         (("geo", "--from", "client", "--to", "server", "--as", "tc", "-o", "there.sh"), "there.sh: exists already; replace it with --force, or name another --out"),
         (("geo", "--from", "client", "--to", "server", "--as", "mahimahi", "-o", "cell"), "cell.down: exists already; replace it with --force"),
     ],

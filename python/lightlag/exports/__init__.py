@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,6 @@ from lightlag.errors import InputError
 from lightlag.text.terminal import meant, printable
 
 if TYPE_CHECKING:
-    import os
-
     from lightlag import _engine
     from lightlag.scenario.reading import ScenarioLike, Sets
 
@@ -152,6 +151,8 @@ def named(ends: Sequence[str], name: str, path: str | os.PathLike[str] | None) -
     text = str(path)
     if len(ends) == 1:
         return {end: Path(text) for end in ends}
+    if text.endswith(("/", os.sep)) or Path(text).is_dir():
+        raise InputError(f"{printable(text)}: is a directory; name the common start of {len(ends)} files in it")
     if is_stream(Path(text)):
         raise InputError(f"{printable(text)}: cannot hold {len(ends)} files; name their common start with --out")
     start = next((text.removesuffix(end) for end in ends if text.endswith(end) and text != end), text)
@@ -255,7 +256,7 @@ def _step(step: str) -> float:
 
 def _ntn(scenario: _engine.Scenario, start: str, end: str, step_s: float, name: str, options: NtnOptions) -> Export:
     from lightlag.constellation.satellites import Sky
-    from lightlag.exports.ntn import profile
+    from lightlag.exports.ntn import Profile, profile
     from lightlag.exports.path import times_of
     from lightlag.exports.quantities import hertz, seconds
 
@@ -274,5 +275,6 @@ def _ntn(scenario: _engine.Scenario, start: str, end: str, step_s: float, name: 
         validity_s=options.validity_s,
         reference=options.reference,
     )
+    found = Profile(found.rows, {"scenario": scenario.name, "step_s": step_s, **found.about})
     about = f"{duration:g} s of {start} and its satellite, gateway {end}, at {options.carrier}"
     return Export("ntn", name, {".csv": found.csv(), ".json": found.json()}, about)

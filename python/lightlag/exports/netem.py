@@ -82,7 +82,7 @@ def command(verb: str, device: str, interval: Interval) -> str:
     'tc qdisc change dev eth0 root handle 1: netem delay 297346.667us rate 20000000bit loss 0.01% limit 1496'
     """
     is_out = interval.loss >= 1.0 or interval.rate_bps == 0
-    loss = "100" if is_out else f"{100 * interval.loss:.9g}"
+    loss = "100" if is_out else f"{100 * interval.loss:.9f}".rstrip("0").rstrip(".")
     rate = f" rate {interval.rate_bps}bit" if interval.rate_bps else ""
     limit = interval.queue_packets + interval.in_flight_packets
     return (
