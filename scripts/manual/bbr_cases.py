@@ -13,14 +13,17 @@ from lightlag import _engine, validation
 from lightlag.files.output import write_text
 from lightlag.validation import Assessment
 from lightlag.validation.cases.catalogue import CASES
+from lightlag.validation.figures import figures
 from lightlag.validation.section import HALF
 from lightlag_papers.table import markdown_table
 from lightlag_papers.validation import pages
 
-__all__ = ["PAGE", "REASONS", "assessments", "page"]
+__all__ = ["PAGE", "REASONS", "assessments", "page", "write"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "bbr.md"
 ALGORITHMS = ("bbr3", "bbr")
+FIGURES = ("down-time", "increase", "aggregation-startup", "policer")
+"""Cases of bbr3 with a figure on the page; ``lightlag validate bbr`` draws one for each case."""
 
 REASONS: dict[tuple[str, str], str] = {
     (
@@ -115,6 +118,8 @@ def page(found: Mapping[str, Assessment]) -> str:
         markdown_table(("case", *found, "reason of a failure"), summary),
         "## Values\n",
         markdown_table(("case", "quantity", "expected", *found), rows),
+        "## Figures\n\nOne run of `bbr3` each, with seed 1. `lightlag validate bbr` draws a figure for every case.\n",
+        *(f"![{CASES[name].title}](images/bbr-{name}.png)\n" for name in FIGURES),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -151,6 +156,14 @@ def _cell(found: Assessment, name: str, number: int) -> str:
     return f"{value}, **fails**" if row["verdict"] == "fails" else value
 
 
-if __name__ == "__main__":
-    write_text(PAGE, page(assessments()))
+def write(found: Mapping[str, Assessment]) -> None:
+    """Writes the page, its figures and the index of pages."""
+    write_text(PAGE, page(found))
     write_text(pages.index_of(PAGE.parent), pages.index(PAGE.parent))
+    drawn = figures(found["bbr3"])
+    for name in FIGURES:
+        drawn[name].save(PAGE.parent / "images" / f"bbr-{name}.png")
+
+
+if __name__ == "__main__":
+    write(assessments())

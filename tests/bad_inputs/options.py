@@ -71,6 +71,13 @@ def flags() -> Iterator[Case]:
         yield Case(f"validate {name}", ("validate", name), parts=("kernel",))
     for name in ("flowers", "", "cubicc", "{ algorithm = 'cubicc' }", "{ algorithm = ", "cubic/bbr"):
         yield Case(f"validate congestion {name}", ("validate", "congestion", name), parts=("congestion",))
+        named = ("validate", "bbr", "--congestion", name)
+        yield Case(f"validate bbr --congestion {name}", named, parts=("congestion",))
+    for name in ("nowhere", "Drain", " "):
+        yield Case(
+            f"validate bbr --only {name}", ("validate", "bbr", "--only", name), parts=("--only", "startup-plateau")
+        )
+    yield Case("validate bbr bbr3", ("validate", "bbr", "bbr3"), parts=("--congestion bbr3",))
     yield Case("validate tcp cubic", ("validate", "tcp", "cubic"), parts=("cubic", "takes no name"))
     for name in ("flowers", "", "Netem"):
         arguments = ("validate", "measured", "--section", name)

@@ -71,7 +71,7 @@ class Variant:
     needs_states: bool = True
     """Whether it means nothing for an algorithm without the states of BBR."""
     around_s: tuple[float, float] | None = None
-    """Interval of the figure around the last event; by default the entire run."""
+    """Interval of the figure around the last event, or since the start; by default the entire run."""
     checks: tuple[str, ...] = ()
     """The checks that it measures; by default all of the case."""
 
@@ -147,8 +147,8 @@ def _missed(case: Case, variant: Variant, result: Result) -> Values:
 def _curves(path: Path, variant: Variant, marks: Marks, result: Result) -> Curves:
     run = Run(result)
     start, end = 0.0, run.end_s
-    if variant.around_s is not None and "at" in marks:
-        start, end = (min(max(marks["at"] + shift, 0.0), run.end_s) for shift in variant.around_s)
+    if variant.around_s is not None:
+        start, end = (min(max(marks.get("at", 0.0) + shift, 0.0), run.end_s) for shift in variant.around_s)
     return curves(run, path, marks, start, end)
 
 

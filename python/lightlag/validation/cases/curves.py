@@ -36,7 +36,7 @@ class Curves:
     """Ends of the intervals of the goodput."""
     goodput_bps: Any
     link: list[tuple[float, float]]
-    """Times of changes, and the payload rate of the bottleneck since then."""
+    """Times of changes, and the payload rate of the bottleneck or policer since then."""
     queue_s: Any
     queue: Any
     """Packets that wait at the bottleneck."""
@@ -71,7 +71,7 @@ def curves(run: Run, path: Path, marks: dict[str, float], start_s: float, end_s:
         run.rate[rows],
         edges[1:],
         8 * np.diff(arrived) / np.diff(edges),
-        [(0.0, path.payload_bps), *rates],
+        [(0.0, path.capacity_bps), *rates],
         queue["time_s"].to_numpy(),
         queue["packets"].to_numpy(),
         [

@@ -52,10 +52,10 @@ def over_time(label: str, title: str, curves: Curves) -> Chart:
 
 
 def _steps(axes: Any, curves: Curves) -> None:
-    """Plots the rate of the link."""
+    """Plots the rate of the bottleneck or policer."""
     times = [max(time, curves.start_s) for time, _ in curves.link] + [curves.end_s]
     rates = [rate / 1e6 for _, rate in curves.link]
-    axes.step(times, [*rates, rates[-1]], where="post", label="link", **style.LIMIT)
+    axes.step(times, [*rates, rates[-1]], where="post", label="capacity", **style.LIMIT)
 
 
 def _shade(axes: Any, curves: Curves) -> None:

@@ -31,6 +31,7 @@ POLICED = Path(
     rtt_s=0.04,
     queue={"discipline": Policer(tokens_per_s=TOKENS_BPS / 8, bucket=125e3), "limit": "1000 packets"},
     seconds=40,
+    policed_bps=TOKENS_BPS,
 )
 WAIT_S = 0.5
 """Time in CRUISE before a change, in which the losses of STARTUP are repaired."""
@@ -186,7 +187,13 @@ AGGREGATION = (
             Check("estimate", "estimated bandwidth at the end of STARTUP / payload rate of the link", 0.9, 1.25),
             Check("window", "largest window in STARTUP / BDP", 2.0),
         ),
-        (Variant(replace(BUNCHED, back=tuple(pulses(PERIOD_S, OPEN_S, 0.0, BUNCHED.seconds))), _bunched_startup),),
+        (
+            Variant(
+                replace(BUNCHED, back=tuple(pulses(PERIOD_S, OPEN_S, 0.0, BUNCHED.seconds))),
+                _bunched_startup,
+                around_s=(0.0, 2.0),
+            ),
+        ),
     ),
     Case(
         "aggregation-cruise",

@@ -38,11 +38,18 @@ class Path:
     """Further keys of the bottleneck."""
     jitter: str = JITTER
     """Jitter of the access link."""
+    policed_bps: float = 0.0
+    """Rate of a policer in the queue; 0 without one."""
 
     @property
     def payload_bps(self) -> float:
         """Rate of the bottleneck in payload."""
         return self.rate_bps * BITS
+
+    @property
+    def capacity_bps(self) -> float:
+        """Payload rate of the policer or the bottleneck."""
+        return (self.policed_bps or self.rate_bps) * BITS
 
     @property
     def product(self) -> float:

@@ -112,7 +112,7 @@ CASES = (
             Check("flat", "rounds without growth of 25 % before the end of STARTUP", 3, 4),
             Check("next", "DRAIN follows", 1, 1),
         ),
-        (Variant(BASE, _plateau),),
+        (Variant(BASE, _plateau, around_s=(0.0, 2.0)),),
     ),
     Case(
         "startup-loss",
@@ -142,7 +142,7 @@ CASES = (
             Check("rounds", "rounds in DRAIN", 0, 3),
             Check("next", "PROBE_BW follows", 1, 1),
         ),
-        (Variant(BASE, _drain),),
+        (Variant(BASE, _drain, around_s=(0.0, 2.0)),),
     ),
     Case(
         "drain-time",
