@@ -118,7 +118,7 @@ def page(found: Mapping[str, Assessment]) -> str:
         markdown_table(("case", *found, "reason of a failure"), summary),
         "## Values\n",
         markdown_table(("case", "quantity", "expected", *found), rows),
-        "## Figures\n\nOne run of `bbr3` each, with seed 1. `lightlag validate bbr` draws a figure for every case.\n",
+        "## Figures\n\nOne run of `bbr3` each, with seed 1. `lightlag validate bbr` writes a figure of every case.\n",
         *(f"![{CASES[name].title}](images/bbr-{name}.png)\n" for name in FIGURES),
     ]
     return "\n".join(parts).rstrip() + "\n"
