@@ -124,7 +124,7 @@ def test_the_cause_of_an_exit_is_the_one_without_which_it_changes(work: Work) ->
     # 50 Mbit/s and 25 ms are 104 packets. A train of ACKs ends slow start in the round that fills the path.
     assert (early.text, early.windows) == ("0/2/0", ())
     assert all(104 < window < 4 * 104 for window in early.untrained)
-    # A round that starts amid a flight sees the queue of its second half.
+    # A round that starts amid a flight measures the queue of its second half.
     (late,) = hystart.outcomes(work, "", [link], makes, 2)
     assert late.text == "2/0/0"
     starlink = exits("Starlink")

@@ -112,7 +112,7 @@ def validate(
         status(shown=not quiet) as progress,
         _signals.telling(store.told),
     ):
-        work = Work(Path(directory), jobs, store, progress)
+        work = Work(Path(directory), jobs, None if data is not None else store, progress)
         if data is not None:
             from lightlag_papers.validation.measured import own
 
@@ -124,7 +124,8 @@ def validate(
             card.sections = [*card.sections, module.section(work)]
     if folder is not None:
         write(card, folder)
-    store.remove()
+    if section is None and data is None:
+        store.remove()
     if not quiet:
         from rich.console import Console
 

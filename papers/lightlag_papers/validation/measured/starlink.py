@@ -356,12 +356,12 @@ def _loaded(work: Work, found: Section) -> None:
             _no_verdict(found, michel, setting, quantity, "ms", Spread(value), Spread(mine), reason)
     down = ours["down", 1.0]["goodput_mbps"], ours["down", 0.0]["goodput_mbps"]
     setting = "100 MB down, one QUIC connection, CUBIC; ours TCP"
-    value, reason = Spread(125.0, 100.0, 150.0), f"{second_hand}{down[1]:.3g}"
-    _no_verdict(found, michel, setting, "goodput", "Mbit/s", value, Spread(down[0]), reason)
+    reached, reason = Spread(125.0, 100.0, 150.0), f"{second_hand}{down[1]:.3g}"
+    _no_verdict(found, michel, setting, "goodput", "Mbit/s", reached, Spread(down[0]), reason)
     ratios = [ours["down", factor]["median_ms"] / RTT_MS for factor in (1.0, 0.0)]
-    value, reason = Spread(3.0, 2.0, 4.0), f"{second_hand}{ratios[1]:.2f}"
+    rise, reason = Spread(3.0, 2.0, 4.0), f"{second_hand}{ratios[1]:.2f}"
     quantity = "RTT under a download / idle RTT"
-    _no_verdict(found, "Mohan et al. 2024 (WWW)", "Starlink, world", quantity, "", value, Spread(ratios[0]), reason)
+    _no_verdict(found, "Mohan et al. 2024 (WWW)", "Starlink, world", quantity, "", rise, Spread(ratios[0]), reason)
     reason = "not computed: the models lose at the same rate in each second of a slot"
     for side, second, lost in (("up", 0, 7.9), ("down", SLOT_S - 1, 4.1)):
         quantity = f"loss {side} in second {second} of the slot; 0.4 % in the others"
