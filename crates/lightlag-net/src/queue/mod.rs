@@ -22,6 +22,7 @@ pub mod custom;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
+pub mod per_flow;
 pub mod pie;
 pub mod priority;
 pub mod red;
@@ -34,6 +35,7 @@ pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use per_flow::{DropEnd, PerFlow, PerFlowConfig};
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
 pub use red::{Red, RedConfig};
@@ -81,6 +83,7 @@ registry::disciplines! {
     Step, "step", StepConfig<Limit> => StepConfig;
     Priority, "priority", PriorityMode => PriorityMode;
     AckFilter, "ack_filter", AckFilterConfig => AckFilterConfig;
+    PerFlow, "per_flow", PerFlowConfig => PerFlowConfig;
 }
 
 /// Cause of a drop.

@@ -58,7 +58,7 @@ fn a_parameter_returns_its_value() {
 }
 
 /// Returns every discipline. Random traffic on a link of 8 Mbit/s exceeds their thresholds.
-fn disciplines() -> [DisciplineConfig; 12] {
+fn disciplines() -> [DisciplineConfig; 14] {
     let ms = Duration::from_millis;
     let red = RedConfig {
         min_threshold: QueueLimit::Packets(2),
@@ -94,6 +94,8 @@ fn disciplines() -> [DisciplineConfig; 12] {
         DisciplineConfig::Priority(PriorityMode::PushOut),
         DisciplineConfig::Priority(PriorityMode::Strict),
         DisciplineConfig::AckFilter(AckFilterConfig { filter: true, every: 2 }),
+        DisciplineConfig::PerFlow(PerFlowConfig { drop: DropEnd::Tail }),
+        DisciplineConfig::PerFlow(PerFlowConfig { drop: DropEnd::Head }),
     ]
 }
 
