@@ -241,6 +241,9 @@ pub struct Link {
     /// Packets that its queue discipline dropped early.
     #[serde(default)]
     pub dropped_aqm: u64,
+    /// Packets that its policer dropped.
+    #[serde(default)]
+    pub dropped_police: u64,
     /// Packets lost in an outage.
     #[serde(default)]
     pub dropped_outage: u64,
@@ -286,6 +289,7 @@ impl Link {
     pub fn dropped(&self) -> u64 {
         self.dropped_queue
             + self.dropped_aqm
+            + self.dropped_police
             + self.dropped_error
             + self.dropped_outage
             + self.dropped_acks

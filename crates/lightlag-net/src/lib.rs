@@ -26,8 +26,8 @@ pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{
     Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link,
-    LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, QueueFull, QueuedLink, RatesByElevation,
-    Reordering, Timetable, Uniform, Unrest, Waits,
+    LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, Policer, QueueFull, QueuedLink,
+    RatesByElevation, Reordering, Timetable, Uniform, Unrest, Waits,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};

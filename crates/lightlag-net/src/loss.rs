@@ -7,6 +7,7 @@
 //! Each model has its own file:
 //!
 //! - [`errors`]: independent packet errors and bit errors.
+//! - [`gso`]: complete bursts of a sender.
 //! - [`single`]: packets selected by a time or an index.
 //! - `gilbert_elliott`: a channel with a good and a bad state, which [`bursts`] and [`fading`] configure.
 //!
@@ -16,13 +17,14 @@ pub mod bursts;
 pub mod errors;
 pub mod fading;
 mod gilbert_elliott;
+pub mod gso;
 mod registry;
 pub mod single;
 
 pub use gilbert_elliott::{Dwell, GilbertElliott};
 pub use registry::Law;
 
-use crate::PacketFlags;
+use crate::{EndpointId, PacketFlags};
 use lightlag_core::{Instant, Probability, RandomStream};
 use registry::{Draw, Process};
 use std::sync::Arc;
@@ -40,6 +42,8 @@ registry::models! {
     /// The packets with these numbers are lost. Packets that carry payload, including retransmissions, are numbered
     /// from 1 where losses are drawn. The numbers are in ascending order.
     Numbered(Vec<u64>) => single::ByNumber;
+    /// Each burst of a sender is lost as a whole with this probability.
+    Gso(Probability) => gso::WholeBursts;
     /// Losses occur in bursts: a channel with a good and a bad state.
     Bursts(GilbertElliott) => Box<gilbert_elliott::Channel>;
 }
@@ -50,6 +54,7 @@ registry::laws! {
     Bit, "bit_error_rate", errors::BitErrors;
     At, "at", single::Times;
     Numbered, "packets", single::PacketNumbers;
+    Gso, "bursts", gso::BurstErrors;
     Bursts, "mean", bursts::Bursts;
     Fading, "good", fading::Fading;
 }
@@ -135,14 +140,15 @@ impl LossProcess {
     }
 
     /// Returns true if a frame of `size` bytes is lost. `start` is the start of its transmission, or its arrival if
-    /// losses are drawn before the queue. Draws once per frame. `flags` belong to the packet in the frame.
+    /// losses are drawn before the queue. Must be called once per frame. `flags` and `to` belong to the packet in the
+    /// frame.
     #[inline]
-    pub fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
-        self.lossy && self.draw(start, size, flags)
+    pub fn loses(&mut self, start: Instant, size: u64, flags: PacketFlags, to: EndpointId) -> bool {
+        self.lossy && self.draw(start, size, flags, to)
     }
 
-    fn draw(&mut self, start: Instant, size: u64, flags: PacketFlags) -> bool {
-        self.model.loses(Draw { start, size, flags }, &mut self.random)
+    fn draw(&mut self, start: Instant, size: u64, flags: PacketFlags, to: EndpointId) -> bool {
+        self.model.loses(Draw { start, size, flags, to }, &mut self.random)
     }
 }
 
@@ -152,6 +158,8 @@ mod tests {
     use super::*;
     use lightlag_core::params::{Registered, Value};
     use lightlag_core::{Bytes, Duration};
+
+    const TO: EndpointId = EndpointId(1);
 
     fn data() -> PacketFlags {
         PacketFlags::new(true)
@@ -191,7 +199,7 @@ mod tests {
         let n = 1_000_000_u32;
         for (loss, per) in [(Loss::Packet(probability(5e-4)), 5e-4), (Loss::Bit(probability(2e-6)), 0.023_714)] {
             let mut process = process(&loss);
-            let lost = (0..n).filter(|_| process.loses(Instant::ZERO, 1500, data())).count() as f64;
+            let lost = (0..n).filter(|_| process.loses(Instant::ZERO, 1500, data(), TO)).count() as f64;
             let mean = f64::from(n) * per;
             // The 99 % interval of a binomial: 2.576 standard deviations.
             assert!((lost - mean).abs() < 2.576 * (mean * (1.0 - per)).sqrt(), "{loss:?}: {lost} of {mean}");
@@ -202,7 +210,7 @@ mod tests {
     fn scheduled_losses_take_the_first_packet_at_or_after_each_time() {
         let time = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut process = process(&Loss::At(vec![time(10), time(10), time(25)]));
-        let lost: Vec<u64> = (0..40).filter(|ms| process.loses(time(*ms), 1500, data())).collect();
+        let lost: Vec<u64> = (0..40).filter(|ms| process.loses(time(*ms), 1500, data(), TO)).collect();
         assert_eq!(lost, [10, 11, 25]);
     }
 
@@ -212,8 +220,8 @@ mod tests {
         // An ACK before each packet with payload is not counted.
         let mut lost = Vec::new();
         for number in 1..=6 {
-            assert!(!process.loses(Instant::ZERO, 52, PacketFlags::new(false)));
-            if process.loses(Instant::ZERO, 1500, data()) {
+            assert!(!process.loses(Instant::ZERO, 52, PacketFlags::new(false), TO));
+            if process.loses(Instant::ZERO, 1500, data(), TO) {
                 lost.push(number);
             }
         }
@@ -228,11 +236,11 @@ mod tests {
         let changes = [(time(0), half.clone()), (time(100), all), (time(150), Loss::None), (time(200), half.clone())];
         let (mut changing, mut steady) = (process(&Loss::Changing(changes.into())), process(&half));
         for ms in 0..100 {
-            assert_eq!(changing.loses(time(ms), 1500, data()), steady.loses(time(ms), 1500, data()), "{ms}");
+            assert_eq!(changing.loses(time(ms), 1500, data(), TO), steady.loses(time(ms), 1500, data(), TO), "{ms}");
         }
-        assert!((100..150).all(|ms| changing.loses(time(ms), 1500, data())));
-        assert!((150..200).all(|ms| !changing.loses(time(ms), 1500, data())));
-        let later = (200..1200).filter(|ms| changing.loses(time(*ms), 1500, data())).count();
+        assert!((100..150).all(|ms| changing.loses(time(ms), 1500, data(), TO)));
+        assert!((150..200).all(|ms| !changing.loses(time(ms), 1500, data(), TO)));
+        let later = (200..1200).filter(|ms| changing.loses(time(*ms), 1500, data(), TO)).count();
         // Binomial, 1000 at 0.5: 15.8; five of them.
         assert!(later.abs_diff(500) < 79, "{later}");
     }
@@ -268,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_extremes_lose_nothing_and_everything() {
-        assert!((0..1000).all(|_| !process(&Loss::Bit(Probability::ZERO)).loses(Instant::ZERO, 9000, data())));
-        assert!((0..1000).all(|_| process(&Loss::Bit(probability(1.0))).loses(Instant::ZERO, 40, data())));
+        assert!((0..1000).all(|_| !process(&Loss::Bit(Probability::ZERO)).loses(Instant::ZERO, 9000, data(), TO)));
+        assert!((0..1000).all(|_| process(&Loss::Bit(probability(1.0))).loses(Instant::ZERO, 40, data(), TO)));
     }
 }

@@ -19,7 +19,7 @@ impl EndpointId {
     }
 }
 
-/// Properties of a packet that links read, in addition to its size: payload, priority, damage and ECN field.
+/// Properties of a packet that links read, in addition to its size: payload, priority, burst, damage and ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketFlags(u8);
 
@@ -27,7 +27,9 @@ impl PacketFlags {
     const PAYLOAD: u8 = 1;
     const CORRUPTED: u8 = 2;
     const LOW_PRIORITY: u8 = 4;
-    const SUPERSEDES: u8 = 8;
+    /// Relation to the previous packet of the flow: a packet without payload supersedes it, and a packet with payload
+    /// continues its burst.
+    const FOLLOWS: u8 = 8;
     const UNHEARD: u8 = 16;
     const REPAIR: u8 = 32;
     /// Position of the two bits of the ECN field.
@@ -58,19 +60,26 @@ impl PacketFlags {
         self.0 & Self::LOW_PRIORITY != 0
     }
 
-    /// Sets whether the packet supersedes the previous packet of its flow. It then repeats all information of that
-    /// packet, if that packet also has this flag.
+    /// Sets whether the packet belongs to the previous packet of its flow. Without payload it then
+    /// [supersedes](Self::supersedes) that packet, and with payload it [continues its burst](Self::continues_burst).
     #[inline]
     #[must_use]
-    pub fn with_superseding(self, supersedes: bool) -> Self {
-        Self(self.0 | (u8::from(supersedes) * Self::SUPERSEDES))
+    pub fn with_following(self, follows: bool) -> Self {
+        Self(self.0 | (u8::from(follows) * Self::FOLLOWS))
     }
 
-    /// Returns true if the packet is only a cumulative ACK, so that a [filter](crate::queue::ack_filter) may replace an
-    /// earlier such packet by it.
+    /// Returns true if the packet is only a cumulative ACK, which repeats all information of the previous one, so that
+    /// a [filter](crate::queue::ack_filter) may replace that one by it.
     #[inline]
     pub fn supersedes(self) -> bool {
-        self.0 & Self::SUPERSEDES != 0
+        self.0 & (Self::FOLLOWS | Self::PAYLOAD) == Self::FOLLOWS
+    }
+
+    /// Returns true if the sender handed the packet over in one burst with the previous packet of its flow (GSO), and
+    /// after it.
+    #[inline]
+    pub fn continues_burst(self) -> bool {
+        self.0 & (Self::FOLLOWS | Self::PAYLOAD) == Self::FOLLOWS | Self::PAYLOAD
     }
 
     /// Sets the ECN field.
@@ -199,18 +208,27 @@ mod tests {
         use Codepoint::{Ce, Ect0, Ect1, NotEct};
         for first in [NotEct, Ect1, Ect0, Ce] {
             for codepoint in [NotEct, Ect1, Ect0, Ce] {
-                let mut flags = PacketFlags::new(true).with_low_priority(true).with_superseding(true).with_ecn(first);
+                let mut flags = PacketFlags::new(true).with_low_priority(true).with_following(true).with_ecn(first);
                 flags.lose_in_outage();
                 let flags = flags.with_ecn(codepoint);
                 assert_eq!(flags.ecn(), codepoint);
-                assert!(flags.carries_payload() && flags.is_low_priority() && flags.supersedes());
+                assert!(flags.carries_payload() && flags.is_low_priority() && flags.continues_burst());
                 assert!(flags.is_corrupted() && flags.was_unheard() && !flags.is_repair());
                 let mut flags = flags.with_repair();
                 flags.repair();
-                assert!(flags.is_repair() && !flags.is_corrupted() && !flags.was_unheard() && flags.supersedes());
+                assert!(flags.is_repair() && !flags.is_corrupted() && !flags.was_unheard() && flags.continues_burst());
                 assert_eq!(flags.ecn(), codepoint);
             }
             assert!(!PacketFlags::default().with_ecn(first).is_corrupted());
         }
+    }
+
+    #[test]
+    fn a_packet_that_follows_supersedes_without_payload_and_continues_a_burst_with_payload() {
+        let (ack, data) = (PacketFlags::new(false).with_following(true), PacketFlags::new(true).with_following(true));
+        assert!(ack.supersedes() && !ack.continues_burst());
+        assert!(!data.supersedes() && data.continues_burst());
+        let first = PacketFlags::new(true).with_following(false);
+        assert!(!first.supersedes() && !first.continues_burst());
     }
 }

@@ -25,10 +25,10 @@ pub use spec::{
     Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
     Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, GroundStationSpec, Iot,
     IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumKind, MediumSpec, Model,
-    NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink, PointToPoint, ProxyKind, ProxySpec, Queue,
-    QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec,
-    SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport,
-    VisibilityLimit, WrittenScenario, know_schema,
+    NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink, PointToPoint, Police, ProxyKind, ProxySpec,
+    Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario,
+    ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode,
+    Transport, VisibilityLimit, WrittenScenario, know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

@@ -9,7 +9,7 @@ use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::queue::custom::CustomDiscipline as CustomQueue;
 use lightlag_net::{
     AdaptiveLink, Beam, BlockCode, Demand, FarEnd, Flight, InterfaceId, Jitter, LinkId, Loss, LossPlace, NO_EXIT,
-    NodeId, Outage, QueueLimit, RatesByElevation, Reordering, Routes, StationId, Timetable,
+    NodeId, Outage, Policer, QueueLimit, RatesByElevation, Reordering, Routes, StationId, Timetable,
 };
 use lightlag_orbit::grid::derived::FoundGrid;
 use lightlag_orbit::satellite_routing::CustomSatelliteRouter;
@@ -279,6 +279,8 @@ pub struct LinkProperties {
     pub fade: Option<Weather>,
     /// Bandwidth on demand, if the transmitter must request capacity.
     pub on_demand: Option<Demand>,
+    /// Policer before the queue, if there is one.
+    pub police: Option<Policer>,
     /// Notifications from the stations at both ends, if they send any; the same for both directions of a link.
     pub signals: Option<SignalPlan>,
     /// Size of the link-layer header of every packet.
@@ -425,6 +427,7 @@ impl LinkProperties {
             jitter: None,
             fade: None,
             on_demand: None,
+            police: None,
             signals: None,
             header: Bytes::ZERO,
         }
@@ -458,6 +461,7 @@ impl LinkProperties {
                 overtaking: side.reorder.overtakes,
             }),
             on_demand,
+            police: side.police.0,
             header: line.header.0,
             ..Self::plain(side.rate, side.delay.0)
         }
@@ -480,6 +484,7 @@ impl LinkProperties {
             jitter,
             fade,
             on_demand: _,
+            police: _,
             signals: _,
             header: _,
         } = self;

@@ -345,3 +345,14 @@ fn a_single_flow_at_a_short_queue_without_any_noise_may_lock_into_a_phase() {
         assert_eq!(phases(link, flow), [""; 0], "{link} {flow}");
     }
 }
+
+#[test]
+fn half_of_netem_is_not_netem() {
+    let netem = ("links.0.queue", "{ discipline = \"netem\", limit = \"1000 packets\" }");
+    let bursts = ("links.0.loss", "{ bursts = 0.01 }");
+    assert_warns(&[netem, ("links.0.loss", "0.01")], "links[0].loss", &["a->b", "loss = { bursts = 0.01 }"]);
+    assert_warns(&[bursts], "links[0].queue", &["a->b", "1000 packets", "discipline = \"netem\""]);
+    assert_eq!(warnings(&[netem, bursts]), []);
+    let single = ("links.0.queue", "{ discipline = \"netem\", limit = \"1000 packets\", count = \"packets\" }");
+    assert_eq!(warnings(&[single, ("links.0.loss", "0.01")]), [], "a device without bursts loses single packets");
+}

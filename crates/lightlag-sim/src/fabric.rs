@@ -245,6 +245,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.timetable.is_none()
         && direction.fade.is_none()
         && direction.on_demand.is_none()
+        && direction.police.is_none()
         && direction.code.is_none()
         // Stations require links of the other kind.
         && direction.signals.is_none_or(|plan| !plan.outage);
@@ -274,6 +275,10 @@ fn hop<B: Clone + Default + Send + 'static>(
             (Some(demand), _) => link.on_demand(demand),
             (None, Some(beam)) => link.beaming(beam),
             (None, None) => link,
+        };
+        let link = match direction.police {
+            Some(policer) => link.policed(policer),
+            None => link,
         };
         Link::Modelled(Box::new(match direction.code {
             Some(code) => link.coded(code),

@@ -46,8 +46,8 @@ def broken(result: Result) -> list[str]:
 
 def _conserved(summary: dict[str, Any]) -> bool:
     """Checks that the segments that were sent and not dropped hold at least the payload that was delivered."""
-    causes = ("dropped_queue", "dropped_aqm", "dropped_error", "dropped_outage", "dropped_route")
-    dropped = sum(link[cause] for link in summary["links"] if link.get("data_packets") for cause in causes)
+    causes = ("queue", "aqm", "police", "error", "outage", "route")
+    dropped = sum(link[f"dropped_{cause}"] for link in summary["links"] if link.get("data_packets") for cause in causes)
     flows = summary["flows"]
     # A SYN may be among the drops, and has no payload.
     left = sum(flow["sent_segments"] for flow in flows) - dropped + 6 * len(flows)

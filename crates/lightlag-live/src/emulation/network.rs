@@ -227,7 +227,7 @@ impl EmulatedNetwork {
         let expired = Losses { dropped: self.emulator.expired(), ..Losses::default() };
         self.emulator.links(now).fold(expired, |sum, (counters, _)| Losses {
             lost: sum.lost + counters.dropped_error + counters.dropped_outage,
-            dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm,
+            dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm + counters.dropped_police,
             marked: sum.marked + counters.marked,
         })
     }
@@ -244,6 +244,7 @@ impl EmulatedNetwork {
                 delivered: counters.delivered,
                 dropped_queue: counters.dropped_queue,
                 dropped_aqm: counters.dropped_aqm,
+                dropped_police: counters.dropped_police,
                 dropped_error: counters.dropped_error + counters.dropped_outage,
                 marked: counters.marked,
                 duplicated: counters.duplicated,

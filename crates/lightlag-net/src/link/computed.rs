@@ -8,7 +8,7 @@
 
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::limit::{Backlog, QueueLimit};
-use crate::{LossPlace, LossProcess, NodeId, Packet, PacketFlags};
+use crate::{LossPlace, LossProcess, NodeId, Packet};
 use lightlag_core::{Duration, FreeList, Instant, Ring, prefetch};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -173,11 +173,11 @@ pub struct ComputedLink<B> {
 impl Extras {
     /// Records how long a packet waits, and returns true if it is lost.
     #[inline]
-    fn examine(&mut self, now: Instant, start: Instant, frame: u64, flags: PacketFlags) -> bool {
+    fn examine<B>(&mut self, now: Instant, start: Instant, frame: u64, packet: &Packet<B>) -> bool {
         if let Some(waits) = &mut self.waits {
-            waits.note(flags, start.since(now));
+            waits.note(packet.flags, start.since(now));
         }
-        self.loss.as_mut().is_some_and(|loss| loss.loses(start, frame, flags))
+        self.loss.as_mut().is_some_and(|loss| loss.loses(start, frame, packet.flags, packet.to))
     }
 }
 
@@ -343,7 +343,7 @@ impl<B: Clone + Default> ComputedLink<B> {
             None => (constants.config.delay, false),
             Some(extras) => {
                 let moved = extras.moving.as_mut().map(|moving| moving.advance(start, self.busy_until));
-                (moved.unwrap_or(constants.config.delay), extras.examine(now, start, frame, packet.flags))
+                (moved.unwrap_or(constants.config.delay), extras.examine(now, start, frame, packet))
             }
         };
         if add(&mut self.counts.sent_bytes, frame as u32) {

@@ -15,6 +15,7 @@ mod demand;
 mod disturbance;
 mod fec;
 mod jitter;
+mod police;
 mod queued;
 mod timetable;
 mod waits;
@@ -25,6 +26,7 @@ pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
 pub use fec::BlockCode;
 pub use jitter::{Distribution, Jitter, Normal, Uniform};
+pub use police::Policer;
 pub use queued::QueuedLink;
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;
@@ -54,6 +56,8 @@ pub struct LinkCounters {
     pub dropped_acks: u64,
     /// Packets that the queue discipline marked.
     pub marked: u64,
+    /// Packets above the rate of the policer.
+    pub dropped_police: u64,
     /// Packets that arrived corrupted.
     pub dropped_error: u64,
     /// Packets that an outage cut off or discarded.

@@ -11,8 +11,10 @@ use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
 use super::fec::{BlockCode, Codec};
 use super::jitter::{Jitter, JitterProcess};
+use super::police::{Policer, TokenBucket};
 use super::timetable::{Changes, Timetable, Transmission, TransmissionFate};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkModel, LinkTotals, Waits};
+use crate::queue::netem::Held;
 use crate::queue::{Backlog, Discipline, Dropped, QueuedPacket, Verdicts};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
 use lightlag_core::custom::Fault;
@@ -34,6 +36,10 @@ pub struct QueuedLink<B> {
     to: NodeId,
     config: LinkConfig,
     discipline: Box<dyn Discipline<B>>,
+    /// Policer before the queue, if there is one.
+    police: Option<Box<TokenBucket>>,
+    /// Limit of everything that this direction holds, if there is one.
+    held: Option<Box<Held>>,
     verdicts: Verdicts<B>,
     /// Whether the transmitter is busy until `busy_until`, because of a packet or an outage.
     transmitting: bool,
@@ -73,6 +79,8 @@ impl<B: Clone + Default> QueuedLink<B> {
         Self {
             to: NodeId::default(),
             config,
+            police: None,
+            held: discipline.held().map(Box::new),
             discipline,
             verdicts: Verdicts::default(),
             transmitting: false,
@@ -120,6 +128,12 @@ impl<B: Clone + Default> QueuedLink<B> {
     pub fn beaming(mut self, beam: Beam) -> Self {
         self.beam = Some(Box::new(beam));
         self
+    }
+
+    /// Drops packets above a rate before they reach the queue.
+    #[must_use]
+    pub fn policed(self, policer: Policer) -> Self {
+        Self { police: Some(Box::new(TokenBucket::new(policer))), ..self }
     }
 
     /// Limits transmissions to granted capacity. Call this after setting a timetable.
@@ -193,7 +207,11 @@ impl<B: Clone + Default> QueuedLink<B> {
         if self.on_the_way.front().is_none_or(|first| first.arrival > now) {
             return None;
         }
-        self.on_the_way.pop_front().map(|OnTheWay { packet, at, .. }| (packet, at))
+        let OnTheWay { packet, at, .. } = self.on_the_way.pop_front()?;
+        if let Some(held) = &mut self.held {
+            held.left(&packet);
+        }
+        Some((packet, at))
     }
 
     /// Removes a packet that the decoder delivers now.
@@ -226,6 +244,9 @@ impl<B: Clone + Default> QueuedLink<B> {
         self.catch_up(now);
         self.count_waiting(now);
         let withdrawn = self.discipline.withdraw(leave);
+        if let Some(held) = &mut self.held {
+            withdrawn.iter().for_each(|packet| held.left(packet));
+        }
         self.counters.withdrawn += withdrawn.len() as u64;
         withdrawn
     }
@@ -235,8 +256,16 @@ impl<B: Clone + Default> QueuedLink<B> {
         self.catch_up(now);
         self.count_waiting(now);
         for packet in self.discipline.withdraw(leave) {
-            self.verdicts.go_astray(now, packet);
+            self.go_astray(now, packet);
         }
+    }
+
+    /// Drops a packet that was held, because the beam has no far end for it.
+    fn go_astray(&mut self, now: Instant, packet: Packet<B>) {
+        if let Some(held) = &mut self.held {
+            held.left(&packet);
+        }
+        self.verdicts.go_astray(now, packet);
     }
 
     /// Drops the packets between the transmitter and the far end for which `hit` returns true.
@@ -294,7 +323,7 @@ impl<B: Clone + Default> QueuedLink<B> {
             let Some(beam) = &mut self.beam else { break (next, None) };
             match beam.flight_of(start, &next.packet) {
                 Some(flight) => break (next, Some(flight)),
-                None => self.verdicts.go_astray(start, next.packet),
+                None => self.go_astray(start, next.packet),
             }
         };
         if let Some(waits) = &mut self.waits {
@@ -308,7 +337,8 @@ impl<B: Clone + Default> QueuedLink<B> {
         self.last_end = end;
         self.totals.carried_bytes += frame;
         self.totals.busy += u128::from(end.since(start).as_nanos());
-        let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags);
+        let is_lost =
+            self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, frame, packet.flags, packet.to);
         if is_lost {
             packet.flags.corrupt();
         }
@@ -338,6 +368,9 @@ impl<B: Clone + Default> QueuedLink<B> {
         let copies = self.disturbance.duplicates() && !packet.flags.is_corrupted();
         if copies {
             self.counters.duplicated += 1;
+            if let Some(held) = &mut self.held {
+                held.joined(&packet);
+            }
             self.propagate(packet.clone(), arrival, node);
         }
         self.propagate(packet, arrival, node);
@@ -391,6 +424,24 @@ impl<B: Clone + Default> QueuedLink<B> {
             let place = self.on_the_way.partition_point(|other| other.arrival <= arrival);
             self.on_the_way.insert(place, sent);
         }
+    }
+
+    /// Returns true if this direction may hold the packet as well; otherwise drops it.
+    #[inline(always)]
+    fn holds(&mut self, now: Instant, packet: &Packet<B>) -> bool {
+        self.held.is_none() || self.holds_more(now, packet)
+    }
+
+    fn holds_more(&mut self, now: Instant, packet: &Packet<B>) -> bool {
+        let packets = self.on_the_way.len() as u64 + self.discipline.backlog().packets + u64::from(self.is_serving());
+        let Some(held) = &mut self.held else { return true };
+        let admits = held.admits(packets, packet);
+        if admits {
+            held.joined(packet);
+        } else {
+            self.verdicts.full(now, packet.clone());
+        }
+        admits
     }
 
     /// Adds the time that packets have waited since the last change of the queue.
@@ -469,13 +520,23 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
         self.count_waiting(now);
         self.counters.offered += 1;
         let frame = u64::from(packet.size) + self.config.header;
-        if self.loss.place() == LossPlace::BeforeQueue && self.loss.loses(now, frame, packet.flags) {
+        if let Some(bucket) = &mut self.police
+            && !bucket.conforms(now, frame)
+        {
+            self.counters.dropped_police += 1;
+            self.verdicts.police(now, packet);
+            return;
+        }
+        if self.loss.place() == LossPlace::BeforeQueue && self.loss.loses(now, frame, packet.flags, packet.to) {
             self.counters.dropped_error += 1;
             self.verdicts.lost(now, packet);
             return;
         }
         if self.transmitting && self.config.queue == QueueLimit::Packets(0) {
             self.verdicts.full(now, packet);
+            return;
+        }
+        if !self.holds(now, &packet) {
             return;
         }
         if let Some(changes) = &mut self.changes {

@@ -1,7 +1,7 @@
 //! Registry of the loss models: their settings in a scenario, and their processes.
 
-use super::Loss;
-use crate::PacketFlags;
+use super::{Loss, LossPlace};
+use crate::{EndpointId, PacketFlags};
 use lightlag_core::params::Described;
 use lightlag_core::{Instant, RandomStream};
 
@@ -12,6 +12,9 @@ pub trait Law: Described {
 
     /// Whether the model loses specific packets. A link then has the model from the start, or never.
     const NAMES_PACKETS: bool = false;
+
+    /// Whether losses are drawn before or after the queue, unless a scenario specifies it.
+    const PLACE: LossPlace = LossPlace::AfterQueue;
 
     /// Returns the key whose value cannot be combined with the others, and the reason; `None` if all values are valid.
     /// `shown` returns the value of a key as it was given.
@@ -31,6 +34,8 @@ pub(super) struct Draw {
     /// Size of the packet's frame in bytes.
     pub(super) size: u64,
     pub(super) flags: PacketFlags,
+    /// Destination of the packet.
+    pub(super) to: EndpointId,
 }
 
 /// Running process of a model with parameters `C`.
@@ -122,6 +127,13 @@ macro_rules! laws {
             pub fn names_packets(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$law as Law>::NAMES_PACKETS,)*
+                }
+            }
+
+            /// Returns whether losses are drawn before or after the queue, unless a scenario specifies it.
+            pub fn place(&self) -> LossPlace {
+                match self {
+                    $(Self::$variant(_) => <$law as Law>::PLACE,)*
                 }
             }
 

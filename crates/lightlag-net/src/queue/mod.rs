@@ -4,6 +4,8 @@
 //! discipline has its own file:
 //!
 //! - [`drop_tail`]: first in, first out, up to a limit.
+//! - [`head_drop`]: drops the oldest packet when it is full.
+//! - [`netem`]: first in, first out, with a limit of everything that the link holds.
 //! - [`red`]: drops at random, depending on the average length of the queue.
 //! - [`codel`]: drops at the head, depending on the time that packets have waited.
 //! - [`fq_codel`]: a queue for each flow, with CoDel in each queue.
@@ -22,6 +24,8 @@ pub mod custom;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod fq_codel;
+pub mod head_drop;
+pub mod netem;
 pub mod per_flow;
 pub mod pie;
 pub mod priority;
@@ -35,6 +39,8 @@ pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use head_drop::{HeadDrop, HeadDropConfig};
+pub use netem::{Netem, NetemCount};
 pub use per_flow::{DropEnd, PerFlow, PerFlowConfig};
 pub use pie::{Pie, PieConfig};
 pub use priority::{Priority, PriorityMode};
@@ -67,6 +73,12 @@ pub trait Discipline<B>: Send {
     /// Called when the rate of the link changes at `_at`.
     fn rate_changes(&mut self, _at: Instant, _rate: Rate) {}
 
+    /// Returns the limit of everything that the link direction holds, which the link then enforces; `None` if only
+    /// waiting packets are limited.
+    fn held(&self) -> Option<netem::Held> {
+        None
+    }
+
     /// Returns the failure of the discipline, if it has failed. Only [custom] disciplines can fail.
     fn fault(&self) -> Option<&custom::Fault> {
         None
@@ -84,6 +96,8 @@ registry::disciplines! {
     Priority, "priority", PriorityMode => PriorityMode;
     AckFilter, "ack_filter", AckFilterConfig => AckFilterConfig;
     PerFlow, "per_flow", PerFlowConfig => PerFlowConfig;
+    HeadDrop, "head_drop", HeadDropConfig => HeadDropConfig;
+    Netem, "netem", NetemCount => NetemCount;
 }
 
 /// Cause of a drop.
@@ -107,11 +121,13 @@ pub enum DropCause {
     NoRoute,
     /// An outage of the link cut off or discarded the packet.
     Outage,
+    /// The policer had too few tokens for the packet.
+    Policer,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices in results.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Queue,
         Self::Error,
         Self::Aqm,
@@ -121,6 +137,7 @@ impl DropCause {
         Self::Lifetime,
         Self::NoRoute,
         Self::Outage,
+        Self::Policer,
     ];
 
     /// Returns the name of the cause in result files.
@@ -135,6 +152,7 @@ impl DropCause {
             Self::Lifetime => "lifetime",
             Self::NoRoute => "no_route",
             Self::Outage => "outage",
+            Self::Policer => "policer",
         }
     }
 }
@@ -201,6 +219,11 @@ impl<B: Clone> Verdicts<B> {
     /// Records a packet that was lost before it could join the queue.
     pub fn lost(&mut self, time: Instant, packet: Packet<B>) {
         self.dropped.push(Dropped { at: time, packet, cause: DropCause::Error });
+    }
+
+    /// Records a packet that the policer dropped.
+    pub fn police(&mut self, time: Instant, packet: Packet<B>) {
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::Policer });
     }
 
     /// Marks a packet, which must support ECN.

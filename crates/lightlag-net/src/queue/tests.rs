@@ -58,7 +58,7 @@ fn a_parameter_returns_its_value() {
 }
 
 /// Returns every discipline. Random traffic on a link of 8 Mbit/s exceeds their thresholds.
-fn disciplines() -> [DisciplineConfig; 14] {
+fn disciplines() -> [DisciplineConfig; 17] {
     let ms = Duration::from_millis;
     let red = RedConfig {
         min_threshold: QueueLimit::Packets(2),
@@ -96,6 +96,9 @@ fn disciplines() -> [DisciplineConfig; 14] {
         DisciplineConfig::AckFilter(AckFilterConfig { filter: true, every: 2 }),
         DisciplineConfig::PerFlow(PerFlowConfig { drop: DropEnd::Tail }),
         DisciplineConfig::PerFlow(PerFlowConfig { drop: DropEnd::Head }),
+        DisciplineConfig::HeadDrop(HeadDropConfig),
+        DisciplineConfig::Netem(NetemCount::Bursts),
+        DisciplineConfig::Netem(NetemCount::Packets),
     ]
 }
 
@@ -133,7 +136,7 @@ fn play(config: &DisciplineConfig, traffic: &[(u64, u16, u8)], limit: u64, distu
         let ecn = CODEPOINTS[usize::from(kind % 4)];
         // A part of the packets, with any flows and marks.
         let plain = packet(u32::from(kind / 4), *size, ecn);
-        let flags = plain.flags.with_low_priority(kind % 3 == 0).with_superseding(kind % 5 == 0);
+        let flags = plain.flags.with_low_priority(kind % 3 == 0).with_following(kind % 5 == 0);
         link.send(now, Packet { body: body as u32, flags, ..plain });
     }
     step(&mut link, Instant::MAX);

@@ -2,8 +2,8 @@
 
 use super::sides::sides;
 use super::{
-    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Propagation, Queue,
-    Reorder, Signals, TraceFormat,
+    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Police, Propagation,
+    Queue, Reorder, Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, TableReader, leaf, share_part, shown};
 use lightlag_core::{Bytes, Duration, Rate};
@@ -65,6 +65,9 @@ sides! {
         fade: Fade;
         /// Bandwidth on demand: the transmitter must request capacity, `{ frame = "26.5 ms", latency = "560 ms" }`.
         on_demand: OnDemand;
+        /// Policer before the queue: a token bucket that drops packets above a rate, `{ rate = "50 Mbit/s", burst =
+        /// "64 kB" }`.
+        police: Police;
     }
     shared {
         /// Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both.

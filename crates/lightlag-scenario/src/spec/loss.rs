@@ -129,9 +129,7 @@ impl FromValue for LossModel {
         for key in entries.keys().filter(|key| !known.contains(&key.as_str())) {
             errors.push(Path::Key(path, key), not_one_of(key, "a key here", &known));
         }
-        let position = entries
-            .get("where")
-            .map_or(Some(LossPlace::AfterQueue), |value| place(value, &Path::Key(path, "where"), errors));
+        let position = entries.get("where").map(|value| place(value, &Path::Key(path, "where"), errors));
         let mut given = forms.iter().filter(|form| form.keys().any(|key| entries.contains_key(key)));
         let law = match (given.next(), given.next()) {
             _ if errors.len() > before => None,
@@ -141,7 +139,8 @@ impl FromValue for LossModel {
                 None
             }
         };
-        Some(Self { law: law?, place: position? })
+        let law = law?;
+        Some(Self { place: position.unwrap_or_else(|| Some(law.place()))?, law })
     }
 }
 
@@ -177,8 +176,8 @@ impl Serialize for LossModel {
         for (index, parameter) in self.law.parameters().iter().enumerate() {
             table[parameter.key] = Key(parameter).written(&self.law.get(index));
         }
-        if self.place == LossPlace::BeforeQueue {
-            table["where"] = json!(PLACES[1]);
+        if self.place != self.law.place() {
+            table["where"] = json!(PLACES[usize::from(self.place == LossPlace::BeforeQueue)]);
         }
         table.serialize(serializer)
     }

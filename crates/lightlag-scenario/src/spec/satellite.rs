@@ -211,6 +211,7 @@ impl Satellite {
                     ("trace", side.trace.0.is_some()),
                     ("fade", side.fade.0.is_some()),
                     ("on_demand", side.on_demand.0.is_some()),
+                    ("police", side.police.0.is_some()),
                     ("fec", side.fec.code().is_some()),
                 ];
                 for (what, _) in given.into_iter().filter(|(_, is_given)| *is_given) {

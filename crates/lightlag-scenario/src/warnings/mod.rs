@@ -5,6 +5,7 @@
 
 mod idle;
 mod kind;
+mod netem;
 mod outage;
 mod phase;
 mod routers;
@@ -97,6 +98,7 @@ impl Scenario {
         self.outages(network, &ways, &mut findings);
         self.stations(network, &mut findings);
         self.queues(network, &ways, &mut findings);
+        self.netem(network, &mut findings);
         self.phases(network, &ways, &mut findings);
         self.idle_keys(network, &mut findings);
         self.airs(network, &mut findings);

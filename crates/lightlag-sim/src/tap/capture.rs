@@ -522,6 +522,7 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::Lifetime => "it waited too long for the medium",
         DropCause::NoRoute => "no route was found",
         DropCause::Outage => "an outage of the link",
+        DropCause::Policer => "above the rate of the policer",
     }
 }
 

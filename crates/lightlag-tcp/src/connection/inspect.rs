@@ -143,6 +143,13 @@ impl Connection {
         self.supersedes
     }
 
+    /// Returns true if the last segment with data was handed over in one burst with the segment with data before it
+    /// (GSO), and after it.
+    #[inline(always)]
+    pub fn continues_burst(&self) -> bool {
+        self.sending.awake().is_some_and(Sender::continues_burst)
+    }
+
     /// Returns the number of payload bytes that were sent at least once.
     pub fn sent(&self) -> u64 {
         self.sending.awake().map_or(0, |sender| sender.payload(sender.board().nxt()))

@@ -125,6 +125,11 @@ impl Scoreboard {
         }
     }
 
+    /// Returns true if the record with this number was sent in the same burst as the one before it.
+    pub fn is_joined(&self, number: u64) -> bool {
+        self.records.get((number - self.first) as usize).is_some_and(|record| record.has(JOINED))
+    }
+
     /// Returns true if the record with this number was sent in the same burst as the one before it, and is lost and not
     /// yet retransmitted.
     pub fn joins(&self, number: u64) -> bool {

@@ -15,6 +15,8 @@
 //! (`tcp_data_snd_check`, `tcp_push`, `tcp_tsq_write`). When the reordering timer expires, only retransmissions are
 //! sent (`tcp_rack_reo_timeout`), and new data continues to wait.
 //!
+//! Retransmissions at one instant are one burst again, if their data was sent in one burst and they are in order.
+//!
 //! The segments of a burst are sent back to back, the last one with PSH. If the peer's window limits a burst, a small
 //! segment fills the rest of that window, unless another small segment is in flight (`tcp_mss_split_point`). Linux also
 //! ends bursts at the end of a buffer, which is not modelled.
@@ -31,7 +33,41 @@ const RECENT: Duration = Duration::from_millis(1);
 /// If at least this fraction of the window is free, one third, the sender does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 
+/// The burst of retransmissions that is currently sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repairs {
+    /// Number of the last retransmitted record.
+    last: u64,
+    /// Bytes of the burst so far.
+    bytes: u32,
+}
+
 impl Sender {
+    /// Returns true if the last segment with data was handed over in one burst with the segment before it.
+    #[inline(always)]
+    pub(crate) fn continues_burst(&self) -> bool {
+        self.continues
+    }
+
+    /// Records whether the new segment that starts at `start` continues a burst.
+    #[inline(always)]
+    pub(super) fn note_new_in_burst(&mut self, start: u64) {
+        self.continues = self.in_burst_after(start);
+        if self.continues {
+            self.board.join_last();
+        }
+    }
+
+    /// Records whether the retransmission of the record with this number continues a burst: at the same instant, after
+    /// the retransmission of the previous record of the same burst (`tcp_xmit_retransmit_queue` passes on each buffer
+    /// as far as the window permits). `bytes` is its length.
+    pub(super) fn note_repair_in_burst(&mut self, now: Instant, number: u64, bytes: u32) {
+        let Repairs { last, bytes: before } = self.repairs;
+        let is_next = before > 0 && number == last + 1 && self.last_sent == now && self.board.is_joined(number);
+        self.continues = is_next && u64::from(before) + u64::from(bytes) <= self.largest_burst();
+        self.repairs = Repairs { last: number, bytes: if self.continues { before + bytes } else { bytes } };
+    }
+
     /// Returns true if the next new segment belongs to a burst whose first segment was already sent.
     #[inline(always)]
     pub(super) fn in_burst(&self) -> bool {

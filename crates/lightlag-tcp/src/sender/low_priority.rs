@@ -20,6 +20,7 @@ impl Sender {
         let range = self.due_low_priority(now)?;
         self.congestion.as_mut()?.low_priority()?.on_probe_sent();
         self.account.rare().low_priority_sent += 1;
+        self.continues = false;
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
 

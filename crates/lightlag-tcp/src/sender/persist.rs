@@ -47,7 +47,7 @@ impl Sender {
     /// Records that the probe that is due is sent, and schedules the next one.
     #[cold]
     pub(crate) fn probe_leaves(&mut self, now: Instant, config: &Config) {
-        self.probe = false;
+        (self.probe, self.continues) = (false, false);
         if self.in_outage() {
             self.outage_probed(now);
         } else if self.tells_of_tail() {

@@ -265,8 +265,8 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
         self.board.sent(now, chunk.len, chunk.fin);
-        if self.recovery.guesses() && self.in_burst_after(chunk.start) {
-            self.board.join_last();
+        if config.tso {
+            self.note_new_in_burst(chunk.start);
         }
         if self.nagle && self.minshall && chunk.len < self.segment_size.into() {
             self.special.extra_mut().small_end = chunk.start + u64::from(chunk.len);
@@ -300,6 +300,9 @@ impl Sender {
         // sent.
         let in_vain = self.recovery.uses_snack() && self.board.was_repaired(number, RESNACK);
         let chunk = self.board.retransmit(number, now);
+        if config.tso {
+            self.note_repair_in_burst(now, number, chunk.len);
+        }
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
         self.account.counters.retransmitted_segments += u64::from(chunk.len > 0);

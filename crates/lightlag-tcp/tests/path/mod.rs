@@ -23,6 +23,8 @@ pub struct Sent {
     pub from: usize,
     /// Index of this segment among the data segments of its end, starting at 0; meaningless without data.
     pub data_index: usize,
+    /// Whether it continues the burst of the data segment before it; meaningless without data.
+    pub continues: bool,
     /// The segment.
     pub segment: Segment,
 }
@@ -133,7 +135,8 @@ impl Path {
                 _ => self.ends[from].poll_segment(self.now),
             };
             let Some(segment) = segment else { break };
-            let sent = Sent { at: self.now, from, data_index: self.data_sent[from], segment };
+            let continues = self.ends[from].continues_burst();
+            let sent = Sent { at: self.now, from, data_index: self.data_sent[from], continues, segment };
             self.data_sent[from] += usize::from(segment.len > 0);
             self.log.push(sent);
             let codepoint = match self.ends[from].codepoint() {

@@ -43,7 +43,8 @@ impl<B: Clone + Default> QueuedLink<B> {
             }
             let left = u64::from(packet.size) + self.config.header;
             self.totals.carried_bytes += left;
-            let is_lost = self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags);
+            let is_lost =
+                self.loss.place() == LossPlace::AfterQueue && self.loss.loses(start, left, packet.flags, packet.to);
             let fate = if is_lost { TransmissionFate::Damaged } else { TransmissionFate::Intact };
             if let Some(assignment) = &mut self.assignment {
                 assignment.serving = Some(Serving { packet, left, fate });

@@ -11,7 +11,7 @@ const NOW: Instant = Instant::ZERO;
 fn play(config: AckFilterConfig, limit: u64, kinds: &str) -> (Vec<u32>, Vec<u32>) {
     let (mut queue, mut verdicts) = (AckFilter::new(config, QueueLimit::Packets(limit)), Verdicts::default());
     for (body, kind) in kinds.chars().enumerate() {
-        let flags = PacketFlags::new(false).with_superseding(kind.is_lowercase());
+        let flags = PacketFlags::new(false).with_following(kind.is_lowercase());
         let flow = u32::from(kind.eq_ignore_ascii_case(&'b'));
         queue.enqueue(NOW, Packet { flags, body: body as u32, ..packet(flow, 52, Codepoint::NotEct) }, &mut verdicts);
         assert_eq!(queue.bytes, queue.packets.iter().map(|waiting| u64::from(waiting.packet.size)).sum::<u64>());
@@ -51,11 +51,8 @@ fn a_full_queue_still_takes_a_replacement() {
 #[test]
 fn a_departed_ack_is_not_replaced() {
     let (mut queue, mut verdicts) = (AckFilter::new(FILTER, QueueLimit::Packets(9)), Verdicts::default());
-    let ack = |body| Packet {
-        flags: PacketFlags::new(false).with_superseding(true),
-        body,
-        ..packet(0, 52, Codepoint::NotEct)
-    };
+    let ack =
+        |body| Packet { flags: PacketFlags::new(false).with_following(true), body, ..packet(0, 52, Codepoint::NotEct) };
     for body in 0..3 {
         queue.enqueue(NOW, ack(body), &mut verdicts);
         assert_eq!(queue.dequeue(NOW, &mut verdicts).map(|waiting| waiting.packet.body), Some(body));
