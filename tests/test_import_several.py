@@ -114,6 +114,35 @@ def test_the_one_way_delays_of_lens_are_columns_of_a_table(tmp_path: Path) -> No
     assert rows(page.files[trace["backward"]])[0][1] == pytest.approx(0.0211)
 
 
+# irtt
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_irtt_writes_json_in_one_line_or_many(indent: int | None, tmp_path: Path) -> None:
+    trips = [
+        {"delay": {"rtt": 30_000_000 + at}, "timestamps": {"client": {"send": {"monotonic": at * 10_000_000}}}}
+        for at in range(500)
+    ]
+    page, _ = made(tmp_path, "i.json", json.dumps({"round_trips": trips}, indent=indent), rate="1 Mbit/s")
+    assert "500 replies to 500 probes of irtt" in page.text
+
+
+def test_the_text_of_irtt_gives_the_interval_and_the_loss_of_each_direction(tmp_path: Path) -> None:
+    text = """\
+[192.0.2.1:2112] [Connected] connection established
+seq=0 rtt=30.1ms rd=15.2ms sd=14.9ms ipdv=n/a
+seq=2 rtt=1.0312s rd=16.2ms sd=15ms ipdv=1.1ms
+seq=3 rtt=30.9ms rd=15.2ms sd=15.7ms ipdv=312µs
+                duration: 1m1s (wait 1s)
+   packets sent/received: 5/3 (40.00% loss)
+ server packets received: 4/5 (20.00%/25.00% loss up/down)
+"""
+    page, scenario = made(tmp_path, "i.txt", text, rate="1 Mbit/s")
+    # Five probes in 61 − 1 s: one every 15 s.
+    assert rows(page.files["i-trace.csv"]) == [[0, 0.01505], [30, 0.5156], [45, 0.01545]]
+    assert scenario["links"][0]["loss"] == {"forward": 0.2, "backward": 0.25}
+
+
 # Tables with a column for each direction
 
 
@@ -170,6 +199,20 @@ def test_a_file_for_each_direction(tmp_path: Path) -> None:
     assert scenario["duration"] == "4 s"
     assert (flow["from"], other["from"]) == ("server", "client")
     assert "have 4 s in common, starting at 2023-11-14T22:13:21Z" in page.text
+
+
+def test_a_date_beyond_the_calendar_is_no_common_clock(tmp_path: Path) -> None:
+    (tmp_path / "up.csv").write_text("time_s,rate_mbps\n1e12,1\n1000000000001,2\n")
+    text = "time_s,rate_mbps\n1e12,10\n1000000000001,20\n"
+    with pytest.raises(InputError, match="is far in the future"):
+        made(tmp_path, "down.csv", text, up=tmp_path / "up.csv", delay="20 ms")
+    test = json.loads(SAMPLES["irtt"].text)
+    for trip in test["round_trips"]:
+        trip["timestamps"]["client"]["send"]["wall"] = 10**300
+    (tmp_path / "i.json").write_text(json.dumps(test))
+    text = "timestamp,rate_mbps\n1700000000,10\n1700000001,20\n"
+    page, _ = made(tmp_path, "down.csv", text, delays=tmp_path / "i.json")
+    assert "down.csv and i.json have no common clock" in page.text
 
 
 def test_tests_that_ran_one_after_the_other_start_together(tmp_path: Path) -> None:

@@ -43,8 +43,7 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path, options: Options) -> Found:
     """Returns the delay over time, and the losses of each direction if the server counted packets."""
-    lines = texts.short_lines(path)
-    if any(_REPLY.search(line) for _, line in lines) or not lines or lines[0][1].lstrip()[:1] not in ("{", "["):
+    if not texts.text(path).lstrip().startswith("{"):
         return _read_text(path, options)
     test = texts.parsed(path)
     trips = texts.member(path, test, "round_trips")
@@ -96,7 +95,8 @@ def _read_text(path: Path, options: Options) -> Found:
         texts.fail(
             path, "has no reply of irtt, such as seq=0 rtt=20.1ms rd=...; run irtt client without -q, or with -o"
         )
-    probes = max(sent or 0, max(replies) + 1)
+    # Without its summary and its first lines, a file starts with a later number.
+    probes = max(sent or 0, max(replies) + 1 - (0 if sent else min(replies)))
     interval_s = options.interval_s
     if interval_s is None and length_s is not None and length_s > 0 and sent is not None and sent > 1:
         interval_s = float(f"{length_s / (sent - 1):.2g}")

@@ -27,6 +27,8 @@ MAX_GAP = 5
 
 More are an outage, which damages the packet in transmission; mahimahi makes it wait.
 """
+_LAST_DATE_S = 250e9
+"""End of the calendar in the year 9892, in seconds since 1970."""
 _SIDES: tuple[Side, Side] = ("forward", "backward")
 _OTHER: Mapping[Side, Side] = {"forward": "backward", "backward": "forward"}
 
@@ -156,12 +158,13 @@ def _common(first: tuple[Path, Found], second: tuple[Path, Found], notes: list[s
     lengths = [file.duration_s for file in (one, other) if _changes(file)]
     length = min(lengths) if lengths else one.duration_s
     ends = ", and the shorter one ends the scenario" if len(lengths) > 1 else ""
-    if one.origin_s is None or other.origin_s is None:
+    origins = [file.origin_s for file in (one, other) if file.origin_s is not None and file.origin_s < _LAST_DATE_S]
+    if len(origins) < 2:
         if lengths:
             notes.append(f"{names} have no common clock: both start at 0{ends}.")
         return None, length
-    start = max(one.origin_s, other.origin_s)
-    end = min(one.origin_s + one.duration_s, other.origin_s + other.duration_s)
+    start = max(origins)
+    end = min(origins[0] + one.duration_s, origins[1] + other.duration_s)
     if end - start <= 0:
         notes.append(
             f"{names} were not measured at the same time: {start - end:.6g} s lie between them. Both start at 0{ends}."
