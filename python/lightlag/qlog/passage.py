@@ -8,8 +8,8 @@ from lightlag.qlog.segment import Segment
 
 __all__ = ["Passage"]
 
-_HORIZON_NS = 60_000_000_000
-"""Minimum age of an overtaken packet before it is forgotten."""
+_ARRIVED_NS, _MISSING_NS = 1_000_000_000, 60_000_000_000
+"""Minimum age of a packet that has arrived, and of one that others have overtaken, before it is forgotten."""
 
 
 class Passage:
@@ -33,6 +33,7 @@ class Passage:
         self._waiting: dict[tuple[bytes, int], list[tuple[int, int]]] = {}
         self._arrived: dict[tuple[bytes, int], int] = {}
         self._order: deque[tuple[int, tuple[bytes, int]]] = deque()
+        self._missing: deque[tuple[int, tuple[bytes, int]]] = deque()
 
     def sent(self, time_ns: int, segment: Segment) -> int:
         """Returns the packet number of a sent packet."""
@@ -58,14 +59,21 @@ class Passage:
         self._arrived[key] = number
         self._last = max(self._last, number)
         self._longest_ns = max(self._longest_ns, time_ns - sent_ns)
-        self._forget(sent_ns - max(_HORIZON_NS, 4 * self._longest_ns))
+        self._forget(sent_ns)
         return number
 
-    def _forget(self, before_ns: int) -> None:
+    def _forget(self, now_ns: int) -> None:
+        """Forgets packets that were sent long before `now_ns`: most have arrived, some are probably lost."""
+        before_ns = now_ns - max(_ARRIVED_NS, 4 * self._longest_ns)
         while self._order and self._order[0][0] < before_ns:
-            _, key = self._order.popleft()
-            waiting = [pair for pair in self._waiting.pop(key, []) if pair[1] >= before_ns]
-            if waiting:
-                self._waiting[key] = waiting
+            entry = self._order.popleft()
+            if self._waiting.get(entry[1]):
+                self._missing.append(entry)
             else:
-                self._arrived.pop(key, None)
+                self._waiting.pop(entry[1], None)
+                self._arrived.pop(entry[1], None)
+        before_ns = now_ns - max(_MISSING_NS, 4 * self._longest_ns)
+        while self._missing and self._missing[0][0] < before_ns:
+            _, key = self._missing.popleft()
+            if waiting := [pair for pair in self._waiting.pop(key, []) if pair[1] >= before_ns]:
+                self._waiting[key] = waiting

@@ -130,7 +130,7 @@ class Vantage:
             "trace": {
                 **self._about,
                 "vantage_point": {"name": self._name, "type": "client" if is_client else "server"},
-                "common_fields": {"time_format": "relative", "reference_time": 0, "protocol_type": ["TCP"]},
+                "common_fields": {"time_format": "relative", "reference_time": 0.0, "protocol_type": ["TCP"]},
             },
         }
 

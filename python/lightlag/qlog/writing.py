@@ -272,7 +272,7 @@ def _samples(records: Records, senders: Mapping[str, _End]) -> Iterator[tuple[in
     rows = trace.select("time_s", pl.col("flow").cast(pl.String), "rtt_s", pacing)
     for time_s, flow, rtt_s, pacing_bps in rows.iter_rows():
         if (end := senders.get(flow)) is not None:
-            rtt_ms = None if rtt_s is None else rtt_s * 1e3
+            rtt_ms = None if rtt_s is None else round(rtt_s * 1e3, 6)
             yield round(time_s * 1e9), _Sample(end.vantage, rtt_ms, pacing_bps)
 
 

@@ -168,11 +168,13 @@ class Result(Records):
 
         Examples
         --------
+        >>> import tempfile
         >>> import lightlag as ll
         >>> net = ll.Network("pair", record=ll.Record(pcap=ll.Pcap(comments=True)))
         >>> net.link("a", "b", rate="1 Mbit/s", delay="10 ms")
         >>> net.flow("a", "b", transfer="100 kB")
-        >>> [file.name for file in ll.run(net, duration="30 s").qlog("logs")]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file.name for file in ll.run(net, duration="30 s").qlog(folder)]
         ['a-to-b-receiver.sqlog', 'a-to-b.sqlog']
         """
         from lightlag import qlog
