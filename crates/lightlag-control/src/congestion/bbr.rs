@@ -53,6 +53,7 @@ pub mod leocc;
 mod model;
 mod ns3;
 pub mod policer;
+pub mod satpipe;
 mod states;
 
 /// The minimum window in segments: four keep a path with delayed ACKs busy.
@@ -145,6 +146,8 @@ pub struct Bbr {
     lost: u64,
     /// Additions of LeoCC; `None` for BBR itself.
     leo: Option<Box<leocc::Reconfigurations>>,
+    /// Schedule of SatPipe; `None` for BBR itself.
+    handovers: Option<Box<satpipe::Handovers>>,
 }
 
 impl Bbr {
@@ -187,6 +190,7 @@ impl Bbr {
             newly_lost: 0,
             lost: 0,
             leo: None,
+            handovers: None,
         };
         bbr.start_rate(start.rtt.unwrap_or(Duration::from_millis(1)));
         bbr

@@ -285,6 +285,7 @@ algorithms! {
     Bbr, "bbr", bbr;
     Bbr3, "bbr3", bbr3;
     LeoCc, "leocc", bbr::leocc;
+    SatPipe, "satpipe", bbr::satpipe;
     Copa, "copa", copa;
     Peach, "peach", peach;
     PeachPlus, "peach+", peach::plus;

@@ -19,7 +19,9 @@
 //!   immediately. If j > 1, W is then the flight;
 //! - a loss ends SUSS, with W = the flight before CUBIC's reaction.
 //!
-//! The pacing starts with the last blue segment. After slow start the window is CUBIC's.
+//! The pacing starts with the last blue segment. The window includes all red segments of a round starting with its last
+//! blue ACK, and returns to the flight if they were not sent; in the kernel it grows as they are sent. After slow start the
+//! window is CUBIC's.
 
 use super::about::{About, Deviation, Signal};
 use super::cubic::linux::CubicLinux;
@@ -86,7 +88,8 @@ enum Part {
 struct RedTrain {
     /// Departure of the first one.
     start: Instant,
-    /// Window at the end in segments.
+    /// Window of the blue segments, and of both. The first is zero until the last blue ACK was processed.
+    blue: f64,
     limit: f64,
     /// Bytes per second.
     rate: f64,
@@ -200,12 +203,20 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
     /// Ends slow start at the current window, or at the flight if the window was quadrupled more than once.
     fn end(&mut self, ack: &Ack) {
         self.stage = Stage::Ended;
-        self.red = None;
+        self.end_red(ack);
         let window = self.cubic.shared_mut();
         if self.jumps > 1 {
             window.clamp_to(window.in_segments(ack.inflight).max(2.0));
         }
         window.leave_slow_start();
+    }
+
+    /// Ends the pacing. Red segments that were not sent leave the window.
+    fn end_red(&mut self, ack: &Ack) {
+        if let Some(red) = self.red.take() {
+            let window = self.cubic.shared_mut();
+            window.clamp_to(red.blue.max(window.in_segments(ack.inflight) + 2.0));
+        }
     }
 
     /// Counts rounds, and starts to pace red segments. Returns true if this ACK must not increase the window.
@@ -218,7 +229,8 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
             self.round += 1;
             self.round_start = ack.now;
             self.head = ack.snd_nxt;
-            (self.stage, self.red) = (Stage::Clocked, None);
+            self.stage = Stage::Clocked;
+            self.end_red(ack);
         }
         if ack.snd_una > self.tail {
             self.end_blue(ack);
@@ -255,9 +267,26 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
             start: ack.now + Duration::from_secs_f64((slack - train) / 2.0),
             limit: self.segments() + self.cubic.shared().in_segments(ack.newly_acked) + red - red_acked,
             rate: red * self.segment / (min_rtt - slack),
+            blue: 0.0,
             begun: false,
             until_start: None,
         });
+    }
+
+    /// Adds the red segments to the window.
+    fn add_red(&mut self, ack: &Ack) {
+        let window = self.cubic.shared_mut();
+        match &mut self.red {
+            Some(red) if red.blue == 0.0 && ack.cwnd_limited && window.in_slow_start() => {
+                red.blue = window.segments();
+                window.raise_to(red.limit.min(window.threshold()));
+            }
+            Some(red) if red.blue == 0.0 => {
+                (self.stage, self.red) = (Stage::Clocked, None);
+                self.jumps -= 1;
+            }
+            _ => {}
+        }
     }
 
     /// Returns true if the window is predicted to quadruple without filling the path. `train`: length of the blue
@@ -302,6 +331,7 @@ impl<C: CongestionControl + WindowBased> CongestionControl for Suss<C> {
         if holds {
             self.cubic.shared_mut().clamp_to(before);
         }
+        self.add_red(ack);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -356,14 +386,9 @@ impl<C: CongestionControl + WindowBased> Departures for Suss<C> {
 
 impl<C: CongestionControl + WindowBased> Transmissions for Suss<C> {
     fn on_sent(&mut self, sent: &Sent) {
-        let window = self.cubic.shared_mut();
+        let flight = self.cubic.shared().in_segments(sent.prior_inflight + sent.bytes);
         let Some(red) = &mut self.red else { return };
-        let (segments, flight) = (window.segments(), window.in_segments(sent.prior_inflight + sent.bytes));
-        // Two more segments, when the window is full.
-        if window.in_slow_start() && segments < red.limit && segments <= flight {
-            window.grow((red.limit - segments).min(2.0));
-            red.begun = true;
-        }
+        red.begun |= red.blue <= flight;
         let wait = red.start.since(sent.now).as_secs_f64();
         red.until_start = (red.begun && wait > 0.0).then(|| sent.bytes as f64 / wait);
     }
@@ -417,6 +442,12 @@ impl Algorithm for Config {
                 source: "the sender uses at least 2^r IW of the peer's receive window, even if that is smaller",
                 here: "the receive window limits the sender",
                 reason: "RFC 9293 does not allow to send beyond the window",
+            },
+            Deviation {
+                scope: "",
+                source: "the window grows by two segments whenever the red segments fill it",
+                here: "it grows by all of them at the last blue ACK, and shrinks if they were not sent",
+                reason: "the sender reads the window after ACKs; pacing sends the same segments at the same times",
             },
             Deviation {
                 scope: "",

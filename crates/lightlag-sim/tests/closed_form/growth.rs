@@ -170,6 +170,36 @@ fn slow_start_loses_what_the_path_holds_unless_it_ends_early() {
 }
 
 #[test]
+fn search_ends_slow_start_before_a_long_queue_overflows() {
+    // The window reaches about 5 times the BDP of 833 packets; without an end it overflows 6 BDP of queue.
+    let run = |slow_start: &str| {
+        run(&format!(
+            r#"
+            name = "search"
+            duration = "4 s"
+
+            [[links]]
+            between = ["sender", "receiver"]
+            rate = "100 Mbit/s"
+            delay = "50 ms"
+            queue = "6 bdp"
+
+            [[flows]]
+            from = "sender"
+            to = "receiver"
+            tcp = {{ profile = "rfc", receive_buffer = "64 MiB", congestion = {{ algorithm = "newreno", slow_start = "{slow_start}" }} }}
+            "#
+        ))
+    };
+    assert!(run("standard").summary.links[0].dropped_queue > 0);
+    let result = run("search");
+    assert_eq!(result.summary.links[0].dropped_queue, 0);
+    // It drains to the data of 1.05 round-trip times: 100 ms carry 833 packets.
+    let drained = at(&result, &result.trace.cwnd_segments, 3.9);
+    assert!((1.0 * 833.0..1.2 * 833.0).contains(&drained), "{drained} segments");
+}
+
+#[test]
 fn a_window_that_the_peer_bounds_grows_to_twice_that_and_no_further() {
     // As in Linux (tcp_is_cwnd_limited): in slow start half of the window in flight is sufficient. Bursts wait for
     // their last segments here, in the peer's window, not in the sender's.

@@ -45,6 +45,7 @@ impl Bbr {
         if !limited || rate >= self.bandwidth.max() {
             self.bandwidth.update(self.rounds.count, rate, self.config.bandwidth_rounds as u64);
         }
+        self.await_handover(ack.now);
         let (bandwidth, acked) = (self.bandwidth(), ack.newly_delivered as f64);
         // Two halves count: the current one and the one before.
         let half = self.rounds.count / AGGREGATED_ROUNDS;
