@@ -462,8 +462,8 @@ impl Algorithm for Config {
                 reason: "the flag of SUSS is not cleared in the kernel",
             },
         ],
-        checks: "The windows by round in whole segments; each condition at its bound; pacing interval, rate and guard \
-                 interval of rounds 2 to 4; the cap; the time of a flow of 2 MB compared with CUBIC's.",
+        checks: "The windows by round in whole segments on a path of 100 MB/s and 100 ms; each condition at its bound; pacing \
+                 interval, rate and guard interval of rounds 2 to 4; the cap; the exit of HyStart without a quadrupled round.",
         not_modelled: "The prediction over more than one round (`suss_kmax`), which the kernel does not use.",
     };
 
