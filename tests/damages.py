@@ -130,6 +130,12 @@ $node_(1) set X_ 30.25
 $node_(1) set Y_ 40.5
 $ns_ at 1.0 "$node_(1) setdest 10.5 10.5 5.5"
 """
+COURSES = """\
+now=+0ns node=0 pos=0:0:0 vel=0:0:0
+now=+0ns node=1 pos=50:0:0 vel=-1.25:0:0
+now=+10000000000ns node=1 pos=37.5:0:0 vel=0:0:0
+"""
+WAYPOINTS = "0.0 0.5 0.5 5.5 10.5 10.5\n0.0 30.25 40.5 8.0 20.5 20.5\n0.0 3.5 4.5 9.0 2.5 2.5\n"
 SAMPLES: Mapping[str, Sample] = {
     "iperf3": Sample("iperf3", "t.json", IPERF3, "10020000", unit=("bits_per_second", "bits_per_fortnight")),
     "iperf": Sample("iperf", "t.txt", IPERF, "10.7", unit=("Mbits/sec", "Mbits/fortnight")),
@@ -148,6 +154,8 @@ SAMPLES: Mapping[str, Sample] = {
         "hypatia", "networkx_rtt_1_to_2.txt", "0,40000000\n100000000,41000000\n200000000,42000000\n", "41000000"
     ),
     "ns2": Sample("ns2", "m.tcl", MOVEMENTS, "30.25"),
+    "ns3": Sample("ns3", "m.mob", COURSES, "37.5"),
+    "bonnmotion": Sample("bonnmotion", "m.movements", WAYPOINTS, "20.5 20.5"),
 }
 """A good measurement of each kind that is text."""
 
