@@ -32,7 +32,7 @@ from lightlag.scenario.reading import read_scenario
 
 PACKET_BITS = 12_000
 
-CHANGING = {
+CHANGING: dict[str, Any] = {
     "name": "changing",
     "duration": "4 s",
     "links": [
@@ -89,13 +89,18 @@ def test_an_outage_in_which_packets_are_lost_is_a_loss() -> None:
 
 
 def test_a_header_takes_its_share_of_the_rate_and_bit_errors_hit_it() -> None:
-    link = {"between": ["a", "b"], "rate": "10 Mbit/s", "delay": "1 ms", "header": "500 B"}
+    link: dict[str, Any] = {"between": ["a", "b"], "rate": "10 Mbit/s", "delay": "1 ms", "header": "500 B"}
     link["loss"] = {"bit_error_rate": 1e-6}
     found = path({"duration": "1 s", "links": [link], "flows": [{"from": "a", "to": "b"}]}, "a", "b")
     values = found.forward.at(found.times)
     assert values.rate_bps[0] == pytest.approx(7.5e6)
     # 2000 B are 16,000 bits.
     assert values.loss[0] == pytest.approx(1 - (1 - 1e-6) ** 16_000)
+
+
+def test_small_losses_in_series_are_exact() -> None:
+    (text, _) = ll.export("geo", "client", "server", "csv", sets=[("links.1.loss", "1e-5")]).files.values()
+    assert text.splitlines()[1] == "0.000000,20000000,0.297346667,1e-05"
 
 
 @pytest.mark.parametrize(
@@ -248,12 +253,12 @@ def test_mahimahi_imports_to_the_same_rate(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     again = path(tmp_path / f"{page.name}.toml", "server", "client", 0.5)
     assert again.forward.at(again.times).rate_bps == pytest.approx(2e6, abs=PACKET_BITS / 0.5)
-    second = ll.export(tmp_path / f"{page.name}.toml", "client", "server", "mahimahi")
-    assert second.files[".down"] == files[1].read_text()
+    twice = ll.export(tmp_path / f"{page.name}.toml", "client", "server", "mahimahi")
+    assert twice.files[".down"] == files[1].read_text()
 
 
 def test_an_opportunity_is_in_the_ms_in_which_its_last_bit_passes() -> None:
-    link = {"between": ["a", "b"], "rate": "5 Mbit/s", "delay": "1 ms"}
+    link: dict[str, Any] = {"between": ["a", "b"], "rate": "5 Mbit/s", "delay": "1 ms"}
     files = ll.export({"duration": "24 ms", "links": [link], "flows": [{"from": "a", "to": "b"}]}, "a", "b", "mahimahi")
     # 12,000 bits at 5 Mbit/s take 2.4 ms.
     assert files.files[".up"].split() == ["3", "5", "8", "10", "12", "15", "17", "20", "22", "24"]
@@ -277,7 +282,7 @@ def test_csv_imports_to_the_same_path_and_runs(tmp_path: Path) -> None:
     expected, found = (one.forward.at(one.times) for one in (original, again))
     assert found.rate_bps.tolist() == expected.rate_bps.tolist()
     assert found.delay_s == pytest.approx(expected.delay_s, abs=1e-9)
-    link = {"between": ["a", "c"], "rate": "1 Mbit/s", "delay": "1 ms"}
+    link: dict[str, Any] = {"between": ["a", "c"], "rate": "1 Mbit/s", "delay": "1 ms"}
     link["trace"] = {"forward": str(forward), "backward": str(backward)}
     traced = path({"duration": "4 s", "links": [link], "flows": [{"from": "a", "to": "c"}]}, "a", "c", 0.5)
     for one, other in ((traced.forward, original.forward), (traced.backward, original.backward)):
@@ -385,7 +390,7 @@ def test_tc_understands_the_commands() -> None:
 
 # Non-terrestrial networks
 
-ONE = {
+ONE: dict[str, Any] = {
     "name": "one",
     "duration": "60 s",
     "constellation": {
@@ -567,7 +572,7 @@ def test_a_field_that_cannot_hold_its_value_is_an_error() -> None:
 
 
 def test_a_moving_station_has_its_own_doppler() -> None:
-    ship = {"name": "A", "waypoints": [{"at": "0 s", "latitude": "50 deg", "longitude": "8 deg"}]}
+    ship: dict[str, Any] = {"name": "A", "waypoints": [{"at": "0 s", "latitude": "50 deg", "longitude": "8 deg"}]}
     ship["waypoints"].append({"at": "60 s", "latitude": "50.1 deg", "longitude": "8 deg"})
     moving = ONE | {"stations": [ship, ONE["stations"][1]]}
     sky = ll.sky(moving)

@@ -24,6 +24,7 @@ READERS = {
     "inspect": ("inspect",),
     "replay": ("replay",),
     "orbit": ("orbit",),
+    "export": ("export", "--from", "a", "--to", "b", "--as", "tc"),
     "diff": ("diff", "geo"),
     "explain": ("explain", "--partitions"),
     "hosts": ("serve-tcp", "--hosts"),

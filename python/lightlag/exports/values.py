@@ -50,10 +50,13 @@ class Values:
 
 def in_series(parts: list[Values]) -> Values:
     """Returns the values of a path that consists of parts: the lowest rate, the sum of delays, losses in series."""
+    with np.errstate(divide="ignore"):
+        # Sums of logarithms are exact for small probabilities.
+        arrives = reduce(np.add, [np.log1p(-part.loss) for part in parts])
     return Values(
         reduce(np.minimum, [part.rate_bps for part in parts]),
         reduce(np.add, [part.delay_s for part in parts]),
-        1.0 - reduce(np.multiply, [1.0 - part.loss for part in parts]),
+        0.0 - np.expm1(arrives),
     )
 
 
