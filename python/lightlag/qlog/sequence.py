@@ -10,6 +10,7 @@ from typing import Any
 __all__ = ["Sequence", "Sequences"]
 
 _SEPARATOR = "\x1e"
+_encoded = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _BUFFERED = 1 << 22
 """Number of characters of all files together that wait to be written."""
 
@@ -46,8 +47,7 @@ class Sequence:
 
     def record(self, value: Mapping[str, Any]) -> None:
         """Appends a record."""
-        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-        self._files.add(self.path, f"{_SEPARATOR}{text}\n")
+        self._files.add(self.path, f"{_SEPARATOR}{_encoded(value)}\n")
 
     def event(self, time_ns: int, name: str, data: Mapping[str, Any]) -> None:
         """Appends an event; times of qlog are in milliseconds."""
