@@ -105,7 +105,7 @@ def test_the_bytes_in_flight_are_what_was_sent_and_neither_acknowledged_nor_lost
 @pytest.mark.parametrize("name", CASES)
 def test_only_packets_that_were_sent_are_acknowledged_or_lost(logged: Logged, name: str) -> None:
     for log in (logged.sender(name), logged.receiver(name)):
-        sent, received = set(), set()
+        sent, received = set[int](), set[int]()
         for event in log.events:
             number = event["data"].get("header", {}).get("packet_number")
             if event["name"] == "transport:packet_sent":
