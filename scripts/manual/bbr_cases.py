@@ -29,8 +29,9 @@ REASONS: dict[tuple[str, str], str] = {
     (
         "bbr3",
         "aggregation-startup",
-    ): "bursts 30 ms apart instead of 40 ms: estimate 1.12 of the link. The first ACK of a "
-    "burst starts a round, and the draft's full-pipe estimator compares only the low sample of this ACK",
+    ): "the draft's full-pipe estimator compares only the sample of the ACK that starts a round, "
+    "and the first ACK of a burst has a low one. A copy of STARTUP as a custom algorithm has the same estimate; with a "
+    "comparison at every ACK, as in Linux's version 3, its estimate is 1.00 of the link",
     (
         "bbr3",
         "policer",
