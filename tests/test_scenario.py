@@ -133,6 +133,10 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
         "outage": "lose",
         "fade": {"mean": 1.0},
         "on_demand": {"frame": "1 ms"},
+        "slots": {"period": "15 s"},
+        "channel": {"good": {"mean_time": "1 s"}, "bad": {"mean_time": "1 s"}},
+        "ramp": {"idle": "1 Mbit/s", "time": "1 s"},
+        "aggregate": {"interval": "1 ms"},
         "signals": "all",
         "header": "7 B",
     }
@@ -355,6 +359,13 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
         "lossy",
         "siot",
         "traffic",
+        "starlink-2026",
+        "starlink-autobahn",
+        "astra-geo",
+        "konnect-geo",
+        "lte-2023",
+        "dsl-2023",
+        "netem-lanman",
     ],
 )
 def test_presets_are_the_files_of_the_same_name(name: str) -> None:

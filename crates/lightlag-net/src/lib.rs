@@ -25,9 +25,10 @@ pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{
-    Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter, Link,
-    LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, Policer, QueueFull, QueuedLink,
-    RatesByElevation, Reordering, Timetable, Uniform, Unrest, Waits,
+    Aggregate, Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter,
+    Link, LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, Policer, QueueFull, QueuedLink,
+    RadioState, Ramp, RatesByElevation, Reordering, Slots, Span, StateChannel, Timetable, Uniform, Unrest, Waits,
+    modulate, modulate_loss,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};

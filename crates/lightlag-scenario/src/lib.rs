@@ -5,16 +5,19 @@
 //!
 //! - `read`: text to a tree of plain values, and the tree to typed values.
 //! - `spec`: the keys of a scenario, table by table.
+//! - `dynamics`: the changes of a link direction that are drawn or depend on its traffic.
 //! - `network`: the described network as plain data: every node, link direction and flow.
 //! - `expand`: from `spec` to `network`.
 //! - `warnings`: valid settings with surprising effects.
 
+mod dynamics;
 mod expand;
 mod network;
 mod read;
 mod spec;
 mod warnings;
 
+pub use dynamics::LinkDynamics;
 pub use network::{
     CapturePlace, CapturePlan, Crossing, Filed, Flow, FlowRole, Hop, LinkDirection, LinkProperties, Medium,
     MediumMember, MediumPlan, Network, Proxy, Rerouted, SignalPlan, Space, Split, Weather, WifiPlan,
@@ -23,12 +26,12 @@ pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
 pub use spec::{
     Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
-    Duplication, Elevations, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink, GroundStationSpec, Iot,
-    IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkSpec, LinkTrace, LossModel, MediumKind, MediumSpec, Model,
-    NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink, PointToPoint, Police, ProxyKind, ProxySpec,
-    Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario,
-    ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode,
-    Transport, VisibilityLimit, WrittenScenario, know_schema,
+    Duplication, Elevations, Extension, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
+    GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
+    LossModel, MediumKind, MediumSpec, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink,
+    PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing,
+    Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology,
+    TraceFile, TraceFormat, TraceMode, Transport, VisibilityLimit, WrittenScenario, know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

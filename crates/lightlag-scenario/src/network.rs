@@ -1,5 +1,6 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
+use crate::dynamics::LinkDynamics;
 use crate::spec::{IpVersion, Line, LinkSide, Reader, Transport};
 pub use crate::spec::{MediumPlan, WifiPlan};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
@@ -17,6 +18,7 @@ use lightlag_orbit::{Handover, PathRules, Sky};
 use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
 use lightlag_traffic::Traffic;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -281,6 +283,9 @@ pub struct LinkProperties {
     pub on_demand: Option<Demand>,
     /// Policer before the queue, if there is one.
     pub police: Option<Policer>,
+    /// Slots, states, demand-driven capacity and frames, if there are any. A link with slots or states also has a
+    /// timetable.
+    pub dynamics: Option<Box<LinkDynamics>>,
     /// Notifications from the stations at both ends, if they send any; the same for both directions of a link.
     pub signals: Option<SignalPlan>,
     /// Size of the link-layer header of every packet.
@@ -403,9 +408,18 @@ impl LinkDirection {
 
     /// Returns the changes of the rate and the delay, and the outages, in a run with this seed, if there are any.
     pub fn timetable(&self, seed: u64) -> Option<Timetable> {
-        match &self.fade {
-            Some(weather) => Some(weather.timetable(self.delay, self.random(seed, "fade"))),
-            None => self.timetable.clone(),
+        match (&self.fade, &self.dynamics, &self.timetable) {
+            (Some(weather), ..) => Some(weather.timetable(self.delay, self.random(seed, "fade"))),
+            (None, Some(dynamics), Some(base)) => Some(dynamics.timetable(base, |purpose| self.random(seed, purpose))),
+            (None, _, timetable) => timetable.clone(),
+        }
+    }
+
+    /// Returns the losses other than queue overflow in a run with this seed.
+    pub fn losses(&self, seed: u64) -> Cow<'_, Loss> {
+        match &self.dynamics {
+            Some(dynamics) => dynamics.losses(&self.loss, |purpose| self.random(seed, purpose)),
+            None => Cow::Borrowed(&self.loss),
         }
     }
 }
@@ -428,6 +442,7 @@ impl LinkProperties {
             fade: None,
             on_demand: None,
             police: None,
+            dynamics: None,
             signals: None,
             header: Bytes::ZERO,
         }
@@ -462,6 +477,7 @@ impl LinkProperties {
             }),
             on_demand,
             police: side.police.0,
+            dynamics: LinkDynamics::of(side, until),
             header: line.header.0,
             ..Self::plain(side.rate, side.delay.0)
         }
@@ -485,6 +501,7 @@ impl LinkProperties {
             fade,
             on_demand: _,
             police: _,
+            dynamics,
             signals: _,
             header: _,
         } = self;
@@ -494,6 +511,7 @@ impl LinkProperties {
             || *duplicate != Probability::ZERO
             || jitter.is_some()
             || fade.is_some()
+            || dynamics.as_ref().is_some_and(|dynamics| dynamics.draws())
     }
 
     /// Returns the maximum data rate: the rate of the link, or of the grants if capacity must be requested, minus the
@@ -513,6 +531,7 @@ impl LinkProperties {
         self.timetable.as_ref().is_none_or(|timetable| timetable.keeps_rate(end))
             && self.fade.is_none()
             && self.on_demand.is_none()
+            && self.dynamics.is_none()
     }
 }
 

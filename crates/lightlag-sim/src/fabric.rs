@@ -14,7 +14,7 @@ use lightlag_net::{
     Beam, ComputedLink, Disturbance, Epoch, Link, LinkConfig, LinkConstants, LinkId, LossPlace, LossProcess, NodeId,
     Packet, PacketSpares, QueueFull, QueuedLink, RouteTable, Routes,
 };
-use lightlag_scenario::{LinkDirection, LinkProperties, Network};
+use lightlag_scenario::{LinkDirection, LinkDynamics, LinkProperties, Network};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -238,7 +238,7 @@ fn hop<B: Clone + Default + Send + 'static>(
     let LinkProperties { ref discipline, reorder, duplicate, .. } = **direction;
     let constants = kinds.of(direction);
     let random = |purpose| direction.random(seed, purpose);
-    let loss = LossProcess::new(&direction.loss, random("loss")).at(direction.loss_place);
+    let loss = LossProcess::new(&direction.losses(seed), random("loss")).at(direction.loss_place);
     let is_steady = reorder.is_none()
         && beam.as_ref().is_none_or(Beam::has_one_end)
         && duplicate == Probability::ZERO
@@ -246,6 +246,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.fade.is_none()
         && direction.on_demand.is_none()
         && direction.police.is_none()
+        && direction.dynamics.is_none()
         && direction.code.is_none()
         // Stations require links of the other kind.
         && direction.signals.is_none_or(|plan| !plan.outage);
@@ -280,10 +281,26 @@ fn hop<B: Clone + Default + Send + 'static>(
             Some(policer) => link.policed(policer),
             None => link,
         };
+        let link = match &direction.dynamics {
+            Some(dynamics) => with_frames(link, dynamics),
+            None => link,
+        };
         Link::Modelled(Box::new(match direction.code {
             Some(code) => link.coded(code),
             None => link,
         }))
     };
     Hop { link }
+}
+
+/// Returns the link with the rate and the frames of its dynamics.
+fn with_frames<B: Clone + Default>(link: QueuedLink<B>, dynamics: &LinkDynamics) -> QueuedLink<B> {
+    let link = match dynamics.ramp {
+        Some(ramp) => link.ramping(ramp, dynamics.slots.as_ref()),
+        None => link,
+    };
+    match dynamics.aggregate {
+        Some(frames) => link.aggregating(frames),
+        None => link,
+    }
 }

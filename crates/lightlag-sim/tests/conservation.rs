@@ -307,7 +307,12 @@ fn check(result: &RunResult) {
         let recorded = result.drops.link.iter().filter(|at| **at as usize == index).count() as u64;
         assert_eq!(
             recorded,
-            link.dropped_queue + link.dropped_aqm + link.dropped_police + link.dropped_error + link.dropped_outage + link.dropped_acks,
+            link.dropped_queue
+                + link.dropped_aqm
+                + link.dropped_police
+                + link.dropped_error
+                + link.dropped_outage
+                + link.dropped_acks,
             "every drop is in the table: {link:?}"
         );
     }

@@ -58,7 +58,9 @@ if TYPE_CHECKING:
         Topology,
     )
     from lightlag.scenario.values import (
+        Aggregate,
         Changes,
+        Channel,
         Congestion,
         Delay,
         Directions,
@@ -68,12 +70,14 @@ if TYPE_CHECKING:
         Loss,
         OnDemand,
         Queue,
+        Ramp,
         Rate,
         Reorder,
         Routing,
         RoutingProtocol,
         Signals,
         Size,
+        Slots,
         Start,
         Time,
         Trace,
@@ -81,10 +85,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Aggregate",
     "Bets",
     "Chain",
     "ChallengeAcks",
     "Changes",
+    "Channel",
     "Congestion",
     "Constellation",
     "Crash",
@@ -113,6 +119,7 @@ __all__ = [
     "Proxy",
     "Queue",
     "Radio",
+    "Ramp",
     "Rate",
     "RateControl",
     "Record",
@@ -130,6 +137,7 @@ __all__ = [
     "Shell",
     "Signals",
     "Size",
+    "Slots",
     "Star",
     "Start",
     "Station",
@@ -162,8 +170,8 @@ _FROM = {
     "sky": "Constellation Handover Shell SatelliteLink StationWaypoint Station",
     "tcp": "Bets ChallengeAcks DelayedAck KeepAlive RateControl Route Rto Scps Tcp TcpLike",
     "topology": "Chain Dumbbell Iot PointToPoint Satellite Star Swarm Terrestrial Topology",
-    "values": "Changes Congestion Delay Directions Fade Fec Jitter Loss OnDemand Queue Rate Reorder "
-    "Routing RoutingProtocol Signals Size Start Time Trace Traffic",
+    "values": "Aggregate Changes Channel Congestion Delay Directions Fade Fec Jitter Loss OnDemand Queue Ramp Rate "
+    "Reorder Routing RoutingProtocol Signals Size Slots Start Time Trace Traffic",
 }
 """The names in each module. A module is imported when one of its names is first used: scenarios from files need few."""
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lightlag.scenario.values import (
+    Aggregate,
     Changes,
+    Channel,
     Delay,
     Directions,
     Fade,
@@ -15,10 +17,12 @@ from lightlag.scenario.values import (
     Loss,
     OnDemand,
     Queue,
+    Ramp,
     Rate,
     Reorder,
     Signals,
     Size,
+    Slots,
     Trace,
 )
 
@@ -55,6 +59,17 @@ class LinkParameters:
     """Rain, which determines the rate of the link through the MODCODs of DVB-S2."""
     on_demand: OnDemand | Directions[OnDemand | None] | None = None
     """Bandwidth on demand: the transmitter must request capacity, ``{"frame": "26.5 ms", "latency": "560 ms"}``."""
+    slots: Slots | Directions[Slots | None] | None = None
+    """Grid of times when the state of the link changes: outages, steps of the delay, losses and lower rates,
+    ``{"period": "15 s", "phase": "12 s", "outage": "100 ms"}``."""
+    channel: Channel | Directions[Channel | None] | None = None
+    """Channel whose bad state adds delay, loses packets and lowers the rate, ``{"good": {"mean_time": "10 s"}, "bad":
+    {"mean_time": "200 ms", "delay": "30 ms", "loss": 0.3}}``."""
+    ramp: Ramp | Directions[Ramp | None] | None = None
+    """Capacity that follows demand: the rate at rest, and the time with a queue until the link has its rate,
+    ``{"idle": "100 Mbit/s", "time": "400 ms"}``."""
+    aggregate: Aggregate | Directions[Aggregate | None] | None = None
+    """Frames of a radio: packets wait for the next frame and are sent together, ``{"interval": "1.33 ms"}``."""
     signals: Signals | None = None
     """Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None

@@ -83,6 +83,16 @@ that closes a block that is not full, and in_order.
 OnDemand: TypeAlias = Mapping[str, Any]
 """Bandwidth on demand: ``{"frame": "26.5 ms", "latency": "560 ms"}``; also the rates ``constant`` and ``free``, which
 need no request, and ``max_rate``."""
+Slots: TypeAlias = Mapping[str, Any]
+"""Slot grid: ``{"period": "15 s", "phase": "12 s", "outage": "100 ms"}``; also ``step``, the delay drawn for each slot,
+``loss`` with ``before`` and ``after``, and ``dip`` with ``dip_time``."""
+Channel: TypeAlias = Mapping[str, Any]
+"""Channel with a good and a bad state: ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms"}}``; the bad
+state may have ``delay``, ``loss`` and ``rate``."""
+Ramp: TypeAlias = Mapping[str, Any]
+"""Capacity that follows demand: ``{"idle": "100 Mbit/s", "time": "400 ms"}``; also ``rest`` and ``reset``."""
+Aggregate: TypeAlias = Mapping[str, Any]
+"""Frames: ``{"interval": "1.33 ms", "max": 32}``, with the maximum number of packets per frame."""
 Signals: TypeAlias = Literal["off", "outage", "corruption", "all"] | Mapping[str, Any]
 """Events that stations report to flows: ``"all"``, or ``{"outage": True, "corruption": "receiver"}`` (off, receiver,
 sender, both); also the times ``recent`` and ``interval``."""

@@ -8,6 +8,7 @@
 //! Both cost one event per packet, its arrival at the far end. The caller sends and receives on computed links and on
 //! models separately, so that it checks the kind once per packet.
 
+mod aggregate;
 mod beam;
 mod computed;
 mod cut;
@@ -15,19 +16,28 @@ mod demand;
 mod disturbance;
 mod fec;
 mod jitter;
+mod modulation;
 mod police;
 mod queued;
+mod ramp;
+mod slots;
+mod state_channel;
 mod timetable;
 mod waits;
 
+pub use aggregate::Aggregate;
 pub use beam::{Beam, FarEnd, Flight, NO_EXIT, RatesByElevation, Unrest};
 pub use computed::{ComputedLink, LinkConstants, PacketSpares};
 pub use demand::Demand;
 pub use disturbance::{Disturbance, Reordering};
 pub use fec::BlockCode;
 pub use jitter::{Distribution, Jitter, Normal, Uniform};
+pub use modulation::{Span, modulate, modulate_loss};
 pub use police::Policer;
 pub use queued::QueuedLink;
+pub use ramp::Ramp;
+pub use slots::Slots;
+pub use state_channel::{RadioState, StateChannel};
 pub use timetable::{Deliveries, Outage, Phase, Timetable};
 pub use waits::Waits;
 

@@ -7,13 +7,15 @@
 //! changes. Grants are not known in advance: a packet that must wait for further grants stays in service, and the link
 //! has an event at each frame ([`granted`]).
 
+use super::aggregate::{Aggregate, Frames};
 use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
 use super::fec::{BlockCode, Codec};
 use super::jitter::{Jitter, JitterProcess};
 use super::police::{Policer, TokenBucket};
+use super::ramp::{Growth, Ramp};
 use super::timetable::{Changes, Timetable, Transmission, TransmissionFate};
-use super::{Disturbance, LinkConfig, LinkCounters, LinkModel, LinkTotals, Waits};
+use super::{Disturbance, LinkConfig, LinkCounters, LinkModel, LinkTotals, Slots, Waits};
 use crate::queue::netem::Held;
 use crate::queue::{Backlog, Discipline, Dropped, QueuedPacket, Verdicts};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
@@ -57,6 +59,10 @@ pub struct QueuedLink<B> {
     beam: Option<Box<Beam>>,
     /// Granted capacity, if the transmitter must request it.
     assignment: Option<Box<Assignment<B>>>,
+    /// Rate that follows demand, if it does.
+    growth: Option<Box<Growth>>,
+    /// Frames in which packets are sent, if there are any.
+    frames: Option<Box<Frames>>,
     /// Forward error correction, if there is any.
     codec: Option<Box<Codec<B>>>,
     /// The counters that are not in `Verdicts`.
@@ -93,6 +99,8 @@ impl<B: Clone + Default> QueuedLink<B> {
             changes: None,
             beam: None,
             assignment: None,
+            growth: None,
+            frames: None,
             codec: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
@@ -141,6 +149,20 @@ impl<B: Clone + Default> QueuedLink<B> {
     pub fn on_demand(mut self, demand: Demand) -> Self {
         self.assignment = Some(Box::new(Assignment::new(demand)));
         self.changes = self.changes.map(|changes| Box::new(changes.starting_late()));
+        self
+    }
+
+    /// Lets the rate follow demand, up to the rate of the configuration. `slots` are the slots of the link.
+    #[must_use]
+    pub fn ramping(mut self, ramp: Ramp, slots: Option<&Slots>) -> Self {
+        self.growth = Some(Box::new(Growth::new(ramp, self.config.rate, slots)));
+        self
+    }
+
+    /// Lets packets wait for the next frame.
+    #[must_use]
+    pub fn aggregating(mut self, frames: Aggregate) -> Self {
+        self.frames = Some(Box::new(Frames::new(frames)));
         self
     }
 
@@ -316,6 +338,9 @@ impl<B: Clone + Default> QueuedLink<B> {
         if self.assignment.is_some() {
             return self.transmit_granted(start);
         }
+        if self.frames.is_some() && self.waits_for_frame(start) {
+            return;
+        }
         let (QueuedPacket { since, mut packet }, flight) = loop {
             let next = self.next_packet(start);
             self.transmitting = next.is_some();
@@ -328,6 +353,9 @@ impl<B: Clone + Default> QueuedLink<B> {
         };
         if let Some(waits) = &mut self.waits {
             waits.note(packet.flags, start.since(since));
+        }
+        if let Some(growth) = &mut self.growth {
+            growth.update(start, self.discipline.backlog().packets > 0);
         }
         let frame = u64::from(packet.size) + self.config.header;
         let rate = flight.and_then(|leg| leg.rate);
@@ -388,6 +416,32 @@ impl<B: Clone + Default> QueuedLink<B> {
         true
     }
 
+    /// Returns true if the waiting packets must wait for the next frame, and marks the transmitter as busy until then.
+    #[cold]
+    fn waits_for_frame(&mut self, now: Instant) -> bool {
+        let (waiting, _) = self.waiting();
+        let Some(frames) = self.frames.as_mut().filter(|_| waiting > 0) else { return false };
+        let Some(until) = frames.hold(now, waiting) else { return false };
+        self.transmitting = true;
+        self.busy_until = until;
+        self.remainder = 0;
+        true
+    }
+
+    /// Adds a packet to the queue of a link whose rate follows demand or which has frames.
+    #[cold]
+    fn enqueue_observed(&mut self, now: Instant, packet: Packet<B>) {
+        let before = self.discipline.backlog().packets;
+        self.discipline.enqueue(now, packet, &mut self.verdicts);
+        let waiting = self.discipline.backlog().packets;
+        if let Some(frames) = &mut self.frames {
+            frames.join(now, waiting.saturating_sub(before));
+        }
+        if let Some(growth) = &mut self.growth {
+            growth.update(now, self.transmitting && waiting > 0);
+        }
+    }
+
     /// Returns the transmission of a frame that starts now; `rate` overrides the rate of the configuration.
     fn transmission(&mut self, start: Instant, frame: u64, rate: Option<Rate>) -> Transmission {
         if let Some(rate) = rate {
@@ -401,11 +455,17 @@ impl<B: Clone + Default> QueuedLink<B> {
                 fate: TransmissionFate::Intact,
             };
         }
-        if let Some(changes) = &mut self.changes {
-            return changes.transmit(start, frame, self.remainder);
-        }
         // At most 2^16 · 8 · 10^9 + rate, well inside 64 bits.
-        let work = frame * 8 * 1_000_000_000 + self.remainder;
+        let mut work = frame * 8 * 1_000_000_000 + self.remainder;
+        if let Some(growth) = &self.growth {
+            work = growth.stretched(work);
+        }
+        if let Some(changes) = &mut self.changes {
+            return match self.growth {
+                None => changes.transmit(start, frame, self.remainder),
+                Some(_) => changes.by_rate(start, work),
+            };
+        }
         let (nanos, remainder) = (work / self.config.rate.as_bps(), work % self.config.rate.as_bps());
         let end = start + Duration::from_nanos(nanos);
         Transmission { end, free: end, remainder, delay: self.config.delay, fate: TransmissionFate::Intact }
@@ -543,7 +603,11 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
             changes.advance(now, &mut *self.discipline);
         }
         self.ask(now);
-        self.discipline.enqueue(now, packet, &mut self.verdicts);
+        if self.growth.is_some() || self.frames.is_some() {
+            self.enqueue_observed(now, packet);
+        } else {
+            self.discipline.enqueue(now, packet, &mut self.verdicts);
+        }
         if !self.transmitting {
             if self.busy_until < now {
                 self.remainder = 0;

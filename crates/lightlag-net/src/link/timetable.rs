@@ -164,6 +164,11 @@ impl Timetable {
     pub fn phases(&self) -> &[Phase] {
         &self.phases
     }
+
+    /// Returns the timetable with other phases.
+    pub(super) fn with_phases(&self, phases: impl Into<Arc<[Phase]>>) -> Self {
+        Self { phases: phases.into(), ..self.clone() }
+    }
 }
 
 /// Timing and fate of a transmission.
@@ -330,7 +335,7 @@ impl Changes {
     }
 
     /// Returns a transmission of `work`, in bits · 10⁻⁹, that starts now in the current phase.
-    fn by_rate(&self, start: Instant, work: u64) -> Transmission {
+    pub(super) fn by_rate(&self, start: Instant, work: u64) -> Transmission {
         let phases = &self.timetable.phases;
         let delay = phases[self.present].delay;
         let (mut index, mut from, mut work, mut fate) = (self.present, start, work, TransmissionFate::Intact);

@@ -128,7 +128,9 @@ pub(crate) fn links(
             let round_trip = if crossing.is_zero() { side.delay.0 * 2 } else { *crossing };
             side.fade.check_steps(until, || format!("{}.fade.step", table_of(index)), errors);
             let (timetable, loss) = traces.direction(side, side.loss.model(), until, || table_of(index), errors);
-            let timetable = timetable.or_else(|| side.jitter.0.map(|_| steady(side)));
+            side.check_changes(until, || table_of(index), errors);
+            let is_changing = side.jitter.0.is_some() || side.is_modulated();
+            let timetable = timetable.or_else(|| is_changing.then(|| steady(side)));
             let properties = shared
                 .of(LinkProperties { signals, ..LinkProperties::of(line, side, round_trip, until, (timetable, loss)) });
             let name = format!("{}->{}", layout.nodes.name(from), layout.nodes.name(to));

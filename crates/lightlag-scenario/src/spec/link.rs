@@ -2,11 +2,12 @@
 
 use super::sides::sides;
 use super::{
-    Changes, Duplication, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Police, Propagation,
-    Queue, Reorder, Signals, TraceFormat,
+    Changes, Duplication, Extension, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Police,
+    Propagation, Queue, Reorder, Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, TableReader, leaf, share_part, shown};
 use lightlag_core::{Bytes, Duration, Rate};
+use lightlag_net::{Aggregate, Ramp, Slots, StateChannel};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,6 +69,17 @@ sides! {
         /// Policer before the queue: a token bucket that drops packets above a rate, `{ rate = "50 Mbit/s", burst =
         /// "64 kB" }`.
         police: Police;
+        /// Grid of times when the state of the link changes: outages, steps of the delay, losses and lower rates,
+        /// `{ period = "15 s", phase = "12 s", outage = "100 ms" }`.
+        slots: Extension<Slots>;
+        /// Channel whose bad state adds delay, loses packets and lowers the rate, `{ good = { mean_time = "10 s" },
+        /// bad = { mean_time = "200 ms", delay = "30 ms", loss = 0.3 } }`.
+        channel: Extension<StateChannel>;
+        /// Capacity that follows demand: the rate at rest, and the time with a queue until the link has its rate,
+        /// `{ idle = "100 Mbit/s", time = "400 ms" }`.
+        ramp: Extension<Ramp>;
+        /// Frames of a radio: packets wait for the next frame and are sent together, `{ interval = "1.33 ms" }`.
+        aggregate: Extension<Aggregate>;
     }
     shared {
         /// Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both.
@@ -133,6 +145,8 @@ impl LinkSide {
                 "cannot be combined with a trace of deliveries, which already determines each transmission; remove one",
             );
         }
+        self.check_dynamics(&mut push);
+        self.check_ramp(&table.path("ramp"), errors);
         self.jitter.check(self.delay.0, &table.path("jitter"), errors);
         self.fec.check(&self.loss, self.reorder, self.duplicate, &table.path("fec"), errors);
         self.on_demand.check(self.rate, &table.path("on_demand"), errors);

@@ -9,6 +9,7 @@ mod constellation;
 mod coordinates;
 mod demand;
 mod disturbance;
+mod extension;
 mod fade;
 mod fec;
 mod flow;
@@ -46,6 +47,7 @@ pub use constellation::{Constellation, Grid, GroundStationSpec, SatelliteLink, S
 pub use coordinates::Coordinates;
 pub use demand::{OnDemand, Terminal};
 pub use disturbance::{Duplication, Reorder};
+pub use extension::{Extension, LinkModelKeys};
 pub use fade::{Fade, Rain};
 pub use fec::Fec;
 pub use flow::{FlowSpec, FlowTemplate};

@@ -213,6 +213,10 @@ impl Satellite {
                     ("on_demand", side.on_demand.0.is_some()),
                     ("police", side.police.0.is_some()),
                     ("fec", side.fec.code().is_some()),
+                    ("slots", side.slots.0.is_some()),
+                    ("channel", side.channel.0.is_some()),
+                    ("ramp", side.ramp.0.is_some()),
+                    ("aggregate", side.aggregate.0.is_some()),
                 ];
                 for (what, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
                     let message = format!(

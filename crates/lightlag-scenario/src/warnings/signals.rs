@@ -50,7 +50,11 @@ impl Scenario {
 fn has_news(link: &LinkDirection, plan: SignalPlan) -> bool {
     let is_down = |timetable: &lightlag_net::Timetable| timetable.phases().iter().any(|phase| !phase.is_up);
     let fades = link.fade.is_some();
-    let has_outages = fades || link.timetable.as_ref().is_some_and(is_down);
-    let has_errors = fades || (link.loss != Loss::None && link.loss_place == LossPlace::AfterQueue);
+    let dynamics = link.dynamics.as_ref();
+    let has_outages = fades
+        || link.timetable.as_ref().is_some_and(is_down)
+        || dynamics.is_some_and(|dynamics| dynamics.has_outages());
+    let is_lossy = link.loss != Loss::None || dynamics.is_some_and(|dynamics| dynamics.loses());
+    let has_errors = fades || (is_lossy && link.loss_place == LossPlace::AfterQueue);
     plan.outage && has_outages || (plan.to_receiver || plan.to_sender) && has_errors
 }

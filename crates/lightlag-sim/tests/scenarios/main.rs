@@ -30,6 +30,7 @@ mod peach;
 mod proxies;
 mod queueing;
 mod queues;
+mod radio_access;
 mod repeat;
 mod routes;
 mod satellite;
