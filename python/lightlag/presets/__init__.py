@@ -6,6 +6,15 @@ import math
 from collections.abc import Callable
 
 from lightlag import _engine
+from lightlag.presets.access import (
+    astra_geo,
+    dsl_2023,
+    konnect_geo,
+    lte_2023,
+    netem_lanman,
+    starlink_2026,
+    starlink_autobahn,
+)
 from lightlag.presets.examples import asymmetric, deep_space, long_fat, lossy, siot, traffic
 from lightlag.presets.sky import (
     geo_leo,
@@ -45,20 +54,25 @@ from lightlag.scenario import (
 __all__ = [
     "PRESETS",
     "adhoc_chain",
+    "astra_geo",
     "asymmetric",
     "deep_space",
+    "dsl_2023",
     "dumbbell",
     "geo",
     "geo_leo",
     "heterogeneous",
     "iridium",
+    "konnect_geo",
     "kuiper_630",
     "leo",
     "long_fat",
     "lossy",
+    "lte_2023",
     "mars",
     "meo",
     "moon",
+    "netem_lanman",
     "o3b",
     "oneweb",
     "satellite_iot",
@@ -67,6 +81,8 @@ __all__ = [
     "search_and_rescue",
     "siot",
     "starlink_550",
+    "starlink_2026",
+    "starlink_autobahn",
     "starlink_measured",
     "swarm",
     "swarm_default_radio",
@@ -574,5 +590,12 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "lossy": lossy,
     "siot": siot,
     "traffic": traffic,
+    "starlink-2026": starlink_2026,
+    "starlink-autobahn": starlink_autobahn,
+    "astra-geo": astra_geo,
+    "konnect-geo": konnect_geo,
+    "lte-2023": lte_2023,
+    "dsl-2023": dsl_2023,
+    "netem-lanman": netem_lanman,
 }
 """Functions that build the presets, by name; their parameters have defaults."""

@@ -111,7 +111,7 @@ fn runs_are_the_same_in_any_number_of_partitions() {
         RAMP.replace("rest", "reset = true, rest")
     );
     for keys in [SLOTS, CHANNEL, RAMP, FRAMES, &all] {
-        let text = scenario(keys, &format!("{DOWNLOAD}{STREAM}")).replace("150 s", "40 s");
+        let text = scenario(keys, &format!("{DOWNLOAD}{STREAM}")).replace("150 s", "15 s");
         let scenario = parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let whole = hash(&text);
         let parallel = Parallel { lanes: 2, threads: 2, always: true };
