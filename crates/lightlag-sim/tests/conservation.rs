@@ -4,6 +4,7 @@ mod text;
 
 use lightlag_control::congestion::catalog;
 use lightlag_core::{Duration, Rate};
+use lightlag_net::queue::DisciplineConfig;
 use lightlag_net::{DVB_S2, QueueLimit};
 use lightlag_scenario::{Flow, LinkDirection, Network};
 use lightlag_sim::RunResult;
@@ -63,16 +64,52 @@ fn link() -> impl Strategy<Value = String> {
         }),
         1 => Just(String::from("reorder = true\n")),
         1 => (0_u32..200).prop_map(|often| format!("duplicate = {}\n", f64::from(often) / 1000.0)),
+        1 => radio(),
         1 => (1_u32..30, 0_u32..6, 1_u32..60, any::<bool>()).prop_map(|(data, repair, flush, in_order)| {
             format!("fec = {{ data = {data}, repair = {repair}, flush = \"{flush} ms\", in_order = {in_order} }}\n")
         }),
     ];
     let parts = (rate, delay, queue, loss, header, disturbance, changes(), on_demand(), signals());
     parts.prop_map(|(rate, delay, queue, loss, header, disturbance, changes, on_demand, signals)| {
+        // Slots and states have losses of their own; ramps and frames have no requests.
+        let is_radio = disturbance.contains("aggregate");
+        let loss =
+            if is_radio && (loss.contains("packets") || loss.contains("at =")) { "loss = 0.01".into() } else { loss };
+        let changes = if is_radio && changes.contains("fade") { String::new() } else { changes };
+        let on_demand = if is_radio { String::new() } else { on_demand };
         // A code repairs packets that have left the transmitter.
         let loss = if disturbance.contains("fec") { loss.replace("before queue", "after queue") } else { loss };
         format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}{signals}")
     })
+}
+
+/// Generates the keys of radio access.
+fn radio() -> impl Strategy<Value = String> {
+    let slots = (1_u32..1_000, 0_u32..1_000, 0_u32..200, 1_u32..40_000).prop_map(|(phase, outage, loss, step)| {
+        format!(
+            "slots = {{ period = \"1001 ms\", phase = \"{phase} ms\", outage = \"{outage} ms\", step = {{ uniform = [\"0 \
+             s\", \"{step} us\"] }}, loss = {}, before = \"100 ms\", after = \"200 ms\", dip = 0.3 }}\n",
+            f64::from(loss) / 1000.0
+        )
+    });
+    let channel = (1_u32..500, 1_u32..100, 0_u32..50_000, 0_u32..1_001).prop_map(|(good, bad, delay, loss)| {
+        format!(
+            "channel = {{ good = {{ mean_time = \"{good} ms\" }}, bad = {{ mean_time = \"{bad} ms\", delay = \"{delay} us\", \
+             loss = {}, rate = 0.4 }} }}\n",
+            f64::from(loss) / 1000.0
+        )
+    });
+    // Every generated link has at least 20 kbit/s and at most 20 Mbit/s.
+    let ramp = (1_u32..1_000, 0_u32..500).prop_map(|(time, rest)| {
+        format!("ramp = {{ idle = \"20 kbit/s\", time = \"{time} ms\", rest = \"{rest} ms\" }}\n")
+    });
+    let frames = (10_u32..20_000, prop::option::of(1_u32..20)).prop_map(|(us, max)| {
+        let max = max.map_or(String::new(), |max| format!(", max = {max}"));
+        format!("aggregate = {{ interval = \"{us} us\"{max} }}\n")
+    });
+    (prop::option::of(slots), prop::option::of(channel), prop::option::of(ramp), frames).prop_map(
+        |(slots, channel, ramp, frames)| [slots, channel, ramp].into_iter().flatten().collect::<String>() + &frames,
+    )
 }
 
 /// Generates stations, for some links.
@@ -157,6 +194,7 @@ fn discipline() -> impl Strategy<Value = String> {
         any::<bool>()
             .prop_map(|strict| format!("\"priority\", mode = \"{}\"", if strict { "strict" } else { "push_out" })),
         Just("\"ack_filter\"".to_owned()),
+        any::<bool>().prop_map(|head| format!("\"per_flow\", drop = \"{}\"", if head { "head" } else { "tail" })),
     ]
 }
 
@@ -205,7 +243,8 @@ fn generated() -> impl Strategy<Value = String> {
 /// requests bandwidth nor adapts to rain, and cannot notify endpoints.
 fn satellite() -> impl Strategy<Value = (String, String)> {
     (1_u32..4, link(), link(), any::<bool>(), 0_u32..20).prop_map(|(pairs, up, down, is_node, processing)| {
-        let needs_node = |hop: &String| ["on_demand", "fade", "signals", "fec"].iter().any(|key| hop.contains(key));
+        let needs_node =
+            |hop: &String| ["on_demand", "fade", "signals", "fec", "aggregate"].iter().any(|key| hop.contains(key));
         let is_node = is_node || needs_node(&up) || needs_node(&down);
         let payload = if is_node { "regenerative" } else { "transparent" };
         let keys =
@@ -298,7 +337,11 @@ fn check(result: &RunResult) {
     for (index, (link, configured)) in result.summary.links.iter().zip(&network.links).enumerate() {
         assert!((0.0..=1.0).contains(&link.utilisation), "{link:?}");
         assert!(link.mean_queue_packets <= link.max_queue_packets as f64 + 1e-9, "{link:?}");
-        if let QueueLimit::Packets(limit) = configured.queue {
+        // Queues per flow have the limit each.
+        let is_shared = !matches!(configured.discipline, DisciplineConfig::PerFlow(_));
+        if let QueueLimit::Packets(limit) = configured.queue
+            && is_shared
+        {
             assert!(link.max_queue_packets <= limit, "{link:?}");
         }
         // Bytes count when their transmission starts: up to one packet more than the rate allows.
