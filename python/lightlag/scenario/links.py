@@ -63,8 +63,8 @@ class LinkParameters:
     """Grid of times when the state of the link changes: outages, steps of the delay, losses and lower rates,
     ``{"period": "15 s", "phase": "12 s", "outage": "100 ms"}``."""
     channel: Channel | Directions[Channel | None] | None = None
-    """Channel whose bad state adds delay, loses packets and lowers the rate, ``{"good": {"mean_time": "10 s"}, "bad":
-    {"mean_time": "200 ms", "delay": "30 ms", "loss": 0.3}}``."""
+    """Channel whose bad state adds delay, loses packets and lowers the rate,
+    ``{"good": {"mean_time": "10 s"}, "bad": {"mean_time": "200 ms", "delay": "30 ms", "loss": 0.3}}``."""
     ramp: Ramp | Directions[Ramp | None] | None = None
     """Capacity that follows demand: the rate at rest, and the time with a queue until the link has its rate,
     ``{"idle": "100 Mbit/s", "time": "400 ms"}``."""
