@@ -55,8 +55,8 @@ def test_a_new_key_of_a_link_becomes_the_last_field_of_a_line() -> None:
         "default": "1 s",
     }
     assert links({"wait": new}) == Mirror("links").text().replace(
-        '    """Link-layer header and trailer of every packet. Default: ``"0 B"``."""\n',
-        '    """Link-layer header and trailer of every packet. Default: ``"0 B"``."""\n'
+        '    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""\n',
+        '    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""\n'
         "    wait: Time | Directions[Time] | None = None\n"
         '    """Time to do it, ``{"from": True}``. Default: ``"1 s"``."""\n',
     ).replace("    Size,\n", "    Size,\n    Time,\n")

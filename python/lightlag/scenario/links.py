@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from lightlag.scenario.values import (
     Aggregate,
@@ -74,6 +75,9 @@ class LinkParameters:
     """Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None
     """Link-layer header and trailer of every packet. Default: ``"0 B"``."""
+    police: Mapping[str, Any] | Directions[Mapping[str, Any] | None] | None = None
+    """Policer before the queue: a token bucket that drops packets above a rate,
+    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -146,6 +146,8 @@ export interface LinkSummary {
   dropped_queue: number;
   /** Packets that the queue discipline dropped although the queue was not full. */
   dropped_aqm: number;
+  /** Packets that the policer dropped because they exceeded its rate and its burst. */
+  dropped_police: number;
   /** Packets dropped because they were corrupted. */
   dropped_error: number;
   /** Packets that were cut off or discarded by an outage of the link. */

@@ -34,9 +34,9 @@ impl NetemCount {
 }
 
 impl Described for NetemCount {
-    const ABOUT: &'static str = "First in, first out, like Linux's netem: the limit counts what waits, is in transmission \
-                                 and is in propagation on this direction of the link, and a burst that the sender hands \
-                                 over in one call (GSO) counts as one. Default limit: 1000 packets.";
+    const ABOUT: &'static str = "First in, first out, with the limit of Linux's netem. It counts what waits, is in \
+                                 transmission and is in propagation on this direction of the link; a burst that the \
+                                 sender hands over in one call (GSO) counts as one. Default limit: 1000 packets.";
 
     fn settings() -> Vec<Setting<Self>> {
         let words = &["bursts", "packets"];
