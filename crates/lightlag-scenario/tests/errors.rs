@@ -1159,3 +1159,19 @@ fn a_discipline_may_replace_a_queue() {
     assert!(refused("\"fq_code\"").contains("did you mean \"fq_codel\"?"));
     assert!(refused("\"step\"").contains("threshold"));
 }
+
+#[test]
+fn bursts_and_policers_name_the_wrong_value_and_the_fix() {
+    for (key, place, fix) in [
+        ("police = { rate = \"1 Mbit/s\" }", "links[1].police.burst", "64 kB"),
+        ("police = { rate = \"1 Mbit/s\", burst = \"100 B\" }", "links[1].police.burst", "below 1.6 kB"),
+        ("loss = { bursts = 1.5 }", "links[1].loss.bursts", "1.5"),
+        ("loss = { bursts = 0.1, rate = 0.1 }", "links[1].loss", "exactly one of"),
+    ] {
+        let errors = format!("{:?}", parse_toml(&GOOD.replace("loss = 1e-4", key), &[]).unwrap_err());
+        assert!(errors.contains(place) && errors.contains(fix), "{key}: {errors}");
+    }
+    let netem = "queue = { discipline = \"netem\", limit = \"64 kB\" }";
+    let errors = format!("{:?}", parse_toml(&GOOD.replace("queue = \"1 bdp\"", netem), &[]).unwrap_err());
+    assert!(errors.contains("links[1].queue.limit") && errors.contains("1000 packets"), "{errors}");
+}

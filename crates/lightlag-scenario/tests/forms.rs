@@ -190,10 +190,13 @@ fn loss_is_a_rate_of_packets_or_bits_or_a_list_of_times() {
 fn losses_may_name_one_direction_and_the_position_in_the_link() {
     use LossPlace::{AfterQueue, BeforeQueue};
     let some = || Loss::Packet(probability(0.01));
+    let bursts = || Loss::Gso(probability(0.01));
     let cases = [
         ("{ rate = 0.01, direction = \"backward\" }", [(Loss::None, AfterQueue), (some(), AfterQueue)]),
         ("{ rate = 0.01, where = \"before queue\" }", [(some(), BeforeQueue), (some(), BeforeQueue)]),
         ("{ rate = 0.01, where = \"after queue\" }", [(some(), AfterQueue), (some(), AfterQueue)]),
+        ("{ bursts = 0.01 }", [(bursts(), BeforeQueue), (bursts(), BeforeQueue)]),
+        ("{ bursts = 0.01, where = \"after queue\" }", [(bursts(), AfterQueue), (bursts(), AfterQueue)]),
         (
             "{ packets = [7], where = \"before queue\", direction = \"forward\" }",
             [(Loss::Numbered(vec![7]), BeforeQueue), (Loss::None, AfterQueue)],
