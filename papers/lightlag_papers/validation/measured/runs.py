@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Task:
         return self.measure(ll.run(scenario, seed=self.seed, sets=dict(self.sets), progress=False))
 
 
+@cache
 def _engine() -> str:
     return str(origin.installation()["engine"])
 

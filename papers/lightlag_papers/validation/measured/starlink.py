@@ -182,9 +182,12 @@ def write_traces(work: Work) -> None:
     _imported(work, "capacity", data.FOLDER / data.LEOCC / "starlink-120s.down.gz", Options(delay="1 ms"))
     path = data.FOLDER / data.AUTOBAHN / "throughput-1s.csv"
     _imported(work, "autobahn", path, Options(delay=f"{RTT_MS / 2:g} ms", columns=columns))
-    pings = ("time=time", "rtt=pop_ping_latency_ms:ms")
+    # The other columns are the traffic of the vessel, which an import would take for the capacity.
     path = data.FOLDER / data.FJORD / "dish-1s-2024-12-12.csv"
-    _imported(work, "fjord", path, Options(rate="100 Mbit/s", columns=pings))
+    pings_only = data.rows(path, lambda row: f"{row['time']},{row['pop_ping_latency_ms']}\n")
+    table = work.directory / "pings.csv"
+    table.write_text("time,rtt_ms\n" + "".join(pings_only), "utf-8")
+    _imported(work, "fjord", table, Options(rate="100 Mbit/s"))
 
 
 def _imported(work: Work, name: str, path: Path, options: Options) -> None:
