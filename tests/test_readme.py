@@ -36,7 +36,7 @@ def test_results_in_the_readme_match_the_pages() -> None:
     rows = re.findall(
         r"^\| [^|]+ \| ([\d.,]+[^|]*) \| \[[^]]+\]\(([^)]+)\) \|$", README.read_text("utf-8"), re.MULTILINE
     )
-    assert len(rows) == 6
+    assert len(rows) == 7
     for result, page in rows:
         assert result in (pages.ROOT / page).read_text("utf-8"), f"{page}: {result}"
 

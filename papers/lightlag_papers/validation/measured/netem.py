@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from lightlag import _engine
@@ -55,6 +56,7 @@ WITHOUT_NETEM = (
 )
 
 
+@cache
 def has_netem() -> bool:
     """Returns true if the engine has netem's losses and its limit."""
     return '"netem"' in _engine.schema()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -55,7 +56,10 @@ class Task:
             for path in sorted(self.scenario.parent.glob(f"{self.scenario.stem}*")):
                 digest.update(path.name.encode() + path.read_bytes())
         else:
-            digest.update(json.dumps(self.scenario, sort_keys=True).encode())
+            text = json.dumps(self.scenario, sort_keys=True)
+            digest.update(text.encode())
+            for name in sorted(set(re.findall(rf"{HERE}/([\w.-]+)", text))):
+                digest.update(_content(self.directory / name))
         digest.update(json.dumps([self.seed, self.measure.__qualname__, sorted(self.sets.items())]).encode())
         return digest.hexdigest()
 
@@ -67,6 +71,12 @@ class Task:
         else:
             scenario = json.loads(json.dumps(self.scenario).replace(HERE, str(self.directory)))
         return self.measure(ll.run(scenario, seed=self.seed, sets=dict(self.sets), progress=False))
+
+
+@cache
+def _content(path: Path) -> bytes:
+    """Returns a digest of a trace file, which does not change during a call."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
 
 
 @cache
