@@ -103,6 +103,8 @@ pub struct Config {
     /// Send in bursts. A burst contains what the current rate allows in 1 ms, but at least two segments (TSO autosizing
     /// of Linux).
     pub tso: bool,
+    /// Receive a burst as one buffer, which is acknowledged as a whole.
+    pub receive_offload: bool,
     /// Delay duplicate ACKs by up to 1 ms, and replace up to 44 of them by one ACK (SACK compression of Linux).
     pub sack_compression: bool,
     /// Parameters of the retransmission timeout.

@@ -26,6 +26,9 @@ pub const MAX_BLOCKS: usize = 4;
 
 const NO_FIN: u64 = u64::MAX;
 
+/// Maximum wait for the rest of a burst, if ACKs are not delayed: the minimum delay of a delayed ACK in Linux.
+const MAX_BURST_WAIT: Duration = Duration::from_millis(40);
+
 /// Lifetime of TS.Recent in an idle connection. With ticks of 1 ms, the comparison of timestamps fails after 24.8 days
 /// (RFC 7323 §5.5; TCP_PAWS_24DAYS of Linux).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3_600);
@@ -83,6 +86,10 @@ pub struct Receiver {
     /// Payload of a full segment, in bytes.
     mss: u16,
     ack_now: bool,
+    /// Whether a burst has arrived in part, so that no ACK is sent before its last segment.
+    gathers: bool,
+    /// Whether [`Self::deadline`] only bounds the wait for the rest of a burst.
+    bounds_burst: bool,
     /// Whether the next data starts quick ACKs.
     quick_due: bool,
     /// Whether the exact time of [`Self::deadline`] has passed, and the timer was moved to a tick of the clock.
@@ -124,6 +131,8 @@ impl Receiver {
             every: delayed.segments,
             quick: if delayed.adaptive { 0 } else { delayed.quick },
             ack_now: false,
+            gathers: false,
+            bounds_burst: false,
             window: None,
             quick_due: false,
             adaptive: delayed.adaptive.then(|| Adaptive::new(&delayed)),
@@ -299,6 +308,29 @@ impl Receiver {
     /// Receives `len` bytes of data starting at `start`, and possibly the FIN. Data outside the window is cut off.
     /// Returns the number of duplicate bytes.
     pub fn receive(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
+        if flags.has(Flags::MORE) || self.gathers {
+            return self.gather(now, start, len, flags);
+        }
+        self.take(now, start, len, flags)
+    }
+
+    /// Receives a segment of a burst of several segments, which is acknowledged with its last segment. If that one does
+    /// not arrive, the burst is acknowledged after the delay of a delayed ACK.
+    #[cold]
+    fn gather(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
+        if std::mem::take(&mut self.bounds_burst) {
+            self.deadline = Instant::MAX;
+        }
+        self.gathers = flags.has(Flags::MORE);
+        let duplicate = self.take(now, start, len, flags);
+        if self.gathers && self.deadline == Instant::MAX {
+            self.wait_until(now + self.timeout.min(MAX_BURST_WAIT));
+            self.bounds_burst = true;
+        }
+        duplicate
+    }
+
+    fn take(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
         let end = start + len;
         let fin = flags.has(Flags::FIN);
         if fin && self.fin_at == NO_FIN && end < self.edge.max(self.nxt + 1) {
@@ -338,10 +370,15 @@ impl Receiver {
         if range.start == self.nxt {
             self.advance();
             self.acknowledge_soon(now);
-        } else if known > 0 || !self.compresses(now) {
+        } else if known > 0 || !self.gathers && !self.compresses(now) {
             self.acknowledge_soon(now);
         }
         old + known
+    }
+
+    /// Returns true if only a part of a burst has arrived.
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// Returns true if header prediction covers `len` bytes at the next expected offset with this timestamp: nothing is
@@ -480,7 +517,7 @@ impl Receiver {
 
     /// Returns true if an ACK is due now.
     pub fn ack_due(&self) -> bool {
-        self.ack_now
+        self.ack_now && !self.gathers
     }
 
     /// Returns the deadline of the delayed ACK; [`Instant::MAX`] if no ACK is delayed.
@@ -490,7 +527,10 @@ impl Receiver {
 
     /// Handles the delayed-ACK timer.
     pub(crate) fn handle_timeout(&mut self, path: PathTimes) {
-        self.missed(path);
+        if !std::mem::take(&mut self.bounds_burst) {
+            self.missed(path);
+        }
+        self.gathers = false;
         self.ack_now = true;
         self.deadline = Instant::MAX;
     }

@@ -32,6 +32,7 @@ mod given_up;
 mod guessed;
 mod log;
 mod missing;
+mod neighbours;
 mod overdue;
 mod recut;
 mod repair;
@@ -43,6 +44,7 @@ use again::Again;
 pub use counts::SegmentCounts;
 pub use delivery::Delivery;
 pub use log::Log;
+pub(crate) use neighbours::Neighbours;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -137,6 +139,8 @@ pub struct Scoreboard {
     segment_size: u16,
     /// Whether the transmission times of retransmissions are recorded, in [`Self::again`].
     timed: bool,
+    /// Neighbours of the last segment with data in its burst.
+    pub(crate) neighbours: Neighbours,
     /// Number of the first record in the ring.
     first: u64,
     /// All records with smaller numbers are SACKed, abandoned, lost or retransmitted. (RFC 6675 IsLost is monotone in
@@ -176,6 +180,7 @@ impl Scoreboard {
             lost_edge: 0,
             again: None,
             timed: false,
+            neighbours: Neighbours::default(),
             sacked: 0,
             sacked_bytes: 0,
             lost_bytes: 0,

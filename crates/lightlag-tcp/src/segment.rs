@@ -77,6 +77,10 @@ impl Flags {
     /// The fast open option has the experimental form used before the RFC. This is not a bit of any header.
     pub const EXPERIMENTAL: Self = Self(0x2000);
 
+    /// The next segment belongs to the same burst. This is not a bit of any header: it exists inside one buffer of
+    /// several segments (GSO), which crosses virtual devices uncut.
+    pub const MORE: Self = Self(0x4000);
+
     /// Returns true if all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -120,8 +120,6 @@ pub(crate) struct Sender {
     ecn: bool,
     /// Whether the last loss or timeout was attributed to corruption, so that the congestion control is not notified.
     excused: bool,
-    /// Whether the last segment with data belongs to the burst of the segment before it.
-    continues: bool,
     /// Maximum window that the peer has advertised, in bytes.
     max_window: u32,
     /// Right edge of the peer's window: the first offset beyond it.
@@ -144,8 +142,6 @@ pub(crate) struct Sender {
     /// Start of the burst that is currently sent back to back; [`Self::burst_len`] is its length.
     burst_start: u64,
     burst_len: u32,
-    /// Number of bytes of the burst of retransmissions that is currently sent, and its last record.
-    repairs: bursts::Repairs,
     /// Maximum amount of data in flight in the current round trip, in bytes. 32 bits suffice: the peer's window has at
     /// most 30 bits, and at most two copies of a segment are in flight.
     round_flight: u32,
@@ -229,13 +225,11 @@ impl Sender {
             last_sent: Instant::ZERO,
             burst_start: 0,
             burst_len: 0,
-            repairs: bursts::Repairs::default(),
             paid: false,
             reduced: false,
             ecn: false,
             seed,
             excused: false,
-            continues: false,
         }
     }
 

@@ -95,6 +95,9 @@ overrides! {
         /// 64 KiB; the sender waits up to 1 ms for an ACK that completes a burst (TSO autosizing of Linux). Pacing then
         /// starts after the first ten segments.
         tso: bool;
+        /// Receive the segments of a burst (`tso`) as one buffer, with at most one ACK, as over veth devices and netem,
+        /// where a burst is never cut into packets (GSO). The setting of the sender applies.
+        receive_offload: bool;
         /// Delay duplicate ACKs by up to 1 ms, and replace up to 44 of them by one ACK, as in Linux. Needs SACK.
         sack_compression: bool;
         /// The retransmission timeout (RFC 6298): any of `initial`, `syn`, `min`, `max`, `variance_floor`,

@@ -19,6 +19,7 @@ impl Connection {
             && !self.in_outage()
             && self.config.partial_segments
             && self.config.burst_limit.is_none()
+            && !self.receiver.gathers()
     }
 
     /// Handles a segment if it is the predicted one. Returns true if it was.

@@ -79,6 +79,9 @@ impl Connection {
         if self.config.push && chunk.len > 0 && sender.pushes(chunk.start, chunk.start + u64::from(chunk.len)) {
             segment.flags = segment.flags.with(Flags::PSH);
         }
+        if self.config.receive_offload && chunk.len > 0 && awake!(self).burst_goes_on() {
+            segment.flags = segment.flags.with(Flags::MORE);
+        }
         if chunk.fin {
             segment.flags = segment.flags.with(Flags::FIN);
             self.state = match self.state {

@@ -125,9 +125,19 @@ impl Scoreboard {
         }
     }
 
-    /// Returns true if the record with this number was sent in the same burst as the one before it.
-    pub fn is_joined(&self, number: u64) -> bool {
-        self.records.get((number - self.first) as usize).is_some_and(|record| record.has(JOINED))
+    /// Returns the number of bytes of the records before this one that were sent in its burst, and retransmitted at
+    /// `now`.
+    pub fn repaired_with(&self, number: u64, now: Instant) -> u64 {
+        let index = (number - self.first) as usize;
+        let mut bytes = 0;
+        for index in (1..=index).rev().take_while(|index| self.records[*index].has(JOINED)) {
+            let before = &self.records[index - 1];
+            if !before.has(RETRANSMITTED) || before.sent != now {
+                break;
+            }
+            bytes += u64::from(before.len());
+        }
+        bytes
     }
 
     /// Returns true if the record with this number was sent in the same burst as the one before it, and is lost and not

@@ -22,6 +22,7 @@
 //! ends bursts at the end of a buffer, which is not modelled.
 
 use super::Sender;
+use crate::scoreboard::{Chunk, Neighbours};
 use lightlag_control::congestion::{LEAST_BURST, Phase};
 use lightlag_core::{Duration, Instant};
 
@@ -33,39 +34,60 @@ const RECENT: Duration = Duration::from_millis(1);
 /// If at least this fraction of the window is free, one third, the sender does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 
-/// The burst of retransmissions that is currently sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Repairs {
-    /// Number of the last retransmitted record.
-    last: u64,
-    /// Bytes of the burst so far.
-    bytes: u32,
-}
-
 impl Sender {
     /// Returns true if the last segment with data was handed over in one burst with the segment before it.
     #[inline(always)]
     pub(crate) fn continues_burst(&self) -> bool {
-        self.continues
+        self.board.neighbours.continues()
     }
 
     /// Records whether the new segment that starts at `start` continues a burst.
     #[inline(always)]
     pub(super) fn note_new_in_burst(&mut self, start: u64) {
-        self.continues = self.in_burst_after(start);
-        if self.continues {
+        let continues = self.in_burst_after(start);
+        self.board.neighbours = Neighbours::new(continues, false);
+        if continues {
             self.board.join_last();
         }
     }
 
-    /// Records whether the retransmission of the record with this number continues a burst: at the same instant, after
-    /// the retransmission of the previous record of the same burst (`tcp_xmit_retransmit_queue` passes on each buffer
-    /// as far as the window permits). `bytes` is its length.
+    /// Records whether the retransmission of the record with this number, which was just sent, continues a burst: at the
+    /// same instant, after the retransmission of the previous record of the same burst (`tcp_xmit_retransmit_queue`
+    /// passes on each buffer as far as the window permits). `bytes` is its length.
     pub(super) fn note_repair_in_burst(&mut self, now: Instant, number: u64, bytes: u32) {
-        let Repairs { last, bytes: before } = self.repairs;
-        let is_next = before > 0 && number == last + 1 && self.last_sent == now && self.board.is_joined(number);
-        self.continues = is_next && u64::from(before) + u64::from(bytes) <= self.largest_burst();
-        self.repairs = Repairs { last: number, bytes: if self.continues { before + bytes } else { bytes } };
+        let before = self.board.repaired_with(number, now);
+        let continues = before > 0 && before + u64::from(bytes) <= self.largest_burst();
+        self.board.neighbours = Neighbours::new(continues, false);
+        if before > 0 && !continues {
+            self.board.cut_burst(number);
+        }
+    }
+
+    /// Returns true if the last segment with data is followed at once by another one of the same burst. Only with
+    /// `receive_offload`.
+    #[inline(always)]
+    pub(crate) fn burst_goes_on(&self) -> bool {
+        self.board.neighbours.goes_on()
+    }
+
+    /// Records whether more new data follows this chunk in the same burst.
+    #[cold]
+    pub(super) fn note_more_new(&mut self, chunk: Chunk) {
+        let end = chunk.start + u64::from(chunk.len);
+        let is_cut = self.needs.bursts || self.burst_left == 0;
+        let goes_on = !is_cut && self.burst_start <= chunk.start && end < self.burst_end();
+        self.board.neighbours = Neighbours::new(self.board.neighbours.continues(), goes_on);
+    }
+
+    /// Records whether the record after this one, which was just retransmitted, is retransmitted now in the same burst.
+    #[cold]
+    pub(super) fn note_more_repairs(&mut self, now: Instant, number: u64, bytes: u32) {
+        let size = u64::from(self.segment_size);
+        let burst = self.board.repaired_with(number, now) + u64::from(bytes) + size;
+        let has_room = self.window() >= self.recovery.outstanding(&self.board) + size;
+        let is_held = self.burst_left == 0 || self.special.pacer().holds(now);
+        let goes_on = self.board.joins(number + 1) && burst <= self.largest_burst() && has_room && !is_held;
+        self.board.neighbours = Neighbours::new(self.board.neighbours.continues(), goes_on);
     }
 
     /// Returns true if the next new segment belongs to a burst whose first segment was already sent.

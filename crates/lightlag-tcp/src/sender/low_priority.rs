@@ -4,7 +4,7 @@
 //! replies to one that arrives with an ACK that has [`Flags::LOW`](crate::segment::Flags::LOW).
 
 use super::Sender;
-use crate::scoreboard::{Chunk, Range};
+use crate::scoreboard::{Chunk, Neighbours, Range};
 use lightlag_control::congestion::{Probes, Probing};
 use lightlag_core::Instant;
 
@@ -20,7 +20,7 @@ impl Sender {
         let range = self.due_low_priority(now)?;
         self.congestion.as_mut()?.low_priority()?.on_probe_sent();
         self.account.rare().low_priority_sent += 1;
-        self.continues = false;
+        self.board.neighbours = Neighbours::default();
         Some(Chunk { start: range.start, len: (range.end - range.start) as u32, fin: false })
     }
 

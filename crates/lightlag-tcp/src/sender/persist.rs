@@ -2,6 +2,7 @@
 
 use super::{Sender, Timer};
 use crate::config::{Config, Probe};
+use crate::scoreboard::Neighbours;
 use lightlag_core::{Duration, Instant};
 
 /// Stevens' persist timer (TCP/IP Illustrated vol. 2 §25.7): initially 1.5 s, doubled each time, between [`SHORTEST`]
@@ -47,7 +48,7 @@ impl Sender {
     /// Records that the probe that is due is sent, and schedules the next one.
     #[cold]
     pub(crate) fn probe_leaves(&mut self, now: Instant, config: &Config) {
-        (self.probe, self.continues) = (false, false);
+        (self.probe, self.board.neighbours) = (false, Neighbours::default());
         if self.in_outage() {
             self.outage_probed(now);
         } else if self.tells_of_tail() {

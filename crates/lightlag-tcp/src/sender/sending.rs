@@ -276,6 +276,9 @@ impl Sender {
         }
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, false, config);
+        if config.receive_offload {
+            self.note_more_new(chunk);
+        }
         self.override_small = false;
         if self.timer == Timer::Persist {
             self.rtt.end_back_off();
@@ -305,6 +308,9 @@ impl Sender {
         }
         self.note_sent(now, number, chunk, in_flight);
         self.left(now, chunk, true, config);
+        if config.receive_offload {
+            self.note_more_repairs(now, number, chunk.len);
+        }
         self.account.counters.retransmitted_segments += u64::from(chunk.len > 0);
         let knows = self.recovery.is_selective() || self.recovery.guesses();
         let head_again = knows && chunk.start == self.board.una() && !in_vain;
