@@ -41,8 +41,8 @@ def starlink_2026(
     """A download over Starlink as measured in 2026: slots of 15 s, rates that follow demand, head-drop queues.
 
     With 100 and 30 Mbit/s at rest, a queue raises the rates to 340 and 60 Mbit/s within 400 ms. One study found queues
-    per flow (doi 10.1145/3789240.3829162), another one none (arXiv 2605.27717): `per_flow` selects. Without them the
-    shared queue drops arriving packets.
+    per flow (doi 10.1145/3789240.3829162), another one none (arXiv 2605.27717): `per_flow` selects. Both
+    drop at the head of a queue.
 
     Examples
     --------
@@ -130,14 +130,23 @@ def netem_lanman(
 ) -> Scenario:
     """A cell of a published experiment with the kernel over netem: downloads of 60 s at 10 Mbit/s and 600 ms.
 
-    netem drops packets of the kernel that hold two segments each, so losses come in pairs.
+    netem loses, delays and counts bursts of the sender (GSO) as one packet, and the receiver gets a burst as one.
     """
-    losses: Directions[Loss] = Directions({"mean": loss, "burst": 2} if loss else 0, 0)
+    defaults = Defaults(tcp=Tcp(profile="linux", congestion=congestion, receive_offload=True))
+    lossy: Loss = {"bursts": loss, "where": "after queue"} if loss else 0
+    link = Link(
+        between=("server", "client"),
+        rate=rate,
+        delay=delay,
+        queue={"discipline": "netem", "limit": "1000 packets"},
+        loss=Directions(lossy, loss),
+        header="14 B",
+    )
     return Scenario(
         name="netem-lanman",
         duration=duration,
-        defaults=_defaults(congestion),
-        links=(Link(between=("server", "client"), rate=rate, delay=delay, queue="1000 packets", loss=losses),),
+        defaults=defaults,
+        links=(link,),
         flows=(Flow(name="download", from_="server", to="client"),),
     )
 
@@ -164,7 +173,10 @@ def _measured(
 
 
 def _queue(limit: str, per_flow: bool) -> Queue:
-    return {"discipline": "per_flow", "limit": limit, "drop": "head"} if per_flow else limit
+    """Returns a queue that drops at its head."""
+    if per_flow:
+        return {"discipline": "per_flow", "limit": limit, "drop": "head"}
+    return {"discipline": "head_drop", "limit": limit}
 
 
 def _ramp(idle: str) -> Ramp:

@@ -316,6 +316,9 @@ class Tcp:
     outage_after: int | None = None
     """Number of consecutive timeouts for the same data that indicate a link outage. After that only probes are sent,
     after 1, 2, 4 … 60 s, 60 s, and the connection is not aborted; 0 turns this off. From 0 to 255."""
+    receive_offload: bool | None = None
+    """Receive the segments of a burst (``tso``) as one buffer, with at most one ACK, as over veth devices and netem,
+    where a burst is never cut into packets (GSO). The setting of the sender applies."""
 
 
 TcpLike: TypeAlias = Tcp | Mapping[str, Any]

@@ -25,6 +25,7 @@ mod following;
 mod gateways;
 mod iot;
 mod mixed_traffic;
+mod offload;
 mod partitions;
 mod peach;
 mod proxies;

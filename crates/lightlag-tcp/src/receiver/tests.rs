@@ -48,6 +48,36 @@ fn every_second_segment_is_acknowledged() {
 }
 
 #[test]
+fn a_burst_is_acknowledged_with_its_last_segment() {
+    let more = Flags::ACK.with(Flags::MORE);
+    let mut receiver = receiver(None);
+    for (start, flags, is_due) in [(0, more, false), (100, more, false), (200, Flags::ACK, true)] {
+        receiver.receive(NOW, start, 100, flags);
+        assert_eq!(receiver.ack_due(), is_due, "{start}");
+    }
+    receiver.acknowledged(false);
+    // 300 to 500 are lost: one report for the burst above the hole.
+    receiver.receive(NOW, 500, 100, more);
+    assert!(!receiver.ack_due());
+    receiver.receive(NOW, 600, 100, Flags::ACK);
+    assert!(receiver.ack_due());
+    assert_eq!(blocks(&receiver), [(5, 7)]);
+}
+
+#[test]
+fn a_burst_without_its_end_is_acknowledged_after_40_ms() {
+    let mut receiver = receiver(None);
+    receiver.receive(NOW, 0, 100, Flags::ACK.with(Flags::MORE));
+    assert_eq!((receiver.ack_due(), receiver.deadline()), (false, NOW + Duration::from_millis(40)));
+    receiver.handle_timeout(PathTimes { srtt: Duration::ZERO, rto: Duration::from_secs(1) });
+    assert!(receiver.ack_due());
+    // The next segment, of another burst, counts as usual.
+    receiver.acknowledged(false);
+    receiver.receive(NOW, 100, 100, Flags::ACK);
+    assert_eq!((receiver.ack_due(), receiver.deadline()), (true, Instant::MAX));
+}
+
+#[test]
 fn data_sent_after_the_fin_is_discarded() {
     let mut receiver = receiver(Some(2));
     arrive(&mut receiver, 1, 3);
