@@ -23,7 +23,6 @@ from lightlag.validation.cases.catalogue import CASES
 from lightlag.validation.cases.paths import TCP, pulses
 from lightlag.validation.cases.paths import Path as NetworkPath
 from lightlag.validation.cases.phases import BITS, Run
-from lightlag.validation.cases.policer import Policer
 from lightlag.validation.cases.traffic import Phased
 from lightlag.validation.tasks import Setup, measure_all
 from manual import bbr_cases
@@ -199,16 +198,6 @@ def test_phases_follow_each_other(bulk: Run) -> None:
     assert {"cruise", "refill", "up", "down", "probe_rtt"} <= set(names)
     assert all(one.end_s == other.start_s for one, other in zip(bulk.phases, bulk.phases[1:], strict=False))
     assert not bulk.phases[-1].is_over
-
-
-def test_a_policer_passes_its_bucket_and_then_its_rate() -> None:
-    policer = Policer(tokens_per_s=150_000.0, bucket=15_000.0)
-    passed = [
-        policer.on_enqueue(SimpleNamespace(now_ns=1_000_000 * number, size=1500)) == ll.PASS for number in range(1000)
-    ]
-    # 1500 B arrive per ms, ten times the rate: ten packets of the bucket and, in 1 s, 100 of the rate.
-    assert all(passed[:10])
-    assert 108 <= sum(passed) <= 110
 
 
 def test_an_application_changes_its_rate() -> None:

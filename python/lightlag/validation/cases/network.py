@@ -9,7 +9,6 @@ from dataclasses import replace
 from lightlag.validation.cases.case import Case, Check, Marks, Values, Variant
 from lightlag.validation.cases.paths import Path, pulses
 from lightlag.validation.cases.phases import BITS, PAYLOAD, Run
-from lightlag.validation.cases.policer import Policer
 
 __all__ = ["CASES"]
 
@@ -29,7 +28,8 @@ TOKENS_BPS = 10e6
 POLICED = Path(
     rate_bps=100e6,
     rtt_s=0.04,
-    queue={"discipline": Policer(tokens_per_s=TOKENS_BPS / 8, bucket=125e3), "limit": "1000 packets"},
+    queue="1000 packets",
+    link={"police": {"forward": {"rate": f"{TOKENS_BPS:g} bit/s", "burst": "125 kB"}}},
     seconds=40,
     policed_bps=TOKENS_BPS,
 )

@@ -39,7 +39,7 @@ class Path:
     jitter: str = JITTER
     """Jitter of the access link."""
     policed_bps: float = 0.0
-    """Rate of a policer in the queue; 0 without one."""
+    """Rate of a policer before the queue; 0 without one."""
 
     @property
     def payload_bps(self) -> float:
