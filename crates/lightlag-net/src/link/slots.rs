@@ -174,7 +174,7 @@ mod tests {
     use super::super::modulation::{modulate, modulate_loss};
     use super::super::{Outage, Phase, Timetable};
     use super::*;
-    use crate::{Loss, LossProcess, PacketFlags};
+    use crate::{EndpointId, Loss, LossProcess, PacketFlags};
     use lightlag_core::Rate;
     use lightlag_core::varied::QuantityForm;
 
@@ -269,7 +269,7 @@ mod tests {
             let since = (packet + 3_000) % 15_000;
             let is_near = !(1_000..14_500).contains(&since);
             near += u32::from(is_near);
-            lost[usize::from(is_near)] += u32::from(process.loses(time, 1500, PacketFlags::new(true)));
+            lost[usize::from(is_near)] += u32::from(process.loses(time, 1500, PacketFlags::new(true), EndpointId(1)));
         }
         // 60 edges of 1.5 s, all of them within the run.
         assert_eq!(near, 90_000);

@@ -135,7 +135,7 @@ mod tests {
     use super::super::modulation::{modulate, modulate_loss};
     use super::super::{Outage, Phase, Timetable};
     use super::*;
-    use crate::{Loss, LossProcess, PacketFlags};
+    use crate::{EndpointId, Loss, LossProcess, PacketFlags};
     use lightlag_core::Rate;
 
     fn channel() -> StateChannel {
@@ -168,7 +168,7 @@ mod tests {
             }
             let is_late = phases[phase].delay == delay + Duration::from_millis(30);
             assert_eq!(phases[phase].rate == Rate::from_mbps(5), is_late, "delay and rate have the same state");
-            let is_lost = process.loses(time, 1500, PacketFlags::new(true));
+            let is_lost = process.loses(time, 1500, PacketFlags::new(true), EndpointId(1));
             bad += f64::from(u8::from(is_late));
             lost += f64::from(u8::from(is_lost));
             lost_late += f64::from(u8::from(is_late && is_lost));
