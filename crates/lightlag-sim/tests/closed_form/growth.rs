@@ -41,6 +41,50 @@ fn slow_start_doubles_the_window_in_each_round() {
 }
 
 #[test]
+fn suss_quadruples_the_window_in_three_rounds() {
+    // The pacing of a round ends after 3/4, 7/8 and 15/16 of it. Pure slow start has 10, 20, 40, 80, 160, 320.
+    for variant in ["rfc9438", "linux"] {
+        let suss = format!(r#"congestion = {{ algorithm = "suss", variant = "{variant}" }}, delayed_ack = false"#);
+        let result = one_flow(&suss, "", "1 s");
+        let windows = (1..=6).map(|round| at(&result, &result.trace.cwnd_segments, RTT * (f64::from(round) + 0.96)));
+        assert_eq!(windows.collect::<Vec<f64>>(), [10.0, 40.0, 160.0, 640.0, 1280.0, 2560.0], "{variant}");
+    }
+}
+
+#[test]
+fn suss_shortens_a_flow_of_2_mb_by_a_fifth() {
+    // The paper: by more than 20 % for flows below 5 MB and round-trip times above 50 ms. 2 MB are 1382 segments of
+    // 1448 bytes: after the handshake, slow start needs 10 + 20 + … + 640 and an eighth round, SUSS 10 + 40 + 160 + 640
+    // and a fifth.
+    let seconds = |congestion: &str, rtt_ms: u32| {
+        let result = run(&format!(
+            r#"
+            name = "short"
+            duration = "20 s"
+
+            [[links]]
+            between = ["sender", "receiver"]
+            rate = "100 Mbit/s"
+            delay = "{} ms"
+            queue = "1 bdp"
+
+            [[flows]]
+            from = "sender"
+            to = "receiver"
+            transfer = "2 MB"
+            tcp = {{ profile = "rfc", receive_buffer = "64 MiB", congestion = "{congestion}" }}
+            "#,
+            rtt_ms / 2
+        ));
+        result.summary.flows[0].finish_s.expect("2 MB arrive")
+    };
+    for rtt_ms in [60, 100, 200, 600] {
+        let (cubic, suss) = (seconds("cubic", rtt_ms), seconds("suss", rtt_ms));
+        assert!((0.2..0.5).contains(&(1.0 - suss / cubic)), "{rtt_ms} ms: {suss} s instead of {cubic} s");
+    }
+}
+
+#[test]
 fn slow_start_grows_by_half_with_delayed_acks_that_count_once() {
     // Every second segment is acknowledged and adds one. A last odd segment waits for the first of the next
     // round: una = 2·⌊received/2⌋, window = 10 + ⌊received/2⌋, and then una + window have been sent.
