@@ -139,7 +139,7 @@ def netem_lanman(
         rate=rate,
         delay=delay,
         queue={"discipline": "netem", "limit": "1000 packets"},
-        loss=Directions(lossy, loss),
+        loss=lossy,
         header="14 B",
     )
     return Scenario(

@@ -246,10 +246,12 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
         self.part = Part::LastBlue;
         let doublings = self.round - 1;
         let blue = self.initial_window * libm::exp2(doublings.into());
-        self.tail = self.head + (blue * self.segment) as u64 - 1;
+        self.tail = self.head.saturating_add((blue * self.segment) as u64 - 1);
         let elapsed = ack.now.since(self.round_start).as_secs_f64();
         let train = if self.blue > 0.0 { elapsed * blue / (2.0 * self.blue) } else { 0.0 };
-        self.quadruples = self.quadruples && self.predicts_growth(train);
+        // The window started this round with half of the blue part; if it is smaller, it has not doubled in each round,
+        // because the application limits it.
+        self.quadruples = self.quadruples && blue <= 2.0 * self.segments() && self.predicts_growth(train);
         if !self.quadruples {
             return;
         }

@@ -8,7 +8,7 @@ fn transfer(offload: bool, loss: &str, seed: u64) -> RunResult {
     run(&format!(
         "duration = \"300 s\"\nseed = {seed}\n[defaults.tcp]\nprofile = \"linux\"\nreceive_offload = {offload}\n\
          [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"50 ms\"\n{loss}\n\
-         [[flows]]\nfrom = \"a\"\nto = \"b\"\nsize = \"2 MB\"\n"
+         [[flows]]\nfrom = \"a\"\nto = \"b\"\ntransfer = \"2 MB\"\n"
     ))
 }
 

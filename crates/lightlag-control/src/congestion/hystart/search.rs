@@ -72,6 +72,8 @@ pub struct Search {
     initial_window: f64,
     /// Threshold of the slow start that is measured, in segments. Another threshold is another slow start.
     threshold: f64,
+    /// Window after the last ACK, in segments. A repeated timeout reduces it, and leaves the threshold.
+    window: f64,
     /// Length of a bin, and the round-trip time that determines it; zero before the first sample.
     bin: Duration,
     initial_rtt: Duration,
@@ -98,6 +100,7 @@ impl Search {
             rules: HystartParameters::new(config),
             initial_window: start.initial_window as f64,
             threshold: Window::first_threshold(start),
+            window: 0.0,
             bin: Duration::ZERO,
             initial_rtt: Duration::ZERO,
             bin_end: Instant::ZERO,
@@ -115,14 +118,21 @@ impl Search {
     /// Examines an ACK in slow start, and changes `window` at the exit. Returns true while the window drains, so that
     /// it must not grow.
     pub fn watch(&mut self, ack: &Ack, window: &mut Window) -> bool {
-        if window.threshold() != self.threshold {
-            self.threshold = window.threshold();
+        if window.threshold() != self.threshold || window.segments() < self.window {
             self.restart();
         }
-        if self.draining.is_some() {
+        let drains = if self.draining.is_some() {
             self.drain(ack, window);
-            return true;
-        }
+            true
+        } else {
+            self.measure(ack, window)
+        };
+        (self.threshold, self.window) = (window.threshold(), window.segments());
+        drains
+    }
+
+    /// Returns true if this ACK starts to drain the queue; otherwise it may have ended slow start.
+    fn measure(&mut self, ack: &Ack, window: &mut Window) -> bool {
         let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else { return false };
         if self.index.is_none() {
             self.begin(ack, rtt);
@@ -216,8 +226,10 @@ impl Search {
             SearchExit::Drain => {
                 let bins = self.in_bins(self.initial_rtt).div_ceil(1_000_000);
                 let target = in_segments(self.delivered(bins)).max(self.initial_window);
-                self.draining = Some(Drain { target, acked: 0.0 });
-                return true;
+                if window.segments() > target {
+                    self.draining = Some(Drain { target, acked: 0.0 });
+                    return true;
+                }
             }
             SearchExit::Rollback => {
                 let overshoot = in_segments(self.delivered(self.in_bins(self.initial_rtt * 2) / 1_000_000));
