@@ -59,7 +59,7 @@ def test_a_new_key_of_a_link_becomes_the_last_field_of_a_line() -> None:
         '    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""\n'
         "    wait: Time | Directions[Time] | None = None\n"
         '    """Time to do it, ``{"from": True}``. Default: ``"1 s"``."""\n',
-    ).replace("    Size,\n", "    Size,\n    Time,\n")
+    ).replace("    Slots,\n", "    Slots,\n    Time,\n")
 
 
 def test_a_type_follows_the_schema_where_it_accepts_other_values() -> None:

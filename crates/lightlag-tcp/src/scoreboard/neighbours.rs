@@ -1,6 +1,6 @@
 //! Neighbours of a segment in its burst, in one byte.
 
-/// Whether a segment continues a burst, and whether the burst goes on after it.
+/// Whether a segment continues a burst, and whether the burst continues after it.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Neighbours(u8);
 

@@ -63,7 +63,7 @@ impl Sender {
         }
     }
 
-    /// Returns true if the last segment with data is followed at once by another one of the same burst. Only with
+    /// Returns true if the last segment with data is immediately followed by another one of the same burst. Only with
     /// `receive_offload`.
     #[inline(always)]
     pub(crate) fn burst_goes_on(&self) -> bool {

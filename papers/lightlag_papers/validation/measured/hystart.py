@@ -57,7 +57,7 @@ ABOUT = [
     "The first run had the rounds of Linux 6.14, no jitter on Starlink and larger buffers in proxies: 3 of 23 "
     "rows agreed, and no run over Starlink ended by delay. Three parts were changed after it was seen: the "
     "rounds, because kernels of that time have them (versions from memory); the jitter, from a value that was "
-    "read in other authors' notes; the buffers, an assumption without a source. The agreement of this section is "
+    "read in other authors' notes; the buffers, an assumption without a source. This section is "
     "therefore not a blind prediction; the reasons show the numbers without each part. No tolerance was changed.",
     "A row on causes agrees if the measured fraction of exits by the most frequent cause and ours differ by at most "
     f"{EXITS} standard errors; a row on windows if the medians are within {MEDIAN_EXIT:.0%} or the quartiles overlap.",

@@ -181,10 +181,8 @@ def _criterion(name: str, pairs: Sequence[tuple[Cell, Spread, Spread]], switched
             ratios[parts.text] = [found[cell] / measured.value for cell, measured, _ in lossy]
         shown = [f"{text or 'as modelled'} {statistics.median(values):.2f}" for text, values in ratios.items()]
         reason += f". Median ratio of the cells with loss: {'; '.join(shown)}"
-    expected, chance = repeatability([cell for cell, _, _ in pairs])
-    reason += (
-        f". The kernel's own repetitions, resampled: {expected:.1f} cells; {MOST_CELLS:.0%} in {chance:.0%} of draws"
-    )
+    expected, probability = repeatability([cell for cell, _, _ in pairs])
+    reason += f". The kernel's own repetitions, resampled: {expected:.1f} cells; {MOST_CELLS:.0%} in {probability:.0%} of draws"
     verdict = Verdict.AGREES if share >= MOST_CELLS else Verdict.DIFFERS
     quantity = f"fraction of cells within {CELL:.0%}"
     return Fact(SOURCE, f"{name}, {len(pairs)} cells", quantity, "", Spread(1.0), Spread(share), verdict, reason)
@@ -197,7 +195,7 @@ def repeatability(cells: Sequence[Cell]) -> tuple[float, float]:
     -------
     expected
         Mean number of cells where the median of resampled repetitions is within the tolerance.
-    chance
+    probability
         Fraction of draws with at least the required fraction of cells within the tolerance.
     """
     source = random.Random(1)
