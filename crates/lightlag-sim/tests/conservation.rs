@@ -534,6 +534,41 @@ fn a_target_below_the_time_of_a_packet_can_take_every_copy() {
     check(&result);
 }
 
+/// A discipline that drops the last waiting packet when the transmitter becomes free.
+#[test]
+fn repair_packets_wait_for_the_transmitter() {
+    let text = r#"
+        [[links]]
+        between = ["n0", "n2"]
+        rate = { forward = "13947 kbit/s", backward = "28 kbit/s" }
+        delay = "58347 us"
+        queue = { limit = "0.1 bdp", discipline = "dualpi2", target = "24 ms" }
+        header = "35 B"
+        fec = { data = 6, repair = 3, flush = "48 ms", in_order = true }
+
+        [defaults.tcp]
+        profile = "linux"
+        congestion = "tahoe"
+        delayed_ack = false
+        recovery = "reno"
+        timestamps = false
+        mss = "8536 B"
+        initial_window = 3
+        burst_limit = 3
+        tlp = false
+        frto = false
+
+        [[flows]]
+        reader = { rate = "30 kB/s" }
+        from = "n2"
+        to = "n0"
+        start = "31 ms"
+    "#;
+    for seed in 0..20 {
+        check(&run(&format!("seed = {seed}\n{HEAD}{text}")));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -307,7 +307,8 @@ impl<B: Clone + Default> QueuedLink<B> {
         let flush = self.codec.as_ref().and_then(|codec| codec.flush_time());
         if let Some(flush) = flush.filter(|flush| *flush <= now && !self.transmitting) {
             self.remainder = 0;
-            self.transmit_next(flush);
+            // The discipline may have dropped everything that waited when the transmitter became free, after this time.
+            self.transmit_next(flush.max(self.busy_until));
             self.catch_up(now);
         }
     }

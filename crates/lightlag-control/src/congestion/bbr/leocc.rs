@@ -22,8 +22,6 @@ use crate::congestion::registry::Algorithm;
 use crate::congestion::{Ack, CongestionControl, ConnectionStart, Needs};
 use lightlag_core::{Duration, Instant, settings};
 
-/// Pacing gain that probes for bandwidth while there is a queue (`LEOCC_UNIT * 21 / 20`).
-pub(super) const GENTLE_GAIN: f64 = 268.0 / 256.0;
 /// Window of PROBE_RTT in bandwidth-delay products.
 const PROBE_RTT_GAIN: f64 = 0.5;
 /// Time before a reconfiguration in which it is noted.

@@ -1,6 +1,6 @@
 //! The states, with their gains and transitions.
 
-use super::{Bbr, leocc};
+use super::Bbr;
 use crate::congestion::{Ack, PathState};
 use lightlag_core::Instant;
 
@@ -11,6 +11,8 @@ const LINUX_HIGH_GAIN: f64 = 739.0 / 256.0;
 const LINUX_DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// The cycle of pacing gains in PROBE_BW.
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Pacing gain that LeoCC probes with while there is a queue (`LEOCC_UNIT * 21 / 20`).
+pub(super) const GENTLE_GAIN: f64 = 268.0 / 256.0;
 /// Duration of a tick of Linux's clock in nanoseconds, at HZ = 250.
 const TICK: u64 = 4_000_000;
 /// The window gain in PROBE_BW.
@@ -53,7 +55,7 @@ impl Bbr {
             State::Startup => self.high_gain(),
             State::Drain => self.drain_gain(),
             State::ProbeBw(_) if self.policer.rate().is_some() => 1.0,
-            State::ProbeBw(0) if self.is_gentle() => leocc::GENTLE_GAIN,
+            State::ProbeBw(0) if self.is_gentle() => GENTLE_GAIN,
             State::ProbeBw(index) => CYCLE[index],
             State::ProbeRtt => 1.0,
         }

@@ -1,3 +1,4 @@
+use super::super::states::GENTLE_GAIN;
 use super::*;
 use crate::congestion::RateSample;
 use crate::congestion::tests::link::{Conditions, Link};
