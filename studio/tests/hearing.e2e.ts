@@ -82,7 +82,7 @@ describe("a screen reader announces", () => {
       'button "Run"',
       'tab "Form" selected',
       /^textbox "Scenario in TOML"/,
-      /^textbox "duration" = 120 s \(Upper bound/,
+      /^textbox "duration" = 120 s \(Maximum duration/,
     ]);
     const slider = page.getByRole("slider", { name: /^links\[0\]\.delay/ });
     expect(await slider.getAttribute("aria-valuetext")).toBe("1 ms");
