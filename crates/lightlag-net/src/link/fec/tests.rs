@@ -318,7 +318,8 @@ proptest! {
             take(&mut waked, wake, &mut by_wake);
         }
         prop_assert!(conserved(&waked) && waked.in_flight() == 0, "{:?}", waked.counters());
-        let end = now + Duration::from_secs(2);
+        let last = by_wake.last().map_or(now, |(time, _)| *time);
+        let end = now.max(last) + Duration::from_secs(2);
         while now < end && polled.in_flight() > 0 {
             while take(&mut polled, now, &mut by_poll) {}
             now += STEP;
