@@ -9,7 +9,7 @@ impl Neighbours {
     const AFTER: u8 = 2;
 
     pub(crate) fn new(continues: bool, goes_on: bool) -> Self {
-        Self(u8::from(continues) * Self::BEFORE | u8::from(goes_on) * Self::AFTER)
+        Self((u8::from(continues) * Self::BEFORE) | (u8::from(goes_on) * Self::AFTER))
     }
 
     pub(crate) fn continues(self) -> bool {
