@@ -447,6 +447,12 @@ impl Algorithm for Config {
             },
             Deviation {
                 scope: "",
+                source: "quadruples whatever the window is",
+                here: "not if the window is below half of the blue part of the round",
+                reason: "it has then not doubled in each round, because the application limits it; the counts assume that",
+            },
+            Deviation {
+                scope: "",
                 source: "the window grows by two segments whenever the red segments fill it",
                 here: "it grows by all of them at the last blue ACK, and shrinks if they were not sent",
                 reason: "the sender reads the window after ACKs; pacing sends the same segments at the same times",
