@@ -81,8 +81,8 @@ cases differ from the draft's words:
 - **Never exiting PROBE_UP.** The appendix expects that the flow stays there indefinitely; CheckProbeRTT enters
   PROBE_RTT from every state. PROBE_RTT is accepted.
 - **Aggregation** is a return link that opens for 1 ms in every 40 ms. **The policer** is a key of
-  the link (`police`), a token bucket without a buffer. **Spurious timeouts** come from a link that holds its packets for
-  0.6 s.
+  the link (`police`), a token bucket without a buffer. **Spurious timeouts** come from a link that
+  holds its packets for 0.6 s.
 - **Our bounds** follow from constants of the draft. Eight were corrected after the first comparison, because scenario
   or count was wrong: DRAIN and PROBE_DOWN may start and end in one ACK if an application-limited flow has little in
   flight; three rounds of PROBE_UP may measure 2.95; PROBE_RTT has a path without jitter, as a sample that is 1 ns

@@ -182,7 +182,8 @@ def _criterion(name: str, pairs: Sequence[tuple[Cell, Spread, Spread]], switched
         shown = [f"{text or 'as modelled'} {statistics.median(values):.2f}" for text, values in ratios.items()]
         reason += f". Median ratio of the cells with loss: {'; '.join(shown)}"
     expected, probability = repeatability([cell for cell, _, _ in pairs])
-    reason += f". The kernel's own repetitions, resampled: {expected:.1f} cells; {MOST_CELLS:.0%} in {probability:.0%} of draws"
+    resampled = f"{expected:.1f} cells; {MOST_CELLS:.0%} in {probability:.0%} of draws"
+    reason += f". The kernel's own repetitions, resampled: {resampled}"
     verdict = Verdict.AGREES if share >= MOST_CELLS else Verdict.DIFFERS
     quantity = f"fraction of cells within {CELL:.0%}"
     return Fact(SOURCE, f"{name}, {len(pairs)} cells", quantity, "", Spread(1.0), Spread(share), verdict, reason)
