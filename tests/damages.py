@@ -7,7 +7,9 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from hypatia_files import hypatia_network
 
 __all__ = ["DAMAGES", "SAMPLES", "Sample"]
 
@@ -24,7 +26,8 @@ class Sample:
     around: str = "{}"
     unit: tuple[str, str] = ("", "")
     """The unit of a number, with a letter of its surroundings, and the same with a unit that does not exist."""
-    options: Mapping[str, str] | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Other files of the measurement, which are not damaged."""
 
     def with_value(self, value: str) -> bytes:
         """Returns the measurement with another number."""
@@ -135,6 +138,15 @@ now=+0ns node=0 pos=0:0:0 vel=0:0:0
 now=+0ns node=1 pos=50:0:0 vel=-1.25:0:0
 now=+10000000000ns node=1 pos=37.5:0:0 vel=0:0:0
 """
+VEHICLES = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<fcd-export>
+<timestep time="0.00"><vehicle id="car" x="1.5" y="0"/><vehicle id="bus" x="40.5" y="0"/></timestep>
+<timestep time="1.00"><vehicle id="car" x="3.25" y="0"/><vehicle id="bus" x="41.5" y="0"/></timestep>
+<timestep time="2.00"><vehicle id="car" x="5.5" y="0"/><vehicle id="bus" x="42.5" y="0"/></timestep>
+</fcd-export>
+"""
+NETWORK = hypatia_network()
 WAYPOINTS = "0.0 0.5 0.5 5.5 10.5 10.5\n0.0 30.25 40.5 8.0 20.5 20.5\n0.0 3.5 4.5 9.0 2.5 2.5\n"
 SAMPLES: Mapping[str, Sample] = {
     "iperf3": Sample("iperf3", "t.json", IPERF3, "10020000", unit=("bits_per_second", "bits_per_fortnight")),
@@ -151,10 +163,19 @@ SAMPLES: Mapping[str, Sample] = {
     "mahimahi": Sample("mahimahi", "c.down", "1\n4\n9\n13\n17\n", "9"),
     "delays": Sample("delays", "d.txt", "12\n12\n16.5\n14\n12\n", "16.5"),
     "hypatia": Sample(
-        "hypatia", "networkx_rtt_1_to_2.txt", "0,40000000\n100000000,41000000\n200000000,42000000\n", "41000000"
+        "hypatia",
+        "networkx_rtt_1_to_2.txt",
+        "0,40000000\n100000000,41000000\n200000000,42000000\n",
+        "41000000",
+        beside={"networkx_path_1_to_2.txt": "0,1-7-2\n"},
     ),
+    **{
+        f"hypatia {file}": Sample("hypatia-network", file, NETWORK[file], value, beside=NETWORK)
+        for file, value in (("tles.txt", "142.9412"), ("isls.txt", "0 4"), ("ground_stations.txt", "38.913811"))
+    },
     "ns2": Sample("ns2", "m.tcl", MOVEMENTS, "30.25"),
     "ns3": Sample("ns3", "m.mob", COURSES, "37.5"),
+    "sumo": Sample("sumo", "m.xml", VEHICLES, "3.25", 'x="{}"'),
     "bonnmotion": Sample("bonnmotion", "m.movements", WAYPOINTS, "20.5 20.5"),
 }
 """A good measurement of each kind that is text."""

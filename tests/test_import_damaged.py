@@ -23,6 +23,7 @@ OF_PROBES = ("ping", "fping", "irtt", "lens", "delays", "hypatia")
 SHORTER = "the file is a shorter measurement"
 TAKEN = {
     "cut in the middle": {
+        "hypatia isls.txt": "the network has fewer links",
         "iperf": SHORTER,
         "nuttcp": SHORTER,
         "nuttcp -fparse": SHORTER,
@@ -35,6 +36,7 @@ TAKEN = {
         "ns3": SHORTER,
     },
     "only the first line": {
+        "hypatia isls.txt": "the network has one link",
         "nuttcp -fparse": SHORTER,
         "fping": SHORTER,
         "mahimahi": SHORTER,
@@ -54,7 +56,10 @@ TAKEN = {
         "bonnmotion": "each line is a node",
         "ns2": "the last position counts",
     },
-    "bytes in the middle": dict.fromkeys(("iperf", "ping", "irtt text"), "they are outside the values"),
+    "empty": {"hypatia isls.txt": "Hypatia writes it for a network without links between satellites"},
+    "bytes in the middle": dict.fromkeys(
+        ("iperf", "ping", "irtt text", "hypatia ground_stations.txt"), "they are outside the values"
+    ),
     "decimal commas": {
         "iperf3": "only the name of the version has a decimal",
         "ping": "ping prints them in some languages",
@@ -62,6 +67,7 @@ TAKEN = {
         "hypatia": "it has no decimals",
     },
     "lines backwards": {
+        "hypatia isls.txt": "each line is a link",
         "ping": "the probes have numbers",
         "fping": "the probes have numbers",
         "irtt text": "the probes have numbers",
@@ -80,6 +86,8 @@ TAKEN = {
         "mahimahi": "the number has one digit",
     },
     "a line too long": {
+        "hypatia ground_stations.txt": "Cartesian coordinates may follow",
+        "sumo": "it is text between elements",
         "iperf": "it is longer after the values",
         "nuttcp": "it is longer after the values",
         "nuttcp -fparse": "it is longer after the values",
@@ -88,7 +96,9 @@ TAKEN = {
         "irtt text": "it is longer after the values",
         "ns3": "it is longer after the values",
     },
-    "a negative number": dict.fromkeys(("ns2", "ns3", "bonnmotion"), "a position may be negative"),
+    "a negative number": dict.fromkeys(
+        ("ns2", "ns3", "bonnmotion", "sumo", "hypatia ground_stations.txt"), "a position may be negative"
+    ),
     "not a number": {
         "iperf": "iperf prints it for an interval without data",
         "iperf3": "iperf3 writes it for a value that it cannot compute",
@@ -96,15 +106,19 @@ TAKEN = {
         "table": "a cell without a value",
     },
     "infinite": {"iperf": "iperf prints it for an interval of no length", "table": "a cell without a value"},
-    "no number": {"table": "a cell without a value", "mahimahi": "an empty line has no value"},
+    "no number": {
+        "hypatia isls.txt": "an empty line is not a link",
+        "table": "a cell without a value",
+        "mahimahi": "an empty line has no value",
+    },
 }
 """Damages that do not prevent a file from being read, by sample, each with the reason."""
 
 
 def imported(folder: Path, sample: Sample, data: bytes, *, kind: str | None = None) -> Page:
+    for name, text in sample.beside.items():
+        (folder / name).write_text(text)
     (folder / sample.file).write_bytes(data)
-    if sample.kind == "hypatia":
-        (folder / "networkx_path_1_to_2.txt").write_text("0,1-7-2\n")
     rate = "10 Mbit/s" if sample.kind in OF_PROBES else None
     delay = "20 ms" if sample.kind in ("iperf", "nuttcp", "mahimahi") else None
     return to_scenario(folder / sample.file, kind=kind, options=Options(rate=rate, delay=delay))
@@ -163,7 +177,7 @@ def test_a_damaged_measurement_is_read_or_rejected_with_its_place(name: str, dam
 
 def _names_what_is_missing(said: str) -> bool:
     """Returns true if a message states that no line is of this kind, and names one."""
-    return re.search(r"has no |has one node|has not the|nothing arrived|none of ", said) is not None
+    return re.search(r"has no |has one node|has one station|has not the|nothing arrived|none of ", said) is not None
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -186,6 +200,5 @@ def test_damaged_delays_beside_rates_are_rejected_by_their_own_name(name: str, d
 
 
 def test_every_importer_of_text_has_a_sample() -> None:
-    others = {"capture", "hypatia-network", "sumo"}
-    assert {sample.kind for sample in SAMPLES.values()} == set(KINDS) - others
+    assert {sample.kind for sample in SAMPLES.values()} == set(KINDS) - {"capture"}
     assert len(DAMAGES) >= 20

@@ -10,6 +10,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
+from hypatia_files import hypatia_network
 from lightlag.imports import Page, kind_of, to_scenario
 from lightlag.scenario import read_scenario
 
@@ -85,40 +86,11 @@ def test_vehicles_of_sumo_become_nodes(tmp_path: Path) -> None:
         made(tmp_path, "cut.xml", text[:-20])
 
 
-SLOTS = [(5, 13), (5, 14), *((6, slot) for slot in range(11, 15)), (7, 11), (7, 12)]
-SLOTS += [(18, 3), (18, 4), *((19, slot) for slot in range(1, 5)), *((20, slot) for slot in range(2, 5))]
-"""Plane and slot of the satellites between Manila and Dalian in Hypatia's test."""
-
-
-def summed(line: str) -> str:
-    """Returns a line of a two-line element set with its checksum."""
-    return line + str(sum(int(char) if char.isdigit() else char == "-" for char in line) % 10)
-
-
 def hypatia(folder: Path) -> Path:
-    """A part of Hypatia's Kuiper network in Hypatia's format (34 planes of 34, odd ones half a slot ahead)."""
-    rows = [f"1 {len(SLOTS)}"]
-    for at, (plane, slot) in enumerate(SLOTS):
-        number, along = 34 * plane + slot + 1, 360 / 34 * (slot + plane % 2 / 2) % 360
-        rows += [
-            f"Kuiper-630 {at}",
-            summed(f"1 {number:05d}U 00000ABC 00001.00000000  .00000000  00000-0  00000+0 0    0"),
-            summed(f"2 {number:05d}  51.9000 {360 / 34 * plane:8.4f} 0000001   0.0000 {along:8.4f} 14.80000000    0"),
-        ]
-    near = [(0, 1), (1, 0)]
-    pairs = [
-        f"{a} {b}\n"
-        for a, (plane, slot) in enumerate(SLOTS)
-        for b, (other, next_slot) in enumerate(SLOTS)
-        if (other - plane, next_slot - slot) in near
-    ]
+    """Writes a part of Hypatia's Kuiper network, and returns its directory."""
     folder.mkdir()
-    (folder / "tles.txt").write_text("\n".join(rows) + "\n")
-    (folder / "isls.txt").write_text("".join(pairs))
-    (folder / "ground_stations.txt").write_text(
-        "0,Manila,14.604200,120.982200,0.000000,-3177879.42,5292603.28,1597759.17\n1,Dalian,38.913811,121.602322,0.0\n"
-    )
-    (folder / "description.txt").write_text("max_gsl_length_m=1260000.0000000000\nmax_isl_length_m=5442958.2\n")
+    for name, text in hypatia_network().items():
+        (folder / name).write_text(text)
     return folder
 
 
@@ -176,7 +148,7 @@ def test_vehicles_whose_ids_differ_in_blanks_stay_separate(tmp_path: Path) -> No
 def test_a_vehicle_without_an_id_is_rejected(tmp_path: Path, id_: str) -> None:
     path = tmp_path / "fcd.xml"
     path.write_text(vehicles('id="a"', id_))
-    with pytest.raises(ll.InputError, match=r"fcd\.xml: timestep 1 has a vehicle without an id"):
+    with pytest.raises(ll.InputError, match=r"fcd\.xml: line 1: has a vehicle without an id"):
         to_scenario(path)
 
 

@@ -62,7 +62,7 @@ def read(path: Path, options: Options) -> Found:
     directory = folder_of(path)
     if not is_network(path):
         texts.fail(path, f"is not a network of Hypatia; name a directory with {ELEMENTS} and {STATIONS}")
-    elements = texts.text(directory / ELEMENTS)
+    elements = "".join(f"{row.rstrip()}\n" for _, row in texts.lines(directory / ELEMENTS))
     names = _satellites(directory / ELEMENTS)
     stations = list(_stations(directory / STATIONS))
     if len(stations) < 2:
@@ -104,7 +104,7 @@ def read(path: Path, options: Options) -> Found:
             lines.append("relay = true  # without links between satellites, stations pass packets on")
     first, second = stations[0][0], stations[1][0]
     lines += ["", "[[flows]]", f"from = {toml.one_line(first)}", f"to = {toml.one_line(second)}"]
-    found.written = Written(tuple(lines), {file: elements.replace("\r\n", "\n")})
+    found.written = Written(tuple(lines), {file: elements})
     return found
 
 
@@ -113,7 +113,8 @@ def _satellites(path: Path) -> list[str]:
     rows = texts.lines(path)
     names = [line.strip() for _, line in rows[1::3]]
     if len(rows) % 3 != 1 or not names:
-        texts.fail(path, "is not a header and three lines for each satellite: name, first and second line of elements")
+        expected = "three lines for each satellite: name, first and second line of elements"
+        texts.fail(path, f"the last satellite is incomplete; after the header, write {expected}", rows[-1][0])
     return names
 
 
@@ -135,6 +136,9 @@ def _stations(path: Path) -> Iterator[tuple[str, float, float, float]]:
         fields = [field.strip() for field in line.split(",")]
         if len(fields) not in (5, 8):
             texts.fail(path, f"{line.strip()!r:.60} is not a row number,name,latitude,longitude,height", at)
+        number = len(known)
+        if fields[0] != str(number):
+            texts.fail(path, f"{fields[0]!r:.20} is not the number of station {number}; number the rows from 0", at)
         name, count = fields[1], 1
         while name in known:
             count += 1
@@ -152,6 +156,7 @@ def _isls(path: Path, names: list[str]) -> Iterator[tuple[str, str]]:
     """Yields the satellites that each link joins."""
     if not path.stat().st_size:
         return
+    known: set[tuple[int, int]] = set()
     for at, line in texts.lines(path):
         fields = line.split()
         if len(fields) != 2 or not all(field.isdigit() for field in fields):
@@ -161,6 +166,10 @@ def _isls(path: Path, names: list[str]) -> Iterator[tuple[str, str]]:
             texts.fail(path, f"{max(ends)} is not the ID of a satellite; IDs are 0 to {len(names) - 1}", at)
         if ends[0] == ends[1]:
             texts.fail(path, f"joins satellite {ends[0]} to itself; name two", at)
+        first, second = sorted(ends)
+        if (first, second) in known:
+            texts.fail(path, f"joins satellites {first} and {second}, which are already joined; remove the row", at)
+        known.add((first, second))
         yield names[ends[0]], names[ends[1]]
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from io import StringIO
 from pathlib import Path
+from xml.parsers import expat
 
 from lightlag import _engine
 from lightlag.errors import InputError
@@ -83,6 +82,8 @@ def read(path: Path, options: Options) -> Found:
     text = texts.text(path).replace("\r\n", "\n")
     text += "" if text.endswith("\n") else "\n"
     lines = [line for line in text.splitlines() if line.strip()][:50]
+    if lines and lines[0].lstrip().startswith("<") and not is_vehicles(lines):
+        texts.fail(path, "has no <fcd-export>; name the file that SUMO wrote with --fcd-output")
     kinds: tuple[tuple[Callable[[list[str]], bool], str, Callable[[Path, str], tuple[Motion, int]]], ...] = (
         (is_courses, "changes of course by ns-3", lambda path, text: _rows(path, _courses(path, text))),
         (is_vehicles, "vehicles of SUMO", lambda path, text: _rows(path, _vehicles(path, text))),
@@ -160,32 +161,35 @@ def _courses(path: Path, text: str) -> Rows:
 
 def _vehicles(path: Path, text: str) -> Rows:
     """Yields positions of vehicles and persons in metres. SUMO must write them without ``--fcd-output.geo``."""
-    when, step = 0.0, 0
+    parser = expat.ParserCreate()
+    started: list[tuple[str, dict[str, str]]] = []
+    parser.StartElementHandler = lambda tag, attributes: started.append((tag, attributes))
+    when = 0.0
     names: dict[str, str] = {}
+    at = 0
     try:
-        for event, element in ElementTree.iterparse(StringIO(text), ("start", "end")):
-            if event == "end":
-                if element.tag == "timestep":
-                    element.clear()
-                continue
-            if element.tag == "timestep":
-                step += 1
-                when = texts.number(path, element.get("time"), f"time of timestep {step}")
-            elif element.tag in ("vehicle", "person") and element.get("x") is not None:
-                name = _name(path, element.get("id"), names, step)
-                x, y, z = (_coordinate(path, element.get(key, "0"), None) for key in ("x", "y", "z"))
-                yield None, when, name, (x, y, z)
-    except ElementTree.ParseError as error:
-        texts.fail(path, f"is not XML: {error}; is the file complete?")
+        for at, line in enumerate(text.splitlines(keepends=True), 1):
+            parser.Parse(line)
+            for tag, attributes in started:
+                if tag == "timestep":
+                    when = texts.number(path, attributes.get("time"), "the time of a timestep", line=at)
+                elif tag in ("vehicle", "person") and "x" in attributes:
+                    name = _name(path, attributes.get("id"), names, at)
+                    x, y, z = (_coordinate(path, attributes.get(key, "0"), at) for key in ("x", "y", "z"))
+                    yield at, when, name, (x, y, z)
+            started.clear()
+        parser.Parse("", True)
+    except expat.ExpatError as error:
+        texts.fail(path, f"is not XML: {expat.ErrorString(error.code)}; is the file complete?", max(error.lineno, at))
 
 
-def _name(path: Path, id_: str | None, names: dict[str, str], step: int) -> str:
+def _name(path: Path, id_: str | None, names: dict[str, str], at: int) -> str:
     """Returns the name of the node for a vehicle: its id without characters that a table cannot hold."""
     if not id_:
-        texts.fail(path, f"timestep {step} has a vehicle without an id; write the file with --fcd-output again")
+        texts.fail(path, "has a vehicle without an id; write the file with --fcd-output again", at)
     if id_ not in names:
         if len(names) == MOST_NODES:
-            texts.fail(path, f"has more than {MOST_NODES} vehicles; cut the file")
+            texts.fail(path, f"has more than {MOST_NODES} vehicles; cut the file", at)
         plain = re.sub(r"[^\w.-]", "_", id_)
         count, name = 1, plain
         while name in names.values():
@@ -217,7 +221,7 @@ def _rows(path: Path, rows: Rows) -> tuple[Motion, int]:
     return Motion(tuple(starts), "".join(written), "csv", max(last.values()), _span(list(starts.values()))), 0
 
 
-def _coordinate(path: Path, text: str | None, at: int | None) -> float:
+def _coordinate(path: Path, text: str, at: int) -> float:
     value = texts.number(path, text, "a coordinate", line=at, minimum=-FARTHEST_M)
     if value > FARTHEST_M:
         texts.fail(path, f"{text} m is farther than {FARTHEST_M:g} m; are positions in metres?", at)
