@@ -24,9 +24,7 @@ def text(sides: Sides, goodput: Callable[[dict[str, Any]], float], tolerance: fl
             theirs, of_ours, *compared = sides.pair(runs, goodput, **changed).cells(tolerance)
             cells += [theirs, *compared] if options is links.KEEPING else [theirs, of_ours, *compared]
             names = ("aggregates", "requests", "window_resets")
-            counted.append(
-                "/".join(f"{fmean(numbers[name] for numbers in sides.theirs(runs)):,.0f}" for name in names)
-            )
+            counted.append("/".join(f"{fmean(numbers[name] for numbers in sides.theirs(runs)):,.0f}" for name in names))
         rows.append(cells)
         counts.append(counted)
     head = ["stations"]
@@ -36,17 +34,17 @@ def text(sides: Sides, goodput: Callable[[dict[str, Any]], float], tolerance: fl
     count_head = ["stations", "500 ms", "100 s", "window kept"]
     return "\n".join(
         [
-            "A-MPDUs at MCS 7 (65 Mbit/s), seven attempts. All stations offer 130 Mbit/s in total, and each queues up to 128 frames.",
-            "With ten or more stations, frames wait for more than 500 ms and are dropped. The station notifies the receiver with a",
-            "BlockAckReq (IEEE 802.11-2020 §10.25.6.7), in lightlag as in ns-3. If the request fails when all frames of the block have",
-            "expired, ns-3 resets the contention window to its minimum and repeats the request, so requests collide and displace data.",
-            "§10.23.2.2 doubles the window after each failure; lightlag and later versions of ns-3 do so. With only that reset turned",
-            "off (`--keep-window`, `benchmarks/simulators/ns3/air-window.h`), or with a lifetime of 100 s (`lifetime`,",
-            "`WifiMacQueue::MaxDelay`), the difference disappears.\n",
+            "A-MPDUs at MCS 7 (65 Mbit/s), seven attempts, 130 Mbit/s offered in total, queues of 128 frames. With ten or more",
+            "stations frames expire after 500 ms, and the station notifies the receiver with a BlockAckReq (IEEE 802.11-2020",
+            "§10.25.6.7), in both. If the request fails when all frames of the block have expired, ns-3 resets the contention window",
+            "to its minimum and repeats the request, so requests collide and displace data. §10.23.2.2 doubles the window after each",
+            "failure, as do lightlag and later versions of ns-3. Without the reset (`--keep-window`,",
+            "`benchmarks/simulators/ns3/air-window.h`), or with a lifetime of 100 s (`lifetime`, `WifiMacQueue::MaxDelay`), the",
+            "difference disappears.\n",
             sides.deviations(head, rows),
-            "A-MPDUs, requests and failed requests with a reset of the window (with the window kept: without), in 10 s of ns-3:\n",
+            "A-MPDUs/requests/failed requests with a reset (window kept: without), in 10 s of ns-3:\n",
             table(count_head, counts),
-            "Stations negotiate block acknowledgements one after the other before they compete. In ns-3 an ADDBA request that expires",
-            "in its queue remains pending, and its station sends nothing more (one or two of twenty).\n",
+            "Stations negotiate block acknowledgements one after the other before they compete. In ns-3 an expired ADDBA request",
+            "remains pending, and its station sends nothing more (one or two of twenty).\n",
         ]
     )

@@ -87,7 +87,9 @@ def judged(page: str) -> str:
     within = sum(("within" in row or "equal" in row) and UNCERTAIN not in row and OUTSIDE not in row for row in rows)
     within += sum(int(count) for count in re.findall(r"^(\d+) of \d+ rows are within ", page, re.M))
     rows_in_total = within + uncertain + outside
-    verdict = f"**{within} of {rows_in_total} rows agree with ns-3, or a closed form, within the tolerances.** {outside} "
+    verdict = (
+        f"**{within} of {rows_in_total} rows agree with ns-3, or a closed form, within the tolerances.** {outside} "
+    )
     verdict += f"are outside by more than two standard errors, and {uncertain} are *uncertain* (outside by less)."
     return re.sub(r"\A(# .+\n\n)(?:\*\*\d.+\n)?", lambda match: f"{match[1]}{verdict}\n", page)
 
@@ -161,7 +163,17 @@ def _saturation(sides: Sides) -> str:
                         f"{fmean(limited.ours):.5f}",
                     ]
                 )
-    head = ["access", "stations", "Mbit/s, ns-3", "ours", "ratio", "2 %", "failed attempts, ns-3", "ours", "0.015 (failed)"]
+    head = [
+        "access",
+        "stations",
+        "Mbit/s, ns-3",
+        "ours",
+        "ratio",
+        "2 %",
+        "failed attempts, ns-3",
+        "ours",
+        "0.015 (failed)",
+    ]
     formula_head = [
         "stations",
         "closed form",
@@ -176,15 +188,14 @@ def _saturation(sides: Sides) -> str:
     return "\n".join(
         [
             "## Saturation\n",
-            "Stations on a circle of 5 m, 1500 B, 24 Mbit/s, unlimited retries (ours: 255); DCF of 802.11a, and best effort of",
-            "EDCA in 802.11n.\n",
+            "Stations on a circle of 5 m, 1500 B, 24 Mbit/s, unlimited retries (ours: 255); DCF of 802.11a, best effort of EDCA in",
+            "802.11n.\n",
             sides.deviations(head, rows),
-            "In Bianchi's closed form all stations continue at the same time after a collision. In ns-3 and lightlag the colliding",
-            "stations first wait 45 us for an ACK, and the others, which detected no preamble, continue after DIFS. A simulation of",
-            "the Markov chain of the closed form (`benchmarks/simulators/air/bianchi.py`) shows that this rule is the difference.\n",
+            "In Bianchi's closed form all stations continue simultaneously after a collision. In ns-3 and lightlag the colliding",
+            "stations first wait 45 us for an ACK; the others, without a preamble, continue after DIFS. A simulation of the closed",
+            "form's Markov chain (`benchmarks/simulators/air/bianchi.py`) attributes the difference to this rule.\n",
             sides.deviations(formula_head, closed),
-            "With seven attempts: the fraction of frames dropped after the last one, and p^7, where p is the fraction of failed",
-            "attempts.\n",
+            "With seven attempts: the fraction of dropped frames, and p^7, where p is the fraction of failed attempts.\n",
             sides.deviations(
                 ["access", "stations", "p^7", "ours", "a factor of 2", "with expired frames, ns-3", "ours"], drops
             ),
@@ -244,20 +255,19 @@ def _distance(sides: Sides) -> str:
     return "\n".join(
         [
             "## One link by its length\n",
-            "16 dBm, path loss exponent 3, 24 Mbit/s; UDP with an offered load of 20 Mbit/s for 5 s, and ns-3's NewReno. Preambles",
-            f"are detected above -82 dBm ({links.DETECTED_M} m), or always. Our routes are OLSR's, starting at 10 s, because our static",
-            "routes use only links that lose less than half of all frames.",
-            f"{cells - outside} of {cells} cells are within their tolerances.\n",
+            "16 dBm, path loss exponent 3, 24 Mbit/s; 20 Mbit/s of UDP for 5 s, and ns-3's NewReno. Preambles are detected above -82",
+            f"dBm ({links.DETECTED_M} m), or always. lightlag uses OLSR, starting at 10 s, because its static routes need links that lose less than",
+            f"half of all frames. {cells - outside} of {cells} cells are within their tolerances.\n",
             sides.deviations(head, rows),
-            "The frame error rates agree everywhere. Where more than half of the frames are lost, overloaded UDP differs: stations of",
-            "ns-3 negotiate block acknowledgements, and after each dropped frame a request for one has to reach the receiver. With",
-            f"`BE_MaxAmpduSize = 0` they negotiate none; {len(links.LOSSY_SEEDS)} seeds:\n",
+            "Frame error rates agree everywhere. Where more than half of the frames are lost, overloaded UDP differs: ns-3 negotiates",
+            "block acknowledgements, and after each dropped frame a request has to reach the receiver. Without negotiation",
+            f"(`BE_MaxAmpduSize = 0`), {len(links.LOSSY_SEEDS)} seeds:\n",
             sides.deviations(
                 ["errors", "m", "UDP, ns-3", "ours", "ratio", "3 %", "NewReno, ns-3", "ours", "ratio", "5 %"], alone
             ),
-            "0.001 is a few datagrams in all runs. At 70 m the cause is `table`, our fit to ns-3's table, which errs at its end",
-            "(`crates/lightlag-wifi/src/phy/error_model/table.rs`): at 7.98 dB ns-3 loses 0.9956 of the frames, lightlag 0.987.",
-            "No switch removes this difference.\n",
+            "0.001 is a few datagrams in all runs. At 70 m the cause is our fit to ns-3's table",
+            "(`crates/lightlag-wifi/src/phy/error_model/table.rs`): at 7.98 dB ns-3 loses 0.9956 of the frames, lightlag 0.987. No",
+            "switch removes this difference.\n",
         ]
     )
 
@@ -292,14 +302,14 @@ def _hidden(sides: Sides) -> str:
     return "\n".join(
         [
             "## A hidden pair\n",
-            "Two saturated stations 40 m on either side of their receiver, which cannot detect one another; seven attempts.\n",
+            "Two saturated stations, 40 m on either side of their receiver, cannot detect each other; seven attempts.\n",
             sides.deviations(head, rows),
-            f"With RTS lightlag drops {dropped[1]} frames and ns-3 {dropped[0]}, so ns-3 delivers more: it counts",
-            "failed RTS as short retries and tests the long ones (`NeedRetransmission` of a frame above the threshold). lightlag",
-            "drops the frame after seven (IEEE 802.11-2020 §10.23.2.12). With 255 attempts in lightlag the difference disappears:",
+            f"With RTS lightlag drops {dropped[1]} frames and ns-3 {dropped[0]}: ns-3 counts failed RTS as short retries but tests the long",
+            "ones (`NeedRetransmission` of a frame above the threshold); lightlag drops the frame after seven (IEEE 802.11-2020",
+            "§10.23.2.12). With 255 attempts in lightlag the difference disappears:",
             "",
             sides.deviations(["B", "Mbit/s, ns-3", "ours, 255 attempts", "ratio", "3 %"], endless),
-            "A pair with unequal power: one is 15 dB stronger; basic access, 1500 B:\n",
+            "Unequal power, one station 15 dB stronger; basic access, 1500 B:\n",
             table(["Mbit/s, ns-3", "ours", "ratio", "3 %"], [unequal.cells(UDP)]),
         ]
     )
@@ -359,15 +369,13 @@ def _chains(sides: Sides) -> str:
     return "\n".join(
         [
             "## Chains over static routes\n",
-            "Distance of nodes 40 m, 802.11n with data at 24 Mbit/s, 10 s; UDP with an offered load of 20 Mbit/s. With preamble",
-            f"detection above -82 dBm ({len(links.HIDDEN_SEEDS)} seeds) nodes two hops away are hidden; above -101 dBm and 4 dB SNR",
-            f"({len(links.CHAIN_SEEDS)} seeds) they are detected. Stations of ns-3 have `BE_MaxAmpduSize = 0`, so they negotiate no block",
-            "acknowledgements.\n",
+            f"Nodes 40 m apart, 802.11n with data at 24 Mbit/s, 10 s; 20 Mbit/s of UDP. Preamble detection above -82 dBm ({len(links.HIDDEN_SEEDS)} seeds)",
+            f"hides nodes two hops away; above -101 dBm and 4 dB SNR ({len(links.CHAIN_SEEDS)} seeds) they are detected. ns-3 has `BE_MaxAmpduSize = 0`: no",
+            "block acknowledgements.\n",
             sides.deviations(["detection", "hops", *TRANSPORTS], rows),
-            "With ns-3's default they are negotiated, although no frame at an OFDM rate is ever aggregated. After each dropped frame a",
-            "request has to reach the receiver, and while requests are lost nothing is delivered in order. lightlag does the same with",
-            f'`block_ack_agreement = "ns3"`. UDP, -82 dBm, {len(links.AGREEING_SEEDS)} seeds, all addresses known, because a lost ARP',
-            "request costs one second in both:\n",
+            "ns-3's default negotiates them, although frames at an OFDM rate are never aggregated. While requests after dropped",
+            'frames are lost, nothing is delivered in order. `block_ack_agreement = "ns3"` does the same in lightlag. UDP, -82 dBm,',
+            f"{len(links.AGREEING_SEEDS)} seeds, all addresses known, because a lost ARP request costs one second in both:\n",
             sides.deviations(
                 ["hops", "ns-3, negotiated", "ours, negotiated", "ratio", "3 %", "ns-3, not negotiated"], agreed
             ),
@@ -402,9 +410,9 @@ def _discovery(sides: Sides) -> str:
     return "\n".join(
         [
             "## The first packet over AODV\n",
-            f"An idle chain, one datagram of 1472 B, {len(links.DISCOVERY_SEEDS)} seeds. Without HELLO the numbers of messages have to",
-            "be equal in every run; with HELLO and ARP they depend on the neighbour tables. In ns-3 one run over two hops and one",
-            "over four lose an ARP request, which costs one second.\n",
+            f"An idle chain, one datagram of 1472 B, {len(links.DISCOVERY_SEEDS)} seeds. Without HELLO the message counts have to be equal in every run; with",
+            "HELLO and ARP they depend on the neighbour tables. In ns-3 one run over two hops and one over four lose an ARP request,",
+            "which costs one second.\n",
             sides.deviations(head, rows),
         ]
     )
@@ -470,33 +478,35 @@ def _aodv(sides: Sides) -> str:
             '`errors = "ns3"`, `proof = "forwarded"`, `route_messages = true`, `blacklist_timeout = "0 s"`; '
             f"{len(links.SEARCHING_SEEDS)} seeds, over one hop {len(links.CHAIN_SEEDS)}.\n",
             sides.deviations(["hops", *TRANSPORTS], rows),
-            f"With 1 Mbit/s of UDP and ns-3's default block ack agreements in both, {len(links.LIGHT_SEEDS)} seeds. The packets that",
-            "wait for a route are sent in one burst, which breaks links; in some runs no route is found within 10 s:\n",
+            f"With 1 Mbit/s of UDP and ns-3's default block ack agreements in both, {len(links.LIGHT_SEEDS)} seeds. Packets that wait for a route are sent",
+            "in one burst, which breaks links; some runs find no route within 10 s:\n",
             sides.deviations(
                 ["hops", "static, ns-3", "ours", "ratio", "3 %", "AODV, ns-3", "ours", "ratio", "3 %"], light
             ),
-            "From three hops the load breaks links all the time, and the result depends on how soon the source is notified. lightlag",
-            "has a switch for each rule of ns-3 (`docs/models/routing.md`). Ratios to ns-3 with all rules, without one, and with none, as",
-            f"in RFC 3561, for UDP/NewReno; standard errors are up to {_largest(errors, 'UDP')}/{_largest(errors, 'NewReno')}:\n",
+            "From three hops the load constantly breaks links, and the result depends on how soon the source is notified. lightlag",
+            "has a [switch for each rule of ns-3](models/routing.md). Ratios to ns-3 with all rules, without one, and with none (RFC",
+            f"3561), for UDP/NewReno; standard errors are up to {_largest(errors, 'UDP')}/{_largest(errors, 'NewReno')}:\n",
             table(["hops", *rules], without),
-            "- `errors`: a relay of ns-3 sends a RERR for each packet without a route, thousands in 10 s; RFC 3561 allows ten per second.",
-            "- `proof`: a dropped frame of ns-3 breaks the link only to an expected neighbour; forwarded data and unicast RERRs extend",
-            "  that expectation.",
-            "- `release_on`: waiting packets are released by a reply or the end of a ring, and later packets overtake them.",
-            "- `route_messages`: RREP-ACKs, RREPs and RERRs use the route to the neighbour. After a break it is invalid, and they wait",
-            "  for a new RREQ. The hop limit of an RREP is its hop count; without that limit RREPs circulate in the routing loops that",
-            "  ns-3's sequence numbers and reverse routes permit.",
-            "- `blacklist_timeout`: ns-3 never starts that timer. lightlag ignores a neighbour whose RREP-ACK waits for a route for 5.6 s.",
+            "- `errors`: an ns-3 relay sends a RERR for each packet without a route, thousands in 10 s; RFC 3561 allows ten per",
+            "  second.",
+            "- `proof`: a dropped frame breaks ns-3's link only to an expected neighbour; forwarded data and unicast RERRs extend the",
+            "  expectation.",
+            "- `release_on`: a reply or the end of a ring releases waiting packets, and later packets overtake them.",
+            "- `route_messages`: RREP-ACKs, RREPs and RERRs use the route to the neighbour, and wait for a new RREQ after a break.",
+            "  The hop limit of an RREP is its hop count; otherwise RREPs circulate in the routing loops that ns-3's sequence numbers",
+            "  and reverse routes permit.",
+            "- `blacklist_timeout`: ns-3 never starts this timer. lightlag ignores a neighbour for 5.6 s if its RREP-ACK waits for a",
+            "  route.",
             "- sequence numbers and reverse routes: `increment_on_break` and `revive_reverse_route`.\n",
-            "With none, one of 240 runs over two hops delivers nothing (none in ns-3, and none with all rules): the replies to the",
-            "relay's four ARP requests collide with data of the hidden source, and its ARP entry is then dead for 100 s.\n",
+            "With none, one of 240 runs over two hops delivers nothing (ns-3 and all rules: no run): the replies to the relay's four",
+            "ARP requests collide with data of the hidden source, and its ARP entry is dead for 100 s.\n",
             "ns-3's AODV looks up the neighbour of a dropped frame in the ARP cache. If the cache is filled in advance, the look-up",
             "fails, no link ever breaks, and UDP is as over static routes. All values are ns-3's:\n",
             table(["hops", "ARP", "addresses known", "static routes"], blind),
             "Where nodes two hops away are detected (-101 dBm) and broadcasts reach no further than data (24 Mbit/s), frames of an",
             "overloaded source expire after 500 ms, and each expiry breaks the link, in both. ns-3 has a second queue above the",
-            "station's: FqCoDel with 10,240 packets, stopped while the other is full. Its packets go to the neighbour of the old route,",
-            "expire, and break the new one. lightlag has no such queue. 20 Mbit/s of UDP,",
+            "station's: FqCoDel with 10,240 packets, stopped while the other is full. Its packets go to the neighbour of the old",
+            "route, expire, and break the new one. lightlag has no such queue. 20 Mbit/s of UDP, "
             f"{len(links.OVERLOADED_SEEDS)} seeds:\n",
             sides.deviations(["hops", "with FqCoDel, ns-3", "without, ns-3", "ours", "ratio", "3 %"], overloaded),
         ]
@@ -527,15 +537,14 @@ def _proactive(sides: Sides) -> str:
     return "\n".join(
         [
             "## OLSR and DSDV\n",
-            "Chains with 1 Mbit/s of UDP that starts after convergence, at 40 s (OLSR) and 60 s (DSDV), with ARP,",
-            f"{len(links.PROACTIVE_SEEDS)} seeds. `crates/lightlag-sim/tests/scenarios/chains.rs` tests when routes exist. DSDV has ns-3's",
-            'rules (`advertise = "newer"`, `first_dump = "1 ms"`).\n',
+            f"Chains with ARP and 1 Mbit/s of UDP after convergence, at 40 s (OLSR) and 60 s (DSDV), {len(links.PROACTIVE_SEEDS)} seeds.",
+            '`crates/lightlag-sim/tests/scenarios/chains.rs` tests when routes exist. DSDV has ns-3\'s rules (`advertise = "newer"`,',
+            '`first_dump = "1 ms"`).\n',
             sides.deviations(head, rows),
-            "ns-3's DSDV immediately advertises each newer sequence number, even if neither hops nor next hop change. Without this rule",
-            "lightlag waits for the next dump (Perkins and Bhagwat 1994: no significant change):\n",
+            "ns-3's DSDV immediately advertises each newer sequence number, even if hops and next hop stay the same. Without this",
+            "rule lightlag waits for the next dump (Perkins and Bhagwat 1994: no significant change):\n",
             sides.deviations(["hops", "bytes of routing, ns-3", "ours, without these rules", "ratio", "10 %"], paper),
-            "If ns-3's updates between dumps are delayed beyond the end of the run, its routing bytes over two hops are",
-            f"{fmean(quiet.theirs):.0f}, ours {fmean(quiet.ours):.0f}.\n",
+            f"With ns-3's updates between dumps delayed beyond the end of the run, its routing bytes over two hops are {fmean(quiet.theirs):.0f}, ours {fmean(quiet.ours):.0f}.\n",
         ]
     )
 
@@ -565,10 +574,10 @@ def _bbr(sides: Sides) -> str:
     return "\n".join(
         [
             "## BBR\n",
-            f"Chains over static routes, preamble detection above -101 dBm, 10 s, {len(links.BBR_SEEDS)} seeds. ns-3.37's BBR estimates a",
-            "rate of n/(n+1) from n ACKs in a flight, so it starves with an ACK for every second segment. The variant `ns3` follows it",
-            "([its page](reference/algorithms/bbr.md)); the default follows Linux and does not depend on the ACK policy. The start of the",
-            "decline is random, so seeds differ much.\n",
+            f"Chains over static routes, preamble detection above -101 dBm, 10 s, {len(links.BBR_SEEDS)} seeds. ns-3.37's BBR estimates a rate of n/(n+1)",
+            "from n ACKs in a flight, so it starves with an ACK for every second segment. The variant `ns3` follows it ([its",
+            "page](reference/algorithms/bbr.md)); the default follows Linux and does not depend on the ACK policy. The decline starts",
+            "at random, so seeds differ much.\n",
             sides.deviations(head, rows),
         ]
     )
@@ -589,10 +598,11 @@ SECTIONS: dict[str, Callable[[Sides], str]] = {
 HEAD = """# Comparison with ns-3: Wi-Fi and ad hoc routing
 
 {verdict}
-The tables have the other rows, and the text names the known causes and the switches that remove a difference.
+The tables have the other rows; the text names the known causes and the switches that remove a difference.
 
-lightlag and ns-3.37 (Debian's {version}) run with the same settings: the programs are `benchmarks/simulators/ns3/air-*.cc`,
-`benchmarks/simulators/ns3/air.json` stores their output, and `make simulators-air` writes this page and prints the complete tables. ± is the standard error over
-the seeds, and a ratio is lightlag's value divided by ns-3's. The tolerances were set in advance: saturation 2 %, UDP 3 %,
-NewReno 5 % on one link and 10 % on chains, loss of frames 0.02, discovery 5 ms.
+lightlag and ns-3.37 (Debian's {version}) run with the same settings. `benchmarks/simulators/ns3/air-*.cc` are the programs,
+`benchmarks/simulators/ns3/air.json` stores their output, and `make simulators-air` writes this page and prints the
+complete tables. ± is the standard error over the seeds; ratios are lightlag's value divided by ns-3's. The tolerances
+were set in advance: saturation 2 %, UDP 3 %, NewReno 5 % on one link and 10 % on chains, loss of frames 0.02, discovery
+5 ms.
 """
