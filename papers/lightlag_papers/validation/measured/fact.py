@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lightlag_papers.paper import Picture
 
-__all__ = ["COLUMNS", "Fact", "Section", "Spread", "Verdict"]
+__all__ = ["COLUMNS", "Fact", "Section", "Spread", "Verdict", "number"]
 
 
 class Verdict(Enum):
@@ -21,6 +21,17 @@ class Verdict(Enum):
     AGREES = "agrees"
     DIFFERS = "differs"
     NO_VERDICT = "no verdict"
+
+
+def number(value: float) -> str:
+    """Returns a value with three digits, without an exponent.
+
+    Examples
+    --------
+    >>> number(0.12345), number(12.0), number(1624.2)
+    ('0.123', '12', '1624')
+    """
+    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -46,9 +57,9 @@ class Spread:
 
     def text(self, unit: str) -> str:
         """Returns the value and its range as text."""
-        shown = f"{self.value:.3g}"
+        shown = number(self.value)
         if self.low is not None and self.high is not None and self.low < self.high:
-            shown += f" ({self.low:.3g} to {self.high:.3g})"
+            shown += f" ({number(self.low)} to {number(self.high)})"
         return f"{shown} {unit}".strip()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import lightlag as ll
 from lightlag_papers.validation.measured import data
 from lightlag_papers.validation.measured.data import Target
-from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict
+from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict, number
 from lightlag_papers.validation.measured.runs import Task, Values, Work
 from lightlag_papers.validation.measured.tolerances import TARGET
 
@@ -86,8 +86,8 @@ def section(work: Work, targets: Sequence[Target] | None = None) -> Section:
         verdict = Verdict.AGREES if mine.value <= target.target_s * (1 + TARGET) else Verdict.DIFFERS
         reason = "target met"
         if verdict is Verdict.DIFFERS:
-            shown = "; ".join(f"{name} {spreads[at].value:.3g} s" for name, spreads in others.items())
-            reason = f"missed with CUBIC; {shown}; with a full path after the handshake: {_ideal_s(target):.3g} s"
+            shown = "; ".join(f"{name} {number(spreads[at].value)} s" for name, spreads in others.items())
+            reason = f"missed with CUBIC; {shown}; with a full path after the handshake: {number(_ideal_s(target))} s"
         rates = f"{target.down_mbps:g}/{target.up_mbps:g} Mbit/s"
         loss = ", loss 1 %" if target.has_loss else ""
         setting = f"{target.scenario}: {target.size_mb:g} MB {target.direction}, {rates}{loss}"

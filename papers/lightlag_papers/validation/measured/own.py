@@ -14,7 +14,7 @@ from lightlag.errors import InputError
 from lightlag.imports.found import Arrived, Found
 from lightlag.text.terminal import printable
 from lightlag_papers.validation.measured import figures
-from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict
+from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict, number
 from lightlag_papers.validation.measured.runs import Task, Values, Work
 from lightlag_papers.validation.measured.tolerances import OWN
 
@@ -200,12 +200,12 @@ def _windows(file: str, progress: Sequence[tuple[float, int]], rtts: Sequence[tu
     step = (end - start) / WINDOWS
     if step <= 0 or not rtts:
         return None
-    edges = [start + step * number for number in range(WINDOWS + 1)]
+    edges = [start + step * index for index in range(WINDOWS + 1)]
     reached = [max((ack for when, ack in progress if when <= edge + 1e-9), default=0) for edge in edges]
     arrived = []
-    for number, edge in enumerate(edges[:-1]):
+    for index, edge in enumerate(edges[:-1]):
         inside = [rtt for when, rtt in rtts if edge <= when < edge + step]
-        bps = 8 * (reached[number + 1] - reached[number]) / step
+        bps = 8 * (reached[index + 1] - reached[index]) / step
         arrived.append(Arrived(edge - start, bps, statistics.median(inside) if inside else None))
     return Measured(file, tuple(arrived), (), "cubic", False, min(rtt for _, rtt in rtts) / 2, None)
 
@@ -373,7 +373,7 @@ def _facts(one: Measured, runs: Sequence[Values], setting: str, *, is_fitted: bo
             tolerance = max(OWN, abs(middle(earlier) / measured.value - 1))
         mine = Spread.of(list(ours))
         near = abs(mine.value - measured.value) <= tolerance * abs(measured.value)
-        reason = f"within {tolerance:.0%}; first half {middle(earlier):.3g} {unit}".rstrip()
+        reason = f"within {tolerance:.0%}; first half {number(middle(earlier))} {unit}".rstrip()
         verdict = Verdict.AGREES if near else Verdict.DIFFERS
         facts.append(Fact(printable(one.file), setting, quantity, unit, measured, mine, verdict, reason))
 

@@ -35,7 +35,7 @@ def measured_page(sections: Sequence[Section]) -> Page:
     for one in sections:
         parts.append(f"## {one.title}\n")
         parts += [f"{text}\n" for text in one.about]
-        parts.append(markdown_table(COLUMNS, [fact.cells() for fact in one.facts]))
+        parts.append(_rows(one))
         parts += [f"![{picture.name}](images/{picture.name}.png)\n\n{picture.caption}\n" for picture in one.figures]
     parts.append("## Sources\n")
     parts.append((FOLDER / "README.md").read_text("utf-8").partition("\n\n")[2])
@@ -43,6 +43,15 @@ def measured_page(sections: Sequence[Section]) -> Page:
     result = f"{agree} of {judged} measured facts agree within the tolerances."
     about = f"{rest} more are shown without a verdict." if rest else ""
     return Page("Measured paths", result, COMMAND, "\n".join(parts), about)
+
+
+def _rows(section: Section) -> str:
+    """Returns the table of a section. A source that all rows have is stated once, above the table."""
+    rows = [fact.cells() for fact in section.facts]
+    sources = {fact.source for fact in section.facts}
+    if len(sources) > 1:
+        return markdown_table(COLUMNS, rows)
+    return f"Source: {', '.join(sources)}.\n\n" + markdown_table(COLUMNS[1:], [row[1:] for row in rows])
 
 
 def _summary(sections: Sequence[Section]) -> list[tuple[str, ...]]:

@@ -11,7 +11,7 @@ import lightlag as ll
 from lightlag import imports
 from lightlag.imports import Options
 from lightlag_papers.validation.measured import data, figures
-from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict, judge
+from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict, judge, number
 from lightlag_papers.validation.measured.runs import HERE, Task, Values, Work, goodput
 from lightlag_papers.validation.measured.tolerances import SLOT, STARLINK
 
@@ -32,6 +32,10 @@ LOSS_DOWN, LOSS_UP = 0.0033, 0.0004
 BURST_DOWN = 33 / 28
 DOWN_MBPS, UP_MBPS, RTT_MS = 160.0, 30.0, 40.0
 """A fixed Starlink: BBR's highest means are 150 down and well over 25 up; half the idle round trips are below 40 ms."""
+LAGOS_DOWN, LAGOS_UP = 0.041, 0.079
+"""Losses of probes in the last second of a slot down and in its first second up (Starlink-Emulator, Lagos)."""
+LAGOS_MS, LAGOS_S, PROBES = 82, 600, 1000
+"""One-way delay, duration of our probes, and their number per second."""
 QUEUE_DOWN, QUEUE_UP = "1500 packets", "4000 packets"
 """The queues that NetScalpel's model of Starlink has."""
 
@@ -48,7 +52,7 @@ ABOUT = [
     "The facts come "
     "from other dishes, places and years than the traces: a ratio that differs is a fact about both.",
     f"A row agrees if it is within {STARLINK:.0%}, of the slot's profile within {SLOT} of the mean, or if the ranges "
-    "overlap. Facts that were not read in their source are shown, but have no verdict.",
+    "overlap. Facts that were not read in their source, or that are keys of our link, have no verdict.",
 ]
 
 
@@ -228,6 +232,7 @@ def section(work: Work, seeds: int = SEEDS) -> Section:
     found = Section(NAME, "Starlink", list(ABOUT))
     _capacity(work, found, seeds)
     _fixed(work, found, seeds)
+    _edges(work, found)
     _slot(work, found)
     _pings(work, found)
     return found
@@ -310,7 +315,7 @@ def _fixed(work: Work, found: Section, seeds: int) -> None:
     for key, value in measured.items():
         direction, name = key
         ours = Spread.of(runs[key])
-        reason = "; ".join(f"{text} {Spread.of(ones[key]).value:.3g}" for text, ones in switched.items())
+        reason = "; ".join(f"{text} {number(Spread.of(ones[key]).value)}" for text, ones in switched.items())
         setting = f"one iperf3 connection of 30 s {direction}, {name}"
         verdict = judge(value, ours, STARLINK)
         found.facts.append(Fact(source, setting, "goodput", "Mbit/s", value, ours, verdict, reason))
@@ -341,7 +346,7 @@ def _fixed(work: Work, found: Section, seeds: int) -> None:
 
 
 def _loaded(work: Work, found: Section) -> None:
-    """Adds facts that were read in other authors' notes only, and one that no model here has: they get no verdict."""
+    """Adds facts that were read in other authors' notes only: they get no verdict."""
     michel, ours = "Michel et al. 2022 (IMC), Belgium", {}
     for direction in ("down", "up"):
         for factor in (1.0, 0.0):
@@ -355,20 +360,56 @@ def _loaded(work: Work, found: Section) -> None:
             ("95th percentile of the RTT under load", high, "p95_ms"),
         ):
             mine, without = ours[direction, 1.0][key], ours[direction, 0.0][key]
-            reason = f"{second_hand}{without:.3g}"
+            reason = f"{second_hand}{number(without)}"
             _no_verdict(found, michel, setting, quantity, "ms", Spread(value), Spread(mine), reason)
     down = ours["down", 1.0]["goodput_mbps"], ours["down", 0.0]["goodput_mbps"]
     setting = "100 MB down, one QUIC connection, CUBIC; ours TCP"
-    reached, reason = Spread(125.0, 100.0, 150.0), f"{second_hand}{down[1]:.3g}"
+    reached, reason = Spread(125.0, 100.0, 150.0), f"{second_hand}{number(down[1])}"
     _no_verdict(found, michel, setting, "goodput", "Mbit/s", reached, Spread(down[0]), reason)
     ratios = [ours["down", factor]["median_ms"] / RTT_MS for factor in (1.0, 0.0)]
     rise, reason = Spread(3.0, 2.0, 4.0), f"{second_hand}{ratios[1]:.2f}"
     quantity = "RTT under a download / idle RTT"
     _no_verdict(found, "Mohan et al. 2024 (WWW)", "Starlink, world", quantity, "", rise, Spread(ratios[0]), reason)
-    reason = "not computed: the models lose at the same rate in each second of a slot"
-    for side, second, lost in (("up", 0, 7.9), ("down", SLOT_S - 1, 4.1)):
+
+
+def lagos() -> dict[str, Any]:
+    """Returns Lagos' path with the measured losses at the edges of slots, and probes in both directions."""
+    link = {
+        "between": ["server", "client"],
+        "rate": "100 Mbit/s",
+        "delay": f"{LAGOS_MS} ms",
+        "loss": 0.004,
+        "slots": {
+            "forward": {"period": f"{SLOT_S} s", "loss": LAGOS_DOWN, "before": "1 s", "after": "0 s"},
+            "backward": {"period": f"{SLOT_S} s", "loss": LAGOS_UP, "before": "0 s", "after": "1 s"},
+        },
+    }
+    probes = {"transport": "udp", "traffic": {"kind": "constant", "rate": "1 Mbit/s", "size": f"{125_000 // PROBES} B"}}
+    content = _scenario("lagos", LAGOS_S, [link], {"from": "server", "to": "client", **probes}, {})
+    content["flows"].append({"from": "client", "to": "server", **probes})
+    content["record"] |= {"trace": "off", "drops": True}
+    return content
+
+
+def slot_losses(result: ll.Result) -> Values:
+    """Returns the fraction of lost probes in each second of the slot in which they were sent, down and up."""
+    counts = {"down": [0] * SLOT_S, "up": [0] * SLOT_S}
+    drops = result.drops
+    for when, flow in zip(drops["time_s"], drops["flow"].cast(str), strict=True):
+        counts["down" if flow == "server->client" else "up"][int(when - LAGOS_MS / 1e3) % SLOT_S] += 1
+    sent = PROBES * result.simulated_s / SLOT_S
+    return {side: [count / sent for count in values] for side, values in counts.items()}
+
+
+def _edges(work: Work, found: Section) -> None:
+    """Adds the rows on losses at the edges of slots."""
+    (lost,) = _values(work, "Starlink, losses of slots", lagos(), slot_losses, 1)
+    for side, second, value in (("up", 0, LAGOS_UP), ("down", SLOT_S - 1, LAGOS_DOWN)):
+        others = [fraction for at, fraction in enumerate(lost[side]) if at != second]
+        reason = f"the losses are keys of the link: checks `slots`; other seconds {max(others):.2%} at most"
         quantity = f"loss {side} in second {second} of the slot; 0.4 % in the others"
-        _no_verdict(found, "Starlink-Emulator 2024, Lagos", "probes", quantity, "%", Spread(lost), None, reason)
+        ours = Spread(100 * lost[side][second])
+        _no_verdict(found, "Starlink-Emulator 2024, Lagos", "probes", quantity, "%", Spread(100 * value), ours, reason)
 
 
 def _no_verdict(
