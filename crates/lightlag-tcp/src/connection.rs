@@ -94,8 +94,8 @@ pub struct Connection {
     passive: bool,
     /// Whether the application has released the connection (an orphan in Linux's terms).
     orphan: bool,
-    /// Whether the last ACK without data did nothing but advance the cumulative acknowledgement.
-    supersedes: bool,
+    /// Whether the last segment belongs to the previous one: see [`Self::follows`].
+    follows: bool,
     /// Whether header prediction is possible, as determined after the last event that can change that.
     predicts: bool,
     /// Lower 32 bits of offset and acknowledgement of the segment that last set the peer's window (SND.WL1, SND.WL2).
@@ -148,7 +148,7 @@ impl Connection {
             syn_sent: Instant::MAX,
             passive: state == State::Listen,
             orphan: false,
-            supersedes: false,
+            follows: false,
             predicts: false,
             extras: Extras::new(&config, state == State::Listen),
             config,
@@ -338,6 +338,7 @@ impl Connection {
     /// [gate](limited::Gate).
     #[cold]
     fn poll_seldom(&mut self, now: Instant) -> Option<Segment> {
+        self.follows = false;
         match self.state {
             _ if self.extras.gate().is_some() => self.poll_gate(now, None),
             State::Closed | State::Listen => self.poll_answer(now),

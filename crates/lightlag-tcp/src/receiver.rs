@@ -330,6 +330,7 @@ impl Receiver {
         duplicate
     }
 
+    #[inline(always)]
     fn take(&mut self, now: Instant, start: u64, len: u64, flags: Flags) -> u64 {
         let end = start + len;
         let fin = flags.has(Flags::FIN);

@@ -260,8 +260,15 @@ impl Scoreboard {
     /// Adds a record of new data that was sent.
     #[inline(always)]
     pub fn sent(&mut self, now: Instant, len: u32, fin: bool) {
+        self.sent_in_burst(now, len, fin, false);
+    }
+
+    /// Adds a record of new data that was sent; `joined` states whether it was sent in the same burst as the record
+    /// before it.
+    #[inline(always)]
+    pub fn sent_in_burst(&mut self, now: Instant, len: u32, fin: bool, joined: bool) {
         debug_assert!(len <= MOST_PAYLOAD, "{len} B exceed the maximum size of a segment");
-        let flags = if fin { FIN } else { 0 };
+        let flags = if fin { FIN } else { 0 } | if joined { JOINED } else { 0 };
         *self.records.push() =
             SegmentRecord { sent: now, start: self.nxt as u32, payload: len as u16, flags, again: 0 };
         let len = len + u32::from(fin);

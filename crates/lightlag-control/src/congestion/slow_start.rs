@@ -58,6 +58,7 @@ impl SlowStart {
 
     /// Grows `window` by `each` for every one of `acked` segments, as long as it is below its threshold. Returns the
     /// number of `acked` segments that remain for congestion avoidance.
+    #[inline]
     pub fn grow(&mut self, ack: &Ack, window: &mut Window, acked: f64, each: f64) -> f64 {
         if !window.in_slow_start() {
             return acked;

@@ -64,7 +64,7 @@ impl Transport for Tcp {
             size: segment.header_len() + u32::from(segment.len),
             flags: PacketFlags::new(segment.len > 0)
                 .with_low_priority(segment.is_low_priority())
-                .with_following(if segment.len == 0 { self.supersedes() } else { self.continues_burst() })
+                .with_following(self.follows())
                 .with_ecn(self.codepoint()),
             body: PacketBody::Segment(segment),
         }

@@ -79,6 +79,7 @@ impl Connection {
     #[cold]
     pub(super) fn probe_of_tail(&mut self, now: Instant) -> Segment {
         self.count_ack();
+        self.follows = false;
         let end = self.nxt();
         let mut segment = self.acknowledging(now, self.local.plus(end as u32).plus(u32::MAX));
         if self.sent() < end {

@@ -126,6 +126,7 @@ impl Connection {
         let seq = self.local.plus(self.nxt() as u32);
         let mut segment = self.acknowledging(now, seq);
         segment.len = probed as u16;
+        self.follows = false;
         segment
     }
 

@@ -102,7 +102,7 @@ impl Connection {
             segment
         };
         // A router that filters TCP's ACKs does not recognise these.
-        self.supersedes = false;
+        self.follows &= segment.len > 0;
         Some(self.compress(segment, id))
     }
 

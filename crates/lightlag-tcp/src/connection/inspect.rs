@@ -136,18 +136,13 @@ impl Connection {
         self.receiver.confirmed()
     }
 
-    /// Returns true if the last segment without data did nothing but advance the cumulative acknowledgement. A router
-    /// may replace the previous such segment in its queue by this one (RFC 3449 §5.2.1).
-    #[inline]
-    pub fn supersedes(&self) -> bool {
-        self.supersedes
-    }
-
-    /// Returns true if the last segment with data was handed over in one burst with the segment with data before it
-    /// (GSO), and after it.
+    /// Returns true if the last segment belongs to the one before it. A segment without data then did nothing but
+    /// advance the cumulative acknowledgement, so that a router may replace the previous such segment in its queue by
+    /// this one (RFC 3449 §5.2.1). A segment with data was then handed over in one burst with the segment with data
+    /// before it (GSO), and after it.
     #[inline(always)]
-    pub fn continues_burst(&self) -> bool {
-        self.sending.awake().is_some_and(Sender::continues_burst)
+    pub fn follows(&self) -> bool {
+        self.follows
     }
 
     /// Returns the number of payload bytes that were sent at least once.

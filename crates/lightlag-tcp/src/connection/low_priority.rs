@@ -21,6 +21,7 @@ impl Connection {
         let window = self.receiver.window_from(nxt);
         let mut segment = Segment::new(seq, self.remote.plus(nxt as u32), window, Flags::ACK.with(Flags::LOW));
         segment.len = chunk.len as u16;
+        self.follows = false;
         self.stamp(now, segment)
     }
 

@@ -73,6 +73,7 @@ impl Connection {
             segment.flags = segment.flags.with(ecn.new_data(awake!(self).take_reduced()));
         }
         let sender = awake!(self);
+        self.follows = chunk.len > 0 && sender.continues_burst();
         if sender.marks_records() && sender.ends_record(chunk.start + u64::from(chunk.len)) && chunk.len > 0 {
             segment = segment.with_record_boundary();
         }
@@ -99,7 +100,7 @@ impl Connection {
         let advances = before == 0 && self.receiver.acknowledges_more();
         let segment = self.acknowledging(now, seq);
         let reports = self.receiver.has_report();
-        self.supersedes = advances && segment.flags == Flags::ACK && !reports;
+        self.follows = advances && segment.flags == Flags::ACK && !reports;
         if self.extras.scps().is_some() {
             return self.add_scps(now, segment);
         }

@@ -117,14 +117,6 @@ impl Scoreboard {
         (record.has(AMBIGUOUS), record.len())
     }
 
-    /// Records that the last record was sent in the same burst as the one before it.
-    #[inline]
-    pub fn join_last(&mut self) {
-        if let Some(last) = self.records.back_mut() {
-            last.flags |= JOINED;
-        }
-    }
-
     /// Returns the number of bytes of the records before this one that were sent in its burst, and retransmitted at
     /// `now`.
     pub fn repaired_with(&self, number: u64, now: Instant) -> u64 {

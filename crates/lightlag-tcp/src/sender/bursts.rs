@@ -41,22 +41,12 @@ impl Sender {
         self.board.neighbours.continues()
     }
 
-    /// Records whether the new segment that starts at `start` continues a burst.
-    #[inline(always)]
-    pub(super) fn note_new_in_burst(&mut self, start: u64) {
-        let continues = self.in_burst_after(start);
-        self.board.neighbours = Neighbours::new(continues, false);
-        if continues {
-            self.board.join_last();
-        }
-    }
-
     /// Records whether the retransmission of the record with this number, which was just sent, continues a burst: at the
     /// same instant, after the retransmission of the previous record of the same burst (`tcp_xmit_retransmit_queue`
     /// passes on each buffer as far as the window permits). `bytes` is its length.
     pub(super) fn note_repair_in_burst(&mut self, now: Instant, number: u64, bytes: u32) {
         let before = self.board.repaired_with(number, now);
-        let continues = before > 0 && before + u64::from(bytes) <= self.largest_burst();
+        let continues = before > 0 && before + u64::from(bytes) <= self.largest_repair();
         self.board.neighbours = Neighbours::new(continues, false);
         if before > 0 && !continues {
             self.board.cut_burst(number);
@@ -86,7 +76,7 @@ impl Sender {
         let burst = self.board.repaired_with(number, now) + u64::from(bytes) + size;
         let has_room = self.window() >= self.recovery.outstanding(&self.board) + size;
         let is_held = self.burst_left == 0 || self.special.pacer().holds(now);
-        let goes_on = self.board.joins(number + 1) && burst <= self.largest_burst() && has_room && !is_held;
+        let goes_on = self.board.joins(number + 1) && burst <= self.largest_repair() && has_room && !is_held;
         self.board.neighbours = Neighbours::new(self.board.neighbours.continues(), goes_on);
     }
 
@@ -172,7 +162,14 @@ impl Sender {
         self.board.head_sent().is_some_and(|sent| sent + srtt <= now + threshold)
     }
 
+    /// Returns the size of a full burst in bytes, for retransmissions.
+    #[cold]
+    fn largest_repair(&self) -> u64 {
+        self.largest_burst()
+    }
+
     /// Returns the size of a full burst in bytes, a multiple of the segment size.
+    #[inline(always)]
     fn largest_burst(&self) -> u64 {
         let size = u64::from(self.segment_size);
         let srtt = self.rtt.srtt();

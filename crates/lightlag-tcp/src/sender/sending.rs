@@ -2,7 +2,7 @@
 
 use super::{Sender, Timer};
 use crate::config::{Config, RttSamples};
-use crate::scoreboard::Chunk;
+use crate::scoreboard::{Chunk, Neighbours};
 use lightlag_control::congestion::Phase;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Limit;
@@ -264,10 +264,9 @@ impl Sender {
     #[inline(always)]
     pub(super) fn send_new(&mut self, now: Instant, chunk: Chunk, config: &Config) -> Chunk {
         let (number, in_flight) = (self.board.numbers().1, self.board.pipe());
-        self.board.sent(now, chunk.len, chunk.fin);
-        if config.tso {
-            self.note_new_in_burst(chunk.start);
-        }
+        let continues = config.tso && self.in_burst_after(chunk.start);
+        self.board.sent_in_burst(now, chunk.len, chunk.fin, continues);
+        self.board.neighbours = Neighbours::new(continues, false);
         if self.nagle && self.minshall && chunk.len < self.segment_size.into() {
             self.special.extra_mut().small_end = chunk.start + u64::from(chunk.len);
         }

@@ -135,7 +135,7 @@ impl Path {
                 _ => self.ends[from].poll_segment(self.now),
             };
             let Some(segment) = segment else { break };
-            let continues = self.ends[from].continues_burst();
+            let continues = segment.len > 0 && self.ends[from].follows();
             let sent = Sent { at: self.now, from, data_index: self.data_sent[from], continues, segment };
             self.data_sent[from] += usize::from(segment.len > 0);
             self.log.push(sent);
