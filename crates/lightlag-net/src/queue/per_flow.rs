@@ -74,7 +74,7 @@ impl Config for PerFlowConfig {
 pub struct PerFlow<B> {
     drop: DropEnd,
     limit: QueueLimit,
-    /// Queues that are not empty.
+    /// Queues of all flows so far: an empty one stays, so that the next packet of its flow needs no memory.
     queues: BTreeMap<EndpointId, Fifo<B>>,
     /// Their flows, in the order of service.
     turns: VecDeque<EndpointId>,
@@ -122,9 +122,7 @@ impl<B: Clone + Send> Discipline<B> for PerFlow<B> {
         let flow = self.turns.pop_front()?;
         let queue = self.queues.get_mut(&flow)?;
         let next = queue.pop()?;
-        if queue.is_empty() {
-            self.queues.remove(&flow);
-        } else {
+        if !queue.is_empty() {
             self.turns.push_back(flow);
         }
         self.discount(next.packet.size);
@@ -142,8 +140,7 @@ impl<B: Clone + Send> Discipline<B> for PerFlow<B> {
                 withdrawn.extend(queue.withdraw(leave));
             }
         }
-        self.queues.retain(|_, queue| !queue.is_empty());
-        self.turns.retain(|flow| self.queues.contains_key(flow));
+        self.turns.retain(|flow| self.queues.get(flow).is_some_and(|queue| !queue.is_empty()));
         self.backlog.packets -= withdrawn.len() as u64;
         self.backlog.bytes -= bytes(&withdrawn);
         withdrawn
