@@ -3,6 +3,11 @@
 //! **Attenuation.** X = ln A, A in dB, is an Ornstein-Uhlenbeck process, dX = −β (X − m) dt + σ √(2β) dW (Maseng and
 //! Bakken 1981; ITU-R P.1853): normal with mean m and standard deviation σ, with an autocorrelation of e^(−βτ). Sampled
 //! exactly: X(t + Δ) = m + (X(t) − m) e^(−βΔ) + σ √(1 − e^(−2βΔ)) N(0, 1), starting from the stationary distribution.
+//! With an offset the attenuation is max(e^X − offset, 0): it rains only while e^X is above the offset (ITU-R P.1853-1
+//! §2.2, where the offset follows from the probability of rain).
+//!
+//! **Power control.** The transmitter of an uplink raises its power by the attenuation of one delay earlier, up to its
+//! range. The rest of the attenuation reduces C/N.
 //!
 //! **Adaptation.** C/N = C/N in clear weather − A. The receiver measures it at each step. One loop delay later the
 //! transmitter uses the MODCOD that this C/N allows: the highest whose threshold plus margin is met. A higher MODCOD
@@ -13,36 +18,14 @@
 //! every frame is lost; otherwise none is. The waterfall region of the DVB-S2 codes is only some tenths of a decibel
 //! wide.
 
+mod modcod;
+
+pub use modcod::{DVB_S2, Modcod, ModcodTable, first_out_of_order, frontier};
+
 use crate::link::Phase;
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};
 use std::collections::VecDeque;
-
-/// Modulation and coding.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Modcod {
-    /// Name.
-    pub name: &'static str,
-    /// Number of bits per symbol.
-    pub bits_per_symbol: f64,
-    /// Minimum Es/N0 in dB for decoding frames.
-    pub threshold: f64,
-}
-
-const fn modcod(name: &'static str, bits_per_symbol: f64, threshold: f64) -> Modcod {
-    Modcod { name, bits_per_symbol, threshold }
-}
-
-/// Some MODCODs of DVB-S2 (ETSI EN 302 307 table 13, normal frames, quasi error-free), the most robust first.
-pub const DVB_S2: [Modcod; 8] = [
-    modcod("QPSK 1/4", 0.490, -2.35),
-    modcod("QPSK 1/2", 0.989, 1.00),
-    modcod("QPSK 3/4", 1.487, 4.03),
-    modcod("8PSK 3/5", 1.780, 5.50),
-    modcod("8PSK 3/4", 2.228, 7.91),
-    modcod("16APSK 3/4", 2.967, 10.21),
-    modcod("32APSK 3/4", 3.703, 12.73),
-    modcod("32APSK 9/10", 4.453, 16.05),
-];
+use std::sync::Arc;
 
 /// Rain attenuation as a random process.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,10 +36,21 @@ pub struct RainFade {
     pub deviation: f64,
     /// 1/β: the time for the autocorrelation to fall to 1/e.
     pub correlation_time: Duration,
+    /// Part of e^X, in dB, that does not attenuate: it does not rain below it.
+    pub offset: Decibels,
+}
+
+/// Power control of an uplink.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PowerControl {
+    /// Maximum increase of the power.
+    pub range: Decibels,
+    /// Time from an attenuation to the power that compensates it.
+    pub delay: Duration,
 }
 
 /// A link with rain fade, whose transmitter adapts its modulation and coding.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveLink {
     /// Rain fade of the link.
     pub fade: RainFade,
@@ -72,6 +66,10 @@ pub struct AdaptiveLink {
     pub loop_delay: Duration,
     /// Time from one measurement to the next.
     pub step: Duration,
+    /// MODCODs, at least one, by increasing threshold and efficiency.
+    pub modcods: Arc<[Modcod]>,
+    /// Power control of the transmitter, if it has any.
+    pub power_control: Option<PowerControl>,
 }
 
 /// Endless series of attenuations in dB, at equal time steps.
@@ -98,11 +96,11 @@ impl Iterator for Attenuations {
     type Item = f64;
 
     fn next(&mut self) -> Option<f64> {
-        let RainFade { mean, deviation, .. } = self.fade;
+        let RainFade { mean, deviation, offset, .. } = self.fade;
         let now = self.next;
         let noise = deviation * libm::sqrt(1.0 - self.decay * self.decay);
         self.next = mean + (now - mean) * self.decay + noise * self.random.normal();
-        Some(libm::exp(now))
+        Some((libm::exp(now) - offset.value()).max(0.0))
     }
 }
 
@@ -115,14 +113,55 @@ enum Sending {
     With(usize),
 }
 
+/// Attenuations of the past, as far back as power control reacts to them.
+struct Compensation {
+    range: f64,
+    steps: usize,
+    past: VecDeque<f64>,
+}
+
+impl Compensation {
+    fn new(control: PowerControl, step: Duration) -> Self {
+        let steps = control.delay.as_nanos().div_ceil(step.as_nanos()) as usize;
+        Self { range: control.range.value(), steps, past: VecDeque::new() }
+    }
+
+    /// Returns the attenuation in dB that remains after power control.
+    fn rest(&mut self, attenuation: f64) -> f64 {
+        self.past.push_back(attenuation);
+        // Before the start the weather was the same as at the start.
+        let seen = self.past[0];
+        if self.past.len() > self.steps {
+            self.past.pop_front();
+        }
+        attenuation - seen.min(self.range)
+    }
+}
+
 impl AdaptiveLink {
+    /// Returns the fraction of time in which C/N is below the threshold of the lowest MODCOD, so that nothing can be
+    /// sent. The delays of adaptation and power control are neglected.
+    pub fn outage_fraction(&self) -> f64 {
+        let reserve = self.clear_sky.value() - self.modcods[0].threshold;
+        if reserve < 0.0 {
+            return 1.0;
+        }
+        let range = self.power_control.map_or(0.0, |control| control.range.value());
+        let RainFade { mean, deviation, offset, .. } = self.fade;
+        let above = libm::log(reserve + range + offset.value()) - mean;
+        match deviation {
+            0.0 => f64::from(u8::from(above < 0.0)),
+            _ => 0.5 * libm::erfc(above / deviation / std::f64::consts::SQRT_2),
+        }
+    }
+
     /// Returns the choice for a measured C/N; `present` is the current choice.
     fn choose(&self, measured: f64, present: Sending) -> Sending {
-        let Some(allowed) = Self::highest(measured, self.margin.value()) else { return Sending::Silent };
+        let Some(allowed) = self.highest(measured, self.margin.value()) else { return Sending::Silent };
         match present {
             // Not above the one that the hysteresis allows, unless it is already in use.
             Sending::With(present) if allowed > present => {
-                let steady = Self::highest(measured, self.margin.value() + self.hysteresis.value());
+                let steady = self.highest(measured, self.margin.value() + self.hysteresis.value());
                 Sending::With(steady.map_or(present, |steady| steady.max(present)))
             }
             _ => Sending::With(allowed),
@@ -130,22 +169,26 @@ impl AdaptiveLink {
     }
 
     /// Returns the highest MODCOD whose threshold plus `margin` is met; the lowest needs no margin.
-    fn highest(measured: f64, margin: f64) -> Option<usize> {
-        let lowest = DVB_S2[0].threshold;
-        let above = DVB_S2.iter().rposition(|modcod| measured >= modcod.threshold + margin);
+    fn highest(&self, measured: f64, margin: f64) -> Option<usize> {
+        let lowest = self.modcods[0].threshold;
+        let above = self.modcods.iter().rposition(|modcod| measured >= modcod.threshold + margin);
         above.or((measured >= lowest).then_some(0))
     }
 
     /// Returns the rate of a MODCOD.
     fn rate(&self, modcod: usize) -> Rate {
-        self.symbol_rate.carrying(DVB_S2[modcod].bits_per_symbol)
+        self.symbol_rate.carrying(self.modcods[modcod].bits_per_symbol)
     }
 
     /// Returns the phases up to `end` of a link with this delay, with the weather drawn from `random`. The last phase
     /// also applies after `end`.
     pub fn phases(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<Phase> {
         let clear_sky = self.clear_sky.value();
-        let measures = self.fade.attenuations(self.step, random).map(|attenuation| clear_sky - attenuation);
+        let mut control = self.power_control.map(|control| Compensation::new(control, self.step));
+        let measures = self.fade.attenuations(self.step, random).map(|attenuation| {
+            let rest = control.as_mut().map_or(attenuation, |control| control.rest(attenuation));
+            clear_sky - rest
+        });
         let steps = end.as_nanos() / self.step.as_nanos() + 1;
         // Before the start the weather was the same as at the start.
         let late = self.loop_delay.as_nanos().div_ceil(self.step.as_nanos()) as usize;
@@ -162,7 +205,7 @@ impl AdaptiveLink {
             let last = phases.last().map_or(self.rate(0), |last| last.rate);
             let (rate, is_up, loses) = match present {
                 Sending::Silent => (last, false, false),
-                Sending::With(modcod) => (self.rate(modcod), true, now < DVB_S2[modcod].threshold),
+                Sending::With(modcod) => (self.rate(modcod), true, now < self.modcods[modcod].threshold),
             };
             let phase = Phase { from: Instant::ZERO + self.step * number, rate, delay, is_up, loses };
             if phases.last().is_none_or(|last| *last != (Phase { from: last.from, ..phase })) {

@@ -21,7 +21,7 @@ pub mod queue;
 pub mod routing;
 
 pub use config::LinkConfig;
-pub use fade::{AdaptiveLink, DVB_S2, Modcod, RainFade};
+pub use fade::{AdaptiveLink, DVB_S2, Modcod, ModcodTable, PowerControl, RainFade, first_out_of_order, frontier};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{

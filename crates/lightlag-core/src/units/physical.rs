@@ -51,6 +51,9 @@ impl Angle {
 }
 
 impl Decibels {
+    /// 0 dB: equal powers.
+    pub const ZERO: Self = Self(0.0);
+
     /// Returns a ratio in decibels; `None` if it is not finite.
     pub fn new(decibels: f64) -> Option<Self> {
         decibels.is_finite().then_some(Self(decibels))

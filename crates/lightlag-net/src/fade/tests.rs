@@ -1,6 +1,7 @@
 use super::*;
 
-const FADE: RainFade = RainFade { mean: -0.5, deviation: 1.2, correlation_time: Duration::from_secs(5_000) };
+const FADE: RainFade =
+    RainFade { mean: -0.5, deviation: 1.2, correlation_time: Duration::from_secs(5_000), offset: Decibels::ZERO };
 
 fn link(fade: RainFade, clear_sky: f64) -> AdaptiveLink {
     let decibels = |value| Decibels::new(value).unwrap();
@@ -12,6 +13,8 @@ fn link(fade: RainFade, clear_sky: f64) -> AdaptiveLink {
         hysteresis: decibels(0.3),
         loop_delay: Duration::from_millis(600),
         step: Duration::from_millis(100),
+        modcods: DVB_S2.into(),
+        power_control: None,
     }
 }
 
@@ -69,29 +72,6 @@ fn the_discretisation_is_exact() {
 }
 
 #[test]
-fn modcods_match_the_standard() {
-    let table = [
-        ("QPSK 1/4", 0.490, -2.35),
-        ("QPSK 1/2", 0.989, 1.00),
-        ("QPSK 3/4", 1.487, 4.03),
-        ("8PSK 3/5", 1.780, 5.50),
-        ("8PSK 3/4", 2.228, 7.91),
-        ("16APSK 3/4", 2.967, 10.21),
-        ("32APSK 3/4", 3.703, 12.73),
-        ("32APSK 9/10", 4.453, 16.05),
-    ];
-    assert_eq!(DVB_S2.map(|modcod| (modcod.name, modcod.bits_per_symbol, modcod.threshold)), table);
-    assert!(
-        DVB_S2.is_sorted_by(|low, high| low.bits_per_symbol < high.bits_per_symbol && low.threshold < high.threshold)
-    );
-    // No code carries more than Shannon's limit at its threshold.
-    for modcod in DVB_S2 {
-        let limit = libm::log2(1.0 + libm::pow(10.0, modcod.threshold / 10.0));
-        assert!(modcod.bits_per_symbol < limit, "{}: {limit}", modcod.name);
-    }
-}
-
-#[test]
 fn a_modcod_needs_its_threshold_and_the_margin() {
     let link = link(FADE, 20.0);
     for (number, modcod) in DVB_S2.iter().enumerate().skip(1) {
@@ -140,12 +120,12 @@ fn lost_share(link: &AdaptiveLink, seconds: u64) -> f64 {
 #[test]
 fn a_fade_that_outruns_the_margin_loses_frames() {
     // Attenuation of some dB that changes within seconds: much faster than rain, to see the loop at work.
-    let fast = RainFade { mean: 1.5, deviation: 0.5, correlation_time: Duration::from_secs(20) };
+    let fast = RainFade { mean: 1.5, deviation: 0.5, correlation_time: Duration::from_secs(20), ..FADE };
     let usual = link(fast, 15.0);
     assert!(lost_share(&usual, 20_000) > 0.01, "{}", lost_share(&usual, 20_000));
-    let at_once = AdaptiveLink { loop_delay: Duration::ZERO, ..usual };
+    let at_once = AdaptiveLink { loop_delay: Duration::ZERO, ..usual.clone() };
     assert_eq!(lost_share(&at_once, 20_000), 0.0, "no frame is lost without a delay of the control loop");
-    let careful = AdaptiveLink { margin: Decibels::new(3.0).unwrap(), ..usual };
+    let careful = AdaptiveLink { margin: Decibels::new(3.0).unwrap(), ..usual.clone() };
     assert!(lost_share(&careful, 20_000) < lost_share(&usual, 20_000) / 4.0);
     // Rain is slow: with 1 dB hardly anything is lost, most of it while the lowest MODCOD is used without a margin.
     let rain = lost_share(&link(RainFade { mean: 1.0, ..FADE }, 15.0), 2_000_000);
@@ -154,9 +134,9 @@ fn a_fade_that_outruns_the_margin_loses_frames() {
 
 #[test]
 fn the_transmitter_reacts_one_loop_delay_later() {
-    let usual = link(RainFade { mean: 1.5, deviation: 0.5, correlation_time: Duration::from_secs(100) }, 15.0);
+    let usual = link(RainFade { mean: 1.5, deviation: 0.5, correlation_time: Duration::from_secs(100), ..FADE }, 15.0);
     let late = phases(&usual, 1_000);
-    let at_once = phases(&AdaptiveLink { loop_delay: Duration::ZERO, ..usual }, 1_000);
+    let at_once = phases(&AdaptiveLink { loop_delay: Duration::ZERO, ..usual.clone() }, 1_000);
     let changes = |table: &[Phase]| {
         let rates = table.windows(2).filter(|pair| pair[0].rate != pair[1].rate);
         rates.map(|pair| (pair[1].from, pair[1].rate)).collect::<Vec<_>>()
@@ -165,4 +145,64 @@ fn the_transmitter_reacts_one_loop_delay_later() {
     assert!(late.len() > 10, "{late:?}");
     let delayed: Vec<_> = at_once.iter().map(|(from, rate)| (*from + usual.loop_delay, *rate)).collect();
     assert_eq!(late, delayed[..late.len()]);
+}
+
+/// Returns the fraction of the time in which nothing is sent.
+fn down_share(link: &AdaptiveLink, seconds: u64) -> f64 {
+    let table = phases(link, seconds);
+    let end = Instant::ZERO + Duration::from_secs(seconds);
+    let ends = table.iter().skip(1).map(|phase| phase.from).chain([end]);
+    let down = table.iter().zip(ends).filter(|(phase, _)| !phase.is_up);
+    down.map(|(phase, until)| until.since(phase.from).as_secs_f64()).sum::<f64>() / seconds as f64
+}
+
+fn decibels(value: f64) -> Decibels {
+    Decibels::new(value).unwrap()
+}
+
+#[test]
+fn outages_last_for_the_computed_share_of_the_time() {
+    // Correlation times of 20 s, 10⁴ of them: the share p has a standard deviation of about √(2p(1 − p)/10⁴), below
+    // 0.006. Three of them.
+    let fast = RainFade { mean: 2.0, deviation: 0.6, correlation_time: Duration::from_secs(20), ..FADE };
+    let plain = AdaptiveLink { loop_delay: Duration::ZERO, ..link(fast, 10.0) };
+    let offset = AdaptiveLink { fade: RainFade { offset: decibels(2.0), ..fast }, ..plain.clone() };
+    let control = PowerControl { range: decibels(3.0), delay: Duration::ZERO };
+    let controlled = AdaptiveLink { power_control: Some(control), ..plain.clone() };
+    for (what, link) in [("plain", &plain), ("offset", &offset), ("power control", &controlled)] {
+        let (ours, expected) = (down_share(link, 200_000), link.outage_fraction());
+        assert!((ours - expected).abs() < 0.018, "{what}: {ours} against {expected}");
+    }
+    // P(A > 12.35 dB) = Q((ln 12.35 − 2)/0.6) = Q(0.856).
+    assert!((plain.outage_fraction() - 0.196).abs() < 0.001, "{}", plain.outage_fraction());
+    assert!(offset.outage_fraction() < plain.outage_fraction() && controlled.outage_fraction() < 0.13);
+    // A ratio below every MODCOD is an outage all the time.
+    assert_eq!(link(FADE, -5.0).outage_fraction(), 1.0);
+    assert_eq!(down_share(&link(FADE, -5.0), 100), 1.0);
+}
+
+#[test]
+fn it_rains_only_above_the_offset() {
+    // P_rain = Q((ln offset − m)/σ): an offset of e^(m + σ) leaves rain for Q(1) = 15.87 % of the time. Independent samples,
+    // 99 %: 2.576 √(p (1 − p)/n) = 0.0021.
+    let offset = decibels(libm::exp(-0.5 + 1.2));
+    let rain = RainFade { offset, ..FADE };
+    let n = 200_000;
+    let wet = rain.attenuations(Duration::from_secs(100_000), stream()).take(n).filter(|loss| *loss > 0.0).count();
+    assert!((wet as f64 / n as f64 - 0.158_66).abs() < 0.0022, "{wet} of {n}");
+    assert!(rain.attenuations(Duration::from_secs(5_000), stream()).take(1_000).all(|loss| loss >= 0.0));
+}
+
+#[test]
+fn power_control_compensates_the_attenuation_of_one_delay_earlier() {
+    let control = PowerControl { range: decibels(6.0), delay: Duration::from_millis(250) };
+    let mut compensation = Compensation::new(control, Duration::from_millis(100));
+    // 250 ms are three steps. The first attenuation lasted since before the start.
+    let rest: Vec<f64> = [1.0, 2.0, 4.0, 9.0, 9.0, 9.0, 9.0, 1.0].map(|loss| compensation.rest(loss)).to_vec();
+    assert_eq!(rest, [0.0, 1.0, 3.0, 8.0, 7.0, 5.0, 3.0, -5.0]);
+    // Without a delay attenuations within the range do not change the rate.
+    let control = PowerControl { range: decibels(30.0), delay: Duration::ZERO };
+    let steady = AdaptiveLink { power_control: Some(control), ..link(FADE, 15.0) };
+    assert_eq!(phases(&steady, 100_000).len(), 1);
+    assert!(phases(&link(FADE, 15.0), 100_000).len() > 1);
 }
