@@ -28,10 +28,11 @@ pub use spec::{
     Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
     Duplication, Elevations, Extension, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
     GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
-    LossModel, MediumKind, MediumSpec, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap, PlainLink,
-    PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, Reader, Record, Reorder, Routing,
-    Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, Terrestrial, Topology,
-    TraceFile, TraceFormat, TraceMode, Transport, VisibilityLimit, WrittenScenario, know_schema,
+    LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap,
+    PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, Reader, Record,
+    Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal,
+    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport, UplinkPower, VisibilityLimit, WrittenScenario,
+    know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

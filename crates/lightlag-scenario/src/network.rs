@@ -293,7 +293,7 @@ pub struct LinkProperties {
 }
 
 /// Rain over a link direction. The weather is drawn when the simulation is built.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Weather {
     /// The link, which adapts its rate to the rain.
     pub link: AdaptiveLink,

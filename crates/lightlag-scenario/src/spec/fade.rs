@@ -1,19 +1,20 @@
 //! Rain fade and adaptive coding.
 
+use super::Modcods;
 use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described, leaf, shown};
 use lightlag_core::{Decibels, Duration, SymbolRate};
-use lightlag_net::{AdaptiveLink, RainFade};
+use lightlag_net::{AdaptiveLink, PowerControl, RainFade};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Rain fade, if the direction of a link has any.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Fade(pub Option<Rain>);
 
 /// Rain fade on a link whose transmitter adapts its modulation and coding.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rain {
     /// Mean of ln A, where A is the attenuation in dB.
     pub mean: f64,
@@ -34,6 +35,28 @@ pub struct Rain {
     pub loop_delay: Option<Duration>,
     /// Interval between measurements.
     pub step: Duration,
+    /// Part of e^X in dB that does not attenuate: it does not rain below it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub offset: Decibels,
+    /// MODCODs of the transmitter.
+    #[serde(skip_serializing_if = "Modcods::is_default")]
+    pub modcods: Modcods,
+    /// Power control of the transmitter, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_control: Option<UplinkPower>,
+}
+
+/// Power control of an uplink.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct UplinkPower {
+    /// Maximum increase of the power.
+    pub range: Decibels,
+    /// Time from an attenuation to the power that compensates it.
+    pub delay: Duration,
+}
+
+fn is_zero(ratio: &Decibels) -> bool {
+    *ratio == Decibels::ZERO
 }
 
 /// Default correlation time: 1/β with β = 2·10⁻⁴ 1/s.
@@ -47,22 +70,30 @@ const MOST_STEPS: u64 = 20_000_000;
 impl Fade {
     /// Returns the adaptive link of a direction. `round_trip` is the longest round-trip time of the flows that cross
     /// it.
-    pub(crate) fn link(self, round_trip: Duration) -> Option<AdaptiveLink> {
-        let rain = self.0?;
+    pub(crate) fn link(&self, round_trip: Duration) -> Option<AdaptiveLink> {
+        let rain = self.0.as_ref()?;
+        let control = |control: UplinkPower| PowerControl { range: control.range, delay: control.delay };
         Some(AdaptiveLink {
-            fade: RainFade { mean: rain.mean, deviation: rain.deviation, correlation_time: rain.correlation_time },
+            fade: RainFade {
+                mean: rain.mean,
+                deviation: rain.deviation,
+                correlation_time: rain.correlation_time,
+                offset: rain.offset,
+            },
             clear_sky: rain.clear_sky,
             symbol_rate: rain.symbol_rate,
             margin: rain.margin,
             hysteresis: rain.hysteresis,
             loop_delay: rain.loop_delay.unwrap_or(round_trip),
             step: rain.step,
+            modcods: rain.modcods.list(),
+            power_control: rain.power_control.map(control),
         })
     }
 
     /// Rejects a run with too many measurements.
-    pub(crate) fn check_steps(self, duration: Duration, path: impl FnOnce() -> String, errors: &mut Errors) {
-        let Some(rain) = self.0 else { return };
+    pub(crate) fn check_steps(&self, duration: Duration, path: impl FnOnce() -> String, errors: &mut Errors) {
+        let Some(rain) = &self.0 else { return };
         let steps = duration.as_nanos() / rain.step.as_nanos();
         if steps > MOST_STEPS {
             let message = format!(
@@ -101,6 +132,18 @@ fn not_negative(
     Some(ratio)
 }
 
+impl FromValue for UplinkPower {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let what = "a table such as { range = \"6 dB\", delay = \"1 s\" }";
+        let mut table = TableReader::open(value, path, what, errors)?;
+        table.required_value("range", "specify the maximum increase of the power, such as \"6 dB\"", errors)?;
+        let range = not_negative(&mut table, path, "range", 6.0, errors);
+        let delay = table.optional("delay", errors).unwrap_or_default();
+        table.finish(errors);
+        Some(Self { range: range?, delay })
+    }
+}
+
 impl FromValue for Fade {
     const IS_TABLE: bool = true;
 
@@ -126,6 +169,9 @@ impl FromValue for Fade {
         let correlation_time = table.optional("correlation_time", errors).unwrap_or(CORRELATION_TIME);
         let loop_delay = table.optional("loop_delay", errors);
         let step = table.optional("step", errors).unwrap_or(STEP);
+        let offset = not_negative(&mut table, path, "offset", 0.0, errors);
+        let modcods = table.optional("modcods", errors).unwrap_or_default();
+        let power_control = table.optional("power_control", errors);
         table.finish(errors);
         if correlation_time.is_zero() {
             errors.push(
@@ -146,6 +192,9 @@ impl FromValue for Fade {
             hysteresis: hysteresis?,
             loop_delay,
             step,
+            offset: offset?,
+            modcods,
+            power_control,
         };
         (errors.len() == before).then_some(Self(Some(rain)))
     }
@@ -169,6 +218,15 @@ impl JsonSchema for Fade {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (time, ratio) = (generator.subschema_for::<Duration>(), generator.subschema_for::<Decibels>());
+        let power = json!({
+            "type": "object",
+            "properties": {
+                "range": described(&ratio, "Maximum increase of the power."),
+                "delay": described(&time, "Time from an attenuation to its compensation.")
+            },
+            "required": ["range"],
+            "additionalProperties": false
+        });
         let table = json!({
             "type": "object",
             "properties": {
@@ -180,7 +238,10 @@ impl JsonSchema for Fade {
                 "margin": described(&ratio, "Margin above the ratio that a mode requires."),
                 "hysteresis": described(&ratio, "Additional margin required to select a faster mode."),
                 "loop_delay": described(&time, "Time from a measurement to the resulting mode."),
-                "step": described(&time, "Time between two values of the attenuation.")
+                "step": described(&time, "Time between two values of the attenuation."),
+                "offset": described(&ratio, "Part of e^X that does not attenuate: no rain below it."),
+                "modcods": described(generator.subschema_for::<Modcods>(), "MODCODs; by default eight of DVB-S2."),
+                "power_control": described(&power, "Power control of an uplink.")
             },
             "required": ["mean", "deviation", "clear_sky", "symbol_rate"],
             "additionalProperties": false
