@@ -14,6 +14,7 @@
 //! - `replay`: the behaviour of a sender in a capture.
 //! - `inspect`: captures.
 //! - `partitions`: how the network is partitioned for a run on several threads.
+//! - `rain`: MODCODs, and attenuations without a run.
 //! - `memory`: the message if memory runs out.
 
 mod analysis;
@@ -31,6 +32,7 @@ mod libm;
 mod memory;
 mod movements;
 mod partitions;
+mod rain;
 mod replay;
 mod run;
 mod scenario;
@@ -187,6 +189,8 @@ mod _engine {
     use crate::movements::movements;
     #[pymodule_export]
     use crate::partitions::partitions;
+    #[pymodule_export]
+    use crate::rain::{attenuations, modcods};
     #[pymodule_export]
     use crate::replay::sending;
     #[pymodule_export]

@@ -175,4 +175,13 @@ impl Read {
         let warnings = self.about(py, Scenario::warnings)?;
         Ok(warnings.into_iter().map(|warning| (warning.kind.name(), warning.path, warning.message)).collect())
     }
+
+    /// Returns the name of each link direction with rain, and the fraction of time in which rain stops it.
+    fn rain_outages(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+        self.about(py, |_, network| {
+            let links = network.links.iter();
+            let rainy = links.filter_map(|link| Some((link.name.clone(), link.fade.as_ref()?.link.outage_fraction())));
+            rainy.collect()
+        })
+    }
 }

@@ -41,12 +41,22 @@ def check(
             print_json({"file": file, "valid": False, "errors": _places(error.errors)})
         raise
     if as_json:
-        print_json({"file": file, "valid": True, "warnings": _named(warnings), "routes": _routes(read)})
+        print_json(
+            {
+                "file": file,
+                "valid": True,
+                "warnings": _named(warnings),
+                "routes": _routes(read),
+                "rain_outages": dict(read.rain_outages()),
+            }
+        )
         return
     for name, place, message in warnings:
         say(f"warning: {file}: {place}: {message} [{name}]")
     if (sky := read.sky()) is not None:
         say(f"{file}: {Sky(sky).about()}")
+    for name, share in read.rain_outages():
+        say(f"{name}: rain stops it for {100 * share:.3g} % of the time on average")
     ways, more = read.ways(SHOWN_WAYS)
     for start, flow, nodes in ways:
         say(f"from {start:g} s: {flow} over {', '.join(nodes) if nodes else 'a loop'}")

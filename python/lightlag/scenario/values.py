@@ -75,7 +75,8 @@ scenario file. ``"repeat": True`` starts a CSV file again after its last row.
 """
 Fade: TypeAlias = Mapping[str, Any]
 """Rain fade: ``{"mean": -0.5, "deviation": 1.2, "clear_sky": "15 dB", "symbol_rate": "20 MBd"}``: mean and deviation of
-ln A, where A is the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay and step."""
+ln A, where A is the attenuation in dB; also correlation_time, margin, hysteresis, loop_delay, step, offset, modcods
+and power_control."""
 Fec: TypeAlias = Mapping[str, Any]
 """Forward error correction, ``{"data": 10, "repair": 2}``: data and repair packets of a block; also flush, the timeout
 that closes a block that is not full, and in_order.
