@@ -31,6 +31,7 @@ LAYERS: dict[str, set[str]] = {
     "records": BASE | {"files"},
     "qlog": BASE | {"files", "records"},
     "analyse": BASE | {"records"},
+    "satellite": BASE,
     "custom": BASE | {"_compiled", "files", "libm"},
     "scenario": BASE | {"custom"},
     "presets": BASE | {"scenario"},
@@ -68,7 +69,7 @@ LAYERS: dict[str, set[str]] = {
     "commands": BASE
     | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "exports", "files"}
     | {"imports", "machine", "outcomes", "custom", "plot", "qlog", "records", "results", "running", "scenario"}
-    | {"validation"}
+    | {"satellite", "validation"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE
     | {"analyse", "commands", "comparison", "drawing", "files", "machine", "outcomes", "records"}

@@ -372,20 +372,46 @@ def explain(
         typer.Argument(
             metavar="NAME",
             help="An algorithm, a queue, a model, a profile or a preset; a key such as links.loss, a value, a column, "
-            "a warning.",
+            "a warning; link-budget.",
         ),
     ],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="With link-budget: its file in TOML; without it, an example of one."),
+    ] = None,
     partitions: Annotated[
         bool, typer.Option("--partitions", help="For a preset or a scenario file: where --threads cuts its network.")
     ] = False,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="With --partitions: number of threads.")] = "auto",
+    availability: Annotated[
+        float | None,
+        typer.Option("--availability", metavar="PERCENT", help="With link-budget: percentage of the year."),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="FILE:LINK",
+            help="With link-budget: write its rain as fade of a link, mine.toml:1.forward.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With link-budget: print one JSON object.")] = False,
 ) -> None:
     """Explain an algorithm, a queue, a model of swarms, a profile or a preset: equations, parameters, source.
 
     Also explain every key of a scenario, the values that a key takes, the columns of results, and the warnings.
 
     With --partitions: how a run on several threads partitions the network, and the speed-up that a trial run predicts.
+
+    With link-budget FILE: C/N0, Es/N0, the margin of each MODCOD, and the rain of a link for a scenario.
     """
+    if name == "link-budget":
+        from lightlag.commands.link_budget import show
+
+        show(file, availability, into, as_json)
+        return
+    if file is not None or availability is not None or into is not None or as_json:
+        raise InputError(f"a file, --availability, --into and --json belong to link-budget, not to {name}; omit them")
     from lightlag.words import explain as _explain
 
     if not partitions:
