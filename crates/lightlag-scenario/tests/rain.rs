@@ -69,7 +69,11 @@ fn every_error_names_its_place_and_a_remedy() {
         ("modcods = { pilots = true }", "modcods.table", "is missing"),
         ("modcods = { table = \"dvb-s2\", pilot = true }", "modcods.pilot", "did you mean \"pilots\"?"),
         ("modcods = { table = \"dvb-s2\", use = [] }", "modcods.use", "is not a list of MODCODs"),
-        ("modcods = { table = \"dvb-s2\", use = [\"QPSK 1/5\"] }", "modcods.use[0]", "did you mean \"QPSK 1/4\"?"),
+        (
+            "modcods = { table = \"dvb-s2\", use = [\"QPSK 1/5\"] }",
+            "modcods.use[0]",
+            "is not a MODCOD of the table; did you mean \"QPSK",
+        ),
         ("modcods = { table = \"dvb-s2 short\", use = [\"QPSK 9/10\"] }", "modcods.use[0]", "a MODCOD of the table"),
         (
             "modcods = { table = \"dvb-s2\", use = [\"QPSK 9/10\", \"8PSK 3/5\"] }",
