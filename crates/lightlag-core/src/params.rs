@@ -342,7 +342,7 @@ impl<C: Clone + 'static> Setting<C> {
     }
 
     /// Declares a rate.
-    pub fn rate(key: &'static str, field: At<C, Rate>) -> Self {
+    pub fn rate<T: Optional<Rate>>(key: &'static str, field: At<C, T>) -> Self {
         Self::new(key, Range::Rate, field)
     }
 

@@ -123,11 +123,13 @@ pub enum DropCause {
     Outage,
     /// The policer had too few tokens for the packet.
     Policer,
+    /// Bursts of other stations destroyed the packet, and nothing retransmits it.
+    Collision,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices in results.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Queue,
         Self::Error,
         Self::Aqm,
@@ -138,6 +140,7 @@ impl DropCause {
         Self::NoRoute,
         Self::Outage,
         Self::Policer,
+        Self::Collision,
     ];
 
     /// Returns the name of the cause in result files.
@@ -153,6 +156,7 @@ impl DropCause {
             Self::NoRoute => "no_route",
             Self::Outage => "outage",
             Self::Policer => "policer",
+            Self::Collision => "collision",
         }
     }
 }

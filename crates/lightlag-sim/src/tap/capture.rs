@@ -523,6 +523,7 @@ fn explain(cause: DropCause) -> &'static str {
         DropCause::NoRoute => "no route was found",
         DropCause::Outage => "an outage of the link",
         DropCause::Policer => "above the rate of the policer",
+        DropCause::Collision => "bursts of other stations",
     }
 }
 
