@@ -1,0 +1,314 @@
+//! The events of random access.
+//!
+//! All sensors have the same delay to the gateway. Times of bursts and slots are times of reception at the gateway.
+
+use super::config::{RandomAccessConfig, Technique};
+use super::receptions::Receptions;
+use crate::StationCounters;
+use crate::agenda::Agenda;
+use crate::contention::{self, Contender, Decoder, Scheme};
+use crate::forward::{Forward, Slot};
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_net::StationId;
+use lightlag_net::medium::{Addressee, Event, Outgoing};
+use lightlag_net::queue::DropCause;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Sensors on a satellite, with a gateway.
+#[derive(Clone, Debug)]
+pub struct RandomAccess<P> {
+    config: RandomAccessConfig,
+    scheme: Option<Scheme>,
+    capture: Option<f64>,
+    pub(super) hub: u32,
+    pub(super) stations: Vec<Sensor<P>>,
+    forward: Forward,
+    pub(super) tasks: Agenda<Task<P>>,
+    pub(super) events: VecDeque<Event<P>>,
+    receptions: Receptions,
+    /// Bursts in slots, by frame and channel.
+    pub(super) frames: BTreeMap<(u64, u32), Vec<(u32, Contender, Message<P>)>>,
+    decoder: Decoder,
+    random: RandomStream,
+    pub(super) end: Instant,
+}
+
+/// A sensor, or the gateway.
+#[derive(Clone, Debug)]
+pub(super) struct Sensor<P> {
+    pub(super) queue: VecDeque<Message<P>>,
+    spreading_factor: u32,
+    /// Whether a packet of the sensor is in transmission, awaits its acknowledgement, or its backoff.
+    is_sending: bool,
+    /// Packets that have left the queue and are neither received nor dropped.
+    outside: u64,
+    counters: StationCounters,
+}
+
+/// A packet of a sensor.
+#[derive(Clone, Debug)]
+pub(super) struct Message<P> {
+    pub(super) packet: Outgoing<P>,
+    arrived: Instant,
+    attempts: u32,
+}
+
+/// An event.
+#[derive(Clone, Debug)]
+pub(super) enum Task<P> {
+    /// A packet on the forward carrier arrives.
+    Delivery(Outgoing<P>),
+    /// The gateway has received a burst without slots.
+    Burst { sensor: u32, channel: u32, number: u64, message: Message<P> },
+    /// The gateway has received a frame.
+    Frame(u64, u32),
+    /// A sensor may send its next packet.
+    Next(u32),
+    /// A sensor learns that a packet was not acknowledged.
+    Missing(u32, Message<P>),
+    /// A sensor sends a packet again.
+    Again(u32, Message<P>),
+}
+
+impl<P: Clone> RandomAccess<P> {
+    /// Creates the medium called `name` with this number of stations for a run with this seed. `hub` is the gateway.
+    ///
+    /// # Panics
+    /// If the settings do not pass [`RandomAccessConfig::check`].
+    pub fn new(config: &RandomAccessConfig, stations: usize, hub: StationId, seed: u64, name: &str) -> Self {
+        let result = config.check();
+        assert!(result.is_ok(), "the settings have been checked: {result:?}");
+        let mut random = RandomStream::new(seed, &format!("random access {name}"));
+        let range = f64::from(config.spreading_max - config.spreading_min + 1);
+        let mut sensor = || Sensor {
+            queue: VecDeque::new(),
+            spreading_factor: match config.technique {
+                Technique::Lora => (config.spreading_min + (random.uniform() * range) as u32).min(config.spreading_max),
+                _ => 0,
+            },
+            is_sending: false,
+            outside: 0,
+            counters: StationCounters::default(),
+        };
+        let capture = config.capture().map(contention::ratio);
+        Self {
+            scheme: config.scheme(),
+            capture,
+            hub: hub.0,
+            stations: (0..stations).map(|_| sensor()).collect(),
+            forward: Forward::new(config.forward_queue),
+            tasks: Agenda::default(),
+            events: VecDeque::new(),
+            receptions: Receptions::new(config.channels, capture, contention::ratio(config.cross_threshold)),
+            frames: BTreeMap::new(),
+            decoder: Decoder::default(),
+            random,
+            config: config.clone(),
+            end: Instant::ZERO,
+        }
+    }
+
+    /// Returns the counters of a station.
+    pub fn station_counters(&self, station: StationId) -> StationCounters {
+        let state = &self.stations[station.index()];
+        let mut counters = state.counters;
+        counters.packets.waiting = state.queue.len() as u64 + state.outside;
+        counters.packets.dropped = counters.dropped_queue + counters.dropped_retry + counters.dropped_collision;
+        counters
+    }
+
+    /// Returns the energy of the transmissions of a sensor in millijoules: transmit power times airtime.
+    pub fn energy_mj(&self, station: StationId) -> f64 {
+        if station.0 == self.hub {
+            return 0.0;
+        }
+        let airtime = self.stations[station.index()].counters.airtime;
+        contention::ratio(self.config.transmit_power) * airtime.as_secs_f64()
+    }
+
+    /// Returns the spreading factor of a sensor; 0 without LoRa.
+    pub fn spreading_factor(&self, station: StationId) -> u32 {
+        self.stations[station.index()].spreading_factor
+    }
+
+    /// Queues a packet at a station.
+    pub(super) fn add(&mut self, now: Instant, station: StationId, packet: Outgoing<P>) {
+        let state = &mut self.stations[station.index()];
+        state.counters.packets.offered += 1;
+        if station.0 == self.hub {
+            return self.add_forward(now, packet);
+        }
+        let is_too_large = self.scheme.is_some() && u64::from(packet.size) > self.config.slot_size.0;
+        if state.queue.len() >= self.config.sensor_queue as usize || is_too_large {
+            state.counters.dropped_queue += 1;
+            return self.drop_packet(station.0, packet, DropCause::Queue);
+        }
+        state.queue.push_back(Message { packet, arrived: now, attempts: 0 });
+        state.counters.max_queue = state.counters.max_queue.max(state.queue.len() as u64);
+        self.send_next(now, station.0);
+    }
+
+    fn add_forward(&mut self, now: Instant, packet: Outgoing<P>) {
+        let hub = &mut self.stations[self.hub as usize];
+        let Some(Slot { waited, airtime, end, queue }) = self.forward.add(now, packet.size, self.config.forward_rate)
+        else {
+            hub.counters.dropped_queue += 1;
+            return self.drop_packet(self.hub, packet, DropCause::Queue);
+        };
+        hub.counters.note_sent(waited);
+        hub.counters.bursts += 1;
+        hub.counters.airtime += airtime;
+        hub.counters.max_queue = hub.counters.max_queue.max(queue as u64);
+        hub.outside += 1;
+        self.tasks.add(end + self.config.delay, Task::Delivery(packet));
+    }
+
+    fn drop_packet(&mut self, at: u32, packet: Outgoing<P>, cause: DropCause) {
+        let Outgoing { to, payload, .. } = packet;
+        self.events.push_back(Event::Dropped { at: StationId(at), to, payload, cause, arrived: false });
+    }
+
+    /// Sends the next packet of a sensor, unless another one is under way.
+    fn send_next(&mut self, now: Instant, sensor: u32) {
+        let state = &mut self.stations[sensor as usize];
+        if state.is_sending {
+            return;
+        }
+        let Some(message) = state.queue.pop_front() else { return };
+        state.is_sending = true;
+        state.outside += 1;
+        self.send(now, sensor, message);
+    }
+
+    fn send(&mut self, now: Instant, sensor: u32, mut message: Message<P>) {
+        message.attempts += 1;
+        let Self { config, random, .. } = self;
+        let power = contention::draw_power(config.power_spread, random);
+        let channel = match config.channels {
+            1 => 0,
+            channels => ((random.uniform() * f64::from(channels)) as u32).min(channels - 1),
+        };
+        let state = &mut self.stations[sensor as usize];
+        let airtime = config.airtime(message.packet.size, state.spreading_factor);
+        state.counters.contentions += 1;
+        if message.attempts == 1 {
+            state.counters.note_sent(now.since(message.arrived));
+        }
+        let Some(scheme) = self.scheme else {
+            state.counters.airtime += airtime;
+            let start = now + config.delay;
+            let number = self.receptions.add(start, start + airtime, channel, power, state.spreading_factor);
+            self.tasks.add(start + airtime, Task::Burst { sensor, channel, number, message });
+            return self.continue_at(now + airtime, sensor);
+        };
+        state.counters.airtime += airtime * scheme.replicas() as u64;
+        let slots = frame_slots(config, scheme);
+        let frame = (now + config.delay).as_nanos().div_ceil(config.slot().as_nanos() * u64::from(slots));
+        let contender = Contender::draw(scheme, slots, slots, power, random);
+        let end = config.slot() * u64::from(slots) * (frame + 1);
+        let sent = Instant::ZERO + end.saturating_sub(config.delay);
+        let bursts = self.frames.entry((frame, channel)).or_default();
+        if bursts.is_empty() {
+            self.tasks.add(Instant::ZERO + end, Task::Frame(frame, channel));
+        }
+        bursts.push((sensor, contender, message));
+        self.continue_at(sent, sensor);
+    }
+
+    /// Lets a sensor without acknowledgements send its next packet when it has sent this one.
+    fn continue_at(&mut self, time: Instant, sensor: u32) {
+        if !self.config.acknowledged {
+            self.tasks.add(time, Task::Next(sensor));
+        }
+    }
+
+    /// Handles all events up to `now`.
+    pub(super) fn advance(&mut self, now: Instant) {
+        while let Some((time, task)) = self.tasks.take(now) {
+            match task {
+                Task::Delivery(packet) => self.deliver(packet),
+                Task::Burst { sensor, channel, number, message } => {
+                    let survives = self.receptions.remove(channel, number);
+                    self.resolve(time, sensor, message, u32::from(survives));
+                }
+                Task::Frame(frame, channel) => self.decode(time, frame, channel),
+                Task::Next(sensor) => {
+                    self.stations[sensor as usize].is_sending = false;
+                    self.send_next(time, sensor);
+                }
+                Task::Missing(sensor, message) => self.retry(time, sensor, message),
+                Task::Again(sensor, message) => self.send(time, sensor, message),
+            }
+        }
+    }
+
+    fn deliver(&mut self, packet: Outgoing<P>) {
+        let hub = &mut self.stations[self.hub as usize];
+        hub.outside -= 1;
+        hub.counters.packets.settled += 1;
+        let receivers = match packet.to {
+            Addressee::One(to) => to.0..to.0 + 1,
+            Addressee::All => 0..self.stations.len() as u32,
+        };
+        for to in receivers.filter(|to| *to != self.hub) {
+            self.stations[to as usize].counters.received += 1;
+            let (at, from, payload) = (StationId(to), StationId(self.hub), packet.payload.clone());
+            self.events.push_back(Event::Received { at, from, to: packet.to, payload, snr_db: 0.0 });
+        }
+    }
+
+    fn decode(&mut self, now: Instant, frame: u64, channel: u32) {
+        let (Some(bursts), Some(scheme)) = (self.frames.remove(&(frame, channel)), self.scheme) else { return };
+        let contenders: Vec<Contender> = bursts.iter().map(|(_, contender, _)| *contender).collect();
+        let iterations = scheme.iterations(self.config.sic_iterations);
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let slots = frame_slots(&self.config, scheme);
+        let decoded = decoder.decode(slots, &contenders, iterations, self.capture);
+        for ((sensor, _, message), iteration) in bursts.into_iter().zip(decoded) {
+            self.resolve(now, sensor, message, *iteration);
+        }
+        self.decoder = decoder;
+    }
+
+    /// Handles a burst at the gateway that was decoded in this iteration, or lost (0).
+    fn resolve(&mut self, now: Instant, sensor: u32, message: Message<P>, iteration: u32) {
+        let delay = self.config.delay;
+        let state = &mut self.stations[sensor as usize];
+        state.counters.note_decoded(iteration);
+        if self.config.acknowledged {
+            if iteration == 0 {
+                return self.tasks.add(now + delay, Task::Missing(sensor, message));
+            }
+            self.tasks.add(now + delay, Task::Next(sensor));
+        }
+        state.outside -= 1;
+        if iteration == 0 {
+            state.counters.dropped_collision += 1;
+            return self.drop_packet(sensor, message.packet, DropCause::Collision);
+        }
+        state.counters.packets.settled += 1;
+        self.stations[self.hub as usize].counters.received += 1;
+        let Outgoing { to, payload, .. } = message.packet;
+        let (at, from) = (StationId(self.hub), StationId(sensor));
+        self.events.push_back(Event::Received { at, from, to, payload, snr_db: 0.0 });
+    }
+
+    fn retry(&mut self, now: Instant, sensor: u32, message: Message<P>) {
+        if message.attempts >= self.config.access_attempts {
+            let state = &mut self.stations[sensor as usize];
+            state.outside -= 1;
+            state.counters.dropped_retry += 1;
+            self.drop_packet(sensor, message.packet, DropCause::Retry);
+            self.tasks.add(now, Task::Next(sensor));
+            return;
+        }
+        let window = self.config.retry_backoff * (1 << (message.attempts - 1).min(16));
+        let wait = Duration::from_secs_f64(window.as_secs_f64() * self.random.uniform());
+        self.tasks.add(now + wait, Task::Again(sensor, message));
+    }
+}
+
+/// Returns the number of slots of a frame. Slotted ALOHA has no frames: each slot is one.
+fn frame_slots(config: &RandomAccessConfig, scheme: Scheme) -> u32 {
+    if scheme == Scheme::SlottedAloha { 1 } else { config.frame_slots }
+}

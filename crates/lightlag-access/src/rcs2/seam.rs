@@ -1,0 +1,76 @@
+//! The interface of the beam to a simulator.
+
+use super::access::Content;
+use super::medium::{Rcs2, Task};
+use lightlag_core::{Instant, Probability};
+use lightlag_net::StationId;
+use lightlag_net::medium::{Counters, Event, Medium, Outgoing};
+
+impl<P: Clone> Medium<P> for Rcs2<P> {
+    fn offer(&mut self, now: Instant, station: StationId, packet: Outgoing<P>) {
+        self.add(now, station, packet);
+    }
+
+    fn next_wake(&self) -> Option<Instant> {
+        self.tasks.next()
+    }
+
+    fn handle_wake(&mut self, now: Instant) {
+        self.advance(now);
+    }
+
+    fn next_station_wake(&self, _station: StationId) -> Option<Instant> {
+        None
+    }
+
+    fn handle_station_wake(&mut self, _now: Instant, _station: StationId) {}
+
+    fn poll_event(&mut self) -> Option<Event<P>> {
+        self.events.pop_front()
+    }
+
+    fn upcoming(&self, skipped: usize) -> Option<&Event<P>> {
+        self.events.get(skipped)
+    }
+
+    fn rearmed(&mut self, _report: &mut dyn FnMut(StationId, Instant)) {}
+
+    fn pending(&self, report: &mut dyn FnMut(&P)) {
+        let waiting = self.stations.iter().flat_map(|of| &of.queue).map(|of| &of.packet.payload);
+        waiting.for_each(&mut *report);
+        for content in self.attempts.values().flatten().map(|of| &of.content) {
+            held(content, report);
+        }
+        for task in self.tasks.events() {
+            match task {
+                Task::Outcome(attempt, _) => held(&attempt.content, report),
+                Task::Delivery { packet } => report(&packet.payload),
+                Task::Burst { packets, .. } => packets.iter().for_each(|of| report(&of.payload)),
+                _ => {}
+            }
+        }
+    }
+
+    fn position(&mut self, _station: StationId, _now: Instant) -> [f64; 3] {
+        [0.0; 3]
+    }
+
+    fn neighbours(&mut self, station: StationId, _: Instant, _: Probability, report: &mut dyn FnMut(StationId)) {
+        crate::neighbours(station, StationId(self.hub), self.stations.len(), report);
+    }
+
+    fn settle(&mut self, end: Instant) {
+        self.end = end;
+    }
+
+    fn counters(&self, station: StationId) -> Counters {
+        self.station_counters(station, self.end).packets
+    }
+}
+
+/// Reports the packets of a burst that was sent by random access.
+fn held<P>(content: &Content<P>, report: &mut dyn FnMut(&P)) {
+    if let Content::Packets(packets) = content {
+        packets.iter().for_each(|of| report(&of.packet.payload));
+    }
+}

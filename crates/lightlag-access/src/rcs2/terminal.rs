@@ -1,0 +1,241 @@
+//! The queue of a terminal, and its requests.
+
+use super::config::{Rcs2Config, Terminal};
+use crate::StationCounters;
+use crate::rle::{self, BurstPlan};
+use lightlag_core::{Duration, Instant};
+use lightlag_net::medium::Outgoing;
+use std::collections::VecDeque;
+
+/// A packet that waits at a terminal.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting<P> {
+    pub(super) packet: Outgoing<P>,
+    pub(super) arrived: Instant,
+    /// Bytes that remain to be sent.
+    left: u32,
+    started: bool,
+}
+
+/// A capacity request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct CapacityRequest {
+    /// Additional slots (VBDC).
+    pub(super) volume: u64,
+    /// Slots per frame (RBDC).
+    pub(super) rate: Option<f64>,
+}
+
+/// Relation of a terminal to the NCC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Session {
+    LoggedOff,
+    /// The NCC received the first burst of the logon.
+    LoggingOn,
+    /// Logged on since this time.
+    LoggedOn(Instant),
+}
+
+/// State of a terminal.
+#[derive(Clone, Debug)]
+pub(super) struct State<P> {
+    pub(super) delay: Duration,
+    /// Bytes of a burst that carry packets.
+    pub(super) room: u32,
+    pub(super) limit: u32,
+    pub(super) session: Session,
+    pub(super) queue: VecDeque<Waiting<P>>,
+    plan: BurstPlan,
+    /// Packets that have left the queue and have not arrived.
+    pub(super) outside: u64,
+    /// Requested slots whose time has not come yet.
+    pub(super) outstanding: u64,
+    /// Assigned slots whose time has not come yet.
+    pub(super) upcoming: u64,
+    /// Number of the first slot of the constant assignment, and number of slots.
+    pub(super) constant: (u32, u32),
+    /// Whether an event for the next slot of the constant assignment exists.
+    pub(super) constant_due: bool,
+    /// Whether an event for a control slot, or for the expiry of a rate, exists.
+    pub(super) control_due: bool,
+    pub(super) check_due: bool,
+    /// Maximum rate to request in slots per frame; 0 without requests of rates.
+    max_rate: f64,
+    requests_volume: bool,
+    /// Latest rate requested, the time of the request, and the time when it expires.
+    rate: f64,
+    rate_asked: Instant,
+    pub(super) rate_until: Instant,
+    /// Bytes that arrived since the latest request of a rate, with their overhead.
+    arrived_bytes: u64,
+    pub(super) free: bool,
+    /// Whether a transmission by random access is planned, or its outcome is unknown.
+    pub(super) contending: bool,
+    /// Number of random access transmissions that failed in a row.
+    pub(super) attempts: u32,
+    pub(super) counters: StationCounters,
+    /// Bursts in slots of the constant assignment.
+    pub(super) constant_used: u64,
+}
+
+/// Time constants of requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestTiming {
+    /// Time from a request at the NCC to the start of the earliest frame that it is granted for.
+    pub(super) lead: Duration,
+    pub(super) frame: Duration,
+    pub(super) rate_timeout: Duration,
+}
+
+impl<P> State<P> {
+    pub(super) fn new(config: &Rcs2Config, terminal: &Terminal, first_constant: u32) -> Self {
+        Self {
+            delay: terminal.delay,
+            room: config.room(terminal),
+            limit: terminal.terminal_queue,
+            session: if config.logon { Session::LoggedOff } else { Session::LoggedOn(Instant::ZERO) },
+            queue: VecDeque::new(),
+            plan: BurstPlan::default(),
+            outside: 0,
+            outstanding: 0,
+            upcoming: 0,
+            constant: (first_constant, config.constant_slots(terminal)),
+            constant_due: false,
+            control_due: false,
+            check_due: false,
+            max_rate: terminal.rate_based.map_or(0.0, |rate| config.slots_of(rate, terminal)),
+            requests_volume: terminal.volume_based,
+            rate: 0.0,
+            rate_asked: Instant::ZERO,
+            rate_until: Instant::ZERO,
+            arrived_bytes: 0,
+            free: terminal.free,
+            contending: false,
+            attempts: 0,
+            counters: StationCounters::default(),
+            constant_used: 0,
+        }
+    }
+
+    /// Queues a packet.
+    ///
+    /// # Errors
+    /// The packet, if the queue is full.
+    pub(super) fn add(&mut self, now: Instant, packet: Outgoing<P>) -> Result<(), Outgoing<P>> {
+        self.counters.packets.offered += 1;
+        if self.queue.len() >= self.limit as usize {
+            self.counters.dropped_queue += 1;
+            return Err(packet);
+        }
+        let left = packet.size.max(1);
+        self.plan.add(left, false, self.room);
+        self.arrived_bytes += u64::from(left + rle::overhead(left, self.room));
+        self.queue.push_back(Waiting { packet, arrived: now, left, started: false });
+        self.counters.max_queue = self.counters.max_queue.max(self.queue.len() as u64);
+        Ok(())
+    }
+
+    /// Returns the packets that a burst completes, in order.
+    pub(super) fn fill(&mut self, now: Instant) -> Vec<Outgoing<P>> {
+        let (mut room, mut complete) = (self.room, Vec::new());
+        while let Some(head) = self.queue.front_mut() {
+            let Some(fragment) = rle::pack(room, head.left, head.started) else { break };
+            (head.left, head.started) = (fragment.left, true);
+            room -= fragment.taken;
+            if fragment.left > 0 {
+                break;
+            }
+            complete.extend(self.pop(now));
+        }
+        self.plan.sent();
+        self.outside += complete.len() as u64;
+        complete
+    }
+
+    fn pop(&mut self, now: Instant) -> Option<Outgoing<P>> {
+        let Waiting { packet, arrived, .. } = self.queue.pop_front()?;
+        self.counters.note_sent(now.since(arrived));
+        Some(packet)
+    }
+
+    /// Removes and returns all packets, if they are complete and fit into one burst.
+    pub(super) fn take_small(&mut self) -> Option<Vec<Waiting<P>>> {
+        let fits = self.plan.bursts == 1 && self.queue.front().is_some_and(|head| !head.started);
+        fits.then(|| {
+            self.plan = BurstPlan::default();
+            self.outside += self.queue.len() as u64;
+            self.queue.drain(..).collect()
+        })
+    }
+
+    /// Returns packets to the head of the queue.
+    pub(super) fn restore(&mut self, packets: Vec<Waiting<P>>) {
+        self.outside -= packets.len() as u64;
+        packets.into_iter().rev().for_each(|packet| self.queue.push_front(packet));
+        self.plan_again();
+    }
+
+    /// Removes and returns the packet at the head of the queue.
+    pub(super) fn drop_head(&mut self) -> Option<Outgoing<P>> {
+        let head = self.queue.pop_front()?;
+        self.plan_again();
+        Some(head.packet)
+    }
+
+    fn plan_again(&mut self) {
+        self.plan = BurstPlan::default();
+        self.queue.iter().for_each(|of| self.plan.add(of.left, of.started, self.room));
+    }
+
+    /// Returns true if the terminal has requested capacity that will be assigned, or has slots that it needs no request
+    /// for, so that a burst can carry its next request.
+    pub(super) fn is_served(&self, now: Instant) -> bool {
+        self.outstanding > 0 || self.upcoming > 0 || self.constant.1 > 0 || self.has_rate(now)
+    }
+
+    pub(super) fn has_rate(&self, now: Instant) -> bool {
+        self.rate > 0.0 && now < self.rate_until
+    }
+
+    /// Returns the request that the terminal sends now, if it needs capacity, and records it as sent.
+    pub(super) fn request(&mut self, now: Instant, timing: RequestTiming) -> Option<CapacityRequest> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let lead = timing.lead / timing.frame;
+        let covered = self.outstanding.max(self.upcoming);
+        let without = f64::from(self.constant.1) * lead.max(1.0);
+        let need = (self.plan.bursts.saturating_sub(covered) as f64 - without).max(0.0);
+        let mut request = CapacityRequest { volume: 0, rate: None };
+        let mut by_rate = 0.0;
+        if self.max_rate > 0.0 {
+            let is_old = !self.has_rate(now) || now.since(self.rate_asked) >= timing.lead;
+            if is_old {
+                let frames = (now.since(self.rate_asked) / timing.frame).max(1.0);
+                let arriving = self.arrived_bytes as f64 / f64::from(self.room) / frames;
+                self.rate = (arriving + need / lead.max(1.0)).min(self.max_rate);
+                (self.rate_asked, self.arrived_bytes) = (now, 0);
+                self.rate_until = now + timing.rate_timeout;
+                request.rate = (self.rate > 0.0).then_some(self.rate);
+            }
+            by_rate = self.rate * lead.max(1.0);
+        }
+        if self.requests_volume {
+            request.volume = libm::ceil(need - by_rate).max(0.0) as u64;
+            self.outstanding += request.volume;
+        }
+        let is_empty = request.volume == 0 && request.rate.is_none();
+        (!is_empty).then(|| {
+            self.counters.requests += 1;
+            request
+        })
+    }
+
+    /// Records that a request was lost.
+    pub(super) fn lost(&mut self, request: CapacityRequest) {
+        self.outstanding -= request.volume;
+        if request.rate.is_some() {
+            self.rate = 0.0;
+        }
+    }
+}
