@@ -8,7 +8,7 @@
 use lightlag_core::{RandomStream, words};
 
 words! {
-    /// How stations choose among the slots of a frame.
+    /// Choice among the slots of a frame.
     pub enum Scheme {
         /// Two replicas, with cancellation of interference.
         Crdsa2 = "crdsa-2",

@@ -2,19 +2,23 @@
 //! centre (NCC) that assigns them on demand, and the forward carrier.
 //!
 //! - [`config`]: settings of the beam and of its terminals, and their checks.
-//! - [`frame`]: the positions of slots in a frame.
-//! - [`ncc`]: requests at the NCC, and the assignment of a frame.
-//! - [`terminal`]: the queue of a terminal, and its requests.
-//! - [`medium`]: the events.
-//! - [`access`]: random access: logon, requests and small messages.
-//! - [`seam`]: the interface to a simulator.
+//! - `capacity`: comparison of the slots with the terminals.
+//! - `frame`: the positions of slots in a frame.
+//! - `ncc`: requests at the NCC, and the assignment of a frame.
+//! - `terminal`: the queue of a terminal, and its requests.
+//! - `task`: events that are still to come.
+//! - `medium`: the handling of events.
+//! - `access`: random access: logon, requests and small messages.
+//! - `seam`: the interface to a simulator.
 
 mod access;
+mod capacity;
 pub mod config;
 mod frame;
 mod medium;
 mod ncc;
 mod seam;
+mod task;
 mod terminal;
 #[cfg(test)]
 mod tests;

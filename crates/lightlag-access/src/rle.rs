@@ -57,12 +57,12 @@ pub fn overhead(size: u32, payload: u32) -> u32 {
 pub struct BurstPlan {
     /// Number of bursts that are not sent yet.
     pub bursts: u64,
-    /// Room in the last of them, in bytes.
+    /// Free bytes of the last of them.
     room: u32,
 }
 
 impl BurstPlan {
-    /// Adds a packet of which `left` bytes remain. `payload` is the payload of a burst, at least [`MIN_PAYLOAD`].
+    /// Adds a packet with `left` remaining bytes. `payload` is the payload of a burst, at least [`MIN_PAYLOAD`].
     pub fn add(&mut self, mut left: u32, mut started: bool, payload: u32) {
         if self.bursts == 0 {
             self.room = 0;
@@ -107,7 +107,7 @@ mod tests {
         // 188 − 5 = 183 B in the first, 7 · (188 − 2) = 1,302 B in the next, 1,500 − 1,485 = 15 B in the last.
         assert_eq!(bursts(&[1500], 188), 9);
         assert_eq!(overhead(1500, 188), 5 + 7 * 2 + 3);
-        // The last burst has room for 188 − 18 = 170 B.
+        // The last burst has 188 − 18 = 170 B left.
         assert_eq!(bursts(&[1500, 167], 188), 9);
         assert_eq!(bursts(&[1500, 168], 188), 10);
     }

@@ -82,7 +82,7 @@ fn decoded(scheme: Scheme, slots: u32, frames: u32, mut users: impl FnMut(&mut R
     sum as f64 / f64::from(slots * frames)
 }
 
-/// Throughputs of CRDSA with frames of 100 slots and a fixed number of users per frame (Casini, De Gaudenzio, Herrero
+/// Throughputs of CRDSA with frames of 100 slots and a fixed number of bursts per frame (Casini, De Gaudenzio, Herrero
 /// 2007; Liva 2011): the peaks are about 0.55 with two replicas and 0.68 with three, and at moderate loads nearly
 /// everything is delivered.
 #[test]
@@ -99,7 +99,7 @@ fn crdsa_delivers_the_published_throughput() {
     }
 }
 
-/// The medium with Poisson arrivals has the throughput of frames with a Poisson number of users.
+/// The medium with Poisson arrivals has the throughput of frames with a Poisson number of bursts.
 #[test]
 fn crdsa_in_the_medium_has_the_throughput_of_its_frames() {
     for (technique, scheme) in [(Technique::Crdsa2, Scheme::Crdsa2), (Technique::Crdsa3, Scheme::Crdsa3)] {

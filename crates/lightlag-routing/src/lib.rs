@@ -7,6 +7,7 @@
 //! - [`messages`]: the control messages of all protocols, their sizes and their encoding.
 //! - [`traffic`]: counters of control messages.
 //! - [`protocols`]: the protocols, each with its parameters and its agent.
+//! - `star`: forwarding over a hub, without a protocol.
 //! - [`custom`]: custom routers.
 //! - [`arp`]: resolution of the link addresses of neighbours.
 
@@ -19,6 +20,7 @@ pub mod model;
 mod outbox;
 mod paths;
 pub mod protocols;
+mod star;
 #[cfg(test)]
 mod testbed;
 pub mod traffic;

@@ -52,6 +52,8 @@ pub enum Router {
     Protocol(Protocol),
     /// A custom router.
     Custom(custom::CustomRouter),
+    /// No protocol: nodes send to the hub of a star, which sends to the destination.
+    Star,
 }
 
 impl Router {
@@ -60,6 +62,7 @@ impl Router {
         match self {
             Self::Protocol(protocol) => protocol.build(identity),
             Self::Custom(custom) => custom::build(custom, identity),
+            Self::Star => Box::new(crate::star::Star::new(identity.node)),
         }
     }
 
@@ -68,6 +71,7 @@ impl Router {
         match self {
             Self::Protocol(protocol) => protocol.name(),
             Self::Custom(custom) => custom.name(),
+            Self::Star => "star",
         }
     }
 

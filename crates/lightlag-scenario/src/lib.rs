@@ -20,7 +20,8 @@ mod warnings;
 pub use dynamics::LinkDynamics;
 pub use network::{
     CapturePlace, CapturePlan, Crossing, Filed, Flow, FlowRole, Hop, LinkDirection, LinkProperties, Medium,
-    MediumMember, MediumPlan, Network, Proxy, Rerouted, SignalPlan, Space, Split, Weather, WifiPlan,
+    MediumMember, MediumPlan, Network, Proxy, RandomAccessPlan, Rcs2Plan, Rerouted, SignalPlan, Space, Split, Weather,
+    WifiPlan,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, path_file, trace_file};
@@ -29,10 +30,10 @@ pub use spec::{
     Duplication, Elevations, Extension, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
     GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
     LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap,
-    PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, Reader, Record,
-    Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal,
-    Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport, UplinkPower, VisibilityLimit, WrittenScenario,
-    know_schema,
+    PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, RandomAccessSpec,
+    Rcs2Spec, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals,
+    Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport,
+    UplinkPower, VisibilityLimit, WrittenScenario, know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

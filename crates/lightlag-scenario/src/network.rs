@@ -2,7 +2,7 @@
 
 use crate::dynamics::LinkDynamics;
 use crate::spec::{IpVersion, Line, LinkSide, Reader, Transport};
-pub use crate::spec::{MediumPlan, WifiPlan};
+pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_mobility::Motion;
@@ -547,6 +547,11 @@ impl Network {
         let table = self.routes.at_start();
         let station = |medium: usize, node: NodeId| {
             let members = &self.media[medium].members;
+            // Most media have nodes with consecutive numbers.
+            let guess = node.0.wrapping_sub(members.first()?.node.0);
+            if members.get(guess as usize).is_some_and(|member| member.node == node) {
+                return Some(guess);
+            }
             members.iter().position(|member| member.node == node).map(|at| at as u32)
         };
         let (mut way, mut node) = (Vec::new(), from);

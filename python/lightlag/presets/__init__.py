@@ -62,6 +62,7 @@ __all__ = [
     "geo",
     "geo_leo",
     "heterogeneous",
+    "iot_direct",
     "iridium",
     "konnect_geo",
     "kuiper_630",
@@ -75,6 +76,7 @@ __all__ = [
     "netem_lanman",
     "o3b",
     "oneweb",
+    "rcs2_beam",
     "satellite_iot",
     "scps_mars",
     "scps_moon",
@@ -537,6 +539,79 @@ def search_and_rescue(
     )
 
 
+def rcs2_beam(
+    *,
+    terminals: int = 100,
+    transfer: str = "500 kB",
+    congestion: Congestion | None = None,
+    duration: str = "120 s",
+) -> Scenario:
+    """Terminals that share the return link of a geostationary beam, as in DVB-RCS2.
+
+    Each terminal sends a file by TCP to the gateway. It requests slots for its waiting packets, first by random
+    access and then in its bursts, and waits two round trips for the first of them.
+
+    Examples
+    --------
+    >>> rcs2_beam(terminals=10).topology.nodes
+    11
+    """
+    return Scenario(
+        name="rcs2-beam",
+        duration=duration,
+        defaults=None if congestion is None else Defaults(tcp=Tcp(congestion=congestion)),
+        topology=Swarm(
+            nodes=terminals + 1,
+            medium=Medium(
+                name="beam",
+                kind="rcs2",
+                carriers=4,
+                slots=40,
+                contention_slots=20,
+                contention="crdsa-2",
+                rate_based="512 kbit/s",
+            ),
+            flow=FlowTemplate(transfer=transfer, start={"uniform": ["0 s", "10 s"]}),
+        ),
+        record=Record(trace="off"),
+    )
+
+
+def iot_direct(
+    *,
+    sensors: int = 10_000,
+    every: str = "1200 s",
+    duration: str = "1 h",
+) -> Scenario:
+    """Sensors that send messages with LoRa to a satellite in low orbit, without any coordination.
+
+    Each sensor sends 20 B at random times, on one of 8 channels and with one of 6 spreading factors. Nothing is
+    repeated.
+
+    Examples
+    --------
+    >>> iot_direct(sensors=10).topology.nodes
+    11
+    """
+    return Scenario(
+        name="iot-direct",
+        duration=duration,
+        topology=Swarm(
+            nodes=sensors + 1,
+            medium=Medium(
+                name="satellite",
+                kind="random_access",
+                technique="lora",
+                delay="4 ms",
+                channels=8,
+                power_spread="3 dB",
+            ),
+            flow=FlowTemplate(transport="udp", traffic={"kind": "poisson", "size": "20 B", "every": every}),
+        ),
+        record=Record(trace="off"),
+    )
+
+
 def adhoc_chain(
     *,
     hops: int = 4,
@@ -570,6 +645,8 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "scps-mars": scps_mars,
     "heterogeneous": heterogeneous,
     "satellite-iot": satellite_iot,
+    "rcs2-beam": rcs2_beam,
+    "iot-direct": iot_direct,
     "dumbbell": dumbbell,
     "swarm": swarm,
     "swarm-default-radio": swarm_default_radio,

@@ -7,7 +7,7 @@ use lightlag_core::{Bytes, Duration, Rate, Unit, settings, words};
 words! {
     /// Technique of random access.
     pub enum Technique {
-        /// A sensor sends at once; bursts that overlap are lost.
+        /// A sensor sends immediately; bursts that overlap are lost.
         Aloha = "aloha",
         /// A sensor sends in the next slot; bursts in one slot are lost.
         SlottedAloha = "slotted-aloha",
@@ -15,7 +15,7 @@ words! {
         Crdsa2 = "crdsa-2",
         /// A sensor sends three replicas in the next frame; the receiver cancels interference.
         Crdsa3 = "crdsa-3",
-        /// A sensor sends at once with LoRa; bursts with different spreading factors interfere little.
+        /// A sensor sends immediately with LoRa; bursts with different spreading factors interfere little.
         Lora = "lora",
     }
 }
@@ -28,7 +28,7 @@ settings! {
 
         /// Random access: pure or slotted ALOHA, CRDSA with two or three replicas, or LoRa.
         technique: Technique = Technique::default() => choice("a technique of random access");
-        /// Propagation delay between the sensors and the gateway.
+        /// Propagation delay between a terminal or a sensor and the gateway.
         delay: Duration = Duration::from_millis(130) => time_or_zero();
         /// Rate of a burst; LoRa's follows from its spreading factor.
         burst_rate: Rate = Rate::from_mbps(1) => rate();
@@ -42,7 +42,7 @@ settings! {
         frame_slots: u32 = 100 => count(100_000, "a number of slots", "");
         /// Maximum number of iterations that cancel interference.
         sic_iterations: u32 = 16 => count(1000, "a number of iterations", "");
-        /// Minimum ratio of a burst's power to that of the bursts that overlap it for decoding it. LoRa's default is
+        /// Minimum ratio of a burst's power to the power of bursts that overlap it, for decoding it. LoRa's default is
         /// 6 dB; without a threshold, bursts that overlap are lost.
         capture_threshold: Option<f64> = None => number(0, 60.0).unit("dB").by_default("6 dB for LoRa, else none");
         /// Standard deviation of the received power of bursts.
@@ -60,19 +60,19 @@ settings! {
         lora_coding: u32 = 1 => count(4, "a code rate", " (4/5 to 4/8)");
         /// Preamble of LoRa, without the 4.25 symbols that the modem adds.
         lora_preamble: u32 = 8 => count(65_535, "a number of symbols", "");
-        /// Power of a burst, relative to that of a burst with another spreading factor, at which that one is lost.
+        /// Minimum ratio of powers by which a burst destroys a weaker one with another spreading factor.
         cross_threshold: f64 = 16.0 => quantity(Unit::Decibel, 0.0, 60.0);
         /// Transmit power of a sensor, for its energy.
         transmit_power: f64 = 14.0 => quantity(Unit::Dbm, -30.0, 60.0);
         /// Whether the gateway acknowledges packets, and sensors retransmit what is not acknowledged.
         acknowledged: bool = false => flag();
-        /// Number of transmissions of a packet that is not acknowledged.
+        /// Number of transmissions by random access before a packet is dropped.
         access_attempts: u32 = 8 => count(100, "a number of transmissions", "");
         /// Maximum backoff after a first loss; it doubles with each further loss.
         retry_backoff: Duration = Duration::from_secs(2) => time();
         /// Maximum number of packets that wait at a sensor.
         sensor_queue: u32 = 16 => count(1_000_000, "a number of packets", "");
-        /// Rate of the forward carrier, from the gateway to the sensors.
+        /// Rate of the forward carrier, from the gateway to the other stations.
         forward_rate: Rate = Rate::from_mbps(20) => rate();
         /// Maximum number of packets that wait for the forward carrier.
         forward_queue: u32 = 1000 => count(10_000_000, "a number of packets", "");

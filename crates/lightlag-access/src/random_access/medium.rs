@@ -168,7 +168,7 @@ impl<P: Clone> RandomAccess<P> {
         self.events.push_back(Event::Dropped { at: StationId(at), to, payload, cause, arrived: false });
     }
 
-    /// Sends the next packet of a sensor, unless another one is under way.
+    /// Sends the next packet of a sensor, unless it is sending another one.
     fn send_next(&mut self, now: Instant, sensor: u32) {
         let state = &mut self.stations[sensor as usize];
         if state.is_sending {

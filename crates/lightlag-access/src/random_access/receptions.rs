@@ -1,7 +1,7 @@
 //! Bursts that arrive without slots, and which of them survive.
 //!
-//! Two bursts interfere if they overlap on the same channel. Each of the two survives the other if its power exceeds
-//! that of the other by a threshold; powers of several interferers are not added (the pairwise model of LoRaSim, Bor et
+//! Two bursts interfere if they overlap on the same channel. Each of the two survives the other if its power
+//! exceeds the power of the other by a threshold; powers of several interferers are not added (the pairwise model of LoRaSim, Bor et
 //! al., MSWiM 2016).
 
 use lightlag_core::Instant;

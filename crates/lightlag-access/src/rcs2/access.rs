@@ -1,27 +1,12 @@
 //! Random access of terminals: logon, requests, and small messages.
 
-use super::medium::{Rcs2, Task, before};
-use super::terminal::{CapacityRequest, Session, Waiting};
+use super::frame::before;
+use super::medium::Rcs2;
+use super::task::{Attempt, Content, Task};
+use super::terminal::Session;
 use crate::contention::{self, Contender};
 use lightlag_core::{Duration, Instant};
 use lightlag_net::queue::DropCause;
-
-/// A burst sent by random access.
-#[derive(Clone, Debug)]
-pub(super) struct Attempt<P> {
-    pub(super) terminal: u32,
-    contender: Contender,
-    pub(super) content: Content<P>,
-}
-
-/// Content of such a burst.
-#[derive(Clone, Debug)]
-pub(super) enum Content<P> {
-    Logon,
-    Request(CapacityRequest, Instant),
-    /// Complete packets that fit into the burst.
-    Packets(Vec<Waiting<P>>),
-}
 
 impl<P: Clone> Rcs2<P> {
     /// Plans a transmission by random access, unless one is planned or its outcome is unknown. After losses it waits for

@@ -1,6 +1,5 @@
 //! Settings of a beam and of its terminals.
 
-use super::frame::Layout;
 use crate::contention::Scheme;
 use crate::rle;
 use lightlag_core::{Bytes, Duration, Rate, Unit, settings};
@@ -30,7 +29,7 @@ settings! {
         capture_threshold: Option<f64> = None => number(0, 60.0).unit("dB");
         /// Standard deviation of the received power of random access bursts.
         power_spread: f64 = 0.0 => quantity(Unit::Decibel, 0.0, 20.0);
-        /// Whether packets that fit together into one burst are sent by random access instead of a request.
+        /// Whether packets that fit into one burst are sent by random access instead of a request.
         contention_data: bool = false => flag();
         /// Number of random access transmissions before the packet at the head of the queue is dropped.
         access_attempts: u32 = 8 => count(100, "a number of transmissions", "");
@@ -46,8 +45,7 @@ settings! {
         logon_exchanges: u32 = 2 => count(10, "a number of exchanges", "");
         /// Time that the NCC takes from the last request that an assignment considers until it is sent.
         scheduling_delay: Duration = Duration::ZERO => time_or_zero();
-        /// Time after which a rate that was requested expires, and in which a terminal that sent a burst receives free
-        /// capacity.
+        /// Lifetime of a requested rate, and time for which a terminal receives free capacity after a burst.
         rate_timeout: Duration = Duration::from_secs(1) => time();
         /// Maximum number of packets that wait for the forward carrier.
         forward_queue: u32 = 1000 => count(10_000_000, "a number of packets", "");
@@ -62,7 +60,7 @@ settings! {
 
         /// Propagation delay between the terminal and the gateway.
         delay: Duration = Duration::from_millis(130) => time_or_zero();
-        /// Payload of a burst, which depends on modulation and coding: 188 B are 1504 bits of QPSK 1/2.
+        /// Payload of a burst, which depends on modulation and coding: 188 B is QPSK 1/2 of the long burst.
         slot_payload: Bytes = Bytes(188) => size();
         /// Maximum number of packets that wait at the terminal.
         terminal_queue: u32 = 200 => count(10_000_000, "a number of packets", "");
@@ -74,13 +72,10 @@ settings! {
         volume_based: bool = true => flag();
         /// Whether the terminal receives a part of the slots that no terminal requested (FCA).
         free: bool = false => flag();
-        /// Rate at which the forward carrier sends to the terminal.
+        /// Rate of the forward carrier for packets to the terminal.
         forward_rate: Rate = Rate::from_mbps(20) => rate();
     }
 }
-
-/// Maximum number of terminals in a beam.
-pub const MAX_TERMINALS: usize = 1_000_000;
 
 impl Rcs2Config {
     /// Returns the number of slots of a frame.
@@ -180,38 +175,6 @@ impl Rcs2Config {
         }
         if self.contention_data && contention == 0 {
             return Err(("contention_data", "needs contention_slots: there are none".to_owned()));
-        }
-        Ok(())
-    }
-
-    /// Checks that the superframe has slots for all terminals.
-    ///
-    /// # Errors
-    /// The key that cannot be combined with others, and a message with its value and the fix.
-    pub fn check_all(&self, terminals: &[Terminal]) -> Result<(), (&'static str, String)> {
-        if terminals.len() > MAX_TERMINALS {
-            let message = format!("{} terminals are more than {MAX_TERMINALS}; use several beams", terminals.len());
-            return Err(("kind", message));
-        }
-        let Layout { contention, control, constant, .. } = Layout::new(self, terminals);
-        let total = u64::from(self.total_slots());
-        let fixed = contention + control;
-        if fixed + constant > total {
-            let key = if constant > 0 { "constant" } else { "control_period" };
-            let message = format!(
-                "the constant capacity of {} terminals takes {constant} slots per superframe, random access and control \
-                 slots {fixed}, and there are {total}; reduce constant, or add carriers",
-                terminals.len()
-            );
-            return Err((key, message));
-        }
-        let requests = terminals.iter().any(|of| of.volume_based || of.rate_based.is_some());
-        if requests && fixed + constant == total {
-            let message = format!(
-                "all {total} slots are taken by random access, control and constant capacity, so \
-                                   none is left to assign; add carriers"
-            );
-            return Err(("carriers", message));
         }
         Ok(())
     }

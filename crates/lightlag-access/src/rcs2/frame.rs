@@ -84,3 +84,8 @@ impl Layout {
         (frame + ahead, (self.contention + terminal / self.period) as u32)
     }
 }
+
+/// Returns the time that is `delay` before `time`.
+pub(crate) fn before(time: Instant, delay: Duration) -> Instant {
+    Instant::from_nanos(time.as_nanos().saturating_sub(delay.as_nanos()))
+}

@@ -4,10 +4,10 @@
 //! before its slot, because the network synchronises the terminals. The assignment of a frame is sent so early that the
 //! terminal with the maximum delay receives it in time: `lead` before the frame.
 
-use super::access::Attempt;
 use super::config::{Rcs2Config, Terminal};
-use super::frame::Layout;
+use super::frame::{Layout, before};
 use super::ncc::{Category, Ncc};
+use super::task::{Attempt, Task};
 use super::terminal::{CapacityRequest, RequestTiming, Session, State};
 use crate::StationCounters;
 use crate::agenda::Agenda;
@@ -44,33 +44,6 @@ pub struct Rcs2<P> {
     users: Vec<u64>,
     serial: u64,
     pub(super) end: Instant,
-}
-
-/// An event of the beam.
-#[derive(Clone, Debug)]
-pub(super) enum Task<P> {
-    /// A packet on the forward carrier arrives.
-    Delivery { packet: Outgoing<P> },
-    /// A terminal may send a burst in an assigned slot, which the gateway has received at `end`.
-    Slot { terminal: u32, category: Category, end: Instant },
-    /// A terminal may send a burst in the slot with this index of its constant assignment.
-    Constant { terminal: u32, frame: u64, index: u32 },
-    /// A terminal may send a request in its control slot, which the gateway has received at `end`.
-    Control { terminal: u32, end: Instant },
-    /// The gateway has received a burst.
-    Burst { terminal: u32, request: Option<(CapacityRequest, Instant)>, packets: Vec<Outgoing<P>> },
-    /// The NCC assigns a frame.
-    Assign(u64),
-    /// A terminal sends a burst by random access in a frame.
-    Attempt { terminal: u32, frame: u64 },
-    /// The gateway decodes the random access bursts of a frame.
-    Decode(u64),
-    /// A terminal learns the outcome of its random access.
-    Outcome(Box<Attempt<P>>, bool),
-    /// A terminal is logged on.
-    LoggedOn(u32),
-    /// The rate that a terminal requested has expired.
-    Expired(u32),
 }
 
 impl<P: Clone> Rcs2<P> {
@@ -146,7 +119,7 @@ impl<P: Clone> Rcs2<P> {
         counters
     }
 
-    /// Returns the number of slots of a constant assignment at which the terminal could send up to `now`.
+    /// Returns the number of slots of a constant assignment up to `now`, counted by their time of transmission.
     fn constant_slots_until(&self, state: &State<P>, now: Instant) -> u64 {
         let (Session::LoggedOn(since), (first, count)) = (state.session, state.constant) else { return 0 };
         let from = self.layout.first_from(since + state.delay);
@@ -446,9 +419,4 @@ impl<P: Clone> Rcs2<P> {
         let at = before(start + self.layout.offset(slot), state.delay);
         self.tasks.add(at, Task::Slot { terminal, category, end });
     }
-}
-
-/// Returns the time that is `delay` before `time`.
-pub(super) fn before(time: Instant, delay: Duration) -> Instant {
-    Instant::from_nanos(time.as_nanos().saturating_sub(delay.as_nanos()))
 }

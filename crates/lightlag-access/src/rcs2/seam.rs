@@ -1,7 +1,7 @@
 //! The interface of the beam to a simulator.
 
-use super::access::Content;
-use super::medium::{Rcs2, Task};
+use super::medium::Rcs2;
+use super::task::{Content, Task};
 use lightlag_core::{Instant, Probability};
 use lightlag_net::StationId;
 use lightlag_net::medium::{Counters, Event, Medium, Outgoing};

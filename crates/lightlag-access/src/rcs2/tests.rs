@@ -1,6 +1,6 @@
 //! Tests of a beam against closed forms, and of its conservation of packets and slots.
 
-use super::medium::Task;
+use super::task::Task;
 use super::{Rcs2, Rcs2Config, Terminal};
 use crate::contention::Scheme;
 use lightlag_core::{Duration, Instant, RandomStream, Rate};
@@ -258,7 +258,7 @@ fn a_logon_takes_its_exchanges() {
 
 #[test]
 fn random_access_gives_up_after_the_last_attempt() {
-    // 200 terminals in 2 slots, all at once: with two attempts almost all fail.
+    // 200 terminals in 2 slots, simultaneously: with two attempts almost all fail.
     let config = Rcs2Config { contention_slots: 2, access_attempts: 2, access_backoff: 1, ..aloha() };
     let mut bench = Bench::new(&config, &vec![Terminal::default(); 200]);
     for terminal in 1..=200 {

@@ -2,7 +2,7 @@
 //! leader.
 
 use crate::read::path_file::read_paths;
-use crate::spec::{NodeSpec, Scenario, Swarm, Topology};
+use crate::spec::{NodeSpec, Scenario, Topology};
 use lightlag_mobility::models::trace::TraceFormat;
 use lightlag_mobility::models::{Leader, Trace};
 use lightlag_mobility::{Area, AreaError, Doubt, Mobility, Paths, Refusal, Track, Vector};
@@ -112,7 +112,7 @@ impl<'a> Flights<'a> {
             return Ok(listed_area(node, self.area.as_ref()).ok().map(|area| Leader { mobility, place, area }));
         }
         let (Some(Topology::Swarm(swarm)), Some(area)) = (&scenario.topology, self.area) else { return Ok(None) };
-        let Some(number) = (0..swarm.nodes).find(|number| Swarm::node(*number) == name) else { return Ok(None) };
+        let Some(number) = (0..swarm.nodes).find(|number| swarm.node(*number) == name) else { return Ok(None) };
         let mobility = self.traced(&swarm.mobility.0, name, Some(number))?;
         let place = swarm.placement.0.place(number as u32, swarm.nodes as u32, &area);
         Ok(Some(Leader { mobility, place, area }))

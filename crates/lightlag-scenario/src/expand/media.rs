@@ -4,7 +4,7 @@ use super::flights::{Flights, listed_area};
 use super::joins::{Joins, Nodes};
 use crate::network::{Medium, MediumMember};
 use crate::read::{Errors, Path, not_one_of, shortened};
-use crate::spec::{MediumKind, MediumSpec, MediumStation, NodeSpec, Scenario, Swarm, Topology};
+use crate::spec::{MediumKind, MediumSpec, MediumStation, NodeSpec, Scenario, StationChanges, Swarm, Topology};
 use lightlag_core::params::Registered;
 use lightlag_mobility::{Area, Doubt, Motion, Vector};
 use lightlag_net::NodeId;
@@ -12,6 +12,8 @@ use lightlag_net::NodeId;
 /// A medium and the radios on it.
 pub(crate) struct Radios<'a> {
     spec: &'a MediumSpec,
+    /// Path of the medium in the scenario.
+    path: String,
     radios: Vec<Radio<'a>>,
 }
 
@@ -47,7 +49,7 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
                 format!("{:?} is already the name of another medium; names must be unique", shortened(&spec.name));
             errors.push(format_args!("media[{index}].name"), message);
         }
-        media.push(Radios { spec, radios: Vec::new() });
+        media.push(Radios { spec, path: format!("media[{index}]"), radios: Vec::new() });
     }
     if let Some(Topology::Swarm(swarm)) = &scenario.topology {
         if media.iter().any(|other| other.spec.name == swarm.medium.name) {
@@ -55,11 +57,11 @@ pub(super) fn listed<'a>(scenario: &'a Scenario, joins: &mut Joins, errors: &mut
             errors.push("topology.medium.name", message);
         }
         let node = |number: u64, joins: &mut Joins| Radio {
-            node: joins.nodes.add(&Swarm::node(number)),
+            node: joins.nodes.add(&swarm.node(number)),
             of: Of::Swarm { swarm, number },
         };
         let radios = (0..swarm.nodes).map(|number| node(number, joins)).collect();
-        media.push(Radios { spec: &swarm.medium, radios });
+        media.push(Radios { spec: &swarm.medium, path: "topology.medium".to_owned(), radios });
     }
     let mut taken = std::collections::BTreeSet::new();
     // Nodes without a position: that they reach no node is not a second error.
@@ -134,7 +136,10 @@ pub(super) fn built(
         let radios = medium.radios.iter();
         let configured =
             radios.filter_map(|radio| member(radio, kind, area.as_ref(), nodes, seed, &mut flights, errors));
-        let (members, stations) = configured.unzip();
+        let (members, stations): (_, Vec<_>) = configured.unzip();
+        if stations.len() == medium.radios.len() {
+            kind.check_stations(&stations, &medium.path, errors);
+        }
         Medium {
             name: medium.spec.name.clone(),
             plan: kind.plan(stations),
@@ -168,7 +173,7 @@ fn area_of(swarm: &Swarm, errors: &mut Errors) -> Option<Area> {
 fn flies(swarm: &Swarm, area: &Area, flights: &mut Flights, errors: &mut Errors) -> bool {
     let refusal = (0..swarm.nodes).find_map(|number| {
         let position = swarm.placement.0.place(number as u32, swarm.nodes as u32, area);
-        let mobility = flights.complete(&swarm.mobility.0, &Swarm::node(number), Some(number));
+        let mobility = flights.complete(&swarm.mobility.0, &swarm.node(number), Some(number));
         mobility.and_then(|mobility| mobility.check(area, position)).err()
     });
     let Some(refusal) = refusal else { return true };
@@ -193,17 +198,17 @@ fn member<'a>(
         Of::Swarm { swarm, number } => {
             let position = swarm.placement.0.place(number as u32, swarm.nodes as u32, area?);
             let mobility = flights.complete(&swarm.mobility.0, name, Some(number)).ok()?;
-            (Motion::new(&mobility, area?, position, seed, name), None)
+            (Motion::new(&mobility, area?, position, seed, name), StationChanges::default())
         }
         Of::Listed { node, index } => {
             let root = Path::Root;
             let list = Path::Key(&root, "nodes");
             let node_path = Path::Index(&list, index);
-            let changes = node.radio.as_ref();
-            if !kind.admits(changes, &Path::Key(&node_path, "radio"), errors) {
+            let changes = StationChanges { radio: node.radio.as_ref(), terminal: node.terminal.as_ref() };
+            if !kind.admits(changes, &node_path, errors) {
                 return None;
             }
-            (listed_motion(node, area, seed, flights, &node_path, errors)?, changes)
+            (listed_motion(node, kind, area, seed, flights, &node_path, errors)?, changes)
         }
     };
     Some((MediumMember { node: radio.node }, MediumStation { name: name.to_owned(), motion, changes }))
@@ -212,6 +217,7 @@ fn member<'a>(
 /// Returns the motion of a listed node.
 fn listed_motion(
     node: &NodeSpec,
+    kind: &MediumKind,
     swarm: Option<&Area>,
     seed: u64,
     flights: &mut Flights,
@@ -226,14 +232,15 @@ fn listed_motion(
         }
     };
     let is_static = node.mobility.0.name() == "static";
-    if node.at.is_none() && is_static {
+    if node.at.is_none() && is_static && !kind.is_star() {
         errors.push(
             Path::Key(path, "at"),
             "is missing; specify the coordinates of the node, such as [\"0 m\", \"0 m\", \"1.5 m\"]",
         );
         return None;
     }
-    let position = node.at.map(|place| place.0);
+    // The stations of a star have one delay each, wherever they are.
+    let position = node.at.map(|place| place.0).or((is_static && kind.is_star()).then_some(Vector::ZERO));
     let mobility = flights.complete(&node.mobility.0, &node.name, None);
     match mobility.and_then(|mobility| mobility.check(&area, position).map(|()| mobility)) {
         Ok(mobility) => Some(Motion::new(&mobility, &area, position, seed, &node.name)),

@@ -5,7 +5,7 @@ use super::joins::Joins;
 use super::layout::{Layout, Names};
 use super::tcp::Resolver;
 use crate::read::{Errors, FromValue, Path};
-use crate::spec::{MOST_LINKS, Scenario, Swarm, Topology};
+use crate::spec::{MOST_LINKS, Scenario, Topology};
 use lightlag_tcp::Options;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Scenario {
             _ => nodes_are_known &= tree.get("topology").is_none_or(Value::is_null),
         }
         if let Some(Topology::Swarm(swarm)) = &self.topology {
-            (0..swarm.nodes).for_each(|at| _ = joins.nodes.add(&Swarm::node(at)));
+            (0..swarm.nodes).for_each(|at| _ = joins.nodes.add(&swarm.node(at)));
         }
         for (_, node) in items(tree, "nodes") {
             match node.get("name").and_then(Value::as_str) {

@@ -1,7 +1,11 @@
 //! Media that nodes share: the kind of each medium, and the routing of its nodes.
 
+mod random_access;
+mod rcs2;
 mod wifi;
 
+pub use random_access::{RandomAccessPlan, RandomAccessSpec};
+pub use rcs2::{Rcs2Plan, Rcs2Spec, TerminalChanges};
 pub use wifi::{RadioChanges, WifiPlan, WifiSpec};
 
 use super::model::Chosen;
@@ -51,9 +55,17 @@ pub(crate) trait KindSpec: Sized {
     /// Adds the schemas of the keys.
     fn properties(properties: &mut Map<String, Value>, generator: &mut SchemaGenerator);
 
-    /// Returns true if a station may have these individual settings, which the scenario gives at `path`. Reports an
-    /// error if it may not.
-    fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool;
+    /// Returns true if a station may have these individual settings of the node at `path`. Reports an error if it may
+    /// not.
+    fn admits(&self, changes: StationChanges<'_>, path: &Path, errors: &mut Errors) -> bool;
+
+    /// Returns true if the stations form a star around a gateway, wherever they are.
+    fn is_star(&self) -> bool {
+        false
+    }
+
+    /// Reports an error if the medium at `path` cannot have these stations.
+    fn check_stations(&self, _stations: &[MediumStationSpec<'_>], _path: &str, _errors: &mut Errors) {}
 
     /// Returns the medium with these stations. Their individual settings have been checked by [`Self::admits`].
     fn plan(&self, stations: Vec<MediumStationSpec<'_>>) -> Self::Plan;
@@ -65,8 +77,50 @@ pub(crate) struct MediumStationSpec<'a> {
     pub(crate) name: String,
     /// Trajectory of its node.
     pub(crate) motion: Motion,
-    /// Individual settings of the station, if it has any.
-    pub(crate) changes: Option<&'a RadioChanges>,
+    /// Individual settings of the station.
+    pub(crate) changes: StationChanges<'a>,
+}
+
+/// Individual settings of a station, by the key of its node.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StationChanges<'a> {
+    /// Settings of radios.
+    pub(crate) radio: Option<&'a RadioChanges>,
+    /// Settings of terminals.
+    pub(crate) terminal: Option<&'a TerminalChanges>,
+}
+
+impl StationChanges<'_> {
+    /// Reports an error if there are settings of radios, which this kind of medium does not have.
+    fn refuse_radio(&self, kind: &str, path: &Path, errors: &mut Errors) {
+        if self.radio.is_some() {
+            errors
+                .push(Path::Key(path, "radio"), format!("the medium is of the kind {kind}, which has none; remove it"));
+        }
+    }
+
+    /// Reports an error if there are settings of terminals, which this kind of medium does not have.
+    fn refuse_terminal(&self, kind: &str, path: &Path, errors: &mut Errors) {
+        if self.terminal.is_some() {
+            let message = format!("the medium is of the kind {kind}, which has none; remove it");
+            errors.push(Path::Key(path, "terminal"), message);
+        }
+    }
+}
+
+/// Returns the index of the station called `gateway`, or the first one if there is no such name. Reports an error if no
+/// station has this name, or if there is no other station.
+fn hub(gateway: Option<&str>, stations: &[MediumStationSpec<'_>], path: &str, errors: &mut Errors) -> usize {
+    let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+    if names.len() < 2 {
+        errors.push(path, format!("has {} nodes; it needs a gateway and at least one other node", names.len()));
+    }
+    let Some(gateway) = gateway else { return 0 };
+    names.iter().position(|name| *name == gateway).unwrap_or_else(|| {
+        let shown = &names[..names.len().min(8)];
+        errors.push(format_args!("{path}.gateway"), not_one_of(gateway, "a node on the medium", shown));
+        0
+    })
 }
 
 /// One kind of medium in a network: its settings and its stations.
@@ -140,9 +194,23 @@ macro_rules! kinds {
             }
 
             /// See [`KindSpec::admits`].
-            pub(crate) fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool {
+            pub(crate) fn admits(&self, changes: StationChanges<'_>, path: &Path, errors: &mut Errors) -> bool {
                 match self {
                     $(Self::$variant(spec) => spec.admits(changes, path, errors),)+
+                }
+            }
+
+            /// Returns true if the stations form a star around a gateway, wherever they are.
+            pub fn is_star(&self) -> bool {
+                match self {
+                    $(Self::$variant(spec) => spec.is_star(),)+
+                }
+            }
+
+            /// See [`KindSpec::check_stations`].
+            pub(crate) fn check_stations(&self, stations: &[MediumStationSpec<'_>], path: &str, errors: &mut Errors) {
+                match self {
+                    $(Self::$variant(spec) => spec.check_stations(stations, path, errors),)+
                 }
             }
 
@@ -184,6 +252,10 @@ macro_rules! kinds {
 kinds! {
     /// An 802.11 channel.
     wifi => Wifi(WifiSpec, WifiPlan);
+    /// The return link of a satellite beam.
+    rcs2 => Rcs2(Rcs2Spec, Rcs2Plan);
+    /// Random access to a satellite.
+    random_access => RandomAccess(RandomAccessSpec, RandomAccessPlan);
 }
 
 impl Default for MediumKind {
@@ -233,7 +305,7 @@ impl FromValue for MediumSpec {
             errors.push(Path::Key(path, "kind"), not_one_of(&kind, "a kind of medium", MediumKind::NAMES));
             return None;
         };
-        let routing = table.optional("routing", errors).unwrap_or_default();
+        let routing = routing(&kind, &mut table, path, errors);
         let arp = table.value("arp").and_then(|value| resolution(value, &Path::Key(path, "arp"), errors));
         let arp = arp.unwrap_or_default();
         let elfn = table.optional("elfn", errors).unwrap_or_default();
@@ -249,6 +321,20 @@ impl FromValue for MediumSpec {
         let spec = Self { name, kind, routing, arp, elfn };
         (errors.len() == before).then_some(spec)
     }
+}
+
+/// Reads the routing of the nodes. In a star there is none.
+fn routing(kind: &MediumKind, table: &mut TableReader, path: &Path, errors: &mut Errors) -> Router {
+    if !kind.is_star() {
+        return table.optional("routing", errors).unwrap_or_default();
+    }
+    for key in ["routing", "arp"] {
+        if table.value(key).is_some() {
+            let message = format!("does not apply to {}, whose nodes send to the gateway; remove it", kind.name());
+            errors.push(Path::Key(path, key), message);
+        }
+    }
+    Router::Star
 }
 
 fn resolution(value: &Value, path: &Path, errors: &mut Errors) -> Option<arp::ResolutionMode> {
@@ -268,7 +354,9 @@ impl Serialize for MediumSpec {
             table.insert("kind".to_owned(), json!(self.kind.name()));
         }
         self.kind.write(&mut table);
-        table.insert("routing".to_owned(), router::written(&self.routing));
+        if self.routing != Router::Star {
+            table.insert("routing".to_owned(), router::written(&self.routing));
+        }
         if self.arp != usual.arp {
             table.insert("arp".to_owned(), json!(self.arp.name()));
         }
@@ -291,7 +379,7 @@ impl JsonSchema for MediumSpec {
         );
         properties.insert(
             "kind".to_owned(),
-            json!({ "enum": MediumKind::NAMES, "default": MediumKind::NAMES[0], "description": "Kind of the medium: wifi is a channel of 802.11." }),
+            json!({ "enum": MediumKind::NAMES, "default": MediumKind::NAMES[0], "description": "Kind of the medium: wifi is a channel of 802.11, rcs2 the return link of a satellite beam, random_access sensors that send to a satellite without coordination." }),
         );
         MediumKind::properties(&mut properties, generator);
         properties.insert("routing".to_owned(), described(router::schema(generator), "Routing protocol, `\"aodv\"`, which is the default, or with its parameters `{ protocol = \"olsr\", hello_interval = \"1 s\" }`; or a custom router."));
@@ -306,7 +394,7 @@ impl JsonSchema for MediumSpec {
             }),
         );
         json_schema!({
-            "description": "A radio medium: a channel, the radios on it where a node specifies nothing else, and the routing of their nodes.",
+            "description": "A medium that nodes share: a radio channel, the radios on it where a node specifies nothing else, and the routing of their nodes; or a satellite beam.",
             "type": "object", "properties": properties, "additionalProperties": false
         })
     }

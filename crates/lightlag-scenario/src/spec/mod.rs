@@ -57,7 +57,11 @@ pub use jitter::JitterSpec;
 pub use link::{Line, LinkSide, LinkSpec};
 pub use loss::LossModel;
 pub(crate) use medium::MediumStationSpec as MediumStation;
-pub use medium::{MediumKind, MediumPlan, MediumSpec, RadioChanges, WifiPlan, WifiSpec};
+pub(crate) use medium::StationChanges;
+pub use medium::{
+    MediumKind, MediumPlan, MediumSpec, RadioChanges, RandomAccessPlan, RandomAccessSpec, Rcs2Plan, Rcs2Spec,
+    TerminalChanges, WifiPlan, WifiSpec,
+};
 pub use modcods::Modcods;
 pub use model::Model;
 pub use node::NodeSpec;

@@ -1,6 +1,6 @@
 //! Nodes with radios: their positions, movements and media.
 
-use super::{Coordinates, Model, RadioChanges};
+use super::{Coordinates, Model, RadioChanges, TerminalChanges};
 use crate::read::{Errors, FromValue, NodeName, Path, TableReader};
 use lightlag_mobility::Mobility;
 use schemars::JsonSchema;
@@ -17,7 +17,8 @@ pub struct NodeSpec {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub media: Vec<String>,
-    /// Initial position as coordinates to the east, to the north and up: `["10 m", "0 m", "1.5 m"]`.
+    /// Initial position as coordinates to the east, to the north and up: `["10 m", "0 m", "1.5 m"]`. A node of a
+    /// satellite beam needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Coordinates>,
     /// Box in which the node moves, with a corner at the origin; by default the box of the swarm, if there is one.
@@ -29,6 +30,9 @@ pub struct NodeSpec {
     /// Settings of the node's radios that override the settings of their media.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<RadioChanges>,
+    /// Settings of the node's terminal that override the settings of its medium, which is of the kind `rcs2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalChanges>,
 }
 
 impl FromValue for NodeSpec {
@@ -41,8 +45,9 @@ impl FromValue for NodeSpec {
         let area = table.optional("area", errors);
         let mobility = table.optional("mobility", errors).unwrap_or_default();
         let radio = table.optional("radio", errors);
+        let terminal = table.optional("terminal", errors);
         table.finish(errors);
-        let node = Self { name: name?.0, media, at: position, area, mobility, radio };
+        let node = Self { name: name?.0, media, at: position, area, mobility, radio, terminal };
         (errors.len() == before).then_some(node)
     }
 }

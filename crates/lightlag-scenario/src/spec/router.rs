@@ -42,6 +42,7 @@ pub(super) fn written(router: &Router) -> Value {
     match router {
         Router::Protocol(protocol) => json!(Model(protocol.clone())),
         Router::Custom(custom) => Value::Object(FROM_OUTSIDE.written(custom)),
+        Router::Star => json!(router.name()),
     }
 }
 

@@ -177,6 +177,12 @@ kinds! {
     AirtimeAboveOne "airtime-above-one"
         "Datagram flows need more than one second of airtime per second, including ACKs, backoffs and all hops, so \
          queues fill and the excess is lost. Send less, or raise the rate."
+    RandomAccessOverload "random-access-overload"
+        "Sensors with random access send so often that their bursts destroy each other: above a load, more messages \
+         deliver less in total. Send less often, or add channels."
+    AccessAboveRto "access-above-rto"
+        "The logon and the first request of a satellite terminal take longer than the timeout of the SYN, so each \
+         connection starts with a retransmission. Raise tcp.rto.initial, or set logon = false on the medium."
     FastNode "fast-node"
         "A file of paths moves a node faster than nodes should fly. Check the units of the file: metres and seconds."
     ShortPath "short-path"

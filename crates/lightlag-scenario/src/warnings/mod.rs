@@ -3,6 +3,7 @@
 //! Each rule compares a flow or a queue with its path: the round-trip time without queueing, and the bandwidth-delay
 //! product at the slowest link. Flows that share a bottleneck are compared with their fair share.
 
+mod access;
 mod idle;
 mod kind;
 mod netem;
@@ -102,6 +103,7 @@ impl Scenario {
         self.phases(network, &ways, &mut findings);
         self.idle_keys(network, &mut findings);
         self.airs(network, &mut findings);
+        self.accesses(network, &mut findings);
         self.skies(network, &mut findings);
         findings.finish()
     }

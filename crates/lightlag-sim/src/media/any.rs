@@ -1,6 +1,7 @@
 //! The kinds of media.
 
 use super::FramePayload;
+use lightlag_access::{RandomAccess, Rcs2};
 use lightlag_net::medium::Medium;
 use lightlag_scenario::{Medium as Planned, MediumKind, MediumPlan};
 use lightlag_wifi::Wifi;
@@ -11,6 +12,10 @@ use std::ops::{Deref, DerefMut};
 pub(crate) enum AnyMedium {
     /// An 802.11 channel.
     Wifi(Box<Wifi<FramePayload>>),
+    /// The return link of a satellite beam.
+    Rcs2(Box<Rcs2<FramePayload>>),
+    /// Random access to a satellite.
+    RandomAccess(Box<RandomAccess<FramePayload>>),
 }
 
 impl AnyMedium {
@@ -20,6 +25,14 @@ impl AnyMedium {
             MediumPlan::Wifi(wifi) => {
                 Self::Wifi(Box::new(Wifi::new(&wifi.config, wifi.stations.clone(), seed, &planned.name)))
             }
+            MediumPlan::Rcs2(beam) => {
+                Self::Rcs2(Box::new(Rcs2::new(&beam.config, &beam.stations, beam.hub, seed, &planned.name)))
+            }
+            MediumPlan::RandomAccess(access) => {
+                let stations = access.motions.len();
+                let medium = RandomAccess::new(&access.config, stations, access.hub, seed, &planned.name);
+                Self::RandomAccess(Box::new(medium))
+            }
         }
     }
 
@@ -28,6 +41,8 @@ impl AnyMedium {
     pub(crate) fn station_memory(kind: &MediumKind) -> u64 {
         match kind {
             MediumKind::Wifi(_) => 5_265,
+            MediumKind::Rcs2(_) => 1_200,
+            MediumKind::RandomAccess(_) => 900,
         }
     }
 }
@@ -38,6 +53,8 @@ impl Deref for AnyMedium {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Wifi(wifi) => wifi.as_ref(),
+            Self::Rcs2(beam) => beam.as_ref(),
+            Self::RandomAccess(access) => access.as_ref(),
         }
     }
 }
@@ -46,6 +63,8 @@ impl DerefMut for AnyMedium {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             Self::Wifi(wifi) => wifi.as_mut(),
+            Self::Rcs2(beam) => beam.as_mut(),
+            Self::RandomAccess(access) => access.as_mut(),
         }
     }
 }

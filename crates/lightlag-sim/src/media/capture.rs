@@ -14,6 +14,8 @@ impl Media {
             let stations = here.filter(|interface| interface.medium == number).map(|interface| interface.station);
             match &mut air.medium {
                 AnyMedium::Wifi(wifi) => wifi.watch(stations),
+                // Packets are captured at their nodes; bursts have no capture format.
+                AnyMedium::Rcs2(_) | AnyMedium::RandomAccess(_) => {}
             }
         }
     }
@@ -23,6 +25,7 @@ impl Media {
         for (number, Air { medium, nodes, first, .. }) in self.shared.iter_mut().enumerate() {
             match medium {
                 AnyMedium::Wifi(wifi) => wifi::report(wifi, number, nodes, *first, tap),
+                AnyMedium::Rcs2(_) | AnyMedium::RandomAccess(_) => {}
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Interfaces of nodes to media, and positions of nodes. Each kind of medium has its own group of columns, in a file of
 //! its own.
 
+mod access;
 mod wifi;
 
+pub use access::AccessSummary;
 pub use wifi::ClassSummary;
 
 use crate::media::{AnyMedium, Interface, Media};
@@ -85,6 +87,9 @@ rows! {
         /// Frames of the voice class.
         #[serde(skip_serializing_if = "Option::is_none")]
         voice: Option<Box<ClassSummary>> ["voice_*"],
+        /// Access to a satellite, if the medium is a beam or has random access.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        access: Option<Box<AccessSummary>> ["access_*"],
     }
 }
 
@@ -187,5 +192,9 @@ pub(super) fn interface_summaries(
 fn of_station(medium: &AnyMedium, station: StationId, end: Instant) -> InterfaceSummary {
     match medium {
         AnyMedium::Wifi(wifi) => wifi::of_station(wifi, station, end),
+        AnyMedium::Rcs2(beam) => access::of_station(beam.station_counters(station, end), None, end),
+        AnyMedium::RandomAccess(medium) => {
+            access::of_station(medium.station_counters(station), Some(medium.energy_mj(station)), end)
+        }
     }
 }

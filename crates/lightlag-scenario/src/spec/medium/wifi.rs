@@ -2,7 +2,7 @@
 
 use super::super::model::Chosen;
 use super::super::{Model, settings};
-use super::{KindPlan, KindSpec, MediumStationSpec};
+use super::{KindPlan, KindSpec, MediumStationSpec, StationChanges};
 use crate::read::{Errors, FromValue, Key, Path, TableReader, described};
 use lightlag_core::Rate;
 use lightlag_core::params::{self, Described};
@@ -135,19 +135,22 @@ impl KindSpec for WifiSpec {
         );
     }
 
-    fn admits(&self, changes: Option<&RadioChanges>, path: &Path, errors: &mut Errors) -> bool {
-        let radio = self.radio(changes);
+    fn admits(&self, changes: StationChanges<'_>, path: &Path, errors: &mut Errors) -> bool {
+        changes.refuse_terminal("wifi", path, errors);
+        let (radio, path) = (self.radio(changes.radio), &Path::Key(path, "radio"));
         settings::refuse(&radio, path, errors);
         let fits = radio.check(&self.config);
         if let Err((key, message)) = &fits {
             errors.push(Path::Key(path, key), message);
         }
-        fits.is_ok()
+        fits.is_ok() && changes.terminal.is_none()
     }
 
     fn plan(&self, stations: Vec<MediumStationSpec<'_>>) -> WifiPlan {
-        let station =
-            |MediumStationSpec { name, motion, changes }| StationConfig { name, motion, radio: self.radio(changes) };
+        let station = |MediumStationSpec { name, motion, changes }| {
+            let radio = self.radio(changes.radio);
+            StationConfig { name, motion, radio }
+        };
         WifiPlan { config: self.config.clone(), stations: stations.into_iter().map(station).collect() }
     }
 }

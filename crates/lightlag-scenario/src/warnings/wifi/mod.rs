@@ -70,7 +70,7 @@ impl Scenario {
     }
 
     /// Returns the path in the file of a medium.
-    fn medium_path(&self, number: usize) -> String {
+    pub(super) fn medium_path(&self, number: usize) -> String {
         match (&self.topology, self.media.get(number)) {
             (_, Some(_)) => format!("media[{number}]"),
             (Some(Topology::Swarm(_)), None) => "topology.medium".to_owned(),

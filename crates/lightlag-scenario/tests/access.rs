@@ -1,0 +1,105 @@
+//! Errors and warnings of satellite beams and of random access.
+
+use lightlag_scenario::{ScenarioError, parse_toml};
+
+/// Returns a scenario with a gateway and `terminals` terminals on a medium with these keys.
+fn beam(medium: &str, terminals: u32, rest: &str) -> String {
+    format!(
+        "duration = \"60 s\"\n[topology]\nkind = \"swarm\"\nnodes = {}\nmedium = {{ {medium} }}\n{rest}",
+        terminals + 1
+    )
+}
+
+fn errors(text: &str) -> Vec<ScenarioError> {
+    match parse_toml(text, &[]) {
+        Err(errors) => errors,
+        Ok(scenario) => scenario.expand().err().unwrap_or_default(),
+    }
+}
+
+/// Asserts that there is exactly one error, at `path`, that contains all of `fragments`.
+fn assert_refuses(text: &str, path: &str, fragments: &[&str]) {
+    let errors = errors(text);
+    let [error] = errors.as_slice() else { panic!("one error, not {errors:#?} in\n{text}") };
+    assert_eq!(error.path, path, "{error}");
+    for fragment in fragments {
+        assert!(error.message.contains(fragment), "{error} does not contain {fragment:?}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_combined_are_rejected() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("kind = \"rcs2\", slots = 1000, slot_guard = \"30 us\"", "slots", &["1000 slots in 26.5 ms", "26.5 us each"]),
+        ("kind = \"rcs2\", contention_slots = 161", "contention_slots", &["161", "160 slots of a superframe"]),
+        ("kind = \"rcs2\", contention_slots = 1", "contention_slots", &["cannot hold the 2 replicas"]),
+        ("kind = \"rcs2\", contention_slots = 0", "contention_slots", &["without a first burst", "control_period"]),
+        ("kind = \"rcs2\", constant = \"100 Mbit/s\"", "constant", &["sends on one carrier at a time"]),
+        ("kind = \"rcs2\", constant = \"1 Mbit/s\"", "constant", &["terminals takes 180 slots", "there are 160"]),
+        ("kind = \"rcs2\", slot_payload = \"9 B\"", "slot_payload", &["less than the 10 B"]),
+        ("kind = \"rcs2\", volume_based = false", "volume_based", &["no capacity"]),
+        ("kind = \"rcs2\", routing = \"aodv\"", "routing", &["does not apply to rcs2"]),
+        ("kind = \"rcs2\", gateway = \"nowhere\"", "gateway", &["nowhere", "terminal1"]),
+        ("kind = \"rcs2\", carriers = 1, slots = 20", "carriers", &["none is left to assign"]),
+        ("kind = \"random_access\", technique = \"crdsa-3\", frame_slots = 2", "frame_slots", &["3 replicas"]),
+        ("kind = \"random_access\", technique = \"lora\", spreading_min = 6", "spreading_min", &["below 7"]),
+    ];
+    for (medium, key, fragments) in cases {
+        assert_refuses(&beam(medium, 10, ""), &format!("topology.medium.{key}"), fragments);
+    }
+}
+
+#[test]
+fn a_beam_needs_a_gateway_and_a_terminal() {
+    assert_refuses(&beam("kind = \"rcs2\"", 0, ""), "topology.medium", &["has 1 nodes", "gateway"]);
+}
+
+#[test]
+fn settings_of_other_kinds_are_rejected() {
+    let nodes = |kind: &str, keys: &str| {
+        format!(
+            "duration = \"1 s\"\n[[media]]\nkind = {kind:?}\n[[nodes]]\nname = \"hub\"\nat = [\"0 m\", \"0 m\", \"0 m\"]\n\
+             [[nodes]]\nname = \"a\"\nat = [\"1 m\", \"0 m\", \"0 m\"]\n{keys}\n[[flows]]\nfrom = \"a\"\nto = \"hub\"\n"
+        )
+    };
+    assert_refuses(&nodes("rcs2", "radio = { power = \"1 dBm\" }"), "nodes[1].radio", &["the kind rcs2"]);
+    assert_refuses(&nodes("wifi", "terminal = { delay = \"1 ms\" }"), "nodes[1].terminal", &["the kind wifi"]);
+    assert_eq!(errors(&nodes("rcs2", "terminal = { delay = \"1 ms\" }")), []);
+}
+
+#[test]
+fn a_beam_survives_writing() {
+    let text = "duration = \"1 s\"\n[[media]]\nkind = \"rcs2\"\ncarriers = 3\nconstant = \"64 kbit/s\"\ngateway = \"a\"\n\
+                [[nodes]]\nname = \"hub\"\n[[nodes]]\nname = \"a\"\nterminal = { slot_payload = \"400 B\" }\n\
+                [[flows]]\nfrom = \"hub\"\nto = \"a\"\n";
+    let scenario = parse_toml(text, &[]).unwrap();
+    let json = serde_json::to_string(&scenario).unwrap();
+    assert!(json.contains("\"constant\":\"64 kbit/s\"") && json.contains("400 B"), "{json}");
+    assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario);
+}
+
+#[test]
+fn overloads_and_slow_logons_have_warnings() {
+    let warnings = |text: &str| {
+        let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
+        scenario.warnings(&scenario.expand().unwrap())
+    };
+    let flow = |every: &str| {
+        format!(
+            "flow = {{ transport = \"udp\", traffic = {{ kind = \"poisson\", size = \"72 B\", every = \"{every}\" }} }}\n"
+        )
+    };
+    // 100 sensors, 100 B at 80 kbit/s: 10 ms per message; one per second occupies 1.0, one per 10 s 0.1.
+    let medium = "kind = \"random_access\", burst_rate = \"80 kbit/s\"";
+    let found = warnings(&beam(medium, 100, &flow("1 s")));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].path, "topology.medium");
+    assert!(found[0].message.contains("occupy 1.00 of a channel") && found[0].message.contains("more than 0.5"));
+    assert_eq!(warnings(&beam(medium, 100, &flow("10 s"))), []);
+
+    let found = warnings(&beam("kind = \"rcs2\", logon = true", 2, "flow = { transfer = \"10 kB\" }\n"));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    // 2 · 260 ms of logon, 130 ms, 260 ms and 130 ms back are 1.04 s.
+    assert!(found[0].message.contains("1 s is below the 1.04 s"), "{}", found[0].message);
+    assert_eq!(warnings(&beam("kind = \"rcs2\"", 2, "flow = { transfer = \"10 kB\" }\n")), []);
+}
