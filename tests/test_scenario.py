@@ -349,6 +349,8 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
         "scps-mars",
         "heterogeneous",
         "satellite-iot",
+        "rcs2-beam",
+        "iot-direct",
         "swarm",
         "swarm-default-radio",
         "search-and-rescue",

@@ -37,7 +37,7 @@ fn settings_that_cannot_be_combined_are_rejected() {
         ("kind = \"rcs2\", constant = \"100 Mbit/s\"", "constant", &["sends on one carrier at a time"]),
         ("kind = \"rcs2\", constant = \"1 Mbit/s\"", "constant", &["terminals takes 180 slots", "there are 160"]),
         ("kind = \"rcs2\", slot_payload = \"9 B\"", "slot_payload", &["less than the 10 B"]),
-        ("kind = \"rcs2\", volume_based = false", "volume_based", &["no capacity"]),
+        ("kind = \"rcs2\", volume_based = false", "volume_based", &["cannot obtain capacity"]),
         ("kind = \"rcs2\", routing = \"aodv\"", "routing", &["does not apply to rcs2"]),
         ("kind = \"rcs2\", gateway = \"nowhere\"", "gateway", &["nowhere", "terminal1"]),
         ("kind = \"rcs2\", carriers = 1, slots = 20", "carriers", &["none is left to assign"]),

@@ -124,20 +124,15 @@ impl Rcs2Config {
             return Err(("constant", message));
         }
         let requests = terminal.volume_based || terminal.rate_based.is_some();
-        if !requests && terminal.constant.is_none() && !terminal.free {
-            let message = "terminals have no capacity: volume_based is false, and constant, rate_based and free are \
-                           not set; set one of them";
+        if !requests && terminal.constant.is_none() {
+            let message = "terminals cannot obtain capacity: volume_based is false, and neither constant nor \
+                           rate_based is set; set one of them";
             return Err(("volume_based", message.to_owned()));
         }
         if terminal.constant.is_none() && self.contention_slots == 0 && self.control_period == 0 {
             let message = "0 slots leave terminals without a first burst: they have no constant capacity and no \
                            control_period; add slots";
             return Err(("contention_slots", message.to_owned()));
-        }
-        if !requests && terminal.constant.is_none() && !self.contention_data {
-            let message = "free capacity is assigned to terminals that sent a burst, and nothing precedes it; set \
-                           volume_based or contention_data";
-            return Err(("free", message.to_owned()));
         }
         Ok(())
     }
@@ -150,8 +145,8 @@ impl Rcs2Config {
         let slot = self.frame / u64::from(self.slots);
         if slot <= self.slot_guard || slot.is_zero() {
             let message = format!(
-                "{} slots in {} have {slot} each, which a guard of {} leaves no burst; reduce slots or the guard, or \
-                 increase frame",
+                "{} slots in {} have {slot} each, and a guard of {} leaves no time for a burst; reduce slots or the \
+                 guard, or increase frame",
                 self.slots, self.frame, self.slot_guard
             );
             return Err(("slots", message));

@@ -31,8 +31,8 @@ struct Account {
     rate: f64,
     rate_until: Instant,
     credit: f64,
-    /// Frame of the latest turn.
-    frame: u64,
+    /// Frame of the latest turn with a rate; `None` before the first one.
+    frame: Option<u64>,
     heard_until: Instant,
     is_rated: bool,
     is_free: bool,
@@ -96,7 +96,7 @@ impl Ncc {
             account.rate = rate;
             account.rate_until = expiry;
             if !account.is_rated {
-                (account.is_rated, account.credit, account.frame) = (true, 0.0, self.next_frame.saturating_sub(1));
+                (account.is_rated, account.credit, account.frame) = (true, 0.0, None);
                 self.rated.push_back(terminal);
             }
         }
@@ -143,8 +143,9 @@ impl Ncc {
                 account.is_rated = false;
                 continue;
             }
-            let earned = account.rate * (frame - account.frame) as f64;
-            account.frame = frame;
+            let frames = account.frame.map_or(1, |latest| frame - latest);
+            let earned = account.rate * frames as f64;
+            account.frame = Some(frame);
             account.credit = (account.credit + earned).min((account.rate * MAX_CREDIT_FRAMES).max(1.0));
             let slots = (account.credit as u32).min(*left).min(account.limit);
             account.credit -= f64::from(slots);
@@ -247,7 +248,6 @@ mod tests {
         let mut ncc = Ncc::new([40; 2].into_iter());
         ncc.request(0, CapacityRequest { volume: 0, rate: Some(1.5) }, Instant::ZERO + Duration::from_secs(1));
         ncc.request(1, volume(100), Instant::ZERO);
-        ncc.next_frame = 1;
         let slots: Vec<_> = (1..5).map(|frame| divide(&mut ncc, frame, 10)).collect();
         // 1.5 slots per frame: 1, 2, 1, 2.
         assert_eq!(slots.iter().map(|of| of[0].1[0]).collect::<Vec<_>>(), [1, 2, 1, 2]);
@@ -255,6 +255,15 @@ mod tests {
         let mut grants = Vec::new();
         ncc.divide(Instant::ZERO + Duration::from_secs(2), 5, 10, |terminal, slots| grants.push((terminal, slots)));
         assert_eq!(grants, [(1, [0, 10, 0])]);
+    }
+
+    #[test]
+    fn a_rate_earns_nothing_before_its_request() {
+        let mut ncc = Ncc::new([40].into_iter());
+        let rate = CapacityRequest { volume: 0, rate: Some(3.0) };
+        ncc.request(0, rate, Instant::ZERO + Duration::from_secs(1));
+        assert_eq!(divide(&mut ncc, 1000, 40), [(0, [3, 0, 0])]);
+        assert_eq!(divide(&mut ncc, 1001, 40), [(0, [3, 0, 0])]);
     }
 
     #[test]

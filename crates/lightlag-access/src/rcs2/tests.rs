@@ -271,6 +271,22 @@ fn random_access_gives_up_after_the_last_attempt() {
 }
 
 #[test]
+fn idle_terminals_have_no_events() {
+    let mut bench = Bench::new(&aloha(), &vec![Terminal::default(); 10_000]);
+    assert!(bench.beam.next_wake().is_none());
+    bench.offer(at(0.0), 5000, 0, 100);
+    let mut handled = 0;
+    while let Some(next) = bench.beam.next_wake() {
+        bench.beam.handle_wake(next);
+        bench.take(next);
+        handled += 1;
+    }
+    // Random access, its decoding and outcome, an assignment, a slot, and the arrival of its burst.
+    assert!(handled <= 6, "{handled}");
+    assert_eq!(bench.received.len(), 1);
+}
+
+#[test]
 fn the_forward_carrier_is_a_queue() {
     let slow = Terminal { forward_rate: Rate::from_mbps(1), ..Terminal::default() };
     let mut bench = Bench::new(&aloha(), &[slow, Terminal::default()]);
