@@ -65,7 +65,8 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let relay = |(index, split): (usize, &Split)| {
         let ends = [numbers.entry(index), numbers.exit(index)];
-        Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0)
+        let is_dialogue = flows[split.flow as usize].traffic.is_dialogue();
+        Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0, is_dialogue)
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
@@ -186,7 +187,7 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
         Role::Receiver => receiver(socket, flow),
         Role::Entry | Role::Exit => {
             socket.port.task = Task::Relay(numbers.split(number) as u32);
-            if end.role == Role::Entry {
+            if end.role == Role::Entry || flow.traffic.is_dialogue() {
                 socket.connection.read_later();
             }
             socket

@@ -10,6 +10,7 @@ use crate::hosts::socket::{Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::{Enclosed, Transport};
 use crate::housekeeping::Clerks;
+use crate::ids::FlowIndex;
 use crate::media::Media;
 use crate::scheduler::{Agenda, PartCounts, ScheduledEvent, before};
 use crate::tap::record::{DeliveryProgress, Recorder, SenderSample};
@@ -342,6 +343,15 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
+    /// Records that a flow has failed at a proxy. Its dialogue, if it has one, ends.
+    #[cold]
+    fn split_flow_fails(&mut self, now: Instant, flow: FlowIndex, failure: Failure) {
+        self.flow_fails(now, flow, failure);
+        if let Some(leader) = self.give_up_dialogue(self.hosts.numbers.receiver(flow)) {
+            self.flow_fails(now, leader, failure);
+        }
+    }
+
     /// Handles an event of a connection of a relay.
     #[inline(never)]
     fn relay<E: Transport>(&mut self, now: Instant, relay: u32) {
@@ -356,7 +366,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let failure = relays[relay as usize].advance(now, &mut entry.connection, &mut exit.connection);
         let arrived = entry.connection.peer_closed().then_some(entry.port.peer);
         if let Some(failure) = failure {
-            self.flow_fails(now, flow, failure);
+            self.split_flow_fails(now, flow, failure);
         }
         if let Some(sender) = arrived {
             self.sender_ends(now, sender);
@@ -374,7 +384,7 @@ impl<T: Tap, B: Border> World<T, B> {
             let [entry, exit] = self.hosts.tcp.pair_mut(ends);
             let flow = entry.port.flow;
             if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
-                self.flow_fails(now, flow, Failure::Crashed);
+                self.split_flow_fails(now, flow, Failure::Crashed);
                 ends.into_iter().for_each(|end| self.hosts.vacate(end));
             }
         }

@@ -68,12 +68,13 @@ pub(crate) fn splits(
             }
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
-        if let Some(reason) = unsplit(draft) {
+        if draft.transport == Transport::Udp {
             // Datagrams pass as at any router, unless a proxy is configured to split them.
-            let refused = (0..specs.len()).find(are_named);
-            let crossed = splits[before..].first().map(|split| split.proxy as usize);
-            if let Some(index) = refused.or(crossed.filter(|_| draft.transport == Transport::Tcp)) {
-                let message = format!("the flow {:?} {reason}", shortened(&draft.name));
+            if let Some(index) = (0..specs.len()).find(are_named) {
+                let message = format!(
+                    "the flow {:?} carries datagrams, and a proxy splits connections; remove it",
+                    shortened(&draft.name)
+                );
                 errors.push(format_args!("proxies[{index}].flows"), message);
             }
             splits.truncate(before);
@@ -82,8 +83,7 @@ pub(crate) fn splits(
         for (index, spec) in specs.iter().enumerate().filter(|(index, _)| are_named(index)) {
             if !splits[before..].iter().any(|split| proxies[split.proxy as usize].node == proxies[index].node) {
                 let message = format!(
-                    "{:?} does not cross {:?} in both directions, or is not a connection with data in one direction; \
-                     name a node on its path, or remove the flow",
+                    "{:?} does not cross {:?} in both directions; name a node on its path, or remove the flow",
                     shortened(&draft.name),
                     spec.node
                 );
@@ -103,16 +103,6 @@ pub(crate) fn splits(
         }
     }
     splits
-}
-
-/// Returns the reason why a proxy cannot split a flow; `None` if it can.
-fn unsplit(draft: &Draft) -> Option<&'static str> {
-    if draft.transport == Transport::Udp {
-        return Some("carries datagrams, and a proxy splits connections; remove it");
-    }
-    let both = "sends requests in one direction and responses in the other, and a proxy forwards data in one direction \
-                only; name the other flows";
-    draft.traffic.is_dialogue().then_some(both)
 }
 
 /// Returns the intermediate nodes of a path, in order. A medium or the constellation is crossed in one step, through

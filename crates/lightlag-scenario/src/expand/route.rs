@@ -83,7 +83,9 @@ impl Network {
             };
             let (before, after) = (sides(|(_, to)| *to), sides(|(from, _)| *from));
             let proxy = &self.proxies[index];
-            let request_for = |tcp| PathRequest { tcp, answers: false };
+            // The rates of a proxy whose flows are all dialogues are those of ends that answer.
+            let answers = self.splits_of(index).all(|flow| self.flows[flow].traffic.is_dialogue());
+            let request_for = |tcp| PathRequest { tcp, answers };
             let client = request_for(&proxy.client);
             let client = self.on_ways(client, before, || format!("proxies[{index}].client"), &mut known, errors);
             let server = request_for(&proxy.server);

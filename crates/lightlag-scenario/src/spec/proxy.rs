@@ -21,7 +21,7 @@ pub struct ProxySpec {
     /// endpoints.
     #[schemars(default)]
     pub kind: ProxyKind,
-    /// Maximum amount of data per flow that the proxy has read and the next hop has not acknowledged.
+    /// Maximum amount of data per flow and direction that the proxy has read and the next hop has not acknowledged.
     pub buffer: Bytes,
     /// Names of the flows that pass through the proxy; by default all flows.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The completion of flows. The account of a sender stops when the last byte of its data has arrived, even if the run
 //! continues.
 
+use super::application::Application;
 use super::socket::Task;
 use super::{FlowOutcome, Hosts};
 use crate::ids::FlowIndex;
@@ -46,6 +47,13 @@ impl Hosts {
         let exits = self.relays.iter().map(|relay| relay.exit);
         let of_flow = exits.filter(|exit| self.port(*exit).flow == flow);
         std::iter::once(self.numbers.sender(flow)).chain(of_flow).collect()
+    }
+
+    /// Returns the time when the client of a dialogue opened the connection of a flow, if it did.
+    pub(crate) fn opened_by_client(&self, flow: FlowIndex) -> Option<Instant> {
+        let client = self.port(self.numbers.receiver(flow));
+        let Some(Application::Asks(talk)) = client.application.as_deref() else { return None };
+        self.dialogues[talk.dialogue as usize].opened().nth(talk.line as usize).flatten()
     }
 
     /// Returns true if the run waits for a flow.

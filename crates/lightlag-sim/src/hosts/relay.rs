@@ -5,6 +5,9 @@
 //! the buffer is full, the proxy stops reading: data that arrives then fills the receive buffer, and the window towards
 //! the sender closes. Each endpoint closes when the peer of the other endpoint has closed and no data is left. If one
 //! connection fails, the other is reset.
+//!
+//! The receiver of a dialogue opens the connections, and its requests pass in the opposite direction, with a buffer of
+//! the same size.
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
@@ -18,52 +21,90 @@ pub(crate) struct Relay {
     pub(crate) exit: EndpointId,
     /// Index of the proxy.
     pub(crate) proxy: u32,
-    /// Size of the proxy's buffer in bytes.
+    /// Maximum number of bytes in each buffer.
     limit: u64,
     stage: Stage,
-    /// Number of bytes read so far.
-    read: u64,
-    /// Number of bytes in the buffer. It last changed at `since`.
-    kept: u64,
-    since: Instant,
     /// Opening time of the second connection.
     opened: Instant,
-    /// Integral of `kept` over time, in byte-nanoseconds.
-    integral: u128,
-    most: u64,
-    /// Number of bytes that the proxy had acknowledged when it crashed.
+    /// Data of the flow, from the entry to the exit.
+    data: Passage,
+    /// Requests of a dialogue, from the exit to the entry; `None` for other flows.
+    requests: Option<Box<Passage>>,
+    /// Number of bytes of the flow that the proxy had acknowledged when it crashed.
     confirmed: u64,
 }
 
 /// State of a relay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Waiting for the connection from the sender's side.
+    /// Waiting for the first connection.
     Waiting,
-    /// Both connections are open and pass data.
+    /// Both connections are open and pass data, or are closing.
     Open,
-    /// Closing: the FIN follows the data that is left.
-    Closing,
     /// One connection failed, and the other was reset.
     Failed,
     /// The proxy crashed, and has no connections.
     Crashed,
 }
 
+/// The bytes that pass in one direction.
+#[derive(Debug, Default)]
+struct Passage {
+    /// Number of bytes read so far.
+    read: u64,
+    /// Number of bytes in the buffer. It last changed at `since`.
+    kept: u64,
+    since: Instant,
+    /// Integral of `kept` over time, in byte-nanoseconds.
+    integral: u128,
+    most: u64,
+    /// Whether a FIN follows the data that is left.
+    is_closing: bool,
+}
+
+impl Passage {
+    /// Reads as many bytes as fit into the buffer, and writes them to the next connection.
+    fn pass_on<E: Stream>(&mut self, now: Instant, limit: u64, from: &mut E, to: &mut E) {
+        let kept = self.read - to.acknowledged();
+        let bytes = from.read(limit - kept);
+        if bytes > 0 {
+            to.write(bytes);
+            self.read += bytes;
+        }
+        debug_assert!(kept + bytes <= limit, "a buffer has a bound");
+        self.keep(now, kept + bytes);
+    }
+
+    /// Sets the number of bytes in the buffer.
+    fn keep(&mut self, now: Instant, bytes: u64) {
+        self.integral += u128::from(self.kept) * u128::from(now.since(self.since).as_nanos());
+        self.since = now;
+        self.kept = bytes;
+        self.most = self.most.max(bytes);
+    }
+
+    /// Closes the next connection after the last byte, if the peer of `from` has closed.
+    fn close_after<E: Stream>(&mut self, from: &E, to: &mut E) {
+        if !self.is_closing && from.peer_closed() && from.unread() == 0 {
+            to.close();
+            self.is_closing = true;
+        }
+    }
+}
+
 impl Relay {
-    pub(crate) fn new([entry, exit]: [EndpointId; 2], proxy: u32, limit: u64) -> Self {
+    /// Returns the relay between two endpoints. In a dialogue, bytes pass in both directions, and the connection from
+    /// the receiver opens the one to the sender.
+    pub(crate) fn new([entry, exit]: [EndpointId; 2], proxy: u32, limit: u64, is_dialogue: bool) -> Self {
         Self {
             entry,
             exit,
             proxy,
             limit,
             stage: Stage::Waiting,
-            read: 0,
-            kept: 0,
-            since: Instant::ZERO,
             opened: Instant::ZERO,
-            integral: 0,
-            most: 0,
+            data: Passage::default(),
+            requests: is_dialogue.then(Box::default),
             confirmed: 0,
         }
     }
@@ -77,68 +118,75 @@ impl Relay {
     ) -> Option<Failure> {
         match self.stage {
             Stage::Failed | Stage::Crashed => return None,
-            Stage::Waiting if entry.status() == Status::Listening => return None,
             Stage::Waiting => {
-                exit.open(now);
-                (self.opened, self.since) = (now, now);
+                let is_dialogue = self.requests.is_some();
+                let [first, second] = if is_dialogue { [&mut *exit, &mut *entry] } else { [&mut *entry, &mut *exit] };
+                if first.status() == Status::Listening {
+                    return None;
+                }
+                second.open(now);
+                self.opened = now;
+                self.data.since = now;
+                if let Some(requests) = &mut self.requests {
+                    requests.since = now;
+                }
                 self.stage = Stage::Open;
             }
-            Stage::Open | Stage::Closing => {}
+            Stage::Open => {}
         }
         if let Some(failure) = entry.failure().or(exit.failure()) {
             for other in [entry, exit].into_iter().filter(|end| end.status() != Status::Lingering) {
                 // The failed connection is gone already: nothing happens to it.
                 other.abort();
             }
-            self.keep(now, 0);
+            self.empty(now);
             self.stage = Stage::Failed;
             return Some(failure);
         }
-        self.pass_on(now, entry, exit);
+        self.data.pass_on(now, self.limit, entry, exit);
+        self.data.close_after(entry, exit);
+        match &mut self.requests {
+            Some(requests) => {
+                requests.pass_on(now, self.limit, exit, entry);
+                requests.close_after(exit, entry);
+                // A client that closes before it sends anything never reaches the server.
+                if requests.is_closing && !self.data.is_closing && entry.status() == Status::Closed {
+                    exit.close();
+                    self.data.is_closing = true;
+                }
+            }
+            None => {
+                if exit.peer_closed() && matches!(entry.status(), Status::Open | Status::PeerClosed) {
+                    entry.close();
+                }
+            }
+        }
         None
     }
 
-    fn pass_on<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) {
-        let kept = self.read - exit.acknowledged();
-        let bytes = entry.read(self.limit - kept);
-        if bytes > 0 {
-            exit.write(bytes);
-            self.read += bytes;
-        }
-        self.keep(now, kept + bytes);
-        if self.stage == Stage::Open && entry.peer_closed() && entry.unread() == 0 {
-            exit.close();
-            self.stage = Stage::Closing;
-        }
-        if exit.peer_closed() && matches!(entry.status(), Status::Open | Status::PeerClosed) {
-            entry.close();
+    /// Empties the buffers, whose content is lost.
+    fn empty(&mut self, now: Instant) {
+        self.data.keep(now, 0);
+        if let Some(requests) = &mut self.requests {
+            requests.keep(now, 0);
         }
     }
 
-    /// Sets the number of bytes in the buffer.
-    fn keep(&mut self, now: Instant, bytes: u64) {
-        debug_assert!(bytes <= self.limit, "a buffer has a bound");
-        self.integral += u128::from(self.kept) * u128::from(now.since(self.since).as_nanos());
-        self.since = now;
-        self.kept = bytes;
-        self.most = self.most.max(bytes);
-    }
-
-    /// Crashes the proxy, which loses its buffer and its connections. Returns false if there were no connections.
+    /// Crashes the proxy, which loses its buffers and its connections. Returns false if there were no connections.
     pub(crate) fn crash<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) -> bool {
-        if !matches!(self.stage, Stage::Open | Stage::Closing) {
+        if self.stage != Stage::Open {
             return false;
         }
         self.confirmed = entry.confirmed();
-        self.keep(now, 0);
+        self.empty(now);
         entry.crash();
         exit.crash();
         self.stage = Stage::Crashed;
         true
     }
 
-    /// Returns the number of bytes that the proxy had acknowledged when it crashed, but that never reached the next
-    /// hop. `arrived` is the number of bytes that the next hop has received.
+    /// Returns the number of bytes of the flow that the proxy had acknowledged when it crashed, but that never reached
+    /// the next hop. `arrived` is the number of bytes that the next hop has received.
     pub(crate) fn lost(&self, arrived: u64) -> u64 {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
     }
@@ -148,15 +196,22 @@ impl Relay {
         (self.stage != Stage::Waiting).then_some(self.opened)
     }
 
-    /// Returns the maximum number of bytes in the buffer so far.
+    /// Returns the maximum number of bytes of the flow in the buffer so far.
     pub(crate) fn most(&self) -> u64 {
-        self.most
+        self.data.most
     }
 
-    /// Returns the mean number of bytes in the buffer from the opening of the second connection until `end`.
+    /// Returns the number of bytes of requests that the proxy has forwarded, and the maximum number in their buffer.
+    pub(crate) fn requests(&self) -> (u64, u64) {
+        self.requests.as_deref().map_or((0, 0), |passage| (passage.read, passage.most))
+    }
+
+    /// Returns the mean number of bytes of the flow in the buffer from the opening of the second connection until
+    /// `end`.
     pub(crate) fn mean(&self, end: Instant) -> f64 {
-        let rest = u128::from(self.kept) * u128::from(end.since(self.since).as_nanos());
+        let Passage { kept, since, integral, .. } = self.data;
+        let rest = u128::from(kept) * u128::from(end.since(since).as_nanos());
         let time = end.since(self.opened).as_nanos();
-        if self.stage == Stage::Waiting || time == 0 { 0.0 } else { (self.integral + rest) as f64 / time as f64 }
+        if self.stage == Stage::Waiting || time == 0 { 0.0 } else { (integral + rest) as f64 / time as f64 }
     }
 }

@@ -53,7 +53,8 @@ pub(crate) struct Page {
 struct SessionConnection {
     client: EndpointId,
     server: EndpointId,
-    opened: bool,
+    /// Time when the client opened the connection, if it did.
+    opened: Option<Instant>,
     /// Number of bytes that the client has written; then the number that the server will have written after all
     /// responses.
     asked: u64,
@@ -133,7 +134,7 @@ impl Session {
         let line = |[client, server]: [EndpointId; 2]| SessionConnection {
             client,
             server,
-            opened: false,
+            opened: None,
             asked: 0,
             promised: 0,
             coming: VecDeque::new(),
@@ -162,8 +163,8 @@ impl Session {
         self.flow
     }
 
-    /// Returns, for each connection, whether it was opened.
-    pub(crate) fn opened(&self) -> impl Iterator<Item = bool> + '_ {
+    /// Returns, for each connection, the time when it was opened, if it was.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = Option<Instant>> + '_ {
         self.lines.iter().map(|line| line.opened)
     }
 
@@ -206,7 +207,7 @@ impl Session {
                 self.waiting.push_back(object);
             }
         }
-        self.ask(0, first, actions);
+        self.ask(now, 0, first, actions);
     }
 
     /// Handles the arrival of requests at the server of a connection, which has `received` bytes in total.
@@ -242,27 +243,27 @@ impl Session {
         if !self.is_first_there || self.over {
             return;
         }
-        self.ask_for_others(actions);
+        self.ask_for_others(now, actions);
         if self.waiting.is_empty() && self.lines.iter().all(|line| line.awaited.is_empty()) {
             self.page_is_there(now, actions);
         }
     }
 
     /// Requests as many of the waiting objects as possible, on idle connections first, then on new ones.
-    fn ask_for_others(&mut self, actions: &mut Vec<SessionAction>) {
+    fn ask_for_others(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
         while !self.waiting.is_empty() {
-            let idle = self.lines.iter().position(|line| line.opened && line.awaited.is_empty());
-            let new = || self.lines.iter().position(|line| !line.opened);
+            let idle = self.lines.iter().position(|line| line.opened.is_some() && line.awaited.is_empty());
+            let new = || self.lines.iter().position(|line| line.opened.is_none());
             let Some(line) = (if self.multiplexed { Some(0) } else { idle.or_else(new) }) else { return };
             let object = self.waiting.pop_front().expect("an object is waiting");
-            self.ask(line, object, actions);
+            self.ask(now, line, object, actions);
         }
     }
 
-    fn ask(&mut self, index: usize, object: PageObject, actions: &mut Vec<SessionAction>) {
+    fn ask(&mut self, now: Instant, index: usize, object: PageObject, actions: &mut Vec<SessionAction>) {
         let line = &mut self.lines[index];
-        if !line.opened {
-            line.opened = true;
+        if line.opened.is_none() {
+            line.opened = Some(now);
             actions.push(SessionAction::Open(line.client));
         }
         line.asked += object.request;
@@ -290,7 +291,9 @@ impl Session {
 
     fn finish(&mut self, actions: &mut Vec<SessionAction>) {
         self.over = true;
-        actions.extend(self.lines.iter().filter(|line| line.opened).map(|line| SessionAction::Close(line.client)));
+        actions.extend(
+            self.lines.iter().filter(|line| line.opened.is_some()).map(|line| SessionAction::Close(line.client)),
+        );
         actions.push(SessionAction::Finish);
     }
 

@@ -327,7 +327,9 @@ fn together(network: &Network) -> Sets {
     }
     for split in &network.splits {
         let (flow, proxy) = (&network.flows[split.flow as usize], &network.proxies[split.proxy as usize]);
-        if [&proxy.client, &proxy.server].iter().any(|config| tcp::has_cookie(config)) {
+        let has_cookie = [&proxy.client, &proxy.server].iter().any(|config| tcp::has_cookie(config));
+        // A failure at the proxy ends a dialogue immediately.
+        if has_cookie || flow.traffic.is_dialogue() {
             sets.unite(flow.from, proxy.node);
             sets.unite(flow.to, proxy.node);
         }

@@ -28,7 +28,8 @@ rows! {
         congestion: String ["", label],
         /// Time when the leg's connection was opened; null if it was not.
         start_s: Option<f64> ["s"],
-        /// Arrival time of the last byte at the end of the leg; null if it did not arrive.
+        /// Arrival time of the last byte at the end of the leg; null if it did not arrive. For requests and pages, time
+        /// of their end.
         finish_s: Option<f64> ["s"],
         /// Payload delivered in order at the end of the leg.
         delivered_bytes: u64 ["B"],
@@ -63,9 +64,17 @@ pub(super) struct LegIdentity {
     to: String,
     congestion: String,
     sender: EndpointId,
-    /// Relay whose second connection is the leg; `None` for the first leg, which starts at the flow's sender.
-    relay: Option<usize>,
-    start: Instant,
+    opens: Opening,
+}
+
+/// The end that opens the connection of a leg.
+enum Opening {
+    /// The sender of the flow, at the start of the flow.
+    Sender { start: Instant },
+    /// The relay with this index.
+    Relay(usize),
+    /// The client of a dialogue.
+    Client { flow: FlowIndex },
 }
 
 impl LegIdentity {
@@ -78,6 +87,7 @@ impl LegIdentity {
         let mut first = 0;
         while let Some(split) = network.splits.get(first) {
             let (index, flow) = (FlowIndex(split.flow), &network.flows[split.flow as usize]);
+            let is_dialogue = flow.traffic.is_dialogue();
             let count = network.splits[first..].iter().take_while(|other| other.flow == split.flow).count();
             for leg in 0..=count {
                 let relay = leg.checked_sub(1).map(|before| first + before);
@@ -88,8 +98,12 @@ impl LegIdentity {
                     to: node(if leg < count { proxy(first + leg).node } else { flow.to }),
                     congestion: relay.map_or(&flow.tcp, |relay| &proxy(relay).server).congestion.name().to_owned(),
                     sender: relay.map_or_else(|| numbers.sender(index), |relay| numbers.exit(relay)),
-                    relay,
-                    start: flow.start,
+                    opens: match relay {
+                        _ if is_dialogue && leg < count => Opening::Relay(first + leg),
+                        _ if is_dialogue => Opening::Client { flow: index },
+                        Some(relay) => Opening::Relay(relay),
+                        None => Opening::Sender { start: flow.start },
+                    },
                 });
             }
             first += count;
@@ -104,12 +118,13 @@ pub(super) fn leg_summaries(world: &World<impl Tap>, identities: Vec<LegIdentity
 }
 
 fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> LegSummary {
-    let LegIdentity { flow, leg, from, to, congestion, sender, relay, start } = identity;
+    let LegIdentity { flow, leg, from, to, congestion, sender, opens } = identity;
     let socket = world.hosts.socket(sender);
     let peer = world.hosts.socket(socket.port().peer).stream();
-    let start = match relay {
-        Some(relay) => world.hosts.relays[relay].opened(),
-        None => Some(start).filter(|start| *start <= end),
+    let start = match opens {
+        Opening::Sender { start } => Some(start).filter(|start| *start <= end),
+        Opening::Relay(relay) => world.hosts.relays[relay].opened(),
+        Opening::Client { flow } => world.hosts.opened_by_client(flow),
     };
     let (account, finish) = (world.hosts.account(sender, end), world.hosts.arrived_at(sender));
     let statistics = socket.inspect().statistics();

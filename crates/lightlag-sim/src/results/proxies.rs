@@ -19,7 +19,7 @@ rows! {
         flow: String [""],
         /// Congestion control of the proxy's connection towards the receiver.
         congestion: String ["", label],
-        /// Payload that the proxy acknowledged towards the sender.
+        /// Payload that the proxy acknowledged towards the sender, excluding requests.
         confirmed_bytes: u64 ["B"],
         /// Payload acknowledged by the next hop.
         acknowledged_bytes: u64 ["B"],
@@ -29,6 +29,10 @@ rows! {
         max_buffer_bytes: u64 ["B"],
         /// Mean number of bytes in the proxy's buffer since the connection towards the receiver was opened.
         mean_buffer_bytes: f64 ["B"],
+        /// Payload from the receiver to the sender that the proxy forwarded, such as requests.
+        request_bytes: u64 ["B", unhashed],
+        /// Maximum number of bytes in the buffer of that direction.
+        max_request_buffer_bytes: u64 ["B", unhashed],
         /// Segments sent with payload, including retransmissions.
         sent_segments: u64 ["segments"],
         /// Retransmitted segments with payload.
@@ -39,7 +43,7 @@ rows! {
         recoveries: u64 [""],
         /// Smallest round-trip sample; null without a sample.
         min_rtt_s: Option<f64> ["s"],
-        /// Reason why the connection from the sender's side was aborted; omitted otherwise.
+        /// Reason why the connection with the sender's side was aborted; omitted otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_failure: Option<&'static str> ["", label],
         /// Reason why the connection towards the receiver was aborted; omitted otherwise.
@@ -88,6 +92,8 @@ pub(super) fn proxy_summaries(
             lost_bytes: relay.lost(arrived),
             max_buffer_bytes: relay.most(),
             mean_buffer_bytes: relay.mean(end),
+            request_bytes: relay.requests().0,
+            max_request_buffer_bytes: relay.requests().1,
             sent_segments: statistics.sent_segments,
             retransmitted_segments: statistics.retransmitted_segments,
             timeouts: statistics.timeouts,

@@ -173,7 +173,13 @@ impl<T: Tap, B: Border> World<T, B> {
         for action in actions {
             match *action {
                 SessionAction::Open(end) => E::sockets_mut(&mut self.hosts)[end].connection.open(now),
-                SessionAction::Write(end, bytes) => E::sockets_mut(&mut self.hosts)[end].connection.write(bytes),
+                SessionAction::Write(end, bytes) => {
+                    let connection = &mut E::sockets_mut(&mut self.hosts)[end].connection;
+                    // A proxy may have reset the connection while the server prepared its response.
+                    if !connection.is_over() {
+                        connection.write(bytes);
+                    }
+                }
                 SessionAction::Close(end) => E::sockets_mut(&mut self.hosts)[end].connection.close(),
                 SessionAction::Wake(end, due) => {
                     if let Some(Application::Asks(talk) | Application::Answers(talk)) =
@@ -205,10 +211,14 @@ impl<T: Tap, B: Border> World<T, B> {
         let dialogue = &self.hosts.dialogues[dialogue];
         let leader = dialogue.flow();
         let flows = (leader.0..).map(FlowIndex).zip(dialogue.opened());
-        let flows = flows.filter(|(flow, opened)| *opened || *flow == leader);
+        let flows = flows.filter(|(flow, opened)| opened.is_some() || *flow == leader);
         let flows: Vec<FlowIndex> = flows.map(|(flow, _)| flow).collect();
         for flow in flows {
             self.flow_arrives(now, flow);
+            if !self.hosts.relays.is_empty() {
+                // All bytes of every leg have arrived, but the servers have not closed yet.
+                self.hosts.senders_of(flow).into_iter().for_each(|sender| self.sender_ends(now, sender));
+            }
         }
         let client = self.hosts.numbers.receiver(leader);
         let client = &mut self.hosts.port_mut(client).task;

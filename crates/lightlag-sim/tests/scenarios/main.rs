@@ -38,6 +38,7 @@ mod satellite;
 mod satellite_transports;
 mod scps;
 mod signals;
+mod split_dialogues;
 mod steps;
 mod stuck;
 mod swarms;

@@ -89,7 +89,7 @@ fn a_browser_takes_free_connections_before_new_ones() {
         SessionAction::Write(EndpointId(2), 300),
     ];
     assert_eq!(actions(|out| d.client_hears(at(2), 0, 10, out)), expected, "two of three objects");
-    assert_eq!(d.opened().collect::<Vec<_>>(), [true, true]);
+    assert_eq!(d.opened().collect::<Vec<_>>(), [Some(at(0)), Some(at(2))]);
     assert_eq!(
         actions(|out| d.client_hears(at(3), 0, 30, out)),
         [SessionAction::Write(EndpointId(0), 300)],
