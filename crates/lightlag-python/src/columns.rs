@@ -47,6 +47,7 @@ pub(crate) struct Dictionaries {
     pub(crate) flows: Arc<StringArray>,
     pub(crate) links: Arc<StringArray>,
     pub(crate) nodes: Arc<StringArray>,
+    pub(crate) objects: Arc<StringArray>,
 }
 
 /// Converts a result into one record batch per table, in the order of the table descriptions. The summary stays in
@@ -57,6 +58,7 @@ pub(crate) fn tables(result: &mut RunResult) -> Vec<Named> {
         flows: names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect()),
         links: names(result.link_names()),
         nodes: names(result.node_names()),
+        objects: names(result.object_names()),
     };
     let rows = |contents| match contents {
         Contents::Rows(columns) => Rows::Whole(batch(columns.into_iter().map(|column| {
@@ -95,6 +97,7 @@ pub(crate) fn recorded(columns: Vec<Filled>, dictionaries: &Dictionaries) -> Rec
             NameTable::Flows => Some(dictionaries.flows.clone()),
             NameTable::Links => Some(dictionaries.links.clone()),
             NameTable::Nodes => Some(dictionaries.nodes.clone()),
+            NameTable::Objects => Some(dictionaries.objects.clone()),
             NameTable::These(names) => Some(Arc::new(StringArray::from_iter_values(names))),
         };
         let array: ArrayRef = match (data, names) {

@@ -44,6 +44,7 @@ impl Steps {
             flows: Arc::new(StringArray::from(simulation.flow_names())),
             links: Arc::new(StringArray::from(simulation.link_names())),
             nodes: Arc::new(StringArray::from(simulation.node_names())),
+            objects: Arc::new(StringArray::from(Vec::<&str>::new())),
         };
         let sky = scenario.sky(py)?;
         let wall = start.elapsed();

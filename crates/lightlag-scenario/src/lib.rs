@@ -24,16 +24,16 @@ pub use network::{
     WifiPlan,
 };
 pub use read::files::Files;
-pub use read::{PerDirection, ScenarioError, path_file, trace_file};
+pub use read::{PerDirection, ScenarioError, page_file, path_file, trace_file};
 pub use spec::{
     Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
     Duplication, Elevations, Extension, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
     GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
     LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap,
     PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, RandomAccessSpec,
-    Rcs2Spec, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, ShellSpec, SignalSpec, Signals,
-    Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode, Transport,
-    UplinkPower, VisibilityLimit, WrittenScenario, know_schema,
+    Rcs2Spec, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, SetupSpec, ShellSpec, SignalSpec,
+    Signals, Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode,
+    Transport, UplinkPower, VisibilityLimit, WrittenScenario, know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

@@ -17,7 +17,7 @@ use lightlag_orbit::satellite_routing::CustomSatelliteRouter;
 use lightlag_orbit::{Handover, PathRules, Sky};
 use lightlag_routing::{Router, arp};
 use lightlag_tcp::Config;
-use lightlag_traffic::Traffic;
+use lightlag_traffic::{Setup, Traffic, WebPage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -353,6 +353,10 @@ pub struct Flow {
     pub start: Instant,
     /// Code point of the packets in both directions.
     pub dscp: Option<Dscp>,
+    /// Set-up of the connection, for traffic with requests.
+    pub setup: Option<Setup>,
+    /// Page of traffic that loads one from a file.
+    pub page: Option<Arc<WebPage>>,
     /// TCP configuration of the sender.
     pub tcp: Arc<Config>,
     /// TCP configuration of the receiver; the same value unless the scenario configures the endpoints differently.

@@ -157,6 +157,7 @@ fn kinds_of_traffic() -> Vec<(&'static str, Value)> {
         ),
         ("tcp", json!({ "kind": "requests", "response": "10 kB", "think": every, "server_time": "5 ms", "count": 3 })),
         ("tcp", json!({ "kind": "web", "html": "10 kB", "objects": 20, "object": "5 kB", "connections": 3 })),
+        ("tcp", json!({ "kind": "page", "file": "page.json", "http": "2", "priorities": false, "think": every })),
         (
             "tcp",
             json!({
@@ -242,6 +243,9 @@ fn the_schema_rejects_what_the_parser_rejects() {
         ("/flows/0/traffic", json!({ "kind": "constant" })),
         ("/flows/0/traffic", json!({ "kind": "requests", "response": "1 kB", "transfer": "1 MB" })),
         ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB" })),
+        ("/flows/0/traffic", json!({ "kind": "page" })),
+        ("/flows/0/setup", json!({ "tls": "1.1" })),
+        ("/flows/0/setup", json!({ "dns": "resolver" })),
         ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB", "objects": 1, "http": "3" })),
         ("/flows/0/traffic", json!({ "kind": "constant", "rate": "1 Mbit/s", "every": "1 s" })),
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "normal" } })),

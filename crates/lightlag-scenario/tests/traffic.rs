@@ -183,10 +183,41 @@ fn wrong_traffic_is_rejected() {
             "connections",
             "cannot be combined with HTTP/2",
         ),
+        ("kind = \"page\"", "file", "is missing; name the JSON file"),
+        ("kind = \"page\", file = \"\"", "file", "is not a file"),
+        ("kind = \"page\", file = \"a.json\", html = \"1 kB\"", "html", "not a key here"),
+        ("kind = \"page\", file = \"a.json\", http = \"2\", connections = 6", "connections", "combined with HTTP/2"),
     ] {
         assert_refused(&format!("traffic = {{ {keys} }}"), &format!("traffic.{path}"), fragment);
     }
     assert_refused("traffic = \"constant\"", "traffic", "is not a table such as { kind");
+}
+
+#[test]
+fn a_set_up_is_read_written_and_checked() {
+    let requests = "traffic = { kind = \"requests\", response = \"1 kB\" }\n";
+    let given = network(&text(&format!(
+        "{requests}setup = {{ tls = \"1.2\", dns = \"lookup\", dns_time = \"40 ms\", certificate = \"9 kB\", \
+         resumption = true }}"
+    )));
+    let setup = given.flows[0].setup.unwrap();
+    assert_eq!((setup.lookup(), setup.flights(false)[1]), (Some(Duration::from_millis(40)), 9_450));
+    let defaults = network(&text(&format!("{requests}[defaults]\nsetup = {{ tls = \"1.3 0-RTT\" }}")));
+    assert!(defaults.flows[0].setup.unwrap().is_early());
+    assert!(network(&text("[defaults]\nsetup = { tls = \"1.3\" }")).flows[0].setup.is_none(), "a bulk transfer");
+    for (keys, path, fragment) in [
+        ("tls = \"1.1\"", "setup.tls", "is not a version of TLS"),
+        ("dns = \"lookup\"", "setup.dns_time", "is missing; specify the time of a lookup"),
+        ("dns_time = \"1 s\"", "setup.dns_time", "has no effect with dns = \"cached\""),
+        ("dns = \"lookup\", dns_time = \"0 s\"", "setup.dns_time", "is no lookup"),
+        ("certificate = \"1 kB\"", "setup.certificate", "is not sent with this tls"),
+        ("tls = \"1.3\", certificate = \"0 B\"", "setup.certificate", "is not a size from 1 B"),
+        ("resumption = true", "setup.resumption", "has no effect with this tls"),
+        ("tsl = \"1.3\"", "setup.tsl", "tls"),
+    ] {
+        assert_refused(&format!("{requests}setup = {{ {keys} }}"), path, fragment);
+    }
+    assert_refused("setup = { tls = \"1.3\" }", "setup", "needs traffic with requests");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod holes;
 mod interfaces;
 mod legs;
 mod messages;
+mod objects;
 mod origin;
 pub mod pairs;
 mod proxies;
@@ -31,6 +32,8 @@ use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_transport::Limited;
 pub use messages::MessageSummary;
+use objects::ObjectNames;
+pub use objects::Objects;
 use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, PackedNames};
 pub use pairs::SummaryRows;
 pub use proxies::ProxySummary;
@@ -55,12 +58,16 @@ pub struct RunResult {
     pub acks: Acks,
     /// Table of requests and their responses, if there are any.
     pub responses: Responses,
+    /// Table of the objects of pages from files, if there are any.
+    pub objects: Objects,
     /// Table of the paths of flows over media or constellations.
     pub paths: Paths,
     /// Table of the positions of nodes on media.
     pub positions: Positions,
     /// Names of the nodes, in the order of their indices in these tables.
     nodes: Vec<String>,
+    /// Ids of the objects of pages, in the order of their indices in tables.
+    object_names: Vec<String>,
     /// Names of all link directions. `None` if the summary lists all of them.
     all_links: Option<Vec<String>>,
     /// Names of the captures that were written.
@@ -408,6 +415,11 @@ impl RunResult {
         self.nodes.iter().map(String::as_str).collect()
     }
 
+    /// Returns the ids of the objects of pages, in the order of their indices in tables.
+    pub fn object_names(&self) -> Vec<&str> {
+        self.object_names.iter().map(String::as_str).collect()
+    }
+
     /// Moves the tables out of the world into the results. The captures stay in the world; `parts` determines whether
     /// its links and connections also stay.
     pub(crate) fn new(
@@ -431,7 +443,11 @@ impl RunResult {
         let through_sky = world.fabric.overhead.as_deref_mut().map(|overhead| std::mem::take(&mut overhead.paths));
         let paths = over_media.or(through_sky).unwrap_or_default();
         let mut responses = Responses::default();
-        world.hosts.dialogues.iter().for_each(|dialogue| responses.add(dialogue));
+        let (mut objects, mut object_names) = (Objects::default(), ObjectNames::default());
+        for dialogue in &world.hosts.dialogues {
+            responses.add(dialogue);
+            objects.add(dialogue, &mut object_names);
+        }
         if parts == WorldEnd::Go {
             world.agenda = Agenda::empty();
         }
@@ -460,9 +476,11 @@ impl RunResult {
             drops: std::mem::take(&mut recorder.drops),
             acks: std::mem::take(&mut recorder.acks),
             responses,
+            objects,
             paths,
             positions,
             nodes: node_names,
+            object_names: object_names.into_names(),
             all_links,
             captures: Vec::new(),
             capture_failure: None,
@@ -649,6 +667,8 @@ tables! { |result|
     "acks", "every ACK that a sender processed": columns Acks = result.acks, if result.summary.scenario.record.acks;
     "responses", "responses and pages": columns Responses = result.responses,
         if result.summary.flows.iter().any(|flow| flow.responses.is_some() || flow.pages.is_some());
+    "objects", "objects of pages from files": columns Objects = result.objects,
+        if !result.object_names.is_empty();
     "proxies", "one row per flow at a proxy": rows ProxySummary = result.summary.proxies,
         if !result.summary.proxies.is_empty();
     "legs", "one row per connection of a flow that proxies split": rows LegSummary = result.summary.legs,

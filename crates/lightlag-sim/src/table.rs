@@ -14,7 +14,7 @@ mod rows;
 pub(crate) use list::tables;
 pub use list::{Cells, Contents};
 pub use packed::Packed;
-pub(crate) use recorded::{ColumnEntry, Entries, HashedColumns, entries, note, recorded};
+pub(crate) use recorded::{ColumnEntry, Entries, HashedColumns, entries, is_hashed, note, recorded};
 pub use recorded::{Data, Filled, GrowingTable, MISSING, NameTable};
 pub use rows::{Column, Row, Value};
 pub(crate) use rows::{

@@ -1,4 +1,4 @@
-//! Kinds of traffic: the settings of an application, and the times of its messages.
+//! Kinds of traffic: the settings of an application, and the times of its messages; the set-up of connections.
 //!
 //! Each kind is a file with its settings and its behaviour; the settings define how a scenario is read, written and
 //! described. Simple kinds write messages over time; hosts access them only through [`Messages`]. The other kinds also
@@ -11,10 +11,12 @@ mod constant;
 pub mod custom;
 mod kind;
 mod on_off;
+pub mod page;
 mod periodic;
 mod poisson;
 mod registry;
 mod requests;
+mod setup;
 mod stream;
 mod transfers;
 mod web;
@@ -26,9 +28,11 @@ pub use constant::Constant;
 pub use custom::CustomTraffic;
 pub use kind::{Messages, Progress, TrafficKind};
 pub use on_off::OnOff;
+pub use page::{Page, WebObject, WebPage};
 pub use periodic::Periodic;
 pub use poisson::Poisson;
 pub use requests::Requests;
+pub use setup::{Dns, Setup, Tls};
 pub use stream::Stream;
 pub use transfers::Transfers;
 pub use web::{Http, Web};
@@ -44,6 +48,7 @@ registry::kinds! {
     Transfers, "transfers", transfers::Transfers;
     Requests, "requests", requests::Requests;
     Web, "web", web::Web;
+    Page, "page", page::Page;
 }
 
 impl Default for Traffic {
@@ -65,10 +70,16 @@ impl Traffic {
 
     /// Returns true if a client sends requests and a server replies. Then the client opens the connection.
     pub fn is_dialogue(&self) -> bool {
-        matches!(self, Self::Requests(_) | Self::Web(_))
+        matches!(self, Self::Requests(_) | Self::Web(_) | Self::Page(_))
     }
 
-    /// Returns the number of connections of a flow with this traffic.
+    /// Returns true if a client loads pages of several objects.
+    pub fn has_pages(&self) -> bool {
+        matches!(self, Self::Web(_) | Self::Page(_))
+    }
+
+    /// Returns the number of connections of a flow with this traffic. The number for a listed page follows from its
+    /// file ([`WebPage::connections`]).
     pub fn connections(&self) -> u64 {
         if let Self::Web(web) = self { u64::from(web.connections) } else { 1 }
     }

@@ -7,10 +7,10 @@ use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Varied};
 
 /// Maximum number of connections of a browser.
-const MOST_CONNECTIONS: u32 = 64;
+pub(crate) const MOST_CONNECTIONS: u32 = 64;
 
 /// Default number of connections of a browser with HTTP/1.1.
-const CONNECTIONS: u32 = 6;
+pub(crate) const CONNECTIONS: u32 = 6;
 
 /// Web pages.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,8 +43,7 @@ pub enum Http {
     /// HTTP/1.1: several connections, which stay open, with one object at a time on each (RFC 9112 §9.3).
     #[default]
     One,
-    /// HTTP/2: all objects simultaneously on one connection (RFC 9113); responses are sent in the order of the
-    /// requests.
+    /// HTTP/2: all objects simultaneously on one connection (RFC 9113).
     Two,
 }
 
@@ -65,9 +64,11 @@ impl Default for Web {
     }
 }
 
+/// Versions of HTTP, in the order of their names.
+pub(crate) const VERSIONS: [Http; 2] = [Http::One, Http::Two];
+
 /// Returns the setting `http`, which also sets the default of `connections`.
 fn http() -> Setting<Web> {
-    const VERSIONS: [Http; 2] = [Http::One, Http::Two];
     Setting::word(
         "http",
         "a version of HTTP",

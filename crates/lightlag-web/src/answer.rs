@@ -18,12 +18,14 @@ pub struct Reply {
     head: Value,
     tables: Map<String, Value>,
     data: Vec<u8>,
+    /// Ids of the objects of pages, in the order of their indices in tables.
+    object_names: Vec<String>,
 }
 
 impl Reply {
     /// Creates a reply with this head, which must be a JSON object.
     pub fn of(head: Value) -> Self {
-        Self { head, tables: Map::new(), data: Vec::new() }
+        Self { head, tables: Map::new(), data: Vec::new(), object_names: Vec::new() }
     }
 
     /// Creates a reply that reports an error with a message.
@@ -35,6 +37,11 @@ impl Reply {
     pub fn numbers(&mut self, name: &str, columns: Vec<(&'static str, Data)>) {
         let filled = |(name, data)| Filled { name, names: NameTable::None, data };
         self.table(name, columns.into_iter().map(filled).collect());
+    }
+
+    /// Sets the ids of the objects of pages, in the order of their indices in tables that are added later.
+    pub fn name_objects(&mut self, names: Vec<String>) {
+        self.object_names = names;
     }
 
     /// Adds a key to the head.
@@ -90,6 +97,7 @@ impl Reply {
                 NameTable::Flows => column["names"] = "flows".into(),
                 NameTable::Links => column["names"] = "links".into(),
                 NameTable::Nodes => column["names"] = "nodes".into(),
+                NameTable::Objects => column["names"] = self.object_names.clone().into(),
                 NameTable::These(names) => column["names"] = names.into(),
             }
             described.push(column);

@@ -76,6 +76,7 @@ fn names(result: &RunResult, names: NameTable) -> Vec<&str> {
         NameTable::Flows => result.summary.flows.iter().map(|flow| flow.name.as_str()).collect(),
         NameTable::Links => result.link_names(),
         NameTable::Nodes => result.node_names(),
+        NameTable::Objects => result.object_names(),
         NameTable::These(names) => names.to_vec(),
     }
 }

@@ -113,6 +113,7 @@ impl StartedRun {
             "charts": charts,
             "outcome": outcome,
         }));
+        answer.name_objects(result.object_names().into_iter().map(str::to_owned).collect());
         for (name, contents) in result.tables() {
             let (Contents::Columns(table) | Contents::Packed(table)) = contents else { continue };
             // Tables that no step has returned are included if they have rows.

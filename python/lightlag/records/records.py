@@ -148,11 +148,23 @@ class Records:
     def responses(self) -> pl.DataFrame:
         """Responses to requests, and web pages, one row each; for scenarios with requests or web traffic.
 
-        The columns are ``time_s`` of the request, ``flow``, ``duration_s`` until the last byte arrived, and ``bytes``.
+        The columns are ``time_s`` of the request, ``flow``, ``duration_s`` until the last byte arrived,
+        ``first_byte_s``, ``byte_index_s`` and ``bytes``.
         """
         if not any("responses" in flow or "pages" in flow for flow in self.parts["flows"]):
             raise InputError('no flow has requests; write traffic = { kind = "requests", response = "10 kB" }')
         return self.table("responses")
+
+    @property
+    def objects(self) -> pl.DataFrame:
+        """Objects of web pages, one row each in the order of their arrival; for scenarios with pages from files.
+
+        The columns are ``time_s``, when the browser could request the object, ``flow``, ``page``, ``object``,
+        ``connection``, ``start_s`` of the request, ``first_byte_s``, ``end_s`` and ``bytes``.
+        """
+        if not any("pages" in flow for flow in self.parts["flows"]):
+            raise InputError('no flow loads a page; write traffic = { kind = "page", file = "page.json" }')
+        return self.table("objects")
 
     @property
     def proxies(self) -> pl.DataFrame:

@@ -38,6 +38,7 @@ TableName = Literal[
     "drops",
     "acks",
     "responses",
+    "objects",
     "proxies",
     "legs",
     "interfaces",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag.scenario.tcp import TcpLike
-from lightlag.scenario.values import Congestion, Dscp, Size, Start, Time, Traffic
+from lightlag.scenario.values import Congestion, Dscp, Setup, Size, Start, Time, Traffic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,9 @@ class Flow:
     dscp: Dscp | None = None
     """Differentiated services code point of the packets in both directions, ``"EF"`` or ``46``; by default none is set.
     Radio media with access classes derive the class from it."""
+    setup: Setup | None = None
+    """Set-up of the connections before the first request, such as ``{"tls": "1.3"}``: name resolution and TLS; by
+    default ``defaults.setup``, and none without it."""
     congestion: Congestion | None = None
     """Short form of ``tcp.congestion``."""
     tcp: TcpLike | None = None
@@ -71,6 +74,9 @@ class FlowTemplate:
     dscp: Dscp | None = None
     """Differentiated services code point of the packets in both directions, ``"EF"`` or ``46``; by default none is set.
     Radio media with access classes derive the class from it."""
+    setup: Setup | None = None
+    """Set-up of the connections before the first request, such as ``{"tls": "1.3"}``: name resolution and TLS; by
+    default ``defaults.setup``, and none without it."""
     congestion: Congestion | None = None
     """Short form of ``tcp.congestion``."""
     tcp: TcpLike | None = None
@@ -90,6 +96,8 @@ class Defaults:
     """TCP options of both endpoints, for all flows."""
     congestion: Sequence[Congestion] | None = None
     """Congestion controls that are assigned in turn to flows that do not specify one, instead of ``tcp.congestion``."""
+    setup: Setup | None = None
+    """Set-up of the connections of flows with requests that do not specify one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +118,7 @@ class Proxy:
     """Kind of the proxy. ``split`` terminates each connection and opens another one, under the addresses of the
     endpoints. Default: ``"split"``."""
     buffer: Size
-    """Maximum amount of data per flow that the proxy has read and the next hop has not acknowledged."""
+    """Maximum amount of data per flow and direction that the proxy has read and the next hop has not acknowledged."""
     flows: tuple[str, ...] | None = None
     """Names of the flows that pass through the proxy; by default all flows."""
     client: TcpLike | None = None

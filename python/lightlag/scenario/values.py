@@ -52,10 +52,13 @@ Jitter: TypeAlias = str | Mapping[str, Any]
 """
 Traffic: TypeAlias = Mapping[str, Any] | OwnTraffic | type[OwnTraffic]
 """Traffic of an application: ``{"kind": "constant", "rate": "1 Mbit/s"}``, or one of the kinds bulk, on_off, periodic,
-poisson, burst, transfers, requests, web with their keys. Sizes and times that vary are tables,
+poisson, burst, transfers, requests, web, page with their keys. Sizes and times that vary are tables,
 ``{"distribution": "exponential", "mean": "10 kB"}``. Also a traffic source in a file, ``{"python": "mine.py:Mine"}``;
 or a custom class or an object of one.
 """
+Setup: TypeAlias = Mapping[str, Any]
+"""Set-up of connections: ``{"tls": "1.3"}`` (none, 1.2, 1.3, 1.3 0-RTT); also ``dns`` (cached, lookup) with
+``dns_time``, ``certificate`` and ``resumption``."""
 LossAssumption: TypeAlias = str | Mapping[str, Any] | LossResponse | type[LossResponse]
 """Assumed cause of a loss: ``"congestion"`` or ``"corruption"``; a loss response in a file,
 ``{"python": "mine.py:Mine"}``; or a custom class or an object of one.

@@ -74,6 +74,13 @@ export interface FlowSummary {
     count: number;
     /** Mean time from the request to the arrival of the last byte; null if none arrived (s). */
     mean_s: number | null;
+    /** Mean time from the request to the arrival of the first byte; null if none arrived (s). */
+    mean_first_byte_s: number | null;
+    /**
+     * Mean ByteIndex: the integral over time of the fraction of the bytes that has not arrived; null if none arrived
+     * (s).
+     */
+    mean_byte_index_s: number | null;
     /** 95th percentile of these times (nearest rank); null if none arrived (s). */
     p95_s: number | null;
     /** Total size of the requests (B). */
@@ -84,6 +91,13 @@ export interface FlowSummary {
     count: number;
     /** Mean time from the request to the arrival of the last byte; null if none arrived (s). */
     mean_s: number | null;
+    /** Mean time from the request to the arrival of the first byte; null if none arrived (s). */
+    mean_first_byte_s: number | null;
+    /**
+     * Mean ByteIndex: the integral over time of the fraction of the bytes that has not arrived; null if none arrived
+     * (s).
+     */
+    mean_byte_index_s: number | null;
     /** 95th percentile of these times (nearest rank); null if none arrived (s). */
     p95_s: number | null;
     /** Total size of the requests (B). */
@@ -201,7 +215,7 @@ export interface ProxySummary {
   flow: string;
   /** Congestion control of the proxy's connection towards the receiver. */
   congestion: string;
-  /** Payload that the proxy acknowledged towards the sender (B). */
+  /** Payload that the proxy acknowledged towards the sender, excluding requests (B). */
   confirmed_bytes: number;
   /** Payload acknowledged by the next hop (B). */
   acknowledged_bytes: number;
@@ -211,6 +225,10 @@ export interface ProxySummary {
   max_buffer_bytes: number;
   /** Mean number of bytes in the proxy's buffer since the connection towards the receiver was opened (B). */
   mean_buffer_bytes: number;
+  /** Payload from the receiver to the sender that the proxy forwarded, such as requests (B). */
+  request_bytes: number;
+  /** Maximum number of bytes in the buffer of that direction (B). */
+  max_request_buffer_bytes: number;
   /** Segments sent with payload, including retransmissions. */
   sent_segments: number;
   /** Retransmitted segments with payload. */
@@ -221,7 +239,7 @@ export interface ProxySummary {
   recoveries: number;
   /** Smallest round-trip sample; null without a sample (s). */
   min_rtt_s: number | null;
-  /** Reason why the connection from the sender's side was aborted; omitted otherwise. */
+  /** Reason why the connection with the sender's side was aborted; omitted otherwise. */
   client_failure?: string;
   /** Reason why the connection towards the receiver was aborted; omitted otherwise. */
   server_failure?: string;
@@ -241,7 +259,10 @@ export interface LegSummary {
   congestion: string;
   /** Time when the leg's connection was opened; null if it was not. */
   start_s: number | null;
-  /** Arrival time of the last byte at the end of the leg; null if it did not arrive (s). */
+  /**
+   * Arrival time of the last byte at the end of the leg; null if it did not arrive. For requests and pages, time of their
+   * end (s).
+   */
   finish_s: number | null;
   /** Payload delivered in order at the end of the leg (B). */
   delivered_bytes: number;
@@ -423,7 +444,9 @@ export interface Recorded {
     | "inflight_bytes"
     | "state";
   /** Responses and pages, ordered by flow and then by arrival. */
-  responses: "time_s" | "flow" | "duration_s" | "bytes";
+  responses: "time_s" | "flow" | "duration_s" | "first_byte_s" | "byte_index_s" | "bytes";
+  /** Objects of pages from files that arrived completely, ordered by flow and then by arrival. */
+  objects: "time_s" | "flow" | "page" | "object" | "connection" | "start_s" | "first_byte_s" | "end_s" | "bytes";
   /**
    * The paths of flows over media or a constellation, recorded at every change: one row per node on the data path, from
    * the sender to the receiver.

@@ -5,11 +5,16 @@
 
 use super::layout::{Draft, MOST_FLOWS};
 use crate::network::{CapturePlan, FlowRole};
+use crate::read::files::Files;
+use crate::read::page_file::read_page;
 use crate::read::{Errors, shortened};
 use lightlag_core::{Duration, RandomStream, Rate};
-use lightlag_traffic::{Traffic, Transfers};
-use std::collections::BTreeSet;
+use lightlag_traffic::{Page, Traffic, Transfers, WebPage};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// The pages of files, or the errors of files, by their names.
+type Pages = BTreeMap<String, Result<Arc<WebPage>, String>>;
 
 /// Expands flows for a run with this duration and seed.
 pub(crate) struct Arrivals<'a> {
@@ -17,6 +22,7 @@ pub(crate) struct Arrivals<'a> {
     pub(crate) duration: Duration,
     /// Returns the rate of the slowest link on a flow's route.
     pub(crate) slowest: &'a dyn Fn(&Draft) -> Option<Rate>,
+    pub(crate) files: &'a Files,
 }
 
 impl Arrivals<'_> {
@@ -34,6 +40,7 @@ impl Arrivals<'_> {
         let mut names: BTreeSet<String> = drafts.iter().map(|draft| draft.name.clone()).collect();
         let mut whole = Vec::with_capacity(drafts.len());
         let mut captured = Vec::new();
+        let mut pages = Pages::new();
         for (index, draft) in drafts.into_iter().enumerate() {
             let (path, name, before) = (path_of(&draft), draft.name.clone(), whole.len());
             if let Traffic::Transfers(transfers) = &*draft.traffic.clone() {
@@ -45,7 +52,7 @@ impl Arrivals<'_> {
                     errors.push(format_args!("{path}.traffic"), message);
                 }
             } else {
-                connections(draft, &mut whole);
+                self.connections(draft, &mut pages, &path, errors, &mut whole);
             }
             if whole.len() as u64 > MOST_FLOWS {
                 let message = format!("generates more than {MOST_FLOWS} flows; generate fewer, or reduce duration");
@@ -104,16 +111,41 @@ impl Arrivals<'_> {
         let rate = (self.slowest)(draft)?.as_bps() as f64;
         Some(Duration::from_secs_f64(transfers.size.law().mean() * 8.0 / (transfers.load? * rate)))
     }
-}
 
-/// Adds the connections of a flow: a single one, unless the flow is a browser with several connections.
-fn connections(draft: Draft, whole: &mut Vec<Draft>) {
-    let count = draft.traffic.connections();
-    if count == 1 {
-        return whole.push(draft);
-    }
-    for number in 0..count {
-        let name = if number == 0 { draft.name.clone() } else { format!("{}.{}", draft.name, number + 1) };
-        whole.push(Draft { name, part: FlowRole::Connection(number), ..draft.clone() });
+    /// Adds the connections of a flow: a single one, unless the flow is a browser with several connections.
+    fn connections(
+        &self,
+        mut draft: Draft,
+        pages: &mut Pages,
+        path: &str,
+        errors: &mut Errors,
+        whole: &mut Vec<Draft>,
+    ) {
+        let mut count = draft.traffic.connections();
+        if let Traffic::Page(Page { file, connections, .. }) = &*draft.traffic {
+            let read = || read_page(self.files, file).map(Arc::new);
+            // Each file is read, and its error reported, once.
+            let (page, is_new) = match pages.get(file) {
+                Some(page) => (page, false),
+                None => (&*pages.entry(file.clone()).or_insert_with(read), true),
+            };
+            match page {
+                Ok(page) => {
+                    count = page.connections(*connections).len() as u64;
+                    draft.page = Some(page.clone());
+                }
+                Err(message) if is_new => {
+                    errors.push(format_args!("{path}.traffic.file"), format!("{file}: {message}"))
+                }
+                Err(_) => {}
+            }
+        }
+        if count == 1 {
+            return whole.push(draft);
+        }
+        for number in 0..count {
+            let name = if number == 0 { draft.name.clone() } else { format!("{}.{}", draft.name, number + 1) };
+            whole.push(Draft { name, part: FlowRole::Connection(number), ..draft.clone() });
+        }
     }
 }

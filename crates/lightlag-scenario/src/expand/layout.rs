@@ -6,11 +6,13 @@ use super::space::SpaceNetwork;
 use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, FlowRole, Proxy};
 use crate::read::{Errors, shortened};
-use crate::spec::{FlowTemplate, Line, MOST_LINKS, MediumSpec, Reader, Scenario, Topology, TraceMode, Transport};
+use crate::spec::{
+    FlowTemplate, Line, MOST_LINKS, MediumSpec, Reader, Scenario, SetupSpec, Topology, TraceMode, Transport,
+};
 use lightlag_core::{Bytes, Dscp, Duration, Varied};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
-use lightlag_traffic::Traffic;
+use lightlag_traffic::{Setup, Traffic, WebPage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -45,6 +47,10 @@ pub(crate) struct Draft {
     /// Random time that is added to the start and drawn for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
+    /// Set-up of the connection, for traffic with requests.
+    pub(crate) setup: Option<Setup>,
+    /// Page of traffic that loads one from a file.
+    pub(crate) page: Option<Arc<WebPage>>,
     /// TCP configuration of the sender.
     pub(crate) tcp: Arc<Config>,
     /// TCP configuration of the receiver.
@@ -64,7 +70,7 @@ impl Draft {
 
     /// Returns true if the flow stands for several connections.
     pub(crate) fn is_several(&self) -> bool {
-        matches!(*self.traffic, Traffic::Transfers(_)) || self.traffic.connections() > 1
+        matches!(*self.traffic, Traffic::Transfers(_) | Traffic::Page(_)) || self.traffic.connections() > 1
     }
 }
 
@@ -194,6 +200,9 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
+    let setup = |given: Option<SetupSpec>, traffic: &Traffic| {
+        given.or(scenario.defaults.setup).map(|SetupSpec(setup)| setup).filter(|_| traffic.is_dialogue())
+    };
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Some(name) = &flow.name {
             names.take(name, &format!("flows[{index}]"), errors);
@@ -222,6 +231,8 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             start: flow.start.fixed(),
             drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
             dscp: flow.dscp,
+            setup: setup(flow.setup, &flow.traffic),
+            page: None,
             tcp,
             receiver_tcp,
         });
@@ -251,6 +262,8 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     start,
                     drawn_start: drawn_start.clone(),
                     dscp: template.dscp,
+                    setup: setup(template.setup, &traffic),
+                    page: None,
                     tcp,
                     receiver_tcp,
                 });

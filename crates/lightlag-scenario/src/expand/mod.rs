@@ -118,7 +118,7 @@ impl Scenario {
             Some(index) => format!("flows[{index}]"),
             None => "topology.flow".to_owned(),
         };
-        let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest };
+        let arrivals = Arrivals { seed, duration: self.duration, slowest: &slowest, files: &self.files };
         let drafts = arrivals.expand(drafts, &mut layout.captures, path_of, errors);
         layout.drafts = drafts;
     }
@@ -138,6 +138,8 @@ impl From<Draft> for Flow {
             reader,
             start,
             dscp,
+            setup,
+            page,
             tcp,
             receiver_tcp,
             drawn_start: _,
@@ -154,6 +156,8 @@ impl From<Draft> for Flow {
             reader,
             start: Instant::ZERO + start,
             dscp,
+            setup,
+            page,
             tcp,
             receiver_tcp,
         }

@@ -10,6 +10,7 @@
 //! - `custom`: custom algorithms.
 //! - `error`: errors with their path, value and fix.
 //! - [`files`]: access to files, on disk or in memory.
+//! - [`page_file`]: files that list the objects of a web page.
 //! - [`path_file`]: files with the paths of nodes.
 //! - [`trace_file`]: files that describe the changes of a link.
 
@@ -19,6 +20,7 @@ mod error;
 pub mod files;
 mod limit;
 mod name;
+pub mod page_file;
 pub mod path_file;
 mod quantity;
 mod reader;

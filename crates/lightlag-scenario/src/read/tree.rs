@@ -187,7 +187,7 @@ const LISTS: [&str; 3] = ["links", "nodes", "topology"];
 /// Keys of a topology that contain links, in addition to its own link.
 const PARTS: [&str; 6] = ["access", "uplink", "downlink", "isl", "bottleneck", "terrestrial"];
 
-/// Resolves the paths of traces and of algorithm files relative to `folder`, the directory of the scenario.
+/// Resolves the paths of traces, of pages and of algorithm files relative to `folder`, the directory of the scenario.
 pub(crate) fn resolve(tree: &mut Value, folder: &str) {
     if folder.is_empty() {
         return;
@@ -215,13 +215,17 @@ pub(crate) fn resolve(tree: &mut Value, folder: &str) {
 /// Keys whose tables may refer to an algorithm in a file.
 const OF_ALGORITHMS: [&str; 4] = ["congestion", "queue", "traffic", "routing"];
 
-/// Resolves the paths of `plugin` and `python` in the table at such a key, with or without a direction in between.
+/// Resolves the paths of `plugin` and `python` in the table at such a key, with or without a direction in between, and
+/// the file of a page.
 fn resolve_algorithms(node: &mut Value, folder: &str, is_algorithm: bool) {
     match node {
         Value::Object(entries) => {
+            let is_page = is_algorithm && entries.get("kind").and_then(Value::as_str) == Some("page");
             for (key, value) in entries {
                 match value {
-                    Value::String(file) if is_algorithm && (key == "plugin" || key == "python") => {
+                    Value::String(file)
+                        if is_algorithm && (key == "plugin" || key == "python" || is_page && key == "file") =>
+                    {
                         *file = std::path::Path::new(folder).join(&*file).to_string_lossy().into_owned();
                     }
                     _ => {

@@ -1,5 +1,6 @@
 //! Flows of a scenario: endpoints, amount of data, start and TCP.
 
+use super::setup::SetupSpec;
 use super::traffic::{TrafficForm, check, written};
 use super::{Beside, Reader, Transport, is_empty};
 use crate::read::{
@@ -52,6 +53,10 @@ pub struct FlowSpec {
     /// Radio media with access classes derive the class from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
+    /// Set-up of the connections before the first request, such as `{ tls = "1.3" }`: name resolution and TLS; by
+    /// default `defaults.setup`, and none without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<SetupSpec>,
     /// TCP options of this flow at both ends that differ from `defaults.tcp`.
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
@@ -97,6 +102,10 @@ pub struct FlowTemplate {
     /// Radio media with access classes derive the class from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
+    /// Set-up of the connections before the first request, such as `{ tls = "1.3" }`: name resolution and TLS; by
+    /// default `defaults.setup`, and none without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<SetupSpec>,
     /// TCP options of these flows at both ends that differ from `defaults.tcp`.
     #[serde(skip_serializing_if = "is_empty")]
     pub tcp: Options,
@@ -120,6 +129,7 @@ impl Default for FlowTemplate {
             stagger: Duration::ZERO,
             reader: None,
             dscp: None,
+            setup: None,
             tcp: Options::default(),
             client: Options::default(),
             server: Options::default(),
@@ -146,13 +156,16 @@ impl FromValue for FlowSpec {
         let start = table.optional("start", errors).unwrap_or_default();
         let reader = table.optional("reader", errors);
         let dscp = table.optional("dscp", errors);
+        let setup = table.optional("setup", errors);
         let [tcp, client, server] = options(&mut table, path, errors);
         let beside = Beside::of([&tcp, &client, &server], transfer, reader);
         let (transport, traffic) = traffic(&mut table, path, beside, errors);
         table.finish(errors);
+        SetupSpec::check(setup.as_ref(), &traffic, path, errors);
         let (from, to) = (from?.0, to?.0);
         let (traffic, [tcp, client, server]) = (Arc::new(traffic), [tcp, client, server].map(Arc::new));
-        let flow = Self { name, from, to, transport, traffic, transfer, start, reader, dscp, tcp, client, server };
+        let flow =
+            Self { name, from, to, transport, traffic, transfer, start, reader, dscp, setup, tcp, client, server };
         (errors.len() == before).then_some(flow)
     }
 
@@ -185,11 +198,13 @@ impl FromValue for FlowTemplate {
             stagger: table.optional("stagger", errors).unwrap_or_default(),
             reader,
             dscp: table.optional("dscp", errors),
+            setup: table.optional("setup", errors),
             tcp,
             client,
             server,
         };
         table.finish(errors);
+        SetupSpec::check(template.setup.as_ref(), &template.traffic, path, errors);
         Some(template)
     }
 }

@@ -31,6 +31,7 @@ mod router;
 mod routing;
 mod satellite;
 mod settings;
+mod setup;
 mod sides;
 mod signals;
 mod swarm;
@@ -75,6 +76,7 @@ pub use queue::Queue;
 pub use record::{QueueMode, Record, TraceMode};
 pub use routing::{FollowLinks, Routing};
 pub use satellite::{GroundLink, Payload, PlainLink, Satellite, Terrestrial};
+pub use setup::SetupSpec;
 pub use signals::{CorruptionSignals, SignalSpec, Signals};
 pub use swarm::Swarm;
 pub(crate) use topology::MOST_LINKS;
@@ -167,11 +169,14 @@ pub struct Defaults {
     /// Congestion controls that are assigned in turn to flows that do not specify one, instead of `tcp.congestion`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub congestion: Vec<Choice>,
+    /// Set-up of the connections of flows with requests that do not specify one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<SetupSpec>,
 }
 
 impl Defaults {
     fn is_empty(&self) -> bool {
-        is_empty(&self.tcp) && self.congestion.is_empty()
+        is_empty(&self.tcp) && self.congestion.is_empty() && self.setup.is_none()
     }
 }
 
@@ -258,7 +263,8 @@ impl FromValue for Defaults {
         let mut table = TableReader::open(value, path, "a table such as { tcp = { … } }", errors)?;
         let tcp = table.optional("tcp", errors).unwrap_or_default();
         let congestion = table.optional("congestion", errors).unwrap_or_default();
+        let setup = table.optional("setup", errors);
         table.finish(errors);
-        Some(Self { tcp, congestion })
+        Some(Self { tcp, congestion, setup })
     }
 }

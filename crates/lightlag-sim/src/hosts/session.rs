@@ -1,17 +1,31 @@
 //! Dialogues over one connection or several: requests with responses, and pages of several objects.
 //!
 //! A client sends a request, waits for the response, pauses (its think time), and sends the next request. The response
-//! is a *page*: a first object and, as soon as that has arrived, others. The response to a plain request is a page of
-//! one object.
+//! is a *page*: objects that are requested as soon as the objects before them have arrived. The response to a plain
+//! request is a page of one object, and a drawn page is a first object and others that wait for it.
 //!
 //! This module decides when the client and the server write, and how much. The world executes these actions.
+//!
+//! - `line`: a connection with its handshake, its requests and its responses.
+//! - `handshake`: the flights of TLS.
+//! - `responses`: the order in which a server writes responses.
+//! - `load`: the progress of a page.
 
 use crate::ids::FlowIndex;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Varied};
 use lightlag_net::EndpointId;
 use lightlag_scenario::Flow;
-use lightlag_traffic::{Http, Requests, Traffic, Web};
-use std::collections::VecDeque;
+use lightlag_traffic::{Http, Page, Requests, Setup, Traffic, Web, WebObject, WebPage};
+use line::{Line, Request};
+use load::PageLoad;
+pub(crate) use load::{LoadedObject, LoadedPage};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+mod handshake;
+mod line;
+mod load;
+mod responses;
 
 /// An action that the world must execute at an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,54 +42,61 @@ pub(crate) enum SessionAction {
     Finish,
 }
 
-/// An object that the client requests, with the sizes of its request and response in bytes.
-#[derive(Clone, Copy, Debug)]
-struct PageObject {
-    request: u64,
-    response: u64,
-    /// Time from the arrival of the request to the first byte of the response.
-    server_time: Duration,
+/// The pages of a dialogue.
+#[derive(Debug)]
+enum PagePlan {
+    /// Pages with random properties.
+    Drawn {
+        request: Varied<Bytes>,
+        first: Varied<Bytes>,
+        /// Number and sizes of the objects after the first one.
+        others: Option<(Varied<u64>, Varied<Bytes>)>,
+        server_time: Option<Varied<Duration>>,
+    },
+    /// The same page each time.
+    Listed(Arc<WebPage>),
 }
 
-/// A page that has arrived.
+impl PagePlan {
+    /// Returns the next page. All random values of a page are drawn immediately, so that they do not depend on the
+    /// order of arrivals.
+    fn draw(&self, random: &mut RandomStream) -> Arc<WebPage> {
+        let (request, first, others, server_time) = match self {
+            Self::Listed(page) => return page.clone(),
+            Self::Drawn { request, first, others, server_time } => (request, first, others, server_time),
+        };
+        let object = |size: &Varied<Bytes>, after: Vec<u32>, random: &mut RandomStream| {
+            let [request, response] = [request, size].map(|size| size.draw(random));
+            let server_time = server_time.as_ref().map_or(Duration::ZERO, |time| time.draw(random));
+            WebObject { request, response, server_time, after, ..WebObject::default() }
+        };
+        let mut objects = vec![object(first, Vec::new(), random)];
+        if let Some((number, size)) = others {
+            for _ in 0..number.draw(random) {
+                objects.push(object(size, vec![0], random));
+            }
+        }
+        Arc::new(WebPage::new(objects, vec![String::new()]).expect("all objects wait for the first"))
+    }
+}
+
+/// Progress of a client with the address of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Page {
-    /// Time when the page was requested.
-    pub(crate) began: Instant,
-    /// Time from the request until the last byte of the page arrived.
-    pub(crate) took: Duration,
-    /// Total size of the objects of the page in bytes.
-    pub(crate) bytes: u64,
+enum Address {
+    Unknown,
+    Asked,
+    Known,
 }
 
-/// One connection of a dialogue.
-#[derive(Debug)]
-struct SessionConnection {
-    client: EndpointId,
-    server: EndpointId,
-    /// Time when the client opened the connection, if it did.
-    opened: Option<Instant>,
-    /// Number of bytes that the client has written; then the number that the server will have written after all
-    /// responses.
-    asked: u64,
-    promised: u64,
-    /// Requests in transit, each with the offset of its last byte and the requested object.
-    coming: VecDeque<(u64, PageObject)>,
-    /// Responses that the server has not written yet, each with its time and size, in the order of the requests.
-    ready: VecDeque<(Instant, u64)>,
-    /// Offsets of the last bytes of the responses that the client waits for.
-    awaited: VecDeque<u64>,
-}
-
-/// The random properties of a page.
-#[derive(Debug)]
-struct PagePlan {
-    request: Varied<Bytes>,
-    first: Varied<Bytes>,
-    /// Number and sizes of the objects after the first one.
-    others: Option<(Varied<u64>, Varied<Bytes>)>,
-    server_time: Option<Varied<Duration>>,
-    think: Option<Varied<Duration>>,
+/// A time that a client waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Timer {
+    /// The address of this host arrives.
+    Address(u32),
+    /// This object is requested.
+    Object(u32),
+    /// The next page starts.
+    Page,
 }
 
 /// A dialogue between a client and its server.
@@ -84,20 +105,37 @@ pub(crate) struct Session {
     /// Flow whose row in the results describes the dialogue.
     flow: FlowIndex,
     plan: PagePlan,
+    think: Option<Varied<Duration>>,
+    setup: Setup,
     random: RandomStream,
-    lines: Vec<SessionConnection>,
-    /// Whether all objects are requested immediately on the first connection (HTTP/2).
+    lines: Vec<Line>,
+    /// Whether all objects of a host are requested immediately on its first connection (HTTP/2).
     multiplexed: bool,
     /// Number of pages that may still start, and the time limit: no page starts later.
     left: u64,
     stop: Instant,
-    /// Objects to request as soon as the first object has arrived and a connection is free.
-    waiting: VecDeque<PageObject>,
-    is_first_there: bool,
-    began: Instant,
-    bytes: u64,
-    pages: Vec<Page>,
+    /// Whether all objects are equally urgent.
+    is_equal: bool,
+    hosts: Vec<Host>,
+    load: PageLoad,
+    timers: BTreeSet<(Instant, Timer)>,
+    /// Time of the client's timer, if it is set.
+    armed: Option<Instant>,
+    has_begun: bool,
+    request_bytes: u64,
+    pages: Vec<LoadedPage>,
+    objects: Vec<LoadedObject>,
     over: bool,
+}
+
+/// A host, as the client knows it.
+#[derive(Debug)]
+struct Host {
+    address: Address,
+    /// Whether an earlier connection has completed its handshake.
+    has_session: bool,
+    /// Objects that wait for a connection, the most urgent first.
+    waiting: BTreeSet<(u8, u32)>,
 }
 
 impl Session {
@@ -112,48 +150,56 @@ impl Session {
         if flow.part.connection() > 0 {
             return None;
         }
-        let (plan, count, stop, http) = match &*flow.traffic {
+        let (plan, think, count, stop, http, per_host, is_equal) = match &*flow.traffic {
             Traffic::Requests(Requests { request, response, server_time, think, count, stop }) => {
-                let [server_time, think] = [server_time, think].map(Clone::clone);
-                let plan =
-                    PagePlan { request: request.clone(), first: response.clone(), others: None, server_time, think };
-                (plan, count, stop, Http::One)
+                let (request, first, server_time) = (request.clone(), response.clone(), server_time.clone());
+                let plan = PagePlan::Drawn { request, first, others: None, server_time };
+                (plan, think, count, stop, Http::One, 1, false)
             }
-            Traffic::Web(Web { html, objects, object, request, server_time, think, count, stop, http, .. }) => {
-                let [server_time, think] = [server_time, think].map(Clone::clone);
-                let others = Some((objects.clone(), object.clone()));
-                (
-                    PagePlan { request: request.clone(), first: html.clone(), others, server_time, think },
-                    count,
-                    stop,
-                    *http,
-                )
+            Traffic::Web(web) => {
+                let Web { html, objects, object, request, server_time, think, count, stop, http, connections } = web;
+                let (request, first, server_time) = (request.clone(), html.clone(), server_time.clone());
+                let plan =
+                    PagePlan::Drawn { request, first, others: Some((objects.clone(), object.clone())), server_time };
+                (plan, think, count, stop, *http, *connections, false)
+            }
+            Traffic::Page(Page { file: _, http, connections, priorities, think, count, stop }) => {
+                let page = flow.page.clone().expect("the file of a page was read");
+                (PagePlan::Listed(page), think, count, stop, *http, *connections, !priorities)
             }
             _ => return None,
         };
-        let line = |[client, server]: [EndpointId; 2]| SessionConnection {
-            client,
-            server,
-            opened: None,
-            asked: 0,
-            promised: 0,
-            coming: VecDeque::new(),
-            ready: VecDeque::new(),
-            awaited: VecDeque::new(),
+        let multiplexed = http == Http::Two;
+        let (hosts, interleaves) = match &plan {
+            PagePlan::Listed(page) => (Some(page.connections(per_host)), multiplexed),
+            PagePlan::Drawn { .. } => (None, false),
         };
+        let host = |line: usize| hosts.as_ref().map_or(0, |hosts| hosts[line]);
+        let lines: Vec<Line> =
+            ends.enumerate().map(|(line, ends)| Line::new(ends, host(line), interleaves, is_equal)).collect();
+        let setup = flow.setup.unwrap_or_default();
+        let address = if setup.lookup().is_some() { Address::Unknown } else { Address::Known };
+        let count_hosts = lines.iter().map(|line| line.host() + 1).max().unwrap_or(1);
+        let hosts = (0..count_hosts).map(|_| Host { address, has_session: false, waiting: BTreeSet::new() }).collect();
         Some(Self {
             flow: index,
             plan,
+            think: think.clone(),
+            setup,
             random: RandomStream::new(seed, &format!("flow {} traffic", flow.name)),
-            lines: ends.map(line).collect(),
-            multiplexed: http == Http::Two,
+            lines,
+            multiplexed,
             left: count.unwrap_or(u64::MAX),
             stop: stop.map_or(Instant::MAX, |stop| Instant::ZERO + stop),
-            waiting: VecDeque::new(),
-            is_first_there: false,
-            began: flow.start,
-            bytes: 0,
+            hosts,
+            is_equal,
+            load: PageLoad::new(flow.start, Arc::default()),
+            timers: BTreeSet::new(),
+            armed: Some(flow.start),
+            has_begun: false,
+            request_bytes: 0,
             pages: Vec::new(),
+            objects: Vec::new(),
             over: false,
         })
     }
@@ -165,22 +211,37 @@ impl Session {
 
     /// Returns, for each connection, the time when it was opened, if it was.
     pub(crate) fn opened(&self) -> impl Iterator<Item = Option<Instant>> + '_ {
-        self.lines.iter().map(|line| line.opened)
+        self.lines.iter().map(Line::opened)
     }
 
     /// Returns the pages that have arrived.
-    pub(crate) fn pages(&self) -> &[Page] {
+    pub(crate) fn pages(&self) -> &[LoadedPage] {
         &self.pages
+    }
+
+    /// Returns the objects of listed pages that have arrived, in the order of their arrival.
+    pub(crate) fn objects(&self) -> &[LoadedObject] {
+        &self.objects
+    }
+
+    /// Returns the page that a file lists, if there is one.
+    pub(crate) fn listed(&self) -> Option<&Arc<WebPage>> {
+        if let PagePlan::Listed(page) = &self.plan { Some(page) } else { None }
     }
 
     /// Returns the total size of all requests so far in bytes.
     pub(crate) fn request_bytes(&self) -> u64 {
-        self.lines.iter().map(|line| line.asked).sum()
+        self.request_bytes
     }
 
     /// Returns true if another page may follow the current one at this time.
     pub(crate) fn goes_on_at(&self, time: Instant) -> bool {
         !self.over && self.left > 0 && time < self.stop
+    }
+
+    /// Returns the number of bytes that the server of a connection has written, if it interleaves responses.
+    pub(crate) fn interleaved(&self, line: usize) -> Option<u64> {
+        self.lines[line].interleaved()
     }
 
     /// Records that a connection failed. The dialogue sends no further requests.
@@ -190,6 +251,7 @@ impl Session {
 
     /// Requests the next page, or ends the dialogue if its time is over.
     pub(crate) fn begin_page(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
+        self.has_begun = true;
         if self.over {
             return;
         }
@@ -197,93 +259,168 @@ impl Session {
             return self.finish(actions);
         }
         self.left -= 1;
-        (self.began, self.bytes, self.is_first_there) = (now, 0, false);
-        // All random values of a page are drawn immediately, so that they do not depend on the order of arrivals.
-        let first = self.plan.first.clone();
-        let first = self.object(&first);
-        if let Some((number, size)) = self.plan.others.clone() {
-            for _ in 0..number.draw(&mut self.random) {
-                let object = self.object(&size);
-                self.waiting.push_back(object);
-            }
+        let page = self.plan.draw(&mut self.random);
+        self.load = PageLoad::new(now, page);
+        for object in self.load.free() {
+            self.want(now, object);
         }
-        self.ask(now, 0, first, actions);
+        self.request(now, actions);
+        self.arm(actions);
     }
 
-    /// Handles the arrival of requests at the server of a connection, which has `received` bytes in total.
-    pub(crate) fn server_hears(&mut self, now: Instant, line: usize, received: u64, actions: &mut Vec<SessionAction>) {
-        let state = &mut self.lines[line];
-        while let Some((_, object)) = state.coming.front().copied().filter(|(last, _)| *last <= received) {
-            state.coming.pop_front();
-            // In the order of requests: a response that is ready early waits for earlier ones.
-            let due = state.ready.back().map_or(now, |(due, _)| *due).max(now + object.server_time);
-            state.ready.push_back((due, object.response));
+    /// Handles the client's timer.
+    pub(crate) fn client_wakes(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
+        self.armed = None;
+        if !self.has_begun {
+            return self.begin_page(now, actions);
         }
-        self.answer(now, line, actions);
+        let mut starts_page = false;
+        while let Some((_, timer)) = self.timers.first().copied().filter(|(due, _)| *due <= now) {
+            self.timers.pop_first();
+            match timer {
+                Timer::Address(host) => self.hosts[host as usize].address = Address::Known,
+                Timer::Object(object) => self.wait(object),
+                Timer::Page => starts_page = true,
+            }
+        }
+        if starts_page {
+            return self.begin_page(now, actions);
+        }
+        if !self.over {
+            self.request(now, actions);
+            self.arm(actions);
+        }
+    }
+
+    /// Handles the arrival of bytes at the server of a connection, which has `received` bytes in total. The server may
+    /// write about `room` bytes now, if it interleaves responses.
+    pub(crate) fn server_hears(
+        &mut self,
+        now: Instant,
+        line: usize,
+        received: u64,
+        room: i64,
+        actions: &mut Vec<SessionAction>,
+    ) {
+        self.lines[line].server_hears(now, received, actions);
+        self.answer(now, line, room, actions);
     }
 
     /// Writes the responses that are due at the server of a connection.
-    pub(crate) fn answer(&mut self, now: Instant, line: usize, actions: &mut Vec<SessionAction>) {
-        let SessionConnection { ready, server, .. } = &mut self.lines[line];
-        while let Some((due, response)) = ready.front().copied() {
-            if due > now {
-                return actions.push(SessionAction::Wake(*server, due));
+    pub(crate) fn answer(&mut self, now: Instant, line: usize, room: i64, actions: &mut Vec<SessionAction>) {
+        self.lines[line].answer(now, room, actions);
+    }
+
+    /// Handles the arrival of bytes at the client of a connection, which has `received` bytes in total.
+    pub(crate) fn client_hears(&mut self, now: Instant, line: usize, received: u64, actions: &mut Vec<SessionAction>) {
+        let Self { lines, load, hosts, .. } = self;
+        let connection = &mut lines[line];
+        hosts[connection.host() as usize].has_session |= connection.client_hears(now, received, load, actions);
+        load.bytes_arrive(now, connection.payload(received));
+        let mut are_complete = false;
+        while let Some(object) = self.lines[line].next_object(now, received, &mut self.load) {
+            are_complete = true;
+            let flow = FlowIndex(self.flow.0 + line as u32);
+            if self.listed().is_some() {
+                self.objects.push(self.load.loaded(now, object, flow, self.pages.len()));
             }
-            ready.pop_front();
-            actions.push(SessionAction::Write(*server, response));
+            for follower in self.load.object_arrives(object) {
+                self.want(now, follower);
+            }
+        }
+        if !are_complete || self.over {
+            return;
+        }
+        self.request(now, actions);
+        if self.load.is_complete() {
+            self.page_is_there(now, actions);
+        } else {
+            self.arm(actions);
         }
     }
 
-    /// Handles the arrival of responses at the client of a connection, which has `received` bytes in total.
-    pub(crate) fn client_hears(&mut self, now: Instant, line: usize, received: u64, actions: &mut Vec<SessionAction>) {
-        while self.lines[line].awaited.front().is_some_and(|last| *last <= received) {
-            self.lines[line].awaited.pop_front();
-            self.is_first_there = true;
+    /// Requests an object as soon as its delay has passed.
+    fn want(&mut self, now: Instant, object: u32) {
+        let delay = self.load.object(object).delay;
+        self.load.is_known(now + delay, object);
+        if delay > Duration::ZERO {
+            self.timers.insert((now + delay, Timer::Object(object)));
+        } else {
+            self.wait(object);
         }
-        if !self.is_first_there || self.over {
-            return;
-        }
-        self.ask_for_others(now, actions);
-        if self.waiting.is_empty() && self.lines.iter().all(|line| line.awaited.is_empty()) {
-            self.page_is_there(now, actions);
-        }
+    }
+
+    /// Adds an object to those that wait for a connection.
+    fn wait(&mut self, object: u32) {
+        let WebObject { host, urgency, .. } = *self.load.object(object);
+        let urgency = if self.is_equal { 0 } else { urgency };
+        self.hosts[host as usize].waiting.insert((urgency, object));
     }
 
     /// Requests as many of the waiting objects as possible, on idle connections first, then on new ones.
-    fn ask_for_others(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
-        while !self.waiting.is_empty() {
-            let idle = self.lines.iter().position(|line| line.opened.is_some() && line.awaited.is_empty());
-            let new = || self.lines.iter().position(|line| line.opened.is_none());
-            let Some(line) = (if self.multiplexed { Some(0) } else { idle.or_else(new) }) else { return };
-            let object = self.waiting.pop_front().expect("an object is waiting");
-            self.ask(now, line, object, actions);
+    fn request(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
+        for host in 0..self.hosts.len() as u32 {
+            let state = &mut self.hosts[host as usize];
+            if state.waiting.is_empty() {
+                continue;
+            }
+            match (state.address, self.setup.lookup()) {
+                (Address::Asked, _) => continue,
+                (Address::Unknown, Some(time)) => {
+                    state.address = Address::Asked;
+                    self.timers.insert((now + time, Timer::Address(host)));
+                    continue;
+                }
+                _ => {}
+            }
+            while let Some((_, object)) = self.hosts[host as usize].waiting.first().copied() {
+                let Some(line) = self.line_for(host) else { break };
+                self.hosts[host as usize].waiting.pop_first();
+                self.ask(now, line, object, actions);
+            }
         }
     }
 
-    fn ask(&mut self, now: Instant, index: usize, object: PageObject, actions: &mut Vec<SessionAction>) {
-        let line = &mut self.lines[index];
-        if line.opened.is_none() {
-            line.opened = Some(now);
-            actions.push(SessionAction::Open(line.client));
+    /// Returns the connection for the next request to a host.
+    fn line_for(&self, host: u32) -> Option<usize> {
+        let mut of_host = (0..self.lines.len()).filter(|line| self.lines[*line].host() == host);
+        if self.multiplexed {
+            return of_host.next();
         }
-        line.asked += object.request;
-        line.promised += object.response;
-        line.coming.push_back((line.asked, object));
-        line.awaited.push_back(line.promised);
-        self.bytes += object.response;
-        actions.push(SessionAction::Write(line.client, object.request));
+        let idle = of_host.clone().find(|line| self.lines[*line].is_idle());
+        idle.or_else(|| of_host.find(|line| self.lines[*line].opened().is_none()))
+    }
+
+    fn ask(&mut self, now: Instant, line: usize, object: u32, actions: &mut Vec<SessionAction>) {
+        let WebObject { request, response, server_time, urgency, host, .. } = *self.load.object(object);
+        let connection = &mut self.lines[line];
+        if connection.opened().is_none() {
+            connection.open(now, &self.setup, self.hosts[host as usize].has_session, actions);
+        }
+        let request = Request { object, request: request.0, response: response.0, server_time, urgency };
+        self.request_bytes += request.request;
+        connection.ask(now, request, &mut self.load, actions);
+    }
+
+    /// Sets the client's timer to the next time that it waits for.
+    fn arm(&mut self, actions: &mut Vec<SessionAction>) {
+        let next = self.timers.first().map(|(due, _)| *due);
+        if let Some(due) = next.filter(|_| next != self.armed) {
+            self.armed = next;
+            actions.push(SessionAction::Wake(self.lines[0].client(), due));
+        }
     }
 
     fn page_is_there(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
-        self.is_first_there = false;
-        self.pages.push(Page { began: self.began, took: now.since(self.began), bytes: self.bytes });
-        let think = self.plan.think.as_ref().map_or(Duration::ZERO, |think| think.draw(&mut self.random));
+        self.pages.push(self.load.finished(now));
+        let think = self.think.as_ref().map_or(Duration::ZERO, |think| think.draw(&mut self.random));
         let next = now + think;
         if self.left == 0 || next >= self.stop {
             return self.finish(actions);
         }
         if next > now {
-            actions.push(SessionAction::Wake(self.lines[0].client, next));
+            self.timers.insert((next, Timer::Page));
+            self.arm(actions);
         } else {
             self.begin_page(now, actions);
         }
@@ -291,17 +428,9 @@ impl Session {
 
     fn finish(&mut self, actions: &mut Vec<SessionAction>) {
         self.over = true;
-        actions.extend(
-            self.lines.iter().filter(|line| line.opened.is_some()).map(|line| SessionAction::Close(line.client)),
-        );
+        let opened = self.lines.iter().filter(|line| line.opened().is_some());
+        actions.extend(opened.map(|line| SessionAction::Close(line.client())));
         actions.push(SessionAction::Finish);
-    }
-
-    fn object(&mut self, size: &Varied<Bytes>) -> PageObject {
-        let random = &mut self.random;
-        let [request, response] = [&self.plan.request, size].map(|size| size.draw(random).0);
-        let server_time = self.plan.server_time.as_ref().map_or(Duration::ZERO, |time| time.draw(random));
-        PageObject { request, response, server_time }
     }
 }
 

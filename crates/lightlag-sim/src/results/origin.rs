@@ -5,7 +5,6 @@ use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
 use lightlag_scenario::{Flow, LinkDirection, Network};
-use lightlag_traffic::Traffic;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -133,7 +132,7 @@ impl FlowOrigin {
             let bottleneck = if flow.transport.has_connections() { slowest(flow) } else { None };
             let Flow { from, to, start, .. } = *flow;
             let bottleneck = bottleneck.and_then(|link| NonZeroU32::new(link.0 + 1));
-            Self { from, to, bottleneck, is_web: matches!(*flow.traffic, Traffic::Web(_)), start }
+            Self { from, to, bottleneck, is_web: flow.traffic.has_pages(), start }
         };
         network.flows.iter().map(origin).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::origin::FlowIdentity;
 use super::{FlowSummary, LimitedSeconds};
-use crate::hosts::session::Session;
+use crate::hosts::session::{LoadedPage, Session};
 use crate::ids::FlowIndex;
 use crate::table::{NameTable, recorded, rows};
 use crate::tap::Tap;
@@ -32,6 +32,11 @@ rows! {
         count: u64 [""],
         /// Mean time from the request to the arrival of the last byte; null if none arrived.
         mean_s: Option<f64> ["s"],
+        /// Mean time from the request to the arrival of the first byte; null if none arrived.
+        mean_first_byte_s: Option<f64> ["s", unhashed],
+        /// Mean ByteIndex: the integral over time of the fraction of the bytes that has not arrived; null if none
+        /// arrived.
+        mean_byte_index_s: Option<f64> ["s", unhashed],
         /// 95th percentile of these times (nearest rank); null if none arrived.
         p95_s: Option<f64> ["s"],
         /// Total size of the requests.
@@ -48,9 +53,19 @@ recorded! {
         flow: Vec<u32> ["", named(NameTable::Flows)],
         /// Time from the request to the arrival of the last byte.
         duration_s: Vec<f64> ["s"],
+        /// Time from the request to the arrival of the first byte.
+        first_byte_s: Vec<f64> ["s", unhashed],
+        /// ByteIndex: the integral over time, from the request, of the fraction of the bytes that has not arrived.
+        byte_index_s: Vec<f64> ["s", unhashed],
         /// Size of the response, or of all objects of the page.
         bytes: Vec<u64> ["B"],
     }
+}
+
+/// Returns the mean of a value over the pages that have arrived; `None` if there are none.
+fn mean(dialogue: &Session, value: impl Fn(&LoadedPage) -> f64) -> Option<f64> {
+    let pages = dialogue.pages();
+    (!pages.is_empty()).then(|| pages.iter().map(value).sum::<f64>() / pages.len() as f64)
 }
 
 /// Returns the summary of the responses or pages that a client received.
@@ -64,6 +79,8 @@ pub(super) fn page_summary(dialogue: &Session) -> PageSummary {
     PageSummary {
         count: count as u64,
         mean_s: (count > 0).then(|| sum as f64 / count as f64 / 1e9),
+        mean_first_byte_s: mean(dialogue, |page| page.first_byte.as_secs_f64()),
+        mean_byte_index_s: mean(dialogue, |page| page.byte_index),
         p95_s: rank.checked_sub(1).map(|at| times[at].as_secs_f64()),
         request_bytes: dialogue.request_bytes(),
     }
@@ -75,6 +92,8 @@ impl Responses {
             self.time_s.push(page.began.as_secs_f64());
             self.flow.push(dialogue.flow().0);
             self.duration_s.push(page.took.as_secs_f64());
+            self.first_byte_s.push(page.first_byte.as_secs_f64());
+            self.byte_index_s.push(page.byte_index);
             self.bytes.push(page.bytes);
         }
     }

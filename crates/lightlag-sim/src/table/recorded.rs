@@ -18,6 +18,8 @@ pub enum NameTable {
     Links,
     /// Names of nodes.
     Nodes,
+    /// Ids of the objects of pages.
+    Objects,
     /// The listed names.
     These(&'static [&'static str]),
 }
@@ -212,7 +214,7 @@ pub(crate) trait HashedColumns: GrowingTable {
 /// Declares the columns of a table that grows during a run, as vectors or packed columns; the first is `time_s`. Each
 /// column is followed by brackets with its unit (empty if there is none) and a note. The note is the list of names that
 /// its indices refer to, `optional` for a column that may have no values at all, or `optional_named` for a column of
-/// names that may include [`MISSING`]. `hashed by` lists the columns that the hash includes first; all others follow.
+/// names that may include [`MISSING`], or `unhashed` for a column that the hash omits. `hashed by` lists the columns that the hash includes first; all others follow.
 macro_rules! recorded {
     ($(
         $(#[doc = $about:literal])+
@@ -304,7 +306,7 @@ macro_rules! recorded {
                 const FIRST: &[&str] = &[$($(stringify!($first)),+)?];
                 $($(hash.numbers(Entries::bits(&self.$first));)+)?
                 $(
-                    if !FIRST.contains(&stringify!($column)) {
+                    if $crate::table::is_hashed!($($note)?) && !FIRST.contains(&stringify!($column)) {
                         hash.numbers(Entries::bits(&self.$column));
                     }
                 )+
@@ -326,6 +328,9 @@ macro_rules! note {
     () => {
         ($crate::table::NameTable::None, false)
     };
+    (unhashed) => {
+        ($crate::table::NameTable::None, false)
+    };
     (optional) => {
         ($crate::table::NameTable::None, true)
     };
@@ -337,7 +342,17 @@ macro_rules! note {
     };
 }
 
-pub(crate) use {note, recorded};
+/// Returns false for the note of a column that the hash omits.
+macro_rules! is_hashed {
+    (unhashed) => {
+        false
+    };
+    ($($other:ident)?) => {
+        true
+    };
+}
+
+pub(crate) use {is_hashed, note, recorded};
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,19 @@ use crate::scheduler::ScheduledEvent;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, Link, PacketFlags};
-use lightlag_transport::Status;
+use lightlag_transport::{Inspect, Status};
+
+/// Number of bytes that a server with interleaved responses keeps unsent in its socket, in addition to those that the
+/// window lets pass immediately: a frame of HTTP/2, and the value of TCP_NOTSENT_LOWAT that HTTP/2 servers set.
+const UNSENT: i64 = 16_384;
+
+/// Returns the number of bytes that a server may write, if it has written `written` bytes so far. Later responses may
+/// overtake what it has not written.
+fn room(connection: &impl Inspect, written: u64) -> i64 {
+    let sender = connection.snapshot();
+    let unsent = written.saturating_sub(sender.snd_nxt);
+    sender.cwnd.saturating_sub(sender.inflight) as i64 + UNSENT - unsent as i64
+}
 
 impl<T: Tap, B: Border> World<T, B> {
     /// Lets the application at an endpoint write the bytes that are due, and closes the connection after the last one.
@@ -156,11 +168,13 @@ impl<T: Tap, B: Border> World<T, B> {
             talk.due = None;
         }
         let (index, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
+        let written = self.hosts.dialogues[index].interleaved(line).filter(|_| !asks);
+        let room = written.map_or(0, |written| room(&E::sockets(&self.hosts)[endpoint].connection, written));
         let (dialogue, mut actions) = (&mut self.hosts.dialogues[index], Vec::new());
         if !asks {
-            dialogue.server_hears(now, line, received, &mut actions);
+            dialogue.server_hears(now, line, received, room, &mut actions);
         } else if is_due {
-            dialogue.begin_page(now, &mut actions);
+            dialogue.client_wakes(now, &mut actions);
         } else {
             dialogue.client_hears(now, line, received, &mut actions);
         }

@@ -26,6 +26,7 @@ mod gateways;
 mod iot;
 mod mixed_traffic;
 mod offload;
+mod pages;
 mod partitions;
 mod peach;
 mod proxies;
