@@ -391,6 +391,8 @@ pub struct Proxy {
     pub client: Arc<Config>,
     /// TCP configuration of the endpoint towards the receiver.
     pub server: Arc<Config>,
+    /// Whether connections to the next proxy with `pool` are opened in advance.
+    pub pool: bool,
     /// Time when the proxy crashes, if it does.
     pub crash: Option<Instant>,
 }

@@ -209,7 +209,7 @@ fn a_set_up_is_read_written_and_checked() {
         ("tls = \"1.1\"", "setup.tls", "is not a version of TLS"),
         ("dns = \"lookup\"", "setup.dns_time", "is missing; specify the time of a lookup"),
         ("dns_time = \"1 s\"", "setup.dns_time", "has no effect with dns = \"cached\""),
-        ("dns = \"lookup\", dns_time = \"0 s\"", "setup.dns_time", "is no lookup"),
+        ("dns = \"lookup\", dns_time = \"0 s\"", "setup.dns_time", "is too short for a lookup"),
         ("certificate = \"1 kB\"", "setup.certificate", "is not sent with this tls"),
         ("tls = \"1.3\", certificate = \"0 B\"", "setup.certificate", "is not a size from 1 B"),
         ("resumption = true", "setup.resumption", "has no effect with this tls"),
@@ -307,4 +307,9 @@ fn proxies_split_connections_but_no_datagrams() {
         let network = expand(traffic, "flows = [\"f\"]").unwrap();
         assert_eq!((network.flows.len(), network.splits.len()), (connections, connections));
     }
+    let alone = parse_toml(&format!("{path}{proxy}pool = true"), &[]).unwrap().expand().unwrap_err();
+    assert!(alone.len() == 1 && alone[0].path == "proxies[0].pool", "{alone:#?}");
+    assert!(alone[0].message.contains("needs another proxy with pool = true"), "{}", alone[0]);
+    let crash = parse_toml(&format!("{path}{proxy}pool = true\ncrash = {{ at = \"1 s\" }}"), &[]).unwrap_err();
+    assert!(crash.len() == 1 && crash[0].path == "proxies[0].pool", "{crash:#?}");
 }

@@ -7,7 +7,7 @@ use crate::hosts::application::{Application, Exchange, Reading};
 use crate::hosts::collector::Collector;
 use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
-use crate::hosts::relay::Relay;
+use crate::hosts::relay::{Pooled, Relay};
 use crate::hosts::session::Session;
 use crate::hosts::socket::{Port, Socket, Task};
 use crate::hosts::source::TrafficSource;
@@ -66,7 +66,16 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let relay = |(index, split): (usize, &Split)| {
         let ends = [numbers.entry(index), numbers.exit(index)];
         let is_dialogue = flows[split.flow as usize].traffic.is_dialogue();
-        Relay::new(ends, split.proxy, proxies[split.proxy as usize].buffer.0, is_dialogue)
+        // Both ends of a leg must pool. The client of a dialogue is at the end of the path.
+        let is_pooled = |from: Option<usize>| {
+            let pair = from.and_then(|from| splits.get(from..from + 2));
+            let pools = |other: &Split| other.flow == split.flow && proxies[other.proxy as usize].pool;
+            pair.is_some_and(|pair| pair.iter().all(pools))
+        };
+        let [before, after] = [is_pooled(index.checked_sub(1)), is_pooled(Some(index))];
+        let [first, second] = if is_dialogue { [after, before] } else { [before, after] };
+        let limit = proxies[split.proxy as usize].buffer.0;
+        Relay::new(ends, split.proxy, limit, is_dialogue, Pooled { first, second })
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();
@@ -120,6 +129,9 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         if let Some(start) = start {
             world.agenda.arm(ScheduledEvent::Connection(endpoint), start);
         }
+    }
+    for opener in world.hosts.relays.iter().filter_map(Relay::pool_opener) {
+        world.agenda.arm(ScheduledEvent::Connection(opener), Instant::ZERO);
     }
     for (flow, sender) in (0..).map(UdpIndex).zip(&world.hosts.datagrams.senders) {
         if let Some(start) = sender.next() {

@@ -6,9 +6,9 @@ use lightlag_core::{Bytes, Duration};
 lightlag_core::words! {
     /// Resolution of the server's name.
     pub enum Dns {
-        /// The client knows the address.
+        /// The client has the address.
         Cached = "cached",
-        /// The client asks a resolver before the first connection to a host.
+        /// The client queries a resolver before the first connection to a host.
         Lookup = "lookup",
     }
 }
@@ -61,7 +61,7 @@ impl Described for Setup {
             Setting::time_above_zero(
                 "dns_time",
                 |of: &mut Self| &mut of.dns_time,
-                "0 s is no lookup; write dns = \"cached\", or a time such as \"50 ms\"",
+                "0 s is too short for a lookup; write dns = \"cached\", or a time such as \"50 ms\"",
             )
             .about("Time from the query to the reply of the resolver, required with dns = \"lookup\".")
             .checked(|of| match (of.dns, of.dns_time) {

@@ -166,6 +166,7 @@ class Network:
         flows: Sequence[str] | None = None,
         client: TcpLike | None = None,
         server: TcpLike | None = None,
+        pool: bool | None = None,
         crash: Crash | None = None,
     ) -> None:
         """Adds a proxy that splits the connections crossing a node; see :class:`Proxy` for the parameters.
@@ -177,7 +178,9 @@ class Network:
         """
         check_units(f"proxy {printable(node)}", buffer=buffer)
         named = None if flows is None else tuple(flows)
-        proxy = Proxy(node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, crash=crash)
+        proxy = Proxy(
+            node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, pool=pool, crash=crash
+        )
         self.proxies.append(proxy)
 
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:

@@ -126,5 +126,8 @@ class Proxy:
     ``buffer``."""
     server: TcpLike | None = None
     """TCP options towards the receiver that differ from ``defaults.tcp``."""
+    pool: bool | None = None
+    """Whether connections to the next proxy with ``pool`` on the path of a flow are opened in advance, so that no flow
+    waits for a handshake between the two."""
     crash: Crash | None = None
     """Crash of the proxy; by default it never crashes."""

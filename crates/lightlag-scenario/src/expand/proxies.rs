@@ -31,6 +31,7 @@ impl ProxySpec {
             buffer: self.buffer,
             client: client?,
             server: server?,
+            pool: self.pool,
             crash: self.crash.map(|crash| Instant::ZERO + crash.at),
         })
     }
@@ -89,6 +90,19 @@ pub(crate) fn splits(
                 );
                 errors.push(format_args!("proxies[{index}].flows"), message);
             }
+        }
+    }
+    for (index, spec) in specs.iter().enumerate().filter(|(_, spec)| spec.pool) {
+        let is_used = |pair: &[Split]| {
+            let both = pair.iter().all(|split| proxies[split.proxy as usize].pool);
+            both && pair[0].flow == pair[1].flow && pair.iter().any(|split| split.proxy as usize == index)
+        };
+        if errors.len() == 0 && !splits.windows(2).any(is_used) {
+            let message = format!(
+                "true needs another proxy with pool = true next to {:?} on the path of a flow; add one, or remove it",
+                shortened(&spec.node)
+            );
+            errors.push(format_args!("proxies[{index}].pool"), message);
         }
     }
     let all_fit = errors.len() == 0;

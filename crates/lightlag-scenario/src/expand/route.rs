@@ -83,7 +83,7 @@ impl Network {
             };
             let (before, after) = (sides(|(_, to)| *to), sides(|(from, _)| *from));
             let proxy = &self.proxies[index];
-            // The rates of a proxy whose flows are all dialogues are those of ends that answer.
+            // If all flows of a proxy are dialogues, its ends have the rates of ends that reply.
             let answers = self.splits_of(index).all(|flow| self.flows[flow].traffic.is_dialogue());
             let request_for = |tcp| PathRequest { tcp, answers };
             let client = request_for(&proxy.client);

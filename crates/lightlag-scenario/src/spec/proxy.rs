@@ -34,6 +34,11 @@ pub struct ProxySpec {
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Options,
+    /// Whether connections to the next proxy with `pool` on the path of a flow are opened in advance, so that no flow
+    /// waits for a handshake between the two.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub pool: bool,
     /// Crash of the proxy; by default it never crashes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<Crash>,
@@ -80,8 +85,12 @@ impl FromValue for ProxySpec {
             flows,
             client: table.optional("client", errors).unwrap_or_default(),
             server: table.optional("server", errors).unwrap_or_default(),
+            pool: table.optional("pool", errors).unwrap_or_default(),
             crash: table.optional("crash", errors),
         };
+        if proxy.pool && proxy.crash.is_some() {
+            errors.push(Path::Key(path, "pool"), "true cannot be combined with crash; remove one");
+        }
         table.finish(errors);
         (errors.len() == before).then_some(proxy)
     }

@@ -6,12 +6,34 @@
 //! the sender closes. Each endpoint closes when the peer of the other endpoint has closed and no data is left. If one
 //! connection fails, the other is reset.
 //!
+//! A connection between two proxies may come from a pool: it is opened at the start of the run. The proxy that takes it
+//! for a flow writes a header with the addresses of the flow, and the other one opens the next connection when the
+//! header has arrived.
+//!
 //! The receiver of a dialogue opens the connections, and its requests pass in the opposite direction, with a buffer of
 //! the same size.
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_transport::{Endpoint, Failure, Status, Stream};
+
+/// Size of the header of a flow on a connection from a pool: two IPv6 addresses.
+pub(crate) const HEADER: u64 = 32;
+
+/// The connections of a relay that come from a pool, in the order in which connections are opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Pooled {
+    /// Whether the connection from the end that opens the flow does.
+    pub(crate) first: bool,
+    /// Whether the next connection does.
+    pub(crate) second: bool,
+}
+
+impl Pooled {
+    fn header(is_pooled: bool) -> u64 {
+        if is_pooled { HEADER } else { 0 }
+    }
+}
 
 /// A flow at a proxy.
 #[derive(Debug)]
@@ -24,7 +46,8 @@ pub(crate) struct Relay {
     /// Maximum number of bytes in each buffer.
     limit: u64,
     stage: Stage,
-    /// Opening time of the second connection.
+    pooled: Pooled,
+    /// Opening time of the second connection, or time when it was taken from its pool.
     opened: Instant,
     /// Data of the flow, from the entry to the exit.
     data: Passage,
@@ -50,8 +73,9 @@ enum Stage {
 /// The bytes that pass in one direction.
 #[derive(Debug, Default)]
 struct Passage {
-    /// Number of bytes read so far.
+    /// Number of bytes read so far, and size of the header written before them.
     read: u64,
+    header: u64,
     /// Number of bytes in the buffer. It last changed at `since`.
     kept: u64,
     since: Instant,
@@ -65,7 +89,7 @@ struct Passage {
 impl Passage {
     /// Reads as many bytes as fit into the buffer, and writes them to the next connection.
     fn pass_on<E: Stream>(&mut self, now: Instant, limit: u64, from: &mut E, to: &mut E) {
-        let kept = self.read - to.acknowledged();
+        let kept = self.header + self.read - to.acknowledged();
         let bytes = from.read(limit - kept);
         if bytes > 0 {
             to.write(bytes);
@@ -95,13 +119,20 @@ impl Passage {
 impl Relay {
     /// Returns the relay between two endpoints. In a dialogue, bytes pass in both directions, and the connection from
     /// the receiver opens the one to the sender.
-    pub(crate) fn new([entry, exit]: [EndpointId; 2], proxy: u32, limit: u64, is_dialogue: bool) -> Self {
+    pub(crate) fn new(
+        [entry, exit]: [EndpointId; 2],
+        proxy: u32,
+        limit: u64,
+        is_dialogue: bool,
+        pooled: Pooled,
+    ) -> Self {
         Self {
             entry,
             exit,
             proxy,
             limit,
             stage: Stage::Waiting,
+            pooled,
             opened: Instant::ZERO,
             data: Passage::default(),
             requests: is_dialogue.then(Box::default),
@@ -121,10 +152,21 @@ impl Relay {
             Stage::Waiting => {
                 let is_dialogue = self.requests.is_some();
                 let [first, second] = if is_dialogue { [&mut *exit, &mut *entry] } else { [&mut *entry, &mut *exit] };
-                if first.status() == Status::Listening {
+                if self.pooled.second && second.status() == Status::Closed && second.failure().is_none() {
+                    second.open(now);
+                }
+                let header = Pooled::header(self.pooled.first);
+                if first.status() == Status::Listening || first.received() < header {
                     return None;
                 }
-                second.open(now);
+                first.read(header);
+                if !self.pooled.second {
+                    second.open(now);
+                } else if !second.is_over() {
+                    second.write(HEADER);
+                }
+                let onward = self.requests.as_deref_mut().unwrap_or(&mut self.data);
+                onward.header = Pooled::header(self.pooled.second);
                 self.opened = now;
                 self.data.since = now;
                 if let Some(requests) = &mut self.requests {
@@ -191,12 +233,24 @@ impl Relay {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
     }
 
-    /// Returns the opening time of the second connection, if it was opened.
+    /// Returns the endpoint whose connection is opened in advance, if there is one.
+    pub(crate) fn pool_opener(&self) -> Option<EndpointId> {
+        let opener = if self.requests.is_some() { self.entry } else { self.exit };
+        self.pooled.second.then_some(opener)
+    }
+
+    /// Returns the sizes of the headers that precede the data of the flow at the entry and at the exit.
+    pub(crate) fn data_headers(&self) -> [u64; 2] {
+        let Pooled { first, second } = self.pooled;
+        if self.requests.is_some() { [0, 0] } else { [first, second].map(Pooled::header) }
+    }
+
+    /// Returns the opening time of the second connection, or when it was taken from its pool, if it was.
     pub(crate) fn opened(&self) -> Option<Instant> {
         (self.stage != Stage::Waiting).then_some(self.opened)
     }
 
-    /// Returns the maximum number of bytes of the flow in the buffer so far.
+    /// Returns the maximum number of bytes of the flow in the buffer so far, including a header.
     pub(crate) fn most(&self) -> u64 {
         self.data.most
     }

@@ -2,7 +2,7 @@
 //!
 //! A client sends a request, waits for the response, pauses (its think time), and sends the next request. The response
 //! is a *page*: objects that are requested as soon as the objects before them have arrived. The response to a plain
-//! request is a page of one object, and a drawn page is a first object and others that wait for it.
+//! request is a page of one object; a random page is a first object and others that wait for it.
 //!
 //! This module decides when the client and the server write, and how much. The world executes these actions.
 //!
@@ -128,7 +128,7 @@ pub(crate) struct Session {
     over: bool,
 }
 
-/// A host, as the client knows it.
+/// State of a host at the client.
 #[derive(Debug)]
 struct Host {
     address: Address,

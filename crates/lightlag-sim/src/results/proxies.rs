@@ -83,12 +83,13 @@ pub(super) fn proxy_summaries(
         let [entry, exit] = [relay.entry, relay.exit].map(|end| world.hosts.socket(end));
         let arrived = world.hosts.socket(exit.port().peer).stream().received();
         let statistics = exit.inspect().statistics();
+        let headers = relay.data_headers();
         ProxySummary {
             node,
             flow,
             congestion,
-            confirmed_bytes: entry.stream().confirmed(),
-            acknowledged_bytes: exit.stream().acknowledged(),
+            confirmed_bytes: entry.stream().confirmed().saturating_sub(headers[0]),
+            acknowledged_bytes: exit.stream().acknowledged().saturating_sub(headers[1]),
             lost_bytes: relay.lost(arrived),
             max_buffer_bytes: relay.most(),
             mean_buffer_bytes: relay.mean(end),

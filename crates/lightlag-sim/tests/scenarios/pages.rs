@@ -9,7 +9,8 @@ use std::sync::Arc;
 fn link(rate: &str, traffic: &str, more: &str) -> String {
     format!(
         "duration = \"600 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
-         [[links]]\nbetween = [\"server\", \"client\"]\nrate = \"{rate}\"\ndelay = \"50 ms\"\nqueue = \"10000 packets\"\n\
+         [[links]]\nbetween = [\"server\", \"client\"]\nrate = \"{rate}\"\ndelay = \"50 ms\"\n\
+         queue = \"10000 packets\"\n\
          [[flows]]\nname = \"f\"\nfrom = \"server\"\nto = \"client\"\ntraffic = {{ {traffic} }}\n{more}\n"
     )
 }
@@ -314,12 +315,14 @@ fn written(objects: &[RandomObject]) -> (String, Vec<(Vec<usize>, f64)>) {
     let items: Vec<String> = (0..)
         .zip(objects)
         .map(|(index, (size, request, server_time, delay, after, kind, host))| {
-            let after: Vec<usize> = if index == 0 { Vec::new() } else { after.iter().map(|of| of.index(index)).collect() };
+            let parents = after.iter().filter(|_| index > 0);
+            let after: Vec<usize> = parents.map(|of| of.index(index)).collect();
             let names: Vec<String> = after.iter().map(|of| format!("\"o{of}\"")).collect();
             rules.push((after, f64::from(*delay) / 1e3));
             format!(
-                "{{\"id\": \"o{index}\", \"size\": {size}, \"request\": {request}, \"server_time\": \"{server_time} ms\", \
-                 \"delay\": \"{delay} ms\", \"after\": [{}], \"type\": \"{}\", \"host\": \"h{host}\"}}",
+                "{{\"id\": \"o{index}\", \"size\": {size}, \"request\": {request}, \
+                 \"server_time\": \"{server_time} ms\", \"delay\": \"{delay} ms\", \"after\": [{}], \
+                 \"type\": \"{}\", \"host\": \"h{host}\"}}",
                 names.join(", "),
                 types[*kind]
             )
@@ -350,10 +353,13 @@ proptest! {
         let mut text = format!(
             "duration = \"20000 s\"\nseed = {seed}\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
              [defaults.tcp]\nretries = 40\nsyn_retries = 40\n\
-             [[links]]\nbetween = [\"server\", \"p\"]\nrate = \"{rate} kbit/s\"\ndelay = \"80 ms\"\nqueue = \"50 packets\"\n\
-             loss = {}\n[[links]]\nbetween = [\"p\", \"client\"]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n\
-             [[flows]]\nname = \"f\"\nfrom = \"server\"\nto = \"client\"\nsetup = {{ tls = \"{tls}\", dns = \"lookup\", dns_time = \"7 ms\" }}\n\
-             traffic = {{ kind = \"page\", file = \"page.json\", http = \"{http}\", priorities = {priorities}, count = 2, think = \"1 s\" }}\n",
+             [[links]]\nbetween = [\"server\", \"p\"]\nrate = \"{rate} kbit/s\"\ndelay = \"80 ms\"\n\
+             queue = \"50 packets\"\nloss = {}\n\
+             [[links]]\nbetween = [\"p\", \"client\"]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n\
+             [[flows]]\nname = \"f\"\nfrom = \"server\"\nto = \"client\"\n\
+             setup = {{ tls = \"{tls}\", dns = \"lookup\", dns_time = \"7 ms\" }}\n\
+             traffic = {{ kind = \"page\", file = \"page.json\", http = \"{http}\", priorities = {priorities}, \
+             count = 2, think = \"1 s\" }}\n",
             f64::from(loss) / 1000.0
         );
         if let Some(buffer) = proxy {
@@ -366,7 +372,9 @@ proptest! {
         prop_assert_eq!(table.rows(), 2 * objects.len());
         for load in 1..=2_u32 {
             let rows: Vec<usize> = (0..table.rows()).filter(|row| table.page[*row] == load).collect();
-            let row_of = |object: usize| rows.iter().copied().find(|row| table.object[*row] as usize == object).unwrap();
+            let row_of = |object: usize| {
+                rows.iter().copied().find(|row| table.object[*row] as usize == object).unwrap()
+            };
             for (object, (after, delay)) in rules.iter().enumerate() {
                 let row = row_of(object);
                 let parents = after.iter().map(|parent| table.end_s[row_of(*parent)]).fold(0.0, f64::max);
