@@ -46,24 +46,28 @@ pub(crate) enum SessionAction {
 #[derive(Debug)]
 enum PagePlan {
     /// Pages with random properties.
-    Drawn {
-        request: Varied<Bytes>,
-        first: Varied<Bytes>,
-        /// Number and sizes of the objects after the first one.
-        others: Option<(Varied<u64>, Varied<Bytes>)>,
-        server_time: Option<Varied<Duration>>,
-    },
+    Drawn(Box<RandomPages>),
     /// The same page each time.
     Listed(Arc<WebPage>),
+}
+
+/// The random properties of pages.
+#[derive(Debug)]
+struct RandomPages {
+    request: Varied<Bytes>,
+    first: Varied<Bytes>,
+    /// Number and sizes of the objects after the first one.
+    others: Option<(Varied<u64>, Varied<Bytes>)>,
+    server_time: Option<Varied<Duration>>,
 }
 
 impl PagePlan {
     /// Returns the next page. All random values of a page are drawn immediately, so that they do not depend on the
     /// order of arrivals.
     fn draw(&self, random: &mut RandomStream) -> Arc<WebPage> {
-        let (request, first, others, server_time) = match self {
+        let RandomPages { request, first, others, server_time } = match self {
             Self::Listed(page) => return page.clone(),
-            Self::Drawn { request, first, others, server_time } => (request, first, others, server_time),
+            Self::Drawn(pages) => &**pages,
         };
         let object = |size: &Varied<Bytes>, after: Vec<u32>, random: &mut RandomStream| {
             let [request, response] = [request, size].map(|size| size.draw(random));
@@ -153,14 +157,14 @@ impl Session {
         let (plan, think, count, stop, http, per_host, is_equal) = match &*flow.traffic {
             Traffic::Requests(Requests { request, response, server_time, think, count, stop }) => {
                 let (request, first, server_time) = (request.clone(), response.clone(), server_time.clone());
-                let plan = PagePlan::Drawn { request, first, others: None, server_time };
+                let plan = PagePlan::Drawn(Box::new(RandomPages { request, first, others: None, server_time }));
                 (plan, think, count, stop, Http::One, 1, false)
             }
             Traffic::Web(web) => {
                 let Web { html, objects, object, request, server_time, think, count, stop, http, connections } = web;
                 let (request, first, server_time) = (request.clone(), html.clone(), server_time.clone());
-                let plan =
-                    PagePlan::Drawn { request, first, others: Some((objects.clone(), object.clone())), server_time };
+                let others = Some((objects.clone(), object.clone()));
+                let plan = PagePlan::Drawn(Box::new(RandomPages { request, first, others, server_time }));
                 (plan, think, count, stop, *http, *connections, false)
             }
             Traffic::Page(Page { file: _, http, connections, priorities, think, count, stop }) => {
@@ -172,7 +176,7 @@ impl Session {
         let multiplexed = http == Http::Two;
         let (hosts, interleaves) = match &plan {
             PagePlan::Listed(page) => (Some(page.connections(per_host)), multiplexed),
-            PagePlan::Drawn { .. } => (None, false),
+            PagePlan::Drawn(_) => (None, false),
         };
         let host = |line: usize| hosts.as_ref().map_or(0, |hosts| hosts[line]);
         let lines: Vec<Line> =
