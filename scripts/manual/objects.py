@@ -48,6 +48,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "errors": "errors, if it cannot: `place` and `message` of each",
         "warnings": "settings that spoil the result: `place` and `message` of each",
         "routes": "paths of flows that change during the run",
+        "rain_outages": "fraction of time in which rain stops each link direction with rain",
     },
     "lightlag diff --json": {
         "kind": "kind of what is compared: a run, a comparison or a scenario",

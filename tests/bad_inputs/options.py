@@ -59,7 +59,10 @@ def flags() -> Iterator[Case]:
         yield usage(*COMMANDS["replay"], "--queue", wrong, parts=("--queue",))
     for wrong in ("fly", "Run", "runs", "--versions", "-v"):
         yield usage(wrong)
-    for command, more in (("list", "queues"), ("explain", "bbr"), ("schema", "x"), ("run", "geo")):
+    yield Case("explain cubic bbr", ("explain", "cubic", "bbr"), parts=("link-budget", "omit them"))
+    yield Case("explain link-budget --json", ("explain", "link-budget", "--json"), parts=("name the file",))
+    yield Case("explain link-budget x", ("explain", "link-budget", "x.toml"), parts=("x.toml", "does not exist"))
+    for command, more in (("list", "queues"), ("schema", "x"), ("run", "geo")):
         yield usage(*COMMANDS[command], more)
     for name in ("flowers", "", "Queues", "queuing", "congestions"):
         yield Case(f"list {name}", ("list", name), parts=("congestion, queues, profiles, scenarios, papers",))
