@@ -415,7 +415,7 @@ fn fastest(link: &LinkDirection) -> f64 {
     let later = link.timetable.iter().flat_map(|timetable| timetable.phases());
     let highest = later.map(|phase| phase.rate).fold(link.rate, Rate::max).as_bps();
     let best = DVB_S2.last().map_or(0.0, |modcod| modcod.bits_per_symbol);
-    let rain = link.fade.map_or(0.0, |weather| weather.link.symbol_rate.as_baud() as f64 * best);
+    let rain = link.fade.as_ref().map_or(0.0, |weather| weather.link.symbol_rate.as_baud() as f64 * best);
     rain.max(highest as f64)
 }
 

@@ -100,7 +100,7 @@ fn an_omitted_key_has_a_default() {
     let demand = network.links[0].on_demand.unwrap();
     assert_eq!((demand.frame, demand.most.as_bps()), (Duration::from_micros(26_500), 2_000_000));
     assert_eq!(network.links[1].on_demand, None);
-    let weather = network.links[1].fade.unwrap();
+    let weather = network.links[1].fade.as_ref().unwrap();
     assert_eq!((weather.link.loop_delay, weather.until), (Duration::from_millis(1_120), Duration::from_secs(300)));
     assert_eq!((weather.link.margin.value(), weather.link.hysteresis.value()), (1.0, 0.3));
 }
