@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag._renamed import former_keywords
-from lightlag.scenario.values import Model, RoutingProtocol, Time
+from lightlag.scenario.values import Model, Rate, RoutingProtocol, Size, Time
 
 
 @former_keywords()
@@ -72,14 +72,15 @@ class Radio:
 @former_keywords()
 @dataclass(frozen=True, kw_only=True)
 class Medium(Radio):
-    """A radio medium: a channel, the radios on it where a node specifies nothing else, and the routing of their
-    nodes.
+    """A medium that nodes share: a radio channel, the radios on it where a node specifies nothing else, and the routing
+    of their nodes; or a satellite beam.
     """
 
     name: str | None = None
     """Name of the medium. Default: ``"air"``."""
-    kind: Literal["wifi"] | None = None
-    """Kind of the medium: wifi is a channel of 802.11. Default: ``"wifi"``."""
+    kind: Literal["wifi", "rcs2", "random_access"] | None = None
+    """Kind of the medium: wifi is a channel of 802.11, rcs2 the return link of a satellite beam, random_access sensors
+    that send to a satellite without coordination. Default: ``"wifi"``."""
     standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac"] | None = None
     """Amendment of 802.11. Default: ``"802.11n"``."""
     frequency: str | None = None
@@ -107,6 +108,104 @@ class Medium(Radio):
     elfn: bool | None = None
     """Explicit link failure notification: whether TCP senders are notified when their route breaks, and wait for a
     route exists again; needs AODV. Default: False."""
+    access_attempts: int | None = None
+    """Number of transmissions by random access before a packet is dropped. From 1 to 100. Default: 8."""
+    access_backoff: int | None = None
+    """Maximum backoff after a first loss in superframes; it doubles with each further loss. From 1 to 10,000.
+    Default: 8."""
+    acknowledged: bool | None = None
+    """Whether the gateway acknowledges packets, and sensors retransmit what is not acknowledged. Default: False."""
+    burst_overhead: int | None = None
+    """Bytes that the physical layer adds to a packet. From 0 to 10,000. Default: 0."""
+    burst_rate: Rate | None = None
+    """Rate of a burst; LoRa's follows from its spreading factor. Default: ``"1 Mbit/s"``."""
+    capture_threshold: float | None = None
+    """Minimum ratio of a burst's power to the power of bursts that overlap it, for decoding it. LoRa's default is 6 dB;
+    without a threshold, bursts that overlap are lost. From 0 to 60."""
+    carriers: int | None = None
+    """Number of carriers of the return link. From 1 to 10,000. Default: 4."""
+    channels: int | None = None
+    """Number of frequency channels, of which each burst uses a random one. Replicas share the channel. From 1 to
+    10,000. Default: 1."""
+    constant: Rate | None = None
+    """Rate assigned without a request (CRA), rounded up to full slots per superframe."""
+    contention: Literal["crdsa-2", "crdsa-3", "slotted-aloha"] | None = None
+    """Random access: slotted ALOHA, or CRDSA with two or three replicas and cancellation of interference.
+    Default: ``"crdsa-2"``."""
+    contention_data: bool | None = None
+    """Whether packets that fit into one burst are sent by random access instead of a request. Default: False."""
+    contention_slots: int | None = None
+    """Slots per superframe for random access, on the first carriers. From 0 to 1,000,000. Default: 20."""
+    control_period: int | None = None
+    """Number of superframes from one slot for requests of a terminal to the next; 0 for none. From 0 to 100,000.
+    Default: 0."""
+    cross_threshold: str | None = None
+    """Minimum ratio of powers by which a burst destroys a weaker one with another spreading factor: a ratio such as "15
+    dB". Default: ``"16 dB"``."""
+    delay: Time | None = None
+    """Propagation delay between a terminal or a sensor and the gateway. Default: ``"130 ms"``."""
+    forward_queue: int | None = None
+    """Maximum number of packets that wait for the forward carrier. From 1 to 10,000,000. Default: 1,000."""
+    forward_rate: Rate | None = None
+    """Rate of the forward carrier, from the gateway to the other stations. Default: ``"20 Mbit/s"``."""
+    frame: Time | None = None
+    """Duration of a superframe, for which slots are assigned together. Default: ``"26.5 ms"``."""
+    frame_slots: int | None = None
+    """Number of slots per frame of CRDSA. From 1 to 100,000. Default: 100."""
+    free: bool | None = None
+    """Whether the terminal receives a part of the slots that no terminal requested (FCA). Default: False."""
+    gateway: str | None = None
+    """Node that is the gateway of a satellite beam; by default the first one. For the kinds rcs2 and random_access."""
+    logon: bool | None = None
+    """Whether terminals are logged off at the start, and log on when they have a packet. Default: False."""
+    logon_exchanges: int | None = None
+    """Number of exchanges with the NCC of a logon; the first one uses random access. From 1 to 10. Default: 2."""
+    lora_bandwidth: str | None = None
+    """Bandwidth of a LoRa channel: a frequency such as "5.18 GHz" (Hz, kHz, MHz, GHz). Default: ``"125 kHz"``."""
+    lora_coding: int | None = None
+    """Code rate 4/(4 + n) of LoRa. Default: 1."""
+    lora_preamble: int | None = None
+    """Preamble of LoRa, without the 4.25 symbols that the modem adds. From 1 to 65,535. Default: 8."""
+    power_spread: str | None = None
+    """Standard deviation of the received power of bursts: a ratio such as "15 dB". Default: ``"0 dB"``."""
+    rate_based: Rate | None = None
+    """Maximum rate that the terminal requests by rate (RBDC); by default it does not request rates."""
+    rate_timeout: Time | None = None
+    """Lifetime of a requested rate, and time for which a terminal receives free capacity after a burst. Default: ``"1
+    s"``."""
+    request_size: Size | None = None
+    """Size of a capacity request in a burst with data. Default: ``"4 B"``."""
+    retry_backoff: Time | None = None
+    """Maximum backoff after a first loss; it doubles with each further loss. Default: ``"2 s"``."""
+    scheduling_delay: Time | None = None
+    """Time that the NCC takes from the last request that an assignment considers until it is sent. Default: ``"0
+    s"``."""
+    sensor_queue: int | None = None
+    """Maximum number of packets that wait at a sensor. From 1 to 1,000,000. Default: 16."""
+    sic_iterations: int | None = None
+    """Maximum number of iterations that cancel interference. From 1 to 1,000. Default: 16."""
+    slot_guard: Time | None = None
+    """Time at the end of each slot in which no terminal sends. Default: ``"0 s"``."""
+    slot_payload: Size | None = None
+    """Payload of a burst, which depends on modulation and coding: 188 B is QPSK 1/2 of the long burst. Default: ``"188
+    B"``."""
+    slot_size: Size | None = None
+    """Maximum size of a packet that fits into a slot. Default: ``"100 B"``."""
+    slots: int | None = None
+    """Number of slots per carrier and superframe. From 1 to 10,000. Default: 40."""
+    spreading_max: int | None = None
+    """Maximum spreading factor of LoRa. From 1 to 12. Default: 12."""
+    spreading_min: int | None = None
+    """Minimum and maximum spreading factor of LoRa; each sensor has a random one between them. From 1 to 12.
+    Default: 7."""
+    technique: Literal["aloha", "slotted-aloha", "crdsa-2", "crdsa-3", "lora"] | None = None
+    """Random access: pure or slotted ALOHA, CRDSA with two or three replicas, or LoRa. Default: ``"aloha"``."""
+    terminal_queue: int | None = None
+    """Maximum number of packets that wait at the terminal. From 1 to 10,000,000. Default: 200."""
+    transmit_power: str | None = None
+    """Transmit power of a sensor, for its energy: a power such as "16 dBm". Default: ``"14 dBm"``."""
+    volume_based: bool | None = None
+    """Whether the terminal requests slots for its waiting data (VBDC). Default: True."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +217,13 @@ class Node:
     media: tuple[str, ...] | None = None
     """Media of the node's radios; may be omitted if there is only one medium."""
     at: Sequence[str] | None = None
-    """Initial position as coordinates to the east, to the north and up: ``["10 m", "0 m", "1.5 m"]``."""
+    """Initial position as coordinates to the east, to the north and up: ``["10 m", "0 m", "1.5 m"]``. A node of a
+    satellite beam needs none."""
     area: Sequence[str] | None = None
     """Box in which the node moves, with a corner at the origin; by default the box of the swarm, if there is one."""
     mobility: Model | None = None
     """Mobility model, ``{"model": "random-waypoint"}``; by default the node does not move."""
     radio: Radio | Mapping[str, Any] | None = None
     """Settings of the node's radios that override the settings of their media."""
+    terminal: Mapping[str, Any] | None = None
+    """Settings of the node's terminal that override the settings of its medium, which is of the kind ``rcs2``."""

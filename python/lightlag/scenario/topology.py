@@ -153,7 +153,7 @@ class Swarm:
     """The medium and the radios of the nodes."""
     flows: int | None = None
     """Number of flows between pairs of nodes that are chosen at random, each pair at most once; by default half the
-    number of nodes."""
+    number of nodes. In a satellite beam, the number of terminals with a flow to the gateway; by default all."""
     flow: FlowTemplate | None = None
     """Settings of these flows; by default each sends until the run ends."""
 

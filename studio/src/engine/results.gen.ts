@@ -389,6 +389,32 @@ export interface InterfaceSummary {
     /** Maximum number of frames in the queue of this class. */
     max_queue_packets: number;
   };
+  access?: {
+    /** Slots assigned to the station, including its constant assignment. */
+    granted_slots: number;
+    /** Assigned slots in which the station sent a burst. */
+    used_slots: number;
+    /** Assigned slots that the station left empty. */
+    idle_slots: number;
+    /** Capacity requests sent. */
+    requests: number;
+    /** Transmissions by random access; replicas are not counted. */
+    contentions: number;
+    /** Transmissions by random access that were decoded without cancellation of interference. */
+    decoded_first: number;
+    /** Transmissions by random access that were decoded after other bursts had been cancelled. */
+    decoded_later: number;
+    /** Maximum number of iterations until one of them was decoded. */
+    max_iteration: number;
+    /** Packets lost to bursts of other stations, without a retransmission. */
+    dropped_collision: number;
+    /** Mean time from the arrival of a packet to the burst that carries its last byte; null if none was sent (s). */
+    queueing_mean_s: number | null;
+    /** Maximum of this time (s). */
+    queueing_max_s: number;
+    /** Energy of the transmissions, at the transmit power of random access; null for a beam (mJ). */
+    energy_mj: number | null;
+  };
 }
 
 /** The tables of a run's summary. Those without rows may be left out. */
