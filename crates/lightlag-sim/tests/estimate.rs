@@ -132,20 +132,6 @@ fn a_swarm_takes_little_more_than_the_stated_minimum() {
     }
 }
 
-#[test]
-fn a_beam_takes_little_more_than_the_stated_minimum() {
-    for kind in ["rcs2", "random_access"] {
-        let scenario = parse(&format!(
-            "duration = \"100 s\"\nrecord = {{ trace = \"off\", queue = \"off\", positions = \"off\" }}\n\
-             [topology]\nkind = \"swarm\"\nnodes = 1000\nflows = 1\nmedium = {{ kind = {kind:?} }}\n"
-        ));
-        let said = least_memory(&scenario).0 as f64;
-        let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
-        let ratio = measured as f64 / said;
-        assert!((1.0..1.15).contains(&ratio), "{kind}: {measured} B, not {said}");
-    }
-}
-
 /// The flow of a swarm cannot exceed the rate of its radios: 24 Mbit/s for 100 s are 207,000 segments.
 #[test]
 fn a_flow_on_the_air_sends_no_more_than_its_radio() {
