@@ -260,8 +260,8 @@ export interface LegSummary {
   /** Time when the leg's connection was opened; null if it was not. */
   start_s: number | null;
   /**
-   * Arrival time of the last byte at the end of the leg; null if it did not arrive. For requests and pages, time of their
-   * end (s).
+   * Arrival time of the last byte at the end of the leg; null if it did not arrive. For requests and pages, time of
+   * their end (s).
    */
   finish_s: number | null;
   /** Payload delivered in order at the end of the leg (B). */

@@ -27,7 +27,7 @@ pub struct RandomAccess<P> {
     pub(super) events: VecDeque<Event<P>>,
     receptions: Receptions,
     /// Bursts in slots, by frame and channel.
-    pub(super) frames: BTreeMap<(u64, u32), Vec<(u32, Contender, Message<P>)>>,
+    pub(super) frames: BTreeMap<(u64, u32), Vec<SlottedBurst<P>>>,
     decoder: Decoder,
     random: RandomStream,
     pub(super) end: Instant,
@@ -44,6 +44,9 @@ pub(super) struct Sensor<P> {
     outside: u64,
     counters: StationCounters,
 }
+
+/// A burst in the slots of a frame: the sensor, its slots and power, and the packet.
+pub(super) type SlottedBurst<P> = (u32, Contender, Message<P>);
 
 /// A packet of a sensor.
 #[derive(Clone, Debug)]
