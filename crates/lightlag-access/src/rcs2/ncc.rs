@@ -228,7 +228,9 @@ mod tests {
     #[test]
     fn requested_slots_are_divided_max_min() {
         let mut ncc = Ncc::new([40; 3].into_iter());
-        [(0, 2), (1, 10), (2, 10)].map(|(terminal, slots)| ncc.request(terminal, volume(slots), Instant::ZERO));
+        for (terminal, slots) in [(0, 2), (1, 10), (2, 10)] {
+            ncc.request(terminal, volume(slots), Instant::ZERO);
+        }
         // 2 + 5 + 5 of 12.
         assert_eq!(divide(&mut ncc, 0, 12), [(0, [0, 2, 0]), (1, [0, 5, 0]), (2, [0, 5, 0])]);
         assert_eq!(divide(&mut ncc, 1, 12), [(1, [0, 5, 0]), (2, [0, 5, 0])]);
