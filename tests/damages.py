@@ -47,6 +47,35 @@ IPERF3 = json.dumps(
     },
     indent=1,
 )
+HAR = json.dumps(
+    {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "browser", "version": "140"},
+            "entries": [
+                {
+                    "startedDateTime": f"2026-01-31T12:00:00.{start:03}Z",
+                    "time": 60 + wait,
+                    "request": {"url": f"https://example.org/{name}", "headersSize": 400, "bodySize": 0},
+                    "response": {
+                        "status": 200,
+                        "httpVersion": "h2",
+                        "headersSize": 300,
+                        "bodySize": size,
+                        "content": {"size": size, "mimeType": kind},
+                    },
+                    "timings": {"connect": 40, "ssl": 20, "send": 0, "wait": wait, "receive": 20},
+                }
+                for start, name, size, wait, kind in (
+                    (0, "", 30_000, 50, "text/html"),
+                    (200, "a.css", 8_000, 47, "text/css"),
+                    (400, "b.png", 50_000, 45, "image/png"),
+                )
+            ],
+        }
+    },
+    indent=1,
+)
 IPERF = """\
 Connecting to host 192.0.2.2, port 5201
 [  5] local 192.0.2.1 port 40000 connected to 192.0.2.2 port 5201
@@ -150,6 +179,7 @@ NETWORK = hypatia_network()
 WAYPOINTS = "0.0 0.5 0.5 5.5 10.5 10.5\n0.0 30.25 40.5 8.0 20.5 20.5\n0.0 3.5 4.5 9.0 2.5 2.5\n"
 SAMPLES: Mapping[str, Sample] = {
     "iperf3": Sample("iperf3", "t.json", IPERF3, "10020000", unit=("bits_per_second", "bits_per_fortnight")),
+    "har": Sample("har", "page.har", HAR, "47", '"wait": {},'),
     "iperf": Sample("iperf", "t.txt", IPERF, "10.7", unit=("Mbits/sec", "Mbits/fortnight")),
     "nuttcp": Sample("nuttcp", "t.txt", NUTTCP, "21.8104", unit=("Mbps", "Mfps")),
     "nuttcp -fparse": Sample("nuttcp", "p.txt", NUTTCP_PARSED, "21.8104", unit=("rate_Mbps", "rate_Mfps")),

@@ -100,6 +100,7 @@ TAKEN = {
         ("ns2", "ns3", "bonnmotion", "sumo", "hypatia ground_stations.txt"), "a position may be negative"
     ),
     "not a number": {
+        "har": "a phase without a time did not take place",
         "iperf": "iperf prints it for an interval without data",
         "iperf3": "iperf3 writes it for a value that it cannot compute",
         "irtt": "a probe without a round trip is lost",

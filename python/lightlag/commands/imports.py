@@ -21,7 +21,7 @@ Kind = Annotated[
         "--from",
         metavar="KIND",
         help="iperf3, iperf, nuttcp, ping, fping, irtt, lens, mahimahi, delays, csv, hypatia, hypatia-network, ns2, "
-        "ns3, bonnmotion, sumo or capture; default: by its contents.",
+        "ns3, bonnmotion, sumo, har or capture; default: by its contents.",
     ),
 ]
 
@@ -95,6 +95,7 @@ def import_(
     lightlag import networkx_rtt_0_to_1.txt --rate "10 Mbit/s"    Hypatia
     lightlag import satellite_network_state         a network of Hypatia: the directory with its files
     lightlag import swarm.ns_movements              ns-2, ns-3, BonnMotion, SUMO
+    lightlag import page.har                        a page load that a browser has recorded
     lightlag import real.pcapng                     the path of its largest connection
     """
     from lightlag import imports

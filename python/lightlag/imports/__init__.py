@@ -3,9 +3,10 @@
 - ``found``: the contents of a file: rates, delays and losses over time, each with its origin.
 - ``texts``: reads files as text, also compressed ones; every error names its line.
 - ``sample``: the start of a file, by which readers recognise their format.
-- ``hypatia_network``, ``capture``, ``irtt``, ``iperf``, ``iperf_text``, ``nuttcp``, ``fping``, ``ping``, ``motion``,
-  ``hypatia``, ``mahimahi``, ``delay_list``, ``lens``, ``table``: the readers. Each has ``ABOUT``, ``recognises`` and
-  ``read``.
+- ``hypatia_network``, ``capture``, ``har``, ``irtt``, ``iperf``, ``iperf_text``, ``nuttcp``, ``fping``, ``ping``,
+  ``motion``, ``hypatia``, ``mahimahi``, ``delay_list``, ``lens``, ``table``: the readers. Each has ``ABOUT``,
+  ``recognises`` and ``read``.
+- ``har_load``: the page that the requests in a HAR file make up.
 - ``merge``: the facts of several files of one path on one time axis.
 - ``page``: the scenario, with a comment for each value.
 """
@@ -32,6 +33,7 @@ __all__ = ["KINDS", "Found", "Options", "Page", "kind_of", "read", "to_scenario"
 KINDS: Mapping[str, str] = {
     "hypatia-network": "hypatia_network",
     "capture": "capture",
+    "har": "har",
     "irtt": "irtt",
     "iperf3": "iperf",
     "iperf": "iperf_text",

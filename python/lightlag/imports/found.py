@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Arrived", "Found", "Measured", "Motion", "Options", "Row", "Side", "Written"]
+__all__ = ["Arrived", "Found", "Load", "Measured", "Motion", "Options", "Row", "Side", "Written"]
 
 Side = Literal["forward", "backward"]
 LONGEST_S = 480 * 3600.0
@@ -78,6 +78,20 @@ class Motion:
 
 
 @dataclass(frozen=True)
+class Load:
+    """The load of a web page."""
+
+    objects: str
+    """Contents of the file with the objects of the page."""
+    http: str
+    """Version of HTTP, as in a scenario."""
+    http_origin: str
+    setup: dict[str, str]
+    """Set-up of the connections, with the keys of a scenario."""
+    setup_origins: list[str]
+
+
+@dataclass(frozen=True)
 class Written:
     """A scenario that a reader writes itself: its tables after name and duration."""
 
@@ -119,6 +133,8 @@ class Found:
     """Whether the data flows from the server to the client."""
     mss: Measured | None = None
     motion: Motion | None = None
+    load: Load | None = None
+    """The page that the flow loads, instead of a transfer."""
     written: Written | None = None
     """The rest of the scenario, used instead of a link and a flow."""
     other: Found | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lightlag.errors import InputError, ScenarioError
 from lightlag.imports import texts
-from lightlag.imports.found import LONGEST_S, Found, Measured, Motion, Options, Row, Side
+from lightlag.imports.found import LONGEST_S, Found, Load, Measured, Motion, Options, Row, Side
 from lightlag.outcomes.variables import quantity
 from lightlag.scenario import toml
 from lightlag.text.terminal import printable
@@ -133,7 +133,7 @@ def _wired(path: Path, name: str, found: Found, options: Options, files: dict[st
         yield "[[flows]]"
         yield f'from = "{sender}"'
         yield f'to = "{receiver}"'
-        yield from _application(one)
+        yield from _application(one) if one.load is None else _loading(name, one.load, files)
 
 
 def _rates(found: Found, rate: tuple[str, str], options: Options) -> Iterator[str]:
@@ -170,6 +170,16 @@ def _application(found: Found) -> Iterator[str]:
             yield from _said("congestion", (known, origin))
     if found.mss is not None and 88 <= found.mss.value <= 9000:
         yield f'tcp = {{ mss = "{found.mss.value:.0f} B" }}  # {found.mss.origin}'
+
+
+def _loading(name: str, load: Load, files: dict[str, str]) -> Iterator[str]:
+    """Yields the keys of a flow that loads a page."""
+    file = f"{name}-page.json"
+    files[file] = load.objects
+    traffic = {"kind": "page", "file": file, "http": load.http, "count": 1}
+    yield f"traffic = {toml.one_line(traffic)}  # {load.http_origin}"
+    if load.setup:
+        yield f"setup = {toml.one_line(load.setup)}  # {'; '.join(load.setup_origins)}"
 
 
 def _said(key: str, value: tuple[str, str]) -> Iterator[str]:
