@@ -25,6 +25,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = DOCS / "images" / "figures"
 DPI = 120
 CAPTURE = Path(__file__).parent / "data/captures/linux-cubic-sender.pcap"
+PAGE = Path(__file__).parent / "data/page.json"
 
 
 @dataclass(frozen=True)
@@ -347,6 +348,27 @@ starlink = ll.run("starlink-550", duration="20 s", seed=1)
     ),
 )
 
+PAGES = Section(
+    "A web page",
+    "A page of 16 objects over HTTP/1.1 and TLS.",
+    """\
+net = ll.Network("page")
+net.link("server", "client", rate="10 Mbit/s", delay="40 ms")
+load = {"kind": "page", "file": PAGE, "connections": 4, "count": 1}
+net.flow("server", "client", traffic=load, setup={"tls": "1.3"})
+page = ll.run(net, duration="20 s", seed=1)
+""",
+    (),
+    (
+        Shown(
+            "waterfall",
+            "A bar for each object, in the colour of its connection; below, the bytes that had arrived.",
+            "figure = ll.plot.waterfall(page)",
+            "lightlag plot results/page -m waterfall",
+        ),
+    ),
+)
+
 CAPTURES = Section(
     "A capture",
     "A connection between two kernels, read from a file.",
@@ -394,7 +416,7 @@ drawn = validation_figures(assessed)
     ),
 )
 
-SECTIONS = (RUNS, SEVERAL, PAPERS, COMPARED, SWARM, SKY, CAPTURES, JUDGED)
+SECTIONS = (RUNS, SEVERAL, PAPERS, COMPARED, SWARM, SKY, PAGES, CAPTURES, JUDGED)
 
 
 def names() -> list[str]:
@@ -423,7 +445,7 @@ class Gallery:
             "from lightlag import validation\nfrom lightlag.validation.figures import figures as validation_figures\n"
         )
         exec(setting, self.names)
-        self.names |= {"CAPTURE": CAPTURE, "RESULTS": self.results}
+        self.names |= {"CAPTURE": CAPTURE, "PAGE": str(PAGE), "RESULTS": self.results}
 
     @staticmethod
     def code(name: str) -> str:
@@ -503,7 +525,7 @@ def page() -> str:
 
 
 def _readable(code: str) -> str:
-    return code.replace("CAPTURE", '"real.pcap"').replace('RESULTS / "', '"results/')
+    return code.replace("CAPTURE", '"real.pcap"').replace("PAGE", '"page.json"').replace('RESULTS / "', '"results/')
 
 
 def main() -> None:

@@ -177,7 +177,7 @@ def test_the_first_page_up_to_its_load_event_counts(tmp_path: Path) -> None:
     ]  # fmt: skip
     page = imported(tmp_path, log(*entries, pages=pages))
     assert [one["id"] for one in objects(page)] == ["0-a", "1-a"]
-    assert "left out: 1 after the load event, 1 of other pages." in page.text
+    assert "left out: 1 after the load event, 1 on other pages." in page.text
     assert "The load event was 0.4 s after the first request." in page.text
     pages[1]["pageTimings"] = {"onLoad": -1}
     assert len(objects(imported(tmp_path, log(*entries, pages=pages)))) == 3
@@ -243,7 +243,7 @@ def test_handshakes_give_the_round_trip_and_the_setup(
     assert scenario["links"][0]["delay"] == delay
     assert scenario["flows"][0].get("setup") == setup
     assert scenario["flows"][0]["traffic"]["http"] == http
-    assert ("of HTTP/3 are taken for HTTP/2" in page.text) == ("h3" in json.dumps(entries))
+    assert ("are taken for HTTP/2 over TCP" in page.text) == ("h3" in json.dumps(entries))
 
 
 def changed(change: Callable[[dict[str, Any]], None]) -> str:

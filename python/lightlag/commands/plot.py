@@ -30,8 +30,8 @@ def plot(
             "--metric",
             "-m",
             help="cwnd (default), goodput, sequence, rtt or queue; for one run also swarm, airtime or routes of "
-            "radios, globe or handovers of a constellation; for comparisons any of their figures. Several, separated "
-            "by commas or repeated, are panels of one figure.",
+            "radios, globe or handovers of a constellation, waterfall of a page; for comparisons any of their figures. "
+            "Several, separated by commas or repeated, are panels of one figure.",
         ),
     ] = None,
     out: Annotated[

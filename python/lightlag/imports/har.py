@@ -80,7 +80,7 @@ def read(path: Path, options: Options) -> Found:
         if not isinstance(entry, dict):
             texts.fail(path, f"log.entries[{index}]: {entry!r:.40} is not a request; save the file again")
         if ref is not None and entry.get("pageref") != ref:
-            left_out["of other pages"] += 1
+            left_out["on other pages"] += 1
             continue
         reason = _exclusion(path, entry, index)
         request = _request(path, entry, index) if reason is None else None

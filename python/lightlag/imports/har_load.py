@@ -32,7 +32,7 @@ TICK_S = 1e-3
 SHORTEST_S = 1e-5
 """Minimum duration of a handshake in seconds; a shorter one is a difference of rounded times."""
 SHORTEST_LOOKUP_S = 1e-3
-"""Minimum duration of a lookup in seconds; a shorter one is answered by the browser's own cache."""
+"""Minimum duration of a lookup in seconds; the browser's own cache serves a shorter one."""
 TWO_ROUND_TRIPS = 1.75
 """Minimum duration in round trips of a TLS handshake that is taken for version 1.2, which has two. A handshake of
 version 1.3 has one, and the time for its signatures."""

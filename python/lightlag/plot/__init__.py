@@ -48,6 +48,7 @@ from lightlag.plot import comparison_facets, overlay, panels, shown
 from lightlag.plot.over_time import OVER_TIME as _OVER_TIME
 from lightlag.plot.over_time import cwnd, goodput, queue, rtt, sequence
 from lightlag.plot.shown import Results
+from lightlag.plot.web_page import waterfall
 from lightlag.swarm import paths as swarm_paths
 from lightlag.swarm import plot as swarm_plot
 
@@ -68,6 +69,7 @@ __all__ = [
     "sequence",
     "swarm",
     "using",
+    "waterfall",
 ]
 
 
@@ -219,6 +221,7 @@ FIGURES: dict[str, Callable[..., Chart]] = {
     "routes": routes,
     "globe": globe,
     "handovers": handovers,
+    "waterfall": waterfall,
 }
 """Functions by metric for figures of one result."""
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["METRICS", "Metric", "Records", "TableName"]
 
-Metric = Literal["cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes", "globe", "handovers"]
+Metric = Literal[
+    "cwnd", "goodput", "sequence", "rtt", "queue", "swarm", "airtime", "routes", "globe", "handovers", "waterfall"
+]
 
 METRICS: dict[str, tuple[str, ...]] = {
     "cwnd": ("cwnd_segments", "ssthresh_segments", "w_max_segments", "k_s", "phase"),

@@ -12,6 +12,7 @@ from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 from lightlag.report.slow import Account, account
 from lightlag.report.timeline import timeline
+from lightlag.report.waterfall import waterfall
 
 if TYPE_CHECKING:
     from lightlag.records.records import Records
@@ -42,14 +43,17 @@ def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
         The files that the page links to, with their descriptions.
     """
     charts = timeline(result)
+    page_load = waterfall(result)
+    places = {"why": _PLACES["why"], **({"waterfall": "Waterfall of a page"} if page_load else {})} | _PLACES
     ended = ", interrupted" if result.interrupted else ""
     lead = f"seed {result.seed}, {result.simulated_s:.6g} s simulated{ended}"
     nothing = "<p>The scenario records neither a trace, nor queues, nor drops.</p>"
     body = [
         f"<h1>{text(result.name)}</h1>",
         f'<p class="lead">{text(lead)}</p>',
-        anchors(_PLACES),
+        anchors(places),
         _why(account(result)),
+        *([section("waterfall", places["waterfall"], page_load)] if page_load else []),
         section("timeline", "Timeline", *([ZOOMING, *map(figure, charts)] if charts else [nothing])),
         section("tables", "Tables", data_links(files or {}), *_tables(result), is_open=True),
         section("repeat", "How to reproduce it", _repetition(result), is_open=True),

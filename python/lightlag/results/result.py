@@ -86,7 +86,8 @@ class Result(Records):
         ----------
         metric
             ``"cwnd"``, ``"goodput"``, ``"sequence"``, ``"rtt"`` or ``"queue"``; with radio media also ``"swarm"``,
-            ``"airtime"`` and ``"routes"``, with a constellation ``"globe"`` and ``"handovers"``.
+            ``"airtime"`` and ``"routes"``, with a constellation ``"globe"`` and ``"handovers"``, with pages from files
+            ``"waterfall"``.
         path
             Where to write the figure; the suffix decides the format (.pdf, .svg, .png, .pgf).
         """
