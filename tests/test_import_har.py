@@ -110,7 +110,7 @@ def test_a_page_becomes_a_scenario(tmp_path: Path) -> None:
 
 def test_the_rate_is_the_one_of_the_busiest_interval(tmp_path: Path) -> None:
     # 100 kB in 100 ms are 8 Mbit/s, with headers 8 · 1500/1448 = 8.287 Mbit/s. Two round trips are 80 ms.
-    big = {"response": {"bodySize": 99_800}, "timings": {"wait": 60, "receive": 100}}
+    big: dict[str, Any] = {"response": {"bodySize": 99_800}, "timings": {"wait": 60, "receive": 100}}
     page = imported(tmp_path, log(entry(0, **FIRST), entry(300, **big), entry(500, response={"bodySize": 1000})))
     # The times of the file are exact to 1 µs.
     rate = float(tomllib.loads(page.text)["links"][0]["rate"].removesuffix(" Mbit/s"))
@@ -304,6 +304,23 @@ def test_a_page_has_at_most_10_000_objects(tmp_path: Path) -> None:
     many = log(*[entry(at / 10, f"https://a.org/{at}") for at in range(10_001)])
     with pytest.raises(InputError, match="has 10001 responses, more than 10000, the maximum of a page; cut the file"):
         imported(tmp_path, many)
+
+
+def test_other_files_add_delays_and_the_other_direction(tmp_path: Path) -> None:
+    text = log(entry(0, **FIRST), entry(300))
+    (tmp_path / "up.csv").write_text("time_s,rate_mbps\n0,5\n30,4\n60,4\n")
+    (tmp_path / "ping.csv").write_text(
+        "timestamp,rtt_ms\n2026-01-31T11:59:58Z,70\n2026-01-31T12:00:02Z,90\n2026-01-31T12:00:30Z,90\n"
+    )
+    (tmp_path / "page.har").write_text(text)
+    page = to_scenario(tmp_path / "page.har", options=Options(up=tmp_path / "up.csv"))
+    scenario = tomllib.loads(page.text)
+    assert [flow["traffic"]["kind"] for flow in scenario["flows"]] == ["page"]
+    assert scenario["links"][0]["trace"] == {"forward": "page-trace.csv"}
+    page = to_scenario(tmp_path / "page.har", options=Options(delays=tmp_path / "ping.csv"))
+    # The page starts 2 s before the second probe; the clocks agree.
+    assert page.files["page-trace.csv"].splitlines() == ["time_s,delay_s", "0,0.035", "2,0.045", "30,0.045"]
+    assert len(objects(page)) == 2
 
 
 def test_the_command_writes_scenario_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def test_the_bars_are_the_times_of_the_objects(result: ll.Result) -> None:
     began_s = result.responses["time_s"][1]
     assert [label.get_text() for label in bars.get_yticklabels()] == rows["object"].cast(str).to_list()
     for row, parts in zip(rows.iter_rows(named=True), zip(*[iter(bars.patches)] * 3, strict=True), strict=True):
-        edges = [parts[0].get_x(), *(part.get_x() + part.get_width() for part in parts)]  # type: ignore[attr-defined]
+        edges = [parts[0].get_x(), *(part.get_x() + part.get_width() for part in parts)]
         times = [row[key] - began_s for key in ("time_s", "start_s", "first_byte_s", "end_s")]
         assert edges == pytest.approx(times)
     colours = {str(part.get_facecolor()) for part in bars.patches[2::3]}

@@ -103,6 +103,7 @@ def found(path: Path, requests: Sequence[Request]) -> Found:
     hosts = len({request.host for request in requests})
     title = f"A page of {_counted(len(requests), 'object')} on {_counted(hosts, 'host')}, as HAR."
     page = Found(title, is_backward=True, duration_s=max(SHORTEST_RUN_S, min(4 * (end_s - start_s), LONGEST_S)))
+    page.origin_s = start_s
     page.notes.append(f"In the browser the last object arrived after {end_s - start_s:.4g} s.")
     rtt = _round_trip(requests)
     if rtt is not None:
@@ -137,9 +138,10 @@ def _round_trip(requests: Sequence[Request]) -> Measured | None:
         if handshake_s >= SHORTEST_S:
             shortest[request.host] = min(handshake_s, shortest.get(request.host, handshake_s))
     if shortest:
-        longest = f", up to {_ms(max(shortest.values()))}" if len(shortest) > 1 else ""
-        of = f"the median of {_counted(len(shortest), 'host')}{longest}" if len(shortest) > 1 else "one host"
-        return Measured(median(shortest.values()), f"the shortest handshake of a connection, {of}")
+        of = "to the only host"
+        if len(shortest) > 1:
+            of = f"to each host, the median of {len(shortest)} hosts with up to {_ms(max(shortest.values()))}"
+        return Measured(median(shortest.values()), f"the shortest handshake {of}")
     waits = [request.wait_s for request in requests if request.wait_s >= SHORTEST_S]
     return Measured(min(waits), "the shortest wait for a response, as the file has no handshake") if waits else None
 
@@ -196,7 +198,7 @@ def _setup(requests: Sequence[Request], rtt: Measured | None) -> tuple[dict[str,
     lookups = [request.dns_s for request in requests if request.dns_s >= SHORTEST_LOOKUP_S]
     if lookups:
         setup |= {"dns": "lookup", "dns_time": _ms(median(lookups))}
-        origins.append(f"the median of {_counted(len(lookups), 'lookup')}")
+        origins.append("the only lookup" if len(lookups) == 1 else f"the median of {len(lookups)} lookups")
     handshakes = [request.ssl_s for request in requests if request.is_secure and request.ssl_s >= SHORTEST_S]
     if handshakes and _is_secure(requests):
         trips = median(handshakes) / rtt.value if rtt is not None else 1.0

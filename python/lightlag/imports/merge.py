@@ -55,6 +55,9 @@ def directions(path: Path, down: Found, up_path: Path, up: Found) -> Found:
     down, up = _from(down, start_s, duration_s), _from(up, start_s, duration_s)
     down = replace(down, side="backward", is_backward=True, loss=_of_side(down.loss, "backward"))
     up = replace(up, side="forward", is_backward=False, loss=_of_side(up.loss, "forward"), other=None)
+    if down.load is not None:
+        # The requests of a page are sent by its own flow.
+        up = replace(up, has_flow=False)
     title = f"{down.title} To the server: {_lower(up.title)[:-1]}, from {printable(up_path.name)}."
     every = list(dict.fromkeys([*down.notes, *up.notes, *notes]))
     return replace(down, title=title, notes=every, other=up, delay=down.delay or up.delay)
