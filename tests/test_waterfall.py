@@ -35,11 +35,12 @@ def test_the_bars_are_the_times_of_the_objects(result: ll.Result) -> None:
     rows = result.objects.filter(result.objects["page"] == 2).sort("time_s", "start_s")
     began_s = result.responses["time_s"][1]
     assert [label.get_text() for label in bars.get_yticklabels()] == rows["object"].cast(str).to_list()
-    for row, parts in zip(rows.iter_rows(named=True), zip(*[iter(bars.patches)] * 3, strict=True), strict=True):
-        edges = [parts[0].get_x(), *(part.get_x() + part.get_width() for part in parts)]
+    spans = [[path.get_extents() for path in part.get_paths()] for part in bars.collections]
+    for row, parts in zip(rows.iter_rows(named=True), zip(*spans, strict=True), strict=True):
+        edges = [parts[0].x0, *(part.x1 for part in parts)]
         times = [row[key] - began_s for key in ("time_s", "start_s", "first_byte_s", "end_s")]
         assert edges == pytest.approx(times)
-    colours = {str(part.get_facecolor()) for part in bars.patches[2::3]}
+    colours = {str(colour) for colour in bars.collections[2].get_facecolor()}
     assert len(colours) == rows["connection"].n_unique() == 4
     took_s = result.responses["duration_s"][1]
     for axes in (bars, curve):

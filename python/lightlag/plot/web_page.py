@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
 from lightlag.drawing import framing, style
@@ -72,16 +73,22 @@ def _bars(axes: Axes, load: PageLoad) -> dict[str, Any]:
     """Plots the objects from above in their order; returns the entries of a legend."""
     connections = load.connections
     colours = {name: style.COLOURS[at % len(style.COLOURS)] for at, name in enumerate(connections)}
-    for row, one in enumerate(load.objects):
-        colour = colours[one.connection]
-        parts: tuple[tuple[float, float, dict[str, Any]], ...] = (
-            (one.known_s, one.start_s, {"color": _QUEUED, "height": 0.3, "linewidth": 0}),
-            (one.start_s, one.first_byte_s, {"color": colour, "height": 0.75, "linewidth": 0, "alpha": _WAITING}),
-            # The edge of a response of one packet shows, which has no length.
-            (one.first_byte_s, one.end_s, {"color": colour, "height": 0.75, "linewidth": 0.6}),
-        )
-        for left, right, look in parts:
-            axes.barh(row, right - left, left=left, zorder=2, **look)
+    own = [colours[one.connection] for one in load.objects]
+    # The edge of a response of one packet shows, which has no length.
+    parts: tuple[tuple[str, str, float, dict[str, Any]], ...] = (
+        ("known_s", "start_s", 0.3, {"facecolors": _QUEUED, "linewidths": 0}),
+        ("start_s", "first_byte_s", 0.75, {"facecolors": own, "linewidths": 0, "alpha": _WAITING}),
+        ("first_byte_s", "end_s", 0.75, {"facecolors": own, "edgecolors": own, "linewidths": 0.6}),
+    )
+    for since, until, height, look in parts:
+        corners = [
+            [
+                (getattr(one, time), row + side * height / 2)
+                for time, side in ((since, -1), (until, -1), (until, 1), (since, 1))
+            ]
+            for row, one in enumerate(load.objects)
+        ]
+        axes.add_collection(PolyCollection(corners, zorder=2, **look), autolim=False)
     axes.set_ylim(len(load.objects) - 0.4, -0.6)
     named = range(0, len(load.objects), -(-len(load.objects) // MAX_LABELS))
     axes.set_yticks(list(named), [_shortened(load.objects[row].name) for row in named], fontsize=style.points(7))
