@@ -61,7 +61,7 @@ class PageLoad:
         return max(one.end_s for one in self.objects)
 
     def arrived(self) -> tuple[list[float], list[float]]:
-        """Returns times and fractions of the bytes that had arrived, for a curve of straight lines.
+        """Returns times and fractions of the objects' bytes that had arrived, for a curve of straight lines.
 
         An object arrives at a constant rate from its first byte to its last.
         """
