@@ -368,6 +368,8 @@ def test_presets_can_be_run_without_warnings(name: str) -> None:
         "lte-2023",
         "dsl-2023",
         "netem-lanman",
+        "geo-web",
+        "geo-pep",
     ],
 )
 def test_presets_are_the_files_of_the_same_name(name: str) -> None:

@@ -3,8 +3,17 @@
 use lightlag_scenario::{parse_json, parse_toml};
 use std::path::Path;
 
-const PRESETS: [&str; 7] =
-    ["starlink-2026", "starlink-autobahn", "astra-geo", "konnect-geo", "lte-2023", "dsl-2023", "netem-lanman"];
+const PRESETS: [&str; 9] = [
+    "starlink-2026",
+    "starlink-autobahn",
+    "astra-geo",
+    "konnect-geo",
+    "lte-2023",
+    "dsl-2023",
+    "netem-lanman",
+    "geo-web",
+    "geo-pep",
+];
 
 #[test]
 fn files_and_stored_presets_are_the_same_scenarios() {

@@ -148,8 +148,7 @@ class Values:
     def __init__(self, variables: Iterable[Variable]) -> None:
         self._each: list[dict[str, tuple[float | str, ...]]] = []
         for one in variables:
-            plain = [float(value) for value in one.values] if one.is_number else one.values
-            columns = [plain] if one.numeric is None else [plain, one.numeric[1]]
+            columns = [one.plain] if one.numeric is None else [one.plain, one.numeric[1]]
             self._each.append(dict(zip(one.values, zip(*columns, strict=True), strict=True)))
 
     def of(self, point: Point) -> list[float | str]:

@@ -158,6 +158,11 @@ class Variable:
         return all(unit == "" for _, unit in map(_quantity, self.values))
 
     @property
+    def plain(self) -> Sequence[float | str]:
+        """The values of the text column: plain numbers as numbers, also in quotes; other values as they are written."""
+        return [number for number, _ in map(_quantity, self.values)] if self.is_number else self.values
+
+    @property
     def axis(self) -> Axis:
         """The axis of the values: linear for numbers, logarithmic if they span more than a decade."""
         numbers = [_quantity(value) for value in self.values]

@@ -27,6 +27,7 @@ from lightlag.presets.sky import (
     starlink_measured,
     telesat_1015,
 )
+from lightlag.presets.web import geo_pep, geo_web
 from lightlag.scenario import (
     Changes,
     Congestion,
@@ -61,6 +62,8 @@ __all__ = [
     "dumbbell",
     "geo",
     "geo_leo",
+    "geo_pep",
+    "geo_web",
     "heterogeneous",
     "iot_direct",
     "iridium",
@@ -674,5 +677,7 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "lte-2023": lte_2023,
     "dsl-2023": dsl_2023,
     "netem-lanman": netem_lanman,
+    "geo-web": geo_web,
+    "geo-pep": geo_pep,
 }
 """Functions that build the presets, by name; their parameters have defaults."""

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["SECTIONS", "Scorecard", "validate"]
 
-SECTIONS: Mapping[str, str] = {"netem": "netem", "hystart": "hystart", "starlink": "starlink", "geo": "geo"}
+SECTIONS: Mapping[str, str] = {
+    "netem": "netem",
+    "hystart": "hystart",
+    "starlink": "starlink",
+    "geo": "geo",
+    "pages": "loads",
+}
 """The modules of the sections by name."""
 
 KEPT = Path("results/measured.jsonl")

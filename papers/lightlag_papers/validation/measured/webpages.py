@@ -71,9 +71,9 @@ def _object(name: str, size: int, kind: str, **others: Any) -> dict[str, Any]:
 def almanac(medians: Mapping[str, tuple[int, int]], client: str) -> dict[str, Any]:
     """Returns a page with the medians of the Web Almanac 2024.
 
-    Medians of types do not add up to the median of all. The remaining requests and bytes are objects of the type
-    `other`, all of one size. Objects of a type have one size too, except that HTML is one document. Scripts wait for the
-    document, fonts for the first style sheet, and the other objects for the first script; hosts are ours.
+    Medians of types do not add up to the median of all. The remaining requests and bytes, with the second HTML file,
+    are objects of the type `other`. Objects of a type have one size. Fonts wait for the first style sheet, other
+    objects for the first script, and everything else for the document.
 
     Parameters
     ----------
@@ -82,7 +82,6 @@ def almanac(medians: Mapping[str, tuple[int, int]], client: str) -> dict[str, An
     client
         Text for the source: "desktop" or "mobile".
     """
-    # The second HTML file is counted among the other objects.
     listed = [{"id": "document1", "size": medians["document"][1] * KIB, "type": "document", "server_time": "100 ms"}]
     follows: Mapping[str, Sequence[str]] = {"font": ("css1",), "other": ("script1",)}
     hosts = {"image": "images", "font": "fonts", "other": "others"}
@@ -96,8 +95,8 @@ def almanac(medians: Mapping[str, tuple[int, int]], client: str) -> dict[str, An
         each = round(total * KIB / number)
         listed += [{"id": f"{kind}{at}", "size": each, "type": kind} | others for at in range(1, number + 1)]
     source = (
-        f"Medians of {client} pages in October 2024: Web Almanac 2024, chapter Page Weight (HTTP Archive, CC BY 4.0). "
-        "Equal sizes within a type, objects of the type other, hosts, dependencies and the server time of 100 ms are ours."
+        f"Medians of {client} pages in October 2024: Web Almanac 2024, chapter Page Weight, of the HTTP Archive. Ours: "
+        "equal sizes within a type, the objects of the type other, hosts, dependencies and the server time of 100 ms."
     )
     return {"source": source, "objects": listed}
 
