@@ -62,6 +62,17 @@ def test_keys_that_vary_together_take_the_same_value() -> None:
     assert rtts == pytest.approx([0.04, 0.16], rel=0.05)
 
 
+def test_texts_that_look_like_numbers_are_varied_in_quotes() -> None:
+    net = ll.Network("page")
+    net.link("a", "b", rate="10 Mbit/s", delay="10 ms")
+    net.flow("a", "b", traffic={"kind": "requests", "response": "10 kB", "count": 1})
+    comparison = ll.compare(net, ["cubic"], vary={"defaults.setup.tls": ['"1.2"', '"1.3"']}, replications=1)
+    rows = comparison.summary.filter(measure="completion_s")
+    assert rows["tls"].to_list() == [1.2, 1.3]
+    # TLS 1.2 takes a round trip more.
+    assert rows["mean"][0] - rows["mean"][1] == pytest.approx(0.02, abs=0.002)
+
+
 def test_scenarios_vary_like_a_key(net: ll.Network) -> None:
     comparison = ll.compare(
         [net, long_loss()], ["cubic", "newreno"], vary={"seedless: duration": ["5 s"]}, replications=2

@@ -5,7 +5,8 @@ A question is a file `docs/gallery/NAME.toml`:
 `title`, `question`, `why`
     Texts; `why` describes what to notice.
 `files`
-    Files of `docs/gallery/scenarios` that the commands read. They appear on the page.
+    Files of `docs/gallery/scenarios` that the commands read. They appear on the page. Those in JSON are web pages of
+    `scenarios/pages`, which are too long for it.
 `commands`
     Commands one after the other in one directory. The last one draws `NAME.png`.
 `answer`
@@ -40,6 +41,7 @@ import lightlag as ll
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "docs" / "gallery"
+PAGES = ROOT / "scenarios" / "pages"
 UNITS = {"Mbit/s": 1e-6, "kbit/s": 1e-3, "s": 1.0, "ms": 1e3, "min": 1 / 60, "%": 100.0, "": 1.0}
 NOT_CONDITIONS = ("column", "measure", "results", "unit")
 
@@ -83,7 +85,7 @@ def read(path: Path) -> Question:
 def measured(question: Question, folder: Path, *, drawing: bool = False) -> dict[str, float]:
     """Runs the commands of a question in a directory and returns its numbers."""
     for file in question.files:
-        shutil.copy(GALLERY / "scenarios" / file, folder / file)
+        shutil.copy(source(file), folder / file)
     for command in question.commands:
         words = shlex.split(command)
         if words[:2] == ["lightlag", "plot"] and not drawing:
@@ -97,6 +99,11 @@ def measured(question: Question, folder: Path, *, drawing: bool = False) -> dict
     for name, spec in question.numbers.items():
         values[name] = calculated(spec, values) if isinstance(spec, str) else number(folder, spec)
     return values
+
+
+def source(file: str) -> Path:
+    """Returns the path of a file that commands read."""
+    return (PAGES if file.endswith(".json") else GALLERY / "scenarios") / file
 
 
 def calculated(expression: str, values: dict[str, float]) -> Any:
@@ -120,7 +127,7 @@ def number(folder: Path, spec: dict[str, Any]) -> float:
 
 def page(question: Question, values: dict[str, float]) -> str:
     """Returns the page of a question."""
-    files = "".join(_listing(GALLERY / "scenarios" / name) for name in question.files)
+    files = "".join(_listing(source(name)) for name in question.files if not name.endswith(".json"))
     commands = "\n".join(question.commands)
     return f"""\
 # {question.title}

@@ -19,7 +19,10 @@ from lightlag_papers.table import markdown_table
 FOLDER = Path("docs/validation")
 """The directory of the pages in the repository."""
 
-NAMES = ("closed-forms", "algorithms", "kernel", "measured", "interoperability", "packet-scripts", "bbr")
+NAMES = (
+    *("closed-forms", "algorithms", "kernel", "measured", "satellite-access", "interoperability", "packet-scripts"),
+    "bbr",
+)
 """Names of the pages in the order of the index; the papers follow in their own order."""
 
 INTRODUCTION = """\

@@ -1,7 +1,7 @@
 """Comparison with measurements of real links and of a real kernel: a scorecard with one row per measured fact.
 
-``lightlag validate measured`` runs models of the measured paths, prints a verdict for each fact and writes the page
-``docs/validation/measured.md``.
+``lightlag validate measured`` runs models of the measured paths, prints a verdict for each fact and writes the pages
+``docs/validation/measured.md`` and ``docs/validation/satellite-access.md``.
 """
 
 from __future__ import annotations
@@ -147,8 +147,13 @@ def write(card: Scorecard, folder: Path) -> None:
 
     from lightlag.files.output import write_text
     from lightlag_papers.validation.measured.page import measured_page
+    from lightlag_papers.validation.measured.satellite import satellite_page
 
-    pages.write(folder, {"measured": measured_page(card.sections)})
+    written = {"measured": measured_page(card.sections)}
+    for one in card.sections:
+        if one.name == "pages":
+            written["satellite-access"] = satellite_page(one)
+    pages.write(folder, written)
     images = folder / "images"
     for one in card.sections:
         for picture in one.figures:

@@ -12,9 +12,9 @@ __all__ = ["PAGES", "almanac", "etsi_kepler"]
 
 KIB = 1024
 HEADERS = 260
-"""Size of the headers of a response in bytes; ours, after those of h2o without cookies."""
+"""Size of the headers of a response in bytes; ours, as h2o sends without cookies."""
 REQUEST = 400
-"""Size of a request in bytes; ours, after those of Chromium without cookies."""
+"""Size of a request in bytes; ours, as Chromium sends without cookies."""
 
 KEPLER_HTML = 17_323
 KEPLER_CSS = (644, 96, 189, 190, 90, 109, 7668, 13_201, 16_517)

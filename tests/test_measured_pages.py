@@ -1,0 +1,155 @@
+"""The section on page loads: its pages, its settings, single rows, and the page on satellite access."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from lightlag_papers.validation.measured import kosek, loads, webpages
+from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict
+from lightlag_papers.validation.measured.runs import Work
+from lightlag_papers.validation.measured.satellite import satellite_page
+
+SHIPPED = Path(__file__).parents[1] / "scenarios" / "pages"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    found = Work(tmp_path)
+    loads.write_pages(found)
+    return found
+
+
+def load(orbit: str, loss_percent: float, *, pep: bool) -> kosek.Load:
+    (found,) = [one for one in kosek.LOADS if (one.orbit.name, one.loss_percent, one.pep) == (orbit, loss_percent, pep)]
+    return found
+
+
+@pytest.mark.parametrize("name", webpages.PAGES)
+def test_the_shipped_pages_are_those_of_the_validation(name: str) -> None:
+    assert json.loads((SHIPPED / f"{name}.json").read_text("utf-8")) == webpages.PAGES[name]()
+    assert {path.stem for path in SHIPPED.glob("*.json")} == set(webpages.PAGES)
+
+
+def test_kepler_has_the_size_that_etsi_requires() -> None:
+    listed = webpages.etsi_kepler()["objects"]
+    # ETSI: 75 objects, about 800 kB, three images of 45 kB each and an object of 125 kB.
+    assert len(listed) == 75
+    body = [one["size"] - webpages.HEADERS for one in listed]
+    assert sum(body) == 815_804
+    assert sum(45e3 < size < 47e3 for size in body) == 3
+    assert sum(125e3 < size < 131e3 for size in body) == 1
+
+
+@pytest.mark.parametrize(("make", "medians"), [("desktop-2024", webpages.DESKTOP), ("mobile-2024", webpages.MOBILE)])
+def test_a_median_page_has_the_published_sums(make: str, medians: dict[str, tuple[int, int]]) -> None:
+    listed = webpages.PAGES[make]()["objects"]
+    for kind in ("css", "font", "script", "image"):
+        sizes = [one["size"] for one in listed if one["type"] == kind]
+        assert len(sizes) == medians[kind][0]
+        assert sum(sizes) / 1024 == pytest.approx(medians[kind][1], abs=0.02)
+    assert len(listed) == medians["all"][0]
+    assert sum(one["size"] for one in listed) / 1024 == pytest.approx(medians["all"][1], abs=0.05)
+
+
+def test_the_document_takes_the_round_trips_of_its_windows(work: Work) -> None:
+    (plain,) = loads._medians(work, "", [loads.page_load(kosek.GEO, 0, pep=False)], loads.loaded, 1)
+    # Handshake, request and first window of 10 segments, then the rest of 17.6 kB: three round trips of 606 ms.
+    assert plain["document_s"].value == pytest.approx(3 * 0.606, abs=0.02)
+
+
+def test_a_row_without_loss_agrees_and_the_small_window_of_the_peps_explains_the_document(work: Work) -> None:
+    found = Section("pages", "Pages")
+    loads._loads(work, found, [load("GEO", 0, pep=False), load("GEO", 0, pep=True)], seeds=1)
+    rows = {(fact.setting, fact.quantity): fact for fact in found.facts}
+    assert rows["GEO, loss 0 %, TCP", "page load time"].verdict is Verdict.AGREES
+    document = rows["GEO, loss 0 %, TCP with PEPs", "time of the complete document"]
+    assert document.verdict is Verdict.DIFFERS
+    changed = re.search(r"initial windows of PEPs 10 (\d\.\d\d)", document.reason)
+    assert changed is not None
+    assert abs(float(changed[1]) - 1) < 0.1
+    assert "CUBIC in PEPs" in document.reason.partition("less than")[2]
+
+
+def test_only_the_median_counts(work: Work) -> None:
+    # The quartiles of this measurement contain every result.
+    wide = replace(load("GEO", 0, pep=False), load_ms=Spread(30_000, 1_000, 60_000))
+    found = Section("pages", "Pages")
+    loads._loads(work, found, [wide], seeds=1)
+    assert found.facts[0].verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize(("name", "change"), loads.switches(pep=True, loss=True).items())
+def test_every_switch_changes_the_scenario_and_gives_a_complete_page(
+    work: Work, name: str, change: Callable[[dict[str, Any]], None]
+) -> None:
+    content = loads.page_load(kosek.LEO, 0.1, pep=True)
+    changed = loads.switched(content, change)
+    assert changed != content
+    assert content == loads.page_load(kosek.LEO, 0.1, pep=True)
+    (mine,) = loads._medians(work, name, [changed], loads.loaded, 1)
+    assert 0.5 < mine["load_s"].value < 20
+
+
+def test_an_incomplete_page_has_the_length_of_the_run(work: Work) -> None:
+    content = loads.page_load(kosek.GEO, 0, pep=False) | {"duration": "3 s"}
+    (mine,) = loads._medians(work, "", [content], loads.loaded, 1)
+    assert mine["load_s"].value == loads.LONGEST_S
+    assert mine["document_s"].value < 3
+
+
+def test_goodput_counts_the_bytes_of_30_s(work: Work) -> None:
+    length_s = loads.DOWNLOAD_S + kosek.GEO.rtt_ms / 1e3
+    (mine,) = loads._medians(
+        work, "", [loads.download(100_000_000, 0, pep=False, length_s=length_s)], loads.received, 1
+    )
+    full = loads.RATE_MBPS * 1448 / 1500
+    assert 0.7 * full < mine["bytes"].value * 8e-6 / loads.DOWNLOAD_S < full
+
+
+def test_sources_that_were_not_read_and_quic_have_no_verdict(work: Work) -> None:
+    found = Section("pages", "Pages")
+    loads._quic(found)
+    loads._websites(work, found)
+    assert {fact.verdict for fact in found.facts} == {Verdict.NO_VERDICT}
+    quic, sites = found.facts[:6], found.facts[6:]
+    assert all(fact.ours is None for fact in quic)
+    assert len(sites) == 6
+    ratio = sites[-1]
+    assert ratio.setting == "GEO / Starlink"
+    # TCP and TLS 1.3 take two round trips, here of 600 and 49 ms.
+    assert ratio.ours is not None
+    assert ratio.ours.value == pytest.approx(600 / 49, rel=0.02)
+
+
+def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_rows() -> None:
+    reason = "ratio with one change: losses × 1.75 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
+    rows = [
+        Fact("K", "GEO, loss 0 %, TCP", "page load time", "s", Spread(10.8), Spread(11.6), Verdict.AGREES, "within"),
+        Fact("K", "GEO, loss 1 %, TCP", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
+        Fact("K", "GEO, loss 0 %, QUIC", "page load time", "s", Spread(7.7), None, Verdict.NO_VERDICT, "not modelled"),
+    ]
+    text = satellite_page(Section("pages", "Pages", [], rows)).text()
+    assert text.splitlines()[2].startswith("**1 of 2 facts about page loads agree within 15%.** 1 more")
+    assert "| page load time, without | 1 | 1 | 0.77 to 1.07 |" in text
+    assert "With the change *losses × 4* the ratio of the page load time (GEO, loss 1 %, TCP) is 1.05" in text
+    assert "initial window of 100 segments would save" not in text
+
+
+def test_presets_load_a_page_and_peps_help() -> None:
+    slow, fast = (
+        ll.run(make(), seed=1).responses["duration_s"][0] for make in (ll.presets.geo_web, ll.presets.geo_pep)
+    )
+    assert 0.5 * slow < fast < 0.8 * slow
+    # A lookup, TCP and TLS 1.3, the request: four round trips before the first byte, and 100 ms at the server.
+    file = SHIPPED / "etsi-kepler.json"
+    result = ll.run(ll.presets.geo_web(page=file), seed=1)
+    assert result.responses["first_byte_s"][0] == pytest.approx(4 * 0.6, abs=0.05)
+    assert len(result.objects) == 75
