@@ -140,7 +140,7 @@ def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_row
     assert text.splitlines()[2].startswith("**1 of 2 facts about page loads agree within 15%.** 1 more")
     assert "| page load time, without | 1 | 1 | 0.77 to 1.07 |" in text
     assert "With the change *losses × 4* the ratio of the page load time (GEO, loss 1 %, TCP) is 1.05" in text
-    assert "initial window of 100 segments would save" not in text
+    assert "initial window of 100 segments saves" not in text
 
 
 def test_presets_load_a_page_and_peps_help() -> None:

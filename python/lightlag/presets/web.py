@@ -6,7 +6,7 @@ Each number has its source in the comments of the file in ``scenarios``; the oth
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Any, Literal
 
 from lightlag.scenario import Congestion, Defaults, Directions, Flow, Link, Proxy, Scenario, Tcp, Time, Traffic
 
@@ -15,7 +15,7 @@ __all__ = ["geo_pep", "geo_web"]
 Http = Literal["1.1", "2"]
 Tls = Literal["none", "1.2", "1.3", "1.3 0-RTT"]
 
-PAGE: Traffic = {
+PAGE: dict[str, Any] = {
     "kind": "web",
     "count": 1,
     "html": "18432 B",

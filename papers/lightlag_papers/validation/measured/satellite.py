@@ -74,7 +74,8 @@ CAUSES = (
         "time of the complete document",
         "initial windows of PEPs 10",
         "**The window of the PEPs.** The document of 17 kB takes a second round trip between the PEPs in the testbed "
-        "(532 ms from its first to its last byte), which an initial window of 100 segments would save.",
+        "(532 ms from its first to its last byte), which an initial window of 100 segments saves. That window was not "
+        "in effect there.",
     ),
     (
         "GEO, loss 1 %, TCP",
@@ -95,7 +96,8 @@ CAUSES = (
         "GEO, loss 1 %, TCP, iperf3",
         "goodput",
         "losses × 1.75 and Reno at the ends",
-        "**The congestion control.** It is open. The goodputs under loss are Reno's rather than CUBIC's.",
+        "**The congestion control.** It is open. Goodputs under loss are closer to Reno than to CUBIC with the same "
+        "losses; CUBIC with larger losses comes as close, so the measurement does not separate the two.",
     ),
 )
 """Setting and quantity of a row, the change that explains it, and the explanation."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = ["PAGES", "almanac", "etsi_kepler"]
@@ -101,7 +101,7 @@ def almanac(medians: Mapping[str, tuple[int, int]], client: str) -> dict[str, An
     return {"source": source, "objects": listed}
 
 
-PAGES = {
+PAGES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "etsi-kepler": etsi_kepler,
     "desktop-2024": lambda: almanac(DESKTOP, "desktop"),
     "mobile-2024": lambda: almanac(MOBILE, "mobile"),
