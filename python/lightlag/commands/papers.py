@@ -131,7 +131,7 @@ def validate(
         typer.Option("--congestion", metavar="NAME", help="bbr: the algorithm, or its table; also a custom one. bbr3."),
     ] = None,
     section: Annotated[
-        str | None, typer.Option(metavar="NAME", help="measured: netem, hystart, starlink or geo; default: all.")
+        str | None, typer.Option(metavar="NAME", help="measured: netem, hystart, starlink, geo or pages; default: all.")
     ] = None,
     data: Annotated[
         Path | None,
