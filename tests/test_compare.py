@@ -73,6 +73,22 @@ def test_texts_that_look_like_numbers_are_varied_in_quotes() -> None:
     assert rows["mean"][0] - rows["mean"][1] == pytest.approx(0.02, abs=0.002)
 
 
+def pages(http: str) -> ll.Network:
+    net = ll.Network("pages")
+    net.link("server", "client", rate="10 Mbit/s", delay="100 ms")
+    traffic = {"kind": "web", "html": "10 kB", "objects": 10, "object": "10 kB", "http": http, "count": 1}
+    net.flow("server", "client", traffic=traffic)
+    return net
+
+
+@pytest.mark.parametrize("first", ["1.1", "2"])
+def test_a_default_that_depends_on_a_varied_key_follows_it(first: str) -> None:
+    varied = ll.compare(pages(first), ["cubic"], vary={"flows.0.traffic.http": ['"1.1"', '"2"']}, replications=1)
+    alone = [ll.compare(pages(http), ["cubic"], replications=1) for http in ("1.1", "2")]
+    expected = [one.summary.filter(measure="completion_s")["mean"][0] for one in alone]
+    assert varied.summary.filter(measure="completion_s")["mean"].to_list() == expected
+
+
 def test_scenarios_vary_like_a_key(net: ll.Network) -> None:
     comparison = ll.compare(
         [net, long_loss()], ["cubic", "newreno"], vary={"seedless: duration": ["5 s"]}, replications=2

@@ -114,7 +114,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_gets_what_follows_its_last_break(tmp_path: Path) -> None:
-    assert run_in_bash(tmp_path, "lightlag run ge") == ["geo", "geo-leo"]
+    assert run_in_bash(tmp_path, "lightlag run ge") == ["geo", "geo-leo", "geo-web", "geo-pep"]
     assert run_in_bash(tmp_path, "lightlag run geo -s flows.0.transport=u") == ["udp"]
     # In quotes the entire value is completed.
     assert run_in_bash(tmp_path, 'lightlag run geo -s "flows.0.transport=u') == ["flows.0.transport=udp"]

@@ -123,6 +123,7 @@ COMPANIONS: dict[str, Json] = {
     "flows.0.traffic(collect).": {
         "flows": [{}, {"from": "server", "to": "client", "transport": "udp", "traffic": STEADY}]
     },
+    "flows.0.traffic(page).": {"flows": [{"traffic": {"file": "page.json"}}]},
     "flows.0.traffic(transfers).": {"flows": [{"traffic": {"every": "100 ms"}}]},
     "flows.0.traffic(periodic).size(uniform).": {"flows": [{"traffic": {"size": {"min": "1 kB", "max": "9 kB"}}}]},
     "flows.0.traffic(periodic).size(pareto).": {"flows": [{"traffic": {"size": {"mean": "10 kB", "shape": 1.5}}}]},
@@ -130,6 +131,10 @@ COMPANIONS: dict[str, Json] = {
     "flows.0.traffic(web).objects(uniform).": {"flows": [{"traffic": {"objects": {"max": 20}}}]},
     "flows.0.traffic(web).objects(pareto).": {"flows": [{"traffic": {"objects": {"mean": 5, "shape": 1.5}}}]},
     "flows.0.traffic(web).objects(lognormal).": {"flows": [{"traffic": {"objects": {"mean": 5}}}]},
+    "defaults.setup.dns=lookup": {
+        "defaults": {"setup": {"dns_time": "30 ms"}},
+        "flows": [{"transfer": None, "traffic": {"kind": "requests", "response": "10 kB", "count": 1}}],
+    },
     "defaults.tcp.rate_control.release=": {"defaults": {"tcp": {"rate_control": {"rate": "2 Mbit/s"}}}},
     "defaults.tcp.recovery=snack": {"defaults": {"tcp": {"scps": True}}},
 }
@@ -140,6 +145,7 @@ FILES = {
     "track.ns2": '$node_(0) set X_ 0\n$node_(0) set Y_ 0\n$ns_ at 0.1 "$node_(0) setdest 10 0 5"\n',
     "rates.csv": "time_s,rate_bps\n0,2e6\n0.5,1e6\n",
     "rates.mahimahi": "1\n2\n3\n",
+    "page.json": '{"objects": [{"id": "index", "size": 9000}, {"id": "logo", "size": "4 kB"}]}',
 }
 
 

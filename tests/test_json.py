@@ -77,6 +77,7 @@ def test_check_prints_warnings_and_routes(call: CliRunner) -> None:
         "valid": True,
         "warnings": [],
         "routes": [],
+        "rain_outages": {},
     }
     done = call.invoke(app, ["check", "pair.toml", "--json", "-s", "defaults.tcp.receive_buffer=5 kB"])
     (warning,) = json.loads(done.stdout)["warnings"]

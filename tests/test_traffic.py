@@ -62,7 +62,7 @@ def test_a_saved_result_has_the_same_values(result: ll.Result, tmp_path: Path) -
 
 def test_responses_are_a_table(result: ll.Result) -> None:
     table = result.responses
-    assert table.columns == ["time_s", "flow", "duration_s", "bytes"]
+    assert table.columns == ["time_s", "flow", "duration_s", "first_byte_s", "byte_index_s", "bytes"]
     by_flow = {str(flow): rows["duration_s"] for (flow,), rows in table.group_by("flow")}
     flows = {flow["name"]: flow for flow in result.summary["flows"]}
     assert by_flow["web"].len() == 3

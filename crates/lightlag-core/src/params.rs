@@ -256,7 +256,13 @@ impl<C: Clone + 'static> Setting<C> {
     }
 
     /// Declares an integer from 1 to `max`. `what` is the noun for it in messages, and `note` an explanation.
-    pub fn count(key: &'static str, field: At<C, u32>, max: u32, what: &'static str, note: &'static str) -> Self {
+    pub fn count<T: Optional<u32>>(
+        key: &'static str,
+        field: At<C, T>,
+        max: u32,
+        what: &'static str,
+        note: &'static str,
+    ) -> Self {
         Self::new(key, Range::Count { least: 1, most: max, what, note }, field)
     }
 

@@ -81,7 +81,7 @@ impl Traffic {
     /// Returns the number of connections of a flow with this traffic. The number for a listed page follows from its
     /// file ([`WebPage::connections`]).
     pub fn connections(&self) -> u64 {
-        if let Self::Web(web) = self { u64::from(web.connections) } else { 1 }
+        if let Self::Web(web) = self { u64::from(web.http.connections(web.connections)) } else { 1 }
     }
 }
 

@@ -2,7 +2,7 @@
 //! browser: the server is at the start of the flow, the browser at its end.
 
 use crate::kind::{TrafficKind, count, stop};
-use crate::web::{CONNECTIONS, Http, MOST_CONNECTIONS, VERSIONS};
+use crate::web::{Http, MOST_CONNECTIONS, VERSIONS};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Varied};
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct Page {
     /// HTTP version; it determines how objects share connections.
     pub http: Http,
     /// Maximum number of simultaneous connections to each host; always one with HTTP/2.
-    pub connections: u32,
+    pub connections: Option<u32>,
     /// Whether objects of more important types come first.
     pub priorities: bool,
     /// Time from the last byte of a page to its next load; zero if omitted.
@@ -34,7 +34,7 @@ impl Default for Page {
         Self {
             file: String::new(),
             http: Http::One,
-            connections: CONNECTIONS,
+            connections: None,
             priorities: true,
             think: None,
             count: None,
@@ -56,10 +56,7 @@ impl Described for Page {
                 "a version of HTTP",
                 &["1.1", "2"],
                 |page: &Self| usize::from(page.http == Http::Two),
-                |page, version| {
-                    page.http = VERSIONS[version];
-                    page.connections = if page.http == Http::Two { 1 } else { CONNECTIONS };
-                },
+                |page, version| page.http = VERSIONS[version],
             )
             .about(
                 "Rule by which objects share connections: with 1.1 one object at a time on each of several connections \
@@ -67,9 +64,10 @@ impl Described for Page {
                  of 16,384 B (RFC 9113).",
             ),
             Setting::count("connections", |of: &mut Self| &mut of.connections, MOST_CONNECTIONS, "a whole number", "")
+                .by_default("6; 1 with HTTP/2")
                 .about("Maximum number of simultaneous connections to each host; always one with HTTP/2.")
                 .checked(|of| {
-                    let is_several = of.http == Http::Two && of.connections > 1;
+                    let is_several = of.http == Http::Two && of.connections > Some(1);
                     is_several.then_some("cannot be combined with HTTP/2, which uses one connection; remove it")
                 }),
             Setting::flag("priorities", |of: &mut Self| &mut of.priorities).about(

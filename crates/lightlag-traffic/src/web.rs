@@ -10,7 +10,7 @@ use lightlag_core::{Bytes, Duration, Varied};
 pub(crate) const MOST_CONNECTIONS: u32 = 64;
 
 /// Default number of connections of a browser with HTTP/1.1.
-pub(crate) const CONNECTIONS: u32 = 6;
+const CONNECTIONS: u32 = 6;
 
 /// Web pages.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +24,7 @@ pub struct Web {
     /// HTTP version; it determines how objects share connections.
     pub http: Http,
     /// Maximum number of simultaneous connections; always one with HTTP/2.
-    pub connections: u32,
+    pub connections: Option<u32>,
     /// Size of a request.
     pub request: Varied<Bytes>,
     /// Time from the arrival of a request to its response; zero if omitted.
@@ -47,6 +47,16 @@ pub enum Http {
     Two,
 }
 
+impl Http {
+    /// Returns the number of connections to a host, where `configured` is the key of a scenario.
+    pub fn connections(self, configured: Option<u32>) -> u32 {
+        match self {
+            Self::One => configured.unwrap_or(CONNECTIONS),
+            Self::Two => 1,
+        }
+    }
+}
+
 impl Default for Web {
     fn default() -> Self {
         Self {
@@ -54,7 +64,7 @@ impl Default for Web {
             objects: Varied::constant(20),
             object: Varied::constant(Bytes(20_000)),
             http: Http::One,
-            connections: CONNECTIONS,
+            connections: None,
             request: Varied::constant(REQUEST),
             server_time: None,
             think: None,
@@ -67,17 +77,14 @@ impl Default for Web {
 /// Versions of HTTP, in the order of their names.
 pub(crate) const VERSIONS: [Http; 2] = [Http::One, Http::Two];
 
-/// Returns the setting `http`, which also sets the default of `connections`.
+/// Returns the setting `http`.
 fn http() -> Setting<Web> {
     Setting::word(
         "http",
         "a version of HTTP",
         &["1.1", "2"],
         |web: &Web| usize::from(web.http == Http::Two),
-        |web, version| {
-            web.http = VERSIONS[version];
-            web.connections = if web.http == Http::Two { 1 } else { CONNECTIONS };
-        },
+        |web, version| web.http = VERSIONS[version],
     )
     .about(
         "Rule by which objects share connections: with 1.1 one object at a time on each of several, which stay open \
@@ -102,9 +109,10 @@ impl Described for Web {
                 .required("specify the size of these objects, such as \"20 kB\""),
             http(),
             Setting::count("connections", |of: &mut Self| &mut of.connections, MOST_CONNECTIONS, "a whole number", "")
+                .by_default("6; 1 with HTTP/2")
                 .about("Maximum number of simultaneous connections; always one with HTTP/2.")
                 .checked(|of| {
-                    let is_several = of.http == Http::Two && of.connections > 1;
+                    let is_several = of.http == Http::Two && of.connections > Some(1);
                     is_several.then_some("cannot be combined with HTTP/2, which uses one connection; remove it")
                 }),
             request(|of: &mut Self| &mut of.request),

@@ -122,7 +122,7 @@ impl Arrivals<'_> {
         whole: &mut Vec<Draft>,
     ) {
         let mut count = draft.traffic.connections();
-        if let Traffic::Page(Page { file, connections, .. }) = &*draft.traffic {
+        if let Traffic::Page(Page { file, http, connections, .. }) = &*draft.traffic {
             let read = || read_page(self.files, file).map(Arc::new);
             // Each file is read, and its error reported, once.
             let (page, is_new) = match pages.get(file) {
@@ -131,7 +131,7 @@ impl Arrivals<'_> {
             };
             match page {
                 Ok(page) => {
-                    count = page.connections(*connections).len() as u64;
+                    count = page.connections(http.connections(*connections)).len() as u64;
                     draft.page = Some(page.clone());
                 }
                 Err(message) if is_new => {

@@ -16,9 +16,10 @@ use lightlag_core::{Bytes, Duration, Instant, RandomStream, Varied};
 use lightlag_net::EndpointId;
 use lightlag_scenario::Flow;
 use lightlag_traffic::{Http, Page, Requests, Setup, Traffic, Web, WebObject, WebPage};
-use line::{Line, Request};
+use line::Line;
 use load::PageLoad;
 pub(crate) use load::{LoadedObject, LoadedPage};
+use responses::Request;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -165,11 +166,11 @@ impl Session {
                 let (request, first, server_time) = (request.clone(), html.clone(), server_time.clone());
                 let others = Some((objects.clone(), object.clone()));
                 let plan = PagePlan::Drawn(Box::new(RandomPages { request, first, others, server_time }));
-                (plan, think, count, stop, *http, *connections, false)
+                (plan, think, count, stop, *http, http.connections(*connections), false)
             }
             Traffic::Page(Page { file: _, http, connections, priorities, think, count, stop }) => {
                 let page = flow.page.clone().expect("the file of a page was read");
-                (PagePlan::Listed(page), think, count, stop, *http, *connections, !priorities)
+                (PagePlan::Listed(page), think, count, stop, *http, http.connections(*connections), !priorities)
             }
             _ => return None,
         };

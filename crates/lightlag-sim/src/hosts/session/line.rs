@@ -3,23 +3,11 @@
 use super::SessionAction;
 use super::handshake::{Handshake, Side};
 use super::load::PageLoad;
-use super::responses::{Part, Responses};
-use lightlag_core::{Duration, Instant};
+use super::responses::{Part, Request, Responses};
+use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_traffic::Setup;
 use std::collections::VecDeque;
-
-/// A request for an object.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    pub(super) object: u32,
-    /// Sizes of the request and the response in bytes.
-    pub(super) request: u64,
-    pub(super) response: u64,
-    /// Time from the arrival of the request to the first byte of the response.
-    pub(super) server_time: Duration,
-    pub(super) urgency: u8,
-}
 
 /// A part of a response in transit.
 #[derive(Clone, Copy, Debug)]

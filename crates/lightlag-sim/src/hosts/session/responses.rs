@@ -1,8 +1,19 @@
 //! The order in which a server writes its responses to a connection.
 
-use super::line::Request;
-use lightlag_core::Instant;
+use lightlag_core::{Duration, Instant};
 use std::collections::VecDeque;
+
+/// A request for an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) object: u32,
+    /// Sizes of the request and the response in bytes.
+    pub(super) request: u64,
+    pub(super) response: u64,
+    /// Time from the arrival of the request to the first byte of the response.
+    pub(super) server_time: Duration,
+    pub(super) urgency: u8,
+}
 
 /// Payload of a DATA frame in bytes: the default maximum frame size of HTTP/2 (RFC 9113 §6.5.2).
 const FRAME: u64 = 16_384;
