@@ -354,7 +354,7 @@ pub struct Flow {
     /// Code point of the packets in both directions.
     pub dscp: Option<Dscp>,
     /// Set-up of the connection, for traffic with requests.
-    pub setup: Option<Setup>,
+    pub setup: Option<Arc<Setup>>,
     /// Page of traffic that loads one from a file.
     pub page: Option<Arc<WebPage>>,
     /// TCP configuration of the sender.

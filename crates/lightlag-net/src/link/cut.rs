@@ -20,6 +20,9 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Far half: adds a packet that will arrive. Packets are added in the order of their arrival. Returns true if it is
     /// the next one to arrive.
     pub fn expect(&mut self, arrival: Instant, packet: Packet<B>) -> bool {
+        if let Some(held) = &mut self.held {
+            held.joined(&packet);
+        }
         self.on_the_way.push_back(OnTheWay { arrival, at: None, packet });
         self.on_the_way.len() == 1
     }

@@ -41,7 +41,7 @@ pub struct QueuedLink<B> {
     /// Policer before the queue, if there is one.
     police: Option<Box<TokenBucket>>,
     /// Limit of everything that this direction holds, if there is one.
-    held: Option<Box<Held>>,
+    pub(super) held: Option<Box<Held>>,
     verdicts: Verdicts<B>,
     /// Whether the transmitter is busy until `busy_until`, because of a packet or an outage.
     transmitting: bool,

@@ -199,6 +199,7 @@ mod tests {
         let withdrawn = queue.withdraw(&mut |packet| packet.to == EndpointId(8));
         assert_eq!(withdrawn.iter().map(|packet| packet.body).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(order(&mut queue), [0]);
-        assert!(queue.queues.is_empty() && queue.turns.is_empty());
+        assert!(queue.turns.is_empty());
+        assert_eq!(queue.backlog(), Backlog::default());
     }
 }

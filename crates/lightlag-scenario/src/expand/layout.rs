@@ -48,7 +48,7 @@ pub(crate) struct Draft {
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
     /// Set-up of the connection, for traffic with requests.
-    pub(crate) setup: Option<Setup>,
+    pub(crate) setup: Option<Arc<Setup>>,
     /// Page of traffic that loads one from a file.
     pub(crate) page: Option<Arc<WebPage>>,
     /// TCP configuration of the sender.
@@ -201,7 +201,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
     let setup = |given: Option<SetupSpec>, traffic: &Traffic| {
-        given.or(scenario.defaults.setup).map(|SetupSpec(setup)| setup).filter(|_| traffic.is_dialogue())
+        given.or(scenario.defaults.setup).filter(|_| traffic.is_dialogue()).map(|SetupSpec(setup)| Arc::new(setup))
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Some(name) = &flow.name {

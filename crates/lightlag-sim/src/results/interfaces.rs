@@ -114,9 +114,9 @@ pub(super) struct InterfaceIdentity {
     pub(super) name: String,
     node: String,
     medium: String,
-    /// Index of the node, and motion of the node.
+    /// Index of the node, and its motion on a medium where positions matter.
     number: u32,
-    motion: Motion,
+    motion: Option<Motion>,
 }
 
 impl InterfaceIdentity {
@@ -130,7 +130,7 @@ impl InterfaceIdentity {
                     node,
                     medium: medium.name.clone(),
                     number: member.node.0,
-                    motion: motion.clone(),
+                    motion: medium.plan.wifi().map(|_| motion.clone()),
                 }
             };
             medium.members.iter().zip(medium.motions()).map(member).collect()
@@ -139,13 +139,15 @@ impl InterfaceIdentity {
     }
 }
 
-/// Returns the table of the positions of all nodes on media, at the start and once per interval.
+/// Returns the table of the positions of all nodes on media of 802.11, at the start and once per interval.
 pub(super) fn positions(interfaces: &[InterfaceIdentity], interval: Option<Duration>, end: Instant) -> Positions {
     let mut positions = Positions::default();
     let Some(interval) = interval else { return positions };
     let mut nodes = BTreeMap::new();
     for interface in interfaces {
-        nodes.entry(interface.number).or_insert_with(|| interface.motion.clone());
+        if let Some(motion) = &interface.motion {
+            nodes.entry(interface.number).or_insert_with(|| motion.clone());
+        }
     }
     let mut now = Instant::ZERO;
     while now <= end && !nodes.is_empty() {
