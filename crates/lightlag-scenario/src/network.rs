@@ -328,6 +328,15 @@ pub struct SignalPlan {
     pub interval: Duration,
 }
 
+/// Properties of a dialogue, shared by its connections. Most flows have none, so a flow has one pointer to them.
+#[derive(Clone, Debug, Default)]
+pub struct DialoguePlan {
+    /// Set-up of the connections.
+    pub setup: Option<Setup>,
+    /// Page that is loaded from a file.
+    pub page: Option<Arc<WebPage>>,
+}
+
 /// One connection that carries data.
 #[derive(Clone, Debug)]
 pub struct Flow {
@@ -353,10 +362,8 @@ pub struct Flow {
     pub start: Instant,
     /// Code point of the packets in both directions.
     pub dscp: Option<Dscp>,
-    /// Set-up of the connection, for traffic with requests.
-    pub setup: Option<Arc<Setup>>,
-    /// Page of traffic that loads one from a file.
-    pub page: Option<Arc<WebPage>>,
+    /// Plan of the dialogue, for traffic with requests that has one.
+    pub dialogue: Option<Arc<DialoguePlan>>,
     /// TCP configuration of the sender.
     pub tcp: Arc<Config>,
     /// TCP configuration of the receiver; the same value unless the scenario configures the endpoints differently.
@@ -364,6 +371,16 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Returns the set-up of the connection, if it has one.
+    pub fn setup(&self) -> Option<Setup> {
+        self.dialogue.as_ref()?.setup
+    }
+
+    /// Returns the page that the flow loads from a file, if it does.
+    pub fn page(&self) -> Option<&Arc<WebPage>> {
+        self.dialogue.as_ref()?.page.as_ref()
+    }
+
     /// Returns the key of the table that contains the receiver's TCP settings in a scenario.
     pub(crate) fn receiver_table(&self) -> &'static str {
         match (Arc::ptr_eq(&self.tcp, &self.receiver_tcp), self.traffic.is_dialogue()) {

@@ -200,11 +200,11 @@ fn a_set_up_is_read_written_and_checked() {
         "{requests}setup = {{ tls = \"1.2\", dns = \"lookup\", dns_time = \"40 ms\", certificate = \"9 kB\", \
          resumption = true }}"
     )));
-    let setup = given.flows[0].setup.as_deref().unwrap();
+    let setup = given.flows[0].setup().unwrap();
     assert_eq!((setup.lookup(), setup.flights(false)[1]), (Some(Duration::from_millis(40)), 9_450));
     let defaults = network(&text(&format!("{requests}[defaults]\nsetup = {{ tls = \"1.3 0-RTT\" }}")));
-    assert!(defaults.flows[0].setup.as_deref().unwrap().is_early());
-    assert!(network(&text("[defaults]\nsetup = { tls = \"1.3\" }")).flows[0].setup.is_none(), "a bulk transfer");
+    assert!(defaults.flows[0].setup().unwrap().is_early());
+    assert!(network(&text("[defaults]\nsetup = { tls = \"1.3\" }")).flows[0].setup().is_none(), "a bulk transfer");
     for (keys, path, fragment) in [
         ("tls = \"1.1\"", "setup.tls", "is not a version of TLS"),
         ("dns = \"lookup\"", "setup.dns_time", "is missing; specify the time of a lookup"),

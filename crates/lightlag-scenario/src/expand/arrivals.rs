@@ -132,7 +132,7 @@ impl Arrivals<'_> {
             match page {
                 Ok(page) => {
                     count = page.connections(http.connections(*connections)).len() as u64;
-                    draft.page = Some(page.clone());
+                    Arc::make_mut(draft.dialogue.get_or_insert_default()).page = Some(page.clone());
                 }
                 Err(message) if is_new => {
                     errors.push(format_args!("{path}.traffic.file"), format!("{file}: {message}"))

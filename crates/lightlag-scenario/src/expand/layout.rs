@@ -4,7 +4,7 @@ use super::joins::{Joins, Nodes};
 use super::media::{self, Radios};
 use super::space::SpaceNetwork;
 use super::tcp::{Resolver, Turns};
-use crate::network::{CapturePlan, FlowRole, Proxy};
+use crate::network::{CapturePlan, DialoguePlan, FlowRole, Proxy};
 use crate::read::{Errors, shortened};
 use crate::spec::{
     FlowTemplate, Line, MOST_LINKS, MediumSpec, Reader, Scenario, SetupSpec, Topology, TraceMode, Transport,
@@ -12,7 +12,7 @@ use crate::spec::{
 use lightlag_core::{Bytes, Dscp, Duration, Varied};
 use lightlag_net::NodeId;
 use lightlag_tcp::Config;
-use lightlag_traffic::{Setup, Traffic, WebPage};
+use lightlag_traffic::Traffic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -47,10 +47,8 @@ pub(crate) struct Draft {
     /// Random time that is added to the start and drawn for each seed, if there is one.
     pub(crate) drawn_start: Option<Arc<Varied<Duration>>>,
     pub(crate) dscp: Option<Dscp>,
-    /// Set-up of the connection, for traffic with requests.
-    pub(crate) setup: Option<Arc<Setup>>,
-    /// Page of traffic that loads one from a file.
-    pub(crate) page: Option<Arc<WebPage>>,
+    /// Plan of the dialogue, for traffic with requests that has one.
+    pub(crate) dialogue: Option<Arc<DialoguePlan>>,
     /// TCP configuration of the sender.
     pub(crate) tcp: Arc<Config>,
     /// TCP configuration of the receiver.
@@ -200,8 +198,11 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
     let islands = joins.islands();
-    let setup = |given: Option<SetupSpec>, traffic: &Traffic| {
-        given.or(scenario.defaults.setup).filter(|_| traffic.is_dialogue()).map(|SetupSpec(setup)| Arc::new(setup))
+    let dialogue = |given: Option<SetupSpec>, traffic: &Traffic| {
+        given
+            .or(scenario.defaults.setup)
+            .filter(|_| traffic.is_dialogue())
+            .map(|SetupSpec(setup)| Arc::new(DialoguePlan { setup: Some(setup), page: None }))
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Some(name) = &flow.name {
@@ -231,8 +232,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             start: flow.start.fixed(),
             drawn_start: flow.start.is_random().then(|| Arc::new(flow.start.clone())),
             dscp: flow.dscp,
-            setup: setup(flow.setup, &flow.traffic),
-            page: None,
+            dialogue: dialogue(flow.setup, &flow.traffic),
             tcp,
             receiver_tcp,
         });
@@ -262,8 +262,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     start,
                     drawn_start: drawn_start.clone(),
                     dscp: template.dscp,
-                    setup: setup(template.setup, &traffic),
-                    page: None,
+                    dialogue: dialogue(template.setup, &traffic),
                     tcp,
                     receiver_tcp,
                 });

@@ -169,7 +169,7 @@ impl Session {
                 (plan, think, count, stop, *http, http.connections(*connections), false)
             }
             Traffic::Page(Page { file: _, http, connections, priorities, think, count, stop }) => {
-                let page = flow.page.clone().expect("the file of a page was read");
+                let page = flow.page().cloned().expect("the file of a page was read");
                 (PagePlan::Listed(page), think, count, stop, *http, http.connections(*connections), !priorities)
             }
             _ => return None,
@@ -182,7 +182,7 @@ impl Session {
         let host = |line: usize| hosts.as_ref().map_or(0, |hosts| hosts[line]);
         let lines: Vec<Line> =
             ends.enumerate().map(|(line, ends)| Line::new(ends, host(line), interleaves, is_equal)).collect();
-        let setup = flow.setup.as_deref().copied().unwrap_or_default();
+        let setup = flow.setup().unwrap_or_default();
         let address = if setup.lookup().is_some() { Address::Unknown } else { Address::Known };
         let count_hosts = lines.iter().map(|line| line.host() + 1).max().unwrap_or(1);
         let hosts = (0..count_hosts).map(|_| Host { address, has_session: false, waiting: BTreeSet::new() }).collect();
