@@ -29,7 +29,7 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of iterations of the receiver, of which only schemes with replicas have more than one.
+    /// Returns the number of iterations of the receiver: one without replicas, because nothing can be cancelled.
     pub const fn iterations(self, configured: u32) -> u32 {
         match self {
             Self::SlottedAloha => 1,

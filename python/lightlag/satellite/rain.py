@@ -16,7 +16,7 @@ FITTED = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 """Percentages of the year that a distribution without an offset is fitted to."""
 
 FITTED_WET = (*FITTED, 2.0, 3.0, 5.0)
-"""Percentages of P.1853-1 §2.2, of which those below the probability of rain are used."""
+"""Percentages of P.1853-1 §2.2; those below the probability of rain are used."""
 
 
 @dataclass(frozen=True)

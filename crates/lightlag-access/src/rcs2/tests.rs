@@ -97,7 +97,7 @@ fn aloha() -> Rcs2Config {
 
 #[test]
 fn a_request_by_random_access_takes_its_closed_form() {
-    // Frame 26.5 ms, delay 130 ms, 40 slots, of which the first 20 are for random access.
+    // Frame 26.5 ms, delay 130 ms, 40 slots; the first 20 are for random access.
     let (frame, delay, slot) = (26.5, 130.0, 26.5 / 40.0);
     let ceil = |time: f64| (time / frame - 1e-9).ceil() * frame;
     let mut bench = Bench::new(&aloha(), &[Terminal::default()]);

@@ -37,7 +37,7 @@ impl AnyMedium {
     }
 
     /// Returns the memory of a station of this kind with its interface in bytes, without the tables of its agent, as
-    /// measured by `tests/estimate.rs` for 802.11, and as the sum of the sizes of its parts for the others.
+    /// measured by `tests/estimate.rs` for 802.11. The values of the others are rough and not measured.
     pub(crate) fn station_memory(kind: &MediumKind) -> u64 {
         match kind {
             MediumKind::Wifi(_) => 5_265,
