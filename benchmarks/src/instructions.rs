@@ -26,9 +26,7 @@ pub const COUNTED: [Counted; 3] = [
 impl Counted {
     /// Counts the instructions per packet-hop.
     fn count(&self) -> Result<f64, String> {
-        let [short, long] = self.lengths.map(|duration| run(self.name, duration));
-        let ((short, few), (long, many)) = (short?, long?);
-        Ok((long - short) as f64 / (many - few) as f64)
+        per_hop(self.name, self.lengths, &[])
     }
 
     /// Returns the value that is stored in the repository, if any.
@@ -61,13 +59,21 @@ impl Counted {
     }
 }
 
+/// Counts the instructions per packet-hop of a scenario with these changes, over the difference of two lengths.
+pub fn per_hop(name: &str, lengths: [&str; 2], changes: &[&str]) -> Result<f64, String> {
+    let [short, long] = lengths.map(|duration| run(name, duration, changes));
+    let ((short, few), (long, many)) = (short?, long?);
+    Ok((long - short) as f64 / (many - few) as f64)
+}
+
 /// Returns the instructions and the packet-hops of one run.
-fn run(name: &str, duration: &str) -> Result<(u64, u64), String> {
+fn run(name: &str, duration: &str, changes: &[&str]) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
         .args(["once", name, &format!("duration={duration}")])
+        .args(changes)
         .output()
         .map_err(|error| format!("valgrind does not run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stderr);

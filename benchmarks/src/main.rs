@@ -21,6 +21,7 @@
 
 mod air;
 mod engine;
+mod features;
 mod instructions;
 mod measure;
 mod parallel;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
             None => return usage(),
         },
         ["comparison"] => report::print_comparison(),
+        ["features"] => report::print_features(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),
         _ => return usage(),
@@ -90,7 +92,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | sky | plan NAME | comparison | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | sky | plan NAME | comparison | features | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

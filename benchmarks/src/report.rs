@@ -1,6 +1,7 @@
 //! All benches as one table, with their requirements.
 
 use crate::air;
+use crate::features;
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
 use crate::parallel;
@@ -62,6 +63,7 @@ pub fn print_all() {
     set_up(&mut verdicts);
     comparison(&mut verdicts);
     count_instructions(&mut verdicts);
+    features::features(&mut verdicts);
     verdicts.print();
 }
 
@@ -236,6 +238,13 @@ fn set_up(verdicts: &mut Verdicts) {
 pub fn print_comparison() {
     let mut verdicts = Verdicts::default();
     comparison(&mut verdicts);
+    verdicts.print();
+}
+
+/// Prints the cost of queue disciplines and link features.
+pub fn print_features() {
+    let mut verdicts = Verdicts::default();
+    features::features(&mut verdicts);
     verdicts.print();
 }
 

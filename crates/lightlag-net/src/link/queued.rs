@@ -432,14 +432,15 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Adds a packet to the queue of a link whose rate follows demand or which has frames.
     #[cold]
     fn enqueue_observed(&mut self, now: Instant, packet: Packet<B>) {
-        let before = self.discipline.backlog().packets;
-        self.discipline.enqueue(now, packet, &mut self.verdicts);
-        let waiting = self.discipline.backlog().packets;
         if let Some(frames) = &mut self.frames {
-            frames.join(now, waiting.saturating_sub(before));
+            let before = self.discipline.backlog().packets;
+            self.discipline.enqueue(now, packet, &mut self.verdicts);
+            frames.join(now, self.discipline.backlog().packets.saturating_sub(before));
+        } else {
+            self.discipline.enqueue(now, packet, &mut self.verdicts);
         }
         if let Some(growth) = &mut self.growth {
-            growth.update(now, self.transmitting && waiting > 0);
+            growth.notice(now, self.transmitting && self.discipline.backlog().packets > 0);
         }
     }
 

@@ -112,6 +112,14 @@ impl Growth {
         (self.updated, self.is_waiting) = (now, is_waiting);
     }
 
+    /// Advances to `now` if packets have begun or ceased to wait.
+    #[inline]
+    pub(super) fn notice(&mut self, now: Instant, is_waiting: bool) {
+        if self.is_waiting != is_waiting {
+            self.update(now, is_waiting);
+        }
+    }
+
     /// Returns the last start of a slot up to `now` that resets the rate.
     fn last_edge(&self, now: Instant) -> Option<Instant> {
         let (phase, period) = self.slots?;
@@ -120,7 +128,11 @@ impl Growth {
     }
 
     /// Returns the work of a frame at the full rate that takes as long as `work` at the current rate.
+    #[inline]
     pub(super) fn stretched(&self, work: u64) -> u64 {
+        if self.grown == self.ramp.time {
+            return work;
+        }
         let (idle, full) = (u128::from(self.ramp.idle.as_bps()), u128::from(self.rate.as_bps()));
         let (grown, time) = (u128::from(self.grown.as_nanos()), u128::from(self.ramp.time.as_nanos()));
         let rate = idle + (full - idle) * grown / time;

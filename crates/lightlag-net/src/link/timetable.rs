@@ -165,6 +165,11 @@ impl Timetable {
         &self.phases
     }
 
+    /// Returns the end of the phase with this index.
+    fn end_of(&self, index: usize) -> Instant {
+        self.phases.get(index + 1).map_or(Instant::MAX, |next| next.from)
+    }
+
     /// Returns the timetable with other phases.
     pub(super) fn with_phases(&self, phases: impl Into<Arc<[Phase]>>) -> Self {
         Self { phases: phases.into(), ..self.clone() }
@@ -216,6 +221,8 @@ pub(super) struct Changes {
     timetable: Timetable,
     /// Index of the current phase, at the last decision.
     present: usize,
+    /// End of the current phase, so that most calls need not search the phases.
+    until: Instant,
     /// For each phase, the earliest arrival of a packet whose transmission starts in this phase or later. Empty unless
     /// a transmission may start some time after the transmitter becomes free.
     first_arrivals: Vec<Instant>,
@@ -249,9 +256,11 @@ impl Changes {
 
     pub(super) fn new(timetable: Timetable, jitter: Option<JitterProcess>) -> Self {
         let overtaking = timetable.overtaking;
+        let until = timetable.end_of(0);
         let changes = Self {
             timetable,
             present: 0,
+            until,
             first_arrivals: Vec::new(),
             last_arrival: Instant::ZERO,
             opportunity: Opportunity::default(),
@@ -275,14 +284,21 @@ impl Changes {
     }
 
     /// Advances to `now`, which never decreases, and passes each rate change to the discipline.
+    #[inline]
     pub(super) fn advance<B>(&mut self, now: Instant, discipline: &mut dyn Discipline<B>) {
+        while self.until <= now && self.enter_next(discipline) {}
+    }
+
+    /// Enters the next phase. Returns false if there is none.
+    fn enter_next<B>(&mut self, discipline: &mut dyn Discipline<B>) -> bool {
         let phases = &self.timetable.phases;
-        while let Some(next) = phases.get(self.present + 1).filter(|next| next.from <= now) {
-            if next.rate != phases[self.present].rate {
-                discipline.rate_changes(next.from, next.rate);
-            }
-            self.present += 1;
+        let Some(next) = phases.get(self.present + 1) else { return false };
+        if next.rate != phases[self.present].rate {
+            discipline.rate_changes(next.from, next.rate);
         }
+        self.present += 1;
+        self.until = self.timetable.end_of(self.present);
+        true
     }
 
     /// Returns the bytes that opportunities up to `end` could carry, if the link has opportunities instead of a rate.
@@ -291,23 +307,30 @@ impl Changes {
     }
 
     /// Returns the time until which nothing can be sent; `None` if packets can be sent now.
+    #[inline]
     pub(super) fn held(&mut self, now: Instant) -> Option<Instant> {
-        if let Some(deliveries) = &self.timetable.deliveries {
-            let Opportunity { next, left } = &mut self.opportunity;
-            if *left > 0 && deliveries.time(*next - 1) == now {
-                return None;
-            }
-            *left = 0;
-            *next = deliveries.first(now, *next);
-            let time = deliveries.time(*next);
-            if time > now {
-                return Some(time);
-            }
-            (*next, *left) = (*next + 1, OPPORTUNITY);
-            return None;
+        if self.timetable.deliveries.is_some() {
+            return self.next_opportunity(now);
         }
         let is_held = !self.timetable.phases[self.present].is_up && self.timetable.outage == Outage::Hold;
         is_held.then(|| self.up_after(self.present))
+    }
+
+    /// Returns the time of the next opportunity, unless there is one now, which is then taken.
+    fn next_opportunity(&mut self, now: Instant) -> Option<Instant> {
+        let deliveries = self.timetable.deliveries.as_ref()?;
+        let Opportunity { next, left } = &mut self.opportunity;
+        if *left > 0 && deliveries.time(*next - 1) == now {
+            return None;
+        }
+        *left = 0;
+        *next = deliveries.first(now, *next);
+        let time = deliveries.time(*next);
+        if time > now {
+            return Some(time);
+        }
+        (*next, *left) = (*next + 1, OPPORTUNITY);
+        None
     }
 
     /// Returns the time when the link is up again after the phase `down`.
@@ -336,6 +359,17 @@ impl Changes {
 
     /// Returns a transmission of `work`, in bits · 10⁻⁹, that starts now in the current phase.
     pub(super) fn by_rate(&self, start: Instant, work: u64) -> Transmission {
+        let present = &self.timetable.phases[self.present];
+        let (nanos, remainder) = (work / present.rate.as_bps(), work % present.rate.as_bps());
+        let end = start + Duration::from_nanos(nanos);
+        if end < self.until {
+            return Transmission { end, free: end, remainder, delay: present.delay, fate: present.fate() };
+        }
+        self.over_phases(start, work)
+    }
+
+    /// Returns a transmission of `work`, in bits · 10⁻⁹, that starts now and may last for several phases.
+    fn over_phases(&self, start: Instant, work: u64) -> Transmission {
         let phases = &self.timetable.phases;
         let delay = phases[self.present].delay;
         let (mut index, mut from, mut work, mut fate) = (self.present, start, work, TransmissionFate::Intact);
@@ -361,6 +395,7 @@ impl Changes {
 
     /// Returns the arrival of a packet that leaves the transmitter at `end` and travels for `delay` plus jitter. It is
     /// not before the arrival of the previous packet, unless packets may overtake.
+    #[inline]
     pub(super) fn arrive(&mut self, end: Instant, delay: Duration) -> Instant {
         let arrival = end + self.jitter.as_mut().map_or(delay, |jitter| jitter.apply(delay));
         if self.timetable.overtaking {
@@ -372,9 +407,13 @@ impl Changes {
 
     /// Returns the earliest arrival of a packet whose transmission starts at or after `free`, in the current phase or
     /// later.
+    #[inline]
     pub(super) fn first_arrival(&self, free: Instant) -> Instant {
         let phases = &self.timetable.phases;
-        let index = self.present + phases[self.present + 1..].partition_point(|phase| phase.from <= free);
+        let mut index = self.present;
+        if self.until <= free {
+            index += phases[index + 1..].partition_point(|phase| phase.from <= free);
+        }
         let max_jitter = self.jitter.as_ref().map_or(Duration::ZERO, JitterProcess::most);
         let own = free + phases[index].delay.saturating_sub(max_jitter);
         let first = self.first_arrivals.get(index + 1).map_or(own, |after| own.min(*after));

@@ -29,6 +29,9 @@ impl DropEnd {
     const ALL: [Self; 2] = [Self::Tail, Self::Head];
 }
 
+/// Number of flows whose queues are found without a search.
+const RECENT: usize = 64;
+
 /// Settings of the queues per flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerFlowConfig {
@@ -75,17 +78,47 @@ pub struct PerFlow<B> {
     drop: DropEnd,
     limit: QueueLimit,
     /// Queues of all flows so far: an empty one stays, so that the next packet of its flow needs no memory.
-    queues: BTreeMap<EndpointId, Fifo<B>>,
-    /// Their flows, in the order of service.
-    turns: VecDeque<EndpointId>,
+    queues: Vec<Fifo<B>>,
+    /// Index of the queue of each flow.
+    indices: BTreeMap<EndpointId, usize>,
+    /// Flows of recent packets with their queues, by the last bits of the flow, so that most packets need no search.
+    recent: Box<[(EndpointId, usize); RECENT]>,
+    /// Queues with packets, in the order of service.
+    turns: VecDeque<usize>,
     backlog: Backlog,
 }
 
 impl<B: Clone> PerFlow<B> {
     /// Returns an empty queue.
     pub fn new(config: PerFlowConfig, limit: QueueLimit) -> Self {
-        let (queues, turns) = (BTreeMap::new(), VecDeque::new());
-        Self { drop: config.drop, limit, queues, turns, backlog: Backlog::default() }
+        let (queues, indices, turns) = (Vec::new(), BTreeMap::new(), VecDeque::new());
+        let recent = Box::new([(EndpointId(0), usize::MAX); RECENT]);
+        Self { drop: config.drop, limit, queues, indices, recent, turns, backlog: Backlog::default() }
+    }
+
+    /// Returns the index of the queue of a flow.
+    #[inline]
+    fn index_of(&mut self, flow: EndpointId) -> usize {
+        let recent = &mut self.recent[flow.0 as usize % RECENT];
+        if recent.0 != flow || recent.1 == usize::MAX {
+            let index = *self.indices.entry(flow).or_insert(self.queues.len());
+            if index == self.queues.len() {
+                self.queues.push(Fifo::default());
+            }
+            *recent = (flow, index);
+        }
+        recent.1
+    }
+
+    /// Drops the oldest packets of a queue until one of `size` bytes fits.
+    #[cold]
+    fn make_room(&mut self, now: Instant, index: usize, size: u16, verdicts: &mut Verdicts<B>) {
+        while !self.limit.admits(self.queues[index].backlog(), size)
+            && let Some(oldest) = self.queues[index].pop()
+        {
+            self.discount(oldest.packet.size);
+            verdicts.full(now, oldest.packet);
+        }
     }
 
     /// Removes a packet from the count.
@@ -97,33 +130,28 @@ impl<B: Clone> PerFlow<B> {
 
 impl<B: Clone + Send> Discipline<B> for PerFlow<B> {
     fn enqueue(&mut self, now: Instant, packet: Packet<B>, verdicts: &mut Verdicts<B>) {
-        let (flow, size) = (packet.to, packet.size);
-        let queue = self.queues.entry(flow).or_default();
-        let was_empty = queue.is_empty();
-        let mut dropped = Vec::new();
-        while !self.limit.admits(queue.backlog(), size) {
-            let oldest = if self.drop == DropEnd::Head { queue.pop() } else { None };
-            let Some(oldest) = oldest else { return verdicts.full(now, packet) };
-            dropped.push(oldest.packet);
+        let (index, size) = (self.index_of(packet.to), packet.size);
+        let backlog = self.queues[index].backlog();
+        if !self.limit.admits(backlog, size) {
+            match self.drop {
+                DropEnd::Tail => return verdicts.full(now, packet),
+                DropEnd::Head => self.make_room(now, index, size, verdicts),
+            }
         }
-        queue.push(now, packet);
-        if was_empty {
-            self.turns.push_back(flow);
+        if backlog.packets == 0 {
+            self.turns.push_back(index);
         }
+        self.queues[index].push(now, packet);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(size);
-        for packet in dropped {
-            self.discount(packet.size);
-            verdicts.full(now, packet);
-        }
     }
 
     fn dequeue(&mut self, _: Instant, _: &mut Verdicts<B>) -> Option<QueuedPacket<B>> {
-        let flow = self.turns.pop_front()?;
-        let queue = self.queues.get_mut(&flow)?;
+        let index = self.turns.pop_front()?;
+        let queue = &mut self.queues[index];
         let next = queue.pop()?;
         if !queue.is_empty() {
-            self.turns.push_back(flow);
+            self.turns.push_back(index);
         }
         self.discount(next.packet.size);
         Some(next)
@@ -135,12 +163,10 @@ impl<B: Clone + Send> Discipline<B> for PerFlow<B> {
 
     fn withdraw(&mut self, leave: &mut dyn FnMut(&Packet<B>) -> bool) -> Vec<Packet<B>> {
         let mut withdrawn = Vec::new();
-        for flow in &self.turns {
-            if let Some(queue) = self.queues.get_mut(flow) {
-                withdrawn.extend(queue.withdraw(leave));
-            }
+        for index in &self.turns {
+            withdrawn.extend(self.queues[*index].withdraw(leave));
         }
-        self.turns.retain(|flow| self.queues.get(flow).is_some_and(|queue| !queue.is_empty()));
+        self.turns.retain(|index| !self.queues[*index].is_empty());
         self.backlog.packets -= withdrawn.len() as u64;
         self.backlog.bytes -= bytes(&withdrawn);
         withdrawn
@@ -190,6 +216,14 @@ mod tests {
         let mut head = queue(DropEnd::Head);
         assert_eq!(offer(&mut head, &[7, 7, 7, 7, 7, 8]), [0, 1]);
         assert_eq!(order(&mut head), [2, 5, 3, 4]);
+    }
+
+    #[test]
+    fn a_queue_that_drops_all_its_packets_keeps_its_turn() {
+        let config = PerFlowConfig { drop: DropEnd::Head };
+        let mut one = PerFlow::new(config, QueueLimit::Packets(1));
+        assert_eq!(offer(&mut one, &[7, 7, 8, 7]), [0, 1]);
+        assert_eq!(order(&mut one), [3, 2]);
     }
 
     #[test]
