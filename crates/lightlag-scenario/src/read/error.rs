@@ -25,11 +25,25 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Key(Path::Root, key) => f.write_str(key),
-            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Key(Path::Root, key) => write_key(f, key),
+            Self::Key(parent, key) => {
+                write!(f, "{parent}.")?;
+                write_key(f, key)
+            }
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
+}
+
+/// Writes a key. Control characters are escaped, because they could act on a terminal.
+fn write_key(f: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
+    for part in key.split_inclusive(char::is_control) {
+        match part.char_indices().next_back().filter(|(_, last)| last.is_control()) {
+            Some((at, last)) => write!(f, "{}{}", &part[..at], last.escape_default())?,
+            None => f.write_str(part)?,
+        }
+    }
+    Ok(())
 }
 
 /// Maximum number of errors that are reported individually.
@@ -243,6 +257,20 @@ pub(crate) fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_of_keys_are_escaped() {
+        let path = Path::Key(&Path::Root, "links");
+        let keys = [
+            ("a\u{1b}[2Jb", r"links.a\u{1b}[2Jb"),
+            ("\u{7f}", r"links.\u{7f}"),
+            ("naïve", "links.naïve"),
+            ("", "links."),
+        ];
+        for (key, shown) in keys {
+            assert_eq!(Path::Key(&path, key).to_string(), shown);
+        }
+    }
 
     #[test]
     fn slips_find_the_key_that_was_meant() {
