@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 import lightlag as ll
+from lightlag.presets.web import page_file
 from lightlag_papers.validation.measured import kosek, loads, webpages
 from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict
 from lightlag_papers.validation.measured.runs import Work
 from lightlag_papers.validation.measured.satellite import satellite_page
 
-SHIPPED = Path(__file__).parents[1] / "scenarios" / "pages"
+SHIPPED = page_file("etsi-kepler").parent
 
 
 @pytest.fixture

@@ -60,6 +60,36 @@ def test_a_saved_result_has_the_same_values(result: ll.Result, tmp_path: Path) -
     assert flow_rows(again.summary) == flow_rows(result.summary)
 
 
+def test_only_pages_from_files_have_objects(result: ll.Result) -> None:
+    with pytest.raises(InputError, match='only pages from files .* instead of kind = "web", or read responses'):
+        _ = result.objects
+    plain = ll.Network()
+    plain.link("a", "b", rate="1 Mbit/s", delay="1 ms")
+    plain.flow("a", "b", transfer="1 kB")
+    with pytest.raises(InputError, match="no flow loads a page"):
+        _ = ll.run(plain.scenario("1 s")).objects
+
+
+def test_proxies_fetch_objects_ahead(tmp_path: Path) -> None:
+    page = ll.presets.page_file("etsi-kepler")
+    plain, ahead = (ll.run(ll.presets.geo_pep(page=page, tls="none", prefetch=prefetch)) for prefetch in (False, True))
+    # The page is one level of objects on one host: a round trip of 600 ms less the one to the second PEP, and more
+    # because the first PEP sends objects while the client still waits for the page.
+    saved = plain.responses["duration_s"][0] - ahead.responses["duration_s"][0]
+    assert 0.55 < saved < 0.75
+    assert "prefetched" not in plain.objects.columns
+    assert ahead.objects["prefetched"].sum() == 74
+    again = ll.load(ahead.save(tmp_path / "ahead"))
+    assert again.objects["prefetched"].to_list() == ahead.objects["prefetched"].to_list()
+    first, second = again.proxies.sort("request_bytes", descending=True).iter_rows(named=True)
+    assert (first["prefetched_objects"], first["prefetched_unused_bytes"]) == (74, 0)
+    assert (second["request_bytes"], second["prefetched_objects"]) == (400, None)
+    warnings = dict(ll.presets.geo_pep(page=page, prefetch=True).check())
+    assert warnings["proxies[0].prefetch"].startswith('"gateway" prefetches nothing for "page": TLS 1.3 hides')
+    with pytest.raises(InputError, match='no page "kepler"; there are desktop-2024, etsi-kepler, mobile-2024'):
+        ll.presets.page_file("kepler")
+
+
 def test_responses_are_a_table(result: ll.Result) -> None:
     table = result.responses
     assert table.columns == ["time_s", "flow", "duration_s", "first_byte_s", "byte_index_s", "bytes"]

@@ -6,7 +6,7 @@ A question is a file `docs/gallery/NAME.toml`:
     Texts; `why` describes what to notice.
 `files`
     Files of `docs/gallery/scenarios` that the commands read. They appear on the page. Those in JSON are web pages of
-    `scenarios/pages`, which are too long for it.
+    `python/lightlag/presets/pages`, which are too long for it.
 `commands`
     Commands one after the other in one directory. The last one draws `NAME.png`.
 `answer`
@@ -41,7 +41,7 @@ import lightlag as ll
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "docs" / "gallery"
-PAGES = ROOT / "scenarios" / "pages"
+PAGES = ROOT / "python" / "lightlag" / "presets" / "pages"
 UNITS = {"Mbit/s": 1e-6, "kbit/s": 1e-3, "s": 1.0, "ms": 1e3, "min": 1 / 60, "%": 100.0, "": 1.0}
 NOT_CONDITIONS = ("column", "measure", "results", "unit")
 

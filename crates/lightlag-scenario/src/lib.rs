@@ -13,6 +13,7 @@
 mod dynamics;
 mod expand;
 mod network;
+mod prefetch;
 mod read;
 mod spec;
 mod warnings;

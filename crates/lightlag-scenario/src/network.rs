@@ -410,6 +410,8 @@ pub struct Proxy {
     pub server: Arc<Config>,
     /// Whether connections to the next proxy with `pool` are opened in advance.
     pub pool: bool,
+    /// Whether the proxy prefetches the objects of web pages.
+    pub prefetch: bool,
     /// Time when the proxy crashes, if it does.
     pub crash: Option<Instant>,
 }

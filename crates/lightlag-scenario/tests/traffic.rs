@@ -313,3 +313,61 @@ fn proxies_split_connections_but_no_datagrams() {
     let crash = parse_toml(&format!("{path}{proxy}pool = true\ncrash = {{ at = \"1 s\" }}"), &[]).unwrap_err();
     assert!(crash.len() == 1 && crash[0].path == "proxies[0].pool", "{crash:#?}");
 }
+
+/// A proxy that prefetches needs another one towards the client, and pages in clear text.
+#[test]
+fn prefetching_needs_a_pair_of_proxies_and_readable_pages() {
+    let path = "duration = \"10 s\"\n\
+                [[links]]\nbetween = [\"a\", \"p\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [[links]]\nbetween = [\"p\", \"q\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [[links]]\nbetween = [\"q\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    let proxy = |node: &str, more: &str| format!("[[proxies]]\nnode = \"{node}\"\nbuffer = \"1 MB\"\n{more}\n");
+    let flow = |traffic: &str| format!("[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n{traffic}\n");
+    let web = "traffic = { kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 3, count = 1 }";
+    let both = proxy("p", "prefetch = true") + &proxy("q", "");
+    let read = |text: &str| parse_toml(text, &[]).unwrap();
+    let warnings = |text: &str| {
+        let scenario = read(text);
+        let network = scenario.expand().unwrap();
+        scenario
+            .warnings(&network)
+            .into_iter()
+            .filter(|warning| warning.path.ends_with(".prefetch"))
+            .collect::<Vec<_>>()
+    };
+    let network = read(&format!("{path}{}{both}", flow(web))).expand().unwrap();
+    assert_eq!((network.prefetching_split(0), network.prefetching_split(1)), (Some(0), Some(2)));
+    assert_eq!(warnings(&format!("{path}{}{both}", flow(web))), []);
+    for (proxies, place, message) in [
+        (
+            proxy("p", "") + &proxy("q", "prefetch = true"),
+            "proxies[1].prefetch",
+            "needs another proxy between \"q\" and",
+        ),
+        (
+            proxy("p", "prefetch = true") + &proxy("q", "prefetch = true"),
+            "proxies[1].prefetch",
+            "\"p\" already prefetches",
+        ),
+    ] {
+        let errors = read(&format!("{path}{}{proxies}", flow(web))).expand().unwrap_err();
+        assert!(errors.len() == 1 && errors[0].path == place, "{errors:#?}");
+        assert!(errors[0].message.contains(message), "{}", errors[0]);
+    }
+    for tls in ["1.2", "1.3", "1.3 0-RTT"] {
+        let text = format!("{path}{}{both}", flow(&format!("{web}\nsetup = {{ tls = \"{tls}\" }}")));
+        assert_eq!(read(&text).expand().unwrap().prefetching_split(0), None);
+        let found = warnings(&text);
+        assert!(found.len() == 1 && found[0].path == "proxies[0].prefetch", "{found:#?}");
+        let start = format!("\"p\" prefetches nothing for \"f\": TLS {tls} hides the objects");
+        assert!(found[0].message.starts_with(&start), "{}", found[0]);
+    }
+    for traffic in ["transfer = \"1 MB\"", "traffic = { kind = \"requests\", response = \"1 kB\" }"] {
+        // Without pages the second proxy is not needed.
+        for proxies in [&both, &proxy("p", "prefetch = true")] {
+            let found = warnings(&format!("{path}{}{proxies}", flow(traffic)));
+            assert_eq!(found.len(), 1, "{found:#?}");
+            assert!(found[0].message.starts_with("no web page passes \"p\""), "{}", found[0]);
+        }
+    }
+}

@@ -62,6 +62,8 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let mut tcp = Sockets::new(EndpointId(0), sockets);
     let shared = Shared::new(&mut tcp, &network, seed);
     let datagrams = datagrams(&network, &numbers, seed);
+    let prefetching: Vec<Option<usize>> =
+        (0..network.flows.len() as u32).map(|flow| network.prefetching_split(flow)).collect();
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let relay = |(index, split): (usize, &Split)| {
         let ends = [numbers.entry(index), numbers.exit(index)];
@@ -101,6 +103,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         dialogues: Vec::new(),
     };
     hosts.dialogues = dialogues(&flows, &mut hosts, seed);
+    prefetch(&prefetching, &mut hosts);
     hosts.collectors = collectors(&flows, &mut hosts);
     let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&hosts, &flows)));
     let mut world = World {
@@ -239,6 +242,23 @@ fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Session> {
         hosts.port_mut(client).application = Some(Box::new(Application::Asks(Exchange { due, ..talk })));
     }
     dialogues
+}
+
+/// Makes the proxies of dialogues prefetch. `prefetching` has the index of the first proxy's relay for each flow that a
+/// pair of proxies prefetches.
+fn prefetch(prefetching: &[Option<usize>], hosts: &mut Hosts) {
+    let Hosts { dialogues, relays, .. } = hosts;
+    for (index, dialogue) in (0..).zip(dialogues) {
+        let first = dialogue.flow().index();
+        let flows = first..first + dialogue.opened().count();
+        let of_lines: Vec<usize> = prefetching[flows].iter().copied().flatten().collect();
+        let Some(relay) = of_lines.first() else { continue };
+        let limit = relays[relay + 1].limit();
+        for relay in of_lines.iter().flat_map(|first| [*first, first + 1]) {
+            relays[relay].reader = Some(index);
+        }
+        dialogue.prefetch_at(of_lines, limit);
+    }
 }
 
 /// Returns the collectors of messages, and registers them with the endpoints.

@@ -12,6 +12,7 @@ mod signals;
 mod traffic;
 
 use crate::hosts::FlowOutcome;
+use crate::hosts::session::Session;
 use crate::ids::FlowIndex;
 pub use crate::media::Paths;
 use crate::scheduler::Agenda;
@@ -36,7 +37,7 @@ use objects::ObjectNames;
 pub use objects::Objects;
 use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, PackedNames};
 pub use pairs::SummaryRows;
-pub use proxies::ProxySummary;
+pub use proxies::{PrefetchSummary, ProxySummary};
 use proxies::{ProxyIdentity, proxy_summaries};
 use serde::{Serialize, Serializer};
 pub use signals::SignalSummary;
@@ -447,6 +448,9 @@ impl RunResult {
         for dialogue in &world.hosts.dialogues {
             responses.add(dialogue);
             objects.add(dialogue, &mut object_names);
+        }
+        if !world.hosts.dialogues.iter().any(Session::prefetches) {
+            objects.prefetched.clear();
         }
         if parts == WorldEnd::Go {
             world.agenda = Agenda::empty();

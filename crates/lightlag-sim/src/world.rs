@@ -355,12 +355,12 @@ impl<T: Tap, B: Border> World<T, B> {
     /// Handles an event of a connection of a relay.
     #[inline(never)]
     fn relay<E: Transport>(&mut self, now: Instant, relay: u32) {
-        let Relay { entry, exit, .. } = self.hosts.relays[relay as usize];
+        let Relay { entry, exit, reader, .. } = self.hosts.relays[relay as usize];
         let ends = [entry, exit];
         if let Some(part) = self.border.part() {
             ends.into_iter().for_each(|end| part.before(&self.hosts, end));
         }
-        let (sockets, relays) = E::parts(&mut self.hosts);
+        let (sockets, relays, _) = E::parts(&mut self.hosts);
         let [entry, exit] = sockets.pair_mut(ends);
         let flow = entry.port.flow;
         let failure = relays[relay as usize].advance(now, &mut entry.connection, &mut exit.connection);
@@ -370,6 +370,9 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         if let Some(sender) = arrived {
             self.sender_ends(now, sender);
+        }
+        if let Some(dialogue) = reader {
+            self.pass_objects::<E>(now, dialogue);
         }
         ends.into_iter().for_each(|at| self.serve::<E>(now, at));
     }

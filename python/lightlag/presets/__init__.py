@@ -27,7 +27,7 @@ from lightlag.presets.sky import (
     starlink_measured,
     telesat_1015,
 )
-from lightlag.presets.web import geo_pep, geo_web
+from lightlag.presets.web import geo_pep, geo_web, page_file
 from lightlag.scenario import (
     Changes,
     Congestion,
@@ -79,6 +79,7 @@ __all__ = [
     "netem_lanman",
     "o3b",
     "oneweb",
+    "page_file",
     "rcs2_beam",
     "satellite_iot",
     "scps_mars",

@@ -6,11 +6,14 @@ Each number has its source in the comments of the file in ``scenarios``; the oth
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, Literal
 
+from lightlag.errors import InputError
 from lightlag.scenario import Congestion, Defaults, Directions, Flow, Link, Proxy, Scenario, Tcp, Time, Traffic
+from lightlag.text.terminal import printable
 
-__all__ = ["geo_pep", "geo_web"]
+__all__ = ["geo_pep", "geo_web", "page_file"]
 
 Http = Literal["1.1", "2"]
 Tls = Literal["none", "1.2", "1.3", "1.3 0-RTT"]
@@ -30,6 +33,27 @@ PAGE: dict[str, Any] = {
 """The median desktop page of the Web Almanac 2024: one size for each type of object, drawn with the frequency of the
 type."""
 
+PAGES = Path(__file__).with_name("pages")
+
+
+def page_file(name: str) -> Path:
+    """Returns the file of a web page that is part of lightlag: etsi-kepler, desktop-2024 or mobile-2024.
+
+    Raises
+    ------
+    InputError
+        If there is no such page.
+
+    Examples
+    --------
+    >>> page_file("etsi-kepler").name
+    'etsi-kepler.json'
+    """
+    names = sorted(path.stem for path in PAGES.glob("*.json"))
+    if name not in names:
+        raise InputError(f'no page "{printable(name)}"; there are {", ".join(names)}')
+    return PAGES / f"{name}.json"
+
 
 def geo_web(
     *,
@@ -42,8 +66,8 @@ def geo_web(
 ) -> Scenario:
     """A web page over a geostationary satellite without a PEP: 50 and 5 Mbit/s, 600 ms.
 
-    `page` is a file with the objects of a page, such as ``scenarios/pages/etsi-kepler.json``; by default sizes are
-    drawn from the medians of the Web Almanac 2024.
+    `page` is a file with the objects of a page, such as ``page_file("etsi-kepler")``; by default sizes are drawn from
+    the medians of the Web Almanac 2024.
 
     Examples
     --------
@@ -61,12 +85,14 @@ def geo_pep(
     loss: float = 0,
     buffer: str = "8 MB",
     initial_window: int = 100,
+    prefetch: bool = False,
     congestion: Congestion | None = None,
     duration: Time = "60 s",
 ) -> Scenario:
     """The page of `geo_web` with PEPs at gateway and terminal, which split TCP; TLS still goes from end to end.
 
-    `buffer` and `initial_window`, in segments, apply to the connections between the PEPs.
+    `buffer` and `initial_window`, in segments, apply to the connections between the PEPs. With `prefetch` they fetch
+    the objects of pages without TLS ahead of the browser.
 
     Examples
     --------
@@ -75,7 +101,7 @@ def geo_pep(
     """
     far = Tcp(initial_window=initial_window)
     proxies = (
-        Proxy(node="gateway", buffer=buffer, server=far),
+        Proxy(node="gateway", buffer=buffer, server=far, prefetch=prefetch or None),
         Proxy(node="terminal", buffer=buffer, client=far),
     )
     return _scenario("geo-pep", page, http, tls, loss, congestion, duration, proxies)

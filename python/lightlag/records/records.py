@@ -162,10 +162,18 @@ class Records:
         """Objects of web pages, one row each in the order of their arrival; for scenarios with pages from files.
 
         The columns are ``time_s``, when the browser could request the object, ``flow``, ``page``, ``object``,
-        ``connection``, ``start_s`` of the request, ``first_byte_s``, ``end_s`` and ``bytes``.
+        ``connection``, ``start_s`` of the request, ``first_byte_s``, ``end_s`` and ``bytes``; in runs with a proxy that
+        prefetches, also ``prefetched``.
         """
+        from lightlag.records.page_load import has_pages
+
         if not any("pages" in flow for flow in self.parts["flows"]):
             raise InputError('no flow loads a page; write traffic = { kind = "page", file = "page.json" }')
+        if not has_pages(self):
+            raise InputError(
+                "only pages from files have rows of their objects; write traffic = "
+                '{ kind = "page", file = "page.json" } instead of kind = "web", or read responses'
+            )
         return self.table("objects")
 
     @property

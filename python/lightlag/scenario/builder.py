@@ -167,6 +167,7 @@ class Network:
         client: TcpLike | None = None,
         server: TcpLike | None = None,
         pool: bool | None = None,
+        prefetch: bool | None = None,
         crash: Crash | None = None,
     ) -> None:
         """Adds a proxy that splits the connections crossing a node; see :class:`Proxy` for the parameters.
@@ -179,7 +180,15 @@ class Network:
         check_units(f"proxy {printable(node)}", buffer=buffer)
         named = None if flows is None else tuple(flows)
         proxy = Proxy(
-            node=node, kind=kind, buffer=buffer, flows=named, client=client, server=server, pool=pool, crash=crash
+            node=node,
+            kind=kind,
+            buffer=buffer,
+            flows=named,
+            client=client,
+            server=server,
+            pool=pool,
+            prefetch=prefetch,
+            crash=crash,
         )
         self.proxies.append(proxy)
 

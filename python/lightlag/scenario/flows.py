@@ -129,5 +129,9 @@ class Proxy:
     pool: bool | None = None
     """Whether connections to the next proxy with ``pool`` on the path of a flow are opened in advance, so that no flow
     waits for a handshake between the two."""
+    prefetch: bool | None = None
+    """Whether the proxy reads web pages that pass without TLS, and requests the objects that they name before the
+    client does. The next proxy towards the client stores and delivers them; its ``buffer`` limits their total size per
+    load of a page."""
     crash: Crash | None = None
     """Crash of the proxy; by default it never crashes."""

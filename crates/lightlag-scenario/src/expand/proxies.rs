@@ -4,6 +4,7 @@ use super::joins::Nodes;
 use super::layout::Draft;
 use super::tcp::Resolver;
 use crate::network::{Proxy, Split};
+use crate::prefetch::loads_pages;
 use crate::read::{Errors, nearest, shortened};
 use crate::spec::{ProxySpec, Transport};
 use lightlag_core::Instant;
@@ -32,6 +33,7 @@ impl ProxySpec {
             client: client?,
             server: server?,
             pool: self.pool,
+            prefetch: self.prefetch,
             crash: self.crash.map(|crash| Instant::ZERO + crash.at),
         })
     }
@@ -105,6 +107,7 @@ pub(crate) fn splits(
             errors.push(format_args!("proxies[{index}].pool"), message);
         }
     }
+    check_prefetch(specs, proxies, drafts, &splits, errors);
     let all_fit = errors.len() == 0;
     for (index, spec) in specs.iter().enumerate() {
         if all_fit && !splits.iter().any(|split| split.proxy as usize == index) {
@@ -117,6 +120,39 @@ pub(crate) fn splits(
         }
     }
     splits
+}
+
+/// Rejects proxies that prefetch for a web page without another proxy towards the client, and pages that two proxies
+/// prefetch.
+fn check_prefetch(specs: &[ProxySpec], proxies: &[Proxy], drafts: &[Draft], splits: &[Split], errors: &mut Errors) {
+    let mut rejected = BTreeSet::new();
+    for of_flow in splits.chunk_by(|split, next| split.flow == next.flow) {
+        let draft = &drafts[of_flow[0].flow as usize];
+        if !loads_pages(&draft.traffic) {
+            continue;
+        }
+        let mut prefetching = (0..of_flow.len()).filter(|at| proxies[of_flow[*at].proxy as usize].prefetch);
+        let Some(first) = prefetching.next() else { continue };
+        let mut reject = |at: usize, message: String| {
+            let proxy = of_flow[at].proxy as usize;
+            if rejected.insert(proxy) {
+                errors.push(format_args!("proxies[{proxy}].prefetch"), message);
+            }
+        };
+        let node = |at: usize| shortened(&specs[of_flow[at].proxy as usize].node);
+        let flow = shortened(&draft.name);
+        if let Some(second) = prefetching.next() {
+            let message = format!("{:?} already prefetches the objects of {flow:?}; remove one of them", node(first));
+            reject(second, message);
+        } else if first + 1 == of_flow.len() {
+            let message = format!(
+                "true needs another proxy between {:?} and the client of {flow:?}, which stores the objects; add one, \
+                 or remove it",
+                node(first)
+            );
+            reject(first, message);
+        }
+    }
 }
 
 /// Returns the intermediate nodes of a path, in order. A medium or the constellation is crossed in one step, through

@@ -39,6 +39,12 @@ pub struct ProxySpec {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub pool: bool,
+    /// Whether the proxy reads web pages that pass without TLS, and requests the objects that they name before the
+    /// client does. The next proxy towards the client stores and delivers them; its `buffer` limits their total size
+    /// per load of a page.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub prefetch: bool,
     /// Crash of the proxy; by default it never crashes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<Crash>,
@@ -86,6 +92,7 @@ impl FromValue for ProxySpec {
             client: table.optional("client", errors).unwrap_or_default(),
             server: table.optional("server", errors).unwrap_or_default(),
             pool: table.optional("pool", errors).unwrap_or_default(),
+            prefetch: table.optional("prefetch", errors).unwrap_or_default(),
             crash: table.optional("crash", errors),
         };
         if proxy.pool && proxy.crash.is_some() {

@@ -91,6 +91,13 @@ kinds! {
         "A link has one rule of Linux's netem without the other. netem loses complete bursts of a sender (GSO), and its limit \
          counts packets in propagation. With single losses CUBIC is about 0.7 times as fast as over netem. To compare with \
          measurements over netem, set both loss = { bursts = … } and queue = { discipline = \"netem\" }."
+    HiddenObjects "hidden-objects"
+        "A proxy with prefetch = true carries web pages over TLS. It cannot read which objects a page names, so it \
+         prefetches none, and the load takes as long as without prefetch. PEPs on today's Internet are in this \
+         position for nearly all pages."
+    NothingToPrefetch "nothing-to-prefetch"
+        "A proxy has prefetch = true, but no flow that passes it loads web pages. Transfers and plain requests name no \
+         further objects. Use kind = \"page\" or \"web\", or remove prefetch."
     UnmarkedStep "unmarked-step"
         "A queue marks packets above a threshold, but no flow with this slowest link supports marks (ECN), so it never \
          marks. Set congestion = \"dctcp\" or tcp.ecn = \"classic\"."

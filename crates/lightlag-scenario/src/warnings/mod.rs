@@ -9,6 +9,7 @@ mod kind;
 mod netem;
 mod outage;
 mod phase;
+mod prefetch;
 mod routers;
 mod scps;
 mod signals;
@@ -100,6 +101,7 @@ impl Scenario {
         self.stations(network, &mut findings);
         self.queues(network, &ways, &mut findings);
         self.netem(network, &mut findings);
+        prefetch::warn(network, &mut findings);
         self.phases(network, &ways, &mut findings);
         self.idle_keys(network, &mut findings);
         self.airs(network, &mut findings);

@@ -12,6 +12,10 @@
 //!
 //! The receiver of a dialogue opens the connections, and its requests pass in the opposite direction, with a buffer of
 //! the same size.
+//!
+//! A pair of proxies that prefetches reads objects instead of passing bytes on: [`Session`](super::session::Session)
+//! then decides about the bytes, and a relay only opens, closes and resets its connections. The first of the two may
+//! open the connection towards the server before the client has opened its own.
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
@@ -47,6 +51,10 @@ pub(crate) struct Relay {
     limit: u64,
     stage: Stage,
     pooled: Pooled,
+    /// Whether the second connection was opened, or taken from its pool.
+    has_second: bool,
+    /// Dialogue that decides about the bytes, if the proxy is one of a pair that prefetches.
+    pub(crate) reader: Option<u32>,
     /// Opening time of the second connection, or time when it was taken from its pool.
     opened: Instant,
     /// Data of the flow, from the entry to the exit.
@@ -70,11 +78,20 @@ enum Stage {
     Crashed,
 }
 
+/// A direction in which bytes pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// From the entry to the exit.
+    Data,
+    /// From the exit to the entry, in a dialogue.
+    Requests,
+}
+
 /// The bytes that pass in one direction.
 #[derive(Debug, Default)]
 struct Passage {
-    /// Number of bytes read so far, and size of the header written before them.
-    read: u64,
+    /// Number of bytes written to the next connection so far, and size of the header written before them.
+    written: u64,
     header: u64,
     /// Number of bytes in the buffer. It last changed at `since`.
     kept: u64,
@@ -89,14 +106,23 @@ struct Passage {
 impl Passage {
     /// Reads as many bytes as fit into the buffer, and writes them to the next connection.
     fn pass_on<E: Stream>(&mut self, now: Instant, limit: u64, from: &mut E, to: &mut E) {
-        let kept = self.header + self.read - to.acknowledged();
-        let bytes = from.read(limit - kept);
+        let bytes = from.read(self.room(limit, to));
+        self.write(now, bytes, to);
+        debug_assert!(self.kept <= limit, "a buffer has a bound");
+    }
+
+    /// Returns the number of bytes that fit into the buffer.
+    fn room<E: Stream>(&self, limit: u64, to: &E) -> u64 {
+        limit - (self.header + self.written - to.acknowledged())
+    }
+
+    /// Writes bytes to the next connection.
+    fn write<E: Stream>(&mut self, now: Instant, bytes: u64, to: &mut E) {
         if bytes > 0 {
             to.write(bytes);
-            self.read += bytes;
+            self.written += bytes;
         }
-        debug_assert!(kept + bytes <= limit, "a buffer has a bound");
-        self.keep(now, kept + bytes);
+        self.keep(now, self.header + self.written - to.acknowledged());
     }
 
     /// Sets the number of bytes in the buffer.
@@ -133,6 +159,8 @@ impl Relay {
             limit,
             stage: Stage::Waiting,
             pooled,
+            has_second: false,
+            reader: None,
             opened: Instant::ZERO,
             data: Passage::default(),
             requests: is_dialogue.then(Box::default),
@@ -152,26 +180,21 @@ impl Relay {
             Stage::Waiting => {
                 let is_dialogue = self.requests.is_some();
                 let [first, second] = if is_dialogue { [&mut *exit, &mut *entry] } else { [&mut *entry, &mut *exit] };
-                if self.pooled.second && second.status() == Status::Closed && second.failure().is_none() {
-                    second.open(now);
+                if self.pooled.second {
+                    Self::open_in_advance(now, second);
+                }
+                if let Some(failure) = second.failure().filter(|_| self.has_second) {
+                    first.abort();
+                    self.empty(now);
+                    self.stage = Stage::Failed;
+                    return Some(failure);
                 }
                 let header = Pooled::header(self.pooled.first);
                 if first.status() == Status::Listening || first.received() < header {
                     return None;
                 }
                 first.read(header);
-                if !self.pooled.second {
-                    second.open(now);
-                } else if !second.is_over() {
-                    second.write(HEADER);
-                }
-                let onward = self.requests.as_deref_mut().unwrap_or(&mut self.data);
-                onward.header = Pooled::header(self.pooled.second);
-                self.opened = now;
-                self.data.since = now;
-                if let Some(requests) = &mut self.requests {
-                    requests.since = now;
-                }
+                self.open_second(now, second);
                 self.stage = Stage::Open;
             }
             Stage::Open => {}
@@ -185,11 +208,54 @@ impl Relay {
             self.stage = Stage::Failed;
             return Some(failure);
         }
-        self.data.pass_on(now, self.limit, entry, exit);
+        if self.reader.is_none() {
+            self.data.pass_on(now, self.limit, entry, exit);
+            if let Some(requests) = &mut self.requests {
+                requests.pass_on(now, self.limit, exit, entry);
+            }
+            self.close(entry, exit);
+        }
+        None
+    }
+
+    /// Opens a connection of a pool that is not open yet.
+    fn open_in_advance<E: Endpoint + Stream>(now: Instant, second: &mut E) {
+        if second.status() == Status::Closed && second.failure().is_none() {
+            second.open(now);
+        }
+    }
+
+    /// Opens the second connection or takes it from its pool, unless that has been done.
+    pub(crate) fn open_second<E: Endpoint + Stream>(&mut self, now: Instant, second: &mut E) {
+        if self.has_second {
+            return;
+        }
+        self.has_second = true;
+        if self.pooled.second {
+            Self::open_in_advance(now, second);
+            if !second.is_over() {
+                second.write(HEADER);
+            }
+        } else {
+            second.open(now);
+        }
+        let onward = self.requests.as_deref_mut().unwrap_or(&mut self.data);
+        onward.header = Pooled::header(self.pooled.second);
+        self.opened = now;
+        self.data.since = now;
+        if let Some(requests) = &mut self.requests {
+            requests.since = now;
+        }
+    }
+
+    /// Closes each connection after the last byte, if the peer of the other one has closed.
+    pub(crate) fn close<E: Endpoint + Stream>(&mut self, entry: &mut E, exit: &mut E) {
+        if self.stage != Stage::Open {
+            return;
+        }
         self.data.close_after(entry, exit);
         match &mut self.requests {
             Some(requests) => {
-                requests.pass_on(now, self.limit, exit, entry);
                 requests.close_after(exit, entry);
                 // A client that closes before it sends anything never reaches the server.
                 if requests.is_closing && !self.data.is_closing && entry.status() == Status::Closed {
@@ -203,7 +269,47 @@ impl Relay {
                 }
             }
         }
-        None
+    }
+
+    /// Returns true if both connections were opened and neither has failed.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Returns true if the second connection takes requests: it was opened, and neither connection has failed or was
+    /// closed by the first end.
+    pub(crate) fn takes_requests(&self) -> bool {
+        self.has_second
+            && matches!(self.stage, Stage::Open | Stage::Waiting)
+            && self.requests.as_ref().is_some_and(|requests| !requests.is_closing)
+    }
+
+    /// Returns true if the second connection may still be opened.
+    pub(crate) fn is_unopened(&self) -> bool {
+        !self.has_second && self.stage == Stage::Waiting
+    }
+
+    fn passage(&mut self, way: Way) -> &mut Passage {
+        match way {
+            Way::Data => &mut self.data,
+            Way::Requests => self.requests.as_deref_mut().expect("the relay is part of a dialogue"),
+        }
+    }
+
+    /// Returns the number of bytes that fit into the buffer of a direction, whose next connection is `to`.
+    pub(crate) fn room<E: Stream>(&mut self, way: Way, to: &E) -> u64 {
+        let limit = self.limit;
+        self.passage(way).room(limit, to)
+    }
+
+    /// Returns the size of the buffers in bytes.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Writes bytes to the next connection of a direction. With 0 bytes, it counts those that have been acknowledged.
+    pub(crate) fn write<E: Stream>(&mut self, now: Instant, way: Way, bytes: u64, to: &mut E) {
+        self.passage(way).write(now, bytes, to);
     }
 
     /// Empties the buffers, whose content is lost.
@@ -216,7 +322,8 @@ impl Relay {
 
     /// Crashes the proxy, which loses its buffers and its connections. Returns false if there were no connections.
     pub(crate) fn crash<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) -> bool {
-        if self.stage != Stage::Open {
+        let has_connections = self.stage == Stage::Open || self.stage == Stage::Waiting && self.has_second;
+        if !has_connections {
             return false;
         }
         self.confirmed = entry.confirmed();
@@ -247,7 +354,7 @@ impl Relay {
 
     /// Returns the opening time of the second connection, or when it was taken from its pool, if it was.
     pub(crate) fn opened(&self) -> Option<Instant> {
-        (self.stage != Stage::Waiting).then_some(self.opened)
+        self.has_second.then_some(self.opened)
     }
 
     /// Returns the maximum number of bytes of the flow in the buffer so far, including a header.
@@ -257,7 +364,7 @@ impl Relay {
 
     /// Returns the number of bytes of requests that the proxy has forwarded, and the maximum number in their buffer.
     pub(crate) fn requests(&self) -> (u64, u64) {
-        self.requests.as_deref().map_or((0, 0), |passage| (passage.read, passage.most))
+        self.requests.as_deref().map_or((0, 0), |passage| (passage.written, passage.most))
     }
 
     /// Returns the mean number of bytes of the flow in the buffer from the opening of the second connection until
@@ -266,6 +373,6 @@ impl Relay {
         let Passage { kept, since, integral, .. } = self.data;
         let rest = u128::from(kept) * u128::from(end.since(since).as_nanos());
         let time = end.since(self.opened).as_nanos();
-        if self.stage == Stage::Waiting || time == 0 { 0.0 } else { (integral + rest) as f64 / time as f64 }
+        if !self.has_second || time == 0 { 0.0 } else { (integral + rest) as f64 / time as f64 }
     }
 }

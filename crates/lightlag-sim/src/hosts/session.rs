@@ -10,8 +10,13 @@
 //! - `handshake`: the flights of TLS.
 //! - `responses`: the order in which a server writes responses.
 //! - `load`: the progress of a page.
+//! - `accelerator`: a pair of proxies that prefetches objects.
 
+use crate::hosts::relay::Relay;
+use crate::hosts::transport::{Sockets, Transport};
 use crate::ids::FlowIndex;
+use accelerator::Accelerator;
+pub(crate) use accelerator::Prefetched;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Varied};
 use lightlag_net::EndpointId;
 use lightlag_scenario::Flow;
@@ -23,6 +28,7 @@ use responses::Request;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+mod accelerator;
 mod handshake;
 mod line;
 mod load;
@@ -131,6 +137,8 @@ pub(crate) struct Session {
     pages: Vec<LoadedPage>,
     objects: Vec<LoadedObject>,
     over: bool,
+    has_failed: bool,
+    accelerator: Option<Box<Accelerator>>,
 }
 
 /// State of a host at the client.
@@ -206,7 +214,38 @@ impl Session {
             pages: Vec::new(),
             objects: Vec::new(),
             over: false,
+            has_failed: false,
+            accelerator: None,
         })
+    }
+
+    /// Makes a pair of proxies prefetch objects. `relays` are the indices of the first proxy's relays, one for each
+    /// connection; those of the second proxy are the next ones. The second proxy stores up to `limit` bytes.
+    pub(crate) fn prefetch_at(&mut self, relays: Vec<usize>, limit: u64) {
+        let pair = Accelerator::new(relays, &self.lines, self.multiplexed, self.is_equal, limit);
+        self.accelerator = Some(Box::new(pair));
+    }
+
+    /// Passes what has arrived at the pair of proxies that prefetches. Returns the endpoints that have changed.
+    pub(crate) fn pass_objects<E: Transport>(
+        &mut self,
+        now: Instant,
+        sockets: &mut Sockets<E>,
+        relays: &mut [Relay],
+    ) -> BTreeSet<EndpointId> {
+        let Self { accelerator, lines, has_failed, .. } = self;
+        let Some(pair) = accelerator else { return BTreeSet::new() };
+        pair.advance(now, lines, *has_failed, sockets, relays)
+    }
+
+    /// Returns the results of a relay's connection to a server, if objects are prefetched over it.
+    pub(crate) fn prefetched(&self, relay: usize) -> Option<Prefetched> {
+        self.accelerator.as_ref()?.prefetched(relay)
+    }
+
+    /// Returns true if a pair of proxies prefetches objects.
+    pub(crate) fn prefetches(&self) -> bool {
+        self.accelerator.is_some()
     }
 
     /// Returns the flow whose row in the results describes the dialogue.
@@ -245,13 +284,22 @@ impl Session {
     }
 
     /// Returns the number of bytes that the server of a connection has written, if it interleaves responses.
-    pub(crate) fn interleaved(&self, line: usize) -> Option<u64> {
-        self.lines[line].interleaved()
+    pub(crate) fn interleaved(&mut self, line: usize) -> Option<u64> {
+        self.server_line(line).interleaved()
     }
 
     /// Records that a connection failed. The dialogue sends no further requests.
     pub(crate) fn fail(&mut self) {
         self.over = true;
+        self.has_failed = true;
+    }
+
+    /// Returns a connection as its server sees it: with the client, or with the proxy that prefetches.
+    fn server_line(&mut self, line: usize) -> &mut Line {
+        match &mut self.accelerator {
+            Some(pair) => pair.line(line),
+            None => &mut self.lines[line],
+        }
     }
 
     /// Requests the next page, or ends the dialogue if its time is over.
@@ -265,6 +313,9 @@ impl Session {
         }
         self.left -= 1;
         let page = self.plan.draw(&mut self.random);
+        if let Some(pair) = &mut self.accelerator {
+            pair.begin(page.clone());
+        }
         self.load = PageLoad::new(now, page);
         for object in self.load.free() {
             self.want(now, object);
@@ -307,13 +358,13 @@ impl Session {
         room: i64,
         actions: &mut Vec<SessionAction>,
     ) {
-        self.lines[line].server_hears(now, received, actions);
+        self.server_line(line).server_hears(now, received, actions);
         self.answer(now, line, room, actions);
     }
 
     /// Writes the responses that are due at the server of a connection.
     pub(crate) fn answer(&mut self, now: Instant, line: usize, room: i64, actions: &mut Vec<SessionAction>) {
-        self.lines[line].answer(now, room, actions);
+        self.server_line(line).answer(now, room, actions);
     }
 
     /// Handles the arrival of bytes at the client of a connection, which has `received` bytes in total.
@@ -327,7 +378,9 @@ impl Session {
             are_complete = true;
             let flow = FlowIndex(self.flow.0 + line as u32);
             if self.listed().is_some() {
-                self.objects.push(self.load.loaded(now, object, flow, self.pages.len()));
+                let prefetched = self.accelerator.as_ref().is_some_and(|pair| pair.is_prefetched(object));
+                let loaded = self.load.loaded(now, object, flow, self.pages.len());
+                self.objects.push(LoadedObject { prefetched, ..loaded });
             }
             for follower in self.load.object_arrives(object) {
                 self.want(now, follower);

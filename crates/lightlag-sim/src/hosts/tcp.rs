@@ -3,6 +3,7 @@
 
 use super::endpoints::{EndpointSpec, Role};
 use super::relay::Relay;
+use super::session::Session;
 use super::transport::{Enclosed, Sockets, Transport};
 use super::{FlowOutcome, Hosts};
 use crate::body::{PacketBody, Signal};
@@ -45,8 +46,8 @@ impl Transport for Tcp {
     }
 
     #[inline(always)]
-    fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay]) {
-        (&mut hosts.tcp, &mut hosts.relays)
+    fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay], &mut [Session]) {
+        (&mut hosts.tcp, &mut hosts.relays, &mut hosts.dialogues)
     }
 
     #[inline]

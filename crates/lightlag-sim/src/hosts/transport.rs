@@ -2,6 +2,7 @@
 
 use super::Hosts;
 use super::relay::Relay;
+use super::session::Session;
 use super::socket::Socket;
 use crate::body::PacketBody;
 use lightlag_core::Instant;
@@ -17,8 +18,9 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
 
     fn sockets(hosts: &Hosts) -> &Sockets<Self>;
 
-    /// Returns mutable references to the sockets of the transport, and to the relays between some of them.
-    fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay]);
+    /// Returns mutable references to the sockets of the transport, to the relays between some of them, and to the
+    /// dialogues.
+    fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay], &mut [Session]);
 
     #[inline(always)]
     fn sockets_mut(hosts: &mut Hosts) -> &mut Sockets<Self> {

@@ -27,6 +27,8 @@ recorded! {
         end_s: Vec<f64> ["s"],
         /// Size of the response.
         bytes: Vec<u64> ["B"],
+        /// Whether a proxy requested the object before the client. In runs with a proxy that prefetches.
+        prefetched: Vec<bool> ["", optional],
     }
 }
 
@@ -60,7 +62,9 @@ impl Objects {
         let Some(page) = dialogue.listed() else { return };
         let first = names.first(page);
         let seconds = Instant::as_secs_f64;
-        for LoadedObject { page, object, connection, times, end, bytes } in dialogue.objects().iter().copied() {
+        for LoadedObject { page, object, connection, times, end, bytes, prefetched } in
+            dialogue.objects().iter().copied()
+        {
             self.time_s.push(seconds(times.known));
             self.flow.push(dialogue.flow().0);
             self.page.push(page as u32 + 1);
@@ -70,6 +74,7 @@ impl Objects {
             self.first_byte_s.push(seconds(times.first_byte.unwrap_or(end)));
             self.end_s.push(seconds(end));
             self.bytes.push(bytes);
+            self.prefetched.push(prefetched);
         }
     }
 }

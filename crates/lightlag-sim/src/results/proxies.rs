@@ -1,11 +1,27 @@
 //! Results of each flow at each proxy.
 
+use crate::hosts::relay::Relay;
+use crate::hosts::session::Prefetched;
 use crate::table::rows;
 use crate::tap::Tap;
 use crate::world::World;
 use lightlag_core::{Duration, Instant};
 use lightlag_scenario::Network;
 use lightlag_transport::Failure;
+
+rows! {
+    /// Objects that a proxy requested before the client, over its connection of a flow towards the server.
+    pub struct PrefetchSummary {
+        /// Number of objects that the proxy requested before the client.
+        objects: u64 [""],
+        /// Bytes of these objects that the proxy has read.
+        bytes: u64 ["B"],
+        /// Bytes of these objects that the client has not requested.
+        unused_bytes: u64 ["B"],
+        /// Maximum number of bytes of these objects that the next proxy stored.
+        max_stored_bytes: u64 ["B"],
+    }
+}
 
 rows! {
     /// The results of a flow at a proxy. Segment counts describe the connection from the proxy towards the receiver.
@@ -29,7 +45,8 @@ rows! {
         max_buffer_bytes: u64 ["B"],
         /// Mean number of bytes in the proxy's buffer since the connection towards the receiver was opened.
         mean_buffer_bytes: f64 ["B"],
-        /// Payload from the receiver to the sender that the proxy forwarded, such as requests.
+        /// Payload from the receiver to the sender that the proxy forwarded, such as requests, including those for objects
+        /// that it prefetched.
         request_bytes: u64 ["B", unhashed],
         /// Maximum number of bytes in the buffer of that direction.
         max_request_buffer_bytes: u64 ["B", unhashed],
@@ -49,6 +66,9 @@ rows! {
         /// Reason why the connection towards the receiver was aborted; omitted otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
         server_failure: Option<&'static str> ["", label],
+        /// Prefetched objects; omitted for proxies that do not prefetch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prefetched: Option<Box<PrefetchSummary>> ["prefetched_*"],
     }
 }
 
@@ -79,7 +99,7 @@ pub(super) fn proxy_summaries(
     identities: Vec<ProxyIdentity>,
     end: Instant,
 ) -> Vec<ProxySummary> {
-    let summary = |(ProxyIdentity { node, flow, congestion }, relay): (ProxyIdentity, &crate::hosts::relay::Relay)| {
+    let summary = |(index, (ProxyIdentity { node, flow, congestion }, relay)): (usize, (ProxyIdentity, &Relay))| {
         let [entry, exit] = [relay.entry, relay.exit].map(|end| world.hosts.socket(end));
         let arrived = world.hosts.socket(exit.port().peer).stream().received();
         let statistics = exit.inspect().statistics();
@@ -102,7 +122,18 @@ pub(super) fn proxy_summaries(
             min_rtt_s: exit.inspect().min_rtt().map(Duration::as_secs_f64),
             client_failure: entry.inspect().failure().map(Failure::reason),
             server_failure: statistics.failure.map(Failure::reason),
+            prefetched: relay
+                .reader
+                .and_then(|dialogue| world.hosts.dialogues[dialogue as usize].prefetched(index))
+                .map(|prefetched| Box::new(prefetched.into())),
         }
     };
-    identities.into_iter().zip(&world.hosts.relays).map(summary).collect()
+    identities.into_iter().zip(&world.hosts.relays).enumerate().map(summary).collect()
+}
+
+impl From<Prefetched> for PrefetchSummary {
+    fn from(prefetched: Prefetched) -> Self {
+        let Prefetched { objects, bytes, unused, max_stored, .. } = prefetched;
+        Self { objects, bytes, unused_bytes: unused, max_stored_bytes: max_stored }
+    }
 }

@@ -220,6 +220,14 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
+    /// Passes what has arrived at the proxies that prefetch the objects of a dialogue.
+    #[cold]
+    pub(super) fn pass_objects<E: Transport>(&mut self, now: Instant, dialogue: u32) {
+        let (sockets, relays, dialogues) = E::parts(&mut self.hosts);
+        let changed = dialogues[dialogue as usize].pass_objects(now, sockets, relays);
+        changed.into_iter().for_each(|endpoint| self.serve::<E>(now, endpoint));
+    }
+
     /// Ends a dialogue whose pages have all arrived.
     fn dialogue_ends(&mut self, now: Instant, dialogue: usize) {
         let dialogue = &self.hosts.dialogues[dialogue];

@@ -29,6 +29,7 @@ mod offload;
 mod pages;
 mod partitions;
 mod peach;
+mod prefetch;
 mod proxies;
 mod queueing;
 mod queues;

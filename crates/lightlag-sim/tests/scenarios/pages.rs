@@ -15,13 +15,13 @@ fn link(rate: &str, traffic: &str, more: &str) -> String {
     )
 }
 
-fn scenario(text: &str, page: &str) -> Scenario {
+pub(crate) fn scenario(text: &str, page: &str) -> Scenario {
     let mut scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
     scenario.files = Files::Given(Arc::new([("page.json".to_owned(), page.as_bytes().to_vec())].into()));
     scenario
 }
 
-fn run(text: &str, page: &str) -> RunResult {
+pub(crate) fn run(text: &str, page: &str) -> RunResult {
     let simulation = Simulation::new(&scenario(text, page), None).unwrap_or_else(|errors| panic!("{errors:#?}"));
     simulation.run(&mut |_| Control::Continue)
 }
@@ -293,9 +293,9 @@ fn a_file_that_is_no_page_is_one_error() {
 }
 
 /// An object of a random page: sizes, times in milliseconds, parents before it, type, and host.
-type RandomObject = (u64, u64, u32, u32, Vec<prop::sample::Index>, usize, u32);
+pub(crate) type RandomObject = (u64, u64, u32, u32, Vec<prop::sample::Index>, usize, u32);
 
-fn pages() -> impl Strategy<Value = Vec<RandomObject>> {
+pub(crate) fn pages() -> impl Strategy<Value = Vec<RandomObject>> {
     let object = (
         1_u64..60_000,
         1_u64..2_000,
@@ -309,7 +309,7 @@ fn pages() -> impl Strategy<Value = Vec<RandomObject>> {
 }
 
 /// Returns a page in JSON, and for each object the indices of its parents and its delay in seconds.
-fn written(objects: &[RandomObject]) -> (String, Vec<(Vec<usize>, f64)>) {
+pub(crate) fn written(objects: &[RandomObject]) -> (String, Vec<(Vec<usize>, f64)>) {
     let types = ["document", "css", "font", "script", "other", "image"];
     let mut rules = Vec::new();
     let items: Vec<String> = (0..)

@@ -15,7 +15,7 @@ __all__ = ["satellite_page"]
 COMMAND = "lightlag validate measured"
 
 OPEN = (
-    ("page", "ETSI Kepler: 75 objects, 816 kB, one host", "the same sizes, `scenarios/pages/etsi-kepler.json`"),
+    ("page", "ETSI Kepler: 75 objects, 816 kB, one host", "the same sizes, `etsi-kepler` of `presets.page_file`"),
     ("HTTP, TLS", "HTTP/1.1 without TLS for TCP; Chromium", "HTTP/1.1, 6 connections, no TLS"),
     ("delay", "125 + 125 ms (GEO), 8 + 8 ms (LEO), 40 ms to the server", "the measured round trips, 606 and 144 ms"),
     ("rate", "40 MBd with 0.49 bit per symbol forward", "18.7 Mbit/s, from the measured 18.04 Mbit/s of payload"),

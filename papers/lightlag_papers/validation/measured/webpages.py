@@ -1,6 +1,6 @@
 """Pages that measurements of page loads use, in the form of the files that ``kind = "page"`` reads.
 
-``scenarios/pages`` has the same pages as files.
+`lightlag.presets.page_file` returns the same pages as files.
 """
 
 from __future__ import annotations

@@ -64,6 +64,12 @@ impl Line {
         }
     }
 
+    /// Returns an unused connection to the same host, for a proxy that requests objects itself.
+    pub(super) fn unused(&self, is_equal: bool) -> Self {
+        let interleaves = matches!(self.responses, Responses::Interleaved { .. });
+        Self::new([self.client, self.server], self.host, interleaves, is_equal)
+    }
+
     /// Returns the endpoint of the client.
     pub(super) fn client(&self) -> EndpointId {
         self.client
@@ -162,6 +168,57 @@ impl Line {
         while let Some((_, request)) = self.coming.front().copied().filter(|(last, _)| *last <= received) {
             self.coming.pop_front();
             self.responses.add(now, request);
+        }
+    }
+
+    /// Returns the next request in transit, with the offset of its last byte.
+    pub(super) fn next_request(&self) -> Option<(u64, Request)> {
+        self.coming.front().copied()
+    }
+
+    /// Removes the next request in transit, which has arrived.
+    pub(super) fn request_arrives(&mut self) {
+        self.coming.pop_front();
+    }
+
+    /// Records that a request of a proxy is next on the connection.
+    pub(super) fn expect(&mut self, request: Request) {
+        self.outstanding += 1;
+        self.asked += request.request;
+        self.coming.push_back((self.asked, request));
+    }
+
+    /// Returns true if no response is outstanding.
+    pub(super) fn is_free(&self) -> bool {
+        self.outstanding == 0
+    }
+
+    /// Returns the part of a response that arrives next, without the bytes that a proxy has read.
+    pub(super) fn next_part(&self) -> Option<Part> {
+        self.parts.front().map(|part| part.part)
+    }
+
+    /// Records that a proxy has read this number of bytes of the next part.
+    pub(super) fn part_is_read(&mut self, bytes: u64) {
+        let Some(PartInTransit { part, .. }) = self.parts.front_mut() else { return };
+        part.bytes -= bytes;
+        if part.bytes == 0 {
+            self.outstanding -= u32::from(part.is_last);
+            self.parts.pop_front();
+        }
+    }
+
+    /// Records that a proxy has written a part of a response towards the client.
+    pub(super) fn proxy_writes(&mut self, part: Part) {
+        self.answered += part.bytes;
+        let end = self.answered - self.prelude;
+        match self.parts.back_mut() {
+            Some(last) if last.part.object == part.object && !last.part.is_last => {
+                last.part.bytes += part.bytes;
+                last.part.is_last = part.is_last;
+                last.end = end;
+            }
+            _ => self.parts.push_back(PartInTransit { part, end }),
         }
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct LoadedObject {
     pub(crate) end: Instant,
     /// Size of the response in bytes.
     pub(crate) bytes: u64,
+    /// Whether a proxy requested it before the client.
+    pub(crate) prefetched: bool,
 }
 
 /// Times of an object.
@@ -139,7 +141,7 @@ impl PageLoad {
     /// Returns the results of an object that has arrived.
     pub(super) fn loaded(&self, now: Instant, object: u32, connection: FlowIndex, page: usize) -> LoadedObject {
         let (times, bytes) = (self.times[object as usize], self.object(object).response.0);
-        LoadedObject { page, object, connection, times, end: now, bytes }
+        LoadedObject { page, object, connection, times, end: now, bytes, prefetched: false }
     }
 
     /// Returns the results of the page, which is complete.
