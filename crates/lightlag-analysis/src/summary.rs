@@ -322,6 +322,18 @@ pub struct Proxy {
     pub mean_buffer_bytes: f64,
     /// Maximum buffer occupancy in bytes.
     pub max_buffer_bytes: u64,
+    /// Objects that the proxy requested before the client, if it prefetches.
+    #[serde(default)]
+    pub prefetched: Option<Prefetched>,
+}
+
+/// The objects that a proxy requested before the client.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Prefetched {
+    /// Number of objects.
+    pub objects: u64,
+    /// Number of their bytes that the proxy has read.
+    pub bytes: u64,
 }
 
 /// A radio interface of a node.

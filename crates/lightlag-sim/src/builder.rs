@@ -62,8 +62,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let mut tcp = Sockets::new(EndpointId(0), sockets);
     let shared = Shared::new(&mut tcp, &network, seed);
     let datagrams = datagrams(&network, &numbers, seed);
-    let prefetching: Vec<Option<usize>> =
-        (0..network.flows.len() as u32).map(|flow| network.prefetching_split(flow)).collect();
+    let prefetching = prefetching(&network);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let relay = |(index, split): (usize, &Split)| {
         let ends = [numbers.entry(index), numbers.exit(index)];
@@ -244,14 +243,22 @@ fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Session> {
     dialogues
 }
 
-/// Makes the proxies of dialogues prefetch. `prefetching` has the index of the first proxy's relay for each flow that a
-/// pair of proxies prefetches.
-fn prefetch(prefetching: &[Option<usize>], hosts: &mut Hosts) {
+/// Returns the index of the first proxy's relay for each flow whose objects a pair of proxies prefetches.
+fn prefetching(network: &Network) -> BTreeMap<FlowIndex, usize> {
+    if !network.proxies.iter().any(|proxy| proxy.prefetch) {
+        return BTreeMap::new();
+    }
+    let flows = 0..network.flows.len() as u32;
+    flows.filter_map(|flow| Some((FlowIndex(flow), network.prefetching_split(flow)?))).collect()
+}
+
+/// Makes the proxies of dialogues prefetch.
+fn prefetch(prefetching: &BTreeMap<FlowIndex, usize>, hosts: &mut Hosts) {
     let Hosts { dialogues, relays, .. } = hosts;
     for (index, dialogue) in (0..).zip(dialogues) {
-        let first = dialogue.flow().index();
-        let flows = first..first + dialogue.opened().count();
-        let of_lines: Vec<usize> = prefetching[flows].iter().copied().flatten().collect();
+        let first = dialogue.flow();
+        let end = FlowIndex(first.0 + dialogue.opened().count() as u32);
+        let of_lines: Vec<usize> = prefetching.range(first..end).map(|(_, relay)| *relay).collect();
         let Some(relay) = of_lines.first() else { continue };
         let limit = relays[relay + 1].limit();
         for relay in of_lines.iter().flat_map(|first| [*first, first + 1]) {

@@ -225,7 +225,10 @@ export interface ProxySummary {
   max_buffer_bytes: number;
   /** Mean number of bytes in the proxy's buffer since the connection towards the receiver was opened (B). */
   mean_buffer_bytes: number;
-  /** Payload from the receiver to the sender that the proxy forwarded, such as requests (B). */
+  /**
+   * Payload from the receiver to the sender that the proxy forwarded, such as requests, including those for objects
+   * that it prefetched (B).
+   */
   request_bytes: number;
   /** Maximum number of bytes in the buffer of that direction (B). */
   max_request_buffer_bytes: number;
@@ -243,6 +246,16 @@ export interface ProxySummary {
   client_failure?: string;
   /** Reason why the connection towards the receiver was aborted; omitted otherwise. */
   server_failure?: string;
+  prefetched?: {
+    /** Number of objects that the proxy requested before the client. */
+    objects: number;
+    /** Bytes of these objects that the proxy has read (B). */
+    bytes: number;
+    /** Bytes of these objects that the client has not requested (B). */
+    unused_bytes: number;
+    /** Maximum number of bytes of these objects that the next proxy stored (B). */
+    max_stored_bytes: number;
+  };
 }
 
 /** One leg of a flow that proxies split. */
@@ -472,7 +485,17 @@ export interface Recorded {
   /** Responses and pages, ordered by flow and then by arrival. */
   responses: "time_s" | "flow" | "duration_s" | "first_byte_s" | "byte_index_s" | "bytes";
   /** Objects of pages from files that arrived completely, ordered by flow and then by arrival. */
-  objects: "time_s" | "flow" | "page" | "object" | "connection" | "start_s" | "first_byte_s" | "end_s" | "bytes";
+  objects:
+    | "time_s"
+    | "flow"
+    | "page"
+    | "object"
+    | "connection"
+    | "start_s"
+    | "first_byte_s"
+    | "end_s"
+    | "bytes"
+    | "prefetched";
   /**
    * The paths of flows over media or a constellation, recorded at every change: one row per node on the data path, from
    * the sender to the receiver.

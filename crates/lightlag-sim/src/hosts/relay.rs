@@ -65,6 +65,19 @@ pub(crate) struct Relay {
     confirmed: u64,
 }
 
+/// The connections of a transport, by their endpoints.
+pub(crate) trait Connections {
+    /// A connection of the transport.
+    type Connection: Endpoint + Stream;
+
+    fn connection(&self, endpoint: EndpointId) -> &Self::Connection;
+
+    fn connection_mut(&mut self, endpoint: EndpointId) -> &mut Self::Connection;
+
+    /// Returns mutable references to two different connections.
+    fn connections_mut(&mut self, ends: [EndpointId; 2]) -> [&mut Self::Connection; 2];
+}
+
 /// State of a relay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -338,6 +351,11 @@ impl Relay {
     /// the next hop. `arrived` is the number of bytes that the next hop has received.
     pub(crate) fn lost(&self, arrived: u64) -> u64 {
         if self.stage == Stage::Crashed { self.confirmed.saturating_sub(arrived) } else { 0 }
+    }
+
+    /// Returns the number of bytes that the proxy had acknowledged when it crashed, if it did.
+    pub(crate) fn confirmed_at_crash(&self) -> Option<u64> {
+        (self.stage == Stage::Crashed).then_some(self.confirmed)
     }
 
     /// Returns the endpoint whose connection is opened in advance, if there is one.

@@ -12,8 +12,7 @@
 //! - `load`: the progress of a page.
 //! - `accelerator`: a pair of proxies that prefetches objects.
 
-use crate::hosts::relay::Relay;
-use crate::hosts::transport::{Sockets, Transport};
+use crate::hosts::relay::{Connections, Relay};
 use crate::ids::FlowIndex;
 use accelerator::Accelerator;
 pub(crate) use accelerator::Prefetched;
@@ -220,17 +219,17 @@ impl Session {
     }
 
     /// Makes a pair of proxies prefetch objects. `relays` are the indices of the first proxy's relays, one for each
-    /// connection; those of the second proxy are the next ones. The second proxy stores up to `limit` bytes.
+    /// connection; the second proxy's relays are the next ones. The second proxy stores up to `limit` bytes.
     pub(crate) fn prefetch_at(&mut self, relays: Vec<usize>, limit: u64) {
         let pair = Accelerator::new(relays, &self.lines, self.multiplexed, self.is_equal, limit);
         self.accelerator = Some(Box::new(pair));
     }
 
     /// Passes what has arrived at the pair of proxies that prefetches. Returns the endpoints that have changed.
-    pub(crate) fn pass_objects<E: Transport>(
+    pub(crate) fn pass_objects(
         &mut self,
         now: Instant,
-        sockets: &mut Sockets<E>,
+        sockets: &mut impl Connections,
         relays: &mut [Relay],
     ) -> BTreeSet<EndpointId> {
         let Self { accelerator, lines, has_failed, .. } = self;
@@ -294,7 +293,7 @@ impl Session {
         self.has_failed = true;
     }
 
-    /// Returns a connection as its server sees it: with the client, or with the proxy that prefetches.
+    /// Returns a connection between its server and the client, or the proxy that prefetches.
     fn server_line(&mut self, line: usize) -> &mut Line {
         match &mut self.accelerator {
             Some(pair) => pair.line(line),

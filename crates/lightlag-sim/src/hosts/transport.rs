@@ -1,7 +1,7 @@
 //! The transports of the simulation: where their sockets are stored, and how their packets are sent.
 
 use super::Hosts;
-use super::relay::Relay;
+use super::relay::{Connections, Relay};
 use super::session::Session;
 use super::socket::Socket;
 use crate::body::PacketBody;
@@ -105,6 +105,22 @@ impl<E: Transport> Sockets<E> {
     /// Drops all sockets, and frees the memory of their list.
     pub(crate) fn clear(&mut self) {
         self.list = Vec::new();
+    }
+}
+
+impl<E: Transport> Connections for Sockets<E> {
+    type Connection = E;
+
+    fn connection(&self, endpoint: EndpointId) -> &E {
+        &self[endpoint].connection
+    }
+
+    fn connection_mut(&mut self, endpoint: EndpointId) -> &mut E {
+        &mut self[endpoint].connection
+    }
+
+    fn connections_mut(&mut self, ends: [EndpointId; 2]) -> [&mut E; 2] {
+        self.pair_mut(ends).map(|socket| &mut socket.connection)
     }
 }
 

@@ -110,7 +110,10 @@ pub(super) fn proxy_summaries(
             congestion,
             confirmed_bytes: entry.stream().confirmed().saturating_sub(headers[0]),
             acknowledged_bytes: exit.stream().acknowledged().saturating_sub(headers[1]),
-            lost_bytes: relay.lost(arrived),
+            lost_bytes: match relay.reader {
+                None => relay.lost(arrived),
+                Some(_) => lost_objects(world, index),
+            },
             max_buffer_bytes: relay.most(),
             mean_buffer_bytes: relay.mean(end),
             request_bytes: relay.requests().0,
@@ -129,6 +132,22 @@ pub(super) fn proxy_summaries(
         }
     };
     identities.into_iter().zip(&world.hosts.relays).enumerate().map(summary).collect()
+}
+
+/// Returns the number of bytes that a proxy of a pair that prefetches had acknowledged when it crashed, but that never
+/// reached the next hop: of all connections of a dialogue, which share those to the next hop, at the first one, and zero at
+/// the others.
+fn lost_objects(world: &World<impl Tap>, index: usize) -> u64 {
+    let relays = &world.hosts.relays;
+    let Relay { proxy, reader, .. } = relays[index];
+    let is_of_dialogue = |relay: &&Relay| (relay.proxy, relay.reader) == (proxy, reader);
+    if relays[..index].iter().any(|relay| is_of_dialogue(&relay)) {
+        return 0;
+    }
+    let of_dialogue = relays[index..].iter().filter(is_of_dialogue);
+    let confirmed: u64 = of_dialogue.clone().filter_map(Relay::confirmed_at_crash).sum();
+    let arrived = of_dialogue.map(|relay| world.hosts.socket(world.hosts.port(relay.exit).peer).stream().received());
+    confirmed.saturating_sub(arrived.sum())
 }
 
 impl From<Prefetched> for PrefetchSummary {

@@ -170,6 +170,13 @@ fn a_crash_of_either_proxy_ends_the_load() {
         assert_eq!((flow.failure, flow.finish_s), (Some("a host crashed"), None));
         assert!(prefetched(&result).objects > 0 && prefetched(&result).unused_bytes > 0);
         assert!((1.1..2.0).contains(&result.summary.simulated_s), "{}", result.summary.simulated_s);
+        // What the crashed proxy acknowledged has arrived at the next hop, or is lost.
+        let (node, leg) = if proxies.find("crash") < proxies.find("near") { ("far", 2) } else { ("near", 3) };
+        let sum = |value: fn(&ProxySummary) -> u64| of_node(&result, node).map(value).sum::<u64>();
+        let legs = result.summary.legs.iter().filter(|row| row.leg == leg);
+        let arrived: u64 = legs.map(|row| row.delivered_bytes).sum();
+        assert!(sum(|row| row.lost_bytes) > 0);
+        assert_eq!(sum(|row| row.confirmed_bytes), arrived + sum(|row| row.lost_bytes), "{node}");
     }
     // The server is never reached: the connection of the first proxy fails.
     let dead = (text + &pair("prefetch = true\nclient = { syn_retries = 2 }")).replacen(
@@ -216,7 +223,8 @@ fn chains() -> impl Strategy<Value = Chain> {
 }
 
 impl Chain {
-    /// Returns the links and the proxies. Proxy `n` is between the links `n` and `n + 1`, from the server on.
+    /// Returns the links and the proxies. Link 0 starts at the server, and proxy `n` is between the links `n`
+    /// and `n + 1`.
     fn text(&self) -> String {
         let mut text = String::new();
         for (index, (rate, delay, loss, buffer)) in self.links.iter().enumerate() {

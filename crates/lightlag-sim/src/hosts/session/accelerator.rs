@@ -12,16 +12,16 @@
 //! open connection with the fewest bytes in its buffer, so connections that the client opens later are not needed.
 //!
 //! The store is bounded: the sizes of the promised objects of a load have at most the size of the second proxy's buffer
-//! in total. The client requests the others itself. So the second proxy always takes promised bytes, and those of other
-//! objects behind them do not wait for requests.
+//! in total. The client requests the others itself. So the second proxy always takes promised bytes, and the objects that
+//! follow them do not wait for requests.
 
 use super::line::Line;
 use super::responses::{Part, Request};
-use crate::hosts::relay::{Relay, Way};
-use crate::hosts::transport::{Sockets, Transport};
+use crate::hosts::relay::{Connections, Relay, Way};
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_traffic::{WebObject, WebPage};
+use lightlag_transport::Stream;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -106,21 +106,21 @@ struct ObjectState {
 }
 
 /// The sockets and the relays of a world. It records which endpoints have changed.
-struct Wires<'a, E> {
+struct Wires<'a, C> {
     now: Instant,
-    sockets: &'a mut Sockets<E>,
+    sockets: &'a mut C,
     relays: &'a mut [Relay],
     changed: BTreeSet<EndpointId>,
 }
 
-impl<E: Transport> Wires<'_, E> {
+impl<C: Connections> Wires<'_, C> {
     /// Reads up to `most` bytes of the data or the requests that arrive at a proxy.
     fn read(&mut self, relay: usize, way: Way, most: u64) -> u64 {
         let end = match way {
             Way::Data => self.relays[relay].entry,
             Way::Requests => self.relays[relay].exit,
         };
-        let bytes = self.sockets[end].connection.read(most);
+        let bytes = self.sockets.connection_mut(end).read(most);
         if bytes > 0 {
             self.changed.insert(end);
         }
@@ -129,7 +129,7 @@ impl<E: Transport> Wires<'_, E> {
 
     /// Returns true if bytes of requests have arrived at a proxy.
     fn has_requests(&self, relay: usize) -> bool {
-        self.sockets[self.relays[relay].exit].connection.unread() > 0
+        self.sockets.connection(self.relays[relay].exit).unread() > 0
     }
 
     fn next_end(&self, relay: usize, way: Way) -> EndpointId {
@@ -142,12 +142,12 @@ impl<E: Transport> Wires<'_, E> {
     /// Returns the number of bytes that fit into the buffer of a proxy.
     fn room(&mut self, relay: usize, way: Way) -> u64 {
         let end = self.next_end(relay, way);
-        self.relays[relay].room(way, &self.sockets[end].connection)
+        self.relays[relay].room(way, self.sockets.connection(end))
     }
 
     fn write(&mut self, relay: usize, way: Way, bytes: u64) {
         let end = self.next_end(relay, way);
-        let connection = &mut self.sockets[end].connection;
+        let connection = self.sockets.connection_mut(end);
         if bytes > 0 && !connection.is_over() {
             self.relays[relay].write(self.now, way, bytes, connection);
             self.changed.insert(end);
@@ -165,7 +165,7 @@ impl<E: Transport> Wires<'_, E> {
     /// Opens the connection of the first proxy to a server, unless it is open.
     fn open(&mut self, relay: usize) {
         let entry = self.relays[relay].entry;
-        self.relays[relay].open_second(self.now, &mut self.sockets[entry].connection);
+        self.relays[relay].open_second(self.now, self.sockets.connection_mut(entry));
         self.changed.insert(entry);
     }
 
@@ -177,8 +177,7 @@ impl<E: Transport> Wires<'_, E> {
             return;
         }
         let ends = [relay.entry, relay.exit];
-        let [entry, exit] = sockets.pair_mut(ends);
-        let [entry, exit] = [&mut entry.connection, &mut exit.connection];
+        let [entry, exit] = sockets.connections_mut(ends);
         relay.write(*now, Way::Data, 0, exit);
         relay.write(*now, Way::Requests, 0, entry);
         relay.close(entry, exit);
@@ -236,12 +235,12 @@ impl Accelerator {
 
     /// Reads and passes what has arrived at the two proxies. `clients` are the connections of the client. If the
     /// dialogue has failed, the rest is discarded. Returns the endpoints that have changed.
-    pub(super) fn advance<E: Transport>(
+    pub(super) fn advance<C: Connections>(
         &mut self,
         now: Instant,
         clients: &mut [Line],
         has_failed: bool,
-        sockets: &mut Sockets<E>,
+        sockets: &mut C,
         relays: &mut [Relay],
     ) -> BTreeSet<EndpointId> {
         let mut wires = Wires { now, sockets, relays, changed: BTreeSet::new() };
@@ -271,7 +270,7 @@ impl Accelerator {
     }
 
     /// Reads requests of the client at the second proxy. Requests for promised objects end there.
-    fn second_hears_client<E: Transport>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<E>) {
+    fn second_hears_client<C: Connections>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<C>) {
         let relay = self.relays[line] + 1;
         if !wires.relays[relay].is_open() {
             return;
@@ -305,7 +304,7 @@ impl Accelerator {
     }
 
     /// Reads responses at the second proxy: it stores promised objects, and passes on others.
-    fn second_hears_first<E: Transport>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<E>) {
+    fn second_hears_first<C: Connections>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<C>) {
         let relay = self.relays[line] + 1;
         while let Some(part) = self.legs[line].parts.front_mut() {
             let object = &mut self.objects[part.object as usize];
@@ -332,7 +331,7 @@ impl Accelerator {
     }
 
     /// Writes stored objects that the client has requested over a connection.
-    fn deliver<E: Transport>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<E>) {
+    fn deliver<C: Connections>(&mut self, line: usize, client: &mut Line, wires: &mut Wires<C>) {
         let relay = self.relays[line] + 1;
         let mut complete = Vec::new();
         for claim in &self.legs[line].claimed {
@@ -357,7 +356,7 @@ impl Accelerator {
     }
 
     /// Reads responses at the first proxy, and passes them on to the second one.
-    fn first_hears_server<E: Transport>(&mut self, line: usize, wires: &mut Wires<E>) {
+    fn first_hears_server<C: Connections>(&mut self, line: usize, wires: &mut Wires<C>) {
         while let Some(part) = self.lines[line].next_part() {
             let Some(leg) = self.objects[part.object as usize].leg.or_else(|| self.emptiest_leg(wires)) else { return };
             let bytes = wires.pass(self.relays[line], self.relays[leg], Way::Data, part.bytes);
@@ -387,7 +386,7 @@ impl Accelerator {
     }
 
     /// Returns the open connection between the proxies with the fewest bytes in its buffer at the first proxy.
-    fn emptiest_leg<E: Transport>(&self, wires: &mut Wires<E>) -> Option<usize> {
+    fn emptiest_leg<C: Connections>(&self, wires: &mut Wires<C>) -> Option<usize> {
         let is_open = |leg: &usize| wires.relays[self.relays[*leg]].is_open();
         let open: Vec<usize> = (0..self.legs.len()).filter(is_open).collect();
         open.into_iter().max_by_key(|leg| (wires.room(self.relays[*leg], Way::Data), std::cmp::Reverse(*leg)))
@@ -410,7 +409,7 @@ impl Accelerator {
 
     /// Chooses connections to servers for the requests that have arrived at the first proxy, and for its own. Returns
     /// true if it chose any.
-    fn assign<E: Transport>(&mut self, wires: &mut Wires<E>) -> bool {
+    fn assign<C: Connections>(&mut self, wires: &mut Wires<C>) -> bool {
         let mut has_chosen = false;
         for leg in 0..self.legs.len() {
             let relay = self.relays[leg];
@@ -438,7 +437,7 @@ impl Accelerator {
         has_chosen
     }
 
-    fn ask<E: Transport>(&mut self, line: usize, request: Request, leg: Option<usize>, wires: &mut Wires<E>) {
+    fn ask<C: Connections>(&mut self, line: usize, request: Request, leg: Option<usize>, wires: &mut Wires<C>) {
         wires.open(self.relays[line]);
         self.objects[request.object as usize].line = line;
         self.lines[line].expect(request);
@@ -447,7 +446,7 @@ impl Accelerator {
 
     /// Returns the connection for a request of the first proxy: the only one of the host with HTTP/2; otherwise an idle
     /// one, or a new one. `usual` is the connection of the client that sent the request.
-    fn line_for<E: Transport>(&self, object: u32, usual: Option<usize>, wires: &Wires<E>) -> Option<usize> {
+    fn line_for<C: Connections>(&self, object: u32, usual: Option<usize>, wires: &Wires<C>) -> Option<usize> {
         let host = self.page.objects()[object as usize].host;
         let of_host = usual.into_iter().chain(0..self.lines.len()).filter(|line| self.lines[*line].host() == host);
         let relay = |line: &usize| &wires.relays[self.relays[*line]];
@@ -456,7 +455,7 @@ impl Accelerator {
     }
 
     /// Writes requests to servers. Returns true if a connection between the proxies has brought a request completely.
-    fn write_requests<E: Transport>(&mut self, wires: &mut Wires<E>) -> bool {
+    fn write_requests<C: Connections>(&mut self, wires: &mut Wires<C>) -> bool {
         let mut is_complete = false;
         for line in 0..self.lines.len() {
             let to = self.relays[line];
