@@ -162,9 +162,10 @@ fn random_pages_are_prefetched_too() {
 #[test]
 fn a_crash_of_either_proxy_ends_the_load() {
     let text = path(10, 5, "http = \"1.1\", count = 3, think = \"100 s\"");
-    let crash = "crash = { at = \"1100 ms\" }\n";
-    for proxies in [pair(&format!("prefetch = true\n{crash}")), pair("prefetch = true") + crash] {
-        // At this time the first proxy has read objects, and the page that names them has not reached the client.
+    let crash = |ms: u32| format!("crash = {{ at = \"{ms} ms\" }}\n");
+    // The page reaches the second proxy after 1.18 s and the first objects 10 ms later, and the client requests them there
+    // at 1.2 s.
+    for proxies in [pair(&format!("prefetch = true\n{}", crash(1_100))), pair("prefetch = true") + &crash(1_195)] {
         let result = run(&(text.clone() + &proxies), &fan(20, 500_000));
         let flow = &result.summary.flows[0];
         assert_eq!((flow.failure, flow.finish_s), (Some("a host crashed"), None));
