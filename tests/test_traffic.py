@@ -61,7 +61,7 @@ def test_a_saved_result_has_the_same_values(result: ll.Result, tmp_path: Path) -
 
 
 def test_only_pages_from_files_have_objects(result: ll.Result) -> None:
-    with pytest.raises(InputError, match='only pages from files .* instead of kind = "web", or read responses'):
+    with pytest.raises(InputError, match=r'only pages from files .* instead of kind = "web", or read responses'):
         _ = result.objects
     plain = ll.Network()
     plain.link("a", "b", rate="1 Mbit/s", delay="1 ms")

@@ -251,12 +251,12 @@ impl Accelerator {
                 }
             }
         } else {
-            for line in 0..clients.len() {
-                self.second_hears_client(line, &mut clients[line], &mut wires);
-                self.second_hears_first(line, &mut clients[line], &mut wires);
+            for (line, client) in clients.iter_mut().enumerate() {
+                self.second_hears_client(line, client, &mut wires);
+                self.second_hears_first(line, client, &mut wires);
             }
-            for line in 0..clients.len() {
-                self.deliver(line, &mut clients[line], &mut wires);
+            for (line, client) in clients.iter_mut().enumerate() {
+                self.deliver(line, client, &mut wires);
             }
             for line in 0..self.lines.len() {
                 self.first_hears_server(line, &mut wires);
