@@ -1,6 +1,6 @@
 //! The forward carrier: one queue at the gateway, whose packets are sent one after another (TDM).
 
-use lightlag_core::{Bytes, Duration, Instant, Rate};
+use lightlag_core::{Bytes, Duration, Instant, Rate, Windows};
 use std::collections::VecDeque;
 
 /// The forward carrier.
@@ -31,16 +31,20 @@ impl Forward {
         Self { limit: limit as usize, free_at: Instant::ZERO, ends: VecDeque::new() }
     }
 
-    /// Queues a packet that is sent at this rate; `None` if the queue is full.
-    pub(crate) fn add(&mut self, now: Instant, size: u32, rate: Rate) -> Option<Slot> {
+    /// Queues a packet that is sent at this rate, in one of the `passes` if there are any; `None` if the queue is full,
+    /// or if no later pass can carry the packet.
+    pub(crate) fn add(&mut self, now: Instant, size: u32, rate: Rate, passes: Option<&Windows>) -> Option<Slot> {
         while self.ends.front().is_some_and(|end| *end <= now) {
             self.ends.pop_front();
         }
         if self.ends.len() >= self.limit {
             return None;
         }
-        let start = self.free_at.max(now);
+        let mut start = self.free_at.max(now);
         let airtime = rate.time_to_send(Bytes(u64::from(size)));
+        if let Some(passes) = passes {
+            start = passes.fit(start, airtime)?;
+        }
         self.free_at = start + airtime;
         self.ends.push_back(self.free_at);
         Some(Slot { waited: start.since(now), airtime, end: self.free_at, queue: self.ends.len() })

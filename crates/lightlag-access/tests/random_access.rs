@@ -3,7 +3,7 @@
 use lightlag_access::contention::{Contender, Decoder, Scheme};
 use lightlag_access::random_access::Technique;
 use lightlag_access::{RandomAccess, RandomAccessConfig};
-use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate};
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate, Windows};
 use lightlag_net::StationId;
 use lightlag_net::medium::{Addressee, Event, Medium, Outgoing, Precedence};
 
@@ -175,4 +175,168 @@ fn a_packet_above_the_slot_is_dropped() {
     let mut medium = RandomAccess::new(&config(Technique::SlottedAloha), 2, HUB, 1, "test");
     medium.offer(Instant::ZERO, StationId(1), packet(101));
     assert!(matches!(medium.poll_event(), Some(Event::Dropped { .. })));
+}
+
+/// Handles all events up to `end`. Returns the times when packets were received at the gateway.
+fn run(medium: &mut RandomAccess<()>, end: Instant) -> Vec<Instant> {
+    let mut received = Vec::new();
+    while let Some(next) = medium.next_wake().filter(|next| *next <= end) {
+        medium.handle_wake(next);
+        while let Some(event) = medium.poll_event() {
+            received.extend(matches!(event, Event::Received { .. }).then_some(next));
+        }
+    }
+    received
+}
+
+fn seconds(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+fn passing(technique: Technique) -> RandomAccessConfig {
+    let passes = Windows::periodic(Duration::from_secs(600), Duration::from_secs(300), Duration::from_secs(6000));
+    RandomAccessConfig {
+        passes,
+        pass_backoff: Duration::from_secs(100),
+        delay: Duration::from_millis(5),
+        ..config(technique)
+    }
+}
+
+#[test]
+fn bursts_are_received_in_passes_only() {
+    for technique in [Technique::Aloha, Technique::SlottedAloha, Technique::Crdsa3] {
+        let config = RandomAccessConfig { burst_rate: Rate::from_mbps(1), acknowledged: true, ..passing(technique) };
+        let mut medium = RandomAccess::new(&config, 201, HUB, 1, "test");
+        let mut random = RandomStream::new(5, "arrivals");
+        let mut now = Instant::ZERO;
+        let mut received = Vec::new();
+        for _ in 0..4000 {
+            now += random.exponential(Duration::from_secs(5));
+            received.extend(run(&mut medium, now));
+            let sensor = 1 + ((random.uniform() * 200.0) as u32).min(199);
+            medium.offer(now, StationId(sensor), packet(100));
+        }
+        let end = now.since(Instant::ZERO).as_nanos() / 6_000_000_000_000 * 6000 + 7000;
+        received.extend(run(&mut medium, seconds(end)));
+        assert_eq!(received.len(), 4000, "{technique:?}: acknowledged packets arrive in the last pass at the latest");
+        for time in received {
+            let in_period = (time.as_secs_f64() - 0.005) % 6000.0;
+            // A burst of 100 B takes 0.8 ms, and ends within the pass.
+            assert!((600.0008..=900.0).contains(&in_period), "{technique:?}: received {in_period} s into the period");
+        }
+    }
+}
+
+/// Sensors with k packets each spread them over the interval W, so that pure ALOHA has the load G = n k T / W.
+#[test]
+fn packets_that_waited_for_a_pass_are_spread_evenly() {
+    const SENSORS: u32 = 5000;
+    let config = passing(Technique::Aloha);
+    for waiting in [1_u32, 4] {
+        let mut medium = RandomAccess::new(&config, SENSORS as usize + 1, HUB, 1, "test");
+        for sensor in 1..=SENSORS {
+            (0..waiting).for_each(|_| medium.offer(seconds(1), StationId(sensor), packet(100)));
+        }
+        let airtime = config.airtime(100, 0).as_secs_f64();
+        let load = f64::from(SENSORS * waiting) * airtime / 100.0;
+        let received = run(&mut medium, seconds(1000));
+        let fraction = received.len() as f64 / f64::from(SENSORS * waiting);
+        // 5,000 packets: the standard deviation of the fraction is below 0.4 %.
+        let theory = libm::exp(-2.0 * load);
+        assert!((fraction / theory - 1.0).abs() < TOLERANCE, "{waiting}: {fraction} instead of {theory}");
+        // The mean of uniform times over 100 s, with a standard deviation of up to 100/√(12·4,600) = 0.43 s.
+        let mean = received.iter().map(|time| time.as_secs_f64()).sum::<f64>() / received.len() as f64;
+        assert!((mean - 650.0).abs() < 1.5, "{waiting}: a mean of {mean} s");
+        assert!(received.iter().all(|time| *time < seconds(701)), "{waiting}: after the interval");
+    }
+}
+
+#[test]
+fn the_queue_of_a_sensor_is_bounded_between_passes() {
+    let config = RandomAccessConfig { sensor_queue: 3, ..passing(Technique::Aloha) };
+    let mut medium = RandomAccess::new(&config, 2, HUB, 1, "test");
+    (0..5).for_each(|_| medium.offer(seconds(1), StationId(1), packet(100)));
+    let counters = medium.station_counters(StationId(1));
+    assert_eq!((counters.dropped_queue, counters.packets.waiting, counters.airtime), (2, 3, Duration::ZERO));
+    assert_eq!(medium.energy_mj(StationId(1)), 0.0);
+    // The forward carrier waits for the pass, too.
+    let to_sensor = Outgoing { to: Addressee::One(StationId(1)), ..packet(100) };
+    medium.offer(seconds(2), HUB, to_sensor);
+    let received = run(&mut medium, seconds(7000));
+    assert_eq!(received.len(), 4);
+    // 100 B at 20 Mbit/s take 40 us.
+    assert_eq!(received[0], seconds(600) + Duration::from_micros(40) + config.delay);
+}
+
+#[test]
+fn a_burst_longer_than_a_pass_waits_for_a_longer_pass() {
+    let listed = |windows: &[(u64, u64)]| {
+        let windows: Vec<_> = windows.iter().map(|(a, b)| (Duration::from_secs(*a), Duration::from_secs(*b))).collect();
+        RandomAccessConfig {
+            passes: Windows::listed(&windows),
+            spreading_min: 12,
+            spreading_max: 12,
+            pass_backoff: Duration::ZERO,
+            ..config(Technique::Lora)
+        }
+    };
+    // SF12 with 51 B takes 2.47 s.
+    let mut medium = RandomAccess::new(&listed(&[(10, 12), (20, 30)]), 2, HUB, 1, "test");
+    medium.offer(seconds(0), StationId(1), packet(51));
+    let received = run(&mut medium, seconds(100));
+    assert_eq!(received.len(), 1);
+    assert!((received[0].as_secs_f64() - (20.0 + 2.465_792 + 0.130)).abs() < 1e-3, "{received:?}");
+    let mut medium = RandomAccess::new(&listed(&[(10, 12)]), 2, HUB, 1, "test");
+    medium.offer(seconds(0), StationId(1), packet(51));
+    assert_eq!(run(&mut medium, seconds(100)).len(), 0);
+    assert_eq!(medium.counters(StationId(1)).waiting, 1);
+}
+
+/// Offered packets are delivered, dropped for one cause, or waiting, at any time; and the energy is that of the
+/// bursts that were sent.
+#[test]
+fn packets_and_energy_are_conserved() {
+    let techniques = [Technique::Aloha, Technique::SlottedAloha, Technique::Crdsa2, Technique::Crdsa3, Technique::Lora];
+    for (technique, acknowledged) in
+        techniques.into_iter().flat_map(|technique| [(technique, false), (technique, true)])
+    {
+        let config = RandomAccessConfig {
+            acknowledged,
+            burst_rate: Rate::from_bps(20_000).unwrap(),
+            access_attempts: 2,
+            sensor_queue: 3,
+            retry_backoff: Duration::from_secs(1),
+            ..passing(technique)
+        };
+        let mut medium = RandomAccess::new(&config, 41, HUB, 3, "test");
+        let mut random = RandomStream::new(5, "arrivals");
+        let (mut now, mut received, mut offered) = (Instant::ZERO, 0, 0);
+        for _ in 0..3000 {
+            now += random.exponential(Duration::from_secs(4));
+            received += run(&mut medium, now).len();
+            medium.offer(now, StationId(1 + ((random.uniform() * 40.0) as u32).min(39)), packet(100));
+            while medium.poll_event().is_some() {}
+            offered += 1;
+            let all: Vec<_> = (1..=40).map(|sensor| medium.station_counters(StationId(sensor))).collect();
+            let sum = |of: fn(&lightlag_access::StationCounters) -> u64| all.iter().map(of).sum::<u64>();
+            let dropped = sum(|of| of.dropped_queue + of.dropped_retry + of.dropped_collision);
+            assert_eq!(sum(|of| of.packets.offered), offered);
+            assert_eq!(offered, sum(|of| of.packets.settled) + dropped + sum(|of| of.packets.waiting));
+            assert_eq!(sum(|of| of.packets.settled), received as u64);
+        }
+        let mut pending = 0;
+        medium.pending(&mut |()| pending += 1);
+        let waiting: u64 = (1..=40).map(|sensor| medium.counters(StationId(sensor)).waiting).sum();
+        assert_eq!(pending, waiting, "{technique:?}");
+        for sensor in (1..=40).map(StationId) {
+            let counters = medium.station_counters(sensor);
+            let replicas = config.scheme().map_or(1, Scheme::replicas) as u64;
+            let airtime = config.airtime(100, medium.spreading_factor(sensor)) * (counters.contentions * replicas);
+            assert_eq!(counters.airtime, airtime);
+            // 14 dBm are 25.1189 mW.
+            assert!((medium.energy_mj(sensor) / 25.1189 / airtime.as_secs_f64() - 1.0).abs() < 1e-5);
+        }
+        assert!(received > 100, "{technique:?}: {received}");
+    }
 }

@@ -14,6 +14,7 @@
 //! - [`histogram`]: [`Histogram`], counts of numbers in bins whose width grows with the number.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 //! - [`dscp`]: [`Dscp`], the differentiated services code point, in the same byte.
+//! - [`windows`]: [`Windows`], windows of time that repeat or are listed.
 //! - [`params`]: parameters of models, declared once, and registries of models.
 //! - [`custom`]: custom algorithms, as referred to by a scenario.
 
@@ -32,6 +33,7 @@ pub mod schema;
 pub mod time;
 pub mod units;
 pub mod varied;
+pub mod windows;
 
 pub use dscp::Dscp;
 pub use ecn::Codepoint;
@@ -45,3 +47,4 @@ pub use ring::{FreeList, Ring};
 pub use time::{Duration, Instant};
 pub use units::{Angle, Bytes, Decibels, Distance, Probability, Rate, SymbolRate, Unit, UnitError};
 pub use varied::{Quantity, Varied};
+pub use windows::{Window, Windows};

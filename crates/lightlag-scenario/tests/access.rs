@@ -42,6 +42,24 @@ fn settings_that_cannot_be_combined_are_rejected() {
         ("kind = \"rcs2\", gateway = \"nowhere\"", "gateway", &["nowhere", "terminal1"]),
         ("kind = \"rcs2\", carriers = 1, slots = 20", "carriers", &["none is left to assign"]),
         ("kind = \"random_access\", technique = \"crdsa-3\", frame_slots = 2", "frame_slots", &["3 replicas"]),
+        (
+            "kind = \"random_access\", passes = { duration = \"8 min\", period = \"8 min\" }",
+            "passes",
+            &["not longer than its duration"],
+        ),
+        (
+            "kind = \"random_access\", passes = { starts = [\"1 min\", \"2 min\"], ends = [\"3 min\", \"4 min\"] }",
+            "passes",
+            &["before the next start"],
+        ),
+        ("kind = \"random_access\", passes = { starts = [\"1 min\"] }", "passes", &["as many ends as starts"]),
+        ("kind = \"random_access\", passes = { every = \"95 min\" }", "passes.every", &["period"]),
+        (
+            "kind = \"random_access\", technique = \"crdsa-2\", burst_rate = \"1 kbit/s\", \
+             passes = { duration = \"2 min\", period = \"95 min\" }",
+            "passes",
+            &["a pass of 120 s", "two frames of 80 s", "frame_slots"],
+        ),
         ("kind = \"random_access\", technique = \"lora\", spreading_min = 6", "spreading_min", &["below 7"]),
     ];
     for (medium, key, fragments) in cases {
@@ -79,6 +97,20 @@ fn a_beam_survives_writing() {
 }
 
 #[test]
+fn passes_survive_writing() {
+    for passes in [
+        "{ first = \"5 min\", duration = \"8 min\", period = \"95 min\" }",
+        "{ starts = [\"5 min\", \"100 min\"], ends = [\"13 min\", \"107 min\"] }",
+    ] {
+        let text = beam(&format!("kind = \"random_access\", pass_backoff = \"2 min\", passes = {passes}"), 3, "");
+        let scenario = parse_toml(&text, &[]).unwrap();
+        let json = serde_json::to_string(&scenario).unwrap();
+        assert!(json.contains("\"pass_backoff\":\"120 s\"") && json.contains("\"passes\":{"), "{json}");
+        assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario);
+    }
+}
+
+#[test]
 fn overloads_and_slow_logons_have_warnings() {
     let warnings = |text: &str| {
         let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
@@ -96,6 +128,12 @@ fn overloads_and_slow_logons_have_warnings() {
     assert_eq!(found[0].path, "topology.medium");
     assert!(found[0].message.contains("occupy 1.00 of a channel") && found[0].message.contains("more than 0.5"));
     assert_eq!(warnings(&beam(medium, 100, &flow("10 s"))), []);
+    // Each sensor has 600 · 0.9 / 10 messages at the start of a pass, of which 16 fit into its queue: 1,600 in 30 s are
+    // 53.3 per second, and 10 more are generated.
+    let passes = ", passes = { duration = \"60 s\", period = \"10 min\" }, pass_backoff = \"30 s\"";
+    let found = warnings(&beam(&format!("{medium}{passes}"), 100, &flow("10 s")));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].message.contains("occupy 0.63 of a channel when a pass starts"), "{}", found[0].message);
 
     let found = warnings(&beam("kind = \"rcs2\", logon = true", 2, "flow = { transfer = \"10 kB\" }\n"));
     assert_eq!(found.len(), 1, "{found:#?}");

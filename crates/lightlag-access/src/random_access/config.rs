@@ -2,7 +2,8 @@
 
 use crate::contention::Scheme;
 use crate::lora::Chirps;
-use lightlag_core::{Bytes, Duration, Rate, Unit, settings, words};
+use lightlag_core::params::Declared;
+use lightlag_core::{Bytes, Duration, Rate, Unit, Windows, settings, words};
 
 words! {
     /// Technique of random access.
@@ -72,6 +73,12 @@ settings! {
         retry_backoff: Duration = Duration::from_secs(2) => time();
         /// Maximum number of packets that wait at a sensor.
         sensor_queue: u32 = 16 => count(1_000_000, "a number of packets", "");
+        /// Times when the satellite is visible; by default always. Outside passes sensors store their packets, and the
+        /// gateway those of the forward carrier.
+        passes: Windows = Windows::default() => table(Windows::settings, Windows::parameters, Windows::EXAMPLE)
+            .checked(|c| c.passes.refusal());
+        /// Time after the start of a pass over which sensors spread the packets that waited for it.
+        pass_backoff: Duration = Duration::from_secs(60) => time_or_zero();
         /// Rate of the forward carrier, from the gateway to the other stations.
         forward_rate: Rate = Rate::from_mbps(20) => rate();
         /// Maximum number of packets that wait for the forward carrier.
@@ -142,6 +149,15 @@ impl RandomAccessConfig {
         }
         if self.slot().is_zero() {
             return Err(("slot_size", "a slot takes no time; increase it, or reduce burst_rate".to_owned()));
+        }
+        let frame = self.slot() * u64::from(if replicas == 1 { 1 } else { self.frame_slots });
+        if !self.passes.is_empty() && self.passes.shortest() < frame * 2 {
+            let message = format!(
+                "has a pass of {}, shorter than two frames of {frame}, so that none may fit completely; use longer \
+                 passes or fewer frame_slots",
+                self.passes.shortest()
+            );
+            return Err(("passes", message));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The events of random access.
 //!
-//! All sensors have the same delay to the gateway. Times of bursts and slots are times of reception at the gateway.
+//! All sensors have the same delay to the gateway. Times of bursts and slots are times of reception at the gateway, and
+//! times of passes are times at the sensors.
 
 use super::config::{RandomAccessConfig, Technique};
 use super::receptions::Receptions;
@@ -8,7 +9,7 @@ use crate::StationCounters;
 use crate::agenda::Agenda;
 use crate::contention::{self, Contender, Decoder, Scheme};
 use crate::forward::{Forward, Slot};
-use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_core::{Duration, Instant, RandomStream, Window, Windows};
 use lightlag_net::StationId;
 use lightlag_net::medium::{Addressee, Event, Outgoing};
 use lightlag_net::queue::DropCause;
@@ -20,6 +21,8 @@ pub struct RandomAccess<P> {
     config: RandomAccessConfig,
     scheme: Option<Scheme>,
     capture: Option<f64>,
+    /// Passes of the satellite; `None` if it is always visible.
+    passes: Option<Windows>,
     pub(super) hub: u32,
     pub(super) stations: Vec<Sensor<P>>,
     forward: Forward,
@@ -40,6 +43,8 @@ pub(super) struct Sensor<P> {
     spreading_factor: u32,
     /// Whether a packet of the sensor is in transmission, awaits its acknowledgement, or its backoff.
     is_sending: bool,
+    /// Number of packets at the head of the queue that waited for the present pass.
+    backlog: u32,
     /// Packets that have left the queue and are neither received nor dropped.
     outside: u64,
     counters: StationCounters,
@@ -67,6 +72,10 @@ pub(super) enum Task<P> {
     Frame(u64, u32),
     /// A sensor may send its next packet.
     Next(u32),
+    /// A pass starts for a sensor with waiting packets.
+    Pass(u32),
+    /// A sensor sends a packet that waited for the pass.
+    Release(u32),
     /// A sensor learns that a packet was not acknowledged.
     Missing(u32, Message<P>),
     /// A sensor sends a packet again.
@@ -90,6 +99,7 @@ impl<P: Clone> RandomAccess<P> {
                 _ => 0,
             },
             is_sending: false,
+            backlog: 0,
             outside: 0,
             counters: StationCounters::default(),
         };
@@ -97,6 +107,7 @@ impl<P: Clone> RandomAccess<P> {
         Self {
             scheme: config.scheme(),
             capture,
+            passes: Some(&config.passes).filter(|passes| !passes.is_empty()).cloned(),
             hub: hub.0,
             stations: (0..stations).map(|_| sensor()).collect(),
             forward: Forward::new(config.forward_queue),
@@ -153,8 +164,8 @@ impl<P: Clone> RandomAccess<P> {
 
     fn add_forward(&mut self, now: Instant, packet: Outgoing<P>) {
         let hub = &mut self.stations[self.hub as usize];
-        let Some(Slot { waited, airtime, end, queue }) = self.forward.add(now, packet.size, self.config.forward_rate)
-        else {
+        let (rate, passes) = (self.config.forward_rate, self.passes.as_ref());
+        let Some(Slot { waited, airtime, end, queue }) = self.forward.add(now, packet.size, rate, passes) else {
             hub.counters.dropped_queue += 1;
             return self.drop_packet(self.hub, packet, DropCause::Queue);
         };
@@ -171,19 +182,77 @@ impl<P: Clone> RandomAccess<P> {
         self.events.push_back(Event::Dropped { at: StationId(at), to, payload, cause, arrived: false });
     }
 
-    /// Sends the next packet of a sensor, unless it is sending another one.
+    /// Sends the next packet of a sensor, unless it is sending another one or waits for a pass.
     fn send_next(&mut self, now: Instant, sensor: u32) {
         let state = &mut self.stations[sensor as usize];
-        if state.is_sending {
+        if state.is_sending || state.queue.is_empty() {
             return;
         }
-        let Some(message) = state.queue.pop_front() else { return };
         state.is_sending = true;
-        state.outside += 1;
-        self.send(now, sensor, message);
+        if self.passes.is_some() { self.send_in_pass(now, sensor) } else { self.send_head(now, sensor) }
+    }
+
+    fn send_head(&mut self, now: Instant, sensor: u32) {
+        let state = &mut self.stations[sensor as usize];
+        if let Some(message) = state.queue.pop_front() {
+            state.outside += 1;
+            self.send(now, sensor, message);
+        }
+    }
+
+    /// Sends the next packet if the satellite is visible; otherwise the packet waits for the next pass.
+    #[cold]
+    fn send_in_pass(&mut self, now: Instant, sensor: u32) {
+        let Some(pass) = self.passes.as_ref().and_then(|passes| passes.at(now)) else { return };
+        if pass.start > now {
+            return self.tasks.add(pass.start, Task::Pass(sensor));
+        }
+        let backlog = self.stations[sensor as usize].backlog;
+        if backlog == 0 {
+            return self.send_head(now, sensor);
+        }
+        // The times of k packets are independent and uniform over the rest of the interval; this is the first one.
+        let rest = self.spread_end(pass).max(now).since(now).as_secs_f64();
+        let wait = rest * (1.0 - libm::pow(self.random.uniform(), 1.0 / f64::from(backlog)));
+        self.tasks.add(now + Duration::from_secs_f64(wait), Task::Release(sensor));
+    }
+
+    /// Returns the end of the time over which sensors spread the packets that waited for a pass.
+    fn spread_end(&self, pass: Window) -> Instant {
+        (pass.start + self.config.pass_backoff).min(pass.end)
+    }
+
+    /// Lets the packets of a sensor wait for the next pass, because this burst does not fit into the present one.
+    #[cold]
+    fn postpone(&mut self, now: Instant, sensor: u32, message: Message<P>) {
+        let state = &mut self.stations[sensor as usize];
+        state.outside -= 1;
+        state.queue.push_front(message);
+        let Some(passes) = &self.passes else { return };
+        let next = passes.at(now).filter(|pass| pass.start > now).or_else(|| passes.after(now));
+        if let Some(pass) = next {
+            self.tasks.add(pass.start, Task::Pass(sensor));
+        }
+    }
+
+    /// Returns the airtime of a burst of a sensor and, in a frame, the number of the frame, with the start and the end
+    /// of the transmission at the sensor.
+    fn transmission(&self, now: Instant, sensor: u32, size: u32) -> (Duration, u64, Instant, Instant) {
+        let airtime = self.config.airtime(size, self.stations[sensor as usize].spreading_factor);
+        let Some(scheme) = self.scheme else { return (airtime, 0, now, now + airtime) };
+        let length = self.config.slot() * u64::from(frame_slots(&self.config, scheme));
+        let frame = (now + self.config.delay).as_nanos().div_ceil(length.as_nanos());
+        let at_sensor = |time: Duration| Instant::ZERO + time.saturating_sub(self.config.delay);
+        (airtime, frame, at_sensor(length * frame), at_sensor(length * (frame + 1)))
     }
 
     fn send(&mut self, now: Instant, sensor: u32, mut message: Message<P>) {
+        let (airtime, frame, start, sent) = self.transmission(now, sensor, message.packet.size);
+        if let Some(passes) = &self.passes
+            && passes.fit(start, sent.since(start)) != Some(start)
+        {
+            return self.postpone(now, sensor, message);
+        }
         message.attempts += 1;
         let Self { config, random, .. } = self;
         let power = contention::draw_power(config.power_spread, random);
@@ -192,7 +261,6 @@ impl<P: Clone> RandomAccess<P> {
             channels => ((random.uniform() * f64::from(channels)) as u32).min(channels - 1),
         };
         let state = &mut self.stations[sensor as usize];
-        let airtime = config.airtime(message.packet.size, state.spreading_factor);
         state.counters.contentions += 1;
         if message.attempts == 1 {
             state.counters.note_sent(now.since(message.arrived));
@@ -202,14 +270,12 @@ impl<P: Clone> RandomAccess<P> {
             let start = now + config.delay;
             let number = self.receptions.add(start, start + airtime, channel, power, state.spreading_factor);
             self.tasks.add(start + airtime, Task::Burst { sensor, channel, number, message });
-            return self.continue_at(now + airtime, sensor);
+            return self.continue_at(sent, sensor);
         };
         state.counters.airtime += airtime * scheme.replicas() as u64;
         let slots = frame_slots(config, scheme);
-        let frame = (now + config.delay).as_nanos().div_ceil(config.slot().as_nanos() * u64::from(slots));
         let contender = Contender::draw(scheme, slots, slots, power, random);
         let end = config.slot() * u64::from(slots) * (frame + 1);
-        let sent = Instant::ZERO + end.saturating_sub(config.delay);
         let bursts = self.frames.entry((frame, channel)).or_default();
         if bursts.is_empty() {
             self.tasks.add(Instant::ZERO + end, Task::Frame(frame, channel));
@@ -238,6 +304,15 @@ impl<P: Clone> RandomAccess<P> {
                 Task::Next(sensor) => {
                     self.stations[sensor as usize].is_sending = false;
                     self.send_next(time, sensor);
+                }
+                Task::Pass(sensor) => {
+                    let state = &mut self.stations[sensor as usize];
+                    state.backlog = state.queue.len() as u32;
+                    self.send_in_pass(time, sensor);
+                }
+                Task::Release(sensor) => {
+                    self.stations[sensor as usize].backlog -= 1;
+                    self.send_head(time, sensor);
                 }
                 Task::Missing(sensor, message) => self.retry(time, sensor, message),
                 Task::Again(sensor, message) => self.send(time, sensor, message),

@@ -44,7 +44,7 @@ impl<P: Clone> Medium<P> for RandomAccess<P> {
                 Task::Burst { message, .. } | Task::Missing(_, message) | Task::Again(_, message) => {
                     report(&message.packet.payload);
                 }
-                Task::Frame(..) | Task::Next(_) => {}
+                Task::Frame(..) | Task::Next(_) | Task::Pass(_) | Task::Release(_) => {}
             }
         }
     }

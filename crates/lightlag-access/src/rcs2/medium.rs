@@ -155,7 +155,7 @@ impl<P: Clone> Rcs2<P> {
             Addressee::One(to) => self.forward_rates[to.index()],
             Addressee::All => self.forward_rates.iter().copied().min().unwrap_or(self.forward_rates[0]),
         };
-        let Some(Slot { waited, airtime, end, queue }) = self.forward.add(now, packet.size, rate) else {
+        let Some(Slot { waited, airtime, end, queue }) = self.forward.add(now, packet.size, rate, None) else {
             hub.counters.dropped_queue += 1;
             return self.drop_packet(self.hub, packet, DropCause::Queue);
         };

@@ -4,6 +4,7 @@ use super::{Found, Kind, Warning, seconds};
 use crate::expand::flow_path;
 use crate::network::{Flow, Hop, Medium, Network, RandomAccessPlan};
 use crate::spec::{Scenario, Transport};
+use lightlag_access::RandomAccessConfig;
 use lightlag_access::random_access::Technique;
 use lightlag_core::Duration;
 use lightlag_net::StationId;
@@ -52,7 +53,8 @@ fn crossings(network: &Network, flow: &Flow) -> Vec<(usize, StationId, StationId
     way.into_iter().filter_map(crossing).collect()
 }
 
-/// Returns the mean number of bursts of a flow that are sent at a time, per channel and spreading factor.
+/// Returns the mean number of bursts of a flow that are sent at a time, per channel and spreading factor; with passes,
+/// at the start of a pass.
 fn load(network: &Network, access: &RandomAccessPlan, flow: &Flow) -> f64 {
     if flow.transport != Transport::Udp {
         return 0.0;
@@ -75,7 +77,19 @@ fn load(network: &Network, access: &RandomAccessPlan, flow: &Flow) -> f64 {
     let count = factors.clone().count() as f64;
     let airtime = factors.map(|factor| config.airtime(size, factor).as_secs_f64()).sum::<f64>() / count;
     let slots = if config.scheme().is_some() { config.slot().as_secs_f64() } else { airtime };
-    per_second * slots.max(airtime) / f64::from(config.channels) / count
+    (per_second + spread_rate(config, per_second)) * slots.max(airtime) / f64::from(config.channels) / count
+}
+
+/// Returns the rate at which a sensor sends the packets that waited for a pass, per second.
+fn spread_rate(config: &RandomAccessConfig, per_second: f64) -> f64 {
+    if config.passes.is_empty() {
+        return 0.0;
+    }
+    let pass = config.passes.shortest();
+    let gap = pass.as_secs_f64() * (config.passes.scarcity() - 1.0);
+    let waiting = (per_second * gap).min(f64::from(config.sensor_queue));
+    // Without a spread they are sent in the first millisecond.
+    waiting / config.pass_backoff.min(pass).as_secs_f64().max(1e-3)
 }
 
 /// Warns of a load beyond the maximum of the throughput.
@@ -92,8 +106,9 @@ fn overload(access: &RandomAccessPlan, load: f64, path: String, findings: &mut F
         return;
     }
     let capture = access.config.capture().map_or("", |_| " except for capture");
+    let when = if access.config.passes.is_empty() { "on average" } else { "when a pass starts" };
     let message = format!(
-        "the messages of its sensors occupy {load:.2} of a channel on average, and the throughput of {name} falls when \
+        "the messages of its sensors occupy {load:.2} of a channel {when}, and the throughput of {name} falls when \
          they occupy more than {peak}{capture}: more sensors deliver less in total; send less often, or add channels"
     );
     findings.warnings.push((Warning { kind: Kind::RandomAccessOverload, path, message }, 0));
