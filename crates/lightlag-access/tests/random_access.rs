@@ -332,7 +332,7 @@ fn packets_and_energy_are_conserved() {
         for sensor in (1..=40).map(StationId) {
             let counters = medium.station_counters(sensor);
             let replicas = config.scheme().map_or(1, Scheme::replicas) as u64;
-            let airtime = config.airtime(100, medium.spreading_factor(sensor)) * (counters.contentions * replicas);
+            let airtime = config.airtime(100, medium.variant(sensor)) * (counters.contentions * replicas);
             assert_eq!(counters.airtime, airtime);
             // 14 dBm are 25.1189 mW.
             assert!((medium.energy_mj(sensor) / 25.1189 / airtime.as_secs_f64() - 1.0).abs() < 1e-5);

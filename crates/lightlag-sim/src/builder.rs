@@ -3,7 +3,7 @@
 use crate::body::UDP_HEADER;
 use crate::border::WholeNetwork;
 use crate::fabric::Fabric;
-use crate::hosts::application::{Application, Exchange, Reading};
+use crate::hosts::application::{Application, Exchange, Forwarding, Reading};
 use crate::hosts::collector::Collector;
 use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
@@ -278,7 +278,7 @@ fn collectors(flows: &[Flow], hosts: &mut Hosts) -> Vec<Collector> {
     }
     let mut collectors = Vec::new();
     for (index, flow) in (0..).map(FlowIndex).zip(flows) {
-        let Some(buffer) = flow.traffic.collects() else { continue };
+        let Some(settings) = flow.traffic.collects() else { continue };
         let sources = sources.remove(&flow.from).unwrap_or_default();
         let collector = collectors.len() as u32;
         for source in &sources {
@@ -288,7 +288,12 @@ fn collectors(flows: &[Flow], hosts: &mut Hosts) -> Vec<Collector> {
         }
         let far_end = hosts.numbers.receiver(index);
         hosts.port_mut(far_end).task = Task::Collected(collector);
-        collectors.push(Collector::new(index, sources, buffer.0));
+        if settings.stores() {
+            let forwarding = Forwarding { collector, due: None };
+            let sender = hosts.numbers.sender(index);
+            hosts.port_mut(sender).application = Some(Box::new(Application::Forwards(forwarding)));
+        }
+        collectors.push(Collector::new(index, sources, settings));
     }
     collectors
 }

@@ -18,6 +18,7 @@ pub(crate) mod relay;
 pub(crate) mod session;
 pub(crate) mod socket;
 pub(crate) mod source;
+pub(crate) mod store;
 pub(crate) mod tcp;
 pub(crate) mod transport;
 

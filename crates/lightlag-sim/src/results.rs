@@ -32,7 +32,7 @@ pub use lightlag_net::queue::DropCause;
 use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
 use lightlag_transport::Limited;
-pub use messages::MessageSummary;
+pub use messages::{MessageSummary, StoreSummary};
 use objects::ObjectNames;
 pub use objects::Objects;
 use origin::{FlowIdentity, FlowNames, FlowOrigin, LinkOrigins, PackedNames};
@@ -212,6 +212,9 @@ rows! {
         /// Counts of delivered and lost messages; only for flows that collect them.
         #[serde(skip_serializing_if = "Option::is_none")]
         messages: Option<Box<MessageSummary>> ["messages_*"],
+        /// Memory and delays of a sink that stores messages.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        store: Option<Box<StoreSummary>> ["store_*"],
         /// Counts of notifications from stations and from media with `elfn`; only for TCP flows with notifications.
         #[serde(skip_serializing_if = "Option::is_none")]
         signals: Option<Box<SignalSummary>> ["signals_*"],
@@ -657,6 +660,7 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
         responses: pages.filter(|_| !identity.is_web).map(Box::new),
         pages: pages.filter(|_| identity.is_web).map(Box::new),
         messages: MessageSummary::of(world, flow).map(Box::new),
+        store: StoreSummary::of(world, flow).map(Box::new),
         signals: SignalSummary::of(world, flow).map(Box::new),
         holes: HoleSummary::of(world, flow).map(Box::new),
     }

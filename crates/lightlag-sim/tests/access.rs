@@ -106,3 +106,80 @@ fn any_number_of_threads_gives_the_same_result() {
     // A network with a medium is one partition.
     assert!(results.iter().all(|result| *result == (results[0].0.clone(), 1)), "{results:?}");
 }
+
+/// Returns sensors whose messages a satellite stores and forwards to the ground. Passes over the sensors start at
+/// 10 s and last 20 s; the contact with the ground station starts at 60 s. Both repeat after 100 s.
+fn store_and_forward(sensors: u32, every: &str, sink: &str, duration: &str) -> String {
+    let passes = "passes = { first = \"10 s\", duration = \"20 s\", period = \"100 s\" }, pass_backoff = \"10 s\"";
+    let medium = format!(
+        "kind = \"random_access\", technique = \"crdsa-3\", burst_rate = \"800 kbit/s\", delay = \"4 ms\", {passes}"
+    );
+    beam(&medium, sensors, &messages(72, every)).replace("30 s", duration)
+        + &format!(
+            "[[links]]\nbetween = [\"gateway\", \"ground\"]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"100 packets\"\n\
+             changes = [{{ at = \"1 ms\", down = true }}, {{ at = \"60 s\", down = false }}, {{ at = \"75 s\", down = true }},\n\
+             {{ at = \"160 s\", down = false }}, {{ at = \"175 s\", down = true }}]\n\
+             [[flows]]\nfrom = \"gateway\"\nto = \"ground\"\nstart = \"60 s\"\n\
+             traffic = {{ kind = \"collect\", {sink}contacts = {{ first = \"60 s\", duration = \"15 s\", period = \"100 s\" }} }}\n"
+        )
+}
+
+#[test]
+fn a_satellite_stores_messages_and_forwards_them_over_tcp() {
+    let result = run(&store_and_forward(50, "20 s", "", "200 s"));
+    let flow = result.summary.flows.iter().find(|flow| flow.messages.is_some()).unwrap();
+    let (messages, store) = (flow.messages.as_deref().unwrap(), flow.store.as_deref().unwrap());
+    // Every message is delivered, lost on the channel, dropped on board, still on board, or at a sensor.
+    let waiting: u64 = result.summary.interfaces[1..].iter().map(|of| of.sent_frames).sum();
+    let at_sensors = messages.sent - waiting - result.summary.interfaces.iter().map(|of| of.dropped_queue).sum::<u64>();
+    assert_eq!(messages.sent, messages.lost + messages.dropped + messages.delivered + store.waiting + at_sensors);
+    assert!(messages.delivered > 300 && messages.dropped == 0, "{messages:?}");
+    assert_eq!(flow.delivered_bytes, 72 * messages.delivered);
+    // What is sent in a pass is delivered in the next contact: from the end of the first pass, after 30 s, until 60 s are 30 s;
+    // from the first message, at the start of the run, 60 s and the transmission of up to 64 kB at 1 Mbit/s.
+    let first = result.summary.flows.iter().filter_map(|flow| flow.datagrams.as_ref()?.mean_delay_s).sum::<f64>();
+    let at_satellite = first / 50.0;
+    let mean = messages.mean_delay_s.unwrap();
+    assert!(mean > at_satellite + 30.0 && mean < at_satellite + 60.0, "{mean} s, {at_satellite} s to the satellite");
+    assert!(store.median_delay_s.unwrap() > 30.0 && store.p99_delay_s.unwrap() < 161.0, "{store:?}");
+    assert!(store.max_bytes >= 72 * 200 && store.max_bytes % 72 == 0, "{store:?}");
+    let fraction = messages.delivered as f64 / messages.sent as f64;
+    assert!((store.delivered_fraction.unwrap() - fraction).abs() < 1e-12);
+    assert_eq!(flow.failure, None);
+    assert!(flow.retransmitted_segments <= 2, "the guard leaves time for the last ACKs: {flow:#?}");
+}
+
+#[test]
+fn a_full_memory_on_board_drops_the_oldest_or_the_newest_messages() {
+    // 50 sensors with a message per second queue 16 each until the pass, and send 1,000 more in it; 20 kB hold 277.
+    let delay = |overflow: &str| {
+        let sink = format!("buffer = \"20 kB\", overflow = \"{overflow}\", ");
+        let result = run(&store_and_forward(50, "1 s", &sink, "100 s"));
+        let flow = result.summary.flows.iter().find(|flow| flow.messages.is_some()).unwrap();
+        let (messages, store) = (flow.messages.as_deref().copied().unwrap(), flow.store.as_deref().copied().unwrap());
+        assert_eq!((messages.delivered, store.waiting, store.max_bytes), (277, 0, 277 * 72), "{store:?}");
+        assert!(messages.dropped > 500, "{messages:?}");
+        assert_eq!(store.dropped_oldest, if overflow == "oldest" { messages.dropped } else { 0 });
+        messages.mean_delay_s.unwrap()
+    };
+    let [newest, oldest] = ["newest", "oldest"].map(delay);
+    // Newest dropped: messages from before the pass, generated around 5 s; oldest dropped: those of its last seconds.
+    assert!(newest > 45.0 && newest < 62.0, "{newest} s");
+    assert!(oldest > 30.0 && oldest < 40.0, "{oldest} s");
+}
+
+#[test]
+fn the_first_message_of_a_contact_has_the_delay_of_its_steps() {
+    // One message at 12 s, within a pass: it arrives at the satellite after a frame, and leaves at 60 s with the handshake.
+    let text = store_and_forward(1, "1 s", "", "100 s").replace(
+        "kind = \"poisson\", size = \"72 B\", every = \"1 s\"",
+        "kind = \"periodic\", size = \"72 B\", every = \"1000 s\", first = \"12 s\"",
+    );
+    let result = run(&text);
+    let flow = result.summary.flows.iter().find(|flow| flow.messages.is_some()).unwrap();
+    let delay = flow.messages.as_deref().unwrap().mean_delay_s.unwrap();
+    // 60 s − 12 s, a round trip of the handshake and 5 ms, and three transmissions of about 100 B at 1 Mbit/s: 40, 40 and
+    // 112 to 124 B with TCP options.
+    let steps = 48.0 + 0.010 + 0.005;
+    assert!(delay > steps && delay < steps + 0.003, "{delay} s instead of {steps} s");
+}

@@ -23,7 +23,7 @@ mod web;
 
 pub use bulk::Bulk;
 pub use burst::Burst;
-pub use collect::Collect;
+pub use collect::{Collect, Overflow};
 pub use constant::Constant;
 pub use custom::CustomTraffic;
 pub use kind::{Messages, Progress, TrafficKind};
@@ -63,9 +63,9 @@ impl Traffic {
         matches!(self, Self::Bulk(_))
     }
 
-    /// Returns the maximum number of bytes that a sink stores; `None` for other kinds.
-    pub fn collects(&self) -> Option<lightlag_core::Bytes> {
-        if let Self::Collect(sink) = self { Some(sink.buffer) } else { None }
+    /// Returns the settings of a sink; `None` for other kinds.
+    pub fn collects(&self) -> Option<&Collect> {
+        if let Self::Collect(sink) = self { Some(sink) } else { None }
     }
 
     /// Returns true if a client sends requests and a server replies. Then the client opens the connection.

@@ -1,5 +1,6 @@
 //! Settings of random access.
 
+use super::nb_iot::NbIotConfig;
 use crate::contention::Scheme;
 use crate::lora::Chirps;
 use lightlag_core::params::Declared;
@@ -18,6 +19,8 @@ words! {
         Crdsa3 = "crdsa-3",
         /// A sensor sends immediately with LoRa; bursts with different spreading factors interfere little.
         Lora = "lora",
+        /// A sensor sends a preamble; those that are alone on a subcarrier obtain grants for their data.
+        NbIot = "nb-iot",
     }
 }
 
@@ -27,7 +30,7 @@ settings! {
     pub struct RandomAccessConfig {
         about "Sensors that send to a gateway over a satellite without coordination.";
 
-        /// Random access: pure or slotted ALOHA, CRDSA with two or three replicas, or LoRa.
+        /// Random access: pure or slotted ALOHA, CRDSA with two or three replicas, LoRa, or NB-IoT.
         technique: Technique = Technique::default() => choice("a technique of random access");
         /// Propagation delay between a terminal or a sensor and the gateway.
         delay: Duration = Duration::from_millis(130) => time_or_zero();
@@ -83,6 +86,8 @@ settings! {
         forward_rate: Rate = Rate::from_mbps(20) => rate();
         /// Maximum number of packets that wait for the forward carrier.
         forward_queue: u32 = 1000 => count(10_000_000, "a number of packets", "");
+        + /// Settings of NB-IoT.
+        nb_iot: NbIotConfig = NbIotConfig::default() => NbIotConfig::settings();
     }
 }
 
@@ -98,7 +103,7 @@ impl RandomAccessConfig {
     /// Returns the scheme of access to slots; `None` if there are no slots.
     pub fn scheme(&self) -> Option<Scheme> {
         match self.technique {
-            Technique::Aloha | Technique::Lora => None,
+            Technique::Aloha | Technique::Lora | Technique::NbIot => None,
             Technique::SlottedAloha => Some(Scheme::SlottedAloha),
             Technique::Crdsa2 => Some(Scheme::Crdsa2),
             Technique::Crdsa3 => Some(Scheme::Crdsa3),
@@ -115,11 +120,13 @@ impl RandomAccessConfig {
         self.burst_rate.time_to_send(Bytes(self.slot_size.0 + u64::from(self.burst_overhead)))
     }
 
-    /// Returns the airtime of one burst with a packet. `spreading_factor` counts for LoRa only.
-    pub fn airtime(&self, size: u32, spreading_factor: u32) -> Duration {
+    /// Returns the airtime of one burst with a packet, with NB-IoT of all transmissions. `variant` is the spreading
+    /// factor of LoRa, or the coverage class of NB-IoT, starting at 0.
+    pub fn airtime(&self, size: u32, variant: u32) -> Duration {
         let bytes = size.saturating_add(self.burst_overhead);
         match self.technique {
-            Technique::Lora => self.chirps(spreading_factor).airtime(bytes),
+            Technique::Lora => self.chirps(variant).airtime(bytes),
+            Technique::NbIot => self.nb_iot.airtime(Bytes(u64::from(bytes)), variant),
             _ => self.burst_rate.time_to_send(Bytes(u64::from(bytes))),
         }
     }
@@ -140,6 +147,9 @@ impl RandomAccessConfig {
     /// # Errors
     /// The key that cannot be combined with others, and a message with its value and the fix.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.technique == Technique::NbIot {
+            return self.nb_iot.check();
+        }
         let Some(scheme) = self.scheme() else { return Ok(()) };
         let replicas = scheme.replicas() as u32;
         if self.frame_slots < replicas {

@@ -4,6 +4,7 @@
 //! times of passes are times at the sensors.
 
 use super::config::{RandomAccessConfig, Technique};
+use super::grants::{Transport, Uplink};
 use super::receptions::Receptions;
 use crate::StationCounters;
 use crate::agenda::Agenda;
@@ -18,11 +19,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// Sensors on a satellite, with a gateway.
 #[derive(Clone, Debug)]
 pub struct RandomAccess<P> {
-    config: RandomAccessConfig,
+    pub(super) config: RandomAccessConfig,
     scheme: Option<Scheme>,
     capture: Option<f64>,
     /// Passes of the satellite; `None` if it is always visible.
-    passes: Option<Windows>,
+    pub(super) passes: Option<Windows>,
     pub(super) hub: u32,
     pub(super) stations: Vec<Sensor<P>>,
     forward: Forward,
@@ -32,7 +33,9 @@ pub struct RandomAccess<P> {
     /// Bursts in slots, by frame and channel.
     pub(super) frames: BTreeMap<(u64, u32), Vec<SlottedBurst<P>>>,
     decoder: Decoder,
-    random: RandomStream,
+    /// Tones for data of NB-IoT; none with other techniques.
+    pub(super) uplink: Uplink,
+    pub(super) random: RandomStream,
     pub(super) end: Instant,
 }
 
@@ -40,14 +43,15 @@ pub struct RandomAccess<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Sensor<P> {
     pub(super) queue: VecDeque<Message<P>>,
-    spreading_factor: u32,
+    /// Spreading factor of LoRa, or coverage class of NB-IoT.
+    pub(super) variant: u32,
     /// Whether a packet of the sensor is in transmission, awaits its acknowledgement, or its backoff.
     is_sending: bool,
     /// Number of packets at the head of the queue that waited for the present pass.
     backlog: u32,
     /// Packets that have left the queue and are neither received nor dropped.
-    outside: u64,
-    counters: StationCounters,
+    pub(super) outside: u64,
+    pub(super) counters: StationCounters,
 }
 
 /// A burst in the slots of a frame: the sensor, its slots and power, and the packet.
@@ -57,8 +61,8 @@ pub(super) type SlottedBurst<P> = (u32, Contender, Message<P>);
 #[derive(Clone, Debug)]
 pub(super) struct Message<P> {
     pub(super) packet: Outgoing<P>,
-    arrived: Instant,
-    attempts: u32,
+    pub(super) arrived: Instant,
+    pub(super) attempts: u32,
 }
 
 /// An event.
@@ -68,8 +72,12 @@ pub(super) enum Task<P> {
     Delivery(Outgoing<P>),
     /// The gateway has received a burst without slots.
     Burst { sensor: u32, channel: u32, number: u64, message: Message<P> },
-    /// The gateway has received a frame.
+    /// The gateway has received a frame on a channel, or the preambles of a coverage class of NB-IoT.
     Frame(u64, u32),
+    /// The gateway has received message 3 of a sensor with NB-IoT.
+    Identified(u32, Message<P>),
+    /// The gateway has received transport blocks of NB-IoT.
+    Blocks(Box<Transport<P>>),
     /// A sensor may send its next packet.
     Next(u32),
     /// A pass starts for a sensor with waiting packets.
@@ -94,7 +102,8 @@ impl<P: Clone> RandomAccess<P> {
         let range = f64::from(config.spreading_max - config.spreading_min + 1);
         let mut sensor = || Sensor {
             queue: VecDeque::new(),
-            spreading_factor: match config.technique {
+            variant: match config.technique {
+                Technique::NbIot => config.nb_iot.draw(random.uniform()),
                 Technique::Lora => (config.spreading_min + (random.uniform() * range) as u32).min(config.spreading_max),
                 _ => 0,
             },
@@ -116,6 +125,7 @@ impl<P: Clone> RandomAccess<P> {
             receptions: Receptions::new(config.channels, capture, contention::ratio(config.cross_threshold)),
             frames: BTreeMap::new(),
             decoder: Decoder::default(),
+            uplink: if config.technique == Technique::NbIot { Uplink::new(&config.nb_iot) } else { Uplink::default() },
             random,
             config: config.clone(),
             end: Instant::ZERO,
@@ -140,9 +150,9 @@ impl<P: Clone> RandomAccess<P> {
         contention::ratio(self.config.transmit_power) * airtime.as_secs_f64()
     }
 
-    /// Returns the spreading factor of a sensor; 0 without LoRa.
-    pub fn spreading_factor(&self, station: StationId) -> u32 {
-        self.stations[station.index()].spreading_factor
+    /// Returns the spreading factor of a sensor with LoRa, or its coverage class with NB-IoT, starting at 0.
+    pub fn variant(&self, station: StationId) -> u32 {
+        self.stations[station.index()].variant
     }
 
     /// Queues a packet at a station.
@@ -177,7 +187,7 @@ impl<P: Clone> RandomAccess<P> {
         self.tasks.add(end + self.config.delay, Task::Delivery(packet));
     }
 
-    fn drop_packet(&mut self, at: u32, packet: Outgoing<P>, cause: DropCause) {
+    pub(super) fn drop_packet(&mut self, at: u32, packet: Outgoing<P>, cause: DropCause) {
         let Outgoing { to, payload, .. } = packet;
         self.events.push_back(Event::Dropped { at: StationId(at), to, payload, cause, arrived: false });
     }
@@ -224,7 +234,7 @@ impl<P: Clone> RandomAccess<P> {
 
     /// Lets the packets of a sensor wait for the next pass, because this burst does not fit into the present one.
     #[cold]
-    fn postpone(&mut self, now: Instant, sensor: u32, message: Message<P>) {
+    pub(super) fn postpone(&mut self, now: Instant, sensor: u32, message: Message<P>) {
         let state = &mut self.stations[sensor as usize];
         state.outside -= 1;
         state.queue.push_front(message);
@@ -238,7 +248,7 @@ impl<P: Clone> RandomAccess<P> {
     /// Returns the airtime of a burst of a sensor and, in a frame, the number of the frame, with the start and the end
     /// of the transmission at the sensor.
     fn transmission(&self, now: Instant, sensor: u32, size: u32) -> (Duration, u64, Instant, Instant) {
-        let airtime = self.config.airtime(size, self.stations[sensor as usize].spreading_factor);
+        let airtime = self.config.airtime(size, self.stations[sensor as usize].variant);
         let Some(scheme) = self.scheme else { return (airtime, 0, now, now + airtime) };
         let length = self.config.slot() * u64::from(frame_slots(&self.config, scheme));
         let frame = (now + self.config.delay).as_nanos().div_ceil(length.as_nanos());
@@ -246,7 +256,20 @@ impl<P: Clone> RandomAccess<P> {
         (airtime, frame, at_sensor(length * frame), at_sensor(length * (frame + 1)))
     }
 
+    /// Counts an access of this airtime.
+    pub(super) fn note_access(&mut self, now: Instant, sensor: u32, message: &Message<P>, airtime: Duration) {
+        let counters = &mut self.stations[sensor as usize].counters;
+        counters.contentions += 1;
+        counters.airtime += airtime;
+        if message.attempts == 1 {
+            counters.note_sent(now.since(message.arrived));
+        }
+    }
+
     fn send(&mut self, now: Instant, sensor: u32, mut message: Message<P>) {
+        if self.config.technique == Technique::NbIot {
+            return self.send_preamble(now, sensor, message);
+        }
         let (airtime, frame, start, sent) = self.transmission(now, sensor, message.packet.size);
         if let Some(passes) = &self.passes
             && passes.fit(start, sent.since(start)) != Some(start)
@@ -260,19 +283,16 @@ impl<P: Clone> RandomAccess<P> {
             1 => 0,
             channels => ((random.uniform() * f64::from(channels)) as u32).min(channels - 1),
         };
-        let state = &mut self.stations[sensor as usize];
-        state.counters.contentions += 1;
-        if message.attempts == 1 {
-            state.counters.note_sent(now.since(message.arrived));
-        }
+        let replicas = self.scheme.map_or(1, Scheme::replicas) as u64;
+        self.note_access(now, sensor, &message, airtime * replicas);
+        let Self { config, random, .. } = self;
         let Some(scheme) = self.scheme else {
-            state.counters.airtime += airtime;
             let start = now + config.delay;
-            let number = self.receptions.add(start, start + airtime, channel, power, state.spreading_factor);
+            let variant = self.stations[sensor as usize].variant;
+            let number = self.receptions.add(start, start + airtime, channel, power, variant);
             self.tasks.add(start + airtime, Task::Burst { sensor, channel, number, message });
             return self.continue_at(sent, sensor);
         };
-        state.counters.airtime += airtime * scheme.replicas() as u64;
         let slots = frame_slots(config, scheme);
         let contender = Contender::draw(scheme, slots, slots, power, random);
         let end = config.slot() * u64::from(slots) * (frame + 1);
@@ -300,7 +320,12 @@ impl<P: Clone> RandomAccess<P> {
                     let survives = self.receptions.remove(channel, number);
                     self.resolve(time, sensor, message, u32::from(survives));
                 }
+                Task::Frame(opportunity, class) if self.config.technique == Technique::NbIot => {
+                    self.answer_preambles(time, opportunity, class);
+                }
                 Task::Frame(frame, channel) => self.decode(time, frame, channel),
+                Task::Identified(sensor, message) => self.grant_data(time, sensor, message),
+                Task::Blocks(transport) => self.receive_blocks(time, *transport),
                 Task::Next(sensor) => {
                     self.stations[sensor as usize].is_sending = false;
                     self.send_next(time, sensor);
@@ -359,11 +384,19 @@ impl<P: Clone> RandomAccess<P> {
             }
             self.tasks.add(now + delay, Task::Next(sensor));
         }
-        state.outside -= 1;
         if iteration == 0 {
+            let state = &mut self.stations[sensor as usize];
+            state.outside -= 1;
             state.counters.dropped_collision += 1;
             return self.drop_packet(sensor, message.packet, DropCause::Collision);
         }
+        self.receive(sensor, message);
+    }
+
+    /// Receives a packet of a sensor at the gateway.
+    pub(super) fn receive(&mut self, sensor: u32, message: Message<P>) {
+        let state = &mut self.stations[sensor as usize];
+        state.outside -= 1;
         state.counters.packets.settled += 1;
         self.stations[self.hub as usize].counters.received += 1;
         let Outgoing { to, payload, .. } = message.packet;

@@ -41,7 +41,11 @@ impl<P: Clone> Medium<P> for RandomAccess<P> {
         for task in self.tasks.events() {
             match task {
                 Task::Delivery(packet) => report(&packet.payload),
-                Task::Burst { message, .. } | Task::Missing(_, message) | Task::Again(_, message) => {
+                Task::Blocks(transport) => report(&transport.message.packet.payload),
+                Task::Burst { message, .. }
+                | Task::Identified(_, message)
+                | Task::Missing(_, message)
+                | Task::Again(_, message) => {
                     report(&message.packet.payload);
                 }
                 Task::Frame(..) | Task::Next(_) | Task::Pass(_) | Task::Release(_) => {}

@@ -74,6 +74,12 @@ fn load(network: &Network, access: &RandomAccessPlan, flow: &Flow) -> f64 {
         Technique::Lora => config.spreading_min..=config.spreading_max,
         _ => 0..=0,
     };
+    if config.technique == Technique::NbIot {
+        // Sensors with a preamble per opportunity and subcarrier, over all classes.
+        let subcarriers: f64 = config.nb_iot.coverage.iter().map(|class| class[1]).sum();
+        let rate = per_second + spread_rate(config, per_second);
+        return rate * config.nb_iot.nprach_period.as_secs_f64() / subcarriers;
+    }
     let count = factors.clone().count() as f64;
     let airtime = factors.map(|factor| config.airtime(size, factor).as_secs_f64()).sum::<f64>() / count;
     let slots = if config.scheme().is_some() { config.slot().as_secs_f64() } else { airtime };
@@ -101,6 +107,7 @@ fn overload(access: &RandomAccessPlan, load: f64, path: String, findings: &mut F
         Technique::SlottedAloha => (1.0, "slotted ALOHA"),
         Technique::Crdsa2 => (0.65, "CRDSA with two replicas"),
         Technique::Crdsa3 => (0.7, "CRDSA with three replicas"),
+        Technique::NbIot => (1.0, "the preambles of NB-IoT, which is slotted ALOHA on their subcarriers,"),
     };
     if load <= peak {
         return;

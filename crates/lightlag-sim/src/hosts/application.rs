@@ -19,6 +19,17 @@ pub(crate) enum Application {
     Asks(Exchange),
     /// Server of a dialogue.
     Answers(Exchange),
+    /// Sink that stores messages.
+    Forwards(Forwarding),
+}
+
+/// The sender of a sink that stores messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forwarding {
+    /// Index of the collector.
+    pub(crate) collector: u32,
+    /// Start of the next contact, if messages wait for it.
+    pub(crate) due: Option<Instant>,
 }
 
 /// The position of an endpoint in a dialogue.
@@ -41,6 +52,7 @@ impl Application {
             // A connection that has ended takes no more data.
             Self::Writes(source) => source.next().filter(|_| !connection.is_over()),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
+            Self::Forwards(forwarding) => forwarding.due.filter(|_| !connection.is_over()),
         }
     }
 

@@ -144,6 +144,7 @@ pub(super) fn datagrams_of(
         responses: None,
         pages: None,
         messages: None,
+        store: None,
         signals: None,
         holes: None,
     })

@@ -138,7 +138,19 @@ impl<T: Tap, B: Border> World<T, B> {
         let collector = &mut self.hosts.collectors[index as usize];
         let sender = self.hosts.numbers.sender(collector.flow());
         if collector.collect(message, &mut self.hosts.tcp[sender].connection) {
+            if collector.store().is_some() {
+                self.forward_stored(now, sender);
+            }
             self.serve::<Tcp>(now, sender);
+        }
+    }
+
+    /// Lets a sink that stores messages write what it can to its connection.
+    #[cold]
+    fn forward_stored(&mut self, now: Instant, sender: EndpointId) {
+        let Socket { port, connection } = &mut self.hosts.tcp[sender];
+        if let Some(Application::Forwards(forwarding)) = port.application.as_deref_mut() {
+            forwarding.due = self.hosts.collectors[forwarding.collector as usize].forward(now, connection);
         }
     }
 
@@ -154,13 +166,14 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// Handles a timer or an arrival at an endpoint of a dialogue.
+    /// Handles a timer or an arrival at an endpoint of a dialogue, or at a sink that stores messages.
     #[cold]
     pub(super) fn converse<E: Transport>(&mut self, now: Instant, endpoint: EndpointId) {
         let Socket { port: Port { application, .. }, connection } = &mut E::sockets_mut(&mut self.hosts)[endpoint];
         let (talk, asks) = match application.as_deref_mut() {
             Some(Application::Asks(talk)) => (talk, true),
             Some(Application::Answers(talk)) => (talk, false),
+            Some(Application::Forwards(_)) => return self.forward_stored(now, endpoint),
             _ => return,
         };
         let is_due = talk.due.is_some_and(|due| due <= now);

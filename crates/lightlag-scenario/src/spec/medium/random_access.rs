@@ -31,17 +31,19 @@ pub struct RandomAccessPlan {
     pub motions: Vec<Motion>,
 }
 
-/// Size of a packet in bytes for which the rate of LoRa is computed.
-const LORA_PACKET: u32 = 100;
+/// Size of a packet in bytes for which the rates of LoRa and NB-IoT are computed.
+const TYPICAL_PACKET: u32 = 100;
 
 impl RandomAccessPlan {
-    /// Returns the rate of a burst; of LoRa the highest one.
+    /// Returns the rate of a burst; of LoRa the highest one, of NB-IoT that of the first coverage class.
     fn burst_rate(&self) -> Rate {
-        if self.config.technique != Technique::Lora {
-            return self.config.burst_rate;
-        }
-        let time = self.config.airtime(LORA_PACKET, self.config.spreading_min).as_secs_f64();
-        Rate::from_bps((f64::from(LORA_PACKET * 8) / time) as u64).unwrap_or(self.config.burst_rate)
+        let variant = match self.config.technique {
+            Technique::Lora => self.config.spreading_min,
+            Technique::NbIot => 0,
+            _ => return self.config.burst_rate,
+        };
+        let time = self.config.airtime(TYPICAL_PACKET, variant).as_secs_f64();
+        Rate::from_bps((f64::from(TYPICAL_PACKET * 8) / time) as u64).unwrap_or(self.config.burst_rate)
     }
 }
 
