@@ -4,9 +4,9 @@ import lightlag as ll
 
 # Messages of 100 B with headers at 128 kbit/s: 160 slots per second. A sensor sends one per minute.
 SENSORS = {
-    "slotted-aloha": [190, 500, 1000, 2000, 3000, 4500],
-    "crdsa-2": [1000, 2000, 3000, 3500, 4000, 4500, 5000, 6000],
-    "crdsa-3": [2000, 3500, 4500, 5000, 5500, 6000, 6500, 7500],
+    "slotted-aloha": [200, 450, 600, 1000, 2000, 3000, 4500],
+    "crdsa-2": [500, 2000, 3000, 4000, 4500, 5000, 6000, 7500],
+    "crdsa-3": [500, 2000, 4000, 5000, 5500, 6000, 6500, 7500],
 }
 MESSAGES = {"kind": "poisson", "size": "72 B", "every": "60 s"}
 
