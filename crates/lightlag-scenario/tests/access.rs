@@ -60,6 +60,34 @@ fn settings_that_cannot_be_combined_are_rejected() {
             "passes",
             &["a pass of 120 s", "two frames of 80 s", "frame_slots"],
         ),
+        (
+            "kind = \"random_access\", technique = \"nb-iot\", coverage = [[1, 40, 1, 1]]",
+            "coverage",
+            &["40", "12, 24, 36 or 48"],
+        ),
+        (
+            "kind = \"random_access\", technique = \"nb-iot\", coverage = [[1, 48, 3, 1]]",
+            "coverage",
+            &["3 is not a number of rep"],
+        ),
+        (
+            "kind = \"random_access\", technique = \"nb-iot\", coverage = [[0.5, 36, 1, 1], [0.4, 12, 1, 1]]",
+            "coverage",
+            &["add up to 0.9"],
+        ),
+        (
+            "kind = \"random_access\", technique = \"nb-iot\", coverage = [[0.5, 36, 1, 1], [0.5, 24, 1, 1]]",
+            "coverage",
+            &["60 subcarriers"],
+        ),
+        (
+            "kind = \"random_access\", technique = \"nb-iot\", nprach_period = \"40 ms\", coverage = [[1, 48, 8, 1]]",
+            "nprach_period",
+            &["40 ms", "8 preambles", "51.2 ms"],
+        ),
+        ("kind = \"random_access\", technique = \"nb-iot\", tones = 2", "tones", &["1, 3, 6 or 12"]),
+        ("kind = \"random_access\", technique = \"nb-iot\", tones = 3, spacing = \"3.75 kHz\"", "tones", &["15 kHz"]),
+        ("kind = \"random_access\", technique = \"nb-iot\", tbs_index = 12", "tbs_index", &["several tones"]),
         ("kind = \"random_access\", technique = \"lora\", spreading_min = 6", "spreading_min", &["below 7"]),
     ];
     for (medium, key, fragments) in cases {
@@ -108,6 +136,53 @@ fn passes_survive_writing() {
         assert!(json.contains("\"pass_backoff\":\"120 s\"") && json.contains("\"passes\":{"), "{json}");
         assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario);
     }
+}
+
+/// Returns a scenario whose sink at the gateway has these keys.
+fn sink(keys: &str) -> String {
+    let flow = "flow = { transport = \"udp\", traffic = { kind = \"poisson\", size = \"20 B\", every = \"60 s\" } }\n";
+    beam("kind = \"random_access\"", 3, flow)
+        + "[[links]]\nbetween = [\"gateway\", \"ground\"]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
+           [[flows]]\nfrom = \"gateway\"\nto = \"ground\"\n"
+        + &format!("traffic = {{ kind = \"collect\", {keys} }}\n")
+}
+
+#[test]
+fn a_sink_with_contacts_survives_writing_and_rejects_contacts_without_time_to_write() {
+    let keys = "contacts = { first = \"1 min\", duration = \"8 min\", period = \"95 min\" }, overflow = \"oldest\"";
+    let scenario = parse_toml(&sink(keys), &[]).unwrap();
+    let json = serde_json::to_string(&scenario).unwrap();
+    assert!(json.contains("\"overflow\":\"oldest\"") && !json.contains("contact_guard"), "{json}");
+    assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario);
+    let plain = serde_json::to_string(&parse_toml(&sink("buffer = \"1 MB\""), &[]).unwrap()).unwrap();
+    assert!(!plain.contains("contacts") && !plain.contains("overflow"), "{plain}");
+
+    let path = "flows[0].traffic";
+    let contacts = "contacts = { duration = \"8 min\" }";
+    assert_refuses(&sink(contacts), &format!("{path}.contacts"), &["period", "not longer than its duration"]);
+    let contacts = "contact_guard = \"9 min\", contacts = { duration = \"8 min\", period = \"95 min\" }";
+    assert_refuses(&sink(contacts), &format!("{path}.contact_guard"), &["9 min", "shortest contact"]);
+    assert_refuses(&sink("overflow = \"all\""), &format!("{path}.overflow"), &["newest", "oldest"]);
+}
+
+#[test]
+fn nb_iot_survives_writing_and_warns_of_too_many_preambles() {
+    let medium =
+        "kind = \"random_access\", technique = \"nb-iot\", coverage = [[0.9, 36, 1, 1], [0.1, 12, 8, 4]], harq = false";
+    let flow = |every: &str| {
+        format!(
+            "flow = {{ transport = \"udp\", traffic = {{ kind = \"poisson\", size = \"20 B\", every = \"{every}\" }} }}\n"
+        )
+    };
+    let scenario = parse_toml(&beam(medium, 300, &flow("2 s")), &[]).unwrap();
+    let json = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario);
+    // 300 sensors, one message per 2 s: 96 preambles per 640 ms for 48 subcarriers.
+    let found = scenario.warnings(&scenario.expand().unwrap());
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].message.contains("occupy 2.00 of a channel on average"), "{}", found[0].message);
+    let scenario = parse_toml(&beam(medium, 300, &flow("20 s")), &[]).unwrap();
+    assert_eq!(scenario.warnings(&scenario.expand().unwrap()), []);
 }
 
 #[test]
