@@ -161,7 +161,7 @@ fn a_sink_with_contacts_survives_writing_and_rejects_contacts_without_time_to_wr
     let contacts = "contacts = { duration = \"8 min\" }";
     assert_refuses(&sink(contacts), &format!("{path}.contacts"), &["period", "not longer than its duration"]);
     let contacts = "contact_guard = \"9 min\", contacts = { duration = \"8 min\", period = \"95 min\" }";
-    assert_refuses(&sink(contacts), &format!("{path}.contact_guard"), &["9 min", "shortest contact"]);
+    assert_refuses(&sink(contacts), &format!("{path}.contact_guard"), &["540 s", "shortest contact"]);
     assert_refuses(&sink("overflow = \"all\""), &format!("{path}.overflow"), &["newest", "oldest"]);
 }
 
