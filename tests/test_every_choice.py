@@ -107,6 +107,7 @@ COMPANIONS: dict[str, Json] = {
     "media.0.width=80 MHz": {"media": [{"standard": "802.11ac"}]},
     "media.0.contention=": {"media": [{"kind": "rcs2"}]},
     "media.0.technique=": {"media": [{"kind": "random_access"}]},
+    "media.0.spacing=": {"media": [{"kind": "random_access"}]},
     "nodes.0.mobility(trace).": {"nodes": [{"at": None, "mobility": {"file": "track.csv"}}]},
     "nodes.0.mobility(trace).format=bonnmotion": {"nodes": [{"mobility": {"file": "track.bonnmotion"}}]},
     "nodes.0.mobility(trace).format=ns2": {"nodes": [{"mobility": {"file": "track.ns2"}}]},

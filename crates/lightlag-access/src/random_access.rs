@@ -4,16 +4,19 @@
 //! - [`config`]: settings and their checks.
 //! - `receptions`: bursts without slots, and which of them survive.
 //! - [`nb_iot`]: preambles, resource units and transport blocks of NB-IoT.
-//! - `grants`: the procedure of NB-IoT.
+//! - `uplink`, `grants`: the data carriers and the procedure of NB-IoT.
+//! - `message`: packets of sensors in transit.
 //! - `medium`: the events.
 //! - `seam`: the interface to a simulator.
 
 pub mod config;
 mod grants;
 mod medium;
+mod message;
 pub mod nb_iot;
 mod receptions;
 mod seam;
+mod uplink;
 
 pub use config::{RandomAccessConfig, Technique};
 pub use medium::RandomAccess;

@@ -60,7 +60,7 @@ fn preambles_collide_as_often_as_the_theory() {
         let collisions: u64 = counters.iter().map(|of| of.collisions).sum();
         let collided = collisions as f64 / (rounds * sensors as u64) as f64;
         let theory = 1.0 - libm::pow(1.0 - 1.0 / f64::from(subcarriers), sensors as f64 - 1.0);
-        // With 200,000 preambles, pairs of which collide together, the standard deviation of the rarest is 1.0 %.
+        // With 200,000 preambles, which collide in pairs, the standard deviation of the rarest is 1.0 %.
         let tolerance = if theory < 0.1 { 2.0 * TOLERANCE } else { TOLERANCE };
         assert!(
             (collided / theory - 1.0).abs() < tolerance,
@@ -164,8 +164,7 @@ fn a_saturated_carrier_has_the_capacity_of_its_tones() {
     let mut random = RandomStream::new(5, "arrivals");
     let mut now = Instant::ZERO;
     let mut received = Vec::new();
-    // G = 1: 48/e = 17.7 sensors per 640 ms obtain grants, 27.6 per second. 24.4 of their packets are delivered: message 3 of
-    // collided subcarriers takes capacity, too.
+    // G = 1: 48/e = 17.7 sensors per 640 ms obtain grants, 27.6 per second.
     for _ in 0..60_000 {
         now += random.exponential(Duration::from_secs_f64(0.64 / 48.0));
         received.extend(run(&mut medium, now));

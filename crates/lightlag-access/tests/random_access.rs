@@ -260,7 +260,7 @@ fn the_queue_of_a_sensor_is_bounded_between_passes() {
     let counters = medium.station_counters(StationId(1));
     assert_eq!((counters.dropped_queue, counters.packets.waiting, counters.airtime), (2, 3, Duration::ZERO));
     assert_eq!(medium.energy_mj(StationId(1)), 0.0);
-    // The forward carrier waits for the pass, too.
+    // The forward carrier also waits for the pass.
     let to_sensor = Outgoing { to: Addressee::One(StationId(1)), ..packet(100) };
     medium.offer(seconds(2), HUB, to_sensor);
     let received = run(&mut medium, seconds(7000));
@@ -293,8 +293,8 @@ fn a_burst_longer_than_a_pass_waits_for_a_longer_pass() {
     assert_eq!(medium.counters(StationId(1)).waiting, 1);
 }
 
-/// Offered packets are delivered, dropped for one cause, or waiting, at any time; and the energy is that of the
-/// bursts that were sent.
+/// Offered packets are delivered, dropped for one cause, or waiting, at any time; and the energy is the
+/// power times the airtime of the bursts that were sent.
 #[test]
 fn packets_and_energy_are_conserved() {
     let techniques = [Technique::Aloha, Technique::SlottedAloha, Technique::Crdsa2, Technique::Crdsa3, Technique::Lora];

@@ -106,8 +106,8 @@ impl Windows {
         self.at(self.at(now)?.end)
     }
 
-    /// Returns the first time at or after `start` when something that takes `time` fits into a window; `None` if there
-    /// is none.
+    /// Returns the first time at or after `start` when a transmission that takes `time` fits into a window; `None` if
+    /// there is none.
     pub fn fit(&self, start: Instant, time: Duration) -> Option<Instant> {
         let mut start = start;
         loop {
@@ -123,7 +123,7 @@ impl Windows {
         }
     }
 
-    /// Returns the duration of the shortest window.
+    /// Returns the minimum duration of a window.
     pub fn shortest(&self) -> Duration {
         let listed = self.starts.iter().zip(&self.ends).map(|(start, end)| *end - *start);
         listed.min().unwrap_or(self.duration)

@@ -163,7 +163,7 @@ fn a_full_memory_on_board_drops_the_oldest_or_the_newest_messages() {
         messages.mean_delay_s.unwrap()
     };
     let [newest, oldest] = ["newest", "oldest"].map(delay);
-    // Newest dropped: messages from before the pass, generated around 5 s; oldest dropped: those of its last seconds.
+    // Newest dropped: messages from before the pass, generated around 5 s; oldest dropped: messages from its last seconds.
     assert!(newest > 45.0 && newest < 62.0, "{newest} s");
     assert!(oldest > 30.0 && oldest < 40.0, "{oldest} s");
 }

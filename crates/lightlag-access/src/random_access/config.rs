@@ -76,8 +76,8 @@ settings! {
         retry_backoff: Duration = Duration::from_secs(2) => time();
         /// Maximum number of packets that wait at a sensor.
         sensor_queue: u32 = 16 => count(1_000_000, "a number of packets", "");
-        /// Times when the satellite is visible; by default always. Outside passes sensors store their packets, and the
-        /// gateway those of the forward carrier.
+        /// Times when the satellite is visible; by default always. Outside passes sensors store their packets, and
+        /// the gateway stores the packets of the forward carrier.
         passes: Windows = Windows::default() => table(Windows::settings, Windows::parameters, Windows::EXAMPLE)
             .checked(|c| c.passes.refusal());
         /// Time after the start of a pass over which sensors spread the packets that waited for it.

@@ -1,50 +1,19 @@
 //! The procedure of NB-IoT: a preamble, message 3 on a grant, and the data on another grant.
 //!
 //! Sensors know their distance from the satellite (TS 36.211 §10.1.5, release 17), so preambles of one opportunity
-//! arrive simultaneously. A preamble has a random subcarrier. The gateway answers each occupied subcarrier; two sensors
+//! arrive simultaneously. A preamble has a random subcarrier. The gateway responds to each occupied subcarrier; two sensors
 //! on one subcarrier send message 3 on the same grant, where both are lost. A response takes `response_delay`, and the
 //! grant in it starts one round trip and `grant_delay` later. Grants take the first free tone of the data carriers.
 //!
 //! Times are times at the gateway.
 
-use super::medium::{Message, RandomAccess, Task};
-use super::nb_iot::{Coverage, NbIotConfig};
+use super::medium::{RandomAccess, Task};
+use super::message::{Message, Transport};
+use super::nb_iot::Coverage;
 use crate::contention::{Contender, Scheme};
 use lightlag_core::{Bytes, Duration, Instant};
 use lightlag_net::queue::DropCause;
 use std::collections::BTreeMap;
-
-/// The tones of the data carriers, each with the end of its last grant.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Uplink {
-    free: Vec<Instant>,
-}
-
-impl Uplink {
-    /// Returns the tones of these settings.
-    pub(super) fn new(config: &NbIotConfig) -> Self {
-        Self { free: vec![Instant::ZERO; config.parallel() as usize] }
-    }
-
-    /// Grants `time` on the tone that is free first, at `earliest` or later. Returns the end.
-    fn grant(&mut self, earliest: Instant, time: Duration) -> Instant {
-        let tone = self.free.iter_mut().min().expect("a carrier has tones");
-        *tone = (*tone).max(earliest) + time;
-        *tone
-    }
-}
-
-/// Data of a sensor on its way: the packet, and the next transport block.
-#[derive(Clone, Debug)]
-pub(super) struct Transport<P> {
-    pub(super) sensor: u32,
-    pub(super) message: Message<P>,
-    /// Number of blocks that the gateway has received.
-    received: u32,
-    /// Transmissions of the present block, and whether it is decoded.
-    transmissions: u32,
-    is_decoded: bool,
-}
 
 impl<P: Clone> RandomAccess<P> {
     /// Sends a preamble at the next opportunity.
@@ -74,7 +43,7 @@ impl<P: Clone> RandomAccess<P> {
         self.passes.as_ref().is_none_or(|passes| passes.fit(at_sensor, length) == Some(at_sensor))
     }
 
-    /// Returns the earliest start of a transmission on the grant in the response to something received at `now`.
+    /// Returns the earliest start of a transmission on the grant in the response to a reception that ends at `now`.
     fn earliest(&self, now: Instant) -> Instant {
         now + self.config.nb_iot.response_delay + self.config.delay * 2 + self.config.nb_iot.grant_delay
     }

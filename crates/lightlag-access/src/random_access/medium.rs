@@ -4,8 +4,9 @@
 //! times of passes are times at the sensors.
 
 use super::config::{RandomAccessConfig, Technique};
-use super::grants::{Transport, Uplink};
+use super::message::{Message, SlottedBurst, Transport};
 use super::receptions::Receptions;
+use super::uplink::Uplink;
 use crate::StationCounters;
 use crate::agenda::Agenda;
 use crate::contention::{self, Contender, Decoder, Scheme};
@@ -52,17 +53,6 @@ pub(super) struct Sensor<P> {
     /// Packets that have left the queue and are neither received nor dropped.
     pub(super) outside: u64,
     pub(super) counters: StationCounters,
-}
-
-/// A burst in the slots of a frame: the sensor, its slots and power, and the packet.
-pub(super) type SlottedBurst<P> = (u32, Contender, Message<P>);
-
-/// A packet of a sensor.
-#[derive(Clone, Debug)]
-pub(super) struct Message<P> {
-    pub(super) packet: Outgoing<P>,
-    pub(super) arrived: Instant,
-    pub(super) attempts: u32,
 }
 
 /// An event.

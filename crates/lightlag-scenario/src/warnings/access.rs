@@ -86,7 +86,7 @@ fn load(network: &Network, access: &RandomAccessPlan, flow: &Flow) -> f64 {
     (per_second + spread_rate(config, per_second)) * slots.max(airtime) / f64::from(config.channels) / count
 }
 
-/// Returns the rate at which a sensor sends the packets that waited for a pass, per second.
+/// Returns the number of packets per second that a sensor sends at the start of a pass, because they waited for it.
 fn spread_rate(config: &RandomAccessConfig, per_second: f64) -> f64 {
     if config.passes.is_empty() {
         return 0.0;

@@ -35,7 +35,7 @@ pub struct RandomAccessPlan {
 const TYPICAL_PACKET: u32 = 100;
 
 impl RandomAccessPlan {
-    /// Returns the rate of a burst; of LoRa the highest one, of NB-IoT that of the first coverage class.
+    /// Returns the rate of a burst; of LoRa the highest one, of NB-IoT the rate of the first coverage class.
     fn burst_rate(&self) -> Rate {
         let variant = match self.config.technique {
             Technique::Lora => self.config.spreading_min,
