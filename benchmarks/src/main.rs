@@ -19,6 +19,7 @@
 //! A packet-hop is one packet, data or ACK, through one link, dropped ones included. Time is CPU time, including the
 //! kernel's.
 
+mod access;
 mod air;
 mod engine;
 mod features;

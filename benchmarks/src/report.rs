@@ -1,5 +1,6 @@
 //! All benches as one table, with their requirements.
 
+use crate::access;
 use crate::air;
 use crate::features;
 use crate::instructions;
@@ -58,6 +59,7 @@ pub fn print_all() {
     on_two_threads(&mut verdicts);
     simulators(summary, &mut verdicts);
     air::media(&mut verdicts);
+    access::sensors(&mut verdicts);
     sky::skies(&mut verdicts);
     start_up(&mut verdicts);
     set_up(&mut verdicts);
