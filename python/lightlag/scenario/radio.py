@@ -198,14 +198,48 @@ class Medium(Radio):
     spreading_min: int | None = None
     """Minimum and maximum spreading factor of LoRa; each sensor has a random one between them. From 1 to 12.
     Default: 7."""
-    technique: Literal["aloha", "slotted-aloha", "crdsa-2", "crdsa-3", "lora"] | None = None
-    """Random access: pure or slotted ALOHA, CRDSA with two or three replicas, or LoRa. Default: ``"aloha"``."""
+    technique: Literal["aloha", "slotted-aloha", "crdsa-2", "crdsa-3", "lora", "nb-iot"] | None = None
+    """Random access: pure or slotted ALOHA, CRDSA with two or three replicas, LoRa, or NB-IoT. Default: ``"aloha"``."""
     terminal_queue: int | None = None
     """Maximum number of packets that wait at the terminal. From 1 to 10,000,000. Default: 200."""
     transmit_power: str | None = None
     """Transmit power of a sensor, for its energy: a power such as "16 dBm". Default: ``"14 dBm"``."""
     volume_based: bool | None = None
     """Whether the terminal requests slots for its waiting data (VBDC). Default: True."""
+    block_error: float | None = None
+    """Probability that a transmission of a transport block is not decoded. Default: 0."""
+    contention_timer: Time | None = None
+    """Time to wait for a response, in addition to the round trip, before a sensor starts again. Default: ``"640
+    ms"``."""
+    coverage: tuple[tuple[float, float, float, float], ...] | None = None
+    """Coverage classes of NB-IoT: fraction of the sensors, subcarriers for preambles, repetitions of the preamble,
+    repetitions of data."""
+    data_carriers: int | None = None
+    """Number of carriers of 180 kHz for data of NB-IoT. From 1 to 1,000. Default: 1."""
+    grant_delay: Time | None = None
+    """Time from the reception of a grant to the transmission. Default: ``"12 ms"``."""
+    harq: bool | None = None
+    """Whether each transport block is acknowledged before the next one (HARQ). Default: True."""
+    harq_transmissions: int | None = None
+    """Maximum number of transmissions of a transport block with HARQ. From 1 to 28. Default: 4."""
+    nprach_format: int | None = None
+    """Format of preambles: 0 with 5.6 ms, or 1 with 6.4 ms. Default: 1."""
+    nprach_period: Time | None = None
+    """Time between two opportunities to send a preamble of NB-IoT. Default: ``"640 ms"``."""
+    pass_backoff: Time | None = None
+    """Time after the start of a pass over which sensors spread the packets that waited for it. Default: ``"60 s"``."""
+    passes: Mapping[str, Any] | None = None
+    """Times when the satellite is visible; by default always. Outside passes sensors store their packets, and the
+    gateway stores the packets of the forward carrier."""
+    response_delay: Time | None = None
+    """Time from the end of a transmission at the gateway to the end of its response, which has the next grant.
+    Default: ``"20 ms"``."""
+    spacing: Literal["15 kHz", "3.75 kHz"] | None = None
+    """Spacing of the subcarriers for data of NB-IoT. Default: ``"15 kHz"``."""
+    tbs_index: int | None = None
+    """Index I_TBS of the size of transport blocks; up to 10 with one tone. From 0 to 12. Default: 4."""
+    tones: int | None = None
+    """Number of subcarriers (tones) of a transmission of data: 1, 3, 6 or 12; 1 with 3.75 kHz. Default: 1."""
 
 
 @dataclass(frozen=True, kw_only=True)

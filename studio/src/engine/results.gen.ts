@@ -117,6 +117,23 @@ export interface FlowSummary {
     /** 95th percentile of these times, with an error of up to 0.2 %; null if no message was delivered (s). */
     p95_delay_s: number | null;
   };
+  store?: {
+    /** Stored messages that were dropped for newer ones; the dropped messages of the sink include them. */
+    dropped_oldest: number;
+    /** Messages at the end of the run that were stored, or that the receiver had not received completely. */
+    waiting: number;
+    /** Maximum number of bytes in the memory, including those that the receiver had not acknowledged (B). */
+    max_bytes: number;
+    /** Delivered messages divided by messages sent; null if none was sent. */
+    delivered_fraction: number | null;
+    /**
+     * Median of the times from sending by the sensor to delivery, with an error of up to 0.2 %; null if no message was
+     * delivered (s).
+     */
+    median_delay_s: number | null;
+    /** 99th percentile of these times (s). */
+    p99_delay_s: number | null;
+  };
   signals?: {
     /** Notifications sent to an endpoint of the flow. */
     sent: number;
