@@ -8,7 +8,8 @@ pub fn sensors(verdicts: &mut Verdicts) {
     let crdsa = repeated(2, &["once", "sensors-100k"]);
     let passes = "topology.medium.passes={ duration = \"8 min\", period = \"20 min\" }";
     let passes: Sample = in_child(&["once", "sensors-100k", passes]);
-    let nb_iot = ["topology.medium.technique=nb-iot", "topology.medium.nprach_period=160 ms"];
+    let nb_iot =
+        ["topology.medium.technique=nb-iot", "topology.medium.nprach_period=40 ms", "topology.medium.data_carriers=4"];
     let nb_iot: Sample = in_child(&[&["once", "sensors-100k"], &nb_iot[..]].concat());
     for (name, sample) in [("CRDSA", crdsa), ("CRDSA in passes", passes), ("NB-IoT", nb_iot)] {
         let gib = sample.max_rss_kib as f64 / 1_048_576.0;
