@@ -271,6 +271,15 @@ pub struct Link {
     /// Packets that forward error correction restored.
     #[serde(default)]
     pub repaired: u64,
+    /// Baseband frames with packets.
+    #[serde(default)]
+    pub baseband_frames: u64,
+    /// Dummy baseband frames.
+    #[serde(default)]
+    pub dummy_frames: u64,
+    /// Unused bytes of baseband frames with packets.
+    #[serde(default)]
+    pub padding_bytes: u64,
     /// Mean queue length over time, in packets.
     pub mean_queue_packets: f64,
     /// Maximum queue length in packets.

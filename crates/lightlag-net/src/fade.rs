@@ -20,9 +20,9 @@
 
 mod modcod;
 
-pub use modcod::{DVB_S2, Modcod, ModcodTable, first_out_of_order, frontier};
+pub use modcod::{DVB_S2, FrameFormat, Modcod, ModcodTable, first_out_of_order, frontier};
 
-use crate::link::Phase;
+use crate::link::{BasebandFrames, Outage, Phase, Timetable};
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -70,6 +70,8 @@ pub struct AdaptiveLink {
     pub modcods: Arc<[Modcod]>,
     /// Power control of the transmitter, if it has any.
     pub power_control: Option<PowerControl>,
+    /// Encapsulation of packets in baseband frames; without it, the rate is a stream of bits.
+    pub frames: Option<BasebandFrames>,
 }
 
 /// Endless series of attenuations in dB, at equal time steps.
@@ -92,15 +94,22 @@ impl RainFade {
     }
 }
 
-impl Iterator for Attenuations {
-    type Item = f64;
-
-    fn next(&mut self) -> Option<f64> {
+impl Attenuations {
+    /// Returns the attenuation at the next step.
+    fn advance(&mut self) -> f64 {
         let RainFade { mean, deviation, offset, .. } = self.fade;
         let now = self.next;
         let noise = deviation * libm::sqrt(1.0 - self.decay * self.decay);
         self.next = mean + (now - mean) * self.decay + noise * self.random.normal();
-        Some((libm::exp(now) - offset.value()).max(0.0))
+        (libm::exp(now) - offset.value()).max(0.0)
+    }
+}
+
+impl Iterator for Attenuations {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        Some(self.advance())
     }
 }
 
@@ -114,6 +123,7 @@ enum Sending {
 }
 
 /// Attenuations of the past, as far back as power control reacts to them.
+#[derive(Clone, Debug)]
 struct Compensation {
     range: f64,
     steps: usize,
@@ -183,36 +193,97 @@ impl AdaptiveLink {
     /// Returns the phases up to `end` of a link with this delay, with the weather drawn from `random`. The last phase
     /// also applies after `end`.
     pub fn phases(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<Phase> {
-        let clear_sky = self.clear_sky.value();
-        let mut control = self.power_control.map(|control| Compensation::new(control, self.step));
-        let measures = self.fade.attenuations(self.step, random).map(|attenuation| {
-            let rest = control.as_mut().map_or(attenuation, |control| control.rest(attenuation));
-            clear_sky - rest
-        });
+        self.adapt(delay, end, random).into_iter().map(|(phase, _)| phase).collect()
+    }
+
+    /// Returns the timetable of [`phases`](Self::phases), with the formats of frames if packets are sent in frames.
+    pub fn timetable(
+        &self,
+        (delay, end): (Duration, Duration),
+        random: RandomStream,
+        outage: Outage,
+        overtaking: bool,
+    ) -> Timetable {
+        let (phases, modcods): (Vec<_>, Vec<_>) = self.adapt(delay, end, random).into_iter().unzip();
+        let timetable = Timetable::new(phases, outage, overtaking).keeping_rates();
+        let Some(_) = self.frames else { return timetable };
+        let format = |modcod: usize| self.modcods[modcod].frame.expect("custom MODCODs have no frames");
+        let formats = modcods.into_iter().map(format);
+        timetable.framed(formats.collect::<Vec<_>>())
+    }
+
+    /// Returns the phases, and the index of the MODCOD in each of them.
+    fn adapt(&self, delay: Duration, end: Duration, random: RandomStream) -> Vec<(Phase, usize)> {
         let steps = end.as_nanos() / self.step.as_nanos() + 1;
-        // Before the start the weather was the same as at the start.
-        let late = self.loop_delay.as_nanos().div_ceil(self.step.as_nanos()) as usize;
-        let mut known = VecDeque::new();
-        let mut present = Sending::Silent;
-        let mut phases: Vec<Phase> = Vec::new();
-        for (number, now) in (0..steps).zip(measures) {
-            known.push_back(now);
-            let measured = known[0];
-            if known.len() > late {
-                known.pop_front();
-            }
-            present = self.choose(measured, present);
-            let last = phases.last().map_or(self.rate(0), |last| last.rate);
-            let (rate, is_up, loses) = match present {
-                Sending::Silent => (last, false, false),
-                Sending::With(modcod) => (self.rate(modcod), true, now < self.modcods[modcod].threshold),
+        let mut adaptation = Adaptation::new(self, random);
+        let mut phases: Vec<(Phase, usize)> = Vec::new();
+        for number in 0..steps {
+            let Adapted { modcod, ratio } = adaptation.step(self);
+            let last = phases.last().map_or(0, |(_, modcod)| *modcod);
+            let (modcod, is_up, loses) = match modcod {
+                None => (last, false, false),
+                Some(modcod) => (modcod, true, ratio < self.modcods[modcod].threshold),
             };
+            let rate = self.rate(modcod);
             let phase = Phase { from: Instant::ZERO + self.step * number, rate, delay, is_up, loses };
-            if phases.last().is_none_or(|last| *last != (Phase { from: last.from, ..phase })) {
-                phases.push(phase);
+            if phases.last().is_none_or(|(last, of)| *of != modcod || *last != (Phase { from: last.from, ..phase })) {
+                phases.push((phase, modcod));
             }
         }
         phases
+    }
+}
+
+/// State of a link with rain during one step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Adapted {
+    /// Index of the MODCOD in use; `None` in an outage.
+    pub modcod: Option<usize>,
+    /// C/N in dB.
+    pub ratio: f64,
+}
+
+/// Adaptation of an [`AdaptiveLink`] to its weather, step by step.
+#[derive(Clone, Debug)]
+pub struct Adaptation {
+    attenuations: Attenuations,
+    control: Option<Compensation>,
+    /// Measurements that have not been used yet.
+    known: VecDeque<f64>,
+    /// Number of steps from a measurement to its use.
+    late: usize,
+    present: Sending,
+}
+
+impl Adaptation {
+    /// Returns the adaptation of a link before its first step, with the weather drawn from `random`.
+    pub fn new(link: &AdaptiveLink, random: RandomStream) -> Self {
+        Self {
+            attenuations: link.fade.attenuations(link.step, random),
+            control: link.power_control.map(|control| Compensation::new(control, link.step)),
+            known: VecDeque::new(),
+            late: link.loop_delay.as_nanos().div_ceil(link.step.as_nanos()) as usize,
+            present: Sending::Silent,
+        }
+    }
+
+    /// Advances by one step of the link. The first call returns the state at time zero.
+    pub fn step(&mut self, link: &AdaptiveLink) -> Adapted {
+        let attenuation = self.attenuations.advance();
+        let rest = self.control.as_mut().map_or(attenuation, |control| control.rest(attenuation));
+        let ratio = link.clear_sky.value() - rest;
+        self.known.push_back(ratio);
+        // Before the start the weather was the same as at the start.
+        let measured = self.known[0];
+        if self.known.len() > self.late {
+            self.known.pop_front();
+        }
+        self.present = link.choose(measured, self.present);
+        let modcod = match self.present {
+            Sending::Silent => None,
+            Sending::With(modcod) => Some(modcod),
+        };
+        Adapted { modcod, ratio }
     }
 }
 

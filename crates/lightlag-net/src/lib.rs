@@ -21,14 +21,17 @@ pub mod queue;
 pub mod routing;
 
 pub use config::LinkConfig;
-pub use fade::{AdaptiveLink, DVB_S2, Modcod, ModcodTable, PowerControl, RainFade, first_out_of_order, frontier};
+pub use fade::{
+    Adaptation, Adapted, AdaptiveLink, DVB_S2, FrameFormat, Modcod, ModcodTable, PowerControl, RainFade,
+    first_out_of_order, frontier,
+};
 pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{
-    Aggregate, Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd, Flight, Jitter,
-    Link, LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, Policer, QueueFull, QueuedLink,
-    RadioState, Ramp, RatesByElevation, Reordering, Slots, Span, StateChannel, Timetable, Uniform, Unrest, Waits,
-    modulate, modulate_loss,
+    Aggregate, BasebandFrames, Beam, BlockCode, ComputedLink, Deliveries, Demand, Distribution, Disturbance, FarEnd,
+    Flight, FrameTotals, Jitter, Link, LinkConstants, LinkModel, NO_EXIT, Normal, Outage, PacketSpares, Phase, Policer,
+    QueueFull, QueuedLink, RadioState, Ramp, RatesByElevation, Reordering, Slots, Span, StateChannel, Timetable,
+    Uniform, Unrest, Waits, modulate, modulate_loss,
 };
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};

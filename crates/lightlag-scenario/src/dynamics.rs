@@ -123,6 +123,22 @@ impl LinkSide {
         }
     }
 
+    /// Reports the keys that cannot be combined with baseband frames.
+    pub(crate) fn check_frames(&self, mut push: impl FnMut(&'static str, &str)) {
+        if self.fade.0.as_ref().is_none_or(|rain| rain.frames.0.is_none()) {
+            return;
+        }
+        let given = [
+            (self.on_demand.0.is_some(), "has frames, which cannot be combined with on_demand; remove one"),
+            (
+                self.fec.code().is_some(),
+                "has frames, which have their own code, and cannot be combined with fec; remove one",
+            ),
+            (self.aggregate.0.is_some(), "has frames, which cannot be combined with aggregate; remove one"),
+        ];
+        given.into_iter().filter(|(is_given, _)| *is_given).for_each(|(_, message)| push("fade", message));
+    }
+
     /// Rejects a ramp outside the rate of the link.
     pub(crate) fn check_ramp(&self, path: &Path, errors: &mut Errors) {
         let idle_path = Path::Key(path, "idle");

@@ -308,8 +308,7 @@ pub struct Weather {
 impl Weather {
     /// Returns the timetable of a link direction with this propagation delay, with the weather drawn from `random`.
     fn timetable(&self, delay: Duration, random: RandomStream) -> Timetable {
-        let phases = self.link.phases(delay, self.until, random);
-        Timetable::new(phases, self.outage, self.overtaking).keeping_rates()
+        self.link.timetable((delay, self.until), random, self.outage, self.overtaking)
     }
 }
 

@@ -61,6 +61,29 @@ fn offset_and_power_control_reach_the_link() {
 }
 
 #[test]
+fn frames_reach_the_link_and_need_the_frames_of_a_standard() {
+    assert_eq!(link("").frames, None);
+    let frames = link(", modcods = \"dvb-s2x short\", frames = { label = 3, hold = \"5 ms\" }").frames.unwrap();
+    assert_eq!((frames.label, frames.hold), (3, Duration::from_millis(5)));
+    assert_eq!(link(", frames = {}").frames.unwrap().label, 6);
+    let modcods = "modcods = [{ name = \"a\", efficiency = 1, threshold = \"2 dB\" }]";
+    let errors = parse_toml(&scenario(&format!(", {modcods}, frames = {{}}")), &[]).unwrap_err();
+    assert_eq!((errors.len(), &*errors[0].path), (1, "links[0].fade.frames"), "{errors:#?}");
+    assert!(errors[0].message.contains("needs MODCODs of a standard"), "{}", errors[0]);
+}
+
+#[test]
+fn very_low_ratios_have_modcods_of_their_own() {
+    let link = link(", modcods = \"dvb-s2x vl-snr\"");
+    let names = names(&link);
+    assert_eq!((names[0], names[7], names[8]), ("BPSK-S 1/5", "QPSK 2/9", "QPSK 1/4"));
+    // (2,512 − 80) bits in a VL-SNR frame of 33,282 symbols.
+    assert!((link.modcods[0].bits_per_symbol - 2_432.0 / 33_282.0).abs() < 1e-12);
+    // BPSK 1/3 short needs more than BPSK 1/3 medium and carries less.
+    assert!(!names.contains(&"BPSK 1/3 short"), "{names:?}");
+}
+
+#[test]
 fn every_error_names_its_place_and_a_remedy() {
     for (keys, path, fragment) in [
         ("modcods = \"dvb-s3\"", "modcods", "did you mean \"dvb-s2\"?"),

@@ -277,6 +277,10 @@ fn hop<B: Clone + Default + Send + 'static>(
             (None, Some(beam)) => link.beaming(beam),
             (None, None) => link,
         };
+        let link = match direction.fade.as_ref().and_then(|weather| weather.link.frames.zip(Some(weather))) {
+            Some((frames, weather)) => link.framing(frames, weather.link.symbol_rate),
+            None => link,
+        };
         let link = match direction.police {
             Some(policer) => link.policed(policer),
             None => link,

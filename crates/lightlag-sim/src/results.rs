@@ -302,6 +302,14 @@ rows! {
         /// Fraction of the sent packets that were lost despite forward error correction, or dropped in outages; null
         /// without forward error correction.
         residual_loss: Option<f64> ["", label],
+        /// Baseband frames with packets.
+        baseband_frames: u64 ["frames", rare 7],
+        /// Dummy baseband frames, which are sent while no packet waits.
+        dummy_frames: u64 ["frames", rare 7],
+        /// Bytes of headers and trailers that encapsulate packets in baseband frames.
+        encapsulation_bytes: u64 ["B", rare 7],
+        /// Unused bytes of baseband frames with packets.
+        padding_bytes: u64 ["B", rare 7],
         /// Mean number of waiting packets over time, not counting the packet in transmission.
         mean_queue_packets: f64 ["packets"],
         /// Maximum number of waiting packets.
@@ -579,6 +587,7 @@ fn link_summary<B: Clone + Default>(
     end: Instant,
 ) -> LinkSummary {
     let (totals, counters) = (link.totals(end), link.counters());
+    let frames = totals.frames.unwrap_or_default();
     let elapsed = end.as_nanos().max(1) as f64;
     let [from, to] = origins.ends(index).map(|node| nodes.of_node(node).to_owned());
     LinkSummary {
@@ -602,6 +611,10 @@ fn link_summary<B: Clone + Default>(
         repair_packets: counters.repair_packets,
         repaired: counters.repaired,
         residual_loss: link.is_coded().then(|| residual_loss(&counters)),
+        baseband_frames: frames.frames,
+        dummy_frames: frames.dummies,
+        encapsulation_bytes: frames.overhead_bytes,
+        padding_bytes: frames.padding_bytes,
         mean_queue_packets: totals.queued as f64 / elapsed,
         max_queue_packets: counters.max_queue,
         queueing: link.waits().map(|waits| Box::new(Queueing::new(waits))),

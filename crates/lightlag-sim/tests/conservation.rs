@@ -77,6 +77,9 @@ fn link() -> impl Strategy<Value = String> {
             if is_radio && (loss.contains("packets") || loss.contains("at =")) { "loss = 0.01".into() } else { loss };
         let changes = if is_radio && changes.contains("fade") { String::new() } else { changes };
         let on_demand = if is_radio { String::new() } else { on_demand };
+        // Frames have their own code, and no requests.
+        let changes =
+            if disturbance.contains("fec") || !on_demand.is_empty() { changes.replace(FRAMES, "") } else { changes };
         // A code repairs packets that have left the transmitter.
         let loss = if disturbance.contains("fec") { loss.replace("before queue", "after queue") } else { loss };
         format!("{rate}\n{delay}\n{queue}\n{loss}\n{header}\n{disturbance}{changes}{on_demand}{signals}")
@@ -137,11 +140,16 @@ fn on_demand() -> impl Strategy<Value = String> {
     })
 }
 
+/// Baseband frames of a link with rain.
+const FRAMES: &str = ", frames = { label = 3, hold = \"20 ms\" }";
+
 /// Generates rain fading that varies within a run.
 fn fade() -> impl Strategy<Value = String> {
     let loop_delay = prop::option::of(0_u32..2_000);
-    (-20_i32..25, 0_u32..15, 1_u32..10, loop_delay, any::<bool>()).prop_map(|(mean, deviation, time, late, loses)| {
+    let numbers = (-20_i32..25, 0_u32..15, 1_u32..10, loop_delay);
+    (numbers, any::<bool>(), any::<bool>()).prop_map(|((mean, deviation, time, late), loses, framed)| {
         let late = late.map_or(String::new(), |ms| format!(", loop_delay = \"{ms} ms\""));
+        let late = if framed { late + FRAMES } else { late };
         let (mean, deviation) = (f64::from(mean) / 10.0, f64::from(deviation) / 10.0);
         let outage = if loses { "lose" } else { "hold" };
         format!(

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 type Count = (&'static str, fn(&Link) -> u64);
 
 /// Columns that are zero for ordinary links. Each is shown only if at least one link has a count.
-const RARE: [Count; 11] = [
+const RARE: [Count; 14] = [
     ("dropped (outage)", |link| link.dropped_outage),
     ("dropped (AQM)", |link| link.dropped_aqm),
     ("dropped (policer)", |link| link.dropped_police),
@@ -21,6 +21,9 @@ const RARE: [Count; 11] = [
     ("reordered", |link| link.reordered),
     ("repair packets", |link| link.repair_packets),
     ("repaired", |link| link.repaired),
+    ("frames", |link| link.baseband_frames),
+    ("dummy frames", |link| link.dummy_frames),
+    ("padding/B", |link| link.padding_bytes),
 ];
 
 /// Returns the indices of up to 8 link directions: those that dropped most packets or were busiest.

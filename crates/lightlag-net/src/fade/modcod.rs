@@ -6,9 +6,15 @@
 //! the last (§5.5.1): (K_bch − 80) / (90 (S + 1) + 36 ⌊(S − 1)/16⌋) bits per symbol. It holds for full
 //! BBFRAMEs; padding and the encapsulation of packets are not counted.
 //!
+//! **VL-SNR.** Frames for very low signal-to-noise ratios (EN 302 307-2 §5.5.2.5) have a second header of 900 symbols
+//! after the PLHEADER, are punctured, always have pilots, and are spread by a factor of 2 in two modes. Set 1 has
+//! 30,780 symbols of data and set 2 has 14,976; with headers, pilots and additional pilots their frames are as long as
+//! 360 and 180 slots with pilots: 33,282 and 16,686 symbols.
+//!
 //! **Thresholds.** Ideal Es/N0 on the AWGN channel, without pilots: EN 302 307-1 V1.4.1 table 13 (normal frames, a
 //! packet error ratio of 10⁻⁷); EN 302 307-2 table 20a (normal frames) and 20b (short frames; both a frame error ratio of
-//! 10⁻⁵). Table 13 adds 0.2 dB to 0.3 dB for short frames; here 0.3 dB.
+//! 10⁻⁵). Table 13 adds 0.2 dB to 0.3 dB for short frames; here 0.3 dB. Thresholds of VL-SNR modes other than QPSK 2/9
+//! (table 20c) are from memory.
 
 use std::borrow::Cow;
 
@@ -21,6 +27,29 @@ pub struct Modcod {
     pub bits_per_symbol: f64,
     /// Minimum Es/N0 in dB for decoding frames.
     pub threshold: f64,
+    /// Format of its frames; `None` for a custom MODCOD.
+    pub frame: Option<FrameFormat>,
+}
+
+/// Format of the frames of a MODCOD.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameFormat {
+    /// Bits of the data field of a BBFRAME: K_bch without the header of 80 bits.
+    pub data_bits: u32,
+    /// Symbols of the PLFRAME, with headers and pilots.
+    pub symbols: u32,
+}
+
+impl FrameFormat {
+    /// Returns the bits of data per symbol.
+    pub fn efficiency(self) -> f64 {
+        f64::from(self.data_bits) / f64::from(self.symbols)
+    }
+
+    /// Returns the complete bytes of the data field.
+    pub fn data_bytes(self) -> u32 {
+        self.data_bits / 8
+    }
 }
 
 /// Published set of MODCODs.
@@ -34,6 +63,8 @@ pub enum ModcodTable {
     DvbS2x,
     /// DVB-S2 and its extensions (DVB-S2X) with short FECFRAMEs.
     DvbS2xShort,
+    /// DVB-S2X with normal FECFRAMEs, and its modes for very low signal-to-noise ratios (VL-SNR).
+    DvbS2xVlSnr,
 }
 
 /// MODCOD of a standard: its name, K_bch in bits, log₂ M, and its threshold in dB.
@@ -100,9 +131,8 @@ const S2_SHORT_BITS: [(&str, u32); 10] = [
     ("8/9", 14_232),
 ];
 
-/// EN 302 307-2 table 20a, with K_bch of table 4. The header of VL-SNR frames (QPSK 2/9) is not counted, as printed.
-const S2X_NORMAL: [Row; 39] = [
-    ("QPSK 2/9", 14_208, 2, -2.85),
+/// EN 302 307-2 table 20a, with K_bch of table 4, without QPSK 2/9, whose frames are VL-SNR frames.
+const S2X_NORMAL: [Row; 38] = [
     ("QPSK 13/45", 18_528, 2, -2.03),
     ("QPSK 9/20", 28_968, 2, 0.22),
     ("QPSK 11/20", 35_448, 2, 1.45),
@@ -164,28 +194,55 @@ const S2X_SHORT: [Row; 17] = [
     ("32APSK 32/45", 11_352, 5, 12.18),
 ];
 
-const fn modcod(name: &'static str, bits_per_symbol: f64, threshold: f64) -> Modcod {
-    Modcod { name: Cow::Borrowed(name), bits_per_symbol, threshold }
+/// Symbols of a VL-SNR frame of set 1.
+const VL_SNR_SET_1: u32 = 33_282;
+/// Symbols of a VL-SNR frame of set 2.
+const VL_SNR_SET_2: u32 = 16_686;
+
+/// QPSK 2/9 of EN 302 307-2 table 20a.
+const QPSK_2_9: Modcod = vl_snr("QPSK 2/9", 14_208, VL_SNR_SET_1, -2.85);
+
+/// The other VL-SNR modes (EN 302 307-2 tables 18a and 20c), with K_bch after shortening. "-S" is spread by a factor
+/// of 2. Thresholds are from memory.
+const VL_SNR: [Modcod; 8] = [
+    vl_snr("BPSK-S 1/5", 2_512, VL_SNR_SET_1, -9.90),
+    vl_snr("BPSK-S 11/45", 3_792, VL_SNR_SET_1, -8.30),
+    vl_snr("BPSK 1/5 medium", 5_660, VL_SNR_SET_1, -6.85),
+    vl_snr("BPSK 1/5 short", 3_072, VL_SNR_SET_2, -6.10),
+    vl_snr("BPSK 11/45 medium", 7_740, VL_SNR_SET_1, -5.50),
+    vl_snr("BPSK 4/15 short", 4_152, VL_SNR_SET_2, -4.90),
+    vl_snr("BPSK 1/3 medium", 10_620, VL_SNR_SET_1, -4.00),
+    vl_snr("BPSK 1/3 short", 5_232, VL_SNR_SET_2, -3.72),
+];
+
+const fn vl_snr(name: &'static str, bch: u32, symbols: u32, threshold: f64) -> Modcod {
+    let data_bits = bch - BBHEADER;
+    let frame = Some(FrameFormat { data_bits, symbols });
+    Modcod { name: Cow::Borrowed(name), bits_per_symbol: data_bits as f64 / symbols as f64, threshold, frame }
+}
+
+const fn eighth(name: &'static str, bch: u32, bits: u32, bits_per_symbol: f64, threshold: f64) -> Modcod {
+    Modcod { name: Cow::Borrowed(name), bits_per_symbol, threshold, frame: Some(format(bch, bits, NORMAL, false)) }
 }
 
 /// Eight MODCODs of DVB-S2 (EN 302 307-1 table 13), the most robust first: the default of a link. Their efficiencies are
 /// rounded to three decimals.
 pub const DVB_S2: [Modcod; 8] = [
-    modcod("QPSK 1/4", 0.490, -2.35),
-    modcod("QPSK 1/2", 0.989, 1.00),
-    modcod("QPSK 3/4", 1.487, 4.03),
-    modcod("8PSK 3/5", 1.780, 5.50),
-    modcod("8PSK 3/4", 2.228, 7.91),
-    modcod("16APSK 3/4", 2.967, 10.21),
-    modcod("32APSK 3/4", 3.703, 12.73),
-    modcod("32APSK 9/10", 4.453, 16.05),
+    eighth("QPSK 1/4", 16_008, 2, 0.490, -2.35),
+    eighth("QPSK 1/2", 32_208, 2, 0.989, 1.00),
+    eighth("QPSK 3/4", 48_408, 2, 1.487, 4.03),
+    eighth("8PSK 3/5", 38_688, 3, 1.780, 5.50),
+    eighth("8PSK 3/4", 48_408, 3, 2.228, 7.91),
+    eighth("16APSK 3/4", 48_408, 4, 2.967, 10.21),
+    eighth("32APSK 3/4", 48_408, 5, 3.703, 12.73),
+    eighth("32APSK 9/10", 58_192, 5, 4.453, 16.05),
 ];
 
-/// Returns the bits of data per symbol of frames of `coded` bits that carry `bch` bits with 2^`bits` points.
-fn efficiency(bch: u32, bits: u32, coded: u32, pilots: bool) -> f64 {
+/// Returns the format of frames of `coded` bits that carry `bch` bits with 2^`bits` points.
+const fn format(bch: u32, bits: u32, coded: u32, pilots: bool) -> FrameFormat {
     let slots = coded.div_ceil(bits).div_ceil(SLOT);
     let blocks = if pilots { (slots - 1) / PILOT_PERIOD } else { 0 };
-    f64::from(bch - BBHEADER) / f64::from(SLOT * (slots + 1) + PILOTS * blocks)
+    FrameFormat { data_bits: bch - BBHEADER, symbols: SLOT * (slots + 1) + PILOTS * blocks }
 }
 
 /// Returns K_bch of a short frame of DVB-S2, or `None` if the code rate of this name has none.
@@ -196,7 +253,7 @@ fn short_bits(name: &str) -> Option<u32> {
 
 impl ModcodTable {
     /// Every table.
-    pub const ALL: [Self; 4] = [Self::DvbS2, Self::DvbS2Short, Self::DvbS2x, Self::DvbS2xShort];
+    pub const ALL: [Self; 5] = [Self::DvbS2, Self::DvbS2Short, Self::DvbS2x, Self::DvbS2xShort, Self::DvbS2xVlSnr];
 
     /// Returns the name in scenarios.
     pub const fn name(self) -> &'static str {
@@ -205,13 +262,18 @@ impl ModcodTable {
             Self::DvbS2Short => "dvb-s2 short",
             Self::DvbS2x => "dvb-s2x",
             Self::DvbS2xShort => "dvb-s2x short",
+            Self::DvbS2xVlSnr => "dvb-s2x vl-snr",
         }
     }
 
-    /// Returns the MODCODs as listed in the standard, with or without pilots.
+    /// Returns the MODCODs as listed in the standard, with or without pilots. Frames of VL-SNR modes always have pilots.
     pub fn modcods(self, pilots: bool) -> Vec<Modcod> {
         let frame = |coded: u32| {
-            move |&(name, bch, bits, threshold): &Row| modcod(name, efficiency(bch, bits, coded, pilots), threshold)
+            move |&(name, bch, bits, threshold): &Row| {
+                let frame = format(bch, bits, coded, pilots);
+                let bits_per_symbol = frame.efficiency();
+                Modcod { name: Cow::Borrowed(name), bits_per_symbol, threshold, frame: Some(frame) }
+            }
         };
         let shortened = |&(name, _, bits, threshold): &Row| {
             Some((name, short_bits(name)?, bits, f64::round((threshold + SHORT_LOSS) * 100.0) / 100.0))
@@ -221,7 +283,8 @@ impl ModcodTable {
         match self {
             Self::DvbS2 => normal.collect(),
             Self::DvbS2Short => short.collect(),
-            Self::DvbS2x => normal.chain(S2X_NORMAL.iter().map(frame(NORMAL))).collect(),
+            Self::DvbS2x => normal.chain([QPSK_2_9]).chain(S2X_NORMAL.iter().map(frame(NORMAL))).collect(),
+            Self::DvbS2xVlSnr => Self::DvbS2x.modcods(pilots).into_iter().chain(VL_SNR).collect(),
             Self::DvbS2xShort => short.chain(S2X_SHORT.iter().map(frame(SHORT))).collect(),
         }
     }

@@ -15,6 +15,7 @@ fn link(fade: RainFade, clear_sky: f64) -> AdaptiveLink {
         step: Duration::from_millis(100),
         modcods: DVB_S2.into(),
         power_control: None,
+        frames: None,
     }
 }
 

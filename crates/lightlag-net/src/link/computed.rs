@@ -468,6 +468,7 @@ impl<B: Clone + Default> ComputedLink<B> {
             carried_bytes: ages.sent_bytes << 32 | u64::from(counts.sent_bytes),
             busy: u128::from(self.busy_until.as_nanos() - self.idle),
             queued: u128::from(ages.waiting) << 32 | u128::from(counts.waiting),
+            frames: None,
         };
         // Subtract the transmissions and the waits after the end of the run.
         let mut finish = self.busy_until;

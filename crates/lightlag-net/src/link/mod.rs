@@ -9,6 +9,7 @@
 //! models separately, so that it checks the kind once per packet.
 
 mod aggregate;
+mod baseband;
 mod beam;
 mod computed;
 mod cut;
@@ -26,6 +27,7 @@ mod timetable;
 mod waits;
 
 pub use aggregate::Aggregate;
+pub use baseband::{BasebandFrames, FrameTotals};
 pub use beam::{Beam, FarEnd, Flight, NO_EXIT, RatesByElevation, Unrest};
 pub use computed::{ComputedLink, LinkConstants, PacketSpares};
 pub use demand::Demand;
@@ -101,6 +103,8 @@ pub struct LinkTotals {
     /// Total waiting time of packets in nanoseconds. Divided by the duration of the run it is the mean queue length in
     /// packets (Little's law).
     pub queued: u128,
+    /// Totals of baseband frames, if packets are sent in them.
+    pub frames: Option<FrameTotals>,
 }
 
 /// One direction of a link whose departures are not known when packets arrive.

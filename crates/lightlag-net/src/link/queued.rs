@@ -5,9 +5,10 @@
 //! of time. The link therefore catches up with the clock whenever it is called, and has events only for arrivals. A
 //! timetable is fixed in advance: the transmission time is known at the start of a transmission, even if the rate
 //! changes. Grants are not known in advance: a packet that must wait for further grants stays in service, and the link
-//! has an event at each frame ([`granted`]).
+//! has an event at each frame ([`granted`]). In baseband frames, several packets leave together ([`framed`]).
 
 use super::aggregate::{Aggregate, Frames};
+use super::baseband::{BasebandFrames, Framer};
 use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
 use super::fec::{BlockCode, Codec};
@@ -20,10 +21,11 @@ use crate::queue::netem::Held;
 use crate::queue::{Backlog, Discipline, Dropped, QueuedPacket, Verdicts};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
 use lightlag_core::custom::Fault;
-use lightlag_core::{Duration, Instant, RandomStream, Rate};
+use lightlag_core::{Duration, Instant, RandomStream, Rate, SymbolRate};
 use std::collections::VecDeque;
 use std::vec::Drain;
 
+mod framed;
 mod granted;
 
 pub(super) struct OnTheWay<B> {
@@ -63,6 +65,8 @@ pub struct QueuedLink<B> {
     growth: Option<Box<Growth>>,
     /// Frames in which packets are sent, if there are any.
     frames: Option<Box<Frames>>,
+    /// Baseband frames, if packets are sent in them.
+    framer: Option<Box<Framer<B>>>,
     /// Forward error correction, if there is any.
     codec: Option<Box<Codec<B>>>,
     /// The counters that are not in `Verdicts`.
@@ -101,6 +105,7 @@ impl<B: Clone + Default> QueuedLink<B> {
             assignment: None,
             growth: None,
             frames: None,
+            framer: None,
             codec: None,
             counters: LinkCounters::default(),
             totals: LinkTotals::default(),
@@ -164,6 +169,16 @@ impl<B: Clone + Default> QueuedLink<B> {
     pub fn aggregating(mut self, frames: Aggregate) -> Self {
         self.frames = Some(Box::new(Frames::new(frames)));
         self
+    }
+
+    /// Sends packets in baseband frames, with the formats of the timetable.
+    ///
+    /// # Panics
+    /// If the timetable has no formats.
+    #[must_use]
+    pub fn framing(self, frames: BasebandFrames, symbol_rate: SymbolRate) -> Self {
+        assert!(self.timetable().is_some_and(Timetable::is_framed), "the timetable has formats");
+        Self { framer: Some(Box::new(Framer::new(frames, symbol_rate))), ..self }
     }
 
     /// Protects the packets by a block code. Call this last.
@@ -339,6 +354,9 @@ impl<B: Clone + Default> QueuedLink<B> {
         if self.assignment.is_some() {
             return self.transmit_granted(start);
         }
+        if self.framer.is_some() {
+            return self.transmit_frame(start);
+        }
         if self.frames.is_some() && self.waits_for_frame(start) {
             return;
         }
@@ -429,7 +447,7 @@ impl<B: Clone + Default> QueuedLink<B> {
         true
     }
 
-    /// Adds a packet to the queue of a link whose rate follows demand or which has frames.
+    /// Adds a packet to the queue of a link whose rate follows demand or which sends in frames.
     #[cold]
     fn enqueue_observed(&mut self, now: Instant, packet: Packet<B>) {
         if let Some(frames) = &mut self.frames {
@@ -438,6 +456,9 @@ impl<B: Clone + Default> QueuedLink<B> {
             frames.join(now, self.discipline.backlog().packets.saturating_sub(before));
         } else {
             self.discipline.enqueue(now, packet, &mut self.verdicts);
+        }
+        if let Some(framer) = self.framer.as_mut().filter(|framer| before == 0 && framer.serving.is_none()) {
+            framer.note_first(now);
         }
         if let Some(growth) = &mut self.growth {
             growth.notice(now, self.transmitting && self.discipline.backlog().packets > 0);
@@ -547,6 +568,7 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
         }
         let elapsed = end.since(self.queued_until).as_nanos();
         totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
+        totals.frames = self.framer.as_ref().map(|framer| framer.totals(end));
         totals
     }
 
@@ -605,7 +627,7 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
             changes.advance(now, &mut *self.discipline);
         }
         self.ask(now);
-        if self.growth.is_some() || self.frames.is_some() {
+        if self.growth.is_some() || self.frames.is_some() || self.framer.is_some() {
             self.enqueue_observed(now, packet);
         } else {
             self.discipline.enqueue(now, packet, &mut self.verdicts);

@@ -8,8 +8,8 @@
 //!   arrive intact.
 
 use super::jitter::JitterProcess;
-use crate::PacketFlags;
 use crate::queue::Discipline;
+use crate::{FrameFormat, PacketFlags};
 use lightlag_core::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -115,6 +115,8 @@ struct Opportunity {
 pub struct Timetable {
     phases: Arc<[Phase]>,
     deliveries: Option<Deliveries>,
+    /// Formats of the frames that start in each phase; empty unless packets are sent in frames.
+    formats: Arc<[FrameFormat]>,
     /// Whether a packet in transmission keeps its initial rate when the rate changes.
     keeps_rates: bool,
     /// Fate of packets during an outage.
@@ -132,7 +134,19 @@ impl Timetable {
         let phases = phases.into();
         assert_eq!(phases.first().map(|first| first.from), Some(Instant::ZERO), "the first phase starts at zero");
         assert!(phases.is_sorted_by(|a, b| a.from < b.from), "each phase starts after the previous one");
-        Self { phases, deliveries: None, keeps_rates: false, outage, overtaking }
+        Self { phases, deliveries: None, formats: Arc::default(), keeps_rates: false, outage, overtaking }
+    }
+
+    /// Sets the formats of the frames that start in each phase.
+    ///
+    /// # Panics
+    /// If there is not one format for each phase.
+    #[must_use]
+    pub fn framed(mut self, formats: impl Into<Arc<[FrameFormat]>>) -> Self {
+        let formats = formats.into();
+        assert_eq!(formats.len(), self.phases.len(), "each phase has a format");
+        self.formats = formats;
+        self
     }
 
     /// Lets a packet in transmission keep its initial rate. A new rate then applies only to the next packet.
@@ -146,6 +160,11 @@ impl Timetable {
     pub fn keeps_rate(&self, until: Instant) -> bool {
         let mut present = self.phases.iter().take_while(|phase| phase.from < until);
         self.deliveries.is_none() && present.all(|phase| phase.is_up && phase.rate == self.phases[0].rate)
+    }
+
+    /// Returns true if each phase has a format of frames.
+    pub(super) fn is_framed(&self) -> bool {
+        !self.formats.is_empty()
     }
 
     /// Returns true if the delay never changes.
@@ -170,9 +189,9 @@ impl Timetable {
         self.phases.get(index + 1).map_or(Instant::MAX, |next| next.from)
     }
 
-    /// Returns the timetable with other phases.
+    /// Returns the timetable with other phases, without formats of frames.
     pub(super) fn with_phases(&self, phases: impl Into<Arc<[Phase]>>) -> Self {
-        Self { phases: phases.into(), ..self.clone() }
+        Self { phases: phases.into(), formats: Arc::default(), ..self.clone() }
     }
 }
 
@@ -403,6 +422,18 @@ impl Changes {
         }
         self.last_arrival = self.last_arrival.max(arrival);
         self.last_arrival
+    }
+
+    /// Returns the format of a frame that starts in the current phase, and its propagation delay.
+    pub(super) fn frame(&self) -> (FrameFormat, Duration) {
+        (self.timetable.formats[self.present], self.timetable.phases[self.present].delay)
+    }
+
+    /// Returns the fate of a frame that is sent from the current phase until `end`.
+    pub(super) fn frame_fate(&self, end: Instant) -> TransmissionFate {
+        let phases = self.timetable.phases[self.present..].iter().enumerate();
+        let sent = phases.take_while(|(index, phase)| *index == 0 || phase.from < end);
+        sent.map(|(_, phase)| phase.fate()).max().unwrap_or_default()
     }
 
     /// Returns the earliest arrival of a packet whose transmission starts at or after `free`, in the current phase or

@@ -3,7 +3,7 @@
 use super::settings;
 use crate::read::{Errors, FromValue, Key, Omitted, Path, TableReader};
 use lightlag_core::params::{Described, parameters};
-use lightlag_net::{Aggregate, Ramp, Slots, StateChannel};
+use lightlag_net::{Aggregate, BasebandFrames, Ramp, Slots, StateChannel};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -36,6 +36,11 @@ impl LinkModelKeys for Ramp {
 impl LinkModelKeys for Aggregate {
     const NAME: &'static str = "Aggregate";
     const EXAMPLE: &'static str = "a table such as { interval = \"1.33 ms\" }";
+}
+
+impl LinkModelKeys for BasebandFrames {
+    const NAME: &'static str = "BasebandFrames";
+    const EXAMPLE: &'static str = "a table such as { label = 6 }";
 }
 
 /// The model of a link direction, if it has one.

@@ -1,9 +1,9 @@
 //! Rain fade and adaptive coding.
 
-use super::Modcods;
+use super::{Extension, Modcods};
 use crate::read::{Errors, FromValue, Omitted, Path, TableReader, described, leaf, shown};
 use lightlag_core::{Decibels, Duration, SymbolRate};
-use lightlag_net::{AdaptiveLink, PowerControl, RainFade};
+use lightlag_net::{AdaptiveLink, BasebandFrames, PowerControl, RainFade};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -44,6 +44,9 @@ pub struct Rain {
     /// Power control of the transmitter, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_control: Option<UplinkPower>,
+    /// Encapsulation of packets in baseband frames, if they are sent in frames.
+    #[serde(skip_serializing_if = "has_no_frames")]
+    pub frames: Extension<BasebandFrames>,
 }
 
 /// Power control of an uplink.
@@ -57,6 +60,10 @@ pub struct UplinkPower {
 
 fn is_zero(ratio: &Decibels) -> bool {
     *ratio == Decibels::ZERO
+}
+
+fn has_no_frames(frames: &Extension<BasebandFrames>) -> bool {
+    frames.0.is_none()
 }
 
 /// Default correlation time: 1/β with β = 2·10⁻⁴ 1/s.
@@ -88,6 +95,7 @@ impl Fade {
             step: rain.step,
             modcods: rain.modcods.list(),
             power_control: rain.power_control.map(control),
+            frames: rain.frames.0,
         })
     }
 
@@ -170,8 +178,14 @@ impl FromValue for Fade {
         let loop_delay = table.optional("loop_delay", errors);
         let step = table.optional("step", errors).unwrap_or(STEP);
         let offset = not_negative(&mut table, path, "offset", 0.0, errors);
-        let modcods = table.optional("modcods", errors).unwrap_or_default();
+        let modcods: Modcods = table.optional("modcods", errors).unwrap_or_default();
         let power_control = table.optional("power_control", errors);
+        let frames: Extension<BasebandFrames> = table.optional("frames", errors).unwrap_or_default();
+        if frames.0.is_some() && matches!(modcods, Modcods::Custom(_)) {
+            let message = "needs MODCODs of a standard, whose frames have a known size; write modcods = \"dvb-s2\", or \
+                           remove frames";
+            errors.push(Path::Key(path, "frames"), message);
+        }
         table.finish(errors);
         if correlation_time.is_zero() {
             errors.push(
@@ -195,6 +209,7 @@ impl FromValue for Fade {
             offset: offset?,
             modcods,
             power_control,
+            frames,
         };
         (errors.len() == before).then_some(Self(Some(rain)))
     }
@@ -241,7 +256,8 @@ impl JsonSchema for Fade {
                 "step": described(&time, "Time between two values of the attenuation."),
                 "offset": described(&ratio, "Part of e^X that does not attenuate: no rain below it."),
                 "modcods": described(generator.subschema_for::<Modcods>(), "MODCODs; by default eight of DVB-S2."),
-                "power_control": described(&power, "Power control of an uplink.")
+                "power_control": described(&power, "Power control of an uplink."),
+                "frames": generator.subschema_for::<Extension<BasebandFrames>>()
             },
             "required": ["mean", "deviation", "clear_sky", "symbol_rate"],
             "additionalProperties": false

@@ -145,6 +145,7 @@ impl LinkSide {
                 "cannot be combined with a trace of deliveries, which already determines each transmission; remove one",
             );
         }
+        self.check_frames(&mut push);
         self.check_dynamics(&mut push);
         self.check_ramp(&table.path("ramp"), errors);
         self.jitter.check(self.delay.0, &table.path("jitter"), errors);

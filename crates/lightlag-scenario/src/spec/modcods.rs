@@ -124,7 +124,7 @@ fn custom(value: &Value, path: &Path, errors: &mut Errors) -> Option<Modcod> {
     let threshold = table.required_value("threshold", "specify the minimum Es/N0, such as \"1 dB\"", errors);
     let threshold: Option<Decibels> = threshold.and_then(|value| leaf(value, &Path::Key(path, "threshold"), errors));
     table.finish(errors);
-    Some(Modcod { name: Cow::Owned(name?), bits_per_symbol: efficiency?, threshold: threshold?.value() })
+    Some(Modcod { name: Cow::Owned(name?), bits_per_symbol: efficiency?, threshold: threshold?.value(), frame: None })
 }
 
 impl FromValue for Modcods {

@@ -10,6 +10,7 @@ mod text;
 mod accounts;
 mod ack_filter;
 mod assignment;
+mod baseband;
 mod bbr;
 mod behaviour;
 mod captures;

@@ -33,9 +33,10 @@ const TABLE_13: [(&str, f64); 28] = [
 ];
 
 /// Spectral efficiencies printed in EN 302 307-2 table 20a. Version 1.1.1 has 3.289502 for 32APSK 2/3-L and 4.933701 for
-/// 64APSK 5/6, with 32 parity bits more.
+/// 64APSK 5/6, with 32 parity bits more. For QPSK 2/9 0.434841 is printed, a frame of 90 · 361 symbols without pilots
+/// and the header of VL-SNR frames; here (14,208 − 80)/33,282.
 const TABLE_20A: [(&str, f64); 39] = [
-    ("QPSK 2/9", 0.434841),
+    ("QPSK 2/9", 0.424494),
     ("QPSK 13/45", 0.567805),
     ("QPSK 9/20", 0.889135),
     ("QPSK 11/20", 1.088581),
@@ -121,6 +122,8 @@ fn tables_have_every_row() {
     assert_eq!(names(ModcodTable::DvbS2x), printed);
     assert_eq!(names(ModcodTable::DvbS2Short).len(), 24);
     assert_eq!(names(ModcodTable::DvbS2xShort).len(), 24 + 17);
+    let all: Vec<_> = printed.iter().cloned().chain(VL_SNR.map(|modcod| modcod.name)).collect();
+    assert_eq!(names(ModcodTable::DvbS2xVlSnr), all);
     for table in ModcodTable::ALL {
         let mut sorted = names(table);
         sorted.sort();
@@ -143,6 +146,7 @@ fn no_modcod_exceeds_the_capacity_of_its_channel() {
 fn the_default_is_a_part_of_table_13() {
     for modcod in DVB_S2 {
         let printed = ModcodTable::DvbS2.modcods(false).into_iter().find(|row| row.name == modcod.name).unwrap();
+        assert_eq!(printed.frame, modcod.frame, "{}", modcod.name);
         assert_eq!(printed.threshold, modcod.threshold, "{}", modcod.name);
         assert!((printed.bits_per_symbol - modcod.bits_per_symbol).abs() <= 0.0005, "{}", modcod.name);
     }
@@ -169,4 +173,35 @@ fn the_frontier_drops_modcods_that_need_more_but_carry_less() {
     assert_eq!(first_out_of_order(&ModcodTable::DvbS2.modcods(false)), Some(11));
     let dropped = |name: &str| frontier(ModcodTable::DvbS2.modcods(false)).iter().all(|modcod| modcod.name != name);
     assert!(dropped("QPSK 8/9") && dropped("8PSK 8/9") && !dropped("QPSK 9/10"));
+}
+
+/// Shortened and punctured bits of LDPC codes (EN 302 307-2 table 18a), by mode: bits of the FECFRAME, X_s, X_p, bits per
+/// symbol, spreading factor, data symbols of the set, and parity bits of BCH.
+const VL_SNR_CODES: [(&str, [u32; 7]); 9] = [
+    ("QPSK 2/9", [64_800, 0, 3_240, 2, 1, 30_780, 192]),
+    ("BPSK 1/5 medium", [32_400, 640, 980, 1, 1, 30_780, 180]),
+    ("BPSK 11/45 medium", [32_400, 0, 1_620, 1, 1, 30_780, 180]),
+    ("BPSK 1/3 medium", [32_400, 0, 1_620, 1, 1, 30_780, 180]),
+    ("BPSK-S 1/5", [16_200, 560, 250, 1, 2, 30_780, 168]),
+    ("BPSK-S 11/45", [16_200, 0, 810, 1, 2, 30_780, 168]),
+    ("BPSK 1/5 short", [16_200, 0, 1_224, 1, 1, 14_976, 168]),
+    ("BPSK 4/15 short", [16_200, 0, 1_224, 1, 1, 14_976, 168]),
+    ("BPSK 1/3 short", [16_200, 0, 1_224, 1, 1, 14_976, 168]),
+];
+
+#[test]
+fn vl_snr_frames_follow_from_shortening_puncturing_and_spreading() {
+    let modcods = ModcodTable::DvbS2xVlSnr.modcods(false);
+    for (name, [coded, shortened, punctured, bits, spreading, data, parity]) in VL_SNR_CODES {
+        let modcod = modcods.iter().find(|modcod| modcod.name == name).unwrap();
+        assert_eq!((coded - shortened - punctured) / bits * spreading, data, "{name}");
+        let frame = modcod.frame.unwrap();
+        // PLHEADER, VL-SNR header, data, pilots of 36 symbols every 16 slots, and additional pilots (18 · 34 + 3 · 36
+        // symbols in set 1, 9 · 32 + 36 in set 2).
+        let (pilots, additional) = if data == 30_780 { (22 * 36, 18 * 34 + 3 * 36) } else { (11 * 36, 9 * 32 + 36) };
+        assert_eq!(frame.symbols, 90 + 900 + data + pilots + additional, "{name}");
+        // K_ldpc = X_s + K_bch + parity is a multiple of 360, the size of a group of the code.
+        assert_eq!((shortened + frame.data_bits + 80 + parity) % 360, 0, "{name}");
+        assert!((modcod.bits_per_symbol - frame.efficiency()).abs() < 1e-12);
+    }
 }

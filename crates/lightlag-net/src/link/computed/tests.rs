@@ -96,9 +96,15 @@ fn totals_stop_at_the_end_of_the_run() {
         link.send(nanos(0), &packet(1000)).unwrap();
     }
     let ms = 1_000_000_u128;
-    assert_eq!(link.totals(nanos(10_000_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
+    assert_eq!(
+        link.totals(nanos(10_000_000)),
+        LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms, frames: None }
+    );
     // At 1.5 ms: two have started, 1.5 ms of transmission; waited: the second 1 ms, the third 1.5 ms.
-    assert_eq!(link.totals(nanos(1_500_000)), LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2 });
+    assert_eq!(
+        link.totals(nanos(1_500_000)),
+        LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2, frames: None }
+    );
 }
 
 #[test]
@@ -112,7 +118,10 @@ fn counts_continue_beyond_32_bits() {
     }
     assert_eq!(link.counters().offered, (1 << 32) + 2);
     let (busy, queued) = (24 * u128::from(second), 21 * u128::from(second));
-    assert_eq!(link.totals(nanos(25 * second)), LinkTotals { carried_bytes: (1 << 32) + 2000, busy, queued });
+    assert_eq!(
+        link.totals(nanos(25 * second)),
+        LinkTotals { carried_bytes: (1 << 32) + 2000, busy, queued, frames: None }
+    );
 }
 
 proptest! {

@@ -11,6 +11,7 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Returns true if a packet has been sent only in part.
     pub(super) fn is_serving(&self) -> bool {
         self.assignment.as_ref().is_some_and(|assignment| assignment.serving.is_some())
+            || self.framer.as_ref().is_some_and(|framer| framer.serving.is_some())
     }
 
     /// Requests capacity for the waiting packets in each frame up to now.

@@ -103,9 +103,12 @@ fn totals_stop_at_the_end_of_the_run() {
     let ms = 1_000_000_u128;
     link.catch_up(at(1_500));
     // Two have started, 1.5 ms of transmission; the second has waited 1 ms, the third 1.5 ms.
-    assert_eq!(link.totals(at(1_500)), LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2 });
+    assert_eq!(
+        link.totals(at(1_500)),
+        LinkTotals { carried_bytes: 2000, busy: ms * 3 / 2, queued: ms * 5 / 2, frames: None }
+    );
     link.catch_up(at(10_000));
-    assert_eq!(link.totals(at(10_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms });
+    assert_eq!(link.totals(at(10_000)), LinkTotals { carried_bytes: 3000, busy: 3 * ms, queued: 3 * ms, frames: None });
 }
 
 mod changes;

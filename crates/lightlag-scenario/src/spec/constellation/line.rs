@@ -87,6 +87,10 @@ impl SatelliteLink {
                     "cannot be combined with rates by elevation, because both set the rate; remove one",
                 );
             }
+            if line.fade.0.as_ref().is_some_and(|rain| rain.frames.0.is_some()) {
+                let fade_path = Path::Key(&key_path, "fade");
+                errors.push(Path::Key(&fade_path, "frames"), "is not a key of transmitters that move; remove it");
+            }
         }
         if transmitter_ends == TransmitterEnds::Down {
             line.is_shared = table.optional("shared", errors).unwrap_or(true);
