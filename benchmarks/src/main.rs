@@ -10,6 +10,8 @@
 //! lightlag-bench parallel NAME LANES THREADS [KEY=VALUE ...]
 //!                                           one scenario in so many lanes on so many threads, as JSON
 //! lightlag-bench air                        radio media beside ns-3, alone
+//! lightlag-bench access                     satellite beams and random access, alone
+//! lightlag-bench access NAME COUNT          one medium, beam or sensors, with so many stations, as JSON
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
@@ -64,6 +66,11 @@ fn main() -> ExitCode {
             println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
         }
         ["air"] => air::print_media(),
+        ["access"] => access::print_media(),
+        ["access", name, count] => match count.parse().ok().and_then(|count| access::measure(name, count)) {
+            Some(sample) => return print(sample),
+            None => return usage(),
+        },
         ["sky"] => sky::print_skies(),
         ["plan", name] => match sky::measure(name) {
             Some(plan) => println!("{}", serde_json::to_string(&plan).expect("a plan is plain data")),
@@ -93,7 +100,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | sky | plan NAME | comparison | features | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | access [NAME COUNT] | sky | plan NAME | comparison | features | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

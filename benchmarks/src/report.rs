@@ -59,7 +59,7 @@ pub fn print_all() {
     on_two_threads(&mut verdicts);
     simulators(summary, &mut verdicts);
     air::media(&mut verdicts);
-    access::sensors(&mut verdicts);
+    access::media(&mut verdicts);
     sky::skies(&mut verdicts);
     start_up(&mut verdicts);
     set_up(&mut verdicts);

@@ -30,6 +30,12 @@ pub struct StationCounters {
     pub decoded_later: u64,
     /// Highest iteration in which one of them was decoded.
     pub max_iteration: u32,
+    /// Bursts that were not decoded, because the weather changed faster than the waveform.
+    pub lost_bursts: u64,
+    /// Number of times that the station changed its waveform.
+    pub waveform_changes: u64,
+    /// Packets with a fragment in such a burst.
+    pub dropped_error: u64,
     /// Packets dropped because the queue was full.
     pub dropped_queue: u64,
     /// Packets dropped after the last attempt.

@@ -2,6 +2,7 @@
 //! centre (NCC) that assigns them on demand, and the forward carrier.
 //!
 //! - [`config`]: settings of the beam and of its terminals, and their checks.
+//! - [`adaptation`]: waveforms, and their adaptation to the weather.
 //! - `capacity`: comparison of the slots with the terminals.
 //! - `frame`: the positions of slots in a frame.
 //! - `ncc`: requests at the NCC, and the assignment of a frame.
@@ -12,6 +13,7 @@
 //! - `seam`: the interface to a simulator.
 
 mod access;
+pub mod adaptation;
 mod capacity;
 pub mod config;
 mod frame;

@@ -38,7 +38,7 @@ settings! {
         burst_rate: Rate = Rate::from_mbps(1) => rate();
         /// Bytes that the physical layer adds to a packet.
         burst_overhead: u32 = 0 => count_or_zero(10_000, "a number of bytes").unit("B");
-        /// Number of frequency channels, of which each burst uses a random one. Replicas share the channel.
+        /// Number of frequency channels. Each burst uses a random one, and its replicas share it.
         channels: u32 = 1 => count(10_000, "a number of channels", "");
         /// Maximum size of a packet that fits into a slot.
         slot_size: Bytes = Bytes(100) => size();

@@ -34,6 +34,11 @@ impl<P: Clone> Rcs2<P> {
     pub(super) fn attempt(&mut self, now: Instant, terminal: u32, frame: u64) {
         let timing = self.timing;
         let state = &mut self.stations[terminal as usize];
+        state.observe(now);
+        if state.is_down() {
+            state.contending = false;
+            return self.consider(now, terminal);
+        }
         let is_logged_off = state.session == Session::LoggedOff;
         let content = if state.queue.is_empty() || (!is_logged_off && state.is_served(now)) {
             None
@@ -53,11 +58,18 @@ impl<P: Clone> Rcs2<P> {
         let contender = Contender::draw(self.config.contention, slots, row, power, &mut self.random);
         state.counters.contentions += 1;
         state.counters.airtime += self.layout.burst() * contender.slots().len() as u64;
+        let end = self.layout.start(frame) + self.layout.contention_end();
+        let attempt = Attempt { terminal, contender, content };
+        if !state.is_robust() {
+            state.counters.lost_bursts += 1;
+            let delay = state.delay;
+            return self.tasks.add(end + delay, Task::Outcome(Box::new(attempt), false));
+        }
         let attempts = self.attempts.entry(frame).or_default();
         if attempts.is_empty() {
-            self.tasks.add(self.layout.start(frame) + self.layout.contention_end(), Task::Decode(frame));
+            self.tasks.add(end, Task::Decode(frame));
         }
-        attempts.push(Attempt { terminal, contender, content });
+        attempts.push(attempt);
     }
 
     /// Decodes the bursts of a frame.

@@ -1,5 +1,6 @@
 //! Settings of a beam and of its terminals.
 
+use super::adaptation::{Climate, ROBUST_PAYLOAD};
 use crate::contention::Scheme;
 use crate::rle;
 use lightlag_core::{Bytes, Duration, Rate, Unit, settings};
@@ -74,6 +75,8 @@ settings! {
         free: bool = false => flag();
         /// Rate of the forward carrier for packets to the terminal.
         forward_rate: Rate = Rate::from_mbps(20) => rate();
+        + /// Weather of the terminal, and its adaptation.
+        climate: Climate = Climate::default() => Climate::settings();
     }
 }
 
@@ -110,6 +113,13 @@ impl Rcs2Config {
                 terminal.slot_payload
             );
             return Err(("slot_payload", message));
+        }
+        if terminal.climate.adaptive && u64::from(ROBUST_PAYLOAD) < smallest {
+            let message = format!(
+                "true uses QPSK 1/3 with {ROBUST_PAYLOAD} B in rain, less than the {smallest} B of a request and the \
+                 smallest fragment; reduce request_size"
+            );
+            return Err(("adaptive", message));
         }
         if terminal.slot_payload.0 > u64::from(u16::MAX) {
             return Err(("slot_payload", format!("{} is more than 65535 B; reduce it", terminal.slot_payload)));

@@ -4,11 +4,12 @@
 //! before its slot, because the network synchronises the terminals. The assignment of a frame is sent so early that the
 //! terminal with the maximum delay receives it in time: `lead` before the frame.
 
+use super::adaptation::Weather;
 use super::config::{Rcs2Config, Terminal};
 use super::frame::{Layout, before};
 use super::ncc::{Category, Ncc};
 use super::task::{Attempt, Task};
-use super::terminal::{CapacityRequest, RequestTiming, Session, State};
+use super::terminal::{CapacityRequest, Carried, RequestTiming, Session, State};
 use crate::StationCounters;
 use crate::agenda::Agenda;
 use crate::contention::{self, Decoder};
@@ -70,7 +71,11 @@ impl<P: Clone> Rcs2<P> {
             next += constant;
             let mut state = State::new(config, terminal, next - constant);
             state.constant.1 = constant;
-            state
+            if at == hub.index() || !terminal.climate.adaptive {
+                return state;
+            }
+            let random = RandomStream::new(seed, &format!("rcs2 {name} weather {at}"));
+            state.under(Weather::new(terminal.climate.link(timing.lead), random))
         };
         let states: Vec<State<P>> = stations.iter().enumerate().map(state).collect();
         let limits: Vec<u32> = states.iter().map(|of| config.slots - of.constant.1.min(config.slots)).collect();
@@ -111,7 +116,7 @@ impl<P: Clone> Rcs2<P> {
         let state = &self.stations[station.index()];
         let mut counters = state.counters;
         counters.packets.waiting = state.queue.len() as u64 + state.outside;
-        counters.packets.dropped = counters.dropped_queue + counters.dropped_retry;
+        counters.packets.dropped = counters.dropped_queue + counters.dropped_retry + counters.dropped_error;
         let granted = self.constant_slots_until(state, now);
         counters.granted += granted;
         counters.used += state.constant_used;
@@ -182,6 +187,15 @@ impl<P: Clone> Rcs2<P> {
         if state.queue.is_empty() {
             return;
         }
+        state.observe(now);
+        if state.is_down() {
+            if !std::mem::replace(&mut state.resuming, true)
+                && let Some(weather) = &state.weather
+            {
+                self.tasks.add(weather.next_step(), Task::Resume(terminal));
+            }
+            return;
+        }
         match state.session {
             Session::LoggedOn(_) => {}
             Session::LoggedOff => return self.contend(now, terminal),
@@ -197,11 +211,20 @@ impl<P: Clone> Rcs2<P> {
                 state.check_due = true;
                 self.tasks.add(state.rate_until, Task::Expired(terminal));
             }
+            if self.config.control_period > 0 && state.lacks_slots(now, self.timing) {
+                self.next_control(now, terminal);
+            }
             return;
         }
         if self.config.control_period == 0 {
             return self.contend(now, terminal);
         }
+        self.next_control(now, terminal);
+    }
+
+    /// Adds the event of a terminal's next control slot, unless there is one.
+    fn next_control(&mut self, now: Instant, terminal: u32) {
+        let state = &mut self.stations[terminal as usize];
         if state.control_due {
             return;
         }
@@ -237,17 +260,17 @@ impl<P: Clone> Rcs2<P> {
                 Task::Delivery { packet } => self.deliver(packet),
                 Task::Slot { terminal, category, end } => self.slot_starts(time, terminal, category, end),
                 Task::Constant { terminal, frame, index } => self.constant_slot_starts(time, terminal, frame, index),
-                Task::Control { terminal, end } => {
-                    let state = &mut self.stations[terminal as usize];
-                    state.control_due = false;
-                    if let Some(request) = state.request(time, self.timing) {
-                        state.counters.airtime += self.layout.burst();
-                        let request = Some((request, state.rate_until));
-                        self.tasks.add(end, Task::Burst { terminal, request, packets: Vec::new() });
-                    }
+                Task::Control { terminal, end } => self.control_slot_starts(time, terminal, end),
+                Task::Burst { terminal, request, packets } => self.burst_arrives(time, terminal, request, packets),
+                Task::Lost { terminal, request, packets } => self.burst_is_lost(time, terminal, request, packets),
+                Task::Unheard { terminal, request } => {
+                    self.stations[terminal as usize].lost(request);
                     self.consider(time, terminal);
                 }
-                Task::Burst { terminal, request, packets } => self.burst_arrives(time, terminal, request, packets),
+                Task::Resume(terminal) => {
+                    self.stations[terminal as usize].resuming = false;
+                    self.consider(time, terminal);
+                }
                 Task::Assign(frame) => self.assign(time, frame),
                 Task::Attempt { terminal, frame } => self.attempt(time, terminal, frame),
                 Task::Decode(frame) => self.decode(time, frame),
@@ -290,9 +313,10 @@ impl<P: Clone> Rcs2<P> {
         if category == Category::Volume {
             state.outstanding -= 1;
         }
-        if state.queue.is_empty() {
+        state.observe(now);
+        if state.queue.is_empty() || state.is_down() {
             state.counters.idle += 1;
-            return;
+            return self.consider(now, terminal);
         }
         state.counters.used += 1;
         self.send_burst(now, terminal, end);
@@ -301,9 +325,10 @@ impl<P: Clone> Rcs2<P> {
 
     fn constant_slot_starts(&mut self, now: Instant, terminal: u32, frame: u64, index: u32) {
         let state = &mut self.stations[terminal as usize];
-        if state.queue.is_empty() {
+        state.observe(now);
+        if state.queue.is_empty() || state.is_down() {
             state.constant_due = false;
-            return;
+            return self.consider(now, terminal);
         }
         state.constant_used += 1;
         let slot = state.constant.0 + index;
@@ -317,13 +342,60 @@ impl<P: Clone> Rcs2<P> {
     /// Sends a burst with the packets and the request of a terminal.
     fn send_burst(&mut self, now: Instant, terminal: u32, end: Instant) {
         let state = &mut self.stations[terminal as usize];
-        let packets = state.fill(now);
+        let decoded = state.is_decoded();
+        let Carried { intact: packets, damaged } = state.fill(now, decoded);
         state.counters.bursts += 1;
         state.counters.airtime += self.layout.burst();
         let request = state.request(now, self.timing).map(|request| (request, state.rate_until));
+        if !decoded {
+            state.counters.lost_bursts += 1;
+            let request = request.map(|(request, _)| request);
+            return self.tasks.add(end, Task::Lost { terminal, request, packets: damaged });
+        }
         if state.free || request.is_some() || !packets.is_empty() {
             self.tasks.add(end, Task::Burst { terminal, request, packets });
         }
+        if !damaged.is_empty() {
+            self.tasks.add(end, Task::Lost { terminal, request: None, packets: damaged });
+        }
+    }
+
+    /// Sends a request in a control slot, if the terminal needs one.
+    fn control_slot_starts(&mut self, now: Instant, terminal: u32, end: Instant) {
+        let state = &mut self.stations[terminal as usize];
+        state.control_due = false;
+        state.observe(now);
+        let request = if state.is_down() { None } else { state.request(now, self.timing) };
+        if let Some(request) = request {
+            state.counters.airtime += self.layout.burst();
+            let expiry = state.rate_until;
+            let task = if state.is_robust() {
+                Task::Burst { terminal, request: Some((request, expiry)), packets: Vec::new() }
+            } else {
+                state.counters.lost_bursts += 1;
+                Task::Lost { terminal, request: Some(request), packets: Vec::new() }
+            };
+            self.tasks.add(end, task);
+        }
+        // The next control slot is later than this one.
+        self.consider(now + Duration::from_nanos(1), terminal);
+    }
+
+    /// Drops the packets of a burst that was not decoded. The terminal learns one delay later that a request was lost.
+    fn burst_is_lost(
+        &mut self,
+        now: Instant,
+        terminal: u32,
+        request: Option<CapacityRequest>,
+        packets: Vec<Outgoing<P>>,
+    ) {
+        let state = &mut self.stations[terminal as usize];
+        state.outside -= packets.len() as u64;
+        state.counters.dropped_error += packets.len() as u64;
+        if let Some(request) = request {
+            self.tasks.add(now + state.delay, Task::Unheard { terminal, request });
+        }
+        packets.into_iter().for_each(|packet| self.drop_packet(terminal, packet, DropCause::Error));
     }
 
     pub(super) fn burst_arrives(

@@ -45,7 +45,9 @@ impl<P: Clone> Medium<P> for Rcs2<P> {
             match task {
                 Task::Outcome(attempt, _) => held(&attempt.content, report),
                 Task::Delivery { packet } => report(&packet.payload),
-                Task::Burst { packets, .. } => packets.iter().for_each(|of| report(&of.payload)),
+                Task::Burst { packets, .. } | Task::Lost { packets, .. } => {
+                    packets.iter().for_each(|of| report(&of.payload))
+                }
                 _ => {}
             }
         }

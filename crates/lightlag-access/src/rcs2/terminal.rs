@@ -1,5 +1,6 @@
 //! The queue of a terminal, and its requests.
 
+use super::adaptation::{ROBUST_PAYLOAD, Weather};
 use super::config::{Rcs2Config, Terminal};
 use crate::StationCounters;
 use crate::rle::{self, BurstPlan};
@@ -15,6 +16,8 @@ pub(super) struct Waiting<P> {
     /// Bytes that remain to be sent.
     left: u32,
     started: bool,
+    /// Whether a burst with a fragment of it was lost.
+    damaged: bool,
 }
 
 /// A capacity request.
@@ -76,6 +79,19 @@ pub(super) struct State<P> {
     pub(super) counters: StationCounters,
     /// Bursts in slots of the constant assignment.
     pub(super) constant_used: u64,
+    /// Weather of an adaptive terminal.
+    pub(super) weather: Option<Box<Weather>>,
+    /// Size of a request in a burst.
+    request_size: u32,
+    /// Whether an event for the end of an outage exists.
+    pub(super) resuming: bool,
+}
+
+/// Packets whose last byte a burst carries.
+pub(super) struct Carried<P> {
+    pub(super) intact: Vec<Outgoing<P>>,
+    /// Packets with a fragment in a lost burst.
+    pub(super) damaged: Vec<Outgoing<P>>,
 }
 
 /// Time constants of requests.
@@ -85,6 +101,13 @@ pub(super) struct RequestTiming {
     pub(super) lead: Duration,
     pub(super) frame: Duration,
     pub(super) rate_timeout: Duration,
+}
+
+impl RequestTiming {
+    /// Returns the number of frames from a request to its assignment, at least one.
+    fn frames(self) -> f64 {
+        (self.lead / self.frame).max(1.0)
+    }
 }
 
 impl<P> State<P> {
@@ -114,7 +137,56 @@ impl<P> State<P> {
             attempts: 0,
             counters: StationCounters::default(),
             constant_used: 0,
+            weather: None,
+            request_size: config.request_size.0 as u32,
+            resuming: false,
         }
+    }
+
+    /// Returns the terminal with this weather.
+    #[must_use]
+    pub(super) fn under(mut self, weather: Weather) -> Self {
+        self.adopt(weather.payload().unwrap_or(ROBUST_PAYLOAD));
+        self.weather = Some(Box::new(weather));
+        self
+    }
+
+    /// Changes the payload of a burst. Returns false if it is the same.
+    fn adopt(&mut self, payload: u32) -> bool {
+        let room = payload - self.request_size;
+        if room == self.room {
+            return false;
+        }
+        self.max_rate *= f64::from(self.room) / f64::from(room);
+        self.room = room;
+        self.plan_again();
+        true
+    }
+
+    /// Advances the weather to `now`, and adopts its waveform.
+    pub(super) fn observe(&mut self, now: Instant) {
+        let Some(weather) = &mut self.weather else { return };
+        weather.advance(now);
+        if let Some(payload) = weather.payload()
+            && self.adopt(payload)
+        {
+            self.counters.waveform_changes += 1;
+        }
+    }
+
+    /// Returns true if the weather lets the terminal send nothing.
+    pub(super) fn is_down(&self) -> bool {
+        self.weather.as_ref().is_some_and(|weather| weather.payload().is_none())
+    }
+
+    /// Returns true if a burst with the current waveform is decoded.
+    pub(super) fn is_decoded(&self) -> bool {
+        self.weather.as_ref().is_none_or(|weather| weather.is_decoded())
+    }
+
+    /// Returns true if a burst with the lowest waveform is decoded.
+    pub(super) fn is_robust(&self) -> bool {
+        self.weather.as_ref().is_none_or(|weather| weather.is_robust())
     }
 
     /// Queues a packet.
@@ -130,26 +202,28 @@ impl<P> State<P> {
         let left = packet.size.max(1);
         self.plan.add(left, false, self.room);
         self.arrived_bytes += u64::from(left + rle::overhead(left, self.room));
-        self.queue.push_back(Waiting { packet, arrived: now, left, started: false });
+        self.queue.push_back(Waiting { packet, arrived: now, left, started: false, damaged: false });
         self.counters.max_queue = self.counters.max_queue.max(self.queue.len() as u64);
         Ok(())
     }
 
-    /// Returns the packets that a burst completes, in order.
-    pub(super) fn fill(&mut self, now: Instant) -> Vec<Outgoing<P>> {
-        let (mut room, mut complete) = (self.room, Vec::new());
+    /// Returns the packets that a burst completes, in order. `decoded`: the gateway decodes the burst.
+    pub(super) fn fill(&mut self, now: Instant, decoded: bool) -> Carried<P> {
+        let (mut room, mut carried) = (self.room, Carried { intact: Vec::new(), damaged: Vec::new() });
         while let Some(head) = self.queue.front_mut() {
             let Some(fragment) = rle::pack(room, head.left, head.started) else { break };
             (head.left, head.started) = (fragment.left, true);
+            head.damaged |= !decoded;
             room -= fragment.taken;
             if fragment.left > 0 {
                 break;
             }
+            let complete = if head.damaged { &mut carried.damaged } else { &mut carried.intact };
             complete.extend(self.pop(now));
         }
         self.plan.sent();
-        self.outside += complete.len() as u64;
-        complete
+        self.outside += (carried.intact.len() + carried.damaged.len()) as u64;
+        carried
     }
 
     fn pop(&mut self, now: Instant) -> Option<Outgoing<P>> {
@@ -160,12 +234,25 @@ impl<P> State<P> {
 
     /// Removes and returns all packets, if they are complete and fit into one burst.
     pub(super) fn take_small(&mut self) -> Option<Vec<Waiting<P>>> {
-        let fits = self.plan.bursts == 1 && self.queue.front().is_some_and(|head| !head.started);
+        let fits =
+            self.plan.bursts == 1 && self.queue.front().is_some_and(|head| !head.started) && self.fits_robustly();
         fits.then(|| {
             self.plan = BurstPlan::default();
             self.outside += self.queue.len() as u64;
             self.queue.drain(..).collect()
         })
+    }
+
+    /// Returns true if all packets fit into a burst of random access. An adaptive terminal uses the lowest waveform for
+    /// it.
+    fn fits_robustly(&self) -> bool {
+        let robust = ROBUST_PAYLOAD.saturating_sub(self.request_size);
+        if self.weather.is_none() || self.room <= robust {
+            return true;
+        }
+        let mut plan = BurstPlan::default();
+        self.queue.iter().for_each(|of| plan.add(of.left, of.started, robust));
+        plan.bursts == 1
     }
 
     /// Returns packets to the head of the queue.
@@ -193,6 +280,19 @@ impl<P> State<P> {
         self.outstanding > 0 || self.upcoming > 0 || self.constant.1 > 0 || self.has_rate(now)
     }
 
+    /// Returns true if the terminal requests slots and needs more than those that it has requested or has.
+    pub(super) fn lacks_slots(&self, now: Instant, timing: RequestTiming) -> bool {
+        let by_rate = if self.has_rate(now) { self.rate * timing.frames() } else { 0.0 };
+        self.requests_volume && self.need(timing) > by_rate
+    }
+
+    /// Returns the number of slots that the waiting packets need beyond those that the terminal has requested or has.
+    fn need(&self, timing: RequestTiming) -> f64 {
+        let covered = self.outstanding.max(self.upcoming);
+        let without = f64::from(self.constant.1) * timing.frames();
+        (self.plan.bursts.saturating_sub(covered) as f64 - without).max(0.0)
+    }
+
     pub(super) fn has_rate(&self, now: Instant) -> bool {
         self.rate > 0.0 && now < self.rate_until
     }
@@ -202,10 +302,7 @@ impl<P> State<P> {
         if self.queue.is_empty() {
             return None;
         }
-        let lead = timing.lead / timing.frame;
-        let covered = self.outstanding.max(self.upcoming);
-        let without = f64::from(self.constant.1) * lead.max(1.0);
-        let need = (self.plan.bursts.saturating_sub(covered) as f64 - without).max(0.0);
+        let need = self.need(timing);
         let mut request = CapacityRequest { volume: 0, rate: None };
         let mut by_rate = 0.0;
         if self.max_rate > 0.0 {
@@ -213,12 +310,12 @@ impl<P> State<P> {
             if is_old {
                 let frames = (now.since(self.rate_asked) / timing.frame).max(1.0);
                 let arriving = self.arrived_bytes as f64 / f64::from(self.room) / frames;
-                self.rate = (arriving + need / lead.max(1.0)).min(self.max_rate);
+                self.rate = (arriving + need / timing.frames()).min(self.max_rate);
                 (self.rate_asked, self.arrived_bytes) = (now, 0);
                 self.rate_until = now + timing.rate_timeout;
                 request.rate = (self.rate > 0.0).then_some(self.rate);
             }
-            by_rate = self.rate * lead.max(1.0);
+            by_rate = self.rate * timing.frames();
         }
         if self.requests_volume {
             request.volume = libm::ceil(need - by_rate).max(0.0) as u64;

@@ -1,5 +1,6 @@
 //! Tests of a beam against closed forms, and of its conservation of packets and slots.
 
+use super::adaptation::Climate;
 use super::task::Task;
 use super::{Rcs2, Rcs2Config, Terminal};
 use crate::contention::Scheme;
@@ -311,6 +312,106 @@ fn a_terminal_with_better_coding_needs_fewer_slots() {
     assert_eq!(bursts, [9, 4]);
 }
 
+/// Weather that changes within seconds.
+fn storm() -> Climate {
+    Climate {
+        adaptive: true,
+        clear_sky: 8.0,
+        rain_median: 3.0,
+        rain_correlation: ms(5_000.0),
+        acm_step: ms(100.0),
+        ..Climate::default()
+    }
+}
+
+#[test]
+fn a_terminal_uses_the_waveform_of_its_weather() {
+    // 10 dB without rain, with a margin of 1 dB: 8PSK 3/4, 400 B. Without adaptation 188 B.
+    let climate = Climate { adaptive: true, clear_sky: 10.0, ..Climate::default() };
+    let mut bench = Bench::new(&aloha(), &[Terminal { climate, ..Terminal::default() }, Terminal::default()]);
+    for terminal in [1, 2] {
+        bench.offer(at(0.0), terminal, 0, 1500);
+    }
+    bench.run(at(2000.0));
+    let counters = [1, 2].map(|station| bench.beam.station_counters(StationId(station), at(2000.0)));
+    assert_eq!(counters.map(|of| of.bursts), [4, 9]);
+    assert_eq!(counters.map(|of| of.waveform_changes + of.lost_bursts), [0, 0]);
+    bench.check(at(2000.0));
+}
+
+#[test]
+fn a_fast_fade_loses_the_packets_and_requests_of_its_bursts() {
+    let terminal = Terminal { terminal_queue: 10_000, climate: storm(), ..Terminal::default() };
+    let mut bench = Bench::new(&aloha(), &[terminal]);
+    for number in 0..6000 {
+        bench.offer(at(50.0 * f64::from(number)), 1, 0, 700);
+    }
+    let end = at(900_000.0);
+    bench.run(end);
+    bench.check(end);
+    let counters = bench.beam.station_counters(StationId(1), end);
+    assert!(counters.lost_bursts > 20 && counters.waveform_changes > 20, "{counters:?}");
+    // A lost burst of at most 599 B carries fragments of one or two packets of 700 B.
+    let lost = bench.dropped.len() as u64;
+    assert!(bench.dropped.values().all(|cause| *cause == DropCause::Error || *cause == DropCause::Retry));
+    assert!(counters.dropped_error > 20 && counters.dropped_error <= 2 * counters.lost_bursts, "{counters:?}");
+    // The terminal recovers from lost requests: everything else arrives.
+    assert_eq!(bench.received.len() as u64 + lost, 6000);
+    assert!(bench.beam.next_wake().is_none());
+}
+
+#[test]
+fn an_outage_lasts_until_the_weather_improves() {
+    // −0.4 dB are needed, and A has a median of 3 dB: C/N is below for P(A > 2.4 dB).
+    let climate = Climate { clear_sky: 2.0, rain_deviation: 0.5, ..storm() };
+    let mut bench = Bench::new(&aloha(), &[Terminal { climate, ..Terminal::default() }]);
+    let mut delays = Vec::new();
+    for number in 0..300 {
+        let start = at(2000.0 * f64::from(number));
+        let packet = bench.offer(start, 1, 0, 60);
+        bench.run(start + ms(1999.0));
+        delays.push((packet, start));
+    }
+    bench.run(at(1e6));
+    bench.check(at(1e6));
+    let late =
+        |packet: &&(u32, Instant)| bench.received.get(&packet.0).is_some_and(|of| of.0.since(packet.1) > ms(1000.0));
+    let count = delays.iter().filter(late).count();
+    assert!((60..290).contains(&count), "{count} of 300 packets waited for an outage");
+    assert_eq!(bench.received.len() + bench.dropped.len(), 300);
+}
+
+/// Returns the mean delay in ms of packets of 100 B every 25 ms over a beam with one terminal.
+fn mean_delay(config: &Rcs2Config) -> f64 {
+    let mut bench = Bench::new(config, &[Terminal { terminal_queue: 10_000, ..Terminal::default() }]);
+    let packets: Vec<(u32, Instant)> = (0..4000)
+        .map(|number| {
+            let start = at(25.3 * f64::from(number));
+            (bench.offer(start, 1, 0, 160), start)
+        })
+        .collect();
+    bench.run(at(25.3 * 4000.0 + 5000.0));
+    bench.check(at(25.3 * 4000.0 + 5000.0));
+    let delays = packets[200..].iter().map(|(packet, start)| bench.delay(*packet, *start).as_secs_f64() * 1e3);
+    delays.sum::<f64>() / 3800.0
+}
+
+#[test]
+fn a_request_in_each_frame_has_the_delay_of_a_packet_alone() {
+    // Control slot 0 of each frame, with 40 slots of 26.5/40 ms. A packet waits F/2 on average for a control slot of the
+    // terminal, whose request ends at the NCC 130 ms and a slot later. 260 ms further, the next frame is
+    // ⌈(260 + F/40)/F⌉ = 10 frames after the frame of the request, and its slot ends 2/40 F later, or later ones if several
+    // packets of a frame were requested together: 1.05 packets per frame on average.
+    let config = Rcs2Config { contention_slots: 0, control_period: 1, ..aloha() };
+    let frame = 26.5;
+    let expected = 0.5 * frame + 130.0 + 10.0 * frame + 2.0 / 40.0 * frame;
+    let measured = mean_delay(&config);
+    assert!((measured / expected - 1.0).abs() < 0.01, "{measured} ms instead of {expected} ms");
+    // Requests by random access only: in bursts while slots are assigned, so they form groups one round trip apart.
+    let grouped = mean_delay(&aloha());
+    assert!(grouped > measured + 100.0, "{grouped} ms with requests in bursts");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -321,9 +422,10 @@ proptest! {
         slots in 4..30_u32,
         contention in 3..8_u32,
         scheme in 0..3_usize,
-        kinds in proptest::collection::vec(0..6_u32, 1..12),
+        kinds in proptest::collection::vec(0..8_u32, 1..12),
         logon in any::<bool>(),
         data in any::<bool>(),
+        control in 0..5_u32,
         load in 1..60_u32,
     ) {
         let contention_slots = contention.min(slots);
@@ -335,6 +437,7 @@ proptest! {
             contention_data: data,
             logon,
             access_attempts: 3,
+            control_period: control * 2,
             ..Rcs2Config::default()
         };
         let terminal = |kind: &u32| {
@@ -345,6 +448,8 @@ proptest! {
                 2 => Terminal { rate_based: Rate::from_bps(100_000), ..terminal },
                 3 => Terminal { free: true, ..terminal },
                 4 => Terminal { slot_payload: lightlag_core::Bytes(40), ..terminal },
+                5 => Terminal { climate: storm(), ..terminal },
+                6 => Terminal { climate: storm(), rate_based: Rate::from_bps(100_000), free: true, ..terminal },
                 _ => terminal,
             }
         };

@@ -27,6 +27,12 @@ rows! {
         max_iteration: u64 [""],
         /// Packets lost to bursts of other stations, without a retransmission.
         dropped_collision: u64 ["packets"],
+        /// Bursts that were not decoded, because the weather changed faster than the waveform.
+        lost_bursts: u64 ["", rare 1],
+        /// Number of times that the terminal changed its waveform.
+        waveform_changes: u64 ["", rare 1],
+        /// Packets lost with such bursts.
+        dropped_error: u64 ["packets", rare 1],
         /// Mean time from the arrival of a packet to the burst that carries its last byte; null if none was sent.
         queueing_mean_s: Option<f64> ["s"],
         /// Maximum of this time.
@@ -50,6 +56,9 @@ pub(super) fn of_station(counters: StationCounters, energy_mj: Option<f64>, end:
         decoded_later: counters.decoded_later,
         max_iteration: u64::from(counters.max_iteration),
         dropped_collision: counters.dropped_collision,
+        lost_bursts: counters.lost_bursts,
+        waveform_changes: counters.waveform_changes,
+        dropped_error: counters.dropped_error,
         queueing_mean_s: (counters.sent > 0).then_some(mean),
         queueing_max_s: counters.max_queueing.as_secs_f64(),
         energy_mj,
