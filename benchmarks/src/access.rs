@@ -11,23 +11,26 @@ const SENSORS_LIMIT: f64 = 60.0;
 /// Maximum ratio of the costs of a burst at two sizes: the larger one exceeds the caches.
 const GROWTH: f64 = 2.0;
 
+/// A run that records a summary only.
+const QUIET: &str = "record = { trace = \"off\", queue = \"off\", drops = false }\n";
+const PAGES: &str = "traffic = { kind = \"web\", http = \"2\", html = \"20 kB\", objects = 14, object = \"10 kB\", \
+                     server_time = \"50 ms\", think = { distribution = \"exponential\", mean = \"20 s\" } }";
+
 /// Returns a beam for 60 s whose terminals load pages from the gateway, with as many carriers as they need: a page of
 /// 160 kB, and the next one 20 s after it on average.
 fn beam(terminals: u64) -> String {
     let carriers = (terminals / 60).max(2);
     let mut text = format!(
-        "duration = \"60 s\"\n[record]\ntrace = \"off\"\nqueue = \"off\"\ndrops = false\n[[media]]\nkind = \"rcs2\"\ncarriers = \
-         {carriers}\ncontention_slots = {}\nrate_based = \"512 kbit/s\"\nforward_rate = \"400 Mbit/s\"\nforward_queue = \
-         20000\n[[nodes]]\nname = \"gateway\"\n",
+        "{QUIET}duration = \"60 s\"\n[[media]]\nkind = \"rcs2\"\ncarriers = {carriers}\ncontention_slots = {}\n\
+         rate_based = \"512 kbit/s\"\nforward_rate = \"400 Mbit/s\"\nforward_queue = 20000\n[[nodes]]\nname = \"gateway\"\n",
         carriers * 5
     );
     for terminal in 1..=terminals {
+        let start = terminal * 20_000 / terminals;
         write!(
             text,
-            "[[nodes]]\nname = \"t{terminal}\"\n[[flows]]\nfrom = \"gateway\"\nto = \"t{terminal}\"\nstart = \"{} ms\"\ntraffic = {{ kind \
-             = \"web\", http = \"2\", html = \"20 kB\", objects = 14, object = \"10 kB\", server_time = \"50 ms\", think = {{ \
-             distribution = \"exponential\", mean = \"20 s\" }} }}\n",
-            terminal * 20_000 / terminals
+            "[[nodes]]\nname = \"t{terminal}\"\n[[flows]]\nfrom = \"gateway\"\nto = \"t{terminal}\"\nstart = \"{start} ms\"\n\
+             {PAGES}\n"
         )
         .expect("a string takes all text");
     }
@@ -37,9 +40,9 @@ fn beam(terminals: u64) -> String {
 /// Returns an hour of sensors with CRDSA that send 50 B every 200 s on average, in slots of 0.8 ms.
 fn sensors(count: u64) -> String {
     format!(
-        "duration = \"1 h\"\n[record]\ntrace = \"off\"\nqueue = \"off\"\ndrops = false\n[topology]\nkind = \"swarm\"\nnodes = {}\nmedium = {{ \
-         kind = \"random_access\", technique = \"crdsa-2\" }}\nflow = {{ transport = \"udp\", traffic = {{ kind = \"poisson\", size = \
-         \"50 B\", every = \"200 s\" }} }}\n",
+        "{QUIET}duration = \"1 h\"\n[topology]\nkind = \"swarm\"\nnodes = {}\n\
+         medium = {{ kind = \"random_access\", technique = \"crdsa-2\" }}\n\
+         flow = {{ transport = \"udp\", traffic = {{ kind = \"poisson\", size = \"50 B\", every = \"200 s\" }} }}\n",
         count + 1
     )
 }
@@ -80,7 +83,7 @@ pub fn media(verdicts: &mut Verdicts) {
         let cpu = many.cpu_s;
         verdicts.add(cpu <= limit, format!("{name} of {}: {cpu:.1} s of CPU time (at most {limit})", many.entities));
         let ratio = many.nanos() / few.nanos();
-        let text = format!("{name}: a burst costs {ratio:.2} × that with a tenth of the stations (at most {GROWTH} ×)");
+        let text = format!("{name}: a burst costs {ratio:.2} × its cost with a tenth of them (at most {GROWTH} ×)");
         verdicts.add(ratio <= GROWTH, text);
     }
     techniques(verdicts);

@@ -134,11 +134,13 @@ pub trait Medium<P> {
     /// Handles what is due on the medium, such as the end of frames.
     fn handle_wake(&mut self, now: Instant);
 
-    /// Returns when a station must be called next, if nothing happens before.
-    fn next_station_wake(&self, station: StationId) -> Option<Instant>;
+    /// Returns when a station must be called next, if nothing happens before. By default stations have no calls.
+    fn next_station_wake(&self, _station: StationId) -> Option<Instant> {
+        None
+    }
 
     /// Handles what is due at a station, such as the end of a backoff.
-    fn handle_station_wake(&mut self, now: Instant, station: StationId);
+    fn handle_station_wake(&mut self, _now: Instant, _station: StationId) {}
 
     /// Returns the next event.
     fn poll_event(&mut self) -> Option<Event<P>>;
@@ -147,13 +149,16 @@ pub trait Medium<P> {
     fn upcoming(&self, skipped: usize) -> Option<&Event<P>>;
 
     /// Reports each station for which the time of the next call may have changed since the last call of this function.
-    fn rearmed(&mut self, report: &mut dyn FnMut(StationId, Instant));
+    fn rearmed(&mut self, _report: &mut dyn FnMut(StationId, Instant)) {}
 
     /// Reports the payload of each packet that is still at a station and has not arrived anywhere.
     fn pending(&self, report: &mut dyn FnMut(&P));
 
-    /// Returns the position of a station, in metres to the east, to the north and up.
-    fn position(&mut self, station: StationId, now: Instant) -> [f64; 3];
+    /// Returns the position of a station, in metres to the east, to the north and up; the origin if positions have no
+    /// effect.
+    fn position(&mut self, _station: StationId, _now: Instant) -> [f64; 3] {
+        [0.0; 3]
+    }
 
     /// Reports each station that receives data packets from `station` with a probability above `min_delivery`.
     fn neighbours(

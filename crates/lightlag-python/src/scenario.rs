@@ -176,12 +176,16 @@ impl Read {
         Ok(warnings.into_iter().map(|warning| (warning.kind.name(), warning.path, warning.message)).collect())
     }
 
-    /// Returns the name of each link direction with rain, and the fraction of time in which rain stops it.
+    /// Returns the name of each link direction with rain, and the fraction of time in which rain stops it. Adaptive
+    /// terminals of a beam have one entry, with their mean.
     fn rain_outages(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         self.about(py, |_, network| {
             let links = network.links.iter();
             let rainy = links.filter_map(|link| Some((link.name.clone(), link.fade.as_ref()?.link.outage_fraction())));
-            rainy.collect()
+            let beams = network.media.iter().filter_map(|medium| {
+                Some((format!("terminals of {}", medium.name), medium.plan.rcs2()?.outage_fraction()?))
+            });
+            rainy.chain(beams).collect()
         })
     }
 }

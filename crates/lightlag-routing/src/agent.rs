@@ -154,7 +154,7 @@ pub enum PrefetchStep {
 /// The routing of one node.
 pub trait Agent: std::fmt::Debug + Send {
     /// Called when the node starts to work.
-    fn start(&mut self, now: Instant);
+    fn start(&mut self, _now: Instant) {}
 
     /// Routes a packet for another node, which arrived from the neighbour `from`, or was created by this node if `from`
     /// is `None`.
@@ -170,13 +170,14 @@ pub trait Agent: std::fmt::Debug + Send {
     /// Handles a control message that was received with this signal-to-noise ratio.
     fn hear(
         &mut self,
-        now: Instant,
-        from: NodeId,
-        to: Receiver,
-        message: &Message,
-        snr_db: f32,
-        world: &mut dyn Surroundings,
-    );
+        _now: Instant,
+        _from: NodeId,
+        _to: Receiver,
+        _message: &Message,
+        _snr_db: f32,
+        _world: &mut dyn Surroundings,
+    ) {
+    }
 
     /// Announces that a control message is about to be handled, so that the agent can prefetch the memory that it
     /// needs, in two steps: first the location, then the value itself. The call has no other effect.
@@ -195,13 +196,17 @@ pub trait Agent: std::fmt::Debug + Send {
     }
 
     /// Returns the time of the next call of [`Agent::handle_timeout`], unless another call changes it before.
-    fn poll_timeout(&self) -> Option<Instant>;
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
 
     /// Called at the time that `poll_timeout` returned.
-    fn handle_timeout(&mut self, now: Instant, world: &mut dyn Surroundings);
+    fn handle_timeout(&mut self, _now: Instant, _world: &mut dyn Surroundings) {}
 
     /// Returns the next action.
-    fn poll_action(&mut self) -> Option<NodeAction>;
+    fn poll_action(&mut self) -> Option<NodeAction> {
+        None
+    }
 
     /// Returns the routes that could be used now, sorted by destination.
     fn routes(&self, now: Instant) -> Vec<Route>;

@@ -1,6 +1,6 @@
 //! Forwarding in a star: nodes send to the hub, which sends to the destination. It needs no messages.
 
-use crate::{Agent, Message, NodeAction, PacketInfo, Receiver, Route, RoutingHeader, Surroundings, Traffic, Verdict};
+use crate::{Agent, PacketInfo, Route, RoutingHeader, Surroundings, Traffic, Verdict};
 use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
 
@@ -27,8 +27,6 @@ impl Star {
 }
 
 impl Agent for Star {
-    fn start(&mut self, _now: Instant) {}
-
     fn route(
         &mut self,
         now: Instant,
@@ -47,18 +45,6 @@ impl Agent for Star {
             Role::Hub if world.has(heading.destination) => Verdict::Via(heading.destination),
             Role::Hub => Verdict::Unreachable,
         }
-    }
-
-    fn hear(&mut self, _: Instant, _: NodeId, _: Receiver, _: &Message, _: f32, _: &mut dyn Surroundings) {}
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn handle_timeout(&mut self, _now: Instant, _world: &mut dyn Surroundings) {}
-
-    fn poll_action(&mut self) -> Option<NodeAction> {
-        None
     }
 
     fn routes(&self, _now: Instant) -> Vec<Route> {

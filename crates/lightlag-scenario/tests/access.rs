@@ -37,6 +37,13 @@ fn settings_that_cannot_be_combined_are_rejected() {
         ("kind = \"rcs2\", constant = \"100 Mbit/s\"", "constant", &["sends on one carrier at a time"]),
         ("kind = \"rcs2\", constant = \"1 Mbit/s\"", "constant", &["terminals takes 180 slots", "there are 160"]),
         ("kind = \"rcs2\", slot_payload = \"9 B\"", "slot_payload", &["less than the 10 B"]),
+        (
+            "kind = \"rcs2\", adaptive = true, request_size = \"120 B\", slot_payload = \"400 B\"",
+            "adaptive",
+            &["123 B", "request_size"],
+        ),
+        ("kind = \"rcs2\", adaptive = true, acm_step = \"10 us\"", "acm_step", &["below 1 ms"]),
+        ("kind = \"rcs2\", adaptive = true, clear_sky = \"90 dB\"", "clear_sky", &["60 dB"]),
         ("kind = \"rcs2\", volume_based = false", "volume_based", &["cannot obtain capacity"]),
         ("kind = \"rcs2\", routing = \"aodv\"", "routing", &["does not apply to rcs2"]),
         ("kind = \"rcs2\", gateway = \"nowhere\"", "gateway", &["nowhere", "terminal1"]),
@@ -183,6 +190,21 @@ fn nb_iot_survives_writing_and_warns_of_too_many_preambles() {
     assert!(found[0].message.contains("occupy 2.00 of a channel on average"), "{}", found[0].message);
     let scenario = parse_toml(&beam(medium, 300, &flow("20 s")), &[]).unwrap();
     assert_eq!(scenario.warnings(&scenario.expand().unwrap()), []);
+}
+
+#[test]
+fn the_weather_of_a_terminal_survives_writing() {
+    let text = "duration = \"1 s\"\n[[media]]\nkind = \"rcs2\"\nadaptive = true\nclear_sky = \"-1.5 dB\"\nrain_median = \"2 dB\"\n\
+                [[nodes]]\nname = \"gateway\"\n[[nodes]]\nname = \"one\"\n[[nodes]]\nname = \"two\"\n\
+                terminal = { rain_median = \"4 dB\", acm_delay = \"2 s\" }\n[[flows]]\nfrom = \"one\"\nto = \"two\"\n";
+    let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let json = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(lightlag_scenario::parse_json(&json, &[]).unwrap(), scenario, "{json}");
+    let network = scenario.expand().unwrap();
+    let beam = network.media[0].plan.rcs2().unwrap();
+    let medians: Vec<f64> = beam.stations[1..].iter().map(|of| of.climate.rain_median).collect();
+    assert_eq!(medians, [2.0, 4.0], "{json}");
+    assert!(beam.stations[1..].iter().all(|of| of.climate.adaptive && of.climate.clear_sky == -1.5));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::tap::Tap;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
 pub use holes::HoleSummary;
-pub use interfaces::{ClassSummary, InterfaceSummary, Positions};
+pub use interfaces::{AccessSummary, ClassSummary, InterfaceSummary, Positions};
 use interfaces::{InterfaceIdentity, interface_summaries, positions};
 pub use legs::LegSummary;
 use legs::{LegIdentity, leg_summaries};

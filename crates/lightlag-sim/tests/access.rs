@@ -3,6 +3,7 @@
 mod text;
 
 use lightlag_scenario::parse_toml;
+use lightlag_sim::results::AccessSummary;
 use lightlag_sim::{Control, Parallel, RunResult, Simulation};
 use text::run;
 
@@ -71,6 +72,26 @@ fn one_terminal_has_the_delay_of_a_link_on_demand() {
     assert!((shared - expected[0]).abs() < 0.002, "{shared} s in the beam, not {}", expected[0]);
     assert!((alone - expected[1]).abs() < 0.002, "{alone} s on the link, not {}", expected[1]);
     assert!((shared - alone).abs() < 2.0 * frame, "{shared} s in the beam, {alone} s on the link");
+}
+
+#[test]
+fn terminals_in_rain_change_their_waveforms_and_account_for_every_slot() {
+    let rain = "adaptive = true, clear_sky = \"9 dB\", rain_median = \"2 dB\", rain_correlation = \"10 s\"";
+    let flow =
+        "flow = { transport = \"udp\", traffic = { kind = \"constant\", rate = \"64 kbit/s\", size = \"400 B\" } }\n";
+    let result = run(&beam(&format!("kind = \"rcs2\", control_period = 4, {rain}"), 20, flow));
+    let access: Vec<_> = result.summary.interfaces[1..].iter().filter_map(|of| of.access.as_ref()).collect();
+    let total = |of: fn(&AccessSummary) -> u64| access.iter().map(|terminal| of(terminal)).sum::<u64>();
+    assert!(total(|of| of.waveform_changes) > 20 && total(|of| of.lost_bursts) > 0, "{access:?}");
+    // Slots that are not used or idle are still in the future: at most the requests of an outage's last packets.
+    let [granted, used, idle] = [total(|of| of.granted_slots), total(|of| of.used_slots), total(|of| of.idle_slots)];
+    assert!(
+        granted >= used + idle && granted - used - idle < granted / 50,
+        "{granted} slots, {used} used, {idle} idle"
+    );
+    let lost: u64 = result.summary.flows.iter().filter_map(|flow| flow.datagrams.as_ref()).map(|of| of.lost).sum();
+    let dropped: u64 = result.summary.interfaces.iter().map(|of| of.dropped_queue + of.dropped_retry).sum();
+    assert_eq!(lost, dropped + total(|of| of.dropped_error));
 }
 
 #[test]

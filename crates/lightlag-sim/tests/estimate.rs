@@ -132,6 +132,29 @@ fn a_swarm_takes_little_more_than_the_stated_minimum() {
     }
 }
 
+/// Returns the heap per station of a satellite medium in bytes, from 1,000 and 10,000 of them, and the stated minimum.
+fn star_station(medium: &str) -> [f64; 2] {
+    let of = |nodes: u32| {
+        let scenario = parse(&format!(
+            "duration = \"100 s\"\nrecord = {{ trace = \"off\", queue = \"off\", drops = false }}\n[topology]\nkind = \"swarm\"\n\
+             nodes = {nodes}\nmedium = {{ kind = {medium:?} }}\nflow = {{ transport = \"udp\", traffic = {{ kind = \"periodic\", \
+             size = \"100 B\", every = \"50 s\" }} }}\n"
+        ));
+        let (measured, _) = heap::most(|| Simulation::new(&scenario, None).unwrap());
+        [measured as f64, least_memory(&scenario).0 as f64]
+    };
+    let (few, many) = (of(1_000), of(10_000));
+    [0, 1].map(|at| (many[at] - few[at]) / 9_000.0)
+}
+
+#[test]
+fn a_station_of_a_satellite_takes_little_more_than_the_stated_minimum() {
+    // Bytes with the flow of the station.
+    let stations = ["rcs2", "random_access"].map(|medium| (medium, star_station(medium)));
+    let is_close = |(_, [measured, said]): &(&str, [f64; 2])| (1.0..1.15).contains(&(measured / said));
+    assert!(stations.iter().all(is_close), "measured and stated: {stations:?}");
+}
+
 /// The flow of a swarm cannot exceed the rate of its radios: 24 Mbit/s for 100 s are 207,000 segments.
 #[test]
 fn a_flow_on_the_air_sends_no_more_than_its_radio() {

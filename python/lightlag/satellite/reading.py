@@ -22,7 +22,7 @@ longitude     = "19.2 deg"        # east
 
 [carrier]
 symbol_rate   = "30 MBd"
-modcods       = "dvb-s2"          # or "dvb-s2 short", "dvb-s2x", "dvb-s2x short"
+modcods       = "dvb-s2"          # or "dvb-s2 short", "dvb-s2x", "dvb-s2x short", "dvb-s2x vl-snr"
 pilots        = false
 implementation_margin = "1 dB"
 

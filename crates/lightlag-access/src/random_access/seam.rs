@@ -18,12 +18,6 @@ impl<P: Clone> Medium<P> for RandomAccess<P> {
         self.advance(now);
     }
 
-    fn next_station_wake(&self, _station: StationId) -> Option<Instant> {
-        None
-    }
-
-    fn handle_station_wake(&mut self, _now: Instant, _station: StationId) {}
-
     fn poll_event(&mut self) -> Option<Event<P>> {
         self.events.pop_front()
     }
@@ -31,8 +25,6 @@ impl<P: Clone> Medium<P> for RandomAccess<P> {
     fn upcoming(&self, skipped: usize) -> Option<&Event<P>> {
         self.events.get(skipped)
     }
-
-    fn rearmed(&mut self, _report: &mut dyn FnMut(StationId, Instant)) {}
 
     fn pending(&self, report: &mut dyn FnMut(&P)) {
         let waiting = self.stations.iter().flat_map(|of| &of.queue);
@@ -51,10 +43,6 @@ impl<P: Clone> Medium<P> for RandomAccess<P> {
                 Task::Frame(..) | Task::Next(_) | Task::Pass(_) | Task::Release(_) => {}
             }
         }
-    }
-
-    fn position(&mut self, _station: StationId, _now: Instant) -> [f64; 3] {
-        [0.0; 3]
     }
 
     fn neighbours(&mut self, station: StationId, _: Instant, _: Probability, report: &mut dyn FnMut(StationId)) {

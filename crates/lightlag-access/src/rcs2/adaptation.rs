@@ -32,6 +32,8 @@ const SYMBOL_RATE: SymbolRate = SymbolRate::from_baud(1_000_000).unwrap();
 /// Symbols of a long burst.
 const SYMBOLS: f64 = 1616.0;
 
+const REFUSAL: &str = "0 s is not a valid delay; omit it for the time of an assignment";
+
 /// ID, name, payload in bytes and Es/N0 in dB of the waveforms with long bursts.
 pub const WAVEFORMS: [(u8, &str, u32, f64); 10] = [
     (13, "QPSK 1/3", 123, -0.4),
@@ -70,7 +72,7 @@ settings! {
         /// Additional margin that is required for a higher waveform than the current one.
         acm_hysteresis: f64 = 0.3 => quantity(Unit::Decibel, 0.0, 30.0);
         /// Delay from a measurement to the burst whose waveform it determines.
-        acm_delay: Option<Duration> = None => time_above_zero("0 s is not a valid delay; omit it for the time of an assignment").by_default("the time of an assignment");
+        acm_delay: Option<Duration> = None => time_above_zero(REFUSAL).by_default("the time of an assignment");
         /// Time between two values of the attenuation.
         acm_step: Duration = Duration::from_secs(1) => time().checked(|of| {
             (of.acm_step < Duration::from_millis(1)).then_some("is below 1 ms, the minimum step")

@@ -2,9 +2,7 @@
 
 use crate::model::Model;
 use crate::paths::{self, Paths, min_delivery};
-use crate::{
-    Agent, Identity, Message, NodeAction, PacketInfo, Receiver, Route, RoutingHeader, Surroundings, Traffic, Verdict,
-};
+use crate::{Agent, Identity, PacketInfo, Route, RoutingHeader, Surroundings, Traffic, Verdict};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Instant, Probability};
 use lightlag_net::NodeId;
@@ -82,18 +80,12 @@ impl Agent for Static {
         first.map_or(Verdict::Unreachable, |(next_hop, _)| Verdict::Via(next_hop))
     }
 
-    fn hear(&mut self, _: Instant, _: NodeId, _: Receiver, _: &Message, _: f32, _: &mut dyn Surroundings) {}
-
     fn poll_timeout(&self) -> Option<Instant> {
         self.start.filter(|_| self.paths.is_none())
     }
 
     fn handle_timeout(&mut self, now: Instant, world: &mut dyn Surroundings) {
         self.paths(now, world);
-    }
-
-    fn poll_action(&mut self) -> Option<NodeAction> {
-        None
     }
 
     fn routes(&self, _now: Instant) -> Vec<Route> {

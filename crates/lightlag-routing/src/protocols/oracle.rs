@@ -5,9 +5,7 @@
 
 use crate::model::Model;
 use crate::paths::{self, Paths, min_delivery};
-use crate::{
-    Agent, Identity, Message, NodeAction, PacketInfo, Receiver, Route, RoutingHeader, Surroundings, Traffic, Verdict,
-};
+use crate::{Agent, Identity, PacketInfo, Route, RoutingHeader, Surroundings, Traffic, Verdict};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Duration, Instant, Probability};
 use lightlag_net::NodeId;
@@ -66,8 +64,6 @@ struct Oracle {
 }
 
 impl Agent for Oracle {
-    fn start(&mut self, _now: Instant) {}
-
     fn route(
         &mut self,
         now: Instant,
@@ -82,18 +78,6 @@ impl Agent for Oracle {
             (self.paths, self.asked) = (paths, Some(now));
         }
         self.paths.to(heading.destination).map_or(Verdict::Unreachable, |(next_hop, _)| Verdict::Via(next_hop))
-    }
-
-    fn hear(&mut self, _: Instant, _: NodeId, _: Receiver, _: &Message, _: f32, _: &mut dyn Surroundings) {}
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn handle_timeout(&mut self, _now: Instant, _world: &mut dyn Surroundings) {}
-
-    fn poll_action(&mut self) -> Option<NodeAction> {
-        None
     }
 
     fn routes(&self, _now: Instant) -> Vec<Route> {

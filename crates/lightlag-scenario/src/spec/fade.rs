@@ -257,7 +257,10 @@ impl JsonSchema for Fade {
                 "offset": described(&ratio, "Part of e^X that does not attenuate: no rain below it."),
                 "modcods": described(generator.subschema_for::<Modcods>(), "MODCODs; by default eight of DVB-S2."),
                 "power_control": described(&power, "Power control of an uplink."),
-                "frames": generator.subschema_for::<Extension<BasebandFrames>>()
+                "frames": described(
+                    generator.subschema_for::<Extension<BasebandFrames>>(),
+                    "Baseband frames, in which packets are sent; by default the rate is a stream of bits."
+                )
             },
             "required": ["mean", "deviation", "clear_sky", "symbol_rate"],
             "additionalProperties": false

@@ -37,12 +37,12 @@ impl AnyMedium {
     }
 
     /// Returns the memory of a station of this kind with its interface in bytes, without the tables of its agent, as
-    /// measured by `tests/estimate.rs` for 802.11. The values of the others are rough and not measured.
+    /// measured by `tests/estimate.rs`.
     pub(crate) fn station_memory(kind: &MediumKind) -> u64 {
         match kind {
             MediumKind::Wifi(_) => 5_265,
-            MediumKind::Rcs2(_) => 1_200,
-            MediumKind::RandomAccess(_) => 900,
+            MediumKind::Rcs2(_) => 2_720,
+            MediumKind::RandomAccess(_) => 2_000,
         }
     }
 }

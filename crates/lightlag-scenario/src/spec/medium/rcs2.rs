@@ -51,6 +51,14 @@ impl Rcs2Plan {
         logon + delay + farthest * 2 + self.config.scheduling_delay
     }
 
+    /// Returns the mean fraction of time in which rain stops an adaptive terminal; `None` if there is none.
+    pub fn outage_fraction(&self) -> Option<f64> {
+        let climates = self.terminals().map(|terminal| &terminal.climate).filter(|climate| climate.adaptive);
+        let (sum, count) = climates
+            .fold((0.0, 0), |(sum, count), climate| (sum + climate.link(Duration::ZERO).outage_fraction(), count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
     fn terminals(&self) -> impl Iterator<Item = &Terminal> {
         self.stations.iter().enumerate().filter(|(at, _)| *at != self.hub.index()).map(|(_, terminal)| terminal)
     }
