@@ -42,7 +42,7 @@ impl AnyMedium {
         match kind {
             MediumKind::Wifi(_) => 5_265,
             MediumKind::Rcs2(_) => 2_720,
-            MediumKind::RandomAccess(_) => 2_000,
+            MediumKind::RandomAccess(_) => 2_800,
         }
     }
 }
