@@ -95,7 +95,7 @@ fn techniques(verdicts: &mut Verdicts) {
     let nb_iot =
         ["topology.medium.technique=nb-iot", "topology.medium.nprach_period=40 ms", "topology.medium.data_carriers=4"];
     for (name, changes) in [("in passes", &passes[..]), ("NB-IoT", &nb_iot)] {
-        let sample = in_child(&[&["once", "sensors-100k"], changes].concat());
+        let sample: Sample = in_child(&[&["once", "sensors-100k"], changes].concat());
         let text = format!("sensors-100k, {name}: {:.1} s of CPU time (at most {SENSORS_LIMIT})", sample.cpu_s);
         verdicts.add(sample.cpu_s <= SENSORS_LIMIT, text);
     }

@@ -450,18 +450,17 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Adds a packet to the queue of a link whose rate follows demand or which sends in frames.
     #[cold]
     fn enqueue_observed(&mut self, now: Instant, packet: Packet<B>) {
+        let before = self.discipline.backlog().packets;
+        self.discipline.enqueue(now, packet, &mut self.verdicts);
+        let waiting = self.discipline.backlog().packets;
         if let Some(frames) = &mut self.frames {
-            let before = self.discipline.backlog().packets;
-            self.discipline.enqueue(now, packet, &mut self.verdicts);
-            frames.join(now, self.discipline.backlog().packets.saturating_sub(before));
-        } else {
-            self.discipline.enqueue(now, packet, &mut self.verdicts);
+            frames.join(now, waiting.saturating_sub(before));
         }
         if let Some(framer) = self.framer.as_mut().filter(|framer| before == 0 && framer.serving.is_none()) {
             framer.note_first(now);
         }
         if let Some(growth) = &mut self.growth {
-            growth.notice(now, self.transmitting && self.discipline.backlog().packets > 0);
+            growth.notice(now, self.transmitting && waiting > 0);
         }
     }
 
