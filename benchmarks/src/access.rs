@@ -1,4 +1,4 @@
-//! Satellite beams and random access. A hop is a burst.
+//! Satellite beams and random access. A hop is a burst, or a packet on the forward carrier.
 
 use crate::measure::{Sample, cpu_seconds, in_child, max_rss_kib};
 use crate::report::{Verdicts, print_row};
