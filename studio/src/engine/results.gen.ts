@@ -206,6 +206,14 @@ export interface LinkSummary {
    * forward error correction.
    */
   residual_loss: number | null;
+  /** Baseband frames with packets. */
+  baseband_frames: number;
+  /** Dummy baseband frames, which are sent while no packet waits. */
+  dummy_frames: number;
+  /** Bytes of headers and trailers that encapsulate packets in baseband frames (B). */
+  encapsulation_bytes: number;
+  /** Unused bytes of baseband frames with packets (B). */
+  padding_bytes: number;
   /** Mean number of waiting packets over time, not counting the packet in transmission. */
   mean_queue_packets: number;
   /** Maximum number of waiting packets. */
@@ -438,6 +446,12 @@ export interface InterfaceSummary {
     max_iteration: number;
     /** Packets lost to bursts of other stations, without a retransmission. */
     dropped_collision: number;
+    /** Bursts that were not decoded, because the weather changed faster than the waveform. */
+    lost_bursts: number;
+    /** Number of times that the terminal changed its waveform. */
+    waveform_changes: number;
+    /** Packets lost with such bursts. */
+    dropped_error: number;
     /** Mean time from the arrival of a packet to the burst that carries its last byte; null if none was sent (s). */
     queueing_mean_s: number | null;
     /** Maximum of this time (s). */
