@@ -20,7 +20,7 @@
 
 mod modcod;
 
-pub use modcod::{DVB_S2, FrameFormat, Modcod, ModcodTable, first_out_of_order, frontier};
+pub use modcod::{DVB_S2, Modcod, ModcodTable, first_out_of_order, frontier};
 
 use crate::link::{BasebandFrames, Outage, Phase, Timetable};
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, Rate, SymbolRate};

@@ -8,9 +8,11 @@
 //! - [`routing`]: the next link towards a destination.
 //! - [`geometry`]: distances of satellites.
 //! - [`fade`]: rain, and the resulting rates.
+//! - [`frame`]: sizes of frames.
 
 pub mod config;
 pub mod fade;
+pub mod frame;
 pub mod geometry;
 pub mod limit;
 pub mod link;
@@ -22,9 +24,10 @@ pub mod routing;
 
 pub use config::LinkConfig;
 pub use fade::{
-    Adaptation, Adapted, AdaptiveLink, DVB_S2, FrameFormat, Modcod, ModcodTable, PowerControl, RainFade,
-    first_out_of_order, frontier,
+    Adaptation, Adapted, AdaptiveLink, DVB_S2, Modcod, ModcodTable, PowerControl, RainFade, first_out_of_order,
+    frontier,
 };
+pub use frame::FrameFormat;
 pub use geometry::{Elevation, Orbit, light_time};
 pub use limit::QueueLimit;
 pub use link::{

@@ -18,9 +18,9 @@
 //! | 21 | 16QAM 3/4 | 539 B | 10.71 dB |
 //! | 22 | 16QAM 5/6 | 599 B | 12.05 dB |
 //!
-//! IDs and payloads are those of SNS-3's file of waveforms. Thresholds are Eb/N0 for a packet error ratio of 10⁻⁵ in SNS-3's
+//! IDs and payloads come from SNS-3's file of waveforms. Thresholds are Eb/N0 for a packet error ratio of 10⁻⁵ in SNS-3's
 //! link results, interpolated, plus 10 log₁₀ of the code rate times the bits per symbol. For ID 13 the file was not
-//! available: its value is that of the short burst (ID 3, 2.02 dB), less the difference between ID 4 and ID 14 (0.63 dB).
+//! available: its value is the short burst's (ID 3, 2.02 dB), less the difference between ID 4 and ID 14 (0.63 dB).
 
 use lightlag_core::{Decibels, Duration, Instant, RandomStream, SymbolRate, Unit, settings};
 use lightlag_net::{Adaptation, Adapted, AdaptiveLink, Modcod, RainFade};

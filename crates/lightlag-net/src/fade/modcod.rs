@@ -16,6 +16,7 @@
 //! 10⁻⁵). Table 13 adds 0.2 dB to 0.3 dB for short frames; here 0.3 dB. Thresholds of VL-SNR modes other than QPSK 2/9
 //! (table 20c) are from memory.
 
+use crate::FrameFormat;
 use std::borrow::Cow;
 
 /// Modulation and coding.
@@ -29,27 +30,6 @@ pub struct Modcod {
     pub threshold: f64,
     /// Format of its frames; `None` for a custom MODCOD.
     pub frame: Option<FrameFormat>,
-}
-
-/// Format of the frames of a MODCOD.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FrameFormat {
-    /// Bits of the data field of a BBFRAME: K_bch without the header of 80 bits.
-    pub data_bits: u32,
-    /// Symbols of the PLFRAME, with headers and pilots.
-    pub symbols: u32,
-}
-
-impl FrameFormat {
-    /// Returns the bits of data per symbol.
-    pub fn efficiency(self) -> f64 {
-        f64::from(self.data_bits) / f64::from(self.symbols)
-    }
-
-    /// Returns the complete bytes of the data field.
-    pub fn data_bytes(self) -> u32 {
-        self.data_bits / 8
-    }
 }
 
 /// Published set of MODCODs.

@@ -20,7 +20,7 @@
 //! Each packet carries its label; the reuse of the previous label is not modelled.
 //!
 //! **Hold.** With the packing threshold `hold`, a frame that the waiting packets do not fill is not sent before `hold` has
-//! passed since the first of them arrived, or since the start of the previous frame if that left some behind (RFC 4326
+//! passed since the first of them arrived, or since the start of the previous frame if some stayed in the queue (RFC 4326
 //! has this threshold for ULE). Dummy frames are sent meanwhile.
 
 use super::timetable::TransmissionFate;
@@ -247,7 +247,7 @@ impl<B> Framer<B> {
         true
     }
 
-    /// Returns true if the frame holds something.
+    /// Returns true if the frame holds a fragment.
     pub(super) fn is_used(frame: OpenFrame) -> bool {
         frame.room < frame.size
     }

@@ -5,7 +5,7 @@
 //! of time. The link therefore catches up with the clock whenever it is called, and has events only for arrivals. A
 //! timetable is fixed in advance: the transmission time is known at the start of a transmission, even if the rate
 //! changes. Grants are not known in advance: a packet that must wait for further grants stays in service, and the link
-//! has an event at each frame ([`granted`]). In baseband frames, several packets leave together ([`framed`]).
+//! has an event at each frame ([`granted`]). In baseband frames, several packets are sent together ([`framed`]).
 
 use super::aggregate::{Aggregate, Frames};
 use super::baseband::{BasebandFrames, Framer};
