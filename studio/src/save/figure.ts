@@ -1,7 +1,7 @@
 /** Figures as data, and as self-contained SVG: text stays text, and colours come with dash patterns. */
 
-import { fitting } from "../app/fitting.ts";
 import { DASHES } from "../app/theme.ts";
+import { type Attributes, element, type Ink, inkOf, LETTER, named, page, text } from "./svg.ts";
 
 export interface FigureLine {
   name: string;
@@ -46,30 +46,12 @@ export interface Looks {
   hasLegend?: boolean;
 }
 
-/** Colours of Okabe and Ito (2008) for white paper, and lighter ones for a dark page, as on the screen. */
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1a1a1a", "#882255"];
-const COLOURS_ON_DARK = ["#4aa8e0", "#f08a3c", "#2fc79a", "#df9dc2", "#f0b530", "#8fd0f5", "#e8eaed", "#d0679a"];
 const SPACE = { top: 30, right: 14, bottom: 42, left: 58 };
 const LEGEND = 18;
-/** Width of a letter of a name in pixels, and the maximum fraction of the figure's width that names of rows take. */
-const LETTER = 7;
+/** Maximum fraction of the figure's width that names of rows take. */
 const NAMES = 0.35;
 /** Minimum step of an axis: smaller powers of ten are inexact, or 0. */
 const SMALLEST = 1e-300;
-
-interface Ink {
-  colours: string[];
-  paper: string;
-  ink: string;
-  quiet: string;
-  grid: string;
-}
-
-function inkOf(isDark = false): Ink {
-  return isDark
-    ? { colours: COLOURS_ON_DARK, paper: "#15181c", ink: "#e6e8eb", quiet: "#a2aab4", grid: "#2c3239" }
-    : { colours: COLOURS, paper: "#ffffff", ink: "#1a1a1a", quiet: "#575e68", grid: "#dcdcdc" };
-}
 
 /** Returns about `steps` round values, at 1, 2 or 5 times a power of ten. */
 export function ticks(low: number, high: number, steps: number): number[] {
@@ -94,46 +76,6 @@ export function roundEnds(low: number, high: number, steps: number): [low: numbe
 
 export function shown(value: number): string {
   return Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(Number(value.toPrecision(6)));
-}
-
-/** Escapes text for XML. */
-export function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them
-  const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
-  return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-type Attributes = Record<string, string | number>;
-
-function element(name: string, attributes: Attributes, inside = ""): string {
-  const all = Object.entries(attributes).map(([key, value]) => {
-    return ` ${key}="${typeof value === "number" ? Number(value.toFixed(2)) : escaped(value)}"`;
-  });
-  return `<${name}${all.join("")}${inside ? `>${inside}</${name}>` : "/>"}`;
-}
-
-function text(x: number, y: number, said: string, fill: string, more: Attributes = {}): string {
-  return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(said));
-}
-
-/** Renders a name in the given width: shortened with "…" if it is longer, with the complete name as its title. */
-function named(x: number, y: number, name: string, room: number, fill: string, more: Attributes = {}): string {
-  const shown = fitting(name, room, (some) => LETTER * some.length);
-  const whole = shown === name ? "" : element("title", {}, escaped(name));
-  return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(shown) + whole);
-}
-
-function page(width: number, height: number, { paper }: Ink, title: string, parts: string[]): string {
-  const attributes = {
-    xmlns: "http://www.w3.org/2000/svg",
-    width,
-    height,
-    viewBox: `0 0 ${width} ${height}`,
-    "font-family": "system-ui, 'Liberation Sans', Arial, sans-serif",
-    role: "img",
-  };
-  const ground = element("rect", { width, height, fill: paper });
-  return element("svg", attributes, `<title>${escaped(title)}</title>${ground}${parts.join("")}`);
 }
 
 function dashOf(at: number): Attributes {

@@ -1,7 +1,7 @@
 /** The report of a comparison as one HTML file: the best variant, then charts, tables, and how to reproduce it. */
 
-import { escaped } from "../figure.ts";
 import type { Sheet } from "../sheet.ts";
+import { escaped } from "../svg.ts";
 import type { Chart } from "./charts.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { scenarioOf } from "./run.ts";

@@ -5,7 +5,7 @@ import drawingScript from "../../../../python/lightlag/report/drawing.js?raw";
 import style from "../../../../python/lightlag/report/page.css?raw";
 import panelScript from "../../../../python/lightlag/report/panel.js?raw";
 import tableScript from "../../../../python/lightlag/report/tables.js?raw";
-import { escaped } from "../figure.ts";
+import { escaped } from "../svg.ts";
 import { type Chart, json } from "./charts.ts";
 
 const SCRIPT = `"use strict";\n(() => {\n${drawingScript}${panelScript}${chartScript}})();\n(() => {\n${tableScript}})();\n`;

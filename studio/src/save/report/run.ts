@@ -2,7 +2,7 @@
 
 import { general } from "../../app/numbers.ts";
 import { type Account, analysed, type TextTable } from "../../engine/analysis.ts";
-import { escaped } from "../figure.ts";
+import { escaped } from "../svg.ts";
 import type { WholeRun } from "../whole.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { summaryOf } from "./summary.ts";
