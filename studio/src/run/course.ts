@@ -1,6 +1,7 @@
 /** A run in its worker: it advances in short slices, stores its records, and answers queries of the page. */
 
 import { decode, type Finished, type Request, type Started, type Stepped, type Watch } from "../engine/protocol.ts";
+import { Pages } from "../save/pages.ts";
 import { Gathered } from "./facts.ts";
 import type { Asks, FromCourse, Result, Standing, ToCourse } from "./messages.ts";
 import { hasRows, told } from "./step.ts";
@@ -38,6 +39,7 @@ export class Course {
   private started: Started | undefined;
   private store = new Store();
   private facts = new Gathered([], []);
+  private pages = new Pages({}, []);
   private mode: Mode = "paused";
   private speed = Number.POSITIVE_INFINITY;
   private wants = false;
@@ -220,12 +222,14 @@ export class Course {
     const finished = decode(await this.send({ op: "finish", run })) as Finished;
     this.store.add(finished.tables);
     this.facts.add(finished.tables);
+    this.pages = new Pages(finished.tables, this.started?.flows ?? []);
     const { summary } = finished;
     this.now = summary.simulated_s;
     this.tellNews(true);
     const result: Result = {
       summary,
       account: this.facts.account(summary),
+      pages: this.pages.list(),
       engine_s: this.engine_ms / 1000,
       ...(finished.failed ? { failed: finished.failed } : {}),
     };
@@ -259,6 +263,13 @@ export class Course {
         return this.store.losses(query.query);
       case "states":
         return this.store.states(query.flow, this.facts.longestLeg(query.flow));
+      case "page": {
+        const load = this.pages.load(query.flow, query.page);
+        if (!load) {
+          throw new Error(`no object of load ${query.page} of this page arrived`);
+        }
+        return load;
+      }
     }
   }
 

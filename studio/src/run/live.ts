@@ -12,6 +12,7 @@ import {
   type Stepped,
   type Watch,
 } from "../engine/protocol.ts";
+import type { PageLoad } from "../save/pages.ts";
 import type {
   Asks,
   FromCourse,
@@ -197,6 +198,11 @@ export class Live {
   /** Returns the sequence of a sender's states. */
   states(flow: number): Promise<States> {
     return this.ask({ what: "states", flow });
+  }
+
+  /** Returns a load of a page, once the run is over. */
+  page(flow: number, page: number): Promise<PageLoad> {
+    return this.ask({ what: "page", flow, page });
   }
 
   /** Ends the run and its worker. */

@@ -3,6 +3,7 @@
 import type { Account } from "../engine/analysis.ts";
 import type { Problem, ScenarioInput, Started, Summary, Watch } from "../engine/protocol.ts";
 import type { Address } from "../engine/socket.ts";
+import type { PageFlow } from "../save/pages.ts";
 
 /** Request for the points of a line in a chart between two times. */
 export interface Query {
@@ -70,6 +71,8 @@ export interface Result {
   summary: Summary;
   /** Reason for the speed of the run. */
   account: Account;
+  /** Flows that loaded pages from files, with their loads, except loads without an object that arrived. */
+  pages: PageFlow[];
   /** Reason of an early end, if any. */
   failed?: string;
   /** Computing time of the engine, in seconds. */
@@ -93,7 +96,8 @@ export type ToCourse =
 export type Asks =
   | { what: "series"; query: Query }
   | { what: "losses"; query: LossQuery }
-  | { what: "states"; flow: number };
+  | { what: "states"; flow: number }
+  | { what: "page"; flow: number; page: number };
 
 /** Messages from the worker. */
 export type FromCourse =

@@ -9,6 +9,7 @@ import * as there from "../save/there.ts";
 import { keepChosen } from "./chosen.ts";
 import { Controls, onKey } from "./controls.tsx";
 import { saved } from "./figures.ts";
+import { savedLoad } from "./loads.ts";
 import { prepare } from "./open.ts";
 import { Pictures } from "./pictures.tsx";
 import { isStale, isStarting, refusal, run } from "./running.ts";
@@ -16,13 +17,14 @@ import { keepSaid } from "./said.ts";
 import { Side } from "./side.tsx";
 
 const charts = () => import("./charts.tsx");
+const waterfall = () => import("./waterfall.tsx");
 
 /** A live run of the scenario: controls, charts, the reason for its speed, and the result. */
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();
     const endSaid = keepSaid();
-    there.figures.value = saved;
+    there.figures.value = () => [...saved(), ...savedLoad()];
     document.addEventListener("keydown", onKey);
     const endReady = effect(() => {
       if (live.value?.result.value) {
@@ -48,6 +50,7 @@ export default function RunView() {
         <div class="middle">
           <Lazy name="The charts" load={charts} />
           <Why />
+          {(live.value?.result.value?.pages.length ?? 0) > 0 && <Lazy name="The waterfall" load={waterfall} />}
           {live.value && <Pictures live={live.value} />}
         </div>
         <Side />

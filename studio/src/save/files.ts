@@ -4,9 +4,11 @@ import type { Account } from "../engine/analysis.ts";
 import type { ScenarioInput } from "../engine/protocol.ts";
 import { csv } from "./csv.ts";
 import { fileName, type NamedFile, zipped } from "./download.ts";
-import { drawn, drawnIntervals, type Figure, type IntervalFigure, type Looks } from "./figure.ts";
+import { drawn, drawnIntervals, type Looks } from "./figure.ts";
 import type { ComparisonReport } from "./report/comparison.ts";
 import { type Sheet, sheets } from "./sheet.ts";
+import type { AnyFigure } from "./there.ts";
+import { drawnWaterfall } from "./waterfall.ts";
 import type { WholeRun } from "./whole.ts";
 
 export type Format = "csv" | "parquet";
@@ -73,15 +75,14 @@ export async function comparisonDataFile(comparison: ComparisonReport, format: F
 }
 
 /** Renders a figure as SVG. */
-export function svgOf(figure: Figure | IntervalFigure, looks: Looks = {}): string {
+export function svgOf(figure: AnyFigure, looks: Looks = {}): string {
+  if ("load" in figure) {
+    return drawnWaterfall(figure, looks);
+  }
   return "lines" in figure ? drawn(figure, looks) : drawnIntervals(figure, looks);
 }
 
-export async function figureFile(
-  name: string,
-  figure: Figure | IntervalFigure,
-  kind: "svg" | "png",
-): Promise<NamedFile> {
+export async function figureFile(name: string, figure: AnyFigure, kind: "svg" | "png"): Promise<NamedFile> {
   const svg = svgOf(figure);
   const title = fileName(`${name}-${figure.title.toLowerCase()}.${kind}`);
   if (kind === "svg") {

@@ -51,12 +51,18 @@ export function named(x: number, y: number, name: string, room: number, fill: st
   return element("text", { x, y, fill, "font-size": 12, ...more }, escaped(shown) + whole);
 }
 
-/** Renders a complete SVG of this size in pixels. */
-export function page(width: number, height: number, { paper }: Ink, title: string, parts: string[]): string {
+/** Renders a complete SVG of this size in pixels, or with this ratio as wide as the element around it. */
+export function page(
+  width: number,
+  height: number,
+  { paper }: Ink,
+  title: string,
+  parts: string[],
+  fit: "fixed" | "fluid" = "fixed",
+): string {
   const attributes = {
     xmlns: "http://www.w3.org/2000/svg",
-    width,
-    height,
+    ...(fit === "fluid" ? { width: "100%" } : { width, height }),
     viewBox: `0 0 ${width} ${height}`,
     "font-family": "system-ui, 'Liberation Sans', Arial, sans-serif",
     role: "img",

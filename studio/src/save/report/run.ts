@@ -2,7 +2,9 @@
 
 import { general } from "../../app/numbers.ts";
 import { type Account, analysed, type TextTable } from "../../engine/analysis.ts";
+import { Pages } from "../pages.ts";
 import { escaped } from "../svg.ts";
+import { drawnWaterfall, INK_OF_REPORTS, saysOf } from "../waterfall.ts";
 import type { WholeRun } from "../whole.ts";
 import { anchors, type Cell, facts, figure, folded, page, section, table, told, ZOOMING } from "./page.ts";
 import { summaryOf } from "./summary.ts";
@@ -15,11 +17,14 @@ export function runReport(run: WholeRun, account?: Account): string {
   const nothing = "<p>The scenario records neither a trace, nor queues, nor drops.</p>";
   const places = { timeline: "Timeline", tables: "Tables", repeat: "How to reproduce it" };
   const why = { why: "What determined its speed" };
+  const waterfall = waterfallOf(run);
+  const leading = { ...(account ? why : {}), ...(waterfall ? { waterfall: "Waterfall of a page" } : {}) };
   const body = [
     `<h1>${escaped(name)}</h1>`,
     `<p class="lead">seed ${seed}, ${general(simulated_s, 6)} s simulated${ended}</p>`,
-    anchors(account ? { ...why, ...places } : places),
+    anchors({ ...leading, ...places }),
     ...(account ? [because(why.why, account)] : []),
+    ...(waterfall ? [section("waterfall", "Waterfall of a page", [waterfall])] : []),
     section("timeline", places.timeline, charts.length > 0 ? [ZOOMING, ...charts.map(figure)] : [nothing]),
     section("tables", places.tables, tablesOf(run).map(tableOf), true),
     section(
@@ -38,6 +43,19 @@ export function runReport(run: WholeRun, account?: Account): string {
     ),
   ];
   return page(`${name}: a run`, body, charts);
+}
+
+/** Returns the waterfall of the first load of the run's first page; undefined if no object of a page arrived. */
+function waterfallOf({ tables, flows }: WholeRun): string | undefined {
+  const pages = new Pages(tables, flows);
+  const [first] = pages.list();
+  const load = first && pages.load(first.flow, first.pages[0] ?? 1);
+  if (!load) {
+    return undefined;
+  }
+  const svg = drawnWaterfall({ title: "", load }, { ink: INK_OF_REPORTS, head: "legend", fit: "fluid" });
+  const caption = "Each colour is a connection. Below the bars: the fraction of the bytes that had arrived.";
+  return `<figure>${svg}<figcaption>${escaped(`${saysOf(load)} ${caption}`)}</figcaption></figure>`;
 }
 
 function because(title: string, { headline, flows }: Account): string {
