@@ -125,8 +125,8 @@ class Medium(Radio):
     carriers: int | None = None
     """Number of carriers of the return link. From 1 to 10,000. Default: 4."""
     channels: int | None = None
-    """Number of frequency channels, of which each burst uses a random one. Replicas share the channel. From 1 to
-    10,000. Default: 1."""
+    """Number of frequency channels. Each burst uses a random one, and its replicas share it. From 1 to 10,000.
+    Default: 1."""
     constant: Rate | None = None
     """Rate assigned without a request (CRA), rounded up to full slots per superframe."""
     contention: Literal["crdsa-2", "crdsa-3", "slotted-aloha"] | None = None
@@ -240,6 +240,29 @@ class Medium(Radio):
     """Index I_TBS of the size of transport blocks; up to 10 with one tone. From 0 to 12. Default: 4."""
     tones: int | None = None
     """Number of subcarriers (tones) of a transmission of data: 1, 3, 6 or 12; 1 with 3.75 kHz. Default: 1."""
+    acm_delay: Time | None = None
+    """Delay from a measurement to the burst whose waveform it determines."""
+    acm_hysteresis: str | None = None
+    """Additional margin that is required for a higher waveform than the current one: a ratio such as "15 dB".
+    Default: ``"0.3 dB"``."""
+    acm_margin: str | None = None
+    """Required margin above the threshold of a waveform: a ratio such as "15 dB". Default: ``"1 dB"``."""
+    acm_step: Time | None = None
+    """Time between two values of the attenuation. Default: ``"1 s"``."""
+    adaptive: bool | None = None
+    """Whether the waveform of the terminal follows its weather; slot_payload then applies to its constant capacity
+    only. Default: False."""
+    clear_sky: str | None = None
+    """Es/N0 of the terminal's bursts without rain: a ratio such as "15 dB". Default: ``"12 dB"``."""
+    rain_correlation: Time | None = None
+    """Time until the autocorrelation of ln A has fallen to 1/e. Default: ``"5000 s"``."""
+    rain_deviation: float | None = None
+    """Standard deviation of ln A, where A is the attenuation in dB. From 0 to 10. Default: 1.2."""
+    rain_median: str | None = None
+    """Median of the attenuation by rain in the time of the run; ln A is an Ornstein-Uhlenbeck process: a ratio such as
+    "15 dB". Default: ``"0 dB"``."""
+    rain_offset: str | None = None
+    """Part of the attenuation that is subtracted: no rain below it: a ratio such as "15 dB". Default: ``"0 dB"``."""
 
 
 @dataclass(frozen=True, kw_only=True)

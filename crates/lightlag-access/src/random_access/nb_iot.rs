@@ -23,30 +23,30 @@ settings! {
     pub struct NbIotConfig {
         /// Time between two opportunities to send a preamble of NB-IoT.
         nprach_period: Duration = Duration::from_millis(640) => time();
-        /// Format of preambles: 0 with 5.6 ms, or 1 with 6.4 ms.
+        /// Format of NB-IoT preambles: 0 with 5.6 ms, or 1 with 6.4 ms.
         nprach_format: u32 = 1 => count_or_zero(1, "a preamble format");
         /// Coverage classes of NB-IoT: fraction of the sensors, subcarriers for preambles, repetitions of the preamble,
         /// repetitions of data.
         coverage: Vec<Vec<f64>> = vec![vec![1.0, 48.0, 1.0, 1.0]] => rows(COLUMNS, "[[0.9, 36, 1, 1], [0.1, 12, 8, 8]]");
         /// Spacing of the subcarriers for data of NB-IoT.
         spacing: Spacing = Spacing::default() => choice("a subcarrier spacing");
-        /// Number of subcarriers (tones) of a transmission of data: 1, 3, 6 or 12; 1 with 3.75 kHz.
+        /// Number of subcarriers (tones) of a transmission of NB-IoT data: 1, 3, 6 or 12; 1 with 3.75 kHz.
         tones: u32 = 1 => count(12, "a number of tones", "");
-        /// Index I_TBS of the size of transport blocks; up to 10 with one tone.
+        /// Index I_TBS of the size of NB-IoT transport blocks; up to 10 with one tone.
         tbs_index: u32 = 4 => count_or_zero(12, "an index of a transport block size");
         /// Number of carriers of 180 kHz for data of NB-IoT.
         data_carriers: u32 = 1 => count(1000, "a number of carriers", "");
-        /// Time from the end of a transmission at the gateway to the end of its response, which has the next grant.
+        /// Time from the end of an NB-IoT transmission at the gateway to the end of its response, which has the next grant.
         response_delay: Duration = Duration::from_millis(20) => time_or_zero();
-        /// Time from the reception of a grant to the transmission.
+        /// Time from the reception of an NB-IoT grant to the transmission.
         grant_delay: Duration = Duration::from_millis(12) => time_or_zero();
         /// Time to wait for a response, in addition to the round trip, before a sensor starts again.
         contention_timer: Duration = Duration::from_millis(640) => time_or_zero();
-        /// Whether each transport block is acknowledged before the next one (HARQ).
+        /// Whether each transport block of NB-IoT is acknowledged before the next one (HARQ).
         harq: bool = true => flag();
-        /// Maximum number of transmissions of a transport block with HARQ.
+        /// Maximum number of transmissions of an NB-IoT transport block with HARQ.
         harq_transmissions: u32 = 4 => count(28, "a number of transmissions", "");
-        /// Probability that a transmission of a transport block is not decoded.
+        /// Probability that a transmission of an NB-IoT transport block is not decoded.
         block_error: Probability = Probability::ZERO => probability();
     }
 }
@@ -73,7 +73,7 @@ const BLOCKS: [&[u32]; 13] = [
 /// Numbers of resource units, by I_RU.
 const UNITS: [u32; 8] = [1, 2, 3, 4, 5, 6, 8, 10];
 
-/// Size of message 3, which identifies a sensor and requests capacity, in bits (TS 36.213 §16.3.3).
+/// Size of message 3, which identifies a sensor and requests capacity, in bits (TS 36.213 §16.3.3, from memory).
 const MESSAGE_3: u32 = 88;
 
 /// Coverage class of a sensor.
@@ -107,7 +107,7 @@ impl NbIotConfig {
     /// Returns the duration of a preamble with its repetitions.
     pub fn preamble(&self, repetitions: u32) -> Duration {
         let one = Duration::from_micros(if self.nprach_format == 0 { 5_600 } else { 6_400 });
-        // TS 36.211 §10.1.6.1: a gap of 40 ms follows each 64 repetitions.
+        // TS 36.211 §10.1.6.1: a gap follows each 64 repetitions; 40 ms are from memory.
         one * u64::from(repetitions) + Duration::from_millis(40) * (u64::from(repetitions.saturating_sub(1)) / 64)
     }
 

@@ -112,7 +112,7 @@ impl Growth {
         (self.updated, self.is_waiting) = (now, is_waiting);
     }
 
-    /// Advances to `now` if packets have begun or ceased to wait.
+    /// Advances to `now` if packets start or stop waiting.
     #[inline]
     pub(super) fn notice(&mut self, now: Instant, is_waiting: bool) {
         if self.is_waiting != is_waiting {
