@@ -207,7 +207,7 @@ class Medium(Radio):
     volume_based: bool | None = None
     """Whether the terminal requests slots for its waiting data (VBDC). Default: True."""
     block_error: float | None = None
-    """Probability that a transmission of a transport block is not decoded. Default: 0."""
+    """Probability that a transmission of an NB-IoT transport block is not decoded. Default: 0."""
     contention_timer: Time | None = None
     """Time to wait for a response, in addition to the round trip, before a sensor starts again. Default: ``"640
     ms"``."""
@@ -217,13 +217,13 @@ class Medium(Radio):
     data_carriers: int | None = None
     """Number of carriers of 180 kHz for data of NB-IoT. From 1 to 1,000. Default: 1."""
     grant_delay: Time | None = None
-    """Time from the reception of a grant to the transmission. Default: ``"12 ms"``."""
+    """Time from the reception of an NB-IoT grant to the transmission. Default: ``"12 ms"``."""
     harq: bool | None = None
-    """Whether each transport block is acknowledged before the next one (HARQ). Default: True."""
+    """Whether each transport block of NB-IoT is acknowledged before the next one (HARQ). Default: True."""
     harq_transmissions: int | None = None
-    """Maximum number of transmissions of a transport block with HARQ. From 1 to 28. Default: 4."""
+    """Maximum number of transmissions of an NB-IoT transport block with HARQ. From 1 to 28. Default: 4."""
     nprach_format: int | None = None
-    """Format of preambles: 0 with 5.6 ms, or 1 with 6.4 ms. Default: 1."""
+    """Format of NB-IoT preambles: 0 with 5.6 ms, or 1 with 6.4 ms. Default: 1."""
     nprach_period: Time | None = None
     """Time between two opportunities to send a preamble of NB-IoT. Default: ``"640 ms"``."""
     pass_backoff: Time | None = None
@@ -232,14 +232,14 @@ class Medium(Radio):
     """Times when the satellite is visible; by default always. Outside passes sensors store their packets, and the
     gateway stores the packets of the forward carrier."""
     response_delay: Time | None = None
-    """Time from the end of a transmission at the gateway to the end of its response, which has the next grant.
+    """Time from the end of an NB-IoT transmission at the gateway to the end of its response, which has the next grant.
     Default: ``"20 ms"``."""
     spacing: Literal["15 kHz", "3.75 kHz"] | None = None
     """Spacing of the subcarriers for data of NB-IoT. Default: ``"15 kHz"``."""
     tbs_index: int | None = None
-    """Index I_TBS of the size of transport blocks; up to 10 with one tone. From 0 to 12. Default: 4."""
+    """Index I_TBS of the size of NB-IoT transport blocks; up to 10 with one tone. From 0 to 12. Default: 4."""
     tones: int | None = None
-    """Number of subcarriers (tones) of a transmission of data: 1, 3, 6 or 12; 1 with 3.75 kHz. Default: 1."""
+    """Number of subcarriers (tones) of a transmission of NB-IoT data: 1, 3, 6 or 12; 1 with 3.75 kHz. Default: 1."""
     acm_delay: Time | None = None
     """Delay from a measurement to the burst whose waveform it determines."""
     acm_hysteresis: str | None = None

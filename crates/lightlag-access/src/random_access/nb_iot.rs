@@ -36,7 +36,8 @@ settings! {
         tbs_index: u32 = 4 => count_or_zero(12, "an index of a transport block size");
         /// Number of carriers of 180 kHz for data of NB-IoT.
         data_carriers: u32 = 1 => count(1000, "a number of carriers", "");
-        /// Time from the end of an NB-IoT transmission at the gateway to the end of its response, which has the next grant.
+        /// Time from the end of an NB-IoT transmission at the gateway to the end of its response, which has the next
+        /// grant.
         response_delay: Duration = Duration::from_millis(20) => time_or_zero();
         /// Time from the reception of an NB-IoT grant to the transmission.
         grant_delay: Duration = Duration::from_millis(12) => time_or_zero();
