@@ -62,21 +62,59 @@ def test_a_median_page_has_the_published_sums(make: str, medians: dict[str, tupl
 
 def test_the_document_takes_the_round_trips_of_its_windows(work: Work) -> None:
     (plain,) = loads._medians(work, "", [loads.page_load(kosek.GEO, 0, pep=False)], loads.loaded, 1)
-    # Handshake, request and first window of 10 segments, then the rest of 17.6 kB: three round trips of 606 ms.
-    assert plain["document_s"].value == pytest.approx(3 * 0.606, abs=0.02)
+    # Handshake, request and first window of 10 segments, then the rest of 17.6 kB: three round trips of 606 ms. The
+    # request of 452 B needs the assignments of two frames of 26.5 ms, and 17.6 kB take 8 ms.
+    assert 0 < plain["document_s"].value - 3 * 0.606 < 0.0265 + 0.008
 
 
-def test_a_row_without_loss_agrees_and_the_small_window_of_the_peps_explains_the_document(work: Work) -> None:
+@pytest.mark.parametrize("orbit", [kosek.GEO, kosek.LEO])
+@pytest.mark.parametrize("pep", [False, True])
+def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
+    work: Work, orbit: kosek.Orbit, pep: bool
+) -> None:
+    def first_byte(result: ll.Result) -> dict[str, float]:
+        (row,) = result.responses.to_dicts()
+        return {"s": row["first_byte_s"]}
+
+    traffic = {"kind": "requests", "response": "1 kB", "count": 1, "request": "100 B"}
+    (mine,) = loads._medians(
+        work, "", [loads.scenario(orbit, 0, pep=pep, traffic=traffic, length_s=loads.LONGEST_S)], first_byte, 1
+    )
+    # A handshake and a request, also with PEPs, which wait for each handshake: measured 1.211 s over GEO.
+    assert mine["s"].value == pytest.approx(2 * orbit.rtt_ms / 1e3, abs=2e-3)
+
+    def delivered(result: ll.Result) -> dict[str, float]:
+        return {"mbit": result.summary["flows"][0]["delivered_bytes"] * 8e-6}
+
+    whole = {"kind": "requests", "response": "200 MB", "count": 1}
+    ends = [loads.scenario(orbit, 0, pep=pep, traffic=whole, length_s=length_s) for length_s in (10, 14)]
+    for content in ends:
+        loads._unassigned(content)
+    early, late = (one["mbit"].value for one in loads._medians(work, "", ends, delivered, 1))
+    assert (late - early) / 4 == pytest.approx(loads.PAYLOAD_MBPS, rel=5e-3)
+
+
+def test_a_row_without_loss_agrees_and_a_window_of_100_would_save_a_round_trip(work: Work) -> None:
     found = Section("pages", "Pages")
     loads._loads(work, found, [load("GEO", 0, pep=False), load("GEO", 0, pep=True)], seeds=1)
     rows = {(fact.setting, fact.quantity): fact for fact in found.facts}
     assert rows["GEO, loss 0 %, TCP", "page load time"].verdict is Verdict.AGREES
     document = rows["GEO, loss 0 %, TCP with PEPs", "time of the complete document"]
-    assert document.verdict is Verdict.DIFFERS
-    changed = re.search(r"initial windows of PEPs 10 (\d\.\d\d)", document.reason)
-    assert changed is not None
-    assert abs(float(changed[1]) - 1) < 0.1
-    assert "CUBIC in PEPs" in document.reason.partition("less than")[2]
+    assert document.verdict is Verdict.AGREES
+    content = loads.page_load(kosek.GEO, 0, pep=True)
+    wide = loads.switched(content, loads.PEP_SWITCHES["initial windows of PEPs 100"])
+    mine, other = loads._medians(work, "", [content, wide], loads.loaded, 1)
+    # The rest follows the server's second flight, 80 ms after the first, instead of an ACK over the satellite.
+    assert mine["document_s"].value - other["document_s"].value == pytest.approx(0.526 - 0.08, abs=0.02)
+
+
+def test_a_row_that_differs_lists_the_ratio_of_each_change(work: Work) -> None:
+    found = Section("pages", "Pages")
+    other = replace(load("LEO", 0, pep=True), load_ms=Spread(1_000))
+    loads._loads(work, found, [other], seeds=1)
+    listed, _, rest = found.facts[0].reason.partition("less than")
+    assert re.search(r"return link of 8.3 Mbit/s \d\.\d\d", listed)
+    assert "CUBIC in PEPs" in rest
 
 
 def test_only_the_median_counts(work: Work) -> None:
@@ -111,8 +149,8 @@ def test_goodput_counts_the_bytes_of_30_s(work: Work) -> None:
     (mine,) = loads._medians(
         work, "", [loads.download(100_000_000, 0, pep=False, length_s=length_s)], loads.received, 1
     )
-    full = loads.RATE_MBPS * 1448 / 1500
-    assert 0.7 * full < mine["bytes"].value * 8e-6 / loads.DOWNLOAD_S < full
+    full = loads.PAYLOAD_MBPS
+    assert 0.5 * full < mine["bytes"].value * 8e-6 / loads.DOWNLOAD_S < full
 
 
 def test_sources_that_were_not_read_and_quic_have_no_verdict(work: Work) -> None:
@@ -131,7 +169,7 @@ def test_sources_that_were_not_read_and_quic_have_no_verdict(work: Work) -> None
 
 
 def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_rows() -> None:
-    reason = "ratio with one change: losses × 1.75 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
+    reason = "ratio with one change: two IP packets per frame 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
     rows = [
         Fact("K", "GEO, loss 0 %, TCP", "page load time", "s", Spread(10.8), Spread(11.6), Verdict.AGREES, "within"),
         Fact("K", "GEO, loss 1 %, TCP", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
@@ -140,8 +178,9 @@ def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_row
     text = satellite_page(Section("pages", "Pages", [], rows)).text()
     assert text.splitlines()[2].startswith("**1 of 2 facts about page loads agree within 15%.** 1 more")
     assert "| page load time, without | 1 | 1 | 0.77 to 1.07 |" in text
-    assert "With the change *losses × 4* the ratio of the page load time (GEO, loss 1 %, TCP) is 1.05" in text
-    assert "initial window of 100 segments saves" not in text
+    change = "With the change *two IP packets per frame* the ratio of the page load time (GEO, loss 1 %, TCP) is 0.82"
+    assert change in text
+    assert "**The return link.**" not in text
 
 
 def test_presets_load_a_page_and_peps_help() -> None:

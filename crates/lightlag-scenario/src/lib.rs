@@ -30,7 +30,7 @@ pub use spec::{
     Access, Chain, Change, Changes, Constellation, Coordinates, CorruptionSignals, Crash, Defaults, Dumbbell,
     Duplication, Elevations, Extension, Fade, Fec, FlowSpec, FlowTemplate, FollowLinks, Grid, GroundLink,
     GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
-    LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, OrbitSpec, OutageRule, Payload, Pcap,
+    LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, Opens, OrbitSpec, OutageRule, Payload, Pcap,
     PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, Queue, QueueMode, RadioChanges, Rain, RandomAccessSpec,
     Rcs2Spec, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, SetupSpec, ShellSpec, SignalSpec,
     Signals, Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile, TraceFormat, TraceMode,

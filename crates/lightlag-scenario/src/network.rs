@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
 use crate::dynamics::LinkDynamics;
-use crate::spec::{IpVersion, Line, LinkSide, Reader, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Opens, Reader, Transport};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
@@ -407,6 +407,8 @@ pub struct Proxy {
     pub client: Arc<Config>,
     /// TCP configuration of the endpoint towards the receiver.
     pub server: Arc<Config>,
+    /// Time when the proxy opens the next connection of a flow.
+    pub opens: Opens,
     /// Whether connections to the next proxy with `pool` are opened in advance.
     pub pool: bool,
     /// Whether the proxy prefetches the objects of web pages.

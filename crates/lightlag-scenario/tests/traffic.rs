@@ -1,7 +1,7 @@
 //! The keys `transport` and `traffic`: their meaning, and what is rejected.
 
 use lightlag_core::{Bytes, Duration, Law};
-use lightlag_scenario::{Network, Scenario, Transport, parse_json, parse_toml};
+use lightlag_scenario::{Network, Opens, Scenario, Transport, parse_json, parse_toml};
 use lightlag_traffic::Traffic;
 
 /// Returns a scenario with one link, and a flow with these keys.
@@ -312,6 +312,28 @@ fn proxies_split_connections_but_no_datagrams() {
     assert!(alone[0].message.contains("needs another proxy with pool = true"), "{}", alone[0]);
     let crash = parse_toml(&format!("{path}{proxy}pool = true\ncrash = {{ at = \"1 s\" }}"), &[]).unwrap_err();
     assert!(crash.len() == 1 && crash[0].path == "proxies[0].pool", "{crash:#?}");
+}
+
+#[test]
+fn a_proxy_may_wait_for_the_handshake() {
+    let path = "duration = \"10 s\"\n\
+        [[links]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+        [[links]]\nbetween = [\"b\", \"c\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+        [[flows]]\nfrom = \"a\"\nto = \"c\"\n\
+        [[proxies]]\nnode = \"b\"\nbuffer = \"64 kB\"\n";
+    for (key, opens) in [
+        ("", Opens::OnSyn),
+        ("opens = \"on-syn\"", Opens::OnSyn),
+        ("opens = \"when-established\"", Opens::WhenEstablished),
+    ] {
+        let scenario = parse_toml(&format!("{path}{key}"), &[]).unwrap();
+        assert_eq!(scenario.expand().unwrap().proxies[0].opens, opens);
+        let written = serde_json::to_value(&scenario.proxies[0]).unwrap();
+        assert_eq!(written.get("opens").is_some(), opens != Opens::OnSyn, "the default is not written: {written}");
+    }
+    let errors = parse_toml(&format!("{path}opens = \"late\""), &[]).unwrap_err();
+    assert!(errors.len() == 1 && errors[0].path == "proxies[0].opens", "{errors:#?}");
+    assert!(errors[0].message.contains("on-syn") && errors[0].message.contains("when-established"), "{}", errors[0]);
 }
 
 /// A proxy that prefetches needs another one towards the client, and pages in clear text.

@@ -32,6 +32,7 @@ impl ProxySpec {
             buffer: self.buffer,
             client: client?,
             server: server?,
+            opens: self.opens,
             pool: self.pool,
             prefetch: self.prefetch,
             crash: self.crash.map(|crash| Instant::ZERO + crash.at),

@@ -1,11 +1,11 @@
 //! Proxies: nodes that split the connections that cross them (RFC 3135 §2.4).
 
 use super::is_empty;
-use crate::read::{Errors, FromValue, LARGEST, NodeName, Path, TableReader, not_one_of};
+use crate::read::{Errors, FromValue, LARGEST, NodeName, Path, TableReader, leaf, not_one_of};
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::Options;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Minimum size of the buffer of a proxy, and of its receive buffer.
@@ -34,6 +34,10 @@ pub struct ProxySpec {
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Options,
+    /// Time when the proxy opens the next connection of a flow.
+    #[serde(skip_serializing_if = "Opens::is_on_syn")]
+    #[schemars(default)]
+    pub opens: Opens,
     /// Whether connections to the next proxy with `pool` on the path of a flow are opened in advance, so that no flow
     /// waits for a handshake between the two.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -57,6 +61,23 @@ pub enum ProxyKind {
     /// Terminates each connection and opens another one to the receiver, under the addresses of the endpoints.
     #[default]
     Split,
+}
+
+/// Time when a proxy opens the next connection of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opens {
+    /// When the SYN of the previous connection arrives, so that the handshakes overlap.
+    #[default]
+    OnSyn,
+    /// When the handshake of the previous connection is complete, as a program does that accepts connections.
+    WhenEstablished,
+}
+
+impl Opens {
+    fn is_on_syn(&self) -> bool {
+        *self == Self::OnSyn
+    }
 }
 
 /// Crash of a proxy, which loses its buffers and connections and restarts immediately.
@@ -91,6 +112,7 @@ impl FromValue for ProxySpec {
             flows,
             client: table.optional("client", errors).unwrap_or_default(),
             server: table.optional("server", errors).unwrap_or_default(),
+            opens: table.optional("opens", errors).unwrap_or_default(),
             pool: table.optional("pool", errors).unwrap_or_default(),
             prefetch: table.optional("prefetch", errors).unwrap_or_default(),
             crash: table.optional("crash", errors),
@@ -111,6 +133,12 @@ impl FromValue for ProxyKind {
         }
         errors.push(path, not_one_of(&kind, "a kind of proxy", &["split"]));
         None
+    }
+}
+
+impl FromValue for Opens {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }
 

@@ -6,6 +6,9 @@
 //! the sender closes. Each endpoint closes when the peer of the other endpoint has closed and no data is left. If one
 //! connection fails, the other is reset.
 //!
+//! With [`Opens::WhenEstablished`] the proxy opens the second connection when the handshake of the first one is
+//! complete, as PEPsal does, which connects after `accept`.
+//!
 //! A connection between two proxies may come from a pool: it is opened at the start of the run. The proxy that takes it
 //! for a flow writes a header with the addresses of the flow, and the other one opens the next connection when the
 //! header has arrived.
@@ -19,6 +22,7 @@
 
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
+use lightlag_scenario::Opens;
 use lightlag_transport::{Endpoint, Failure, Status, Stream};
 
 /// Size of the header of a flow on a connection from a pool: two IPv6 addresses.
@@ -51,6 +55,7 @@ pub(crate) struct Relay {
     limit: u64,
     stage: Stage,
     pooled: Pooled,
+    opens: Opens,
     /// Whether the second connection was opened, or taken from its pool.
     has_second: bool,
     /// Dialogue that decides about the bytes, if the proxy is one of a pair that prefetches.
@@ -164,6 +169,7 @@ impl Relay {
         limit: u64,
         is_dialogue: bool,
         pooled: Pooled,
+        opens: Opens,
     ) -> Self {
         Self {
             entry,
@@ -172,6 +178,7 @@ impl Relay {
             limit,
             stage: Stage::Waiting,
             pooled,
+            opens,
             has_second: false,
             reader: None,
             opened: Instant::ZERO,
@@ -205,6 +212,17 @@ impl Relay {
                 let header = Pooled::header(self.pooled.first);
                 if first.status() == Status::Listening || first.received() < header {
                     return None;
+                }
+                if self.opens == Opens::WhenEstablished {
+                    if let Some(failure) = first.failure() {
+                        second.abort();
+                        self.empty(now);
+                        self.stage = Stage::Failed;
+                        return Some(failure);
+                    }
+                    if first.status() == Status::Opening {
+                        return None;
+                    }
                 }
                 first.read(header);
                 self.open_second(now, second);
@@ -335,7 +353,9 @@ impl Relay {
 
     /// Crashes the proxy, which loses its buffers and its connections. Returns false if there were no connections.
     pub(crate) fn crash<E: Endpoint + Stream>(&mut self, now: Instant, entry: &mut E, exit: &mut E) -> bool {
-        let has_connections = self.stage == Stage::Open || self.stage == Stage::Waiting && self.has_second;
+        let first = if self.requests.is_some() { &*exit } else { &*entry };
+        let has_connections = self.stage == Stage::Open
+            || self.stage == Stage::Waiting && (self.has_second || first.status() == Status::Opening);
         if !has_connections {
             return false;
         }

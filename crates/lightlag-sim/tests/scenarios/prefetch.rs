@@ -209,18 +209,21 @@ struct Chain {
     links: Vec<(u32, u32, u32, u64)>,
     prefetching: usize,
     pools: bool,
+    waits: bool,
     crash: Option<(usize, u32)>,
 }
 
 fn chains() -> impl Strategy<Value = Chain> {
     let buffer = prop_oneof![1 => 500_u64..5_000, 2 => 5_000_u64..500_000];
     let links = prop::collection::vec((200_u32..20_000, 0_u32..300, 0_u32..50, buffer), 3..5);
-    (links, any::<prop::sample::Index>(), any::<bool>(), any::<prop::sample::Index>(), 0_u32..20_000, 0_u32..4)
-        .prop_map(|(links, prefetching, pools, crashing, time, crashes)| {
+    let opening = (any::<bool>(), any::<bool>());
+    (links, any::<prop::sample::Index>(), opening, any::<prop::sample::Index>(), 0_u32..20_000, 0_u32..4).prop_map(
+        |(links, prefetching, (pools, waits), crashing, time, crashes)| {
             let proxies = links.len() - 1;
             let crash = (crashes == 0).then(|| (crashing.index(proxies), time));
-            Chain { prefetching: prefetching.index(proxies - 1), pools: pools && crash.is_none(), crash, links }
-        })
+            Chain { prefetching: prefetching.index(proxies - 1), pools: pools && crash.is_none(), waits, crash, links }
+        },
+    )
 }
 
 impl Chain {
@@ -239,6 +242,7 @@ impl Chain {
             text += &format!("[[proxies]]\nnode = \"n{index}\"\nbuffer = \"{buffer} B\"\n");
             text += if proxy == self.prefetching { "prefetch = true\n" } else { "" };
             text += if self.pools { "pool = true\n" } else { "" };
+            text += if self.waits { "opens = \"when-established\"\n" } else { "" };
             if let Some((_, time)) = self.crash.filter(|(crashing, _)| *crashing == proxy) {
                 text += &format!("crash = {{ at = \"{time} ms\" }}\n");
             }

@@ -55,6 +55,61 @@ fn a_request_waits_for_the_longest_handshake() {
     }
 }
 
+/// A proxy that waits for the handshake adds one: with d = n, s and f from the client to the server, the near proxy
+/// connects at 3n, the far one at 3n + 3s, and the first request takes two round trips, as without proxies. If only one
+/// of them waits, the handshakes of the other legs still overlap.
+#[test]
+fn proxies_that_wait_for_the_handshake_add_a_round_trip_per_leg() {
+    const WAITS: &str = "opens = \"when-established\"";
+    let traffic = "kind = \"requests\", response = \"1 kB\", think = \"2 s\", count = 2";
+    let [near, satellite, far] = DELAYS;
+    let round_trip = 2.0 * (near + satellite + far);
+    for (of_far, of_near, first, starts) in [
+        (WAITS, WAITS, 2.0 * round_trip, [3.0 * (near + satellite), 3.0 * near, 0.0]),
+        (WAITS, "", 2.0 * near + 4.0 * (satellite + far), [near + 3.0 * satellite, near, 0.0]),
+        ("", WAITS, 4.0 * (near + satellite) + 2.0 * far, [3.0 * near + satellite, 3.0 * near, 0.0]),
+        ("opens = \"on-syn\"", "", 2.0 * near + 4.0 * satellite + 2.0 * far, [near + satellite, near, 0.0]),
+    ] {
+        let result = run(&(path(traffic) + &proxy("far", of_far) + &proxy("near", of_near)));
+        for (found, expected) in result.responses.duration_s.iter().zip([first, round_trip]) {
+            // Transmissions at 1 Gbit/s take less than 0.2 ms.
+            assert!((expected..expected + 2e-4).contains(found), "{found} is not {expected}: {of_far} {of_near}");
+        }
+        for (leg, start) in result.summary.legs.iter().zip(starts) {
+            assert!((leg.start_s.unwrap() - start).abs() < 1e-5, "{leg:?} does not start at {start}");
+        }
+    }
+    // The server opens the connection of a transfer.
+    let text = path(traffic).split("traffic =").next().unwrap().to_owned() + "transfer = \"1 kB\"\n";
+    let result = run(&(text + &proxy("far", WAITS) + &proxy("near", WAITS)));
+    for (leg, start) in result.summary.legs.iter().zip([0.0, 3.0 * far, 3.0 * (far + satellite)]) {
+        assert!((leg.start_s.unwrap() - start).abs() < 1e-5, "{leg:?} does not start at {start}");
+    }
+    let end = result.summary.flows[0].finish_s.unwrap();
+    let expected = 3.0 * (near + satellite + far);
+    assert!((expected..expected + 2e-4).contains(&end), "{end} is not {expected}");
+}
+
+/// The client never receives a SYN-ACK, or the proxy crashes before the handshake is complete.
+#[test]
+fn a_handshake_that_fails_opens_no_further_connection() {
+    let requests = path("kind = \"requests\", response = \"1 kB\", count = 1");
+    let deaf = requests.replacen("delay = \"10 ms\"", "delay = \"10 ms\"\nloss = { forward = 1 }", 1);
+    for (text, keys, failure) in [
+        (deaf, "client = { syn_retries = 2 }\nserver = { syn_retries = 2 }", "the SYN was not answered"),
+        (requests, "crash = { at = \"20 ms\" }", "a host crashed"),
+    ] {
+        let text = text + "[defaults.tcp]\nsyn_retries = 2\n";
+        let near = proxy("near", &format!("opens = \"when-established\"\n{keys}"));
+        let result = run(&(text + &proxy("far", "") + &near));
+        let flow = &result.summary.flows[0];
+        assert_eq!((flow.failure, pages(&result).count), (Some(failure), 0));
+        assert!(result.summary.simulated_s < 60.0, "{}", result.summary.simulated_s);
+        let started: Vec<bool> = result.summary.legs.iter().map(|leg| leg.start_s.is_some()).collect();
+        assert_eq!(started, [false, false, true]);
+    }
+}
+
 #[test]
 fn every_leg_and_every_proxy_has_its_rows() {
     let traffic = "kind = \"requests\", response = \"200 kB\", request = \"3 kB\", count = 3";
@@ -181,7 +236,7 @@ fn partitions_do_not_change_split_dialogues() {
 /// Also returns the number of pages and the bytes of all requests and responses.
 fn chains() -> impl Strategy<Value = (String, [u64; 3])> {
     let link = (200_u32..20_000, 0_u32..300, 0_u32..60, 5_u32..60);
-    let proxy = (any::<bool>(), prop_oneof![64_u64..3_000, 3_000_u64..300_000]);
+    let proxy = (any::<bool>(), prop_oneof![64_u64..3_000, 3_000_u64..300_000], any::<bool>());
     let hops = prop::collection::vec((link, proxy), 2..5);
     let crash = prop_oneof![2 => Just(None), 1 => (0_u32..60_000).prop_map(Some)];
     let sizes = (1_u64..20_000, 1_u64..40_000, 1_u64..12, 1_u64..4);
@@ -199,16 +254,21 @@ fn chains() -> impl Strategy<Value = (String, [u64; 3])> {
             );
         }
         let (is_web, is_http_2, server_time, pools) = form;
-        let count_proxies = hops.iter().skip(1).filter(|(_, (is_proxy, _))| *is_proxy).count();
+        let count_proxies = hops.iter().skip(1).filter(|(_, (is_proxy, ..))| *is_proxy).count();
         let pools = pools && crash.is_none() && count_proxies > 1;
         let mut crash = crash.map(|ms| format!("crash = {{ at = \"{ms} ms\" }}\n")).unwrap_or_default();
         // A buffer of a few bytes passes a byte per round trip.
-        let scale = hops.iter().skip(1).filter(|(_, (is_proxy, _))| *is_proxy).map(|(_, (_, buffer))| *buffer).min();
+        let scale =
+            hops.iter().skip(1).filter(|(_, (is_proxy, ..))| *is_proxy).map(|(_, (_, buffer, _))| *buffer).min();
         let [request, response] = [request, response].map(|bytes| bytes.min(20 * scale.unwrap_or(u64::MAX / 20)));
-        for (index, (_, (_, buffer))) in hops.iter().enumerate().skip(1).filter(|(_, (_, (is_proxy, _)))| *is_proxy) {
+        for (index, (_, (is_proxy, buffer, waits))) in hops.iter().enumerate().skip(1) {
+            if !is_proxy {
+                continue;
+            }
             let crash = std::mem::take(&mut crash);
             text += &format!("[[proxies]]\nnode = \"n{index}\"\nbuffer = \"{buffer} B\"\n{crash}");
             text += if pools { "pool = true\n" } else { "" };
+            text += if *waits { "opens = \"when-established\"\n" } else { "" };
         }
         let objects = if is_web { objects } else { 0 };
         let traffic = if is_web {

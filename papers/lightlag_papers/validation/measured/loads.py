@@ -27,14 +27,39 @@ GOODPUT_SEEDS = 5
 LONGEST_S = 120
 DOWNLOAD_S = 30
 
-RATE_MBPS = 18.7
-"""Rate forward of IP packets: the testbed's connections have 18.04 Mbit/s of payload as soon as they no longer grow."""
+PAYLOAD_MBPS = 18.04
+"""Payload per second of the testbed's connections as soon as they no longer grow."""
+SYMBOL_RATE_MBD = 38.6
+"""Symbol rate forward, such that a connection has that payload. The testbed has 40 MBd: 3 % more than measured."""
+FADE = {
+    "mean": -20,
+    "deviation": 0,
+    "correlation_time": "1000 s",
+    "step": "10 s",
+    "clear_sky": "20 dB",
+    "symbol_rate": f"{SYMBOL_RATE_MBD:g} MBd",
+    "modcods": {"table": "dvb-s2", "use": ["QPSK 1/4"]},
+    "frames": {"label": 6},
+}
+"""Carrier forward: BBFRAMEs with GSE and the testbed's only MODCOD, without rain (e^-20 dB). Its label is ours."""
+FRAME_MS = 32_490 / SYMBOL_RATE_MBD / 1e3 + 3_330 / SYMBOL_RATE_MBD / 2e3
+"""Mean time of a packet at the gateway: its frame, after half a dummy frame. The measured round trips contain it."""
 RETURN_MBPS = 8.3
 """Rate return: 14.8 MBd with the lowest modulation and code of the testbed, 0.56 bit per symbol."""
+ASSIGNED = {"frame": "26.5 ms", "constant": "100 kbit/s", "max_rate": "5.12 Mbit/s"}
+"""Capacity of the terminal, from the testbed's configuration: the constant assignment, and at most this rate (RBDC)."""
+REQUEST_PERIOD_MS = 1000.0
+"""Time between two requests of the terminal (`sync_period`). A need waits for half of it on average."""
 GROUND_MS = 40.0
 """One-way delay between gateway and server: netem in the testbed."""
 QUEUE = "6000 packets"
 """Queue of the gateway for best effort."""
+FORWARD_MBPS = 18.7
+"""Rate of IP packets that have the measured payload, for the model without frames."""
+PEP_WINDOW = 10
+"""Initial window of the PEPs over the satellite in segments. The testbed sets 100, but over GEO, without loss, the
+document's last byte arrives 530 ms after its first (median of `responseEnd` less `responseStart`; 520 to 541 ms in 80 %
+of the loads): a second round trip between the PEPs (526 ms), where 100 segments need only the server's (80 ms)."""
 BUFFER = "4 MB"
 """Buffer of a PEP for each direction; ours. The testbed starts PEPsal with the kernel's buffers."""
 
@@ -48,10 +73,15 @@ ABOUT = [
     "Kosek et al. load the ETSI Kepler page (75 objects, 816 kB, one host) with Chromium over OpenSAND, 100 times per "
     "setting. The model has the settings that the authors publish (kosekmi/2022-ifip-nw-quic-proxies, "
     "kosekmi/quic-opensand-emulation): HTTP/1.1 without TLS, at most 6 connections, 40 ms between gateway and server, "
-    "losses towards the satellite in both directions, PEPsal at the gateway and at the terminal, with initial "
-    "windows of 100 segments over the satellite and 10 elsewhere. Round trips (606 and 144 ms) and the rate "
-    f"({RATE_MBPS:g} Mbit/s with headers; nominally 20) are measured there. Open, and ours: CUBIC at the ends and Reno "
-    "in the PEPs, as in the example of the repository; "
+    "losses of frames towards the satellite in both directions, PEPsal at the gateway and at the terminal, which opens "
+    "its next connection when the handshake of the one before is complete. Forward, packets are sent in BBFRAMEs of "
+    "QPSK 1/4 with GSE, which are lost as a whole. The terminal has 100 kbit/s, and requests up to 5.12 Mbit/s; the "
+    "testbed requests a rate once per second, and the model the volume that waits, which is granted half a second and "
+    "a round trip later. Round trips (606 and 144 ms), the payload per second "
+    f"({PAYLOAD_MBPS:g} Mbit/s, for which {SYMBOL_RATE_MBD:g} MBd suffice; nominally 40) and the initial window of the "
+    f"PEPs over the satellite ({PEP_WINDOW} segments; nominally 100) are measured there: without loss, the last byte "
+    "of the document arrives 530 ms after its first over GEO, a round trip between the PEPs. Open, and ours: CUBIC at "
+    "the ends and Reno in the PEPs, as in the example of the repository; "
     f"PEP buffers of {BUFFER}; {webpages.HEADERS} B of headers per response and {webpages.REQUEST} B per request. "
     "Our browser requests objects when the document is complete, and spends no time on parsing.",
     f"Ours: the median of {SEEDS} seeds where packets are lost. A row agrees if the ratio is within {PAGES:.0%}; the "
@@ -70,12 +100,16 @@ def scenario(
     orbit: Orbit, loss_percent: float, *, pep: bool, traffic: Mapping[str, Any], length_s: float
 ) -> dict[str, Any]:
     """Returns the testbed with a client that sends requests over TCP."""
+    delay_ms = orbit.rtt_ms / 2 - GROUND_MS - FRAME_MS / 2
+    latency_ms = REQUEST_PERIOD_MS / 2 + 2 * delay_ms
     satellite = link(
         ("gateway", "terminal"),
-        {"forward": f"{RATE_MBPS:g} Mbit/s", "backward": f"{RETURN_MBPS:g} Mbit/s"},
-        orbit.rtt_ms / 2 - GROUND_MS,
+        {"forward": f"{FORWARD_MBPS:g} Mbit/s", "backward": f"{RETURN_MBPS:g} Mbit/s"},
+        delay_ms,
         queue=QUEUE,
         loss=loss_percent / 100,
+        fade={"forward": FADE},
+        on_demand={"backward": {**ASSIGNED, "latency": f"{latency_ms:g} ms"}},
     )
     content: dict[str, Any] = {
         "name": "kosek",
@@ -90,10 +124,11 @@ def scenario(
         "record": {"trace": "off", "queue": "off", "drops": False},
     }
     if pep:
-        near, far = {"congestion": "newreno"}, {"congestion": "newreno", "initial_window": 100}
+        near, far = {"congestion": "newreno"}, {"congestion": "newreno", "initial_window": PEP_WINDOW}
+        pepsal = {"buffer": BUFFER, "opens": "when-established"}
         content["proxies"] = [
-            {"node": "gateway", "buffer": BUFFER, "client": near, "server": far},
-            {"node": "terminal", "buffer": BUFFER, "client": far, "server": near},
+            {"node": "gateway", **pepsal, "client": near, "server": far},
+            {"node": "terminal", **pepsal, "client": far, "server": near},
         ]
     return content
 
@@ -157,7 +192,7 @@ def _proxies(**keys: Any) -> Change:
     def change(content: dict[str, Any]) -> None:
         for proxy, far in zip(content["proxies"], ("server", "client"), strict=True):
             for key, value in keys.items():
-                (proxy if key == "buffer" else proxy[far])[key] = value
+                (proxy if key in {"buffer", "opens"} else proxy[far])[key] = value
 
     return change
 
@@ -177,15 +212,50 @@ def _all(*changes: Change) -> Change:
     return change
 
 
-def _rate(content: dict[str, Any]) -> None:
-    content["links"][1]["rate"] = {"forward": "20 Mbit/s", "backward": f"{RETURN_MBPS:g} Mbit/s"}
+def _symbol_rate(content: dict[str, Any]) -> None:
+    content["links"][1]["fade"] = {"forward": FADE | {"symbol_rate": "40 MBd"}}
 
 
-def _frames(content: dict[str, Any]) -> None:
+def _delay(content: dict[str, Any], more_ms: float) -> None:
+    ms = float(content["links"][1]["delay"].removesuffix(" ms"))
+    content["links"][1]["delay"] = f"{ms + more_ms:g} ms"
+
+
+def _packets(content: dict[str, Any]) -> None:
+    """Sends and loses packets instead of frames."""
+    del content["links"][1]["fade"]
+    _delay(content, FRAME_MS / 2)
+
+
+def _superframes(content: dict[str, Any]) -> None:
+    """Sends packets every 10 ms forward, and every 26.5 ms return at any rate."""
+    _packets(content)
+    _unassigned(content)
     # On average half a frame, which the measured round trip contains.
     content["links"][1]["aggregate"] = {"forward": {"interval": "10 ms"}, "backward": {"interval": "26.5 ms"}}
-    ms = float(content["links"][1]["delay"].removesuffix(" ms"))
-    content["links"][1]["delay"] = f"{ms - 9.125:g} ms"
+    _delay(content, -9.125)
+
+
+def _fragments(content: dict[str, Any]) -> None:
+    """Loses frames with either of two packets of IP. OpenSAND sends a frame of 2 kB as one datagram."""
+    loss = content["links"][1]["loss"]
+    content["links"][1]["loss"] = {"forward": 1 - (1 - loss) ** 2, "backward": loss}
+
+
+def _unassigned(content: dict[str, Any]) -> None:
+    """Lets the terminal send at the rate of its carrier."""
+    del content["links"][1]["on_demand"]
+
+
+def _constant(content: dict[str, Any]) -> None:
+    """Leaves the terminal its constant assignment only."""
+    content["links"][1]["on_demand"]["backward"]["max_rate"] = ASSIGNED["constant"]
+
+
+def _early(content: dict[str, Any]) -> None:
+    """Grants a request after a round trip."""
+    needs = content["links"][1]["on_demand"]["backward"]
+    needs["latency"] = f"{float(needs['latency'].removesuffix(' ms')) - REQUEST_PERIOD_MS / 2:g} ms"
 
 
 SWITCHES: dict[str, Change] = {
@@ -199,22 +269,36 @@ SWITCHES: dict[str, Change] = {
     "Reno at the ends": _ends(congestion="newreno"),
     "initial window 20": _ends(initial_window=20),
     "windows kept when idle": _ends(idle_restart="off"),
-    "20 Mbit/s": _rate,
-    "frames of 10 and 26.5 ms": _frames,
+    "40 MBd": _symbol_rate,
+    "packets instead of frames": _packets,
+    "packets in frames of 10 and 26.5 ms": _superframes,
+    "return link of 8.3 Mbit/s": _unassigned,
+    "return link of 100 kbit/s": _constant,
+    "grants after a round trip": _early,
 }
 PEP_SWITCHES: dict[str, Change] = {
     "PEP buffers of 64 kB": _proxies(buffer="64 kB"),
-    "initial windows of PEPs 10": _proxies(initial_window=10),
+    "initial windows of PEPs 100": _proxies(initial_window=100),
+    "next connection with the SYN": _proxies(opens="on-syn"),
     "CUBIC in PEPs": _proxies(congestion="cubic"),
 }
 LOSS_SWITCHES: dict[str, Change] = {
-    "losses × 1.75": _loss(1.75),
+    "two IP packets per frame": _fragments,
+    "two IP packets per frame and Reno at the ends": _all(_fragments, _ends(congestion="newreno")),
     "losses × 4": _loss(4),
-    "losses × 1.75 and Reno at the ends": _all(_loss(1.75), _ends(congestion="newreno")),
 }
-"""The testbed drops frames, not packets: a packet of 1500 B occupies 1.75 frames of 2 kB on average, and is lost with
-each of them. A frame may also have several small packets."""
-DOWNLOAD_SWITCHES = ("Reno at the ends", "initial window 20", "20 Mbit/s", "frames of 10 and 26.5 ms")
+"""netem drops the IP packets that carry frames. OpenSAND 5.2 sends a frame, of up to 2001 B with QPSK 1/4 and without
+padding, as one datagram of UDP, which IP splits over a link with an MTU of 1500 B."""
+DOWNLOAD_SWITCHES = (
+    "Reno at the ends",
+    "initial window 20",
+    "40 MBd",
+    "packets instead of frames",
+    "packets in frames of 10 and 26.5 ms",
+    "return link of 8.3 Mbit/s",
+    "return link of 100 kbit/s",
+    "grants after a round trip",
+)
 
 
 def switched(content: Mapping[str, Any], change: Change) -> dict[str, Any]:
