@@ -127,7 +127,7 @@ class Proxy:
     server: TcpLike | None = None
     """TCP options towards the receiver that differ from ``defaults.tcp``."""
     opens: Literal["on-syn", "when-established"] | None = None
-    """Time when the proxy opens the next connection of a flow. Default: ``"on-syn"``."""
+    """Time when the proxy opens the next connection of a flow."""
     pool: bool | None = None
     """Whether connections to the next proxy with ``pool`` on the path of a flow are opened in advance, so that no flow
     waits for a handshake between the two."""
