@@ -37,24 +37,17 @@ fn beam(terminals: u64) -> String {
     text
 }
 
-/// Returns an hour of sensors with CRDSA that send 50 B every 200 s on average, in slots of 0.8 ms.
-fn sensors(count: u64) -> String {
-    format!(
-        "{QUIET}duration = \"1 h\"\n[topology]\nkind = \"swarm\"\nnodes = {}\n\
-         medium = {{ kind = \"random_access\", technique = \"crdsa-2\" }}\n\
-         flow = {{ transport = \"udp\", traffic = {{ kind = \"poisson\", size = \"50 B\", every = \"200 s\" }} }}\n",
-        count + 1
-    )
-}
+/// An hour of sensors with CRDSA.
+const SENSORS: &str = include_str!("../scenarios/sensors-100k.toml");
 
 /// Measures a run of a medium, `beam` or `sensors`, with this number of stations; `None` for another name.
 pub fn measure(name: &str, count: u64) -> Option<Sample> {
-    let text = match name {
-        "beam" => beam(count),
-        "sensors" => sensors(count),
+    let (text, sets) = match name {
+        "beam" => (beam(count), Vec::new()),
+        "sensors" => (SENSORS.to_owned(), vec![("topology.nodes".to_owned(), (count + 1).to_string())]),
         _ => return None,
     };
-    let scenario = lightlag_scenario::parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let scenario = lightlag_scenario::parse_toml(&text, &sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let simulation = Simulation::new(&scenario, None).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let begin = cpu_seconds();
     let summary = simulation.run(&mut |_| Control::Continue).summary;

@@ -11,7 +11,7 @@
 //!                                           one scenario in so many lanes on so many threads, as JSON
 //! lightlag-bench air                        radio media beside ns-3, alone
 //! lightlag-bench access                     satellite beams and random access, alone
-//! lightlag-bench access NAME COUNT          one medium, beam or sensors, with so many stations, as JSON
+//! lightlag-bench access NAME COUNT          one medium, beam or sensors, with COUNT stations, as JSON
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone

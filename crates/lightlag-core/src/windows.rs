@@ -177,7 +177,7 @@ mod tests {
         );
         assert_eq!(windows.at(time(9)), None);
         assert_eq!(windows.fit(time(1), Duration::from_secs(2)), Some(time(5)));
-        // 8 s from the first start to the last end, of which 5 s are in windows.
+        // 8 s from the first start to the last end, 5 s of them in windows.
         assert!((windows.scarcity() - 1.6).abs() < 1e-12);
         assert_eq!(windows.shortest(), Duration::from_secs(1));
     }

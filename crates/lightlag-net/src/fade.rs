@@ -206,8 +206,10 @@ impl AdaptiveLink {
     ) -> Timetable {
         let (phases, modcods): (Vec<_>, Vec<_>) = self.adapt(delay, end, random).into_iter().unzip();
         let timetable = Timetable::new(phases, outage, overtaking).keeping_rates();
-        let Some(_) = self.frames else { return timetable };
-        let format = |modcod: usize| self.modcods[modcod].frame.expect("custom MODCODs have no frames");
+        if self.frames.is_none() {
+            return timetable;
+        }
+        let format = |modcod: usize| self.modcods[modcod].frame.expect("only MODCODs of a standard have frames");
         let formats = modcods.into_iter().map(format);
         timetable.framed(formats.collect::<Vec<_>>())
     }

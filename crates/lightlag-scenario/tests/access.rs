@@ -225,7 +225,7 @@ fn overloads_and_slow_logons_have_warnings() {
     assert_eq!(found[0].path, "topology.medium");
     assert!(found[0].message.contains("occupy 1.00 of a channel") && found[0].message.contains("more than 0.5"));
     assert_eq!(warnings(&beam(medium, 100, &flow("10 s"))), []);
-    // Each sensor has 600 · 0.9 / 10 messages at the start of a pass, of which 16 fit into its queue: 1,600 in 30 s are
+    // At the start of a pass each sensor has generated 600 · 0.9 / 10 messages, and its queue holds 16: 1,600 in 30 s are
     // 53.3 per second, and 10 more are generated.
     let passes = ", passes = { duration = \"60 s\", period = \"10 min\" }, pass_backoff = \"30 s\"";
     let found = warnings(&beam(&format!("{medium}{passes}"), 100, &flow("10 s")));

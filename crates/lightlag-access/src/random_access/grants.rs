@@ -78,17 +78,20 @@ impl<P: Clone> RandomAccess<P> {
         self.send_blocks(now, Transport { sensor, message, received: 0, transmissions: 0, is_decoded: false });
     }
 
-    /// Sends the next block with HARQ, or else all blocks.
-    fn send_blocks(&mut self, now: Instant, mut transport: Transport<P>) {
+    /// Returns the durations of the blocks that the gateway has not received.
+    fn blocks_left(&self, transport: &Transport<P>) -> impl Iterator<Item = Duration> + use<'_, P> {
         let nb_iot = &self.config.nb_iot;
         let repetitions = nb_iot.class(self.stations[transport.sensor as usize].variant).data;
         let bytes = Bytes(u64::from(transport.message.packet.size) + u64::from(self.config.burst_overhead));
-        let mut left = nb_iot.blocks(bytes, repetitions).skip(transport.received as usize);
-        let (count, time): (u32, Duration) = if nb_iot.harq {
-            (1, left.next().unwrap_or_default())
-        } else {
-            left.fold((0, Duration::ZERO), |(count, sum), block| (count + 1, sum + block))
-        };
+        nb_iot.blocks(bytes, repetitions).skip(transport.received as usize)
+    }
+
+    /// Sends the next block with HARQ, or else all blocks.
+    fn send_blocks(&mut self, now: Instant, mut transport: Transport<P>) {
+        let nb_iot = &self.config.nb_iot;
+        let sent = if nb_iot.harq { 1 } else { usize::MAX };
+        let blocks = self.blocks_left(&transport).take(sent);
+        let (count, time) = blocks.fold((0_u32, Duration::ZERO), |(count, sum), block| (count + 1, sum + block));
         let error = nb_iot.block_error.value();
         transport.transmissions += 1;
         transport.is_decoded = error == 0.0 || (0..count).all(|_| self.random.uniform() >= error);
@@ -103,10 +106,8 @@ impl<P: Clone> RandomAccess<P> {
     pub(super) fn receive_blocks(&mut self, now: Instant, mut transport: Transport<P>) {
         let nb_iot = &self.config.nb_iot;
         if transport.is_decoded {
-            let repetitions = nb_iot.class(self.stations[transport.sensor as usize].variant).data;
-            let bytes = Bytes(u64::from(transport.message.packet.size) + u64::from(self.config.burst_overhead));
             (transport.received, transport.transmissions) = (transport.received + 1, 0);
-            if nb_iot.harq && nb_iot.blocks(bytes, repetitions).nth(transport.received as usize).is_some() {
+            if nb_iot.harq && self.blocks_left(&transport).next().is_some() {
                 return self.send_blocks(now, transport);
             }
             self.tasks.add(now + self.config.delay, Task::Next(transport.sensor));

@@ -21,12 +21,12 @@ fn path(near: u32, far: u32, traffic: &str) -> String {
     )
 }
 
-/// Returns the two proxies, of which the first has these further keys.
+/// Returns the two proxies; the first one has these further keys.
 fn pair(more: &str) -> String {
     format!("[[proxies]]\nnode = \"far\"\nbuffer = \"1 MB\"\n{more}\n[[proxies]]\nnode = \"near\"\nbuffer = \"1 MB\"\n")
 }
 
-/// Returns a page of objects of 1 kB, each of which waits for the one before.
+/// Returns a page of objects of 1 kB. Each waits for the one before.
 fn chain(levels: u32) -> String {
     let object = |level: u32| format!("{{\"id\": \"o{level}\", \"size\": 1000, \"after\": [\"o{}\"]}}", level - 1);
     let others: Vec<String> = (1..levels).map(object).collect();
@@ -87,7 +87,7 @@ fn a_level_of_dependencies_takes_no_round_trip_over_the_satellite() {
 }
 
 /// Twelve objects on six connections of HTTP/1.1: the client opens five connections to the second proxy (2n), fetches
-/// six objects (2n) and then the other six (2n), all of which have arrived there. Without prefetching, the connections
+/// six objects (2n) and then the other six (2n). All have arrived there. Without prefetching, the connections
 /// cross the satellite: 2n + 4s + 2f for the first six, and a round trip for the others.
 #[test]
 fn connections_of_the_client_do_not_wait_for_the_satellite() {
