@@ -1,0 +1,292 @@
+//! Behaviour of an endpoint.
+
+use crate::credit::Tuning;
+use crate::pacing::PacingRules;
+use crate::profile::Profile;
+use crate::received::AckRules;
+use crate::rtt::Variance;
+use lightlag_control::congestion::Choice;
+use lightlag_core::{Codepoint, Duration};
+
+/// Smallest maximum datagram size of a path (RFC 9000 §14.1).
+pub const MIN_DATAGRAM: u16 = 1_200;
+
+/// Initial congestion window in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// min(10 d, max(14,720, 2 d)) for datagrams of d bytes (RFC 9002 §7.2).
+    Rfc9002,
+    /// Ten datagrams.
+    TenDatagrams,
+    /// The given number of bytes.
+    Bytes(u64),
+}
+
+impl InitialWindow {
+    /// Returns the window for datagrams of `datagram` bytes.
+    pub fn bytes(self, datagram: u64) -> u64 {
+        match self {
+            Self::Rfc9002 => (10 * datagram).min((2 * datagram).max(14_720)),
+            Self::TenDatagrams => 10 * datagram,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// Loss detection (RFC 9002 §6).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LossRules {
+    /// A packet is lost if one with a number this much higher is acknowledged.
+    pub packet_threshold: u64,
+    /// Upper limit of the packet threshold, which rises with the reordering that is seen; equal to the threshold if it
+    /// is constant.
+    pub max_packet_threshold: u64,
+    /// A packet is lost if it was sent this many round-trip times before an acknowledged one.
+    pub time_threshold: f64,
+    /// The time threshold after reordering was seen.
+    pub max_time_threshold: f64,
+    /// Factor of the probe timeout in the duration of persistent congestion; `None` turns it off.
+    pub persistent: Option<u64>,
+    /// Whether a window reduction is undone when all packets of its episode prove to be late.
+    pub undo: bool,
+    /// Whether one packet beyond the window may be sent when an episode starts (RFC 9002 §7.3.2).
+    pub extra_packet: bool,
+}
+
+/// Probe timeouts (RFC 9002 §6.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbeRules {
+    /// Number of probes for each timeout, 1 or 2.
+    pub packets: u8,
+    /// Maximum number of doublings.
+    pub max_backoff: u8,
+    /// First timeout, if it is not srtt + 4 rttvar of the initial round-trip time.
+    pub first: Option<Duration>,
+}
+
+/// Flow control of one endpoint as a receiver, and its limit of unacknowledged data as a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowRules {
+    /// Initial credit of each stream in bytes.
+    pub stream: u64,
+    /// Initial credit of the connection in bytes.
+    pub connection: u64,
+    /// Rule for updates of stream credit.
+    pub stream_tuning: Tuning,
+    /// Rule for updates of connection credit.
+    pub connection_tuning: Tuning,
+    /// Number of bidirectional streams that the peer may open.
+    pub bidirectional: u64,
+    /// Number of unidirectional streams that the peer may open.
+    pub unidirectional: u64,
+    /// Maximum number of sent, unacknowledged bytes of all streams; `None` sets no limit.
+    pub send_buffer: Option<u64>,
+}
+
+/// Order of streams that have new data. Repairs of any stream are sent before new data (RFC 9000 §13.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fairness {
+    /// Streams of one priority take turns, packet by packet.
+    RoundRobin,
+    /// Streams of one priority are sent one after another.
+    Sequential,
+}
+
+/// Sizes of the handshake messages in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HandshakeSizes {
+    /// ClientHello.
+    pub client_hello: u16,
+    /// ServerHello.
+    pub server_hello: u16,
+    /// EncryptedExtensions, Certificate, CertificateVerify and Finished of the server.
+    pub server_flight: u16,
+    /// EncryptedExtensions and Finished of a server that resumes a session, without a certificate.
+    pub resumed_flight: u16,
+    /// Finished of the client.
+    pub client_finished: u16,
+    /// NewSessionTicket messages of the server.
+    pub ticket: u16,
+    /// Token in NEW_TOKEN; 0 sends none.
+    pub new_token: u16,
+    /// Token in a Retry packet.
+    pub retry_token: u16,
+}
+
+impl HandshakeSizes {
+    /// Returns the sizes of TLS in aioquic 1.2 with a certificate chain of `certificate` bytes: ClientHello 476,
+    /// ServerHello 123, EncryptedExtensions 118, CertificateVerify 79 (P-256), Finished 52 (SHA-384).
+    pub fn with_certificate(certificate: u16) -> Self {
+        Self {
+            client_hello: 476,
+            server_hello: 123,
+            server_flight: 118 + certificate + 79 + 52,
+            resumed_flight: 118 + 52,
+            client_finished: 52,
+            ticket: 210,
+            new_token: 0,
+            retry_token: 64,
+        }
+    }
+}
+
+/// State that a client remembers from an earlier connection, for 0-RTT (RFC 9000 §7.4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    /// Credit of the connection.
+    pub connection: u64,
+    /// Credit of each stream.
+    pub stream: u64,
+    /// Number of bidirectional streams.
+    pub bidirectional: u64,
+    /// Number of unidirectional streams.
+    pub unidirectional: u64,
+    /// Length of the token of NEW_TOKEN, which validates the address; 0 for none.
+    pub token: u16,
+}
+
+/// Treatment of address validation and early data by a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ServerRules {
+    /// Whether a Retry packet answers an Initial without a valid token.
+    pub retry: bool,
+    /// Whether 0-RTT data is rejected.
+    pub reject_early_data: bool,
+}
+
+/// Behaviour of an endpoint.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Implementation that the other values follow.
+    pub profile: Profile,
+    /// Congestion control.
+    pub congestion: Choice,
+    /// UDP payload of a full datagram in bytes, at least [`MIN_DATAGRAM`].
+    pub datagram: u16,
+    /// Initial congestion window.
+    pub initial_window: InitialWindow,
+    /// Minimum congestion window in datagrams.
+    pub min_window: u64,
+    /// Round-trip time before the first sample.
+    pub initial_rtt: Duration,
+    /// Rule for RTTVAR.
+    pub variance: Variance,
+    /// Loss detection.
+    pub loss: LossRules,
+    /// Probe timeouts.
+    pub probes: ProbeRules,
+    /// Acknowledgements in the application space.
+    pub ack: AckRules,
+    /// Exponent of the unit of acknowledgement delays, 2^n µs.
+    pub ack_delay_exponent: u8,
+    /// Pacing by the window; `None` sends as the window permits. An algorithm with its own rate uses that.
+    pub pacing: Option<PacingRules>,
+    /// ECN field of sent packets; [`Codepoint::NotEct`] turns ECN off.
+    pub ecn: Codepoint,
+    /// Flow control.
+    pub flow: FlowRules,
+    /// Order of streams.
+    pub fairness: Fairness,
+    /// Idle timeout; zero for none (RFC 9000 §10.1).
+    pub idle_timeout: Duration,
+    /// Idle time after which the window restarts at its initial size; `None` keeps it (msquic: 1 s).
+    pub idle_restart: Option<Duration>,
+    /// Sizes of the handshake messages.
+    pub handshake: HandshakeSizes,
+    /// Length of the local connection ID, 0 to 20 bytes.
+    pub id_len: u8,
+    /// Rules of a server.
+    pub server: ServerRules,
+    /// State of an earlier connection with 0-RTT keys; `None` makes a full handshake.
+    pub ticket: Option<Ticket>,
+    /// Maximum size of a DATAGRAM frame that is accepted; 0 for no support (RFC 9221).
+    pub max_datagram_frame: u16,
+    /// Whether one packet number in each interval [2ⁿ, 2ⁿ⁺¹), n ≥ 6, is skipped (quinn).
+    pub skip_numbers: bool,
+    /// Seed of random decisions, different for each connection.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Profile::Rfc9002.config()
+    }
+}
+
+/// Error: a value that no endpoint can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(pub String);
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Checks that an endpoint can work with the values.
+    ///
+    /// # Errors
+    /// If a value is outside its range; the message names it and the range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let error = |message: String| Err(ConfigError(message));
+        if self.datagram < MIN_DATAGRAM {
+            return error(format!("datagram: {} is below 1200 bytes (RFC 9000 §14.1)", self.datagram));
+        }
+        if self.id_len > 20 {
+            return error(format!("id_len: {} is above 20 bytes (RFC 9000 §17.2)", self.id_len));
+        }
+        if self.ack.max_delay >= Duration::from_millis(1 << 14) {
+            return error(format!("ack.max_delay: {:?} is not below 2^14 ms (RFC 9000 §18.2)", self.ack.max_delay));
+        }
+        if self.ack_delay_exponent > 20 {
+            return error(format!("ack_delay_exponent: {} is above 20 (RFC 9000 §18.2)", self.ack_delay_exponent));
+        }
+        let credit = self.flow.stream.min(self.flow.connection);
+        if credit < u64::from(self.datagram) {
+            return error(format!("flow: a credit of {credit} bytes is below one datagram of {}", self.datagram));
+        }
+        if self.ack.max_ranges == 0 {
+            return error("ack.max_ranges: 0 would drop every received packet; use 1 or more".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns the state that a client of this server remembers for 0-RTT.
+    pub fn remembered(&self) -> Ticket {
+        Ticket {
+            connection: self.flow.connection,
+            stream: self.flow.stream,
+            bidirectional: self.flow.bidirectional,
+            unidirectional: self.flow.unidirectional,
+            token: self.handshake.new_token,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_initial_window_is_that_of_rfc_9002() {
+        let rule = InitialWindow::Rfc9002;
+        assert_eq!((rule.bytes(1_200), rule.bytes(1_472), rule.bytes(9_000)), (12_000, 14_720, 18_000));
+    }
+
+    #[test]
+    fn bad_values_are_named_with_their_range() {
+        let broken = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().unwrap_err().to_string()
+        };
+        assert!(broken(|config| config.datagram = 1_199).contains("datagram: 1199 is below 1200"));
+        assert!(broken(|config| config.id_len = 21).contains("id_len: 21 is above 20"));
+        assert!(broken(|config| config.ack.max_delay = Duration::from_millis(16_384)).contains("2^14 ms"));
+        assert!(broken(|config| config.flow.connection = 1_000).contains("1000 bytes is below one datagram"));
+        assert!(Profile::ALL.iter().all(|profile| profile.config().check().is_ok()));
+    }
+}

@@ -1,0 +1,190 @@
+//! Handling of packets that arrive.
+
+use super::handshake::EarlyData;
+use super::space::Keys;
+use super::{Connection, State};
+use crate::arena::Arena;
+use crate::contents::PartView;
+use crate::frame::{Direction, Frame};
+use crate::packet::{Kind, Packet, SpaceId};
+use crate::received::{AckRules, PingRule};
+use crate::streams::{Chunk, Side, StreamError};
+use lightlag_core::{Codepoint, Duration, Instant};
+
+/// Error codes of the transport (RFC 9000 §20.1).
+pub(super) mod code {
+    pub(crate) const PROTOCOL_VIOLATION: u64 = 0x0a;
+    pub(crate) const FRAME_ENCODING: u64 = 0x07;
+}
+
+/// Rules for Initial and Handshake packets, which are acknowledged immediately (RFC 9000 §13.2.1).
+const AT_ONCE: AckRules = AckRules {
+    threshold: 0,
+    max_delay: Duration::ZERO,
+    reordering: 0,
+    max_ranges: 64,
+    lazy: None,
+    ping: PingRule::Never,
+};
+
+impl Connection {
+    /// Handles a packet that arrived with the codepoint `ecn` in its ECN field. Its contents leave the arena.
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet, ecn: Codepoint, arena: &mut Arena) {
+        self.now = now;
+        let mut contents = arena.scratch();
+        arena.take(packet, &mut contents, self.ecn.reported(SpaceId::Application));
+        let size = packet.size();
+        self.counters.bytes_received += u64::from(size);
+        if self.side == Side::Server && !self.handshake.is_validated {
+            // RFC 9000 §8.1: all datagrams count, also those whose packets are dropped.
+            self.handshake.received += u64::from(size);
+        }
+        let mut is_processed = false;
+        for view in contents.iter() {
+            match self.state {
+                State::Closed | State::Draining => break,
+                State::Closing => {
+                    self.closing.arrived();
+                    if view.frames.iter().any(|frame| matches!(frame, Frame::Close { .. } | Frame::ApplicationClose { .. }))
+                    {
+                        self.drain(now);
+                    }
+                    continue;
+                }
+                _ => is_processed |= self.handle_part(now, &view, ecn, size),
+            }
+        }
+        arena.put_back(contents);
+        if is_processed && matches!(self.state, State::Handshaking | State::Complete) {
+            self.sent_since_arrival = false;
+            self.restart_idle_timer(now);
+        }
+        if self.side == Side::Server && !self.handshake.is_validated {
+            // RFC 9002 A.6: a datagram raises the amplification limit, and a probe timeout that has passed fires now.
+            self.set_timers(now);
+            if self.loss_timer.is_some_and(|timer| timer <= now) {
+                self.loss_timer_fired(now);
+            }
+        }
+    }
+
+    /// Handles a packet of a datagram with `datagram` bytes. Returns false if it was dropped.
+    #[inline]
+    fn handle_part(&mut self, now: Instant, view: &PartView<'_>, ecn: Codepoint, datagram: u32) -> bool {
+        let part = view.part;
+        let Some(id) = part.kind.space() else {
+            match part.kind {
+                Kind::Retry => self.handle_retry(now, part.token),
+                _ => self.drain(now),
+            }
+            return true;
+        };
+        if self.state == State::Idle && !self.accept(now, part.kind, part.token, datagram) {
+            return false;
+        }
+        let has_keys = match part.kind {
+            Kind::ZeroRtt => {
+                self.side == Side::Server
+                    && self.handshake.early == EarlyData::Accepted
+                    && self.spaces[id as usize].sending == Keys::Ready
+            }
+            _ => self.spaces[id as usize].receiving == Keys::Ready,
+        };
+        if !has_keys {
+            self.counters.undecryptable += 1;
+            return false;
+        }
+        if self.side == Side::Server && part.kind == Kind::Initial && datagram < u32::from(crate::config::MIN_DATAGRAM) {
+            return false;
+        }
+        if self.spaces[id as usize].received.is_duplicate(part.number) {
+            self.counters.duplicates += 1;
+            return false;
+        }
+        let rules = if id == SpaceId::Application { &self.config.ack } else { &AT_ONCE };
+        let largest = self.spaces[id as usize].received.largest();
+        self.spaces[id as usize].received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
+        if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
+            // RFC 9000 §17.4: the server copies the bit, the client inverts it.
+            self.spin = part.spin != (self.side == Side::Client);
+        }
+        if self.side == Side::Server && id == SpaceId::Handshake {
+            self.handshake.is_validated = true;
+            self.discard(now, SpaceId::Initial);
+        }
+        if let Err(code) = self.handle_frames(now, id, view) {
+            self.fail(now, code);
+        }
+        true
+    }
+
+    #[inline]
+    fn handle_frames(&mut self, now: Instant, id: SpaceId, view: &PartView<'_>) -> Result<(), u64> {
+        if let Some(ack) = &view.part.ack {
+            self.handle_ack(now, id, ack, view.ranges)?;
+        }
+        for frame in view.frames {
+            self.handle_frame(now, id, frame)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle_frame(&mut self, now: Instant, id: SpaceId, frame: &Frame) -> Result<(), u64> {
+        let stream_error = |error: StreamError| error as u64;
+        match *frame {
+            Frame::Stream { stream, offset, len, fin, .. } => {
+                let chunk = Chunk { stream, offset, len, fin, to_end: false };
+                let srtt = self.rtt.smoothed();
+                let reads = !self.reads_later;
+                self.streams.arrived(now, &chunk, srtt, reads).map_err(stream_error)?;
+            }
+            Frame::Padding(_) | Frame::Ping => {}
+            Frame::Crypto { offset, len } => {
+                self.spaces[id as usize].crypto.arrived(offset, len);
+                self.advance_handshake(now, id);
+            }
+            Frame::MaxData(limit) => self.streams.raise_limit(limit),
+            Frame::MaxStreamData { stream, limit } => self.streams.raise_stream_limit(stream, limit),
+            Frame::MaxStreams(direction, limit) => self.streams.raise_streams(direction, limit),
+            Frame::ResetStream { stream, final_size, .. } => {
+                self.streams.was_reset(stream, final_size).map_err(stream_error)?;
+                let srtt = self.rtt.smoothed();
+                self.streams.update_credit(now, srtt);
+            }
+            Frame::StopSending { stream, code } => self.streams.reset(stream, code),
+            Frame::HandshakeDone => {
+                if self.side == Side::Server {
+                    return Err(code::PROTOCOL_VIOLATION);
+                }
+                self.confirm(now);
+            }
+            Frame::NewToken(_) if self.side == Side::Server => return Err(code::PROTOCOL_VIOLATION),
+            Frame::PathChallenge(data) => self.spaces[id as usize].frames.push(Frame::PathResponse(data)),
+            Frame::Datagram { len, to_end } => {
+                let size = (Frame::Datagram { len, to_end }).size();
+                if size > u64::from(self.config.max_datagram_frame) {
+                    return Err(code::PROTOCOL_VIOLATION);
+                }
+                self.datagram_counts[1] += 1;
+            }
+            Frame::Close { .. } | Frame::ApplicationClose { .. } => self.drain(now),
+            Frame::ImmediateAck => self.spaces[id as usize].received.hasten(now),
+            Frame::AckFrequency { .. } => return Err(code::FRAME_ENCODING),
+            Frame::NewToken(_)
+            | Frame::DataBlocked(_)
+            | Frame::StreamDataBlocked { .. }
+            | Frame::StreamsBlocked(..)
+            | Frame::NewConnectionId { .. }
+            | Frame::RetireConnectionId(_)
+            | Frame::PathResponse(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Makes a MAX_STREAMS frame due, with which the peer may open as many more streams as it has finished.
+    pub fn permit_streams(&mut self, direction: Direction, total: u64) {
+        self.streams.permit(direction, total);
+        self.max_streams_due[usize::from(direction == Direction::Unidirectional)] = true;
+    }
+}

@@ -1,0 +1,471 @@
+//! Construction of datagrams: which packets, which frames, how much (RFC 9000 §12.2, §13, §14.1).
+
+use super::space::Keys;
+use super::{Connection, State};
+use crate::arena::Arena;
+use crate::config::MIN_DATAGRAM;
+use crate::contents::{Contents, HeaderLengths, Part, TAG};
+use crate::frame::{AckHeader, Direction, EcnCounts, Frame, ack_size};
+use crate::number::encoded_len;
+use crate::packet::{Kind, Packet, SpaceId};
+use crate::received::PingRule;
+use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
+use crate::streams::{Chunk, Side};
+use lightlag_core::{Codepoint, Instant};
+use lightlag_transport::Limit;
+
+/// A packet needs space for a few bytes of frames, or it is not started.
+const MIN_PAYLOAD: u64 = 8;
+
+/// Bytes from the packet number to the end of the frames that header protection needs (RFC 9001 §5.4.2).
+const SAMPLE: u64 = 4;
+
+/// Permission to send packets that count as in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Permit {
+    /// Not determined yet.
+    Unknown,
+    Granted,
+    Window,
+    Pacing,
+}
+
+impl Connection {
+    /// Returns the next packet to send now, if there is one.
+    pub fn poll_packet(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
+        self.now = now;
+        match self.state {
+            State::Handshaking | State::Complete => {}
+            State::Closing => return self.poll_close(arena),
+            State::Idle if self.handshake.retry_due => return Some(self.retry(arena)),
+            _ => return None,
+        }
+        let room = self.amplification_room().min(self.config.datagram.into());
+        let mut contents = arena.scratch();
+        contents.clear();
+        let packet = self.build(now, room, &mut contents).then(|| self.dispatch(now, arena, &mut contents));
+        arena.put_back(contents);
+        packet
+    }
+
+    /// Returns the header lengths of packets of a kind.
+    #[inline(always)]
+    pub(super) fn header_lengths(&self, kind: Kind) -> HeaderLengths {
+        let token = if kind == Kind::Initial { self.own_token() } else { 0 };
+        // Before the server has chosen an ID, the client's destination is a random one of 8 bytes.
+        let chosen = self.side == Side::Server || self.handshake.has_hello;
+        let destination = if chosen { self.peer.id_len } else { 8 };
+        HeaderLengths { destination, source: self.config.id_len, token }
+    }
+
+    /// Returns the length of the token in Initial packets.
+    pub(super) fn own_token(&self) -> u16 {
+        if self.side == Side::Client { self.handshake.token } else { 0 }
+    }
+
+    /// Returns the type of the packets that this end sends in a space.
+    #[inline(always)]
+    fn kind(&self, id: SpaceId) -> Kind {
+        match id {
+            SpaceId::Initial => Kind::Initial,
+            SpaceId::Handshake => Kind::Handshake,
+            SpaceId::Application if self.side == Side::Client && !self.knows_peer => Kind::ZeroRtt,
+            SpaceId::Application => Kind::OneRtt,
+        }
+    }
+
+    /// Returns true if a space has frames to send other than acknowledgements.
+    #[inline]
+    pub(super) fn has_data(&self, id: SpaceId) -> bool {
+        let space = &self.spaces[id as usize];
+        if space.crypto.has_pending() || !space.frames.is_empty() {
+            return true;
+        }
+        id == SpaceId::Application
+            && (self.streams.can_send()
+                || !self.streams.due.is_empty()
+                || !self.datagrams.is_empty()
+                || self.handshake.done_due
+                || self.handshake.token_due
+                || self.max_streams_due != [false; 2])
+    }
+
+    /// Determines whether a full datagram may be sent now.
+    #[inline]
+    fn permit(&mut self, now: Instant) -> Permit {
+        if self.in_flight == 0 {
+            self.control.restart_after_idle(now);
+        }
+        if !self.control.permits(self.in_flight) {
+            return Permit::Window;
+        }
+        let size = self.control.datagram();
+        if self.control.paces(now, size, &self.rtt) { Permit::Granted } else { Permit::Pacing }
+    }
+
+    /// Builds the packets of a datagram of up to `room` bytes. Returns false if there is nothing to send.
+    #[inline]
+    fn build(&mut self, now: Instant, mut room: u64, contents: &mut Contents) -> bool {
+        let mut permit = Permit::Unknown;
+        let mut has_data = false;
+        self.pacing_timer = None;
+        for id in SpaceId::ALL {
+            if self.spaces[id as usize].sending != Keys::Ready {
+                continue;
+            }
+            let kind = self.kind(id);
+            let due = self.spaces[id as usize].received.due().is_some_and(|due| due <= now) && kind != Kind::ZeroRtt;
+            let mut may_send = self.spaces[id as usize].probes > 0;
+            if !may_send && self.has_data(id) {
+                has_data = true;
+                if permit == Permit::Unknown {
+                    permit = self.permit(now);
+                }
+                may_send = permit == Permit::Granted;
+            }
+            if !due && !may_send {
+                continue;
+            }
+            let pads = id == SpaceId::Initial && (may_send || self.side == Side::Client);
+            if pads && room < MIN_DATAGRAM.into() {
+                // The amplification limit prevents a datagram that is large enough.
+                continue;
+            }
+            room -= self.build_part(now, id, kind, room, due, may_send, contents);
+        }
+        if contents.parts.is_empty() {
+            self.note_idle(now, permit, has_data);
+            return false;
+        }
+        true
+    }
+
+    /// Records why nothing is sent, and sets the timer of pacing.
+    fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
+        let limit = match permit {
+            Permit::Window => Limit::Cwnd,
+            Permit::Pacing => {
+                self.pacing_timer = Some(self.control.departure);
+                Limit::Pacing
+            }
+            _ if self.streams.is_blocked() => Limit::Rwnd,
+            _ => Limit::Application,
+        };
+        // RFC 9002 §7.8: waiting for the pacer is not under-use.
+        self.control.is_limited = !has_data && self.control.permits(self.in_flight);
+        let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
+        let limit = match limit {
+            _ if self.pto_count > 0 => Limit::Timeout,
+            Limit::Cwnd if repairing => Limit::Recovery,
+            limit => limit,
+        };
+        self.note_limit(now, limit);
+    }
+
+    /// Appends a packet of up to `room` bytes. Returns its size; 0 if nothing fits.
+    #[expect(clippy::too_many_arguments, reason = "the state of one datagram, used in one place")]
+    #[inline]
+    fn build_part(
+        &mut self,
+        now: Instant,
+        id: SpaceId,
+        kind: Kind,
+        room: u64,
+        ack_due: bool,
+        may_send: bool,
+        contents: &mut Contents,
+    ) -> u64 {
+        let index = id as usize;
+        if id == SpaceId::Application && self.next_skip == Some(self.spaces[index].sent.next()) {
+            self.skip_number(now);
+        }
+        let sent = &self.spaces[index].sent;
+        let number = sent.next();
+        let number_len = encoded_len(number, sent.largest_acked());
+        let overhead = self.header_lengths(kind).header(kind, number_len) + TAG;
+        let Some(mut space) = room.checked_sub(overhead).filter(|space| *space >= MIN_PAYLOAD) else { return 0 };
+        let (first_frame, first_range) = (contents.frames.len(), contents.ranges.len());
+        let mut part = Part { kind, number, number_len, spin: self.spin, ..Part::default() };
+        if kind == Kind::Initial {
+            part.token = self.own_token();
+        }
+        let with_ack = ack_due || kind != Kind::ZeroRtt && self.spaces[index].received.has_news(&self.config.ack);
+        if with_ack {
+            let (header, size) = self.write_ack(now, id, space, contents);
+            part.ack = Some(header);
+            part.ranges = (contents.ranges.len() - first_range) as u16;
+            space -= size;
+        }
+        if may_send {
+            space -= self.write_frames(id, kind, space, contents);
+            let is_probe = self.spaces[index].probes > 0;
+            if is_probe && space > 0 && contents.frames.len() == first_frame {
+                contents.frames.push(Frame::Ping);
+                space -= 1;
+            }
+        } else if id == SpaceId::Application && with_ack && space > 0 && self.adds_ping(now, number) {
+            contents.frames.push(Frame::Ping);
+            space -= 1;
+        }
+        if contents.frames.len() == first_frame && part.ack.is_none() {
+            return 0;
+        }
+        let mut size = room - space;
+        let payload = size - overhead + u64::from(number_len);
+        if payload < SAMPLE {
+            contents.frames.push(Frame::Padding((SAMPLE - payload) as u16));
+            size += SAMPLE - payload;
+        }
+        part.frames = (contents.frames.len() - first_frame) as u16;
+        part.size = size as u16;
+        contents.parts.push(part);
+        size
+    }
+
+    /// Leaves out a packet number, so that an acknowledgement of it reveals a misbehaving peer.
+    #[cold]
+    fn skip_number(&mut self, now: Instant) {
+        let sent = &mut self.spaces[SpaceId::Application as usize].sent;
+        let packet = SentPacket { time: now, frames: NO_FRAMES, flags: SentFlags::SKIPPED, ..SentPacket::default() };
+        let next = sent.next();
+        sent.push(packet);
+        let power = 1u64 << (63 - next.leading_zeros());
+        self.plan_skip(power * 2);
+    }
+
+    /// Appends the ranges of an ACK frame of up to `space` bytes. Returns its fields and its size.
+    #[inline]
+    fn write_ack(&mut self, now: Instant, id: SpaceId, space: u64, contents: &mut Contents) -> (AckHeader, u64) {
+        let received = &self.spaces[id as usize].received;
+        let exponent = if id == SpaceId::Application { self.config.ack_delay_exponent } else { 3 };
+        let counts = received.counts();
+        let ecn = (counts != EcnCounts::default()).then_some(counts);
+        let header = AckHeader { delay: received.delay(now).as_nanos() / 1_000 >> exponent, ecn };
+        let start = contents.ranges.len();
+        contents.ranges.extend(received.ranges().iter().rev());
+        let mut size = ack_size(&header, &contents.ranges[start..]);
+        while size > space && contents.ranges.len() > start + 1 {
+            contents.ranges.pop();
+            size = ack_size(&header, &contents.ranges[start..]);
+        }
+        (header, size)
+    }
+
+    /// Returns true if an acknowledgement also contains a PING.
+    fn adds_ping(&self, now: Instant, number: u64) -> bool {
+        let space = &self.spaces[SpaceId::Application as usize];
+        if space.received.ranges().len() < 2 || !self.control.permits(self.in_flight) {
+            return false;
+        }
+        match self.config.ack.ping {
+            PingRule::Never => false,
+            PingRule::PerRoundTrip => {
+                space.sent.last_eliciting().is_none_or(|last| now.since(last) >= self.rtt.smoothed())
+            }
+            PingRule::EveryEighth => number.is_multiple_of(8),
+        }
+    }
+
+    /// Appends frames of up to `space` bytes. Returns their size.
+    #[inline]
+    fn write_frames(&mut self, id: SpaceId, kind: Kind, space: u64, contents: &mut Contents) -> u64 {
+        let index = id as usize;
+        let mut left = space;
+        let mut push = |left: &mut u64, frame: Frame| {
+            *left -= frame.size();
+            contents.frames.push(frame);
+        };
+        if kind != Kind::ZeroRtt {
+            if id == SpaceId::Application && (self.handshake.done_due || self.handshake.token_due) {
+                let token = Frame::NewToken(self.config.handshake.new_token);
+                if std::mem::take(&mut self.handshake.done_due) {
+                    push(&mut left, Frame::HandshakeDone);
+                }
+                if self.handshake.token_due && token.size() <= left {
+                    self.handshake.token_due = false;
+                    push(&mut left, token);
+                }
+            }
+            while let Some((offset, len)) = self.spaces[index].crypto.take(left) {
+                push(&mut left, Frame::Crypto { offset, len });
+            }
+        }
+        while let Some(frame) = self.spaces[index].frames.last().copied().filter(|frame| frame.size() <= left) {
+            self.spaces[index].frames.pop();
+            push(&mut left, frame);
+        }
+        if id != SpaceId::Application {
+            return space - left;
+        }
+        if !self.streams.due.is_empty() || self.max_streams_due != [false; 2] {
+            self.write_credit(&mut left, &mut push);
+        }
+        while let Some(len) = self.datagrams.front().copied() {
+            let frame = Frame::Datagram { len, to_end: false };
+            if frame.size() > left {
+                break;
+            }
+            self.datagrams.pop_front();
+            self.datagram_counts[0] += 1;
+            push(&mut left, frame);
+        }
+        while left > 0 {
+            let is_repair = self.streams.has_repairs();
+            let Some(Chunk { stream, offset, len, fin, to_end }) = self.streams.next_chunk(left) else { break };
+            self.counters.repairs += u64::from(is_repair);
+            push(&mut left, Frame::Stream { stream, offset, len, fin, to_end });
+        }
+        if !self.streams.due.is_empty() {
+            // Streams may have become blocked.
+            self.write_credit(&mut left, &mut push);
+        }
+        space - left
+    }
+
+    #[cold]
+    fn write_credit(&mut self, left: &mut u64, push: &mut impl FnMut(&mut u64, Frame)) {
+        for direction in [Direction::Bidirectional, Direction::Unidirectional] {
+            let due = &mut self.max_streams_due[usize::from(direction == Direction::Unidirectional)];
+            let frame = Frame::MaxStreams(direction, self.streams.permitted(direction));
+            if *due && frame.size() <= *left {
+                *due = false;
+                push(left, frame);
+            }
+        }
+        while let Some(frame) = self.streams.next_frame(*left) {
+            push(left, frame);
+        }
+    }
+
+    /// Pads the datagram if necessary, registers its packets as sent, and packs it.
+    #[inline]
+    fn dispatch(&mut self, now: Instant, arena: &mut Arena, contents: &mut Contents) -> Packet {
+        if contents.parts[0].kind != Kind::OneRtt {
+            self.pad(contents);
+        }
+        let size = contents.size();
+        let first = contents.parts[0].kind.space().unwrap_or(SpaceId::Application);
+        let codepoint = self.ecn.send(now, first, self.rtt.pto());
+        let (mut frame, mut discards) = (0, false);
+        let mut elicits = false;
+        for index in 0..contents.parts.len() {
+            let part = contents.parts[index];
+            let frames = &contents.frames[frame..frame + usize::from(part.frames)];
+            frame += frames.len();
+            if index > 0 && codepoint.is_capable() {
+                self.ecn.coalesced(part.kind.space().unwrap_or(SpaceId::Application));
+            }
+            elicits |= self.register(now, &part, frames, codepoint);
+            discards |= self.side == Side::Client && part.kind == Kind::Handshake;
+        }
+        if elicits && !std::mem::replace(&mut self.sent_since_arrival, true) {
+            self.restart_idle_timer(now);
+        }
+        self.counters.datagrams += 1;
+        self.counters.bytes_sent += size;
+        self.handshake.sent += size;
+        if discards {
+            // RFC 9001 §4.9.1: with its first Handshake packet the client discards Initial keys.
+            self.discard(now, SpaceId::Initial);
+        }
+        if elicits {
+            self.set_timers(now);
+        }
+        let mut packet = arena.pack(contents);
+        packet.set_codepoint(codepoint);
+        packet
+    }
+
+    /// Adds PADDING so that a datagram with an Initial packet has 1200 bytes (RFC 9000 §14.1). A server pads only
+    /// eliciting ones.
+    #[inline(never)]
+    fn pad(&mut self, contents: &mut Contents) {
+        let needs = contents.iter().any(|view| {
+            view.part.kind == Kind::Initial && (self.side == Side::Client || view.is_eliciting())
+        });
+        let missing = u64::from(MIN_DATAGRAM).saturating_sub(contents.size()) as u16;
+        if needs && missing > 0 {
+            contents.frames.push(Frame::Padding(missing));
+            if let Some(last) = contents.parts.last_mut() {
+                last.frames += 1;
+                last.size += missing;
+            }
+        }
+    }
+
+    /// Registers a packet as sent. Returns true if it elicits an acknowledgement.
+    #[inline]
+    fn register(&mut self, now: Instant, part: &Part, frames: &[Frame], codepoint: Codepoint) -> bool {
+        let id = part.kind.space().unwrap_or(SpaceId::Application);
+        let mut packet = SentPacket { time: now, size: part.size, frames: NO_FRAMES, ..SentPacket::default() };
+        if codepoint.is_capable() {
+            packet.flags.set(SentFlags::ECT);
+        }
+        let mut rest = false;
+        for frame in frames {
+            packet.flags.set(SentFlags::IN_FLIGHT);
+            if frame.is_eliciting() {
+                packet.flags.set(SentFlags::ELICITING);
+            }
+            match *frame {
+                Frame::Stream { stream, offset, len, fin, .. } if !packet.flags.has(SentFlags::STREAM) => {
+                    (packet.stream, packet.offset, packet.len) = (stream as u32, offset, len);
+                    packet.flags.set(if fin { SentFlags::STREAM.with(SentFlags::FIN) } else { SentFlags::STREAM });
+                }
+                _ => rest |= frame.is_repaired() || matches!(frame, Frame::Datagram { .. }),
+            }
+        }
+        if rest {
+            packet.frames = self.list_frames(frames);
+        }
+        if part.ack.is_some() {
+            let received = &mut self.spaces[id as usize].received;
+            packet.reported = received.largest().map_or(0, |largest| largest as u32 + 1);
+            received.acknowledged();
+        }
+        if packet.flags.has(SentFlags::IN_FLIGHT) {
+            let space = &mut self.spaces[id as usize];
+            let is_probe = space.probes > 0;
+            space.probes = space.probes.saturating_sub(1);
+            (packet.end, packet.serial) = self.control.sent(now, part.size.into(), self.in_flight, is_probe);
+            self.in_flight += u64::from(part.size);
+            self.counters.data_packets += u64::from(packet.flags.has(SentFlags::STREAM));
+        } else {
+            packet.serial = self.control.next_serial() as u32;
+            self.counters.ack_packets += 1;
+        }
+        if part.kind == Kind::ZeroRtt {
+            packet.flags.set(SentFlags::EARLY);
+        }
+        self.spaces[id as usize].sent.push(packet);
+        packet.flags.has(SentFlags::ELICITING)
+    }
+
+    /// Stores the frames that are sent again after a loss, without the first STREAM frame.
+    #[cold]
+    fn list_frames(&mut self, frames: &[Frame]) -> u32 {
+        let mut has_stream = false;
+        self.lists.add(frames.iter().copied().filter(|frame| match frame {
+            Frame::Stream { .. } => std::mem::replace(&mut has_stream, true),
+            Frame::Datagram { .. } => true,
+            frame => frame.is_repaired(),
+        }))
+    }
+
+    /// Returns the Retry packet of a server.
+    #[cold]
+    fn retry(&mut self, arena: &mut Arena) -> Packet {
+        self.handshake.retry_due = false;
+        let token = self.config.handshake.retry_token;
+        let lengths = HeaderLengths { destination: self.peer.id_len, source: self.config.id_len, token };
+        let size = (lengths.header(Kind::Retry, 0) + TAG) as u16;
+        let mut contents = arena.scratch();
+        contents.clear();
+        contents.parts.push(Part { kind: Kind::Retry, token, size, ..Part::default() });
+        let packet = arena.pack(&mut contents);
+        arena.put_back(contents);
+        self.counters.datagrams += 1;
+        self.counters.bytes_sent += u64::from(size);
+        packet
+    }
+}

@@ -1,0 +1,178 @@
+//! The report of a connection, and its streams as an application uses them: the traits of `lightlag-transport`.
+
+use super::{Connection, State};
+use crate::packet::SpaceId;
+use lightlag_control::congestion::custom::Fault;
+use lightlag_control::congestion::{CongestionControl, Phase};
+use lightlag_core::Duration;
+use lightlag_transport::{Failure, Inspect, Snapshot, Standing, Statistics, Status, Stream};
+
+impl Connection {
+    fn own(&self) -> Option<&crate::streams::SendStream> {
+        self.streams.sending.get(&self.own_stream())
+    }
+
+    fn others(&self) -> Option<&crate::streams::ReceiveStream> {
+        self.streams.receiving.get(&self.peer_stream())
+    }
+}
+
+impl Inspect for Connection {
+    fn status(&self) -> Status {
+        let peer_closed = self.peer_closed();
+        let closing = self.own().is_some_and(crate::streams::SendStream::is_closing);
+        match self.state {
+            State::Idle if self.side == crate::streams::Side::Server => Status::Listening,
+            State::Idle | State::Closed => Status::Closed,
+            State::Handshaking => Status::Opening,
+            State::Complete if closing => Status::Closing,
+            State::Complete if peer_closed => Status::PeerClosed,
+            State::Complete => Status::Open,
+            State::Closing | State::Draining => Status::Lingering,
+        }
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.control.algorithm().fault()
+    }
+
+    fn congestion(&self) -> &'static str {
+        self.config.congestion.name()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let algorithm: &dyn CongestionControl = self.control.algorithm();
+        let backoff = 1 << self.pto_count.min(self.config.probes.max_backoff).min(32);
+        let own = self.own();
+        let una = own.map_or(0, crate::streams::SendStream::acknowledged_in_order);
+        Snapshot {
+            cwnd: self.control.window(),
+            ssthresh: algorithm.ssthresh(),
+            inflight: self.in_flight,
+            srtt: self.rtt.measured(),
+            rtt: self.rtt.latest(),
+            min_rtt: self.rtt.min(),
+            rto: self.current_pto() * backoff,
+            phase: self.control.phase(),
+            snd_una: una,
+            snd_nxt: own.map_or(0, crate::streams::SendStream::next),
+            peer_window: own.map_or(0, |own| own.limit().saturating_sub(una)),
+            segment_size: self.control.datagram(),
+            epoch: algorithm.epoch(),
+            internals: algorithm.internals(),
+            pacing_rate: self.control.pacing_rate(),
+        }
+    }
+
+    fn course(&self) -> (u64, u64, Phase) {
+        (self.control.window(), self.control.algorithm().ssthresh(), self.control.phase())
+    }
+
+    fn is_disordered(&self) -> bool {
+        self.control.phase() == Phase::Open && self.spaces[SpaceId::Application as usize].loss_time.is_some()
+    }
+
+    fn statistics(&self) -> Statistics {
+        let counters = &self.counters;
+        Statistics {
+            sent_segments: counters.data_packets,
+            rtt_sum: self.rtt_sum,
+            rtt_count: self.rtt_count,
+            acks_sent: counters.ack_packets,
+            acks_received: counters.acks_received,
+            retransmitted_segments: counters.repairs,
+            timeouts: counters.timeouts,
+            recoveries: self.control.episodes,
+            duplicate_bytes: self.streams.receiving.values().map(|stream| stream.duplicate).sum(),
+            undone: self.control.undone,
+            mark_reactions: self.control.mark_reactions,
+            failure: self.failure,
+            ..Statistics::default()
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            limited: self.limited,
+            limit: self.limit,
+            limited_since: self.limited_since.unwrap_or_default(),
+            opened: self.limited_since.is_some(),
+            window_integral: self.window_integral,
+            window_time: self.window_time,
+            window_since: self.window_since,
+            window: self.control.window(),
+            segment_size: self.config.datagram.into(),
+        }
+    }
+
+    fn min_rtt(&self) -> Option<Duration> {
+        self.rtt.first_sample().map(|_| self.rtt.min())
+    }
+}
+
+impl Stream for Connection {
+    fn write(&mut self, bytes: u64) {
+        self.write_stream(self.own_stream(), bytes);
+    }
+
+    fn close(&mut self) {
+        self.finish_stream(self.own_stream());
+    }
+
+    fn read_later(&mut self) {
+        self.reads_later = true;
+    }
+
+    fn read(&mut self, bytes: u64) -> u64 {
+        self.read_stream(self.now, self.peer_stream(), bytes)
+    }
+
+    fn unread(&self) -> u64 {
+        self.others().map_or(0, crate::streams::ReceiveStream::unread)
+    }
+
+    fn until_update(&self) -> Option<u64> {
+        // Credit depends on consumed data; each read may make an update due.
+        Some(self.unread()).filter(|unread| *unread > 0)
+    }
+
+    fn received(&self) -> u64 {
+        self.others().map_or(0, crate::streams::ReceiveStream::in_order)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.received()
+    }
+
+    fn held(&self) -> u64 {
+        self.others().map_or(0, crate::streams::ReceiveStream::held)
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.own().map_or(0, crate::streams::SendStream::acknowledged_in_order)
+    }
+
+    fn confirmed(&self) -> u64 {
+        self.received()
+    }
+
+    fn peer_closed(&self) -> bool {
+        self.others().is_some_and(crate::streams::ReceiveStream::is_complete)
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Closing | State::Draining | State::Closed)
+    }
+
+    fn has_sent_everything(&self) -> bool {
+        self.own().is_some_and(crate::streams::SendStream::has_sent_everything)
+    }
+
+    fn all_acknowledged(&self) -> bool {
+        self.own().is_none_or(crate::streams::SendStream::is_acknowledged)
+    }
+}

@@ -1,0 +1,405 @@
+//! One end of a connection.
+//!
+//! As in the trait `Endpoint` of `lightlag-transport`, the owner passes packets and the time, and polls packets and a
+//! deadline. The methods that build or read packets also take the [`Arena`] of the partition.
+
+mod arrivals;
+mod build;
+mod closing;
+mod handshake;
+mod inspect;
+mod recovery;
+mod space;
+mod timers;
+
+use crate::config::Config;
+use crate::control::Control;
+use crate::ecn::Ecn;
+use crate::frame::Direction;
+use crate::packet::SpaceId;
+use crate::ranges::Range;
+use crate::rtt::Rtt;
+use crate::sent::SentPacket;
+use crate::streams::{PeerLimits, Side, Streams};
+use lightlag_control::congestion::{CongestionControl, Needs};
+use lightlag_core::{Duration, Instant, RandomStream};
+use lightlag_transport::{Failure, Integral, Limit, Limited};
+use space::{FrameLists, Keys, Space};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Transport parameters of the peer, which its first handshake message carries (RFC 9000 §18.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parameters {
+    /// Maximum delay of acknowledgements.
+    pub max_ack_delay: Duration,
+    /// Exponent of the unit of acknowledgement delays.
+    pub ack_delay_exponent: u8,
+    /// Idle timeout; zero for none.
+    pub idle_timeout: Duration,
+    /// Initial credit and numbers of streams.
+    pub limits: PeerLimits,
+    /// Maximum size of a DATAGRAM frame; 0 for no support.
+    pub max_datagram_frame: u16,
+    /// Length of the connection ID that the endpoint chose for itself.
+    pub id_len: u8,
+    /// Sizes of the handshake messages that the endpoint sends.
+    pub handshake: crate::config::HandshakeSizes,
+    /// Whether the endpoint, as a server, accepts 0-RTT data.
+    pub accepts_early_data: bool,
+    /// Whether the endpoint, as a client, resumes a session.
+    pub resumes: bool,
+}
+
+impl Parameters {
+    /// Returns the parameters of an endpoint with this configuration.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            max_ack_delay: config.ack.max_delay,
+            ack_delay_exponent: config.ack_delay_exponent,
+            idle_timeout: config.idle_timeout,
+            limits: PeerLimits::of(&config.flow),
+            max_datagram_frame: config.max_datagram_frame,
+            id_len: config.id_len,
+            handshake: config.handshake,
+            accepts_early_data: !config.server.reject_early_data,
+            resumes: config.ticket.is_some(),
+        }
+    }
+}
+
+/// Stage of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// A client that was not opened, or a server without a client.
+    Idle,
+    /// The handshake is in progress.
+    Handshaking,
+    /// The handshake is complete: both ends have sent and received Finished.
+    Complete,
+    /// This end has closed the connection and answers packets with CONNECTION_CLOSE.
+    Closing,
+    /// The peer has closed the connection.
+    Draining,
+    /// Closed.
+    Closed,
+}
+
+/// Counters of packets, in addition to those of [`Statistics`](lightlag_transport::Statistics).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Datagrams sent.
+    pub datagrams: u64,
+    /// Packets sent with data of streams.
+    pub data_packets: u64,
+    /// Packets sent with nothing but an acknowledgement.
+    pub ack_packets: u64,
+    /// Packets with an ACK frame that arrived while data was in flight.
+    pub acks_received: u64,
+    /// Packets sent with stream data that had been lost.
+    pub repairs: u64,
+    /// Packets declared lost.
+    pub lost: u64,
+    /// Packets that were acknowledged after they had been declared lost.
+    pub spurious: u64,
+    /// Probe timeouts.
+    pub timeouts: u64,
+    /// Times of persistent congestion.
+    pub persistent: u64,
+    /// Packets that arrived twice.
+    pub duplicates: u64,
+    /// Packets that were dropped because their keys were missing or discarded.
+    pub undecryptable: u64,
+    /// Bytes of datagrams sent and received, in UDP payload.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+}
+
+/// One end of a QUIC connection.
+#[derive(Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    side: Side,
+    state: State,
+    peer: Parameters,
+    spaces: [Space; 3],
+    lists: FrameLists,
+    streams: Streams,
+    control: Control,
+    rtt: Rtt,
+    ecn: Ecn,
+    in_flight: u64,
+    pto_count: u8,
+    loss_timer: Option<Instant>,
+    /// The probe timeout that [`Self::loss_timer`] stands for, if it is one.
+    timed_probe: Option<(Instant, SpaceId)>,
+    is_confirmed: bool,
+    /// Whether the peer's parameters are known.
+    knows_peer: bool,
+    handshake: handshake::Handshake,
+    closing: closing::Closing,
+    idle_deadline: Option<Instant>,
+    /// Time when pacing permits a packet that waits.
+    pacing_timer: Option<Instant>,
+    /// Whether an eliciting packet was sent since the last packet arrived.
+    sent_since_arrival: bool,
+    /// Sizes of DATAGRAM frames that wait to be sent, and counts of those sent, arrived and lost.
+    datagrams: VecDeque<u16>,
+    datagram_counts: [u64; 3],
+    max_streams_due: [bool; 2],
+    packet_threshold: u64,
+    time_threshold: f64,
+    next_skip: Option<u64>,
+    random: Option<RandomStream>,
+    newly: Vec<Range>,
+    spin: bool,
+    reads_later: bool,
+    now: Instant,
+    // Report.
+    counters: Counters,
+    failure: Option<Failure>,
+    rtt_sum: Duration,
+    rtt_count: u64,
+    limit: Limit,
+    limited: Limited,
+    limited_since: Option<Instant>,
+    window_integral: Integral,
+    window_time: Duration,
+    window_since: Instant,
+}
+
+impl Connection {
+    /// Creates a client. `peer` holds the parameters that the server will announce.
+    pub fn client(config: Arc<Config>, peer: Parameters) -> Self {
+        Self::new(Side::Client, config, peer)
+    }
+
+    /// Creates a server that waits for a client. `peer` holds the parameters that the client will announce.
+    pub fn server(config: Arc<Config>, peer: Parameters) -> Self {
+        Self::new(Side::Server, config, peer)
+    }
+
+    fn new(side: Side, config: Arc<Config>, peer: Parameters) -> Self {
+        let mut spaces = <[Space; 3]>::default();
+        if side == Side::Server {
+            spaces[0].receiving = Keys::Ready;
+        }
+        let control = Control::new(&config, None);
+        let mut connection = Self {
+            side,
+            state: State::Idle,
+            peer,
+            spaces,
+            lists: FrameLists::default(),
+            streams: Streams::new(side, &config),
+            control,
+            rtt: Rtt::new(config.initial_rtt, config.variance),
+            ecn: Ecn::new(config.ecn),
+            in_flight: 0,
+            pto_count: 0,
+            loss_timer: None,
+            timed_probe: None,
+            is_confirmed: false,
+            knows_peer: false,
+            handshake: handshake::Handshake::default(),
+            closing: closing::Closing::default(),
+            idle_deadline: None,
+            pacing_timer: None,
+            sent_since_arrival: false,
+            datagrams: VecDeque::new(),
+            datagram_counts: [0; 3],
+            max_streams_due: [false; 2],
+            packet_threshold: config.loss.packet_threshold,
+            time_threshold: config.loss.time_threshold,
+            next_skip: None,
+            random: config.skip_numbers.then(|| RandomStream::new(config.seed, "quic skipped packet numbers")),
+            newly: Vec::new(),
+            spin: false,
+            reads_later: false,
+            now: Instant::ZERO,
+            counters: Counters::default(),
+            failure: None,
+            rtt_sum: Duration::ZERO,
+            rtt_count: 0,
+            limit: Limit::Application,
+            limited: Limited::default(),
+            limited_since: None,
+            window_integral: Integral::default(),
+            window_time: Duration::ZERO,
+            window_since: Instant::ZERO,
+            config,
+        };
+        connection.plan_skip(64);
+        let own = connection.own_stream();
+        connection.streams.open_early(own);
+        connection
+    }
+
+    /// Replaces the congestion control, before the connection is opened.
+    #[must_use]
+    pub fn with_congestion(mut self, algorithm: Box<dyn CongestionControl>, needs: Needs) -> Self {
+        self.control = Control::with_algorithm(&self.config, algorithm, needs);
+        self
+    }
+
+    /// Returns the stream that [`Stream`](lightlag_transport::Stream) writes to: the first bidirectional one of this
+    /// end.
+    pub fn own_stream(&self) -> u64 {
+        self.side as u64
+    }
+
+    /// Returns the stream that [`Stream`](lightlag_transport::Stream) reads from: the first bidirectional one of the
+    /// peer.
+    pub fn peer_stream(&self) -> u64 {
+        self.side.peer() as u64
+    }
+
+    /// Returns the stage.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Returns the side.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Returns true if the handshake is confirmed (RFC 9001 §4.1.2).
+    pub fn is_confirmed(&self) -> bool {
+        self.is_confirmed
+    }
+
+    /// Returns the configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the counters of packets.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Returns the round-trip estimate.
+    pub fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// Returns the state of the ECN validation.
+    pub fn ecn(&self) -> &Ecn {
+        &self.ecn
+    }
+
+    /// Returns the streams.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    /// Returns the bytes in flight, in UDP payload.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Returns the congestion window in bytes.
+    pub fn window(&self) -> u64 {
+        self.control.window()
+    }
+
+    /// Returns the number of probe timeouts since the last acknowledgement.
+    pub fn pto_count(&self) -> u8 {
+        self.pto_count
+    }
+
+    /// Returns the sent packet with this number in a space, for tests and logs.
+    pub fn sent_packet(&self, space: SpaceId, number: u64) -> Option<&SentPacket> {
+        self.spaces[space as usize].sent.get(number)
+    }
+
+    /// Opens a stream; `None` if the peer permits no more streams.
+    pub fn open_stream(&mut self, direction: Direction) -> Option<u64> {
+        self.streams.open(direction)
+    }
+
+    /// Appends `bytes` to a stream; [`u64::MAX`] means endless data.
+    pub fn write_stream(&mut self, id: u64, bytes: u64) {
+        self.streams.write(id, bytes);
+        self.judge_supply();
+    }
+
+    /// Finishes a stream after the bytes written so far.
+    pub fn finish_stream(&mut self, id: u64) {
+        self.streams.finish(id);
+    }
+
+    /// Resets a stream with an error code of the application.
+    pub fn reset_stream(&mut self, id: u64, code: u64) {
+        self.streams.reset(id, code);
+    }
+
+    /// Sets the priority of a stream. Higher ones are sent first; `incremental` streams take turns.
+    pub fn set_priority(&mut self, id: u64, priority: i32, incremental: bool) {
+        self.streams.set_priority(id, priority, incremental);
+    }
+
+    /// Reads up to `bytes` of a stream, and returns the number of bytes read. Call [`Self::poll_packet`] afterwards,
+    /// because credit may be due.
+    pub fn read_stream(&mut self, now: Instant, id: u64, bytes: u64) -> u64 {
+        let srtt = self.rtt.smoothed();
+        self.streams.read(now, id, bytes, srtt)
+    }
+
+    /// Queues a DATAGRAM frame (RFC 9221). Returns false if the peer does not accept frames of this size.
+    pub fn send_datagram(&mut self, bytes: u16) -> bool {
+        let max = u64::from(self.peer.max_datagram_frame);
+        let frame = 1 + crate::varint::size(bytes.into()) + u64::from(bytes);
+        let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.config.datagram);
+        if fits {
+            self.datagrams.push_back(bytes);
+        }
+        fits
+    }
+
+    /// Returns the numbers of DATAGRAM frames sent, received and lost.
+    pub fn datagram_counts(&self) -> [u64; 3] {
+        self.datagram_counts
+    }
+
+    /// Queues a PING frame in the application space.
+    pub fn ping(&mut self) {
+        self.spaces[SpaceId::Application as usize].frames.push(crate::frame::Frame::Ping);
+    }
+
+    fn judge_supply(&mut self) {
+        if self.control.measures_rates() {
+            let blocked = self.streams.is_blocked();
+            let unsent = if blocked { 0 } else { self.streams.unsent() };
+            self.control.check_supply(unsent, self.in_flight, self.streams.has_repairs());
+        }
+    }
+
+    /// Chooses the next packet number that is skipped: one in [from, 2 from).
+    fn plan_skip(&mut self, from: u64) {
+        if let Some(random) = &mut self.random {
+            self.next_skip = Some(from + random.bits() % from);
+        }
+    }
+
+    /// Updates the time averages of the window, which was `window` bytes until now.
+    fn window_was(&mut self, now: Instant, window: u64) {
+        let span = now.since(self.window_since);
+        self.window_integral.add(window, span.as_nanos());
+        self.window_time += span;
+        self.window_since = now;
+    }
+
+    /// Records the limit that applies to the sender since now.
+    fn note_limit(&mut self, now: Instant, limit: Limit) {
+        if self.limit != limit
+            && let Some(since) = self.limited_since
+        {
+            *self.limited.of_mut(self.limit) += now.since(since);
+            self.limited_since = Some(now);
+        }
+        self.limit = limit;
+    }
+}

@@ -1,0 +1,388 @@
+//! Acknowledgements, loss detection and probe timeouts (RFC 9002 §5 to §7, appendix A).
+
+use super::Connection;
+use super::arrivals::code;
+use super::space::Keys;
+use crate::control::Delivered;
+use crate::frame::{AckHeader, Frame};
+use crate::packet::SpaceId;
+use crate::ranges::Range;
+use crate::rtt::GRANULARITY;
+use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
+use crate::streams::{Chunk, Side};
+use lightlag_core::{Duration, Instant};
+
+/// Reason why the data of a packet is sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Requeue {
+    /// The packet was lost.
+    Lost,
+    /// A probe repeats the data of a packet that may still arrive.
+    Probe,
+}
+
+/// Returns the stream data in the fields of a sent packet.
+#[inline(always)]
+fn chunk_of(packet: &SentPacket) -> Option<Chunk> {
+    packet.flags.has(SentFlags::STREAM).then(|| Chunk {
+        stream: packet.stream.into(),
+        offset: packet.offset,
+        len: packet.len,
+        fin: packet.flags.has(SentFlags::FIN),
+        to_end: false,
+    })
+}
+
+impl Connection {
+    /// Handles an ACK frame.
+    #[inline]
+    pub(super) fn handle_ack(&mut self, now: Instant, id: SpaceId, ack: &AckHeader, ranges: &[Range]) -> Result<(), u64> {
+        let index = id as usize;
+        let old_largest = self.spaces[index].sent.largest_acked();
+        let mut newly = std::mem::take(&mut self.newly);
+        newly.clear();
+        let outcome = self.spaces[index].sent.acknowledge(ranges, &mut newly);
+        self.counters.acks_received += u64::from(self.in_flight > 0);
+        let result = match (outcome, ranges.first(), newly.first()) {
+            (Err(_), ..) => Err(code::PROTOCOL_VIOLATION),
+            (Ok(()), Some(top), Some(first)) => {
+                let is_largest_new = first.end == top.end;
+                let raises = old_largest.is_none_or(|old| top.end - 1 > old);
+                self.take_ack(now, id, ack, &newly, is_largest_new, raises)
+            }
+            _ => Ok(()),
+        };
+        self.newly = newly;
+        result
+    }
+
+    fn take_ack(
+        &mut self,
+        now: Instant,
+        id: SpaceId,
+        ack: &AckHeader,
+        newly: &[Range],
+        is_largest_new: bool,
+        raises: bool,
+    ) -> Result<(), u64> {
+        let index = id as usize;
+        self.judge_supply();
+        let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
+        let (mut is_eliciting, mut ect, mut largest_sent) = (false, 0, Instant::ZERO);
+        for number in newly.iter().rev().flat_map(|range| range.start..range.end) {
+            let slot = self.spaces[index].sent.get_mut(number);
+            slot.flags.set(SentFlags::ACKED);
+            let packet = *slot;
+            if packet.flags.has(SentFlags::SKIPPED) {
+                return Err(code::PROTOCOL_VIOLATION);
+            }
+            is_eliciting |= packet.flags.has(SentFlags::ELICITING);
+            ect += u64::from(packet.flags.has(SentFlags::ECT));
+            largest_sent = packet.time;
+            if packet.flags.has(SentFlags::IN_FLIGHT) {
+                if packet.flags.has(SentFlags::LOST) {
+                    self.note_spurious(number, id);
+                } else {
+                    self.spaces[index].sent.leaves_flight(&packet);
+                    self.in_flight -= u64::from(packet.size);
+                }
+                self.control.packet_acked(now, &packet, &mut delivered);
+                self.data_acked(id, number, &packet);
+            }
+            if packet.reported > 0 {
+                self.spaces[index].received.peer_knows(packet.reported.into());
+            }
+        }
+        if id == SpaceId::Handshake && self.side == Side::Client {
+            self.handshake.is_validated = true;
+        }
+        for other in SpaceId::ALL {
+            let run = &mut self.spaces[other as usize].lost_run;
+            if other != id && run.is_some_and(|(start, _)| start < largest_sent) {
+                *run = None;
+            }
+        }
+        delivered.largest_sent = largest_sent;
+        if is_largest_new && is_eliciting {
+            delivered.rtt = Some(self.sample_rtt(now, id, ack, largest_sent));
+        }
+        if raises {
+            delivered.marked = self.ecn.acknowledged(id, ack.ecn, ect);
+        }
+        self.detect_losses(now, id, &mut delivered);
+        delivered.persistent = self.is_persistent(id);
+        if self.peer_is_unblocked() {
+            self.pto_count = 0;
+        }
+        delivered.inflight = self.in_flight;
+        delivered.first_serial = self.first_serial();
+        let window = self.control.window();
+        self.control.acknowledged(now, &delivered, &self.rtt);
+        if self.control.window() != window {
+            self.window_was(now, window);
+        }
+        self.trim(now, id);
+        self.set_timers(now);
+        Ok(())
+    }
+
+    /// Takes a round-trip sample from the largest acknowledged packet.
+    fn sample_rtt(&mut self, now: Instant, id: SpaceId, ack: &AckHeader, sent: Instant) -> Duration {
+        let rtt = now.since(sent);
+        let mut delay = Duration::ZERO;
+        if id == SpaceId::Application {
+            // A delay beyond 2³² µs cannot be real.
+            let micros = (ack.delay << self.peer.ack_delay_exponent.min(20)).min(u64::from(u32::MAX));
+            delay = Duration::from_micros(micros);
+            if self.is_confirmed {
+                delay = delay.min(self.peer.max_ack_delay);
+            }
+        }
+        self.rtt.sample(now, rtt, delay);
+        self.rtt_sum += rtt;
+        self.rtt_count += 1;
+        rtt
+    }
+
+    /// Notes that a packet was acknowledged after it had been declared lost. The thresholds rise up to their limits.
+    #[cold]
+    fn note_spurious(&mut self, number: u64, id: SpaceId) {
+        self.counters.spurious += 1;
+        let rules = &self.config.loss;
+        if rules.max_packet_threshold > rules.packet_threshold {
+            let largest = self.spaces[id as usize].sent.largest_acked().unwrap_or(number);
+            let distance = largest.saturating_sub(number) + 1;
+            self.packet_threshold = self.packet_threshold.max(distance.min(rules.max_packet_threshold));
+            self.time_threshold = rules.max_time_threshold;
+        }
+    }
+
+    /// Returns the time after which an unacknowledged packet below the largest acknowledged one is lost.
+    fn loss_delay(&self) -> Duration {
+        let base = self.rtt.smoothed().max(self.rtt.latest());
+        Duration::from_nanos((base.as_nanos() as f64 * self.time_threshold) as u64).max(GRANULARITY)
+    }
+
+    /// Declares packets lost by number and by time.
+    #[inline]
+    fn detect_losses(&mut self, now: Instant, id: SpaceId, delivered: &mut Delivered) {
+        let index = id as usize;
+        self.spaces[index].loss_time = None;
+        let Some(largest) = self.spaces[index].sent.largest_acked() else { return };
+        let mut delay = None;
+        while self.spaces[index].sent.resolved() < largest {
+            let number = self.spaces[index].sent.resolved();
+            let Some(packet) = self.spaces[index].sent.get(number).copied() else { break };
+            if packet.flags.has(SentFlags::ACKED) {
+                self.spaces[index].lost_run = None;
+            } else if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.has(SentFlags::LOST) {
+                let lost_at = packet.time + *delay.get_or_insert_with(|| self.loss_delay());
+                if largest < number + self.packet_threshold && lost_at > now {
+                    self.spaces[index].loss_time = Some(lost_at);
+                    break;
+                }
+                self.lose(now, id, number, &packet, delivered);
+            }
+            self.spaces[index].sent.resolve();
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, now: Instant, id: SpaceId, number: u64, packet: &SentPacket, delivered: &mut Delivered) {
+        let space = &mut self.spaces[id as usize];
+        space.sent.leaves_flight(packet);
+        space.sent.get_mut(number).flags.set(SentFlags::LOST);
+        let after_sample = self.rtt.first_sample().is_some_and(|first| packet.time > first);
+        if packet.flags.has(SentFlags::ELICITING) && after_sample {
+            let start = space.lost_run.map_or(packet.time, |(start, _)| start);
+            space.lost_run = Some((start, packet.time));
+        }
+        self.in_flight -= u64::from(packet.size);
+        self.counters.lost += 1;
+        delivered.lost += u64::from(packet.size);
+        delivered.last_lost = delivered.last_lost.max(Some(packet.time));
+        if packet.flags.has(SentFlags::ECT) {
+            self.ecn.lost();
+        }
+        self.control.packet_lost(now, packet);
+        self.requeue(id, packet, Requeue::Lost);
+    }
+
+    /// Returns true if the packets lost in a row show persistent congestion (RFC 9002 §7.6).
+    fn is_persistent(&mut self, id: SpaceId) -> bool {
+        let (Some(factor), Some((start, end))) = (self.config.loss.persistent, self.spaces[id as usize].lost_run) else {
+            return false;
+        };
+        let duration = (self.rtt.pto() + self.peer.max_ack_delay) * factor;
+        if end.since(start) <= duration {
+            return false;
+        }
+        self.spaces[id as usize].lost_run = None;
+        self.counters.persistent += 1;
+        self.rtt.forget_min();
+        true
+    }
+
+    /// Returns the lowest serial number that may still be acknowledged.
+    fn first_serial(&self) -> u64 {
+        if !self.control.measures_rates() {
+            return 0;
+        }
+        let fronts = self.spaces.iter().filter_map(|space| space.sent.front()).map(|packet| u64::from(packet.serial));
+        fronts.min().unwrap_or(self.control.next_serial())
+    }
+
+    /// Removes settled packets from the front of a space. Lost packets are remembered for three probe timeouts, to detect
+    /// that they were only late.
+    fn trim(&mut self, now: Instant, id: SpaceId) {
+        let keep = (self.rtt.pto() + self.peer.max_ack_delay) * 3;
+        let forget = Instant::ZERO + now.since(Instant::ZERO + keep);
+        let lists = &mut self.lists;
+        self.spaces[id as usize].sent.trim(forget, |packet| {
+            if packet.frames != NO_FRAMES {
+                lists.free(packet.frames);
+            }
+        });
+    }
+
+    /// Marks the data of an acknowledged packet as acknowledged.
+    #[inline]
+    fn data_acked(&mut self, id: SpaceId, number: u64, packet: &SentPacket) {
+        if let Some(chunk) = chunk_of(packet) {
+            self.streams.acknowledged(&chunk);
+        }
+        if packet.frames != NO_FRAMES {
+            let list = self.lists.take(packet.frames);
+            for frame in &list {
+                match *frame {
+                    Frame::Stream { stream, offset, len, fin, .. } => {
+                        self.streams.acknowledged(&Chunk { stream, offset, len, fin, to_end: false });
+                    }
+                    Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
+                    _ => {}
+                }
+            }
+            self.lists.put_back(packet.frames, list);
+            self.lists.free(packet.frames);
+            self.spaces[id as usize].sent.get_mut(number).frames = NO_FRAMES;
+        }
+    }
+
+    /// Queues the data of a packet again, because it was lost or for a probe (RFC 9000 §13.3).
+    pub(super) fn requeue(&mut self, id: SpaceId, packet: &SentPacket, reason: Requeue) {
+        if let Some(chunk) = chunk_of(packet) {
+            self.streams.lost(&chunk);
+        }
+        if packet.frames == NO_FRAMES {
+            return;
+        }
+        let list = self.lists.take(packet.frames);
+        for frame in &list {
+            match *frame {
+                Frame::Stream { stream, offset, len, fin, .. } => {
+                    self.streams.lost(&Chunk { stream, offset, len, fin, to_end: false });
+                }
+                Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.lost(offset, len),
+                Frame::HandshakeDone => self.handshake.done_due = true,
+                Frame::NewToken(_) => self.handshake.token_due = true,
+                Frame::MaxStreams(direction, _) => {
+                    self.max_streams_due[usize::from(direction == crate::frame::Direction::Unidirectional)] = true;
+                }
+                Frame::Datagram { .. } => self.datagram_counts[2] += u64::from(reason == Requeue::Lost),
+                _ => self.streams.frame_lost(frame),
+            }
+        }
+        self.lists.put_back(packet.frames, list);
+    }
+
+    /// Returns the time of the next probe timeout, and its space (RFC 9002 A.8).
+    pub(super) fn probe_time(&self, now: Instant) -> Option<(Instant, SpaceId)> {
+        let base = match self.config.probes.first {
+            Some(first) if self.rtt.first_sample().is_none() => first,
+            _ => self.rtt.pto(),
+        };
+        let backoff = 1u64 << self.pto_count.min(self.config.probes.max_backoff).min(40);
+        let mut earliest: Option<(Instant, SpaceId)> = None;
+        let mut is_eliciting = false;
+        for id in SpaceId::ALL {
+            let sent = &self.spaces[id as usize].sent;
+            let Some(last) = sent.last_eliciting().filter(|_| sent.is_eliciting()) else { continue };
+            is_eliciting = true;
+            let mut wait = base * backoff;
+            if id == SpaceId::Application {
+                if !self.is_confirmed {
+                    continue;
+                }
+                wait += self.peer.max_ack_delay * backoff;
+            }
+            let time = last + wait;
+            if earliest.is_none_or(|(earliest, _)| time < earliest) {
+                earliest = Some((time, id));
+            }
+        }
+        if !self.peer_is_unblocked() && (!is_eliciting || earliest.is_none()) {
+            // RFC 9002 §6.2.2.1: the client may have to unblock the server.
+            let has_keys = self.spaces[SpaceId::Handshake as usize].sending == Keys::Ready;
+            let id = if has_keys { SpaceId::Handshake } else { SpaceId::Initial };
+            return Some((now + base * backoff, id));
+        }
+        earliest
+    }
+
+    /// Handles the expiry of the loss timer (RFC 9002 A.9).
+    pub(super) fn loss_timer_fired(&mut self, now: Instant) {
+        let due = |id: &SpaceId| self.spaces[*id as usize].loss_time.is_some_and(|time| time <= now);
+        if let Some(id) = SpaceId::ALL.into_iter().find(due) {
+            let mut delivered = Delivered::default();
+            self.detect_losses(now, id, &mut delivered);
+            if let Some(last) = delivered.last_lost {
+                let window = self.control.window();
+                self.control.lost_by_timer(now, last, &self.rtt);
+                if self.control.window() != window {
+                    self.window_was(now, window);
+                }
+            }
+            return self.set_timers(now);
+        }
+        let Some((_, id)) = self.timed_probe else { return self.set_timers(now) };
+        self.counters.timeouts += 1;
+        self.pto_count = self.pto_count.saturating_add(1);
+        let packets = self.config.probes.packets;
+        if id == SpaceId::Application {
+            self.request_probes(id, packets);
+        } else {
+            // Both handshake spaces are probed in one datagram.
+            for other in [SpaceId::Initial, SpaceId::Handshake] {
+                if other == id || self.spaces[other as usize].sent.is_eliciting() {
+                    self.request_probes(other, packets.min(1 + u8::from(other == id)));
+                }
+            }
+        }
+        self.streams.repeat_blocked();
+        self.set_timers(now);
+    }
+
+    /// Requests probes in a space. Without anything new to send, they repeat the oldest data in flight.
+    fn request_probes(&mut self, id: SpaceId, packets: u8) {
+        let index = id as usize;
+        if self.spaces[index].sending != Keys::Ready {
+            return;
+        }
+        self.spaces[index].probes = packets;
+        if self.has_data(id) {
+            return;
+        }
+        let mut requeued = 0;
+        for number in self.spaces[index].sent.resolved()..self.spaces[index].sent.next() {
+            let packet = *self.spaces[index].sent.get_mut(number);
+            let settled = SentFlags::ACKED.with(SentFlags::LOST);
+            if packet.flags.has(SentFlags::ELICITING) && !packet.flags.any(settled) {
+                self.requeue(id, &packet, Requeue::Probe);
+                requeued += 1;
+                if requeued == packets && id == SpaceId::Application {
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A packet number space.
+
+use crate::crypto::Crypto;
+use crate::frame::Frame;
+use crate::received::Received;
+use crate::sent::Sent;
+use lightlag_core::Instant;
+
+/// Keys of a space (RFC 9001 §4.9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Keys {
+    /// Not available yet.
+    #[default]
+    Missing,
+    /// Available.
+    Ready,
+    /// Discarded.
+    Discarded,
+}
+
+/// State of a packet number space.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    pub(crate) sent: Sent,
+    pub(crate) received: Received,
+    pub(crate) crypto: Crypto,
+    /// Keys to send and to receive.
+    pub(crate) sending: Keys,
+    pub(crate) receiving: Keys,
+    /// Time when the oldest packet below the largest acknowledged one is lost.
+    pub(crate) loss_time: Option<Instant>,
+    /// Probes that a timeout has requested.
+    pub(crate) probes: u8,
+    /// Transmission times of the first and the last eliciting packet in a row of lost ones.
+    pub(crate) lost_run: Option<(Instant, Instant)>,
+    /// Other frames to send.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// The control frames of sent packets. Lists are reused.
+#[derive(Debug, Default)]
+pub(crate) struct FrameLists {
+    lists: Vec<Vec<Frame>>,
+    free: Vec<u32>,
+}
+
+impl FrameLists {
+    /// Adds a list, and returns its index.
+    pub(crate) fn add(&mut self, frames: impl Iterator<Item = Frame>) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.lists.push(Vec::new());
+            self.lists.len() as u32 - 1
+        });
+        self.lists[index as usize].extend(frames);
+        index
+    }
+
+    /// Takes a list for reading; [`Self::put_back`] or [`Self::free`] follows.
+    pub(crate) fn take(&mut self, index: u32) -> Vec<Frame> {
+        std::mem::take(&mut self.lists[index as usize])
+    }
+
+    pub(crate) fn put_back(&mut self, index: u32, list: Vec<Frame>) {
+        self.lists[index as usize] = list;
+    }
+
+    /// Frees a list.
+    pub(crate) fn free(&mut self, index: u32) {
+        self.lists[index as usize].clear();
+        self.free.push(index);
+    }
+
+    /// Returns the number of lists in use.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> usize {
+        self.lists.len() - self.free.len()
+    }
+}

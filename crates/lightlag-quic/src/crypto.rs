@@ -1,0 +1,87 @@
+//! The handshake messages of a packet number space: two byte streams without flow control (RFC 9000 §7.5).
+
+use crate::ranges::RangeSet;
+use crate::varint;
+
+/// The handshake messages that are sent and received in a space.
+#[derive(Debug, Default)]
+pub(crate) struct Crypto {
+    /// Bytes to send in total, and the first one that was never sent.
+    total: u64,
+    next: u64,
+    missing: RangeSet,
+    acked: RangeSet,
+    received: RangeSet,
+}
+
+impl Crypto {
+    /// Appends a message of `bytes`.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.total += bytes;
+    }
+
+    /// Returns true if something waits to be sent.
+    #[inline(always)]
+    pub(crate) fn has_pending(&self) -> bool {
+        self.next < self.total || !self.missing.is_empty()
+    }
+
+    /// Takes offset and length of a CRYPTO frame that fits in `space` bytes.
+    pub(crate) fn take(&mut self, space: u64) -> Option<(u64, u16)> {
+        let (offset, pending) = match self.missing.first() {
+            Some(range) => (range.start, range.len()),
+            None if self.next < self.total => (self.next, self.total - self.next),
+            None => return None,
+        };
+        let room = space.checked_sub(1 + varint::size(offset))?;
+        let room = room.checked_sub(varint::size(room.min(pending)))?;
+        let len = pending.min(room);
+        if len == 0 {
+            return None;
+        }
+        self.missing.remove(offset, offset + len);
+        self.next = self.next.max(offset + len);
+        Some((offset, len as u16))
+    }
+
+    pub(crate) fn acknowledged(&mut self, offset: u64, len: u16) {
+        self.acked.insert(offset, offset + u64::from(len));
+        self.missing.remove(offset, offset + u64::from(len));
+    }
+
+    pub(crate) fn lost(&mut self, offset: u64, len: u16) {
+        let missing = &mut self.missing;
+        self.acked.for_each_missing(offset, offset + u64::from(len), |start, end| _ = missing.insert(start, end));
+    }
+
+    pub(crate) fn arrived(&mut self, offset: u64, len: u16) {
+        self.received.insert(offset, offset + u64::from(len));
+    }
+
+    /// Returns the number of bytes received in order.
+    pub(crate) fn in_order(&self) -> u64 {
+        self.received.first().filter(|first| first.start == 0).map_or(0, |first| first.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_cut_to_the_space_and_its_lost_part_is_sent_again() {
+        let mut crypto = Crypto::default();
+        crypto.write(2_000);
+        assert_eq!(crypto.take(1_004), Some((0, 1_000)));
+        // Type 1, offset 2, length 2.
+        assert_eq!(crypto.take(5), None);
+        assert_eq!(crypto.take(2_000), Some((1_000, 1_000)));
+        assert!(!crypto.has_pending());
+        crypto.acknowledged(400, 100);
+        crypto.lost(0, 1_000);
+        assert_eq!(crypto.take(2_000), Some((0, 400)));
+        assert_eq!(crypto.take(2_000), Some((500, 500)));
+        crypto.acknowledged(0, 2_000);
+        assert!(!crypto.has_pending());
+    }
+}

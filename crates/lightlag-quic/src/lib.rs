@@ -1,0 +1,35 @@
+//! A sans-IO implementation of QUIC (RFC 9000, RFC 9001, RFC 9002, RFC 9221). Payload and handshake messages are
+//! counted, not carried, so there is no cryptography; all packets have their exact sizes.
+//!
+//! - [`Connection`]: one end of a connection, with its [`streams`]; [`Config`] and [`Profile`]: its behaviour.
+//! - [`Packet`]: a datagram as a value of 52 bytes; [`Arena`]: the contents of those that need more.
+//! - [`contents`], [`frame`], [`number`], [`varint`]: packets and frames with their sizes; [`codec`]: their bytes.
+//! - [`sent`], [`received`], [`rtt`], [`control`], [`pacing`], [`ecn`]: recovery and congestion control (RFC 9002).
+//! - [`credit`]: flow control of the receiver.
+
+pub mod arena;
+pub mod codec;
+pub mod config;
+pub mod connection;
+pub mod contents;
+pub mod control;
+pub mod credit;
+mod crypto;
+pub mod ecn;
+pub mod frame;
+pub mod number;
+pub mod pacing;
+pub mod packet;
+pub mod profile;
+pub mod ranges;
+pub mod received;
+pub mod rtt;
+pub mod sent;
+pub mod streams;
+pub mod varint;
+
+pub use arena::{Arena, Handle};
+pub use config::Config;
+pub use connection::{Connection, Counters, Parameters, State};
+pub use packet::{Kind, Packet, SpaceId};
+pub use profile::Profile;

@@ -1,0 +1,140 @@
+//! Pacing with a token bucket (RFC 9002 §7.7): packets leave at gain · cwnd / srtt, in bursts of limited size.
+
+use lightlag_core::{Duration, Instant};
+
+/// Size of the bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Burst {
+    /// This many datagrams.
+    Datagrams(u16),
+    /// The bytes of 10 ms at cwnd / srtt, but no more than the larger of 10 datagrams and the bytes of 2 ms; 1 to 256
+    /// datagrams (quinn).
+    Quinn,
+    /// A quarter of the window, 2 to 16 datagrams (picoquic, aioquic).
+    Quarter,
+    /// The bytes of 1 ms at the pacing rate, at least one datagram (msquic).
+    Millisecond,
+}
+
+/// Rules for pacing by the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PacingRules {
+    /// Factor of cwnd / srtt.
+    pub gain: f64,
+    /// Factor of cwnd / srtt in slow start.
+    pub slow_start_gain: f64,
+    /// Size of the bucket.
+    pub burst: Burst,
+    /// Whether an empty bucket is filled completely before the next packet leaves (quinn).
+    pub refill: bool,
+}
+
+/// The values that determine the pacing rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Pacing rate in bytes per nanosecond.
+    pub rate: f64,
+    /// Size of the bucket in bytes.
+    pub capacity: f64,
+    /// Whether an empty bucket is filled completely.
+    pub refill: bool,
+}
+
+impl PacingRules {
+    /// Returns the pace for a window and a datagram size in bytes.
+    pub fn pace(&self, window: u64, srtt: Duration, datagram: u64, slow_start: bool) -> Pace {
+        let plain = window as f64 / srtt.as_nanos().max(1) as f64;
+        let gain = if slow_start { self.slow_start_gain } else { self.gain };
+        Pace { rate: plain * gain, capacity: self.burst.bytes(plain, gain, window, datagram), refill: self.refill }
+    }
+}
+
+impl Burst {
+    /// Returns the size of the bucket in bytes; `rate` is cwnd / srtt in bytes per nanosecond.
+    fn bytes(self, rate: f64, gain: f64, window: u64, datagram: u64) -> f64 {
+        let size = datagram as f64;
+        match self {
+            Self::Datagrams(count) => size * f64::from(count),
+            Self::Quinn => (rate * 1e7).min((rate * 2e6).max(10.0 * size)).clamp(size, 256.0 * size),
+            Self::Quarter => (window as f64 / 4.0).clamp(2.0 * size, 16.0 * size),
+            Self::Millisecond => (rate * gain * 1e6).max(size),
+        }
+    }
+}
+
+/// The token bucket of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    tokens: f64,
+    /// Time of the last update; `None` before the first packet, when the bucket is full.
+    updated: Option<Instant>,
+}
+
+impl Bucket {
+    /// Creates a full bucket.
+    pub fn new() -> Self {
+        Self { tokens: 0.0, updated: None }
+    }
+
+    /// Returns the time when a packet of `bytes` may leave; `now` or earlier: immediately.
+    #[inline]
+    pub fn departure(&mut self, now: Instant, bytes: u64, pace: &Pace) -> Instant {
+        let elapsed = self.updated.map_or(f64::INFINITY, |updated| now.since(updated).as_nanos() as f64);
+        self.tokens = (self.tokens + elapsed * pace.rate).min(pace.capacity.max(bytes as f64));
+        self.updated = Some(now);
+        // Sums of rounded products may fall short of a whole byte.
+        if self.tokens + 0.5 >= bytes as f64 {
+            return now;
+        }
+        let target = if pace.refill { pace.capacity.max(bytes as f64) } else { bytes as f64 };
+        now + Duration::from_nanos(((target - self.tokens) / pace.rate) as u64 + 1)
+    }
+
+    /// Takes the tokens of a packet that was sent.
+    #[inline(always)]
+    pub fn sent(&mut self, bytes: u64) {
+        self.tokens -= bytes as f64;
+    }
+}
+
+impl Default for Bucket {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUINN: PacingRules = PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::Quinn, refill: true };
+
+    #[test]
+    fn quinns_bucket_has_the_sizes_of_the_worked_example() {
+        let capacity = |window, ms| QUINN.pace(window, Duration::from_millis(ms), 1_200, false).capacity;
+        let examples = [(12_000, 600, 1_200.0), (1_500_000, 600, 12_000.0), (18_750_000, 600, 62_500.0)];
+        for (window, ms, bytes) in examples {
+            assert!((capacity(window, ms) - bytes).abs() < 1e-6, "{window}");
+        }
+        assert!((capacity(12_000, 40) - 3_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn packets_leave_at_the_rate_after_the_burst() {
+        let rules = PacingRules { gain: 1.25, slow_start_gain: 2.0, burst: Burst::Datagrams(2), refill: false };
+        let pace = rules.pace(120_000, Duration::from_millis(100), 1_200, false);
+        let mut bucket = Bucket::new();
+        let mut now = Instant::from_nanos(1_000_000_000);
+        let mut departures = Vec::new();
+        for _ in 0..4 {
+            now = bucket.departure(now, 1_200, &pace).max(now);
+            // At the returned time the packet may leave.
+            assert_eq!(bucket.departure(now, 1_200, &pace), now);
+            bucket.sent(1_200);
+            departures.push(now.as_nanos() - 1_000_000_000);
+        }
+        // 1.5 B per µs: one packet in 800 µs.
+        assert_eq!(departures[..2], [0, 0]);
+        assert!(departures[2].abs_diff(800_000) < 1_000 && departures[3].abs_diff(1_600_000) < 1_000);
+    }
+}

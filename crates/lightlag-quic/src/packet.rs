@@ -1,0 +1,246 @@
+//! A UDP datagram of a QUIC connection as a value of 52 bytes.
+//!
+//! The common packets are stored in the value itself: a 1-RTT packet with up to one STREAM frame and an ACK of up to
+//! three ranges. Anything else (more ranges, control frames, handshake packets, coalesced packets) is stored in an
+//! [`Arena`](crate::Arena), and the value holds a handle. With the envelope of the simulator both take 64 bytes.
+
+use crate::arena::Handle;
+use crate::contents::{Contents, Part};
+use crate::frame::{AckHeader, EcnCounts, Frame};
+use crate::ranges::Range;
+use lightlag_core::Codepoint;
+
+/// Type of a QUIC packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[repr(u8)]
+pub enum Kind {
+    /// Long header, the first handshake messages.
+    Initial,
+    /// Long header, data under the keys of an earlier connection.
+    ZeroRtt,
+    /// Long header, the other handshake messages.
+    Handshake,
+    /// Long header, a token that the client has to return.
+    Retry,
+    /// Short header.
+    #[default]
+    OneRtt,
+    /// A packet that looks like one with a short header, and ends a connection that its sender has lost.
+    StatelessReset,
+}
+
+/// The three packet number spaces (RFC 9000 §12.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(usize)]
+pub enum SpaceId {
+    /// Initial packets.
+    Initial,
+    /// Handshake packets.
+    Handshake,
+    /// 0-RTT and 1-RTT packets.
+    Application,
+}
+
+impl SpaceId {
+    /// All spaces, in the order of their packets in a datagram.
+    pub const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Application];
+}
+
+impl Kind {
+    /// Returns the packet number space; `None` for packets without a number.
+    #[inline(always)]
+    pub fn space(self) -> Option<SpaceId> {
+        match self {
+            Self::Initial => Some(SpaceId::Initial),
+            Self::Handshake => Some(SpaceId::Handshake),
+            Self::ZeroRtt | Self::OneRtt => Some(SpaceId::Application),
+            Self::Retry | Self::StatelessReset => None,
+        }
+    }
+
+    /// Returns true if the packet has a long header.
+    pub fn is_long(self) -> bool {
+        !matches!(self, Self::OneRtt | Self::StatelessReset)
+    }
+}
+
+const ACK: u8 = 0x01;
+const STREAM: u8 = 0x02;
+const FIN: u8 = 0x04;
+const TO_END: u8 = 0x08;
+const ECN_COUNTS: u8 = 0x10;
+const PING: u8 = 0x20;
+const SPIN: u8 = 0x40;
+const KEY_PHASE: u8 = 0x80;
+
+/// Bits of [`Packet::marks`]: the number of ACK ranges, and the ECN field.
+const RANGES: u8 = 0x03;
+const ECN_SHIFT: u8 = 2;
+
+/// A UDP datagram with one or more QUIC packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Packet {
+    handle: Handle,
+    number: u32,
+    largest: u32,
+    first: u32,
+    delay: u32,
+    offset_low: u32,
+    offset_high: u16,
+    stream: u16,
+    len: u16,
+    size: u16,
+    padding: u16,
+    /// Gap and length of the second and the third ACK range, as in the frame.
+    ranges: [(u16, u16); 2],
+    /// ECN counts modulo 2¹⁶: ECT(0), ECT(1), CE.
+    ecn: [u16; 3],
+    flags: u8,
+    marks: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 52 && align_of::<Packet>() == 4);
+
+impl Packet {
+    /// Returns the UDP payload in bytes.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.size.into()
+    }
+
+    /// Returns the ECN field that the packet is to be sent with.
+    #[inline(always)]
+    pub fn codepoint(&self) -> Codepoint {
+        match self.marks >> ECN_SHIFT & 3 {
+            0 => Codepoint::NotEct,
+            1 => Codepoint::Ect1,
+            2 => Codepoint::Ect0,
+            _ => Codepoint::Ce,
+        }
+    }
+
+    /// Sets the ECN field.
+    pub(crate) fn set_codepoint(&mut self, codepoint: Codepoint) {
+        self.marks = self.marks & !(3 << ECN_SHIFT) | (codepoint as u8) << ECN_SHIFT;
+    }
+
+    /// Returns the handle of contents in an arena; `None` if the value holds everything.
+    #[inline(always)]
+    pub fn handle(&self) -> Option<Handle> {
+        self.handle.exists().then_some(self.handle)
+    }
+
+    /// Creates a packet whose contents are stored in an arena.
+    pub(crate) fn of_handle(handle: Handle, size: u64) -> Self {
+        Self { handle, size: size as u16, ..Self::default() }
+    }
+
+    /// Returns the packet with the handle of `stored`.
+    pub(crate) fn with_handle_of(mut self, stored: &Self) -> Self {
+        self.handle = stored.handle;
+        self
+    }
+
+    /// Creates a packet that holds `contents` itself; `None` if they do not fit.
+    #[inline]
+    pub(crate) fn inline(contents: &Contents) -> Option<Self> {
+        let [part] = &contents.parts[..] else { return None };
+        if part.kind != Kind::OneRtt || part.number > u64::from(u32::MAX) || contents.frames.len() > 3 {
+            return None;
+        }
+        let mut packet = Self { number: part.number as u32, size: part.size, ..Self::default() };
+        packet.flags = if part.spin { SPIN } else { 0 } | if part.key_phase { KEY_PHASE } else { 0 };
+        if let Some(ack) = &part.ack {
+            packet.hold_ack(ack, &contents.ranges)?;
+        }
+        for frame in &contents.frames {
+            match *frame {
+                Frame::Stream { stream, offset, len, fin, to_end } if packet.flags & STREAM == 0 => {
+                    packet.stream = u16::try_from(stream).ok()?;
+                    packet.offset_low = offset as u32;
+                    packet.offset_high = u16::try_from(offset >> 32).ok()?;
+                    packet.len = len;
+                    packet.flags |= STREAM | if fin { FIN } else { 0 } | if to_end { TO_END } else { 0 };
+                }
+                Frame::Ping if packet.flags & PING == 0 => packet.flags |= PING,
+                Frame::Padding(count) if packet.padding == 0 => packet.padding = count,
+                _ => return None,
+            }
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn hold_ack(&mut self, ack: &AckHeader, ranges: &[Range]) -> Option<()> {
+        let (first, rest) = ranges.split_first()?;
+        if rest.len() > 2 {
+            return None;
+        }
+        self.flags |= ACK;
+        self.marks |= ranges.len() as u8;
+        self.largest = u32::try_from(first.end - 1).ok()?;
+        self.first = first.len() as u32 - 1;
+        self.delay = u32::try_from(ack.delay).ok()?;
+        let mut above = first.start;
+        for (slot, range) in self.ranges.iter_mut().zip(rest) {
+            *slot = (u16::try_from(above - range.end - 1).ok()?, u16::try_from(range.len() - 1).ok()?);
+            above = range.start;
+        }
+        if let Some(counts) = ack.ecn {
+            self.flags |= ECN_COUNTS;
+            self.ecn = [counts.ect0 as u16, counts.ect1 as u16, counts.ce as u16];
+        }
+        Some(())
+    }
+
+    /// Writes the contents that the value holds itself to `contents`, which is cleared first. `counts` are the ECN
+    /// counts that the receiver already has, to complete those of the packet.
+    #[inline]
+    pub(crate) fn unpack(&self, contents: &mut Contents, counts: EcnCounts) {
+        contents.clear();
+        let mut part = Part {
+            kind: Kind::OneRtt,
+            number: self.number.into(),
+            size: self.size,
+            spin: self.flags & SPIN != 0,
+            key_phase: self.flags & KEY_PHASE != 0,
+            ..Part::default()
+        };
+        if self.flags & ACK != 0 {
+            let start = u64::from(self.largest - self.first);
+            contents.ranges.push(Range { start, end: u64::from(self.largest) + 1 });
+            let mut above = start;
+            for (gap, len) in &self.ranges[..usize::from(self.marks & RANGES) - 1] {
+                let end = above - u64::from(*gap) - 1;
+                above = end - u64::from(*len) - 1;
+                contents.ranges.push(Range { start: above, end });
+            }
+            let complete = |known: u64, low: u16| known + u64::from(low.wrapping_sub(known as u16));
+            let ecn = (self.flags & ECN_COUNTS != 0).then(|| EcnCounts {
+                ect0: complete(counts.ect0, self.ecn[0]),
+                ect1: complete(counts.ect1, self.ecn[1]),
+                ce: complete(counts.ce, self.ecn[2]),
+            });
+            part.ack = Some(AckHeader { delay: self.delay.into(), ecn });
+            part.ranges = contents.ranges.len() as u16;
+        }
+        if self.flags & PING != 0 {
+            contents.frames.push(Frame::Ping);
+        }
+        if self.flags & STREAM != 0 {
+            contents.frames.push(Frame::Stream {
+                stream: self.stream.into(),
+                offset: u64::from(self.offset_high) << 32 | u64::from(self.offset_low),
+                len: self.len,
+                fin: self.flags & FIN != 0,
+                to_end: self.flags & TO_END != 0,
+            });
+        }
+        if self.padding > 0 {
+            contents.frames.push(Frame::Padding(self.padding));
+        }
+        part.frames = contents.frames.len() as u16;
+        contents.parts.push(part);
+    }
+}

@@ -1,0 +1,358 @@
+//! The sent packets of a packet number space, from the oldest that may still be acknowledged.
+//!
+//! Acknowledgements repeat old ranges, so each one is compared with the *holes*: the intervals of unacknowledged
+//! numbers. The work per acknowledgement then grows with the number of holes, not with the window.
+
+use crate::ranges::Range;
+use lightlag_core::{Instant, Ring};
+
+/// State and properties of a sent packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SentFlags(u16);
+
+impl SentFlags {
+    /// Counts towards bytes in flight when sent.
+    pub const IN_FLIGHT: Self = Self(0x01);
+    /// Elicits an acknowledgement.
+    pub const ELICITING: Self = Self(0x02);
+    /// Acknowledged.
+    pub const ACKED: Self = Self(0x04);
+    /// Declared lost.
+    pub const LOST: Self = Self(0x08);
+    /// Sent with ECT(0) or ECT(1).
+    pub const ECT: Self = Self(0x10);
+    /// The number was skipped on purpose.
+    pub const SKIPPED: Self = Self(0x20);
+    /// Carries stream data in [`SentPacket::stream`].
+    pub const STREAM: Self = Self(0x40);
+    /// The stream data ends the stream.
+    pub const FIN: Self = Self(0x80);
+    /// Sent as 0-RTT.
+    pub const EARLY: Self = Self(0x100);
+
+    /// Returns true if all bits of `other` are set.
+    #[inline(always)]
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns true if any bit of `other` is set.
+    #[inline(always)]
+    pub fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Returns the union.
+    #[inline(always)]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Sets the bits of `other`.
+    #[inline(always)]
+    pub fn set(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// No entry in the list of control frames.
+pub const NO_FRAMES: u32 = u32::MAX;
+
+/// A sent packet, with the data that its loss makes missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SentPacket {
+    /// Time of transmission.
+    pub time: Instant,
+    /// Offset of the stream data.
+    pub offset: u64,
+    /// Stream ID of the stream data; larger IDs are stored with the frames.
+    pub stream: u32,
+    /// Low 32 bits of the in-flight bytes that the connection has sent, including this packet.
+    pub end: u32,
+    /// Number of the packet among all in-flight packets of the connection.
+    pub serial: u32,
+    /// One more than the largest number that its ACK frame reports; 0 without an ACK frame.
+    pub reported: u32,
+    /// Index of its other frames; [`NO_FRAMES`] if there are none.
+    pub frames: u32,
+    /// Bytes of stream data.
+    pub len: u16,
+    /// Bytes of the packet, including padding.
+    pub size: u16,
+    /// State and properties.
+    pub flags: SentFlags,
+}
+
+/// The sent packets of a space.
+#[derive(Debug, Default)]
+pub struct Sent {
+    ring: Ring<SentPacket>,
+    /// Number of the first packet in the ring.
+    first: u64,
+    /// Unacknowledged intervals, in ascending order. The last one ends at the next number.
+    holes: Vec<Range>,
+    /// All packets below this number are acknowledged, lost, or were never in flight.
+    resolved: u64,
+    largest_acked: Option<u64>,
+    /// Number of eliciting packets in flight.
+    eliciting: u32,
+    /// Time of the last eliciting packet.
+    last_eliciting: Option<Instant>,
+    /// Bytes in flight.
+    in_flight: u64,
+}
+
+/// Error: an acknowledgement covers a number that was not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NeverSent;
+
+impl Sent {
+    /// Returns the number of the next packet.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.first + self.ring.len() as u64
+    }
+
+    /// Returns the number of the oldest packet in the ring.
+    #[inline(always)]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the largest acknowledged number.
+    #[inline(always)]
+    pub fn largest_acked(&self) -> Option<u64> {
+        self.largest_acked
+    }
+
+    /// Returns the number below which no packet is in flight.
+    #[inline(always)]
+    pub fn resolved(&self) -> u64 {
+        self.resolved
+    }
+
+    /// Advances [`Self::resolved`] by one.
+    #[inline(always)]
+    pub fn resolve(&mut self) {
+        self.resolved += 1;
+    }
+
+    /// Returns true if an eliciting packet is in flight.
+    #[inline(always)]
+    pub fn is_eliciting(&self) -> bool {
+        self.eliciting > 0
+    }
+
+    /// Returns the time of the last eliciting packet.
+    #[inline(always)]
+    pub fn last_eliciting(&self) -> Option<Instant> {
+        self.last_eliciting
+    }
+
+    /// Returns the bytes in flight.
+    #[inline(always)]
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Returns the packet with this number, if it is still in the ring.
+    #[inline(always)]
+    pub fn get(&self, number: u64) -> Option<&SentPacket> {
+        self.ring.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Returns the packet with this number.
+    ///
+    /// # Panics
+    /// If it is not in the ring.
+    #[inline(always)]
+    pub fn get_mut(&mut self, number: u64) -> &mut SentPacket {
+        &mut self.ring[(number - self.first) as usize]
+    }
+
+    /// Returns the oldest packet in the ring.
+    pub fn front(&self) -> Option<&SentPacket> {
+        self.ring.front()
+    }
+
+    /// Sets the number of the first packet, before any is sent.
+    pub fn start_at(&mut self, number: u64) {
+        assert!(self.ring.is_empty() && self.holes.is_empty(), "no packet was sent");
+        (self.first, self.resolved) = (number, number);
+    }
+
+    /// Appends a packet with the next number.
+    #[inline]
+    pub fn push(&mut self, packet: SentPacket) {
+        let number = self.next();
+        if packet.flags.has(SentFlags::IN_FLIGHT) {
+            self.in_flight += u64::from(packet.size);
+        }
+        if packet.flags.has(SentFlags::IN_FLIGHT.with(SentFlags::ELICITING)) {
+            self.eliciting += 1;
+            self.last_eliciting = Some(packet.time);
+        }
+        *self.ring.push() = packet;
+        match self.holes.last_mut() {
+            Some(last) if last.end == number => last.end = number + 1,
+            _ => self.holes.push(Range { start: number, end: number + 1 }),
+        }
+    }
+
+    /// Finds the packets that an acknowledgement of `ranges`, in descending order, covers for the first time. Appends
+    /// their intervals to `newly` in descending order.
+    ///
+    /// # Errors
+    /// If a number was not sent.
+    #[inline]
+    pub fn acknowledge(&mut self, ranges: &[Range], newly: &mut Vec<Range>) -> Result<(), NeverSent> {
+        let Some(top) = ranges.first() else { return Ok(()) };
+        if top.end > self.next() {
+            return Err(NeverSent);
+        }
+        self.largest_acked = self.largest_acked.max(Some(top.end - 1));
+        let mut index = self.holes.len();
+        for range in ranges {
+            while index > 0 {
+                let hole = self.holes[index - 1];
+                if hole.start >= range.end {
+                    index -= 1;
+                    continue;
+                }
+                let (start, end) = (hole.start.max(range.start), hole.end.min(range.end));
+                if start >= end {
+                    break;
+                }
+                newly.push(Range { start, end });
+                let low = Range { start: hole.start, end: start };
+                let high = Range { start: end, end: hole.end };
+                match (low.is_empty(), high.is_empty()) {
+                    (true, true) => {
+                        self.holes.remove(index - 1);
+                        index -= 1;
+                    }
+                    (true, false) => {
+                        self.holes[index - 1] = high;
+                        index -= 1;
+                    }
+                    (false, true) => self.holes[index - 1] = low,
+                    (false, false) => {
+                        self.holes[index - 1] = low;
+                        self.holes.insert(index, high);
+                    }
+                }
+                if hole.start < range.start {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a packet out of flight, because it was acknowledged or lost.
+    #[inline(always)]
+    pub fn leaves_flight(&mut self, packet: &SentPacket) {
+        self.in_flight -= u64::from(packet.size);
+        if packet.flags.has(SentFlags::ELICITING) {
+            self.eliciting -= 1;
+        }
+    }
+
+    /// Removes acknowledged packets from the front, and others that are settled: lost ones sent before `forget`, and
+    /// those that were never in flight. Calls `each` for every removed packet.
+    #[inline]
+    pub fn trim(&mut self, forget: Instant, mut each: impl FnMut(&SentPacket)) {
+        let first = self.first;
+        while let Some(front) = self.ring.front() {
+            let flags = front.flags;
+            let is_settled = flags.has(SentFlags::ACKED)
+                || (flags.has(SentFlags::LOST) || !flags.has(SentFlags::IN_FLIGHT)) && front.time < forget;
+            if !is_settled {
+                break;
+            }
+            each(front);
+            self.ring.pass();
+            self.first += 1;
+        }
+        if self.first != first {
+            self.resolved = self.resolved.max(self.first);
+            while let Some(hole) = self.holes.first_mut().filter(|hole| hole.start < self.first) {
+                if hole.end > self.first {
+                    hole.start = self.first;
+                    break;
+                }
+                self.holes.remove(0);
+            }
+        }
+    }
+
+    /// Returns the numbers in the ring.
+    pub fn numbers(&self) -> std::ops::Range<u64> {
+        self.first..self.next()
+    }
+
+    /// Removes all packets of a space whose keys are discarded. Returns the bytes that leave flight. Later packets keep
+    /// their numbers.
+    pub fn discard(&mut self) -> u64 {
+        let (next, bytes) = (self.next(), self.in_flight);
+        *self = Self { first: next, resolved: next, largest_acked: self.largest_acked, ..Self::default() };
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn every_packet_is_newly_acknowledged_once(
+            steps in prop::collection::vec((0u64..12, prop::collection::vec((0u64..4, 0u64..6), 1..6), 0u64..40), 1..60),
+        ) {
+            let (mut sent, mut unacked) = (Sent::default(), BTreeSet::new());
+            for (count, pairs, above) in steps {
+                for _ in 0..count {
+                    unacked.insert(sent.next());
+                    let flags = SentFlags::IN_FLIGHT.with(SentFlags::ELICITING);
+                    sent.push(SentPacket { size: 100, flags, ..SentPacket::default() });
+                }
+                let (mut ranges, mut top) = (Vec::new(), sent.next().saturating_sub(above % (sent.next() + 1)));
+                for (gap, len) in pairs {
+                    let start = top.saturating_sub(len + 1);
+                    if start < top {
+                        ranges.push(Range { start, end: top });
+                    }
+                    top = start.saturating_sub(gap + 1);
+                }
+                let mut newly = Vec::new();
+                prop_assert_eq!(sent.acknowledge(&ranges, &mut newly), Ok(()));
+                let mut expected = BTreeSet::new();
+                for number in ranges.iter().flat_map(|range| range.start..range.end) {
+                    if unacked.remove(&number) {
+                        expected.insert(number);
+                    }
+                }
+                let all: Vec<u64> = newly.iter().flat_map(|range| range.start..range.end).collect();
+                prop_assert_eq!(all.len(), expected.len());
+                prop_assert_eq!(all.iter().copied().collect::<BTreeSet<_>>(), expected);
+                for number in all {
+                    let packet = *sent.get_mut(number);
+                    sent.leaves_flight(&packet);
+                    sent.get_mut(number).flags.set(SentFlags::ACKED);
+                }
+                sent.trim(Instant::ZERO, |_| {});
+                prop_assert_eq!(sent.in_flight(), 100 * unacked.len() as u64);
+                prop_assert_eq!(sent.first(), unacked.first().copied().unwrap_or(sent.next()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_of_an_unsent_packet_is_an_error() {
+        let mut sent = Sent::default();
+        sent.push(SentPacket::default());
+        assert_eq!(sent.acknowledge(&[Range { start: 0, end: 2 }], &mut Vec::new()), Err(NeverSent));
+    }
+}

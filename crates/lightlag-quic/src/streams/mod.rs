@@ -1,0 +1,546 @@
+//! The streams of a connection and their credit (RFC 9000 §2 to §4).
+
+mod receive;
+mod schedule;
+mod send;
+
+pub use receive::{ReceiveStream, StreamError};
+pub use send::{Chunk, SendStream};
+
+use crate::config::{Config, FlowRules};
+use crate::credit::Credit;
+use crate::frame::{Direction, Frame};
+use lightlag_core::{Duration, Instant};
+use schedule::Schedule;
+use std::collections::BTreeMap;
+
+/// Credit that a peer gives at the start of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PeerLimits {
+    /// Bytes of all streams.
+    pub connection: u64,
+    /// Bytes of each stream.
+    pub stream: u64,
+    /// Number of bidirectional streams.
+    pub bidirectional: u64,
+    /// Number of unidirectional streams.
+    pub unidirectional: u64,
+}
+
+impl PeerLimits {
+    /// No credit: before the peer's parameters are known.
+    pub const NONE: Self = Self { connection: 0, stream: 0, bidirectional: 0, unidirectional: 0 };
+
+    /// Returns the limits that a peer with these rules announces.
+    pub fn of(flow: &FlowRules) -> Self {
+        Self {
+            connection: flow.connection,
+            stream: flow.stream,
+            bidirectional: flow.bidirectional,
+            unidirectional: flow.unidirectional,
+        }
+    }
+}
+
+/// The initiator of a stream, in bit 0 of its ID.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+impl Side {
+    /// Returns the other side.
+    pub fn peer(self) -> Self {
+        if self == Self::Client { Self::Server } else { Self::Client }
+    }
+}
+
+/// All streams of a connection.
+#[derive(Debug)]
+pub struct Streams {
+    side: Side,
+    pub(crate) sending: BTreeMap<u64, SendStream>,
+    pub(crate) receiving: BTreeMap<u64, ReceiveStream>,
+    schedule: Schedule,
+    /// Peer's credit of the connection, and bytes sent for the first time on all streams.
+    peer: PeerLimits,
+    pub(crate) sent: u64,
+    /// Sent bytes that are not acknowledged.
+    pub(crate) unacknowledged: u64,
+    send_buffer: u64,
+    /// Own credit; sums of the highest received offsets and of the consumed bytes of all streams.
+    pub(crate) credit: Credit,
+    pub(crate) received: u64,
+    pub(crate) consumed: u64,
+    /// Number of streams opened by this side: bidirectional, unidirectional.
+    opened: [u64; 2],
+    flow: FlowRules,
+    /// Credit frames that are due.
+    pub(crate) due: DueFrames,
+    /// Limit of the connection at which a BLOCKED frame was sent last.
+    reported_block: Option<u64>,
+}
+
+/// Credit frames that wait to be sent.
+#[derive(Debug, Default)]
+pub struct DueFrames {
+    /// MAX_DATA.
+    pub max_data: bool,
+    /// Streams with a MAX_STREAM_DATA.
+    pub max_stream_data: Vec<u64>,
+    /// Streams with a STREAM_DATA_BLOCKED.
+    pub stream_blocked: Vec<u64>,
+    /// DATA_BLOCKED.
+    pub blocked: bool,
+    /// RESET_STREAM.
+    pub resets: Vec<u64>,
+    /// STOP_SENDING.
+    pub stops: Vec<u64>,
+}
+
+impl DueFrames {
+    /// Returns true if no frame waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        !self.max_data
+            && !self.blocked
+            && self.max_stream_data.is_empty()
+            && self.stream_blocked.is_empty()
+            && self.resets.is_empty()
+            && self.stops.is_empty()
+    }
+}
+
+impl Streams {
+    /// Creates the streams of a connection without credit from the peer.
+    pub fn new(side: Side, config: &Config) -> Self {
+        Self {
+            side,
+            sending: BTreeMap::new(),
+            receiving: BTreeMap::new(),
+            schedule: Schedule::new(config.fairness),
+            peer: PeerLimits::NONE,
+            sent: 0,
+            unacknowledged: 0,
+            send_buffer: config.flow.send_buffer.unwrap_or(u64::MAX),
+            credit: Credit::new(config.flow.connection, config.flow.connection_tuning),
+            received: 0,
+            consumed: 0,
+            opened: [0; 2],
+            flow: config.flow,
+            due: DueFrames::default(),
+            reported_block: None,
+        }
+    }
+
+    /// Applies the peer's initial limits, or those remembered for 0-RTT. Limits never decrease.
+    pub fn set_peer_limits(&mut self, limits: PeerLimits) {
+        self.peer.connection = self.peer.connection.max(limits.connection);
+        self.peer.stream = self.peer.stream.max(limits.stream);
+        self.peer.bidirectional = self.peer.bidirectional.max(limits.bidirectional);
+        self.peer.unidirectional = self.peer.unidirectional.max(limits.unidirectional);
+        let ids: Vec<u64> = self.sending.keys().copied().collect();
+        for id in ids {
+            self.raise_stream_limit(id, limits.stream);
+        }
+    }
+
+    /// Returns true if this side may send on the stream.
+    fn may_send(&self, id: u64) -> bool {
+        id & 2 == 0 || id & 1 == self.side as u64
+    }
+
+    fn index(direction: Direction) -> usize {
+        usize::from(direction == Direction::Unidirectional)
+    }
+
+    /// Opens the next stream of a direction, and returns its ID; `None` if the peer permits no more streams.
+    pub fn open(&mut self, direction: Direction) -> Option<u64> {
+        let index = Self::index(direction);
+        let limit = if index == 0 { self.peer.bidirectional } else { self.peer.unidirectional };
+        if self.opened[index] >= limit {
+            return None;
+        }
+        let id = self.opened[index] << 2 | (index as u64) << 1 | self.side as u64;
+        self.opened[index] += 1;
+        self.create(id);
+        Some(id)
+    }
+
+    /// Opens the stream `id`, before the peer's limits are known.
+    pub fn open_early(&mut self, id: u64) {
+        let index = usize::from(id & 2 != 0);
+        self.opened[index] = self.opened[index].max((id >> 2) + 1);
+        self.create(id);
+    }
+
+    fn create(&mut self, id: u64) {
+        if self.may_send(id) {
+            let limit = self.peer.stream;
+            self.sending.entry(id).or_insert_with(|| SendStream::new(limit));
+        }
+        if id & 2 == 0 || id & 1 != self.side as u64 {
+            let credit = Credit::new(self.flow.stream, self.flow.stream_tuning);
+            self.receiving.entry(id).or_insert_with(|| ReceiveStream::new(credit));
+        }
+    }
+
+    /// Creates a stream that the peer opened by using it.
+    ///
+    /// # Errors
+    /// If it exceeds the limit, or if it is a stream that only this side can open.
+    fn accept(&mut self, id: u64) -> Result<(), StreamError> {
+        if self.receiving.contains_key(&id) || self.sending.contains_key(&id) {
+            return Ok(());
+        }
+        if id & 1 == self.side as u64 {
+            return Err(StreamError::State);
+        }
+        let limit = if id & 2 == 0 { self.flow.bidirectional } else { self.flow.unidirectional };
+        if id >> 2 >= limit {
+            return Err(StreamError::Limit);
+        }
+        self.create(id);
+        Ok(())
+    }
+
+    /// Appends `bytes` to a stream; [`u64::MAX`] means endless data.
+    pub fn write(&mut self, id: u64, bytes: u64) {
+        if let Some(stream) = self.sending.get_mut(&id) {
+            stream.write(bytes);
+            self.enqueue(id);
+        }
+    }
+
+    /// Finishes a stream after the bytes written so far.
+    pub fn finish(&mut self, id: u64) {
+        if let Some(stream) = self.sending.get_mut(&id) {
+            stream.finish();
+            self.enqueue(id);
+        }
+    }
+
+    /// Sets the priority of a stream; higher ones are sent first. `incremental` shares the path with streams of the same
+    /// priority, packet by packet.
+    pub fn set_priority(&mut self, id: u64, priority: i32, incremental: bool) {
+        if let Some(stream) = self.sending.get_mut(&id) {
+            (stream.priority, stream.incremental) = (priority, Some(incremental));
+            self.schedule.remove(id, stream);
+            self.enqueue(id);
+        }
+    }
+
+    fn enqueue(&mut self, id: u64) {
+        if let Some(stream) = self.sending.get_mut(&id).filter(|stream| stream.has_new()) {
+            self.schedule.add(id, stream);
+        }
+    }
+
+    /// Returns true if a stream has data or a FIN that may be sent now.
+    #[inline]
+    pub fn can_send(&self) -> bool {
+        self.schedule.has_repairs() || self.schedule.has_new() && (self.budget() > 0 || self.has_only_fin())
+    }
+
+    fn has_only_fin(&self) -> bool {
+        self.schedule.front_new().and_then(|id| self.sending.get(&id)).is_some_and(SendStream::has_only_fin)
+    }
+
+    /// Returns true if lost data waits to be sent again.
+    pub fn has_repairs(&self) -> bool {
+        self.schedule.has_repairs()
+    }
+
+    /// Returns true if credit or the send buffer holds back new data.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        !self.schedule.has_repairs() && (self.schedule.has_new() && !self.can_send() || self.schedule.blocked > 0)
+    }
+
+    /// Returns the bytes that may be sent for the first time: credit of the connection, and space in the send buffer.
+    #[inline(always)]
+    fn budget(&self) -> u64 {
+        self.peer.connection.saturating_sub(self.sent).min(self.send_buffer.saturating_sub(self.unacknowledged))
+    }
+
+    /// Returns the next chunk for a packet with `space` bytes for STREAM frames: missing data first, then new data.
+    pub fn next_chunk(&mut self, space: u64) -> Option<Chunk> {
+        if let Some(id) = self.schedule.front_repair() {
+            let stream = self.sending.get_mut(&id)?;
+            let chunk = stream.take_repair(id, space);
+            if !stream.has_repairs() {
+                self.schedule.remove_repair(id, stream);
+            }
+            return chunk;
+        }
+        loop {
+            let id = self.schedule.front_new()?;
+            let budget = self.budget();
+            let stream = self.sending.get_mut(&id)?;
+            if budget == 0 && !stream.has_only_fin() {
+                self.note_blocked();
+                return None;
+            }
+            match stream.take_new(id, space, budget) {
+                Ok(chunk) => {
+                    self.sent += u64::from(chunk.len);
+                    self.unacknowledged += u64::from(chunk.len);
+                    let goes_on = stream.has_new();
+                    self.schedule.sent(id, stream, goes_on);
+                    return Some(chunk);
+                }
+                Err(send::Blocked::Credit) => {
+                    if stream.reported_block != Some(stream.limit()) {
+                        stream.reported_block = Some(stream.limit());
+                        self.due.stream_blocked.push(id);
+                    }
+                    self.schedule.block(id, stream);
+                }
+                Err(send::Blocked::Space) => return None,
+            }
+        }
+    }
+
+    /// Notes that the peer's connection credit is used up: a BLOCKED frame is due once per limit.
+    fn note_blocked(&mut self) {
+        let limit = self.peer.connection;
+        if self.sent >= limit && self.reported_block != Some(limit) {
+            self.reported_block = Some(limit);
+            self.due.blocked = true;
+        }
+    }
+
+    /// Makes BLOCKED frames due again: a blocked sender with nothing in flight repeats them (RFC 9000 §4.1).
+    pub fn repeat_blocked(&mut self) {
+        if self.schedule.has_new() && self.sent >= self.peer.connection {
+            self.due.blocked = true;
+        }
+        for (id, stream) in &self.sending {
+            if stream.is_blocked && !self.due.stream_blocked.contains(id) {
+                self.due.stream_blocked.push(*id);
+            }
+        }
+    }
+
+    /// Returns the peer's limit of the connection.
+    pub fn peer_limit(&self) -> u64 {
+        self.peer.connection
+    }
+
+    /// Handles MAX_DATA.
+    pub fn raise_limit(&mut self, limit: u64) {
+        self.peer.connection = self.peer.connection.max(limit);
+        if self.peer.connection > self.sent {
+            self.due.blocked = false;
+        }
+    }
+
+    /// Handles MAX_STREAM_DATA.
+    pub fn raise_stream_limit(&mut self, id: u64, limit: u64) {
+        if let Some(stream) = self.sending.get_mut(&id)
+            && stream.raise_limit(limit)
+        {
+            self.schedule.unblock(stream);
+            self.due.stream_blocked.retain(|blocked| *blocked != id);
+            self.enqueue(id);
+        }
+    }
+
+    /// Handles MAX_STREAMS.
+    pub fn raise_streams(&mut self, direction: Direction, limit: u64) {
+        let slot = match direction {
+            Direction::Bidirectional => &mut self.peer.bidirectional,
+            Direction::Unidirectional => &mut self.peer.unidirectional,
+        };
+        *slot = (*slot).max(limit);
+    }
+
+    /// Handles the acknowledgement of a chunk.
+    pub fn acknowledged(&mut self, chunk: &Chunk) {
+        let Some(stream) = self.sending.get_mut(&chunk.stream) else { return };
+        self.unacknowledged -= stream.acknowledged(chunk);
+        if !stream.has_repairs() {
+            self.schedule.remove_repair(chunk.stream, stream);
+        }
+    }
+
+    /// Handles the loss of a chunk, or queues it again for a probe.
+    pub fn lost(&mut self, chunk: &Chunk) {
+        let Some(stream) = self.sending.get_mut(&chunk.stream) else { return };
+        if stream.lost(chunk) {
+            self.schedule.add_repair(chunk.stream, stream);
+        }
+    }
+
+    /// Resets a stream: nothing of it is sent any more.
+    pub fn reset(&mut self, id: u64, code: u64) {
+        let Some(stream) = self.sending.get_mut(&id).filter(|stream| stream.reset.is_none()) else { return };
+        self.unacknowledged -= stream.abandon(code);
+        self.schedule.remove(id, stream);
+        self.schedule.remove_repair(id, stream);
+        self.schedule.unblock(stream);
+        self.due.resets.push(id);
+    }
+
+    /// Handles a STREAM frame. Returns the number of bytes by which the stream's data in order has grown.
+    ///
+    /// # Errors
+    /// If the peer exceeds credit, or violates the state or the final size of the stream.
+    #[inline]
+    pub fn arrived(
+        &mut self,
+        now: Instant,
+        chunk: &Chunk,
+        srtt: Duration,
+        keeps_reading: bool,
+    ) -> Result<u64, StreamError> {
+        if !self.receiving.contains_key(&chunk.stream) {
+            self.accept(chunk.stream)?;
+        }
+        let stream = self.receiving.get_mut(&chunk.stream).ok_or(StreamError::State)?;
+        let arrival = stream.arrived(chunk)?;
+        self.received += arrival.higher;
+        if self.received > self.credit.limit() {
+            return Err(StreamError::FlowControl);
+        }
+        if keeps_reading && arrival.in_order > 0 {
+            self.read(now, chunk.stream, u64::MAX, srtt);
+        }
+        Ok(arrival.in_order)
+    }
+
+    /// Handles RESET_STREAM.
+    ///
+    /// # Errors
+    /// If the final size contradicts earlier data, or exceeds credit.
+    pub fn was_reset(&mut self, id: u64, final_size: u64) -> Result<(), StreamError> {
+        self.accept(id)?;
+        let stream = self.receiving.get_mut(&id).ok_or(StreamError::State)?;
+        let (higher, unread) = stream.was_reset(final_size)?;
+        self.received += higher;
+        self.consumed += unread;
+        if self.received > self.credit.limit() { Err(StreamError::FlowControl) } else { Ok(()) }
+    }
+
+    /// Lets the application read up to `bytes` of a stream. Returns the number of bytes read.
+    pub fn read(&mut self, now: Instant, id: u64, bytes: u64, srtt: Duration) -> u64 {
+        let Some(stream) = self.receiving.get_mut(&id) else { return 0 };
+        let read = stream.read(bytes);
+        self.consumed += read;
+        if !stream.is_complete() && stream.update(now, srtt) {
+            // quiche: the connection window is at least 1.5 stream windows.
+            if let crate::credit::Tuning::Quiche(max) = self.flow.connection_tuning {
+                self.credit.raise_window(stream.window() / 2 * 3, max);
+            }
+            if !self.due.max_stream_data.contains(&id) {
+                self.due.max_stream_data.push(id);
+            }
+        }
+        if self.credit.update(now, self.received, self.consumed, srtt).is_some() {
+            self.due.max_data = true;
+        }
+        read
+    }
+
+    /// Updates the credit of the connection after data was discarded.
+    pub fn update_credit(&mut self, now: Instant, srtt: Duration) {
+        self.due.max_data |= self.credit.update(now, self.received, self.consumed, srtt).is_some();
+    }
+
+    /// Permits the peer to open `total` streams of a direction; the number never decreases.
+    pub fn permit(&mut self, direction: Direction, total: u64) {
+        let slot = match direction {
+            Direction::Bidirectional => &mut self.flow.bidirectional,
+            Direction::Unidirectional => &mut self.flow.unidirectional,
+        };
+        *slot = (*slot).max(total);
+    }
+
+    /// Returns the number of streams that the peer may open.
+    pub fn permitted(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Bidirectional => self.flow.bidirectional,
+            Direction::Unidirectional => self.flow.unidirectional,
+        }
+    }
+
+    /// Makes a lost control frame due again, with its newest value, if it still has a purpose.
+    pub fn frame_lost(&mut self, frame: &Frame) {
+        let add = |list: &mut Vec<u64>, id| {
+            if !list.contains(&id) {
+                list.push(id);
+            }
+        };
+        match *frame {
+            Frame::MaxData(_) => self.due.max_data = true,
+            Frame::MaxStreamData { stream, .. } => {
+                if self.receiving.get(&stream).is_some_and(|stream| stream.final_size().is_none()) {
+                    add(&mut self.due.max_stream_data, stream);
+                }
+            }
+            Frame::DataBlocked(limit) => self.due.blocked |= limit == self.peer.connection && self.sent >= limit,
+            Frame::StreamDataBlocked { stream, limit } => {
+                if self.sending.get(&stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) {
+                    add(&mut self.due.stream_blocked, stream);
+                }
+            }
+            Frame::ResetStream { stream, .. } => add(&mut self.due.resets, stream),
+            Frame::StopSending { stream, .. } => add(&mut self.due.stops, stream),
+            _ => {}
+        }
+    }
+
+    /// Returns the next control frame that fits in `space` bytes.
+    pub fn next_frame(&mut self, space: u64) -> Option<Frame> {
+        let fits = |frame: &Frame| frame.size() <= space;
+        if self.due.max_data {
+            let frame = Some(Frame::MaxData(self.credit.limit())).filter(fits)?;
+            self.due.max_data = false;
+            return Some(frame);
+        }
+        if let Some(stream) = self.due.max_stream_data.last().copied() {
+            let limit = self.receiving.get(&stream).map_or(0, ReceiveStream::limit);
+            let frame = Some(Frame::MaxStreamData { stream, limit }).filter(fits)?;
+            self.due.max_stream_data.pop();
+            return Some(frame);
+        }
+        if self.due.blocked {
+            let frame = Some(Frame::DataBlocked(self.peer.connection)).filter(fits)?;
+            self.due.blocked = false;
+            return Some(frame);
+        }
+        if let Some(stream) = self.due.stream_blocked.last().copied() {
+            let limit = self.sending.get(&stream).map_or(0, SendStream::limit);
+            let frame = Some(Frame::StreamDataBlocked { stream, limit }).filter(fits)?;
+            self.due.stream_blocked.pop();
+            return Some(frame);
+        }
+        if let Some(stream) = self.due.resets.last().copied() {
+            let sending = self.sending.get(&stream)?;
+            let (code, final_size) = (sending.reset.unwrap_or(0), sending.next());
+            let frame = Some(Frame::ResetStream { stream, code, final_size }).filter(fits)?;
+            self.due.resets.pop();
+            return Some(frame);
+        }
+        let stream = self.due.stops.last().copied()?;
+        let frame = Some(Frame::StopSending { stream, code: 0 }).filter(fits)?;
+        self.due.stops.pop();
+        Some(frame)
+    }
+
+    /// Requests that the peer stops sending on a stream.
+    pub fn stop(&mut self, id: u64) {
+        if self.receiving.get(&id).is_some_and(|stream| !stream.is_complete()) && !self.due.stops.contains(&id) {
+            self.due.stops.push(id);
+        }
+    }
+
+    /// Returns the bytes written and not sent yet.
+    pub fn unsent(&self) -> u64 {
+        self.sending.values().map(SendStream::unsent).fold(0, u64::saturating_add)
+    }
+}
