@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_gap_and_a_late_packet_are_acknowledged_at_once_but_not_the_packets_behind_a_reported_gap() {
         assert_eq!(immediate(&[0, 1, 3, 4, 5, 2, 6, 9, 10], &rules(1)), [3, 2, 9]);
-        assert_eq!(immediate(&[0, 1, 3, 4, 5, 2, 6, 9], &rules(0)), []);
+        assert!(immediate(&[0, 1, 3, 4, 5, 2, 6, 9], &rules(0)).is_empty());
     }
 
     #[test]

@@ -84,6 +84,11 @@ impl Connection {
         self.handshake.early
     }
 
+    /// Returns true if this end may send without the amplification limit.
+    pub fn is_unlimited(&self) -> bool {
+        self.amplification_room() == u64::MAX
+    }
+
     /// Returns the time when the handshake was completed.
     pub fn completed(&self) -> Option<Instant> {
         self.handshake.completed

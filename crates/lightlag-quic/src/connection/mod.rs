@@ -28,6 +28,8 @@ use space::{FrameLists, Keys, Space};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+pub use handshake::EarlyData;
+
 /// Transport parameters of the peer, which its first handshake message carries (RFC 9000 §18.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {

@@ -69,10 +69,4 @@ impl FrameLists {
         self.lists[index as usize].clear();
         self.free.push(index);
     }
-
-    /// Returns the number of lists in use.
-    #[cfg(test)]
-    pub(crate) fn used(&self) -> usize {
-        self.lists.len() - self.free.len()
-    }
 }

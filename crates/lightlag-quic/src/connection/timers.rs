@@ -15,6 +15,11 @@ impl Connection {
         timers.into_iter().flatten().min()
     }
 
+    /// Returns when an acknowledgement of 1-RTT packets is due.
+    pub fn ack_due(&self) -> Option<Instant> {
+        self.spaces[SpaceId::Application as usize].received.due()
+    }
+
     /// Handles the timers that are due. Call it when the clock reaches [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
@@ -45,6 +50,8 @@ impl Connection {
             self.timed_probe = self.probe_time(now);
             self.loss_timer = self.timed_probe.map(|(time, _)| time);
         }
+        // A time that has passed, for example at a lower round-trip time, fires now.
+        self.loss_timer = self.loss_timer.map(|time| time.max(now));
     }
 
     /// Returns the idle timeout: the smaller of both that are not zero, but at least three probe timeouts (RFC 9000

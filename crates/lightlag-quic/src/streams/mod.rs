@@ -326,6 +326,21 @@ impl Streams {
         }
     }
 
+    /// Returns the bytes sent for the first time on all streams.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent
+    }
+
+    /// Returns the receiving part of a stream.
+    pub fn receiving(&self, id: u64) -> Option<&ReceiveStream> {
+        self.receiving.get(&id)
+    }
+
+    /// Returns the sending part of a stream.
+    pub fn sending(&self, id: u64) -> Option<&SendStream> {
+        self.sending.get(&id)
+    }
+
     /// Returns the peer's limit of the connection.
     pub fn peer_limit(&self) -> u64 {
         self.peer.connection
