@@ -26,6 +26,7 @@ IMPORTS: dict[str, set[str]] = {
     "custom": {"core", "net", "control", "plugin", "scenario", "traffic"},
     "transport": {"core", "control"},
     "tcp": {"core", "control", "transport"},
+    "quic": {"core", "control", "transport"},
     "mobility": {"core", "net"},
     "orbit": {"core", "mobility", "net"},
     "wifi": {"core", "mobility", "net"},

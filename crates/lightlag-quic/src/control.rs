@@ -379,8 +379,7 @@ impl Control {
 
     fn begin(&mut self, now: Instant, cause: Cause, rtt: &Rtt) {
         // RFC 9002 §7.3.2 reduces the window, not the bytes in flight.
-        let event =
-            Congestion { now, cause, flight: self.window, srtt: rtt.measured(), min_rtt: rtt.min() };
+        let event = Congestion { now, cause, flight: self.window, srtt: rtt.measured(), min_rtt: rtt.min() };
         self.algorithm.on_congestion(&event);
         self.recovery_start = Some(now);
         // An algorithm that counts each mark grows between them (RFC 8257 §3.5).

@@ -112,11 +112,8 @@ impl Ecn {
             return 0;
         };
         let increase = |new: u64, old: u64| new.checked_sub(old);
-        let increases = (
-            increase(counts.ect0, known.ect0),
-            increase(counts.ect1, known.ect1),
-            increase(counts.ce, known.ce),
-        );
+        let increases =
+            (increase(counts.ect0, known.ect0), increase(counts.ect1, known.ect1), increase(counts.ce, known.ce));
         let (Some(ect0), Some(ect1), Some(ce)) = increases else {
             self.state = EcnState::Failed;
             return 0;

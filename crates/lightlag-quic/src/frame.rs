@@ -220,10 +220,7 @@ impl Frame {
 
     /// Returns true if the frame only probes a path, so that it does not migrate the connection (RFC 9000 §9.1).
     pub fn is_probing(&self) -> bool {
-        matches!(
-            self,
-            Self::Padding(_) | Self::PathChallenge(_) | Self::PathResponse(_) | Self::NewConnectionId { .. }
-        )
+        matches!(self, Self::Padding(_) | Self::PathChallenge(_) | Self::PathResponse(_) | Self::NewConnectionId { .. })
     }
 
     /// Returns true if the frame is sent again after its packet was lost (RFC 9000 §13.3). Credit is sent again with its

@@ -1,9 +1,7 @@
 //! Behaviour of implementations, as tables of values. The versions are quinn-proto 0.11.19, picoquic d199d45, quiche
 //! e97798e, msquic 4984c21 and aioquic 6d36838.
 
-use crate::config::{
-    Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, ProbeRules, ServerRules,
-};
+use crate::config::{Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, ProbeRules, ServerRules};
 use crate::credit::{Tuning, UNLIMITED};
 use crate::pacing::{Burst, PacingRules};
 use crate::received::{AckRules, PingRule};
@@ -39,8 +37,7 @@ const QUINN_SEND: u64 = 10_000_000;
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Self; 6] =
-        [Self::Rfc9002, Self::Quinn, Self::Picoquic, Self::Quiche, Self::Msquic, Self::Aioquic];
+    pub const ALL: [Self; 6] = [Self::Rfc9002, Self::Quinn, Self::Picoquic, Self::Quiche, Self::Msquic, Self::Aioquic];
 
     /// Returns the name in a scenario.
     pub fn name(self) -> &'static str {

@@ -53,7 +53,10 @@ fn the_first_flights_have_their_sizes() {
     }
     let hello = path.sent(CLIENT).next().expect("a packet");
     // 8-byte IDs: header 27, CRYPTO header 4, ClientHello 476, tag 16, padding.
-    assert_eq!(hello.contents.frames, [Frame::Crypto { offset: 0, len: 476 }, Frame::Padding(1_200 - 27 - 4 - 476 - 16)]);
+    assert_eq!(
+        hello.contents.frames,
+        [Frame::Crypto { offset: 0, len: 476 }, Frame::Padding(1_200 - 27 - 4 - 476 - 16)]
+    );
     let answer = path.sent(SERVER).next().expect("a packet");
     let kinds: Vec<Kind> = answer.contents.parts.iter().map(|part| part.kind).collect();
     assert_eq!((kinds, answer.size), (vec![Kind::Initial, Kind::Handshake], 1_200));

@@ -28,7 +28,8 @@ fn config(random: &mut RandomStream, profile: Profile) -> Config {
     if random.uniform() < 0.3 {
         config.flow.stream = pick(random, &[1_300, 5_000, 20_000]);
         config.flow.connection = pick(random, &[1_400, 9_000, 40_000]);
-        let tuning = [Tuning::Fixed(2), Tuning::Fixed(8), Tuning::Aioquic, Tuning::Quiche(60_000), Tuning::Msquic(60_000)];
+        let tuning =
+            [Tuning::Fixed(2), Tuning::Fixed(8), Tuning::Aioquic, Tuning::Quiche(60_000), Tuning::Msquic(60_000)];
         config.flow.stream_tuning = pick(random, &tuning);
         config.flow.connection_tuning = pick(random, &tuning);
     }
@@ -92,12 +93,13 @@ fn run(seed: u64) {
     };
     let end = path.run_while(at(4_000_000), goes_on);
     let [client, server] = &path.ends;
-    assert!(end.is_some(), "seed {seed}: a deadlock: {client:#?} {server:#?}");
+    let ended = (client.state(), client.counters(), server.state(), server.counters());
+    assert!(end.is_some(), "seed {seed}: a deadlock, next event {:?}: {ended:?}", path.next_event());
     assert_eq!([server.received(), client.received()], sizes, "seed {seed}");
-    path.run_until(path.now + ms(20_000));
-    for end in &path.ends {
-        assert!(end.is_confirmed() && end.in_flight() == 0, "seed {seed}: {} bytes in flight", end.in_flight());
-    }
+    // The last acknowledgements may have been lost; probes get others.
+    let is_busy = |ends: &[lightlag_quic::Connection; 2]| ends.iter().any(|end| end.in_flight() > 0);
+    assert!(path.run_while(at(8_000_000), is_busy).is_some(), "seed {seed}: bytes stay in flight");
+    path.run_until(path.now + ms(2_000));
     assert_eq!(path.arena.used(), 0, "seed {seed}");
 }
 
@@ -116,16 +118,15 @@ fn a_hundred_thousand_transfers_over_random_paths_complete() {
 fn streams_with_priorities_and_resets_share_a_lossy_path() {
     for seed in 0..200 {
         let mut random = RandomStream::new(seed, "loss");
-        let mut path = Path::new(Config::default(), 20).with_rates(10.0, 10.0).with_rule(move |_| {
-            if random.uniform() < 0.05 { Fate::Drop } else { Fate::Deliver }
-        });
+        let mut path = Path::new(Config::default(), 20)
+            .with_rates(10.0, 10.0)
+            .with_rule(move |_| if random.uniform() < 0.05 { Fate::Drop } else { Fate::Deliver });
         path.logs = false;
         path.open();
         path.run_while(at(60_000), |ends| ends[SERVER].is_confirmed()).expect("a handshake");
         path.run_while(at(60_000), |ends| !ends[SERVER].is_confirmed()).expect("a handshake");
         let server = &mut path.ends[SERVER];
-        let ids: Vec<u64> =
-            (0..6).map(|_| server.open_stream(Direction::Unidirectional).expect("a stream")).collect();
+        let ids: Vec<u64> = (0..6).map(|_| server.open_stream(Direction::Unidirectional).expect("a stream")).collect();
         for (index, id) in ids.iter().enumerate() {
             server.write_stream(*id, 20_000);
             server.finish_stream(*id);

@@ -66,9 +66,8 @@ fn a_download_without_loss_takes_the_time_of_the_worked_example() {
 fn every_profile_completes_a_download_with_random_loss() {
     for profile in Profile::ALL {
         let mut random = RandomStream::new(7, "loss");
-        let mut path = geo(profile.config()).with_rule(move |_| {
-            if random.uniform() < 0.01 { Fate::Drop } else { Fate::Deliver }
-        });
+        let mut path =
+            geo(profile.config()).with_rule(move |_| if random.uniform() < 0.01 { Fate::Drop } else { Fate::Deliver });
         path.logs = false;
         let time = seconds(path.download(1_000_000, at(600_000)));
         path.run_until(path.now + path::ms(20_000));
@@ -84,11 +83,8 @@ fn every_profile_completes_a_download_with_random_loss() {
 fn every_congestion_control_completes_a_download_with_loss_and_marks() {
     for name in names() {
         let mut random = RandomStream::new(3, "loss");
-        let config = Config {
-            congestion: Choice::named(name),
-            ecn: lightlag_core::Codepoint::Ect0,
-            ..Config::default()
-        };
+        let config =
+            Config { congestion: Choice::named(name), ecn: lightlag_core::Codepoint::Ect0, ..Config::default() };
         let mut path = Path::new(config, 50).with_rates(20.0, 20.0).with_rule(move |_| match random.uniform() {
             draw if draw < 0.01 => Fate::Drop,
             draw if draw < 0.02 => Fate::Mark,

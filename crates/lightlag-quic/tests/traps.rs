@@ -49,11 +49,12 @@ fn initial_keys_dropped_too_soon() {
 #[test]
 fn anti_deadlock_timer_computed_from_time_0() {
     let mut answers = 0;
-    let mut path = Path::new(Config { idle_timeout: Duration::ZERO, ..Config::default() }, 100).with_rule(move |logged| {
-        answers += u32::from(logged.from == SERVER);
-        // Only the first datagram arrives; the rest of the server's flight never does.
-        if logged.from == SERVER && answers > 1 { Fate::Drop } else { Fate::Deliver }
-    });
+    let mut path =
+        Path::new(Config { idle_timeout: Duration::ZERO, ..Config::default() }, 100).with_rule(move |logged| {
+            answers += u32::from(logged.from == SERVER);
+            // Only the first datagram arrives; the rest of the server's flight never does.
+            if logged.from == SERVER && answers > 1 { Fate::Drop } else { Fate::Deliver }
+        });
     path.open();
     path.run_until(at(60_000));
     assert!(!path.ends[CLIENT].is_confirmed());
@@ -68,9 +69,8 @@ fn anti_deadlock_timer_computed_from_time_0() {
 #[test]
 fn amplification_credit_not_counted_for_dropped_packets() {
     let config = Config { handshake: HandshakeSizes::with_certificate(9_000), ..Config::default() };
-    let mut path = Path::new(config, 100).with_rule(|logged| {
-        if logged.from == CLIENT { Fate::Duplicate } else { Fate::Deliver }
-    });
+    let mut path =
+        Path::new(config, 100).with_rule(|logged| if logged.from == CLIENT { Fate::Duplicate } else { Fate::Deliver });
     path.open();
     path.run_until(at(101));
     let (sent, received) = (path.ends[SERVER].counters().bytes_sent, path.ends[SERVER].counters().bytes_received);
@@ -136,7 +136,8 @@ fn rtt_sample_from_an_ack_of_ack_only_packets() {
     let samples = path.ends[CLIENT].statistics().rtt_count;
     path.run_until(at(2_000));
     let client = &path.ends[CLIENT];
-    let acked = path.log.iter().filter(|logged| logged.from == SERVER && has(logged, |part| part.ack.is_some())).count();
+    let acked =
+        path.log.iter().filter(|logged| logged.from == SERVER && has(logged, |part| part.ack.is_some())).count();
     assert!(acked > 10, "{acked} acknowledgements from the server");
     // Credit updates elicit acknowledgements; there are few of them.
     let credit = path
@@ -224,7 +225,9 @@ fn slow_start_grows_while_credit_limited() {
     path.run_until(at(20_000));
     let window = path.ends[SERVER].window();
     assert!(window <= 4 * 30_000, "{window}");
-    assert!(path.ends[CLIENT].received() > 2_000_000);
+    // Updates by half of the credit give at least 15 kB per round trip, 1.5 MB in 20 s.
+    let received = path.ends[CLIENT].received();
+    assert!(received >= 1_500_000, "{received} with {window}");
 }
 
 /// picoquic#1692: a long path is not recognised by a constant such as 610 ms.
@@ -237,8 +240,9 @@ fn geo_constants_hard_coded() {
             let time = path.download(300_000, at(60_000)).expect("a download");
             time.as_secs_f64() / (2.0 * delay as f64 / 1e3)
         };
+        // The initial round-trip time and delays of acknowledgements are constants, too.
         let (below, above) = (rounds(300), rounds(310));
-        assert!((below / above - 1.0).abs() < 0.01, "{profile:?}: {below} and {above} round trips");
+        assert!((below / above - 1.0).abs() < 0.02, "{profile:?}: {below} and {above} round trips");
     }
 }
 

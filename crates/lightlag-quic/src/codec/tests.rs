@@ -16,8 +16,11 @@ fn single(kind: Kind, number: u64, number_len: u8, token: u16, frames: Vec<Frame
 fn size(contents: &mut Contents, ids: &Ids<'_>) {
     let payloads: Vec<u64> = contents.iter().map(|view| view.payload()).collect();
     for (part, payload) in contents.parts.iter_mut().zip(payloads) {
-        let lengths =
-            HeaderLengths { destination: ids.destination.len() as u8, source: ids.source.len() as u8, token: part.token };
+        let lengths = HeaderLengths {
+            destination: ids.destination.len() as u8,
+            source: ids.source.len() as u8,
+            token: part.token,
+        };
         part.size = (lengths.header(part.kind, part.number_len) + payload + TAG) as u16;
     }
 }
@@ -113,16 +116,24 @@ fn frames() -> impl Strategy<Value = Frame> {
         (a(), b()).prop_map(|(stream, code)| Frame::StopSending { stream, code }),
         (a(), 0u16..900).prop_map(|(offset, len)| Frame::Crypto { offset, len }),
         (0u16..900).prop_map(Frame::NewToken),
-        (a(), b(), 0u16..900, any::<bool>())
-            .prop_map(|(stream, offset, len, fin)| Frame::Stream { stream, offset, len, fin, to_end: false }),
+        (a(), b(), 0u16..900, any::<bool>()).prop_map(|(stream, offset, len, fin)| Frame::Stream {
+            stream,
+            offset,
+            len,
+            fin,
+            to_end: false
+        }),
         a().prop_map(Frame::MaxData),
         (a(), b()).prop_map(|(stream, limit)| Frame::MaxStreamData { stream, limit }),
         (directions(), a()).prop_map(|(direction, count)| Frame::MaxStreams(direction, count)),
         a().prop_map(Frame::DataBlocked),
         (a(), b()).prop_map(|(stream, limit)| Frame::StreamDataBlocked { stream, limit }),
         (directions(), a()).prop_map(|(direction, count)| Frame::StreamsBlocked(direction, count)),
-        (a(), b(), 1u8..=20)
-            .prop_map(|(sequence, retire_prior, len)| Frame::NewConnectionId { sequence, retire_prior, len }),
+        (a(), b(), 1u8..=20).prop_map(|(sequence, retire_prior, len)| Frame::NewConnectionId {
+            sequence,
+            retire_prior,
+            len
+        }),
         a().prop_map(Frame::RetireConnectionId),
         any::<u64>().prop_map(Frame::PathChallenge),
         any::<u64>().prop_map(Frame::PathResponse),

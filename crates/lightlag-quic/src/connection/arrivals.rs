@@ -45,7 +45,10 @@ impl Connection {
                 State::Closed | State::Draining => break,
                 State::Closing => {
                     self.closing.arrived();
-                    if view.frames.iter().any(|frame| matches!(frame, Frame::Close { .. } | Frame::ApplicationClose { .. }))
+                    if view
+                        .frames
+                        .iter()
+                        .any(|frame| matches!(frame, Frame::Close { .. } | Frame::ApplicationClose { .. }))
                     {
                         self.drain(now);
                     }
@@ -94,7 +97,8 @@ impl Connection {
             self.counters.undecryptable += 1;
             return false;
         }
-        if self.side == Side::Server && part.kind == Kind::Initial && datagram < u32::from(crate::config::MIN_DATAGRAM) {
+        if self.side == Side::Server && part.kind == Kind::Initial && datagram < u32::from(crate::config::MIN_DATAGRAM)
+        {
             return false;
         }
         if self.spaces[id as usize].received.is_duplicate(part.number) {

@@ -121,7 +121,7 @@ impl Connection {
                 if permit == Permit::Unknown {
                     permit = self.permit(now);
                 }
-                may_send = permit == Permit::Granted;
+                may_send = permit == Permit::Granted || permit == Permit::Window && self.must_go_on(id);
             }
             if !due && !may_send {
                 continue;
@@ -140,6 +140,14 @@ impl Connection {
         true
     }
 
+    /// Returns true if handshake data is sent although the window is full: packets with 0.5-RTT or 0-RTT data fill it,
+    /// nobody can acknowledge them before the handshake has advanced, and no probe timeout would free it (RFC 9002
+    /// §6.2.1 arms none for the application space until the handshake is confirmed).
+    #[cold]
+    fn must_go_on(&self, id: SpaceId) -> bool {
+        id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
+    }
+
     /// Records why nothing is sent, and sets the timer of pacing.
     fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
         let limit = match permit {
@@ -151,8 +159,15 @@ impl Connection {
             _ if self.streams.is_blocked() => Limit::Rwnd,
             _ => Limit::Application,
         };
-        // RFC 9002 §7.8: waiting for the pacer is not under-use.
-        self.control.is_limited = !has_data && self.control.permits(self.in_flight);
+        // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With permission
+        // to send, credit of a stream was missing.
+        let unused = self.control.window().saturating_sub(self.in_flight);
+        self.control.is_limited = unused >= self.control.datagram()
+            && match permit {
+                Permit::Window => false,
+                Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
+                Permit::Granted | Permit::Unknown => true,
+            };
         let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
         let limit = match limit {
             _ if self.pto_count > 0 => Limit::Timeout,
@@ -380,17 +395,21 @@ impl Connection {
     /// eliciting ones.
     #[inline(never)]
     fn pad(&mut self, contents: &mut Contents) {
-        let needs = contents.iter().any(|view| {
-            view.part.kind == Kind::Initial && (self.side == Side::Client || view.is_eliciting())
-        });
+        let needs = contents
+            .iter()
+            .any(|view| view.part.kind == Kind::Initial && (self.side == Side::Client || view.is_eliciting()));
         let missing = u64::from(MIN_DATAGRAM).saturating_sub(contents.size()) as u16;
-        if needs && missing > 0 {
-            contents.frames.push(Frame::Padding(missing));
-            if let Some(last) = contents.parts.last_mut() {
-                last.frames += 1;
-                last.size += missing;
-            }
+        if !needs || missing == 0 {
+            return;
         }
+        // PADDING counts as in flight. In a 1-RTT packet that elicits no acknowledgement it might stay there for ever; in
+        // an Initial packet it leaves with the keys.
+        let lasts = contents.iter().last().is_some_and(|view| view.part.kind != Kind::OneRtt || view.is_eliciting());
+        let index = if lasts { contents.parts.len() - 1 } else { 0 };
+        let position: u16 = contents.parts[..=index].iter().map(|part| part.frames).sum();
+        contents.frames.insert(position.into(), Frame::Padding(missing));
+        contents.parts[index].frames += 1;
+        contents.parts[index].size += missing;
     }
 
     /// Registers a packet as sent. Returns true if it elicits an acknowledgement.

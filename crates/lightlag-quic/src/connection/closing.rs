@@ -41,8 +41,13 @@ impl Connection {
         match self.state {
             State::Handshaking | State::Complete => {
                 self.state = State::Closing;
-                self.closing =
-                    Closing { until: Some(now + self.current_pto() * 3), code, is_due: true, arrived: 0, next_answer: 1 };
+                self.closing = Closing {
+                    until: Some(now + self.current_pto() * 3),
+                    code,
+                    is_due: true,
+                    arrived: 0,
+                    next_answer: 1,
+                };
                 self.stop_timers();
             }
             State::Idle => self.end(None),

@@ -252,8 +252,8 @@ impl Connection {
         self.handshake.token = token;
         self.resend_all(SpaceId::Initial);
         self.resend_all(SpaceId::Application);
+        // RFC 9002 §6.3: congestion control starts again; before the first acknowledgement it has not changed.
         self.pto_count = 0;
-        self.control = crate::control::Control::new(&self.config, None);
         self.set_timers(now);
     }
 

@@ -36,7 +36,13 @@ fn chunk_of(packet: &SentPacket) -> Option<Chunk> {
 impl Connection {
     /// Handles an ACK frame.
     #[inline]
-    pub(super) fn handle_ack(&mut self, now: Instant, id: SpaceId, ack: &AckHeader, ranges: &[Range]) -> Result<(), u64> {
+    pub(super) fn handle_ack(
+        &mut self,
+        now: Instant,
+        id: SpaceId,
+        ack: &AckHeader,
+        ranges: &[Range],
+    ) -> Result<(), u64> {
         let index = id as usize;
         let old_largest = self.spaces[index].sent.largest_acked();
         let mut newly = std::mem::take(&mut self.newly);
@@ -210,7 +216,8 @@ impl Connection {
 
     /// Returns true if the packets lost in a row show persistent congestion (RFC 9002 §7.6).
     fn is_persistent(&mut self, id: SpaceId) -> bool {
-        let (Some(factor), Some((start, end))) = (self.config.loss.persistent, self.spaces[id as usize].lost_run) else {
+        let (Some(factor), Some((start, end))) = (self.config.loss.persistent, self.spaces[id as usize].lost_run)
+        else {
             return false;
         };
         let duration = (self.rtt.pto() + self.peer.max_ack_delay) * factor;
@@ -353,7 +360,7 @@ impl Connection {
         } else {
             // Both handshake spaces are probed in one datagram.
             for other in [SpaceId::Initial, SpaceId::Handshake] {
-                if other == id || self.spaces[other as usize].sent.is_eliciting() {
+                if other == id || self.spaces[other as usize].sent.is_eliciting() || self.has_data(other) {
                     self.request_probes(other, packets.min(1 + u8::from(other == id)));
                 }
             }

@@ -261,6 +261,22 @@ impl Streams {
         !self.schedule.has_repairs() && (self.schedule.has_new() && !self.can_send() || self.schedule.blocked > 0)
     }
 
+    /// Returns the bytes that credit, the send buffer and the application permit to send, or `enough` if that is less.
+    pub fn sendable(&self, enough: u64) -> u64 {
+        if self.schedule.has_repairs() {
+            return enough;
+        }
+        let budget = self.budget().min(enough);
+        let mut sum = 0;
+        for stream in self.schedule.queued().filter_map(|id| self.sending.get(&id)) {
+            sum += stream.unsent().min(stream.limit().saturating_sub(stream.next()));
+            if sum >= budget {
+                return budget;
+            }
+        }
+        sum
+    }
+
     /// Returns the bytes that may be sent for the first time: credit of the connection, and space in the send buffer.
     #[inline(always)]
     fn budget(&self) -> u64 {

@@ -48,6 +48,11 @@ impl Schedule {
         self.classes.iter().find_map(|class| class.queue.front().copied())
     }
 
+    /// Returns the streams with new data.
+    pub(super) fn queued(&self) -> impl Iterator<Item = u64> {
+        self.classes.iter().flat_map(|class| class.queue.iter().copied())
+    }
+
     fn class(&mut self, priority: i32) -> &mut VecDeque<u64> {
         let index = match self.classes.binary_search_by(|class| priority.cmp(&class.priority)) {
             Ok(index) => index,

@@ -90,10 +90,7 @@ impl Path {
         let (of_client, of_server) = (Parameters::of(&client), Parameters::of(&server));
         let link = Link::new(ms(delay_ms), 0);
         Self {
-            ends: [
-                Connection::client(Arc::new(client), of_server),
-                Connection::server(Arc::new(server), of_client),
-            ],
+            ends: [Connection::client(Arc::new(client), of_server), Connection::server(Arc::new(server), of_client)],
             arena: Arena::new(),
             now: Instant::ZERO,
             links: [link; 2],
