@@ -255,7 +255,7 @@ impl Connection {
         let exponent = if id == SpaceId::Application { self.config.ack_delay_exponent } else { 3 };
         let counts = received.counts();
         let ecn = (counts != EcnCounts::default()).then_some(counts);
-        let header = AckHeader { delay: received.delay(now).as_nanos() / 1_000 >> exponent, ecn };
+        let header = AckHeader { delay: (received.delay(now).as_nanos() / 1_000) >> exponent, ecn };
         let start = contents.ranges.len();
         contents.ranges.extend(received.ranges().iter().rev());
         let mut size = ack_size(&header, &contents.ranges[start..]);

@@ -120,19 +120,17 @@ impl Connection {
         let arrived = self.spaces[id as usize].crypto.in_order();
         let sizes = self.peer.handshake;
         match (self.side, id) {
-            (Side::Server, SpaceId::Initial) if !self.handshake.has_hello => {
-                if arrived >= sizes.client_hello.into() {
-                    self.answer_hello();
-                }
+            (Side::Server, SpaceId::Initial) if !self.handshake.has_hello && arrived >= sizes.client_hello.into() => {
+                self.answer_hello();
             }
-            (Side::Server, SpaceId::Handshake) if arrived >= sizes.client_finished.into() => {
-                if self.handshake.completed.is_none() {
-                    self.complete(now);
-                    self.handshake.done_due = true;
-                    self.handshake.token_due = self.config.handshake.new_token > 0;
-                    self.spaces[SpaceId::Application as usize].crypto.write(self.config.handshake.ticket.into());
-                    self.confirm(now);
-                }
+            (Side::Server, SpaceId::Handshake)
+                if self.handshake.completed.is_none() && arrived >= sizes.client_finished.into() =>
+            {
+                self.complete(now);
+                self.handshake.done_due = true;
+                self.handshake.token_due = self.config.handshake.new_token > 0;
+                self.spaces[SpaceId::Application as usize].crypto.write(self.config.handshake.ticket.into());
+                self.confirm(now);
             }
             (Side::Client, SpaceId::Initial) if !self.handshake.has_hello && arrived >= sizes.server_hello.into() => {
                 self.handshake.has_hello = true;

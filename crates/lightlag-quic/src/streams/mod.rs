@@ -508,16 +508,16 @@ impl Streams {
         };
         match *frame {
             Frame::MaxData(_) => self.due.max_data = true,
-            Frame::MaxStreamData { stream, .. } => {
-                if self.receiving.get(&stream).is_some_and(|stream| stream.final_size().is_none()) {
-                    add(&mut self.due.max_stream_data, stream);
-                }
+            Frame::MaxStreamData { stream, .. }
+                if self.receiving.get(&stream).is_some_and(|stream| stream.final_size().is_none()) =>
+            {
+                add(&mut self.due.max_stream_data, stream);
             }
             Frame::DataBlocked(limit) => self.due.blocked |= limit == self.peer.connection && self.sent >= limit,
-            Frame::StreamDataBlocked { stream, limit } => {
-                if self.sending.get(&stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) {
-                    add(&mut self.due.stream_blocked, stream);
-                }
+            Frame::StreamDataBlocked { stream, limit }
+                if self.sending.get(&stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) =>
+            {
+                add(&mut self.due.stream_blocked, stream);
             }
             Frame::ResetStream { stream, .. } => add(&mut self.due.resets, stream),
             Frame::StopSending { stream, .. } => add(&mut self.due.stops, stream),
