@@ -6,22 +6,8 @@
 
 use crate::contents::Contents;
 use crate::frame::EcnCounts;
+use crate::handle::Handle;
 use crate::packet::Packet;
-
-/// Bits of a handle that hold the index of the slot; the others hold its generation.
-const INDEX_BITS: u32 = 22;
-const INDEX: u32 = (1 << INDEX_BITS) - 1;
-
-/// A slot of an arena, with its generation. The default is no slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Handle(u32);
-
-impl Handle {
-    #[inline(always)]
-    pub(crate) fn exists(self) -> bool {
-        self.0 != 0
-    }
-}
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -74,13 +60,12 @@ impl Arena {
             // Index 0 of generation 0 would be the handle that does not exist.
             self.slots.len() as u32 - 1
         });
-        assert!(index <= INDEX, "more than 2^22 packets with stored contents are in transit");
         let slot = &mut self.slots[index as usize];
-        slot.generation = slot.generation % (u32::MAX >> INDEX_BITS) + 1;
+        slot.generation = Handle::next_generation(slot.generation);
         slot.is_used = true;
         let size = contents.size();
         std::mem::swap(&mut slot.contents, contents);
-        Packet::of_handle(Handle(slot.generation << INDEX_BITS | index), size)
+        Packet::of_handle(Handle::new(index, slot.generation), size)
     }
 
     /// Moves the contents of `packet` to `contents`, and frees its slot if it has one. `counts` are the ECN counts that
@@ -96,14 +81,14 @@ impl Arena {
                 let slot = self.slot(handle);
                 std::mem::swap(&mut slot.contents, contents);
                 slot.is_used = false;
-                self.free.push(handle.0 & INDEX);
+                self.free.push(handle.index());
             }
         }
     }
 
     fn slot(&mut self, handle: Handle) -> &mut Slot {
-        let slot = &mut self.slots[(handle.0 & INDEX) as usize];
-        assert!(slot.is_used && slot.generation == handle.0 >> INDEX_BITS, "the contents of a packet are taken once");
+        let slot = &mut self.slots[handle.index() as usize];
+        assert!(slot.is_used && slot.generation == handle.generation(), "the contents of a packet are taken once");
         slot
     }
 
@@ -114,7 +99,7 @@ impl Arena {
     pub fn release(&mut self, packet: &Packet) {
         if let Some(handle) = packet.handle() {
             self.slot(handle).is_used = false;
-            self.free.push(handle.0 & INDEX);
+            self.free.push(handle.index());
         }
     }
 
@@ -130,8 +115,8 @@ impl Arena {
                 contents
             }
             Some(handle) => {
-                let slot = &self.slots[(handle.0 & INDEX) as usize];
-                let current = slot.is_used && slot.generation == handle.0 >> INDEX_BITS;
+                let slot = &self.slots[handle.index() as usize];
+                let current = slot.is_used && slot.generation == handle.generation();
                 assert!(current, "the contents of a packet are copied before they are taken");
                 slot.contents.clone()
             }
@@ -144,7 +129,7 @@ impl Arena {
         let slot = self.slot(handle);
         slot.is_used = false;
         let mut contents = std::mem::take(&mut slot.contents);
-        self.free.push(handle.0 & INDEX);
+        self.free.push(handle.index());
         packet.with_handle_of(&to.store(&mut contents))
     }
 }
@@ -154,7 +139,7 @@ mod tests {
     use super::*;
     use crate::contents::Part;
     use crate::frame::{AckHeader, Frame};
-    use crate::packet::Kind;
+    use crate::kind::Kind;
     use crate::ranges::Range;
     use proptest::prelude::*;
 

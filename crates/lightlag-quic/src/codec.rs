@@ -5,8 +5,8 @@
 
 use crate::contents::{Contents, Part, PartView, TAG};
 use crate::frame::{AckHeader, Direction, EcnCounts, Frame, RESET_TOKEN};
+use crate::kind::{Kind, SpaceId};
 use crate::number;
-use crate::packet::{Kind, SpaceId};
 use crate::ranges::Range;
 use crate::varint;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The contents of a datagram: its QUIC packets, their frames and their ACK ranges.
 
 use crate::frame::{AckHeader, Frame, ack_size};
-use crate::packet::Kind;
+use crate::kind::Kind;
 use crate::ranges::Range;
 use crate::varint;
 

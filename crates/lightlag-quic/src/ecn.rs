@@ -1,7 +1,7 @@
 //! Validation of ECN by a sender (RFC 9000 §13.4.2, A.4): testing, unknown, capable or failed.
 
 use crate::frame::EcnCounts;
-use crate::packet::SpaceId;
+use crate::kind::SpaceId;
 use lightlag_core::{Codepoint, Duration, Instant};
 
 /// Number of packets that are sent with ECT while the path is tested.

@@ -1,21 +1,17 @@
 //! Handling of packets that arrive.
 
+use super::codes as code;
 use super::handshake::EarlyData;
 use super::space::Keys;
 use super::{Connection, State};
 use crate::arena::Arena;
 use crate::contents::PartView;
 use crate::frame::{Direction, Frame};
-use crate::packet::{Kind, Packet, SpaceId};
+use crate::kind::{Kind, SpaceId};
+use crate::packet::Packet;
 use crate::received::{AckRules, PingRule};
 use crate::streams::{Chunk, Side, StreamError};
 use lightlag_core::{Codepoint, Duration, Instant};
-
-/// Error codes of the transport (RFC 9000 §20.1).
-pub(super) mod code {
-    pub(crate) const PROTOCOL_VIOLATION: u64 = 0x0a;
-    pub(crate) const FRAME_ENCODING: u64 = 0x07;
-}
 
 /// Rules for Initial and Handshake packets, which are acknowledged immediately (RFC 9000 §13.2.1).
 const AT_ONCE: AckRules = AckRules {

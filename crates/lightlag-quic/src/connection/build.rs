@@ -6,8 +6,9 @@ use crate::arena::Arena;
 use crate::config::MIN_DATAGRAM;
 use crate::contents::{Contents, HeaderLengths, Part, TAG};
 use crate::frame::{AckHeader, Direction, EcnCounts, Frame, ack_size};
+use crate::kind::{Kind, SpaceId};
 use crate::number::encoded_len;
-use crate::packet::{Kind, Packet, SpaceId};
+use crate::packet::Packet;
 use crate::received::PingRule;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
@@ -40,10 +41,26 @@ impl Connection {
             State::Idle if self.handshake.retry_due => return Some(self.retry(arena)),
             _ => return None,
         }
+        self.pacing_timer = None;
+        let mut permit = Permit::Unknown;
+        if self.is_confirmed {
+            // Most calls end here: there is nothing to send, or the window is full.
+            let space = &self.spaces[SpaceId::Application as usize];
+            if space.probes == 0 && space.received.due().is_none_or(|due| due > now) {
+                let has_data = self.has_data(SpaceId::Application);
+                if has_data {
+                    permit = self.permit(now);
+                }
+                if permit != Permit::Granted {
+                    self.note_idle(now, permit, has_data);
+                    return None;
+                }
+            }
+        }
         let room = self.amplification_room().min(self.config.datagram.into());
         let mut contents = arena.scratch();
         contents.clear();
-        let packet = self.build(now, room, &mut contents).then(|| self.dispatch(now, arena, &mut contents));
+        let packet = self.build(now, room, permit, &mut contents).then(|| self.dispatch(now, arena, &mut contents));
         arena.put_back(contents);
         packet
     }
@@ -105,10 +122,8 @@ impl Connection {
 
     /// Builds the packets of a datagram of up to `room` bytes. Returns false if there is nothing to send.
     #[inline]
-    fn build(&mut self, now: Instant, mut room: u64, contents: &mut Contents) -> bool {
-        let mut permit = Permit::Unknown;
-        let mut has_data = false;
-        self.pacing_timer = None;
+    fn build(&mut self, now: Instant, mut room: u64, mut permit: Permit, contents: &mut Contents) -> bool {
+        let mut has_data = permit != Permit::Unknown;
         for id in SpaceId::ALL {
             if self.spaces[id as usize].sending != Keys::Ready {
                 continue;

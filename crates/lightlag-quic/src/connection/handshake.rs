@@ -3,7 +3,7 @@
 use super::recovery::Requeue;
 use super::space::Keys;
 use super::{Connection, State};
-use crate::packet::{Kind, SpaceId};
+use crate::kind::{Kind, SpaceId};
 use crate::sent::{NO_FRAMES, SentFlags};
 use crate::streams::{PeerLimits, Side};
 use lightlag_core::Instant;

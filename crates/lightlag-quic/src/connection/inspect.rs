@@ -1,7 +1,7 @@
 //! The report of a connection, and its streams as an application uses them: the traits of `lightlag-transport`.
 
 use super::{Connection, State};
-use crate::packet::SpaceId;
+use crate::kind::SpaceId;
 use lightlag_control::congestion::custom::Fault;
 use lightlag_control::congestion::{CongestionControl, Phase};
 use lightlag_core::Duration;

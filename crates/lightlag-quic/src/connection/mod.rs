@@ -6,6 +6,7 @@
 mod arrivals;
 mod build;
 mod closing;
+mod codes;
 mod handshake;
 mod inspect;
 mod recovery;
@@ -16,7 +17,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::ecn::Ecn;
 use crate::frame::Direction;
-use crate::packet::SpaceId;
+use crate::kind::SpaceId;
 use crate::ranges::Range;
 use crate::rtt::Rtt;
 use crate::sent::SentPacket;

@@ -1,11 +1,11 @@
 //! Acknowledgements, loss detection and probe timeouts (RFC 9002 §5 to §7, appendix A).
 
 use super::Connection;
-use super::arrivals::code;
+use super::codes as code;
 use super::space::Keys;
 use crate::control::Delivered;
 use crate::frame::{AckHeader, Frame};
-use crate::packet::SpaceId;
+use crate::kind::SpaceId;
 use crate::ranges::Range;
 use crate::rtt::GRANULARITY;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};

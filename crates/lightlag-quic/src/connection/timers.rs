@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::config::MIN_DATAGRAM;
-use crate::packet::SpaceId;
+use crate::kind::SpaceId;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Failure;
 

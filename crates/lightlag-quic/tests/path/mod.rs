@@ -61,6 +61,7 @@ pub struct Logged {
 }
 
 type Rule = Box<dyn FnMut(&Logged) -> Fate>;
+type Check = Box<dyn FnMut(&[Connection; 2], Instant)>;
 
 pub struct Path {
     pub ends: [Connection; 2],
@@ -75,7 +76,7 @@ pub struct Path {
     serial: u64,
     at_once: u32,
     /// Called after each event.
-    pub check: Option<Box<dyn FnMut(&[Connection; 2], Instant)>>,
+    pub check: Option<Check>,
 }
 
 impl Path {
@@ -152,7 +153,7 @@ impl Path {
             return;
         }
         let bits = (u64::from(packet.size()) + link.overhead) * 8 * 1_000_000_000;
-        let end = if link.rate == 0 { start } else { start + Duration::from_nanos(bits / link.rate) };
+        let end = start + Duration::from_nanos(bits.checked_div(link.rate).unwrap_or(0));
         link.free = end;
         let mut arrival = end + link.delay;
         let mut ecn = packet.codepoint();

@@ -1,0 +1,205 @@
+//! The values of each profile.
+
+use crate::config::{Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, ProbeRules, ServerRules};
+use crate::credit::{Tuning, UNLIMITED};
+use crate::pacing::{Burst, PacingRules};
+use crate::profile::Profile;
+use crate::received::{AckRules, PingRule};
+use crate::rtt::Variance;
+use lightlag_control::congestion::hystart::{self, Policy};
+use lightlag_control::congestion::{Choice, cubic};
+use lightlag_core::{Codepoint, Duration};
+
+const MIB: u64 = 1 << 20;
+
+/// quinn's stream window: 12.5 MB/s for 100 ms.
+const QUINN_STREAM: u64 = 1_250_000;
+/// quinn's limit of unacknowledged data, eight stream windows.
+const QUINN_SEND: u64 = 10_000_000;
+
+impl Profile {
+    /// Returns the configuration of an endpoint.
+    pub fn config(self) -> Config {
+        let rfc = rfc9002();
+        match self {
+            Self::Rfc9002 => rfc,
+            Self::Quinn => quinn(rfc),
+            Self::Picoquic => picoquic(rfc),
+            Self::Quiche => quiche(rfc),
+            Self::Msquic => msquic(rfc),
+            Self::Aioquic => aioquic(rfc),
+        }
+    }
+}
+
+fn rfc9002() -> Config {
+    Config {
+        profile: Profile::Rfc9002,
+        congestion: Choice::named("newreno"),
+        datagram: 1_200,
+        initial_window: InitialWindow::Rfc9002,
+        min_window: 2,
+        initial_rtt: Duration::from_millis(333),
+        variance: Variance::Smoothed,
+        loss: LossRules {
+            packet_threshold: 3,
+            max_packet_threshold: 3,
+            time_threshold: 9.0 / 8.0,
+            max_time_threshold: 9.0 / 8.0,
+            persistent: Some(3),
+            undo: true,
+            extra_packet: true,
+        },
+        probes: ProbeRules { packets: 2, max_backoff: 32, first: None },
+        ack: AckRules {
+            threshold: 1,
+            max_delay: Duration::from_millis(25),
+            reordering: 1,
+            max_ranges: 64,
+            lazy: None,
+            ping: PingRule::PerRoundTrip,
+        },
+        ack_delay_exponent: 3,
+        pacing: Some(PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::Datagrams(10), refill: false }),
+        ecn: Codepoint::NotEct,
+        flow: FlowRules {
+            stream: 16 * MIB,
+            connection: 24 * MIB,
+            stream_tuning: Tuning::Fixed(2),
+            connection_tuning: Tuning::Fixed(2),
+            bidirectional: 100,
+            unidirectional: 100,
+            send_buffer: None,
+        },
+        fairness: Fairness::RoundRobin,
+        idle_timeout: Duration::from_secs(30),
+        idle_restart: None,
+        handshake: HandshakeSizes::with_certificate(2_000),
+        id_len: 8,
+        server: ServerRules::default(),
+        ticket: None,
+        max_datagram_frame: u16::MAX,
+        skip_numbers: false,
+        seed: 0,
+    }
+}
+
+fn quinn(rfc: Config) -> Config {
+    Config {
+        profile: Profile::Quinn,
+        congestion: Choice::named("cubic"),
+        initial_window: InitialWindow::Bytes(12_000),
+        probes: ProbeRules { packets: 2, max_backoff: 16, first: None },
+        loss: LossRules { extra_packet: false, ..rfc.loss },
+        pacing: Some(PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::Quinn, refill: true }),
+        flow: FlowRules {
+            stream: QUINN_STREAM,
+            connection: UNLIMITED,
+            stream_tuning: Tuning::Fixed(8),
+            connection_tuning: Tuning::Fixed(8),
+            send_buffer: Some(QUINN_SEND),
+            ..rfc.flow
+        },
+        ack: AckRules { lazy: Some(10), ping: PingRule::Never, ..rfc.ack },
+        ecn: Codepoint::Ect0,
+        skip_numbers: true,
+        ..rfc
+    }
+}
+
+fn picoquic(rfc: Config) -> Config {
+    Config {
+        profile: Profile::Picoquic,
+        datagram: 1_252,
+        initial_window: InitialWindow::Bytes(15_360),
+        initial_rtt: Duration::from_millis(250),
+        loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },
+        probes: ProbeRules { packets: 1, max_backoff: 32, first: None },
+        ack: AckRules { max_delay: Duration::from_millis(10), ..rfc.ack },
+        pacing: Some(PacingRules { gain: 1.0, slow_start_gain: 1.25, burst: Burst::Quarter, refill: false }),
+        flow: FlowRules {
+            stream: 2 * MIB,
+            connection: MIB,
+            stream_tuning: Tuning::Picoquic,
+            connection_tuning: Tuning::Picoquic,
+            ..rfc.flow
+        },
+        ..rfc
+    }
+}
+
+fn quiche(rfc: Config) -> Config {
+    let hystart = hystart::Config { policy: Policy::PlusPlus, ..hystart::Config::default() };
+    Config {
+        profile: Profile::Quiche,
+        congestion: Choice::Cubic(cubic::Config { hystart, ..cubic::Config::default() }),
+        initial_window: InitialWindow::TenDatagrams,
+        loss: LossRules {
+            max_packet_threshold: 20,
+            max_time_threshold: 5.0 / 4.0,
+            persistent: None,
+            extra_packet: false,
+            ..rfc.loss
+        },
+        ack: AckRules { max_ranges: 68, ..rfc.ack },
+        flow: FlowRules {
+            stream: MIB,
+            connection: 3 * MIB / 2,
+            stream_tuning: Tuning::Quiche(16 * MIB),
+            connection_tuning: Tuning::Quiche(24 * MIB),
+            ..rfc.flow
+        },
+        fairness: Fairness::Sequential,
+        ..rfc
+    }
+}
+
+fn msquic(rfc: Config) -> Config {
+    Config {
+        profile: Profile::Msquic,
+        congestion: Choice::named("cubic"),
+        datagram: 1_240,
+        initial_window: InitialWindow::TenDatagrams,
+        loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },
+        ack_delay_exponent: 8,
+        pacing: Some(PacingRules { gain: 1.25, slow_start_gain: 2.0, burst: Burst::Millisecond, refill: false }),
+        flow: FlowRules {
+            stream: 64 << 10,
+            connection: 16 * MIB,
+            stream_tuning: Tuning::Msquic(16 * MIB),
+            connection_tuning: Tuning::Fixed(4),
+            ..rfc.flow
+        },
+        idle_restart: Some(Duration::from_secs(1)),
+        ..rfc
+    }
+}
+
+fn aioquic(rfc: Config) -> Config {
+    Config {
+        profile: Profile::Aioquic,
+        congestion: Choice::named("reno"),
+        initial_window: InitialWindow::TenDatagrams,
+        initial_rtt: Duration::from_millis(100),
+        variance: Variance::Minimum,
+        loss: LossRules { persistent: None, undo: false, extra_packet: false, ..rfc.loss },
+        probes: ProbeRules { packets: 1, max_backoff: 32, first: Some(Duration::from_millis(200)) },
+        ack: AckRules {
+            threshold: u32::MAX,
+            max_delay: Duration::from_millis(1),
+            max_ranges: usize::MAX,
+            ping: PingRule::EveryEighth,
+            ..rfc.ack
+        },
+        pacing: Some(PacingRules { gain: 1.0, slow_start_gain: 1.0, burst: Burst::Quarter, refill: false }),
+        flow: FlowRules {
+            stream: MIB,
+            connection: MIB,
+            stream_tuning: Tuning::Aioquic,
+            connection_tuning: Tuning::Aioquic,
+            ..rfc.flow
+        },
+        idle_timeout: Duration::from_secs(60),
+        ..rfc
+    }
+}
