@@ -148,7 +148,7 @@ pub struct Ticket {
 /// Treatment of address validation and early data by a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServerRules {
-    /// Whether a Retry packet answers an Initial without a valid token.
+    /// Whether a Retry packet is the reply to an Initial without a valid token.
     pub retry: bool,
     /// Whether 0-RTT data is rejected.
     pub reject_early_data: bool,
@@ -189,7 +189,7 @@ pub struct Config {
     pub fairness: Fairness,
     /// Idle timeout; zero for none (RFC 9000 §10.1).
     pub idle_timeout: Duration,
-    /// Idle time after which the window restarts at its initial size; `None` keeps it (msquic: 1 s).
+    /// Idle time that resets the window to its initial size; `None` never does (msquic: 1 s).
     pub idle_restart: Option<Duration>,
     /// Sizes of the handshake messages.
     pub handshake: HandshakeSizes,

@@ -15,8 +15,8 @@ pub struct Part {
     pub kind: Kind,
     /// Packet number.
     pub number: u64,
-    /// Bytes of the packet number in the header, 1 to 4. Zero for a packet that a [`Packet`](crate::Packet) holds itself
-    /// and for packets without a number.
+    /// Bytes of the packet number in the header, 1 to 4. Zero for a packet that a [`Packet`](crate::Packet) holds
+    /// itself and for packets without a number.
     pub number_len: u8,
     /// Bytes of the QUIC packet in the datagram.
     pub size: u16,
@@ -28,9 +28,9 @@ pub struct Part {
     pub key_phase: bool,
     /// The ACK frame, if there is one; its ranges are in [`Contents::ranges`].
     pub ack: Option<AckHeader>,
-    /// Number of frames, which follow those of the previous part in [`Contents::frames`].
+    /// Number of frames, which follow the frames of the previous part in [`Contents::frames`].
     pub frames: u16,
-    /// Number of ACK ranges, which follow those of the previous part.
+    /// Number of ACK ranges, which follow the ranges of the previous part.
     pub ranges: u16,
 }
 

@@ -3,13 +3,13 @@
 //! The algorithms count segments; here a segment is a datagram of the maximum size, and bytes are UDP payload. An
 //! algorithm learns about QUIC as follows:
 //!
-//! - `newly_acked` = `newly_delivered`: the bytes of packets acknowledged for the first time. `growth` counts only those
-//!   sent after the start of the last episode.
+//! - `newly_acked` = `newly_delivered`: the bytes of packets acknowledged for the first time. `growth` counts only
+//!   those sent after the start of the last episode.
 //! - `snd_nxt` is the number of bytes sent in flight so far, `snd_una` the value of `snd_nxt` just after the largest
 //!   acknowledged packet was sent. A round therefore ends when a packet sent after its start is acknowledged.
 //! - `cwnd_limited` is false while the application or credit left the window unfilled (RFC 9002 §7.8).
-//! - A rise of the CE count is a [`Cause::Mark`], once per episode; persistent congestion is a [`Cause::Timeout`]; a probe
-//!   timeout is no event.
+//! - A rise of the CE count is a [`Cause::Mark`], once per episode; persistent congestion is a [`Cause::Timeout`]; a
+//!   probe timeout is not reported.
 
 use crate::config::Config;
 use crate::pacing::{Bucket, Pace, PacingRules};
@@ -37,7 +37,7 @@ pub struct Control {
     /// Packets sent up to this time belong to the current or the last episode.
     recovery_start: Option<Instant>,
     phase: Phase,
-    /// Packets lost in the last episode, and those of them that were acknowledged later.
+    /// Packets lost in the last episode, and how many of these were acknowledged later.
     episode_lost: u32,
     episode_late: u32,
     /// In-flight bytes and packets sent so far; bytes sent up to the largest acknowledged packet.
@@ -62,7 +62,7 @@ pub struct Control {
 pub(crate) struct Delivered {
     /// Bytes of packets acknowledged for the first time that were in flight, or had been declared lost.
     pub(crate) bytes: u64,
-    /// Of these, the bytes of packets sent after the start of the last episode.
+    /// The part of [`Self::bytes`] in packets sent after the start of the last episode.
     pub(crate) after: u64,
     /// Value of [`SentPacket::end`] of the packet sent last among them; `None` if there is none.
     pub(crate) end: Option<u32>,

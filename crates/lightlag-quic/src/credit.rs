@@ -28,7 +28,7 @@ pub enum Tuning {
     Picoquic,
 }
 
-/// Round-trip time above which picoquic's increments grow.
+/// Minimum round-trip time for larger increments in picoquic.
 const PICOQUIC_RTT: Duration = Duration::from_millis(100);
 /// Maximum factor of picoquic's increments.
 const PICOQUIC_FACTOR: f64 = 6.1;

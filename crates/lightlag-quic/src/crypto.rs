@@ -20,7 +20,7 @@ impl Crypto {
         self.total += bytes;
     }
 
-    /// Returns true if something waits to be sent.
+    /// Returns true if handshake data waits to be sent.
     #[inline(always)]
     pub(crate) fn has_pending(&self) -> bool {
         self.next < self.total || !self.missing.is_empty()

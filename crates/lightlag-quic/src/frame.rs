@@ -223,8 +223,8 @@ impl Frame {
         matches!(self, Self::Padding(_) | Self::PathChallenge(_) | Self::PathResponse(_) | Self::NewConnectionId { .. })
     }
 
-    /// Returns true if the frame is sent again after its packet was lost (RFC 9000 §13.3). Credit is sent again with its
-    /// newest value, and stream data as far as it is unacknowledged.
+    /// Returns true if the frame is retransmitted after its packet was lost (RFC 9000 §13.3). Credit then has its
+    /// newest value, and only unacknowledged stream data is retransmitted.
     pub fn is_repaired(&self) -> bool {
         !matches!(
             self,

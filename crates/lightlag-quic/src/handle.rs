@@ -4,7 +4,7 @@
 const INDEX_BITS: u32 = 22;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
-/// A slot of an arena, with its generation. The default is no slot.
+/// A slot of an arena, with its generation. The default refers to none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Handle(u32);
 

@@ -1,4 +1,4 @@
-//! Pacing with a token bucket (RFC 9002 §7.7): packets leave at gain · cwnd / srtt, in bursts of limited size.
+//! Pacing with a token bucket (RFC 9002 §7.7): packets are sent at gain · cwnd / srtt, in bursts of limited size.
 
 use lightlag_core::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl Bucket {
         let elapsed = self.updated.map_or(f64::INFINITY, |updated| now.since(updated).as_nanos() as f64);
         self.tokens = (self.tokens + elapsed * pace.rate).min(pace.capacity.max(bytes as f64));
         self.updated = Some(now);
-        // Sums of rounded products may fall short of a whole byte.
+        // Sums of rounded products may fall short of an integer number of bytes.
         if self.tokens + 0.5 >= bytes as f64 {
             return now;
         }

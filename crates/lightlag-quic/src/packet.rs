@@ -142,7 +142,7 @@ impl Packet {
     }
 
     /// Writes the contents that the value holds itself to `contents`, which is cleared first. `counts` are the ECN
-    /// counts that the receiver already has, to complete those of the packet.
+    /// counts that the receiver already has, to complete the counts of the packet.
     #[inline]
     pub(crate) fn unpack(&self, contents: &mut Contents, counts: EcnCounts) {
         contents.clear();

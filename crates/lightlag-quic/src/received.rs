@@ -31,7 +31,7 @@ pub struct AckRules {
     pub reordering: u64,
     /// Maximum number of ranges; the lowest ones are dropped.
     pub max_ranges: usize,
-    /// Number of packets that do not elicit an acknowledgement after which one is sent along with the next packet;
+    /// Number of packets without an eliciting frame that may arrive before the next packet also carries an ACK frame;
     /// `None` for never (quinn: 10).
     pub lazy: Option<u32>,
     /// PING in packets that otherwise contain only an acknowledgement.
@@ -44,7 +44,7 @@ pub struct Received {
     numbers: RangeSet,
     /// Packets below this number count as received: their ranges were dropped.
     floor: u64,
-    /// Arrival of the largest number.
+    /// Arrival time of the packet with the maximum number.
     largest_at: Instant,
     largest_eliciting: Option<u64>,
     /// Largest number in the last ACK frame that was sent.
@@ -58,7 +58,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Returns true if the packet arrived before, or is too old to tell.
+    /// Returns true if the packet arrived before, or is too old to be distinguished from a duplicate.
     #[inline]
     pub fn is_duplicate(&self, number: u64) -> bool {
         number < self.floor || self.numbers.contains(number)
@@ -263,7 +263,9 @@ mod tests {
     proptest! {
         #[test]
         fn an_eliciting_packet_is_acknowledged_within_the_delay(
-            numbers in prop::collection::vec((0u64..50, any::<bool>()), 1..80), threshold in 0u32..5, reordering in 0u64..5,
+            numbers in prop::collection::vec((0u64..50, any::<bool>()), 1..80),
+            threshold in 0u32..5,
+            reordering in 0u64..5,
         ) {
             let rules = AckRules { threshold, reordering, ..rules(1) };
             let mut received = Received::default();

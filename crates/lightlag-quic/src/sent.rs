@@ -69,9 +69,9 @@ pub struct SentPacket {
     pub stream: u32,
     /// Low 32 bits of the in-flight bytes that the connection has sent, including this packet.
     pub end: u32,
-    /// Number of the packet among all in-flight packets of the connection.
+    /// Index among all in-flight packets of the connection.
     pub serial: u32,
-    /// One more than the largest number that its ACK frame reports; 0 without an ACK frame.
+    /// One more than the maximum that its ACK frame reports; 0 without an ACK frame.
     pub reported: u32,
     /// Index of its other frames; [`NO_FRAMES`] if there are none.
     pub frames: u32,
@@ -125,7 +125,7 @@ impl Sent {
         self.largest_acked
     }
 
-    /// Returns the number below which no packet is in flight.
+    /// Returns the minimum packet number that may be in flight.
     #[inline(always)]
     pub fn resolved(&self) -> u64 {
         self.resolved
@@ -309,7 +309,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_packet_is_newly_acknowledged_once(
-            steps in prop::collection::vec((0u64..12, prop::collection::vec((0u64..4, 0u64..6), 1..6), 0u64..40), 1..60),
+            steps in prop::collection::vec(
+                (0u64..12, prop::collection::vec((0u64..4, 0u64..6), 1..6), 0u64..40), 1..60,
+            ),
         ) {
             let (mut sent, mut unacked) = (Sent::default(), BTreeSet::new());
             for (count, pairs, above) in steps {

@@ -164,7 +164,7 @@ fn a_closing_end_answers_packets_ever_more_rarely() {
     path.logs = true;
     path.log.clear();
     path.ends[CLIENT].close_with(path.now, 0);
-    // All CLOSE frames are lost, so that the server goes on until its idle timeout.
+    // All CLOSE frames are lost, so that the server continues until its idle timeout.
     path.rule = Box::new(|logged| if logged.from == CLIENT { Fate::Drop } else { Fate::Deliver });
     path.flush(CLIENT);
     path.run_until(at(600));

@@ -1,5 +1,5 @@
 //! Whatever a path does to datagrams: every byte arrives, credit and the amplification limit hold, nothing stalls, and
-//! acknowledgements are never held back.
+//! acknowledgements never wait for the window.
 
 mod path;
 

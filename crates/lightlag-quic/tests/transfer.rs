@@ -33,7 +33,7 @@ fn a_small_download_takes_two_round_trips() {
 #[test]
 fn a_download_without_loss_takes_the_time_of_the_worked_example() {
     // T = 2 RTT + n RTT + rest/(0.957 R) with windows of 12,000 · 2ⁿ up to the pipe: 3.0, 4.9 and 9.2 s. Here the
-    // request is not modelled: half a round trip of data leaves with the server's flight, one round trip earlier.
+    // request is not modelled: half a round trip of data is sent with the server's flight, one round trip earlier.
     for (bytes, expected) in [(100_000, 3.0), (1_000_000, 4.9), (10_485_760, 9.2)] {
         let mut config = Config { pacing: None, ..Config::default() };
         config.handshake = HandshakeSizes::with_certificate(1_000);

@@ -1,4 +1,4 @@
-//! Mistakes that implementations of QUIC have made. Each test is named after one.
+//! Faults that implementations of QUIC have had. Each test is named after one.
 
 mod path;
 
@@ -32,8 +32,8 @@ fn a_server_stuck_at_the_amplification_limit_is_freed_by_a_client_that_has_nothi
     }
 }
 
-/// base-drafts#3395: the server's Handshake packets are lost after the client has discarded nothing yet; the client keeps
-/// its Initial keys until it sends a Handshake packet, and asks for the rest.
+/// base-drafts#3395: the server's Handshake packets are lost after the client has discarded nothing yet; the client
+/// keeps its Initial keys until it sends a Handshake packet, and probes until the rest arrives.
 #[test]
 fn initial_keys_dropped_too_soon() {
     let mut path = Path::new(Config::default(), 100).with_rule(|logged| {
@@ -107,7 +107,8 @@ fn client_resets_backoff_on_initial_acks() {
     assert!(rounds.len() < 15, "{} rounds: {rounds:?}", rounds.len());
 }
 
-/// asupersync#71: 71 % of the packets were falsely lost, because acknowledgements left out those that do not elicit one.
+/// asupersync#71: 71 % of the packets were falsely lost, because acknowledgements left out those that do not elicit
+/// one.
 #[test]
 fn ack_only_packets_declared_lost_and_cut_the_window() {
     for profile in Profile::ALL {
@@ -160,8 +161,8 @@ fn outage(outage: Duration) -> Path {
     path
 }
 
-/// base-drafts#2255, xquic#947, vlang#27884: persistent congestion follows from the send times of lost packets, found by
-/// an ACK, and includes max_ack_delay.
+/// base-drafts#2255, xquic#947, vlang#27884: persistent congestion follows from the send times of lost packets, found
+/// by an ACK, and includes max_ack_delay.
 #[test]
 fn persistent_congestion_from_pto_count_or_from_a_timer() {
     let mut path = outage(ms(20_000));
@@ -240,14 +241,14 @@ fn geo_constants_hard_coded() {
             let time = path.download(300_000, at(60_000)).expect("a download");
             time.as_secs_f64() / (2.0 * delay as f64 / 1e3)
         };
-        // The initial round-trip time and delays of acknowledgements are constants, too.
+        // The initial round-trip time and delays of acknowledgements are constants as well.
         let (below, above) = (rounds(300), rounds(310));
         assert!((below / above - 1.0).abs() < 0.02, "{profile:?}: {below} and {above} round trips");
     }
 }
 
-/// picoquic#1221, picoquic#1222, haproxy 67bf1d6c: one lost packet costs one reduction, which is undone if the packet was
-/// only late.
+/// picoquic#1221, picoquic#1222, haproxy 67bf1d6c: one lost packet costs one reduction, which is undone if the packet
+/// was only late.
 #[test]
 fn isolated_random_loss_treated_as_congestion() {
     let mut count = 0;

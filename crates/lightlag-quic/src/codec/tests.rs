@@ -5,7 +5,7 @@ use proptest::prelude::*;
 const IDS: Ids<'static> =
     Ids { destination: &[0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 0x08], source: &[], version: Version::One };
 
-/// Returns the contents of a datagram with one part, whose size is that of its header, payload and tag.
+/// Returns the contents of a datagram with one part, whose size covers its header, payload and tag.
 fn single(kind: Kind, number: u64, number_len: u8, token: u16, frames: Vec<Frame>, ids: &Ids<'_>) -> Contents {
     let part = Part { kind, number, number_len, token, frames: frames.len() as u16, ..Part::default() };
     let mut contents = Contents { parts: vec![part], frames, ranges: vec![] };
@@ -194,8 +194,8 @@ proptest! {
             contents.frames.extend(frames);
         }
         if let Some((number, bit, len)) = short {
-            let bits = Part { kind: Kind::OneRtt, number, number_len: 2, spin: bit, key_phase: !bit, ..Part::default() };
-            contents.parts.push(Part { frames: 1, ..bits });
+            let (kind, spin, key_phase) = (Kind::OneRtt, bit, !bit);
+            contents.parts.push(Part { kind, number, number_len: 2, spin, key_phase, frames: 1, ..Part::default() });
             contents.frames.push(Frame::Stream { stream: 4, offset: 0, len, fin: bit, to_end: true });
         }
         size(&mut contents, &ids);

@@ -156,7 +156,7 @@ impl Connection {
     }
 
     /// Returns true if handshake data is sent although the window is full: packets with 0.5-RTT or 0-RTT data fill it,
-    /// nobody can acknowledge them before the handshake has advanced, and no probe timeout would free it (RFC 9002
+    /// the peer cannot acknowledge them before the handshake has advanced, and no probe timeout would free it (RFC 9002
     /// §6.2.1 arms none for the application space until the handshake is confirmed).
     #[cold]
     fn must_go_on(&self, id: SpaceId) -> bool {
@@ -174,8 +174,8 @@ impl Connection {
             _ if self.streams.is_blocked() => Limit::Rwnd,
             _ => Limit::Application,
         };
-        // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With permission
-        // to send, credit of a stream was missing.
+        // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With
+        // permission to send, credit of a stream was missing.
         let unused = self.control.window().saturating_sub(self.in_flight);
         self.control.is_limited = unused >= self.control.datagram()
             && match permit {
@@ -417,8 +417,8 @@ impl Connection {
         if !needs || missing == 0 {
             return;
         }
-        // PADDING counts as in flight. In a 1-RTT packet that elicits no acknowledgement it might stay there for ever; in
-        // an Initial packet it leaves with the keys.
+        // PADDING counts as in flight. In a 1-RTT packet that elicits no acknowledgement it might stay there for ever;
+        // in an Initial packet it is discarded with the keys.
         let lasts = contents.iter().last().is_some_and(|view| view.part.kind != Kind::OneRtt || view.is_eliciting());
         let index = if lasts { contents.parts.len() - 1 } else { 0 };
         let position: u16 = contents.parts[..=index].iter().map(|part| part.frames).sum();
@@ -475,7 +475,7 @@ impl Connection {
         packet.flags.has(SentFlags::ELICITING)
     }
 
-    /// Stores the frames that are sent again after a loss, without the first STREAM frame.
+    /// Stores the frames that a loss makes due for retransmission, without the first STREAM frame.
     #[cold]
     fn list_frames(&mut self, frames: &[Frame]) -> u32 {
         let mut has_stream = false;

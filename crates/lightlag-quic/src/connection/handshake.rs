@@ -108,8 +108,8 @@ impl Connection {
         (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
     }
 
-    /// Returns true if the peer does not need anything from this end to continue the handshake: always true for a server,
-    /// whose peer sends until the handshake is confirmed.
+    /// Returns true if the peer does not need anything from this end to continue the handshake: always true for a
+    /// server, whose peer sends until the handshake is confirmed.
     #[inline(always)]
     pub(super) fn peer_is_unblocked(&self) -> bool {
         self.side == Side::Server || self.handshake.is_validated || self.is_confirmed

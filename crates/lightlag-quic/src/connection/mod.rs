@@ -88,7 +88,7 @@ pub enum State {
     Closed,
 }
 
-/// Counters of packets, in addition to those of [`Statistics`](lightlag_transport::Statistics).
+/// Counters of packets, in addition to the [`Statistics`](lightlag_transport::Statistics).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Datagrams sent.

@@ -12,7 +12,7 @@ use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
 use lightlag_core::{Duration, Instant};
 
-/// Reason why the data of a packet is sent again.
+/// Reason why the data of a packet is retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Requeue {
     /// The packet was lost.
@@ -163,7 +163,7 @@ impl Connection {
         }
     }
 
-    /// Returns the time after which an unacknowledged packet below the largest acknowledged one is lost.
+    /// Returns the maximum time that a packet below the highest acknowledged one may be unacknowledged.
     fn loss_delay(&self) -> Duration {
         let base = self.rtt.smoothed().max(self.rtt.latest());
         Duration::from_nanos((base.as_nanos() as f64 * self.time_threshold) as u64).max(GRANULARITY)
@@ -239,8 +239,8 @@ impl Connection {
         fronts.min().unwrap_or(self.control.next_serial())
     }
 
-    /// Removes settled packets from the front of a space. Lost packets are remembered for three probe timeouts, to detect
-    /// that they were only late.
+    /// Removes settled packets from the front of a space. Lost packets are remembered for three probe timeouts, to
+    /// detect that they were only late.
     fn trim(&mut self, now: Instant, id: SpaceId) {
         let keep = (self.rtt.pto() + self.peer.max_ack_delay) * 3;
         let forget = Instant::ZERO + now.since(Instant::ZERO + keep);

@@ -81,7 +81,7 @@ pub struct Streams {
     flow: FlowRules,
     /// Credit frames that are due.
     pub(crate) due: DueFrames,
-    /// Limit of the connection at which a BLOCKED frame was sent last.
+    /// Limit of the connection in the last BLOCKED frame.
     reported_block: Option<u64>,
 }
 
@@ -224,8 +224,8 @@ impl Streams {
         }
     }
 
-    /// Sets the priority of a stream; higher ones are sent first. `incremental` shares the path with streams of the same
-    /// priority, packet by packet.
+    /// Sets the priority of a stream; higher ones are sent first. `incremental` shares the path with streams of the
+    /// same priority, packet by packet.
     pub fn set_priority(&mut self, id: u64, priority: i32, incremental: bool) {
         if let Some(stream) = self.sending.get_mut(&id) {
             (stream.priority, stream.incremental) = (priority, Some(incremental));
@@ -250,7 +250,7 @@ impl Streams {
         self.schedule.front_new().and_then(|id| self.sending.get(&id)).is_some_and(SendStream::has_only_fin)
     }
 
-    /// Returns true if lost data waits to be sent again.
+    /// Returns true if lost data waits to be retransmitted.
     pub fn has_repairs(&self) -> bool {
         self.schedule.has_repairs()
     }

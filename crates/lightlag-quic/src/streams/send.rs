@@ -4,7 +4,7 @@ use crate::frame::stream_header;
 use crate::ranges::RangeSet;
 use crate::varint;
 
-/// A piece of a stream in a packet.
+/// A part of a stream in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chunk {
     /// Stream ID.
@@ -13,9 +13,9 @@ pub struct Chunk {
     pub offset: u64,
     /// Bytes.
     pub len: u16,
-    /// Whether the stream ends with this piece.
+    /// Whether the stream ends with this chunk.
     pub fin: bool,
-    /// Whether the piece extends to the end of its packet, without a length field.
+    /// Whether the chunk extends to the end of its packet, without a length field.
     pub to_end: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct SendStream {
     pub(super) is_repairing: bool,
     /// Whether only credit of the stream holds back its data.
     pub(super) is_blocked: bool,
-    /// Limit at which a BLOCKED frame was sent.
+    /// Limit in the last BLOCKED frame.
     pub(super) reported_block: Option<u64>,
 }
 
@@ -134,7 +134,7 @@ impl SendStream {
         self.closing && !self.fin_sent && self.next == self.written
     }
 
-    /// Returns true if lost data or a lost FIN waits to be sent again.
+    /// Returns true if lost data or a lost FIN waits to be retransmitted.
     pub fn has_repairs(&self) -> bool {
         self.reset.is_none() && (!self.missing.is_empty() || self.fin_missing)
     }
@@ -186,7 +186,7 @@ impl SendStream {
         if self.reset.is_some() { 0 } else { new }
     }
 
-    /// Notes a lost chunk. Returns true if something has to be sent again.
+    /// Notes a lost chunk. Returns true if data or the FIN has to be retransmitted.
     pub(super) fn lost(&mut self, chunk: &Chunk) -> bool {
         if self.reset.is_some() {
             return false;

@@ -131,7 +131,7 @@ impl Path {
         }
         // Neither the window nor pacing holds back an acknowledgement.
         let due = self.ends[from].ack_due();
-        assert!(due.is_none_or(|due| due > self.now), "an acknowledgement is held back at {:?}", self.now);
+        assert!(due.is_none_or(|due| due > self.now), "an acknowledgement is overdue at {:?}", self.now);
     }
 
     fn send(&mut self, from: usize, packet: Packet) {
