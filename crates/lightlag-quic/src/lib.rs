@@ -2,7 +2,7 @@
 //! counted, not carried, so there is no cryptography; all packets have their exact sizes.
 //!
 //! - [`Connection`]: one end of a connection, with its [`streams`]; [`Config`] and [`Profile`]: its behaviour.
-//! - [`Packet`]: a datagram as a value of 52 bytes; [`Arena`]: the contents of those that need more.
+//! - [`Packet`]: a datagram as a value of 48 bytes; [`Arena`]: the contents of those that need more.
 //! - [`contents`], [`frame`], [`number`], [`varint`]: packets and frames with their sizes; [`codec`]: their bytes.
 //! - [`sent`], [`received`], [`rtt`], [`control`], [`pacing`], [`ecn`]: recovery and congestion control (RFC 9002).
 //! - [`credit`]: flow control of the receiver.

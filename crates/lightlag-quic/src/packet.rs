@@ -1,8 +1,9 @@
-//! A UDP datagram of a QUIC connection as a value of 52 bytes.
+//! A UDP datagram of a QUIC connection as a value of 48 bytes.
 //!
 //! The common packets are stored in the value itself: a 1-RTT packet with up to one STREAM frame and an ACK of up to
-//! three ranges. Anything else (more ranges, control frames, handshake packets, coalesced packets) is stored in an
-//! [`Arena`](crate::Arena), and the value holds a handle. With the envelope of the simulator both take 64 bytes.
+//! three ranges. Anything else (more ranges, control frames, PADDING, handshake packets, coalesced packets) is stored in
+//! an [`Arena`](crate::Arena), and the value holds a handle. The last byte has unused values, so that an enum of this
+//! and smaller types has the same size.
 
 use crate::contents::{Contents, Part};
 use crate::frame::{AckHeader, EcnCounts, Frame};
@@ -20,9 +21,8 @@ const PING: u8 = 0x20;
 const SPIN: u8 = 0x40;
 const KEY_PHASE: u8 = 0x80;
 
-/// Bits of [`Packet::marks`]: the number of ACK ranges, and the ECN field.
-const RANGES: u8 = 0x03;
-const ECN_SHIFT: u8 = 2;
+/// Bytes of an acknowledgement delay that the value holds, in units of 2^exponent µs.
+const DELAY_BYTES: usize = 3;
 
 /// A UDP datagram with one or more QUIC packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,22 +32,23 @@ pub struct Packet {
     number: u32,
     largest: u32,
     first: u32,
-    delay: u32,
     offset_low: u32,
     offset_high: u16,
     stream: u16,
     len: u16,
     size: u16,
-    padding: u16,
     /// Gap and length of the second and the third ACK range, as in the frame.
     ranges: [(u16, u16); 2],
     /// ECN counts modulo 2¹⁶: ECT(0), ECT(1), CE.
     ecn: [u16; 3],
+    delay: [u8; DELAY_BYTES],
     flags: u8,
-    marks: u8,
+    /// Number of ACK ranges.
+    count: u8,
+    codepoint: Codepoint,
 }
 
-const _: () = assert!(size_of::<Packet>() <= 52 && align_of::<Packet>() == 4);
+const _: () = assert!(size_of::<Packet>() == 48 && align_of::<Packet>() == 4 && size_of::<Option<Packet>>() == 48);
 
 impl Packet {
     /// Returns the UDP payload in bytes.
@@ -59,17 +60,12 @@ impl Packet {
     /// Returns the ECN field that the packet is to be sent with.
     #[inline(always)]
     pub fn codepoint(&self) -> Codepoint {
-        match self.marks >> ECN_SHIFT & 3 {
-            0 => Codepoint::NotEct,
-            1 => Codepoint::Ect1,
-            2 => Codepoint::Ect0,
-            _ => Codepoint::Ce,
-        }
+        self.codepoint
     }
 
     /// Sets the ECN field.
     pub(crate) fn set_codepoint(&mut self, codepoint: Codepoint) {
-        self.marks = self.marks & !(3 << ECN_SHIFT) | (codepoint as u8) << ECN_SHIFT;
+        self.codepoint = codepoint;
     }
 
     /// Returns the handle of contents in an arena; `None` if the value holds everything.
@@ -111,7 +107,6 @@ impl Packet {
                     packet.flags |= STREAM | if fin { FIN } else { 0 } | if to_end { TO_END } else { 0 };
                 }
                 Frame::Ping if packet.flags & PING == 0 => packet.flags |= PING,
-                Frame::Padding(count) if packet.padding == 0 => packet.padding = count,
                 _ => return None,
             }
         }
@@ -125,10 +120,13 @@ impl Packet {
             return None;
         }
         self.flags |= ACK;
-        self.marks |= ranges.len() as u8;
+        self.count = ranges.len() as u8;
         self.largest = u32::try_from(first.end - 1).ok()?;
         self.first = first.len() as u32 - 1;
-        self.delay = u32::try_from(ack.delay).ok()?;
+        if ack.delay >> (8 * DELAY_BYTES) != 0 {
+            return None;
+        }
+        self.delay.copy_from_slice(&ack.delay.to_le_bytes()[..DELAY_BYTES]);
         let mut above = first.start;
         for (slot, range) in self.ranges.iter_mut().zip(rest) {
             *slot = (u16::try_from(above - range.end - 1).ok()?, u16::try_from(range.len() - 1).ok()?);
@@ -158,7 +156,7 @@ impl Packet {
             let start = u64::from(self.largest - self.first);
             contents.ranges.push(Range { start, end: u64::from(self.largest) + 1 });
             let mut above = start;
-            for (gap, len) in &self.ranges[..usize::from(self.marks & RANGES) - 1] {
+            for (gap, len) in &self.ranges[..usize::from(self.count) - 1] {
                 let end = above - u64::from(*gap) - 1;
                 above = end - u64::from(*len) - 1;
                 contents.ranges.push(Range { start: above, end });
@@ -169,7 +167,9 @@ impl Packet {
                 ect1: complete(counts.ect1, self.ecn[1]),
                 ce: complete(counts.ce, self.ecn[2]),
             });
-            part.ack = Some(AckHeader { delay: self.delay.into(), ecn });
+            let [low, middle, high] = self.delay;
+            let delay = u32::from_le_bytes([low, middle, high, 0]).into();
+            part.ack = Some(AckHeader { delay, ecn });
             part.ranges = contents.ranges.len() as u16;
         }
         if self.flags & PING != 0 {
@@ -183,9 +183,6 @@ impl Packet {
                 fin: self.flags & FIN != 0,
                 to_end: self.flags & TO_END != 0,
             });
-        }
-        if self.padding > 0 {
-            contents.frames.push(Frame::Padding(self.padding));
         }
         part.frames = contents.frames.len() as u16;
         contents.parts.push(part);
