@@ -21,6 +21,8 @@ struct Slot {
 pub struct Arena {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// Whether contents stay after a packet was delivered or dropped, because links duplicate packets.
+    retains: bool,
     /// Contents that are being built or read.
     scratch: Contents,
 }
@@ -31,9 +33,14 @@ impl Arena {
         Self::default()
     }
 
-    /// Returns the number of packets in transit whose contents are stored here.
+    /// Keeps contents until the end, for a network that may deliver a packet twice.
+    pub fn retain(&mut self) {
+        self.retains = true;
+    }
+
+    /// Returns the number of packets in transit whose contents are stored here; 0 if contents are retained.
     pub fn used(&self) -> usize {
-        self.slots.len() - self.free.len()
+        if self.retains { 0 } else { self.slots.len() - self.free.len() }
     }
 
     /// Returns empty contents for a caller that builds or reads a packet; [`Self::put_back`] returns the memory.
@@ -63,9 +70,9 @@ impl Arena {
         let slot = &mut self.slots[index as usize];
         slot.generation = Handle::next_generation(slot.generation);
         slot.is_used = true;
-        let size = contents.size();
+        let packet = Packet::of_handle(Handle::new(index, slot.generation), contents);
         std::mem::swap(&mut slot.contents, contents);
-        Packet::of_handle(Handle::new(index, slot.generation), size)
+        packet
     }
 
     /// Moves the contents of `packet` to `contents`, and frees its slot if it has one. `counts` are the ECN counts that
@@ -77,6 +84,7 @@ impl Arena {
     pub(crate) fn take(&mut self, packet: &Packet, contents: &mut Contents, counts: EcnCounts) {
         match packet.handle() {
             None => packet.unpack(contents, counts),
+            Some(handle) if self.retains => contents.clone_from(&self.slot(handle).contents),
             Some(handle) => {
                 let slot = self.slot(handle);
                 std::mem::swap(&mut slot.contents, contents);
@@ -97,7 +105,7 @@ impl Arena {
     /// # Panics
     /// If the contents were taken before.
     pub fn release(&mut self, packet: &Packet) {
-        if let Some(handle) = packet.handle() {
+        if let Some(handle) = packet.handle().filter(|_| !self.retains) {
             self.slot(handle).is_used = false;
             self.free.push(handle.index());
         }

@@ -7,6 +7,8 @@ use crate::received::AckRules;
 use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Codepoint, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Smallest maximum datagram size of a path (RFC 9000 §14.1).
 pub const MIN_DATAGRAM: u16 = 1_200;
@@ -84,7 +86,8 @@ pub struct FlowRules {
 }
 
 /// Order of streams that have new data. Repairs of any stream are sent before new data (RFC 9000 §13.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Fairness {
     /// Streams of one priority take turns, packet by packet.
     RoundRobin,

@@ -212,6 +212,14 @@ impl Frame {
         }
     }
 
+    /// Returns the bytes of streams, datagrams or handshake messages that the frame carries.
+    pub fn payload_len(&self) -> u64 {
+        match *self {
+            Self::Stream { len, .. } | Self::Datagram { len, .. } | Self::Crypto { len, .. } => len.into(),
+            _ => 0,
+        }
+    }
+
     /// Returns true if a packet with this frame has to be acknowledged (RFC 9000 §1.2).
     #[inline(always)]
     pub fn is_eliciting(&self) -> bool {

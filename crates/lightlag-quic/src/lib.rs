@@ -1,7 +1,8 @@
 //! A sans-IO implementation of QUIC (RFC 9000, RFC 9001, RFC 9002, RFC 9221). Payload and handshake messages are
 //! counted, not carried, so there is no cryptography; all packets have their exact sizes.
 //!
-//! - [`Connection`]: one end of a connection, with its [`streams`]; [`Config`] and [`Profile`]: its behaviour.
+//! - [`Connection`]: one end of a connection, with its [`streams`]; [`Config`] and [`Profile`]: its behaviour;
+//!   [`options`]: the keys of a scenario that change it.
 //! - [`Packet`]: a datagram as a value of 48 bytes; [`Arena`]: the contents of those that need more.
 //! - [`contents`], [`frame`], [`number`], [`varint`]: packets and frames with their sizes; [`codec`]: their bytes.
 //! - [`sent`], [`received`], [`rtt`], [`control`], [`pacing`], [`ecn`]: recovery and congestion control (RFC 9002).
@@ -20,6 +21,7 @@ pub mod frame;
 mod handle;
 pub mod kind;
 pub mod number;
+pub mod options;
 pub mod pacing;
 pub mod packet;
 pub mod profile;
@@ -36,5 +38,6 @@ pub use config::Config;
 pub use connection::{Connection, Counters, Parameters, State};
 pub use handle::Handle;
 pub use kind::{Kind, SpaceId};
+pub use options::{Ends, OptionError, Options};
 pub use packet::Packet;
 pub use profile::Profile;

@@ -74,9 +74,38 @@ impl Packet {
         self.handle.exists().then_some(self.handle)
     }
 
-    /// Creates a packet whose contents are stored in an arena.
-    pub(crate) fn of_handle(handle: Handle, size: u64) -> Self {
-        Self { handle, size: size as u16, ..Self::default() }
+    /// Creates a packet whose contents are stored in an arena. The value keeps the number of the last QUIC packet, the
+    /// largest acknowledged number and the number of payload bytes.
+    pub(crate) fn of_handle(handle: Handle, contents: &Contents) -> Self {
+        let last = contents.parts.last().copied().unwrap_or_default();
+        let payload = contents.frames.iter().map(Frame::payload_len).sum::<u64>();
+        Self {
+            handle,
+            size: contents.size() as u16,
+            number: last.number as u32,
+            largest: contents.ranges.first().map_or(0, |range| range.end as u32 - 1),
+            len: payload as u16,
+            flags: if payload > 0 { STREAM } else { 0 },
+            ..Self::default()
+        }
+    }
+
+    /// Returns true if the packet carries data of streams, datagrams or the handshake.
+    #[inline(always)]
+    pub fn carries_data(&self) -> bool {
+        self.flags & STREAM != 0
+    }
+
+    /// Returns the packet number (of the last QUIC packet), the largest acknowledged number (0 for none) and the number
+    /// of payload bytes, for a user who follows single packets.
+    pub fn numbers(&self) -> [u32; 3] {
+        [self.number, self.largest, self.len.into()]
+    }
+
+    /// Returns numbers that identify the packet, in nearly all cases, among those of its connection on a link.
+    pub fn look(&self) -> [u64; 3] {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        [pair(self.number, self.largest), pair(self.handle.index(), self.offset_low), self.size.into()]
     }
 
     /// Returns the packet with the handle of `stored`.

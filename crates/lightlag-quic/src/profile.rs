@@ -1,8 +1,13 @@
 //! Behaviour of implementations, as tables of values. The versions are quinn-proto 0.11.19, picoquic d199d45, quiche
 //! e97798e, msquic 4984c21 and aioquic 6d36838.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// An implementation of QUIC whose behaviour an endpoint follows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "QuicProfile")]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// The rules and recommendations of the RFCs.
     #[default]

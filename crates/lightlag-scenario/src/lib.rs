@@ -21,8 +21,8 @@ mod warnings;
 pub use dynamics::LinkDynamics;
 pub use network::{
     CapturePlace, CapturePlan, Crossing, DialoguePlan, Filed, Flow, FlowRole, Hop, LinkDirection, LinkProperties,
-    Medium, MediumMember, MediumPlan, Network, Proxy, RandomAccessPlan, Rcs2Plan, Rerouted, SignalPlan, Space, Split,
-    Weather, WifiPlan,
+    Medium, MediumMember, MediumPlan, Network, Proxy, QuicEnds, RandomAccessPlan, Rcs2Plan, Rerouted, SignalPlan,
+    Space, Split, Weather, WifiPlan,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, page_file, path_file, trace_file};

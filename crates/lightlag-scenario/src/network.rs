@@ -3,6 +3,7 @@
 use crate::dynamics::LinkDynamics;
 use crate::spec::{IpVersion, Line, LinkSide, Opens, Reader, Transport};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
 use lightlag_mobility::Doubt;
 use lightlag_mobility::Motion;
@@ -44,6 +45,8 @@ pub struct Network {
     pub proxies: Vec<Proxy>,
     /// Passages of flows through proxies, ordered by flow, and for each flow from its sender to its receiver.
     pub splits: Vec<Split>,
+    /// Every passage of a QUIC flow through a proxy, which cannot split it.
+    pub opaque: Vec<Split>,
     /// Next link from every node to every other, and its changes over time.
     pub routes: Routes,
     /// Initial time to live of packets.
@@ -367,9 +370,29 @@ pub struct Flow {
     pub tcp: Arc<Config>,
     /// TCP configuration of the receiver; the same value unless the scenario configures the endpoints differently.
     pub receiver_tcp: Arc<Config>,
+    /// QUIC configurations of the sender and the receiver; only with QUIC.
+    pub quic: Option<Arc<QuicEnds>>,
+}
+
+/// QUIC configurations of the endpoints of a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QuicEnds {
+    /// Configuration of the sender.
+    pub sender: Arc<lightlag_quic::Config>,
+    /// Configuration of the receiver.
+    pub receiver: Arc<lightlag_quic::Config>,
 }
 
 impl Flow {
+    /// Returns the congestion control of the sender; `None` for datagrams.
+    pub fn congestion(&self) -> Option<&Choice> {
+        match (self.transport, &self.quic) {
+            (Transport::Udp, _) => None,
+            (_, Some(quic)) => Some(&quic.sender.congestion),
+            (_, None) => Some(&self.tcp.congestion),
+        }
+    }
+
     /// Returns the set-up of the connection, if it has one.
     pub fn setup(&self) -> Option<Setup> {
         self.dialogue.as_ref()?.setup

@@ -1,7 +1,8 @@
-//! The body of a packet: a TCP segment, a UDP datagram or a station's notification.
+//! The body of a packet: a TCP segment, a datagram of QUIC or UDP, or a station's notification.
 
 use lightlag_core::Instant;
 use lightlag_net::NodeId;
+use lightlag_quic as quic;
 use lightlag_tcp::Segment;
 pub(crate) use lightlag_tcp::segment::SeqNumber;
 use lightlag_wire::signal::NotificationKind;
@@ -17,8 +18,8 @@ pub(crate) type Packet = lightlag_net::Packet<PacketBody>;
 pub(crate) enum PacketBody {
     /// A TCP segment.
     Segment(Segment),
-    /// A UDP datagram or a notification. They are combined because the memory layout of a segment has space for only
-    /// one alternative.
+    /// Another packet. All others are combined because the memory layout of a segment has space for only one
+    /// alternative.
     Other(Other),
 }
 
@@ -44,6 +45,7 @@ impl PacketBody {
                 let block = segment.sack().first().map_or(0, |block| pair(block.start.0, block.end.0));
                 [pair(segment.seq.0, segment.ack.0), clock, block]
             }
+            Self::Other(Other::Quic(packet)) => packet.look(),
             Self::Other(Other::Datagram(datagram)) => [datagram.number(), datagram.sent().as_nanos(), 0],
             Self::Other(Other::Signal(signal)) => [u64::from(signal.seq.0), u64::from(signal.station.0), 0],
         }
@@ -58,6 +60,10 @@ impl PacketBody {
                 len: segment.len.into(),
                 stamp: segment.timestamps().map_or(0, |stamps| stamps.value),
             },
+            Self::Other(Other::Quic(packet)) => {
+                let [seq, ack, len] = packet.numbers();
+                TransportInfo { seq, ack, len, stamp: 0 }
+            }
             Self::Other(Other::Datagram(datagram)) => {
                 TransportInfo { seq: datagram.number() as u32, ack: 0, len: datagram.len.into(), stamp: 0 }
             }
@@ -71,9 +77,9 @@ impl PacketBody {
 /// Transport fields of a packet, for a user who follows single packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TransportInfo {
-    /// Sequence number of a segment, or index of a datagram in its flow.
+    /// Sequence number of a segment, number of a QUIC packet, or index of a datagram in its flow.
     pub(crate) seq: u32,
-    /// Acknowledged sequence number; 0 for datagrams and notifications.
+    /// Acknowledged sequence number, or largest acknowledged number of QUIC; 0 for datagrams and notifications.
     pub(crate) ack: u32,
     /// Payload in bytes.
     pub(crate) len: u32,
@@ -85,6 +91,8 @@ pub(crate) struct TransportInfo {
 /// The body of a packet that is not a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {
+    /// A UDP datagram with packets of QUIC.
+    Quic(quic::Packet),
     /// A UDP datagram.
     Datagram(Datagram),
     /// Notification from a station on the path.

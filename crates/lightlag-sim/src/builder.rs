@@ -7,6 +7,7 @@ use crate::hosts::application::{Application, Exchange, Forwarding, Reading};
 use crate::hosts::collector::Collector;
 use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
+use crate::hosts::quic::Quic;
 use crate::hosts::relay::{Pooled, Relay};
 use crate::hosts::session::Session;
 use crate::hosts::socket::{Port, Socket, Task};
@@ -24,8 +25,9 @@ use crate::scheduler::{Agenda, ScheduledEvent, before};
 use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
-use lightlag_core::Instant;
+use lightlag_core::{Instant, Probability, RandomStream};
 use lightlag_net::{EndpointId, InterfaceId, NodeId};
+use lightlag_quic as quic;
 use lightlag_scenario::{CapturePlace, Flow, FlowRole, Network, Record, Split, Transport};
 use lightlag_tcp::Connection;
 use lightlag_transport::{Endpoint, Stream};
@@ -56,11 +58,13 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     drop(links);
     let numbers = EndpointIds::new(&network);
     // The exact number, not the next power of two: a socket is large.
-    let mut sockets = Vec::with_capacity(numbers.of_connections() as usize);
+    let mut sockets = Vec::with_capacity(numbers.of_tcp() as usize);
     let ends = (0..).map(EndpointId).zip(endpoints::of_connections(&network, &numbers));
-    sockets.extend(ends.map(|(at, end)| socket(at, end, &network, &numbers, seed)));
+    let of_tcp = ends.take(numbers.of_tcp() as usize);
+    sockets.extend(of_tcp.map(|(at, end)| socket(at, end, &network, &numbers, seed)));
     let mut tcp = Sockets::new(EndpointId(0), sockets);
     let shared = Shared::new(&mut tcp, &network, seed);
+    let quic = quic_sockets(&network, &numbers, seed);
     let datagrams = datagrams(&network, &numbers, seed);
     let prefetching = prefetching(&network);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
@@ -84,8 +88,8 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let recorder = Recorder::new(
         record,
         fabric.hops.len(),
-        tcp.len() / 2,
-        legs(flows.len() - datagrams.len(), &splits),
+        numbers.of_connections() as usize / 2,
+        legs(numbers.senders_of_tcp(), &splits, numbers.senders_of_quic()),
         datagrams.len(),
         if stations.is_some() { flows.len() } else { 0 },
     );
@@ -95,6 +99,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         open_transfers: flows.iter().filter(|flow| flow.is_finite()).count(),
         tcp,
         shared,
+        quic,
         datagrams,
         numbers,
         relays,
@@ -162,14 +167,14 @@ fn departures(hosts: &Hosts, flows: &[Flow]) -> Departures {
 }
 
 /// Returns, for each sender of a connection, its position on the path of its flow, starting at 1. Empty if no flow
-/// passes a proxy.
-fn legs(connections: usize, splits: &[Split]) -> Vec<u8> {
+/// passes a proxy. The senders of TCP flows come first, then those at proxies, then those of QUIC flows.
+fn legs(of_tcp: usize, splits: &[Split], of_quic: usize) -> Vec<u8> {
     if splits.is_empty() {
         return Vec::new();
     }
     let of_flow = |at: usize| splits[..at].iter().rev().take_while(|split| split.flow == splits[at].flow).count();
     let proxies = (0..splits.len()).map(|at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
-    std::iter::repeat_n(1, connections).chain(proxies).collect()
+    std::iter::repeat_n(1, of_tcp).chain(proxies).chain(std::iter::repeat_n(1, of_quic)).collect()
 }
 
 /// Message of a failed expectation that the endpoints of a flow can reach each other.
@@ -207,6 +212,34 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
             socket
         }
     }
+}
+
+/// Returns the sockets of the QUIC flows.
+fn quic_sockets(network: &Network, numbers: &EndpointIds, seed: u64) -> Sockets<Quic> {
+    let ends = endpoints::of_connections(network, numbers).skip(numbers.of_tcp() as usize);
+    let mut sockets = Vec::with_capacity((numbers.of_connections() - numbers.of_tcp()) as usize);
+    sockets.extend(ends.map(|end| quic_socket(end, network, seed)));
+    let mut sockets = Sockets::new(EndpointId(numbers.of_tcp()), sockets);
+    if network.links.iter().any(|link| link.duplicate != Probability::ZERO) {
+        sockets.arena_mut().retain();
+    }
+    sockets
+}
+
+/// Returns the socket of an endpoint of a QUIC flow, with the task of its application.
+fn quic_socket(end: EndpointSpec, network: &Network, seed: u64) -> Socket<Quic> {
+    let flow = &network.flows[end.flow.index()];
+    let ends = flow.quic.as_deref().expect("a QUIC flow has configurations");
+    let is_sender = end.role == Role::Sender;
+    let [own, peer] = if is_sender { [&ends.sender, &ends.receiver] } else { [&ends.receiver, &ends.sender] };
+    let opens = is_sender != flow.traffic.is_dialogue();
+    let new = if opens { quic::Connection::client } else { quic::Connection::server };
+    let purpose = format!("flow {} quic {}", flow.name, if opens { "client" } else { "server" });
+    let config = quic::Config { seed: RandomStream::new(seed, &purpose).bits(), ..(**own).clone() };
+    let connection = new(config.into(), quic::Parameters::of(peer));
+    let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
+    let socket = Socket::new(end, out, connection, Task::Idle);
+    if is_sender { sender(socket, flow, seed) } else { receiver(socket, flow) }
 }
 
 /// Returns the endpoints of the UDP flows.
@@ -327,7 +360,7 @@ fn receiver<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow) -> Socket<
     if let Some(reader) = flow.reader {
         socket.connection.read_later();
         socket.port.application = Some(Box::new(Application::Reads(Reading::new(reader, flow.start))));
-    } else if tcp::skips_holes(&flow.receiver_tcp) {
+    } else if flow.transport == Transport::Tcp && tcp::skips_holes(&flow.receiver_tcp) {
         socket.port.application = Some(Box::new(Application::Skips));
     }
     socket

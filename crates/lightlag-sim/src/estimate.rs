@@ -241,7 +241,8 @@ fn slowest_rate(network: &Network, flow: &Flow) -> f64 {
 /// Returns the payload of a full packet of a flow in bytes.
 fn segment(flow: &Flow) -> f64 {
     let message = flow.traffic.stream().map_or(u64::MAX, |stream| stream.size.0);
-    message.clamp(1, u64::from(flow.tcp.mss)) as f64
+    let full = flow.quic.as_ref().map_or(flow.tcp.mss, |ends| ends.sender.datagram);
+    message.clamp(1, full.into()) as f64
 }
 
 /// Returns the payload in bytes that the application of a flow offers in `seconds`, or that its window allows.

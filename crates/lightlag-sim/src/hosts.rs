@@ -14,6 +14,7 @@ pub(crate) mod datagrams;
 pub(crate) mod delays;
 mod endings;
 pub(crate) mod endpoints;
+pub(crate) mod quic;
 pub(crate) mod relay;
 pub(crate) mod session;
 pub(crate) mod socket;
@@ -26,9 +27,10 @@ use collector::Collector;
 use datagrams::Datagrams;
 pub(crate) use endings::Ending;
 use endpoints::EndpointIds;
+use quic::Quic;
 use relay::Relay;
 use session::Session;
-use socket::{AnySocket, Port, Socket};
+use socket::{AnySocket, Port};
 use tcp::{Shared, Tcp};
 use transport::Sockets;
 
@@ -37,6 +39,8 @@ pub(crate) struct Hosts {
     /// TCP sockets, in the order of their endpoint IDs.
     pub(crate) tcp: Sockets<Tcp>,
     pub(crate) shared: Shared,
+    /// QUIC sockets; their IDs follow those of TCP sockets.
+    pub(crate) quic: Sockets<Quic>,
     /// UDP endpoints; their IDs follow the IDs of sockets.
     pub(crate) datagrams: Datagrams,
     pub(crate) numbers: EndpointIds,
@@ -56,39 +60,52 @@ impl Hosts {
     /// Returns the socket of an endpoint, selected by the range of its ID.
     #[inline]
     pub(crate) fn socket(&self, endpoint: EndpointId) -> &dyn AnySocket {
-        &self.tcp[endpoint]
+        match self.tcp.get(endpoint) {
+            Some(socket) => socket,
+            None => &self.quic[endpoint],
+        }
     }
 
     /// Returns a mutable reference to the socket of an endpoint.
     #[inline]
     pub(crate) fn socket_mut(&mut self, endpoint: EndpointId) -> &mut dyn AnySocket {
-        &mut self.tcp[endpoint]
+        if self.numbers.is_tcp(endpoint) { &mut self.tcp[endpoint] } else { &mut self.quic[endpoint] }
     }
 
     /// Returns all sockets, in the order of their IDs.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = &dyn AnySocket> {
-        self.tcp.iter().map(|socket| -> &dyn AnySocket { socket })
+        let of_quic = self.quic.iter().map(|socket| -> &dyn AnySocket { socket });
+        self.tcp.iter().map(|socket| -> &dyn AnySocket { socket }).chain(of_quic)
     }
 
     /// Returns the number of sockets.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.tcp.len()
+        self.tcp.len() + self.quic.len()
     }
 
-    /// Drops the socket with this ID and all later ones.
+    /// Drops the socket with this ID and all later ones of its transport.
     pub(crate) fn truncate(&mut self, from: EndpointId) {
-        self.tcp.truncate(from);
+        if self.numbers.is_tcp(from) {
+            self.tcp.truncate(from);
+        } else {
+            self.quic.truncate(from);
+        }
     }
 
     /// Drops all sockets, and frees the memory of their lists.
     pub(crate) fn clear(&mut self) {
         self.tcp.clear();
+        self.quic.clear();
     }
 
     /// Swaps a socket with the same one of another partition.
     pub(crate) fn swap(&mut self, other: &mut Self, endpoint: EndpointId) {
-        std::mem::swap(&mut self.tcp[endpoint], &mut other.tcp[endpoint]);
+        if self.numbers.is_tcp(endpoint) {
+            self.tcp.swap(&mut other.tcp, endpoint);
+        } else {
+            self.quic.swap(&mut other.quic, endpoint);
+        }
     }
 
     /// Returns the IDs of all sockets.
@@ -115,7 +132,7 @@ impl Hosts {
 
     /// Returns a lookup of the endpoints that packets are addressed to.
     pub(crate) fn addressees(&self) -> Addressees<'_> {
-        Addressees { tcp: &self.tcp, datagrams: &self.datagrams }
+        Addressees { tcp: &self.tcp, quic: &self.quic, datagrams: &self.datagrams }
     }
 
     /// Returns the flow whose congestion control or application failed first, and the failure; `None` if none failed.
@@ -141,6 +158,7 @@ impl Hosts {
 #[derive(Clone, Copy)]
 pub(crate) struct Addressees<'a> {
     pub(crate) tcp: &'a Sockets<Tcp>,
+    pub(crate) quic: &'a Sockets<Quic>,
     pub(crate) datagrams: &'a Datagrams,
 }
 
@@ -148,8 +166,10 @@ impl Addressees<'_> {
     /// Returns the flow of a packet. The second value is true if the packet is for the endpoint that sends the data of
     /// its connection.
     pub(crate) fn of(&self, packet: &Packet) -> (FlowIndex, bool) {
-        match self.tcp.get(packet.to) {
-            Some(Socket { port, .. }) => (port.flow, port.role.sends()),
+        let port = |socket: &dyn AnySocket| (socket.port().flow, socket.port().role.sends());
+        let of_tcp = self.tcp.get(packet.to).map(|socket| port(socket));
+        match of_tcp.or_else(|| self.quic.get(packet.to).map(|socket| port(socket))) {
+            Some(heading) => heading,
             None => {
                 let of_udp = self.datagrams.of_endpoint(packet.to).expect("a packet goes to an endpoint");
                 (self.datagrams.heading(of_udp).flow, false)

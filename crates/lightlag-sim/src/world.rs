@@ -5,6 +5,7 @@ use crate::border::{Border, WholeNetwork};
 use crate::fabric::{Fabric, Hop};
 use crate::hosts::Hosts;
 use crate::hosts::endpoints;
+use crate::hosts::quic::Quic;
 use crate::hosts::relay::Relay;
 use crate::hosts::socket::{Socket, Task};
 use crate::hosts::tcp::Tcp;
@@ -76,7 +77,8 @@ impl<T: Tap, B: Border> World<T, B> {
     pub(crate) fn handle(&mut self, now: Instant, part: ScheduledEvent) {
         match part {
             ScheduledEvent::Link(link) => self.packet_arrives(now, link),
-            ScheduledEvent::Connection(at) => self.endpoint_wakes::<Tcp>(now, at),
+            ScheduledEvent::Connection(at) if self.hosts.numbers.is_tcp(at) => self.endpoint_wakes::<Tcp>(now, at),
+            ScheduledEvent::Connection(at) => self.endpoint_wakes::<Quic>(now, at),
             ScheduledEvent::Datagrams(flow) => self.datagrams_leave(now, flow),
             ScheduledEvent::Medium(medium) => self.frame_ends(now, medium),
             ScheduledEvent::Interface(interface) => self.interface_wakes(now, interface),
@@ -115,8 +117,7 @@ impl<T: Tap, B: Border> World<T, B> {
     fn queued_link_wakes(&mut self, now: Instant, on: LinkId) {
         let Self { fabric, recorder, tap, hosts, .. } = self;
         let (packet, node, wake) = fabric.take_queued(now, on, |dropped| {
-            tap.dropped(on.into(), &dropped);
-            recorder.dropped(on.into(), &dropped, hosts.addressees());
+            lose(tap, recorder, hosts, on.into(), &dropped);
         });
         self.agenda.settle(ScheduledEvent::Link(on), wake);
         if self.border.of().is_some() && !self.arrives_here(on, packet.is_some()) {
@@ -159,16 +160,15 @@ impl<T: Tap, B: Border> World<T, B> {
         self.expired += 1;
         self.tap.expired(now, node, packet);
         self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
+        self.hosts.discard(packet);
     }
 
     /// Drops a packet whose destination cannot be reached from a satellite at present. On the ground, every destination
     /// was checked to be reachable.
     #[cold]
     fn drop_without_route(&mut self, now: Instant, on: LinkId, packet: &Packet) {
-        let dropped = Dropped { at: now, packet: *packet, cause: DropCause::NoRoute };
         self.expired += 1;
-        self.tap.dropped(on.into(), &dropped);
-        self.recorder.dropped(on.into(), &dropped, self.hosts.addressees());
+        self.drop(now, on, packet, DropCause::NoRoute);
     }
 
     /// Starts the next epoch of the routes. Its routes apply to packets that arrive a nanosecond later.
@@ -212,8 +212,7 @@ impl<T: Tap, B: Border> World<T, B> {
     fn transmit_queued(&mut self, now: Instant, on: LinkId, packet: &Packet) {
         let Self { fabric, recorder, tap, hosts, .. } = self;
         let wake = fabric.offer_queued(now, on, *packet, |dropped| {
-            tap.dropped(on.into(), &dropped);
-            recorder.dropped(on.into(), &dropped, hosts.addressees());
+            lose(tap, recorder, hosts, on.into(), &dropped);
         });
         if let Some(wake) = wake {
             self.agenda.arm(ScheduledEvent::Link(on), wake);
@@ -225,10 +224,8 @@ impl<T: Tap, B: Border> World<T, B> {
 
     #[cold]
     fn drop(&mut self, time: Instant, on: LinkId, packet: &Packet, cause: DropCause) {
-        let addressees = self.hosts.addressees();
         let dropped = Dropped { at: time, packet: *packet, cause };
-        self.tap.dropped(on.into(), &dropped);
-        self.recorder.dropped(on.into(), &dropped, addressees);
+        lose(&mut self.tap, &mut self.recorder, &mut self.hosts, on.into(), &dropped);
     }
 
     #[inline(always)]
@@ -236,6 +233,7 @@ impl<T: Tap, B: Border> World<T, B> {
         self.received += 1;
         match &packet.body {
             PacketBody::Segment(segment) => self.hand_over_to::<Tcp>(now, packet, segment),
+            PacketBody::Other(Other::Quic(datagram)) => self.hand_over_to::<Quic>(now, packet, datagram),
             PacketBody::Other(Other::Datagram(datagram)) => self.datagram_arrives(now, packet, datagram),
             PacketBody::Other(Other::Signal(signal)) => self.signal_arrives(now, packet, *signal),
         }
@@ -246,9 +244,9 @@ impl<T: Tap, B: Border> World<T, B> {
     fn hand_over_to<E: Transport>(&mut self, now: Instant, packet: &Packet, inner: &E::Packet) {
         let endpoint = packet.to;
         self.before(endpoint);
-        let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
+        let (socket, arena) = E::sockets_mut(&mut self.hosts).with_arena(endpoint);
         socket.read(now);
-        socket.connection.handle_packet(now, inner, packet.ecn());
+        socket.connection.handle_packet(now, inner, packet.ecn(), arena);
         let state = || socket.port.role.sends().then(|| socket.connection.snapshot());
         self.tap.received(now, packet, state);
         if socket.port.application.is_some() {
@@ -459,13 +457,12 @@ impl<T: Tap, B: Border> World<T, B> {
     /// simulator.
     pub(crate) fn finish(&mut self, end: Instant) {
         let (mut made, mut dropped, mut in_flight) = (self.sent, self.expired, 0);
-        let addressees = self.hosts.addressees();
-        for (at, Hop { link }) in self.fabric.hops.iter_mut().enumerate() {
+        let Self { fabric, tap, recorder, hosts, .. } = self;
+        for (at, Hop { link }) in fabric.hops.iter_mut().enumerate() {
             if let Some(link) = link.model_mut() {
                 link.catch_up(end);
                 for dropped in link.dropped() {
-                    self.tap.dropped(LinkId(at as u32).into(), &dropped);
-                    self.recorder.dropped(LinkId(at as u32).into(), &dropped, addressees);
+                    lose(tap, recorder, hosts, LinkId(at as u32).into(), &dropped);
                 }
             }
             let c = link.counters();
@@ -488,6 +485,16 @@ impl<T: Tap, B: Border> World<T, B> {
             in_flight += media.in_flight();
         }
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
+        let stored = self.hosts.quic.arena().used() as u64;
+        assert!(stored <= in_flight, "the contents of a packet that has arrived or was dropped are freed");
         self.recorder.sort_drops();
     }
+}
+
+/// Reports a packet that was dropped, and frees its contents.
+#[cold]
+fn lose(tap: &mut impl Tap, recorder: &mut Recorder, hosts: &mut Hosts, on: Exit, dropped: &Dropped<PacketBody>) {
+    tap.dropped(on, dropped);
+    recorder.dropped(on, dropped, hosts.addressees());
+    hosts.discard(&dropped.packet);
 }

@@ -13,17 +13,21 @@ pub trait Endpoint: Inspect {
     /// A packet of the transport without network headers. Payload is counted, not carried.
     type Packet: Copy;
 
+    /// Memory for the parts of packets in transit that a [`Self::Packet`] cannot hold, shared by all endpoints of a
+    /// simulation; `()` if packets hold everything.
+    type Arena: Default;
+
     /// Opens the connection actively. The passive end waits for its peer and does not need this call.
     fn open(&mut self, now: Instant);
 
     /// Handles a packet that arrived with the codepoint `ecn` in its ECN field.
-    fn handle_packet(&mut self, now: Instant, packet: &Self::Packet, ecn: Codepoint);
+    fn handle_packet(&mut self, now: Instant, packet: &Self::Packet, ecn: Codepoint, arena: &mut Self::Arena);
 
     /// Handles the timers that are due. Call it when the clock reaches [`Self::poll_timeout`].
     fn handle_timeout(&mut self, now: Instant);
 
     /// Returns the next packet to send now, if there is one.
-    fn poll_packet(&mut self, now: Instant) -> Option<Self::Packet>;
+    fn poll_packet(&mut self, now: Instant, arena: &mut Self::Arena) -> Option<Self::Packet>;
 
     /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
     fn poll_timeout(&self) -> Option<Instant>;

@@ -7,6 +7,7 @@ mod arrivals;
 mod build;
 mod closing;
 mod codes;
+mod endpoint;
 mod handshake;
 mod inspect;
 mod recovery;

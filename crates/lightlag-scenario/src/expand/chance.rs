@@ -1,7 +1,7 @@
 //! Determines whether a scenario is random. If not, runs with other seeds have the same results.
 
-use crate::network::Network;
-use crate::spec::{FlowTemplate, Scenario, Transport};
+use crate::network::{Flow, Network};
+use crate::spec::{FlowTemplate, Scenario};
 use lightlag_control::congestion::{Choice, response};
 use lightlag_core::{Duration, RandomStream, Varied};
 use lightlag_net::queue::custom::CustomDiscipline;
@@ -39,6 +39,7 @@ impl Network {
             flows,
             proxies: _,
             splits: _,
+            opaque: _,
             routes: _,
             ttl: _,
             ip: _,
@@ -75,10 +76,10 @@ impl Network {
             || self.satellite_routing().is_some_and(satellite_routing::CustomSatelliteRouter::holds_interpreter)
     }
 
-    /// Returns the names of the TCP flows with this congestion control, in the order of the flows.
+    /// Returns the names of the connections with this congestion control, in the order of the flows.
     pub fn flows_with(&self, congestion: &str) -> Vec<&str> {
-        let flows = self.flows.iter().filter(|flow| flow.transport == Transport::Tcp);
-        flows.filter(|flow| flow.tcp.congestion.name() == congestion).map(|flow| flow.name.as_str()).collect()
+        let has = |flow: &&Flow| flow.congestion().is_some_and(|choice| choice.name() == congestion);
+        self.flows.iter().filter(has).map(|flow| flow.name.as_str()).collect()
     }
 
     fn custom_traffic(&self) -> impl Iterator<Item = &custom_traffic::CustomApplication> {
@@ -99,7 +100,9 @@ impl Network {
 
     /// Returns the congestion controls of all senders.
     fn algorithms(&self) -> impl Iterator<Item = &Choice> {
-        self.senders().map(|tcp| &tcp.congestion)
+        let of_quic = self.flows.iter().filter_map(|flow| flow.quic.as_deref());
+        let of_quic = of_quic.flat_map(|ends| [&ends.sender.congestion, &ends.receiver.congestion]);
+        self.senders().map(|tcp| &tcp.congestion).chain(of_quic)
     }
 
     fn custom_responses(&self) -> impl Iterator<Item = &response::CustomResponse> {

@@ -1,6 +1,6 @@
 //! The path of a connection with empty queues: its round-trip time, and its slowest links.
 
-use crate::network::{LinkDirection, Network};
+use crate::network::{Flow, LinkDirection, Network};
 use crate::spec::IpVersion;
 use lightlag_core::{Bytes, Duration, Rate};
 use lightlag_net::{LinkId, NodeId};
@@ -27,7 +27,27 @@ pub(crate) struct Sizes {
     pub(crate) ack: Bytes,
 }
 
+/// Bytes of a 1-RTT packet with an acknowledgement of one range, for a packet number of two bytes: header without
+/// connection ID, frame and authentication tag.
+const QUIC_ACK: u64 = 3 + 7 + 16;
+/// Bytes around the data of a STREAM frame in a full 1-RTT packet: header without connection ID, tag, and frame header.
+const QUIC_AROUND: u64 = 3 + 16 + 6;
+/// Size of a UDP header.
+const UDP: u64 = 8;
+
 impl Sizes {
+    /// Returns the sizes of the packets of a flow.
+    pub(crate) fn of_flow(flow: &Flow, ip: IpVersion) -> Self {
+        let Some(ends) = &flow.quic else { return Self::of(&flow.tcp, ip) };
+        let header = u64::from(ip.header()) + UDP;
+        let datagram = u64::from(ends.sender.datagram);
+        Self {
+            payload: datagram - QUIC_AROUND - u64::from(ends.receiver.id_len),
+            segment: Bytes(header + datagram),
+            ack: Bytes(header + QUIC_ACK + u64::from(ends.sender.id_len)),
+        }
+    }
+
     pub(crate) fn of(tcp: &Config, ip: IpVersion) -> Self {
         let [data, ack] = tcp.usual_headers().map(|header| u64::from(ip.header() + header));
         let payload = tcp.usual_payload().into();

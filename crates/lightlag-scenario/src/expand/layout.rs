@@ -2,9 +2,10 @@
 
 use super::joins::{Joins, Nodes};
 use super::media::{self, Radios};
+use super::quic::QuicResolver;
 use super::space::SpaceNetwork;
 use super::tcp::{Resolver, Turns};
-use crate::network::{CapturePlan, DialoguePlan, FlowRole, Proxy};
+use crate::network::{CapturePlan, DialoguePlan, FlowRole, Proxy, QuicEnds};
 use crate::read::{Errors, shortened};
 use crate::spec::{
     FlowTemplate, Line, MOST_LINKS, MediumSpec, Reader, Scenario, SetupSpec, Topology, TraceMode, Transport,
@@ -53,6 +54,8 @@ pub(crate) struct Draft {
     pub(crate) tcp: Arc<Config>,
     /// TCP configuration of the receiver.
     pub(crate) receiver_tcp: Arc<Config>,
+    /// QUIC configurations, for a QUIC flow.
+    pub(crate) quic: Option<Arc<QuicEnds>>,
 }
 
 impl Draft {
@@ -197,6 +200,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
+    let mut quic_resolver = QuicResolver::new(&scenario.defaults, errors);
     let islands = joins.islands();
     let dialogue = |given: Option<SetupSpec>, traffic: &Traffic| {
         given
@@ -211,7 +215,9 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}]");
-        let tcp = resolver.resolve_ends(&turns.next(&flow.tcp), [&flow.client, &flow.server], &path, errors);
+        let both = turns.next(&flow.tcp);
+        let tcp = resolver.resolve_ends(&both, [&flow.client, &flow.server], &path, errors);
+        let quic = quic_resolver.ends(flow.transport, &flow.quic, &both, &flow.traffic, &path, errors);
         let Some((from, to)) = joins.ends(&flow.from, &flow.to, &path, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
             let message = format!("{:?} is unreachable from {:?}; add a link that connects them", flow.to, flow.from);
@@ -235,6 +241,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             dialogue: dialogue(flow.setup, &flow.traffic),
             tcp,
             receiver_tcp,
+            quic,
         });
     }
     for Generated { place, template, pairs } in scenario.generated_flows(seed) {
@@ -244,7 +251,9 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
         for [from, to] in pairs {
             for _ in 0..template.count {
                 let own = [&template.client, &template.server];
-                let tcp = resolver.resolve_ends(&turns.next(&template.tcp), own, place, errors);
+                let both = turns.next(&template.tcp);
+                let tcp = resolver.resolve_ends(&both, own, place, errors);
+                let quic = quic_resolver.ends(template.transport, &template.quic, &both, &traffic, place, errors);
                 let ends = joins.ends(&from, &to, place, errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return drafts };
                 let [tcp, receiver_tcp] = by_direction(tcp, &traffic);
@@ -265,6 +274,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     dialogue: dialogue(template.setup, &traffic),
                     tcp,
                     receiver_tcp,
+                    quic,
                 });
                 start += template.stagger;
             }

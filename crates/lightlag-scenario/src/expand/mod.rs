@@ -5,7 +5,7 @@
 //! - `links`, `timetable`: each direction of a link, and its changes.
 //! - `space`, `aloft`: the constellation, its nodes, and then its links and exits.
 //! - `media`, `flights`: the nodes on radio media, their positions, and movements that refer to files or other nodes.
-//! - `arrivals`, `tcp`: groups of flows, and the TCP configuration of each flow.
+//! - `arrivals`, `tcp`, `quic`: groups of flows, and the configuration of the transport of each flow.
 //! - `proxies`, `every_byte`: the proxies of each flow, and the flows that cannot use one.
 //! - `captures`: locations of packet captures.
 //! - `routing`: the reaction of routes to changes of links.
@@ -27,6 +27,7 @@ mod links;
 mod media;
 mod place;
 mod proxies;
+mod quic;
 mod references;
 mod route;
 mod routing;
@@ -75,7 +76,7 @@ impl Scenario {
             table = table.with_gap(wires + space.stations.len(), space.links_aloft());
         }
         self.arrive(seed, &mut layout, &table, &mut errors);
-        let splits = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &mut errors);
+        let (splits, opaque) = splits(&self.proxies, &layout.proxies, &layout.drafts, &table, &mut errors);
         every_byte::check(&layout, &splits, &mut errors);
         let round_trips = round_trips(&layout, &table, &mut errors);
         let mut links =
@@ -94,8 +95,21 @@ impl Scenario {
         let Layout { nodes, drafts, proxies, captures, .. } = layout;
         let flows = drafts.into_iter().map(Flow::from).collect();
         let nodes = nodes.names;
-        let mut network =
-            Network { nodes, links, media, space, doubts, flows, proxies, splits, routes, ttl, ip: self.ip, captures };
+        let mut network = Network {
+            nodes,
+            links,
+            media,
+            space,
+            doubts,
+            flows,
+            proxies,
+            splits,
+            opaque,
+            routes,
+            ttl,
+            ip: self.ip,
+            captures,
+        };
         network.configure_routes(&mut errors);
         network.check_buckets(&mut errors);
         errors.or(Some(network))
@@ -141,6 +155,7 @@ impl From<Draft> for Flow {
             dialogue,
             tcp,
             receiver_tcp,
+            quic,
             drawn_start: _,
         } = draft;
         Self {
@@ -158,6 +173,7 @@ impl From<Draft> for Flow {
             dialogue,
             tcp,
             receiver_tcp,
+            quic,
         }
     }
 }

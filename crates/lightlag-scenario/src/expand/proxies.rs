@@ -40,21 +40,21 @@ impl ProxySpec {
     }
 }
 
-/// Returns every passage of a flow through a proxy, ordered by flow, and then by the position on the path from sender
-/// to receiver.
+/// Returns every passage of a flow through a proxy that splits it, ordered by flow, and then by the position on the path
+/// from sender to receiver. The second list contains the passages of QUIC flows, which no proxy can split.
 pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
     drafts: &[Draft],
     routes: &RouteTable,
     errors: &mut Errors,
-) -> Vec<Split> {
+) -> (Vec<Split>, Vec<Split>) {
     if specs.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let named: Vec<Option<Vec<usize>>> =
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, drafts, errors)).collect();
-    let mut splits: Vec<Split> = Vec::new();
+    let (mut splits, mut opaque): (Vec<Split>, Vec<Split>) = (Vec::new(), Vec::new());
     for (flow, draft) in drafts.iter().enumerate() {
         let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
         let back = nodes_between(routes, draft.to, draft.from);
@@ -70,6 +70,11 @@ pub(crate) fn splits(
                 );
                 errors.push(format_args!("proxies[{second}].flows"), message);
             }
+        }
+        if draft.transport == Transport::Quic {
+            // The transport header is encrypted (RFC 9001 §5).
+            opaque.extend(splits.drain(before..));
+            continue;
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
         if draft.transport == Transport::Udp {
@@ -111,7 +116,7 @@ pub(crate) fn splits(
     check_prefetch(specs, proxies, drafts, &splits, errors);
     let all_fit = errors.len() == 0;
     for (index, spec) in specs.iter().enumerate() {
-        if all_fit && !splits.iter().any(|split| split.proxy as usize == index) {
+        if all_fit && !splits.iter().chain(&opaque).any(|split| split.proxy as usize == index) {
             let message = format!(
                 "no connection crosses {:?} in both directions, so the proxy splits none; name a node between the \
                  endpoints of a flow",
@@ -120,7 +125,7 @@ pub(crate) fn splits(
             errors.push(format_args!("proxies[{index}].node"), message);
         }
     }
-    splits
+    (splits, opaque)
 }
 
 /// Rejects proxies that prefetch for a web page without another proxy towards the client, and pages that two proxies

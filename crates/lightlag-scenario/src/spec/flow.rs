@@ -2,17 +2,19 @@
 
 use super::setup::SetupSpec;
 use super::traffic::{TrafficForm, check, written};
-use super::{Beside, Reader, Transport, is_empty};
+use super::{Beside, Reader, Transport, is_empty, is_plain};
 use crate::read::{
     Errors, FromValue, LARGEST, LONGEST, NodeName, Path, TableReader, leaf, not_one_of, refusal_of_name, share_part,
     shown,
 };
 use lightlag_control::congestion::{Choice, canonical, names};
 use lightlag_core::{Bytes, Dscp, Duration, Varied};
+use lightlag_quic::Options as QuicOptions;
 use lightlag_tcp::Options;
 use lightlag_traffic::Traffic;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ pub struct FlowSpec {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Transport protocol, `"tcp"` or `"udp"`; by default TCP.
+    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default TCP.
     #[serde(skip_serializing_if = "Transport::is_tcp")]
     #[schemars(default)]
     pub transport: Transport,
@@ -70,6 +72,10 @@ pub struct FlowSpec {
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Arc<Options>,
+    /// QUIC options of this flow that differ from `defaults.quic`, for `transport = "quic"`.
+    #[serde(skip_serializing_if = "is_plain")]
+    #[schemars(default)]
+    pub quic: Arc<QuicOptions>,
 }
 
 /// The flows that a topology generates for each pair of nodes.
@@ -78,7 +84,7 @@ pub struct FlowSpec {
 pub struct FlowTemplate {
     /// Number of flows for each pair of nodes, at least 1.
     pub count: u64,
-    /// Transport protocol, `"tcp"` or `"udp"`; by default TCP.
+    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default TCP.
     #[serde(skip_serializing_if = "Transport::is_tcp")]
     pub transport: Transport,
     /// Traffic of the applications, such as `{ kind = "constant", rate = "1 Mbit/s" }`; by default they send all data
@@ -116,6 +122,9 @@ pub struct FlowTemplate {
     /// TCP options that differ from `tcp` at the end that accepts the connection.
     #[serde(skip_serializing_if = "is_empty")]
     pub server: Options,
+    /// QUIC options of these flows that differ from `defaults.quic`, for `transport = "quic"`.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub quic: QuicOptions,
 }
 
 impl Default for FlowTemplate {
@@ -133,6 +142,7 @@ impl Default for FlowTemplate {
             tcp: Options::default(),
             client: Options::default(),
             server: Options::default(),
+            quic: QuicOptions::default(),
         }
     }
 }
@@ -158,14 +168,30 @@ impl FromValue for FlowSpec {
         let dscp = table.optional("dscp", errors);
         let setup = table.optional("setup", errors);
         let [tcp, client, server] = options(&mut table, path, errors);
-        let beside = Beside::of([&tcp, &client, &server], transfer, reader);
+        let quic = table.optional("quic", errors).unwrap_or_default();
+        let beside = Beside::of([&tcp, &client, &server], &quic, transfer, reader);
         let (transport, traffic) = traffic(&mut table, path, beside, errors);
         table.finish(errors);
         SetupSpec::check(setup.as_ref(), &traffic, path, errors);
         let (from, to) = (from?.0, to?.0);
         let (traffic, [tcp, client, server]) = (Arc::new(traffic), [tcp, client, server].map(Arc::new));
-        let flow =
-            Self { name, from, to, transport, traffic, transfer, start, reader, dscp, setup, tcp, client, server };
+        let quic = Arc::new(quic);
+        let flow = Self {
+            name,
+            from,
+            to,
+            transport,
+            traffic,
+            transfer,
+            start,
+            reader,
+            dscp,
+            setup,
+            tcp,
+            client,
+            server,
+            quic,
+        };
         (errors.len() == before).then_some(flow)
     }
 
@@ -174,6 +200,7 @@ impl FromValue for FlowSpec {
         share_part(&mut self.tcp, earlier.iter().map(|flow| &flow.tcp));
         share_part(&mut self.client, earlier.iter().map(|flow| &flow.client));
         share_part(&mut self.server, earlier.iter().map(|flow| &flow.server));
+        share_part(&mut self.quic, earlier.iter().map(|flow| &flow.quic));
     }
 }
 
@@ -187,7 +214,8 @@ impl FromValue for FlowTemplate {
         let transfer = transfer(&mut table, errors);
         let reader: Option<Reader> = table.optional("reader", errors);
         let [tcp, client, server] = options(&mut table, path, errors);
-        let beside = Beside::of([&tcp, &client, &server], transfer, reader);
+        let quic = table.optional("quic", errors).unwrap_or_default();
+        let beside = Beside::of([&tcp, &client, &server], &quic, transfer, reader);
         let (transport, traffic) = traffic(&mut table, path, beside, errors);
         let template = Self {
             count,
@@ -202,6 +230,7 @@ impl FromValue for FlowTemplate {
             tcp,
             client,
             server,
+            quic,
         };
         table.finish(errors);
         SetupSpec::check(template.setup.as_ref(), &template.traffic, path, errors);
@@ -301,14 +330,51 @@ fn single(key: &str, value: Value) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), value)]))
 }
 
+/// A table of options of a transport, in which every key is optional.
+trait OptionTable: DeserializeOwned + Default {
+    /// An example of such a table.
+    const EXAMPLE: &str = "{ congestion = \"cubic\" }";
+
+    /// Returns these options, overridden by those set in `over`.
+    fn joined(&self, over: &Self) -> Self;
+
+    /// Returns options with a congestion control.
+    fn with_congestion(congestion: Choice) -> Self;
+}
+
+impl OptionTable for Options {
+    fn joined(&self, over: &Self) -> Self {
+        self.merge(over)
+    }
+
+    fn with_congestion(congestion: Choice) -> Self {
+        Self { congestion: Some(congestion), ..Self::default() }
+    }
+}
+
+impl OptionTable for QuicOptions {
+    fn joined(&self, over: &Self) -> Self {
+        self.merge(over)
+    }
+
+    fn with_congestion(congestion: Choice) -> Self {
+        Self { congestion: Some(congestion), ..Self::default() }
+    }
+}
+
 /// Reads a key whose value is a table. An invalid entry is reported and removed, so that errors in the other entries
 /// are found as well.
-fn nested(key: &str, mut entries: Map<String, Value>, key_path: &Path, errors: &mut Errors) -> Option<Options> {
+fn nested<T: OptionTable>(
+    key: &str,
+    mut entries: Map<String, Value>,
+    key_path: &Path,
+    errors: &mut Errors,
+) -> Option<T> {
     let prefix = format!("{key_path}.{key}.");
     let mut is_whole = true;
     loop {
         let mut nested_errors = Errors::default();
-        let read = leaf::<Options>(&single(key, Value::Object(entries.clone())), key_path, &mut nested_errors);
+        let read = leaf::<T>(&single(key, Value::Object(entries.clone())), key_path, &mut nested_errors);
         let Err(refused) = nested_errors.or::<()>(None) else { return None };
         let Some(error) = refused.into_iter().next() else { return read.filter(|_| is_whole) };
         let wrong = error.path.strip_prefix(&prefix).and_then(|path| path.split(['.', '[']).next()).map(str::to_owned);
@@ -324,30 +390,39 @@ fn nested(key: &str, mut entries: Map<String, Value>, key_path: &Path, errors: &
     }
 }
 
+/// Reads each key of a table of options separately, so that all errors are found.
+fn read_options<T: OptionTable>(value: &Value, path: &Path, errors: &mut Errors) -> Option<T> {
+    let Value::Object(entries) = value else {
+        errors.push(path, format!("{} is not a table, such as {}", shown(value), T::EXAMPLE));
+        return None;
+    };
+    let read = |(key, value): (&String, &Value)| {
+        if key == "congestion" {
+            return Choice::read(value, &Path::Key(path, key), errors).map(T::with_congestion);
+        }
+        match value {
+            Value::Object(entries) => nested(key, entries.clone(), path, errors),
+            value => leaf::<T>(&single(key, value.clone()), path, errors),
+        }
+    };
+    let given = entries.iter().filter(|(_, value)| !value.is_null());
+    Some(given.filter_map(read).fold(T::default(), |options, one| options.joined(&one)))
+}
+
 impl FromValue for Options {
-    /// Reads each key separately, so that all errors are found.
     fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
-        let Value::Object(entries) = value else {
-            errors.push(path, format!("{} is not a table, such as {{ congestion = \"cubic\" }}", shown(value)));
-            return None;
-        };
-        let read = |(key, value): (&String, &Value)| {
-            if key == "congestion" {
-                let congestion = Choice::read(value, &Path::Key(path, key), errors)?;
-                return Some(Self { congestion: Some(congestion), ..Self::default() });
-            }
-            match value {
-                Value::Object(entries) => nested(key, entries.clone(), path, errors),
-                value => leaf::<Self>(&single(key, value.clone()), path, errors),
-            }
-        };
-        let given = entries.iter().filter(|(_, value)| !value.is_null());
-        let options = given.filter_map(read).fold(Self::default(), |options, one| options.merge(&one));
+        let options: Self = read_options(value, path, errors)?;
         let floor = options.rto.and_then(|rto| rto.variance_floor);
         if floor.is_some_and(|floor| floor > LONGEST) {
             errors.push(format_args!("{path}.rto.variance_floor"), "is above 480 h, the maximum time in a scenario");
         }
         Some(options)
+    }
+}
+
+impl FromValue for QuicOptions {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        read_options(value, path, errors)
     }
 }
 

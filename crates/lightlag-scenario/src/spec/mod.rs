@@ -166,6 +166,9 @@ pub struct Scenario {
 pub struct Defaults {
     /// TCP options of both endpoints, for all flows.
     pub tcp: Options,
+    /// QUIC options, for all flows with `transport = "quic"`.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub quic: lightlag_quic::Options,
     /// Congestion controls that are assigned in turn to flows that do not specify one, instead of `tcp.congestion`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub congestion: Vec<Choice>,
@@ -176,13 +179,18 @@ pub struct Defaults {
 
 impl Defaults {
     fn is_empty(&self) -> bool {
-        is_empty(&self.tcp) && self.congestion.is_empty() && self.setup.is_none()
+        is_empty(&self.tcp) && is_plain(&self.quic) && self.congestion.is_empty() && self.setup.is_none()
     }
 }
 
-/// Returns true if no option is set.
+/// Returns true if no TCP option is set.
 pub(crate) fn is_empty(options: &Options) -> bool {
     *options == Options::default()
+}
+
+/// Returns true if no QUIC option is set.
+pub(crate) fn is_plain(options: &lightlag_quic::Options) -> bool {
+    *options == lightlag_quic::Options::default()
 }
 
 fn default_name() -> String {
@@ -262,9 +270,10 @@ impl FromValue for Defaults {
     fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = TableReader::open(value, path, "a table such as { tcp = { … } }", errors)?;
         let tcp = table.optional("tcp", errors).unwrap_or_default();
+        let quic = table.optional("quic", errors).unwrap_or_default();
         let congestion = table.optional("congestion", errors).unwrap_or_default();
         let setup = table.optional("setup", errors);
         table.finish(errors);
-        Some(Self { tcp, congestion, setup })
+        Some(Self { tcp, quic, congestion, setup })
     }
 }

@@ -27,6 +27,8 @@ pub enum Transport {
     /// A TCP connection.
     #[default]
     Tcp,
+    /// A QUIC connection (RFC 9000).
+    Quic,
     /// UDP datagrams (RFC 768): lost data is not retransmitted.
     Udp,
 }
@@ -164,6 +166,10 @@ pub(super) fn check(traffic: &Traffic, transport: Transport, path: &Path, beside
         let message = "cannot be combined with transport = \"udp\", which has no TCP; remove it";
         errors.push(Path::Key(path, key), message);
     }
+    if beside.quic {
+        let message = "cannot be combined with transport = \"udp\", which has no QUIC; remove it";
+        errors.push(Path::Key(path, "quic"), message);
+    }
     if beside.reader {
         let message = "cannot be combined with transport = \"udp\", which has no receive window; remove it";
         errors.push(Path::Key(path, "reader"), message);
@@ -187,20 +193,27 @@ fn check_beside(traffic: &Traffic, path: &Path, beside: Beside, errors: &mut Err
 pub(crate) struct Beside {
     pub(crate) transfer: bool,
     pub(crate) congestion: bool,
+    pub(crate) quic: bool,
     pub(crate) reader: bool,
     /// First of the tables `tcp`, `client` and `server` that has a key; `congestion` in `tcp` does not count.
     pub(crate) tcp: Option<&'static str>,
 }
 
 impl Beside {
-    /// Returns the keys of a flow with these tables `tcp`, `client` and `server`.
-    pub(crate) fn of(tables: [&Options; 3], transfer: Option<Bytes>, reader: Option<Reader>) -> Self {
+    /// Returns the keys of a flow with these tables `tcp`, `client` and `server`, and with this table `quic`.
+    pub(crate) fn of(
+        tables: [&Options; 3],
+        quic: &lightlag_quic::Options,
+        transfer: Option<Bytes>,
+        reader: Option<Reader>,
+    ) -> Self {
         let [tcp, client, server] = tables;
         let says_more = *tcp != Options { congestion: tcp.congestion.clone(), ..Options::default() };
         let more = [("tcp", says_more), ("client", !is_empty(client)), ("server", !is_empty(server))];
         Self {
             transfer: transfer.is_some(),
             congestion: tcp.congestion.is_some(),
+            quic: *quic != lightlag_quic::Options::default(),
             reader: reader.is_some(),
             tcp: more.into_iter().find(|(_, says)| *says).map(|(key, _)| key),
         }

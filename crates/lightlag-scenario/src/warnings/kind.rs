@@ -98,6 +98,19 @@ kinds! {
     NothingToPrefetch "nothing-to-prefetch"
         "A proxy has prefetch = true, but no flow that passes it loads web pages. Transfers and plain requests name no \
          further objects. Use kind = \"page\" or \"web\", or remove prefetch."
+    QuicIdleTimeout "quic-idle-timeout"
+        "The idle timeout of a QUIC connection is below three round trips, so the connection may end before an answer can \
+         arrive (RFC 9000 §10.1). Set quic.idle_timeout to at least three round trips, or to \"0 s\" for none."
+    QuicInitialRtt "quic-initial-rtt"
+        "The round-trip time that QUIC assumes before the first sample is far below the path's: the client repeats its \
+         first packets before the answer can arrive. Set quic.initial_rtt to the round trip."
+    QuicCredit "quic-credit"
+        "The flow-control credit of a QUIC connection is below the bandwidth-delay product and does not grow, so goodput \
+         cannot exceed credit / RTT, whatever the congestion control does. Raise quic.stream_credit, \
+         quic.connection_credit or quic.send_buffer to the product."
+    QuicAtProxy "quic-at-proxy"
+        "A QUIC flow passes a proxy. The proxy cannot split it, because QUIC encrypts its transport header (RFC 9001 §5); \
+         its packets pass as at a router."
     UnmarkedStep "unmarked-step"
         "A queue marks packets above a threshold, but no flow with this slowest link supports marks (ECN), so it never \
          marks. Set congestion = \"dctcp\" or tcp.ecn = \"classic\"."

@@ -10,6 +10,7 @@ mod netem;
 mod outage;
 mod phase;
 mod prefetch;
+mod quic;
 mod routers;
 mod scps;
 mod signals;
@@ -84,7 +85,10 @@ impl Scenario {
             let path = flow_path(flow);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
             self.time(network, flow, way, &path, &mut findings);
-            if flow.transport == Transport::Udp || !flow.traffic.is_bulk() {
+            if let Some(ends) = &flow.quic {
+                quic::warn(flow, ends, way, share, &path, &mut findings);
+            }
+            if flow.transport != Transport::Tcp || !flow.traffic.is_bulk() {
                 // The application limits it, not the window.
                 continue;
             }
@@ -102,6 +106,7 @@ impl Scenario {
         self.queues(network, &ways, &mut findings);
         self.netem(network, &mut findings);
         prefetch::warn(network, &mut findings);
+        quic::warn_of_proxies(network, &mut findings);
         self.phases(network, &ways, &mut findings);
         self.idle_keys(network, &mut findings);
         self.airs(network, &mut findings);
@@ -143,11 +148,15 @@ impl Scenario {
         let mut crossing: BTreeMap<u32, (Duration, u64)> = BTreeMap::new();
         let mut markable = BTreeSet::new();
         for (flow, way) in network.flows.iter().zip(ways) {
-            if let Some(way) = way.as_ref().filter(|_| flow.transport == Transport::Tcp) {
+            if let Some(way) = way.as_ref().filter(|_| flow.transport.has_connections()) {
                 let (round_trip, packet) = crossing.entry(way.bottleneck.0).or_default();
                 *round_trip = way.round_trip.max(*round_trip);
-                *packet = Sizes::of(&flow.tcp, network.ip).segment.0.max(*packet);
-                if flow.tcp.ecn != EcnMode::Off {
+                *packet = Sizes::of_flow(flow, network.ip).segment.0.max(*packet);
+                let marks = match &flow.quic {
+                    Some(ends) => ends.sender.ecn.is_capable(),
+                    None => flow.tcp.ecn != EcnMode::Off,
+                };
+                if marks {
                     markable.insert(way.bottleneck.0);
                 }
             }
@@ -257,7 +266,7 @@ fn disciplines(link: &LinkDirection, round_trip: Duration) -> Vec<(Kind, &'stati
 fn ways(network: &Network) -> Vec<Option<ConnectionPath>> {
     let mut known: BTreeMap<(u32, u32, u64), Option<ConnectionPath>> = BTreeMap::new();
     let way = |flow: &Flow| {
-        let sizes = Sizes::of(&flow.tcp, network.ip);
+        let sizes = Sizes::of_flow(flow, network.ip);
         let key = (flow.from.0, flow.to.0, sizes.segment.0);
         *known.entry(key).or_insert_with(|| ConnectionPath::between(network, flow.from, flow.to, sizes))
     };

@@ -1,9 +1,9 @@
 //! The endpoints of a network: their IDs, their roles in flows, and their peers.
 //!
-//! Endpoints of connections have the first IDs. Each TCP flow has two, its sender and its receiver. Then each flow at a
-//! proxy has two, its entry and its exit. Each UDP flow has one further ID, because packets are sent only to its
-//! receiver, and only its sender has events. No other module computes with these IDs: an endpoint stores its flow and
-//! its peer.
+//! Endpoints of connections have the first IDs. Each TCP flow has two, its sender and its receiver. Then each TCP flow at
+//! a proxy has two, its entry and its exit. Each QUIC flow has the next two. Each UDP flow has one further ID, because
+//! packets are sent only to its receiver, and only its sender has events. No other module computes with these IDs: an
+//! endpoint stores its flow and its peer.
 
 use crate::ids::{FlowIndex, SenderIndex, UdpIndex};
 use lightlag_net::{EndpointId, NodeId};
@@ -59,17 +59,23 @@ pub(crate) struct EndpointIds {
     connections: u32,
     /// Number of flows at proxies.
     splits: u32,
+    /// Number of QUIC flows.
+    quic: u32,
 }
 
 impl EndpointIds {
     pub(crate) fn new(network: &Network) -> Self {
-        let is_of_tcp = |transport: Transport| transport == Transport::Tcp;
-        let connections = network.flows.iter().filter(|flow| is_of_tcp(flow.transport)).count() as u32;
-        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() as u32 };
+        let count = |transport| network.flows.iter().filter(|flow| flow.transport == transport).count() as u32;
+        let (connections, quic) = (count(Transport::Tcp), count(Transport::Quic));
+        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() as u32, quic };
         if (connections as usize) < network.flows.len() {
-            let (mut connection, mut datagrams) = (0, numbers.of_connections());
+            let (mut tcp, mut quic, mut udp) = (0, numbers.of_tcp(), numbers.of_connections());
             let first = |transport| {
-                let (next, step) = if is_of_tcp(transport) { (&mut connection, 2) } else { (&mut datagrams, 1) };
+                let (next, step) = match transport {
+                    Transport::Tcp => (&mut tcp, 2),
+                    Transport::Quic => (&mut quic, 2),
+                    Transport::Udp => (&mut udp, 1),
+                };
                 let first = *next;
                 *next += step;
                 first
@@ -79,31 +85,53 @@ impl EndpointIds {
         numbers
     }
 
+    /// Returns the number of TCP endpoints, including those of proxies.
+    pub(crate) fn of_tcp(&self) -> u32 {
+        2 * (self.connections + self.splits)
+    }
+
+    /// Returns true if an endpoint of a connection belongs to TCP.
+    #[inline]
+    pub(crate) fn is_tcp(&self, endpoint: EndpointId) -> bool {
+        endpoint.0 < self.of_tcp()
+    }
+
     /// Returns the number of endpoints of connections. UDP endpoints have higher IDs.
     pub(crate) fn of_connections(&self) -> u32 {
-        2 * (self.connections + self.splits)
+        self.of_tcp() + 2 * self.quic
+    }
+
+    /// Returns the number of senders of TCP flows, without those at proxies.
+    pub(crate) fn senders_of_tcp(&self) -> usize {
+        self.connections as usize
+    }
+
+    /// Returns the number of senders of QUIC flows.
+    pub(crate) fn senders_of_quic(&self) -> usize {
+        self.quic as usize
     }
 
     /// Returns the number of UDP flows.
     pub(crate) fn of_datagrams(&self) -> usize {
-        self.firsts.len().saturating_sub(self.connections as usize)
+        self.firsts.len().saturating_sub((self.connections + self.quic) as usize)
     }
 
-    /// Returns the sending endpoint of a TCP flow.
+    /// Returns the sending endpoint of a flow with a connection.
     #[inline]
     pub(crate) fn sender(&self, flow: FlowIndex) -> EndpointId {
         EndpointId(self.firsts.get(flow.index()).map_or(2 * flow.0, |first| *first))
     }
 
-    /// Returns the receiving endpoint of a TCP flow.
+    /// Returns the receiving endpoint of a flow with a connection.
     #[inline]
     pub(crate) fn receiver(&self, flow: FlowIndex) -> EndpointId {
         EndpointId(self.sender(flow).0 + 1)
     }
 
-    /// Returns the sending endpoints of TCP flows, in the order of the flows.
+    /// Returns the sending endpoints of flows with connections, in the order of their IDs.
     pub(crate) fn senders(&self) -> impl Iterator<Item = EndpointId> + use<> {
-        (0..self.connections).map(|connection| EndpointId(2 * connection))
+        let of_quic = self.of_tcp() / 2;
+        (0..self.connections).chain(of_quic..of_quic + self.quic).map(|connection| EndpointId(2 * connection))
     }
 
     /// Returns the endpoint where the data of a flow enters a proxy. `split` is the index in the list of flows at
@@ -135,11 +163,13 @@ pub(crate) fn of_connections<'a>(
     network: &'a Network,
     numbers: &'a EndpointIds,
 ) -> impl Iterator<Item = EndpointSpec> + 'a {
-    let is_of_tcp = |flow: &FlowIndex| network.flows[flow.index()].transport == Transport::Tcp;
-    let of_flows = (0..network.flows.len() as u32).map(FlowIndex).filter(is_of_tcp).flat_map(|flow| {
-        let [first, next] = [0, 1].map(|more| network.splits.partition_point(|split| split.flow < flow.0 + more));
-        [end(network, numbers, flow, Role::Sender, first), end(network, numbers, flow, Role::Receiver, next)]
-    });
+    let flows = |transport| {
+        let is_of = move |flow: &FlowIndex| network.flows[flow.index()].transport == transport;
+        (0..network.flows.len() as u32).map(FlowIndex).filter(is_of).flat_map(|flow| {
+            let [first, next] = [0, 1].map(|more| network.splits.partition_point(|split| split.flow < flow.0 + more));
+            [end(network, numbers, flow, Role::Sender, first), end(network, numbers, flow, Role::Receiver, next)]
+        })
+    };
     let of_proxies = network.splits.iter().enumerate().flat_map(|(split_index, split)| {
         let flow = FlowIndex(split.flow);
         [
@@ -147,7 +177,7 @@ pub(crate) fn of_connections<'a>(
             end(network, numbers, flow, Role::Exit, split_index + 1),
         ]
     });
-    of_flows.chain(of_proxies)
+    flows(Transport::Tcp).chain(of_proxies).chain(flows(Transport::Quic))
 }
 
 /// Returns the receivers of UDP flows, in the order of their IDs.

@@ -29,7 +29,8 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
 
     /// Returns the next packet of an endpoint, or `None` if there is none.
     fn poll(hosts: &mut Hosts, now: Instant, endpoint: EndpointId) -> Option<Self::Packet> {
-        Self::sockets_mut(hosts)[endpoint].connection.poll_packet(now)
+        let (socket, arena) = Self::sockets_mut(hosts).with_arena(endpoint);
+        socket.connection.poll_packet(now, arena)
     }
 
     /// Encloses a packet that [`Self::poll`] has just returned in a body, with its size and flags.
@@ -45,9 +46,11 @@ pub(crate) struct Enclosed {
 }
 
 /// Sockets of a transport, with consecutive endpoint IDs.
-pub(crate) struct Sockets<E> {
+pub(crate) struct Sockets<E: Endpoint> {
     first: EndpointId,
     list: Vec<Socket<E>>,
+    /// What packets in transit cannot hold.
+    arena: E::Arena,
 }
 
 impl<E: Transport> Sockets<E> {
@@ -57,7 +60,7 @@ impl<E: Transport> Sockets<E> {
     /// If [`Transport::IS_FIRST`] is set and `first` is not 0.
     pub(crate) fn new(first: EndpointId, list: Vec<Socket<E>>) -> Self {
         assert!(!E::IS_FIRST || first == EndpointId(0), "the first transport has the first IDs");
-        Self { first, list }
+        Self { first, list, arena: E::Arena::default() }
     }
 
     /// Returns the number of sockets.
@@ -75,6 +78,23 @@ impl<E: Transport> Sockets<E> {
     #[inline]
     pub(crate) fn get(&self, endpoint: EndpointId) -> Option<&Socket<E>> {
         self.list.get(self.place(endpoint))
+    }
+
+    /// Returns mutable references to a socket and the arena.
+    #[inline(always)]
+    pub(crate) fn with_arena(&mut self, endpoint: EndpointId) -> (&mut Socket<E>, &mut E::Arena) {
+        let place = self.place(endpoint);
+        (&mut self.list[place], &mut self.arena)
+    }
+
+    /// Returns the arena.
+    pub(crate) fn arena(&self) -> &E::Arena {
+        &self.arena
+    }
+
+    /// Returns a mutable reference to the arena.
+    pub(crate) fn arena_mut(&mut self) -> &mut E::Arena {
+        &mut self.arena
     }
 
     /// Returns mutable references to two different sockets.
@@ -100,6 +120,11 @@ impl<E: Transport> Sockets<E> {
     pub(crate) fn truncate(&mut self, from: EndpointId) {
         let place = self.place(from);
         self.list.truncate(place);
+    }
+
+    /// Exchanges a socket with the same one of another partition.
+    pub(crate) fn swap(&mut self, other: &mut Self, endpoint: EndpointId) {
+        std::mem::swap(&mut self[endpoint], &mut other[endpoint]);
     }
 
     /// Drops all sockets, and frees the memory of their list.

@@ -425,6 +425,10 @@ impl Captures {
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }
+            PacketBody::Other(Other::Quic(datagram)) => {
+                let payload = &self.payload[..datagram.size() as usize];
+                encode_udp(&mut self.bytes, &addresses, &fields, payload);
+            }
             PacketBody::Other(Other::Datagram(datagram)) => {
                 // A datagram starts with its index modulo 256.
                 let start = datagram.number() as usize % 256;

@@ -1,6 +1,6 @@
 //! Handovers: routes and beams change, and waiting packets are rerouted.
 
-use super::World;
+use super::{World, lose};
 use crate::border::Border;
 use crate::fabric::Turned;
 use crate::scheduler::{ScheduledEvent, before};
@@ -43,8 +43,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let Some(link) = fabric.hops[on.0 as usize].link.model_mut() else { return };
         for dropped in link.dropped() {
             let dropped: Dropped<_> = dropped;
-            tap.dropped(on.into(), &dropped);
-            recorder.dropped(on.into(), &dropped, hosts.addressees());
+            lose(tap, recorder, hosts, on.into(), &dropped);
         }
         let wake = link.next_wake();
         self.agenda.settle(ScheduledEvent::Link(on), wake);

@@ -4,7 +4,7 @@
 //! waits for the event of the interface, which is scheduled at the same time. In its event an interface handles all
 //! output of its routing agent and its MAC.
 
-use super::World;
+use super::{World, lose};
 use crate::body::{Packet, PacketBody};
 use crate::border::Border;
 use crate::media::{Media, MediaEvent, MediumPacket, MediumPath, PacketOutcome};
@@ -106,7 +106,8 @@ impl<T: Tap, B: Border> World<T, B> {
             media.dropped += 1;
             let dropped = Dropped { at: now, packet, cause: DropCause::Ttl };
             self.tap.expired(now, node, &packet);
-            return self.recorder.dropped(interface.into(), &dropped, self.hosts.addressees());
+            self.recorder.dropped(interface.into(), &dropped, self.hosts.addressees());
+            return self.hosts.discard(&packet);
         }
         let next = self.fabric.routes.next(node, packet.destination);
         let next = next.expect("every destination was checked to be reachable");
@@ -133,7 +134,6 @@ impl<T: Tap, B: Border> World<T, B> {
         let media = self.media.as_deref_mut().expect("an interface has a node");
         media.dropped += 1;
         let dropped = Dropped { at: now, packet: *packet, cause };
-        self.tap.dropped(interface.into(), &dropped);
-        self.recorder.dropped(interface.into(), &dropped, self.hosts.addressees());
+        lose(&mut self.tap, &mut self.recorder, &mut self.hosts, interface.into(), &dropped);
     }
 }

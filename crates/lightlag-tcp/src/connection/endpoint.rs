@@ -9,6 +9,7 @@ use lightlag_transport::{Endpoint, Failure, Inspect, Snapshot, Standing, Statist
 
 impl Endpoint for Connection {
     type Packet = Segment;
+    type Arena = ();
 
     #[inline]
     fn open(&mut self, now: Instant) {
@@ -16,7 +17,7 @@ impl Endpoint for Connection {
     }
 
     #[inline]
-    fn handle_packet(&mut self, now: Instant, packet: &Segment, ecn: Codepoint) {
+    fn handle_packet(&mut self, now: Instant, packet: &Segment, ecn: Codepoint, (): &mut ()) {
         self.handle_packet(now, packet, ecn);
     }
 
@@ -26,7 +27,7 @@ impl Endpoint for Connection {
     }
 
     #[inline]
-    fn poll_packet(&mut self, now: Instant) -> Option<Segment> {
+    fn poll_packet(&mut self, now: Instant, (): &mut ()) -> Option<Segment> {
         self.poll_segment(now)
     }
 
