@@ -168,6 +168,7 @@ mod tests {
             abe: false,
             ecn: false,
             tso: false,
+            paces: false,
             seed: 7,
         };
         let mut response = bind("script", ScriptedResponse(Response::NONE, answers.to_vec(), 0), &start);

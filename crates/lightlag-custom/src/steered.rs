@@ -132,6 +132,7 @@ mod tests {
             abe: false,
             ecn: false,
             tso: false,
+            paces: false,
             seed: 1,
         };
         let facts = Description {

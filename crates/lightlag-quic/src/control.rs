@@ -101,6 +101,7 @@ impl Control {
             abe: false,
             ecn: config.ecn.is_capable(),
             tso: false,
+            paces: config.pacing.is_some(),
             seed: config.seed,
         };
         Self::with_algorithm(config, congestion::build(&config.congestion, &start), config.congestion.needs(start.ecn))

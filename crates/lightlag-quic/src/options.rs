@@ -24,8 +24,9 @@ overrides! {
         /// An implementation whose behaviour the other keys override: rfc9002 (the default), quinn, picoquic, quiche,
         /// msquic or aioquic.
         profile: Profile, apart;
-        /// The congestion control: its name, or a table with `algorithm` and its parameters.
-        congestion: Choice;
+        /// The congestion control: its name, or a table with `algorithm` and its parameters. The name alone of the
+        /// profile's own algorithm leaves the parameters of the profile.
+        congestion: Choice, apart;
         /// UDP payload of a full datagram, 1,200 B to 65,507 B (RFC 9000 §14).
         datagram: Bytes, apart;
         /// Initial window, 1 to 1,000 datagrams. Default: set by the profile; rfc9002 starts with at most 14,720 B (RFC
@@ -191,6 +192,13 @@ impl Options {
     fn resolve_end(&self) -> Result<Config, OptionError> {
         let mut config = self.profile.unwrap_or_default().config();
         self.set(&mut config);
+        if let Some(congestion) = &self.congestion {
+            let name = congestion.name();
+            let is_plain = name.parse::<Choice>().is_ok_and(|plain| plain == *congestion);
+            if !is_plain || name != config.congestion.name() {
+                config.congestion = congestion.clone();
+            }
+        }
         if let Some(size) = self.datagram {
             config.datagram = in_range("datagram", size.0, MIN_DATAGRAM.into(), MAX_DATAGRAM, " B")? as u16;
         }

@@ -84,10 +84,15 @@ fn rfc9002() -> Config {
     }
 }
 
+/// Returns CUBIC with this end of slow start.
+fn cubic_with(policy: Policy) -> Choice {
+    Choice::Cubic(cubic::Config { hystart: hystart::Config::of(policy), ..cubic::Config::default() })
+}
+
 fn quinn(rfc: Config) -> Config {
     Config {
         profile: Profile::Quinn,
-        congestion: Choice::named("cubic"),
+        congestion: cubic_with(Policy::Standard),
         initial_window: InitialWindow::Bytes(12_000),
         probes: ProbeRules { packets: 2, max_backoff: 16, first: None },
         loss: LossRules { extra_packet: false, ..rfc.loss },
@@ -129,10 +134,9 @@ fn picoquic(rfc: Config) -> Config {
 }
 
 fn quiche(rfc: Config) -> Config {
-    let hystart = hystart::Config { policy: Policy::PlusPlus, ..hystart::Config::default() };
     Config {
         profile: Profile::Quiche,
-        congestion: Choice::Cubic(cubic::Config { hystart, ..cubic::Config::default() }),
+        congestion: cubic_with(Policy::PlusPlus),
         initial_window: InitialWindow::TenDatagrams,
         loss: LossRules {
             max_packet_threshold: 20,
@@ -157,7 +161,7 @@ fn quiche(rfc: Config) -> Config {
 fn msquic(rfc: Config) -> Config {
     Config {
         profile: Profile::Msquic,
-        congestion: Choice::named("cubic"),
+        congestion: cubic_with(Policy::Standard),
         datagram: 1_240,
         initial_window: InitialWindow::TenDatagrams,
         loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },

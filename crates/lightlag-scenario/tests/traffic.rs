@@ -27,9 +27,12 @@ fn network(text: &str) -> Network {
 #[test]
 fn a_flow_is_bulk_by_tcp_by_default() {
     let plain = scenario(&text(""));
-    assert_eq!((plain.flows[0].transport, &*plain.flows[0].traffic), (Transport::Tcp, &Traffic::default()));
-    let said = scenario(&text("transport = \"tcp\"\ntraffic = { kind = \"bulk\" }"));
+    assert_eq!((plain.flows[0].transport, &*plain.flows[0].traffic), (None, &Traffic::default()));
+    let said = scenario(&text("traffic = { kind = \"bulk\" }"));
     assert_eq!(said, plain);
+    assert_eq!(network(&text("")).flows[0].transport, Transport::Tcp);
+    let quic = format!("defaults.transport = \"quic\"\n{}", text(""));
+    assert_eq!(network(&quic).flows[0].transport, Transport::Quic);
     let json = plain.to_json();
     assert!(json["flows"][0].get("traffic").is_none() && json["flows"][0].get("transport").is_none());
 }
@@ -67,7 +70,7 @@ fn generated_flows_also_have_traffic() {
     );
     assert_eq!(network.flows.len(), 3);
     for flow in &network.flows {
-        assert!(flow.transport == Transport::Udp && matches!(*flow.traffic, Traffic::Periodic(_)));
+        assert!(flow.transport == Some(Transport::Udp) && matches!(*flow.traffic, Traffic::Periodic(_)));
         assert!(!flow.is_finite());
     }
 }

@@ -54,6 +54,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     let sources = Sources::new(&network);
     let links = std::mem::take(&mut network.links);
     let stations = Stations::new(&links, &fabric.hops, network.flows.len(), sources.is_some());
+    let duplicates = links.iter().any(|link| link.duplicate != Probability::ZERO);
     // No later step uses them, and the connections are large.
     drop(links);
     let numbers = EndpointIds::new(&network);
@@ -64,7 +65,10 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     sockets.extend(of_tcp.map(|(at, end)| socket(at, end, &network, &numbers, seed)));
     let mut tcp = Sockets::new(EndpointId(0), sockets);
     let shared = Shared::new(&mut tcp, &network, seed);
-    let quic = quic_sockets(&network, &numbers, seed);
+    let mut quic = quic_sockets(&network, &numbers, seed);
+    if duplicates {
+        quic.arena_mut().retain();
+    }
     let datagrams = datagrams(&network, &numbers, seed);
     let prefetching = prefetching(&network);
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
@@ -219,11 +223,7 @@ fn quic_sockets(network: &Network, numbers: &EndpointIds, seed: u64) -> Sockets<
     let ends = endpoints::of_connections(network, numbers).skip(numbers.of_tcp() as usize);
     let mut sockets = Vec::with_capacity((numbers.of_connections() - numbers.of_tcp()) as usize);
     sockets.extend(ends.map(|end| quic_socket(end, network, seed)));
-    let mut sockets = Sockets::new(EndpointId(numbers.of_tcp()), sockets);
-    if network.links.iter().any(|link| link.duplicate != Probability::ZERO) {
-        sockets.arena_mut().retain();
-    }
-    sockets
+    Sockets::new(EndpointId(numbers.of_tcp()), sockets)
 }
 
 /// Returns the socket of an endpoint of a QUIC flow, with the task of its application.

@@ -15,12 +15,14 @@ struct MemoryParts {
     link: u64,
     /// Memory of a TCP flow that has sent a segment.
     tcp: u64,
+    /// Memory of a QUIC flow that has sent a packet.
+    quic: u64,
     /// Memory of a UDP flow.
     udp: u64,
 }
 
-const WITH_THE_NETWORK: MemoryParts = MemoryParts { link: 440, tcp: 160, udp: 160 };
-const WITH_CONNECTIONS: MemoryParts = MemoryParts { link: 257, tcp: 1_740, udp: 368 };
+const WITH_THE_NETWORK: MemoryParts = MemoryParts { link: 440, tcp: 160, quic: 200, udp: 160 };
+const WITH_CONNECTIONS: MemoryParts = MemoryParts { link: 257, tcp: 1_740, quic: 5_000, udp: 368 };
 
 /// Compressed bytes per row of the tables in a results directory, measured with the scenarios `geo` and `dumbbell`: 39
 /// in `trace`, 6 in `queue`, 26 in `acks` and 22 in `drops`.
@@ -49,12 +51,13 @@ const ACK_HEADER: f64 = 44.0;
 
 /// Returns the minimum memory of the network and the flows of a scenario, once all of them have started.
 pub fn least_memory(scenario: &Scenario) -> Bytes {
-    let [tcp, udp] = [Transport::Tcp, Transport::Udp].map(|transport| scenario.flows_by(transport));
+    let [tcp, quic, udp] =
+        [Transport::Tcp, Transport::Quic, Transport::Udp].map(|transport| scenario.flows_by(transport));
     let stations = scenario.station_counts().into_iter();
     let stations = stations.map(|(medium, count)| AnyMedium::station_memory(&medium.kind).saturating_mul(count));
     let stations = stations.fold(0, u64::saturating_add);
     let sum = |each: MemoryParts| {
-        let parts = [(each.link, scenario.link_count()), (each.tcp, tcp), (each.udp, udp)];
+        let parts = [(each.link, scenario.link_count()), (each.tcp, tcp), (each.quic, quic), (each.udp, udp)];
         let add = |sum: u64, (bytes, count): (u64, u64)| sum.saturating_add(bytes.saturating_mul(count));
         parts.into_iter().fold(stations, add)
     };

@@ -282,6 +282,7 @@ impl Sender {
             abe: config.abe,
             ecn: self.ecn,
             tso: config.tso,
+            paces: config.pacing,
             seed: self.seed.into(),
         };
         let kernel = match config.profile {

@@ -261,6 +261,7 @@ def compare(
         list[str], typer.Argument(metavar="FILE...", help="Scenarios in TOML or JSON, or names of presets.")
     ],
     congestion: compared.Congestion = None,
+    transport: compared.Transport = None,
     vary: compared.Vary = None,
     replications: Annotated[
         int,
@@ -294,6 +295,7 @@ def compare(
     from lightlag.outcomes.variables import split_parameters
     from lightlag.scenario import check as check_scenario
 
+    vary = compared.with_transport(vary, transport)
     changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
     with_report = figures is None or bool(formats)

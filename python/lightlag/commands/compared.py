@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Congestion",
     "Figures",
+    "Transport",
     "Vary",
     "formats",
     "helpers",
@@ -30,6 +31,7 @@ __all__ = [
     "record",
     "run",
     "study",
+    "with_transport",
 ]
 
 Congestion = Annotated[
@@ -52,6 +54,13 @@ Vary = Annotated[
         help="Run every algorithm with each value of a key, as --set takes it: links.1.loss=0,1e-4,1e-3. May be "
         'repeated: every combination. "PER: links.1.loss+links.2.loss=0,1e-3" adds a label and sets two keys; '
         "rtt=50 ms,250 ms sets the maximum delay on the path to these round-trip times.",
+    ),
+]
+Transport = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help='Transports of flows that name none, separated by commas: "tcp,quic" runs everything with both.',
     ),
 ]
 Figures = Annotated[
@@ -80,6 +89,23 @@ def formats(text: str | None) -> tuple[str, ...]:
         if name not in FORMATS:
             raise InputError(f'--figures {text}: "{name}" is not one of {", ".join(FORMATS)} and none')
     return names
+
+
+TRANSPORTS = ("tcp", "quic")
+"""The transports with congestion control."""
+
+
+def with_transport(vary: list[str] | None, transport: str | None) -> list[str]:
+    """Returns the variables of a comparison, with the transports as another one."""
+    if transport is None:
+        return vary or []
+    names = [name.strip() for name in transport.split(",") if name.strip()]
+    for name in names:
+        if name not in TRANSPORTS:
+            raise InputError(f'--transport {transport}: "{name}" is not one of {", ".join(TRANSPORTS)}')
+    if not names:
+        raise InputError("--transport: names no transport; write --transport tcp,quic")
+    return [f"transport: defaults.transport={','.join(names)}", *(vary or [])]
 
 
 def check_is_one(congestion: str, file: str) -> None:

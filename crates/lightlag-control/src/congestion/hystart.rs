@@ -4,7 +4,8 @@
 //! Linux. For W ≥ `low_window`, either of two signs in a round ends slow start with ssthresh = W:
 //!
 //! - ACK train: ACKs at most `ack_spacing` apart have lasted longer than (RTTmin + 1 ms)/2 since the start of the
-//!   round. The time is halved because this sender does not pace; 1 ms is Linux's bound for the delay of an ACK.
+//!   round; 1 ms is Linux's bound for the delay of an ACK. A sender that paces spreads its window, so the time is not
+//!   halved for it.
 //! - delay: after 8 samples, the smallest RTT of the round exceeds RTTmin by more than
 //!   clamp(RTTmin/8, `delay_min`, `delay_max`).
 //!
@@ -154,13 +155,15 @@ pub struct HyStart {
     started: bool,
     /// Whether a timeout started the round, whose end is set by the next ACK.
     timed_out: bool,
+    /// Whether the sender paces.
+    paces: bool,
     /// Smallest round-trip time since the last timeout in seconds; an `f32`, as it is half the size of a duration.
     min_rtt_s: f32,
 }
 
 impl HyStart {
-    /// Creates the state before the first ACK.
-    pub fn new(config: &Config) -> Self {
+    /// Creates the state before the first ACK, for a sender that paces or does not.
+    pub fn new(config: &Config, paces: bool) -> Self {
         Self {
             rules: HystartParameters::new(config),
             round_end: 0,
@@ -170,6 +173,7 @@ impl HyStart {
             samples: 0,
             started: false,
             timed_out: false,
+            paces,
             min_rtt_s: f32::INFINITY,
         }
     }
@@ -234,7 +238,13 @@ impl HyStart {
     }
 
     fn sees_train(&mut self, now: Instant, min_rtt: Duration) -> bool {
-        self.extends_train(now) && now.since(self.round_start) > longest_train(min_rtt)
+        self.extends_train(now) && now.since(self.round_start) > self.longest_train(min_rtt)
+    }
+
+    /// Returns the maximum length of a train of ACKs on a path that is not full.
+    pub(super) fn longest_train(&self, min_rtt: Duration) -> Duration {
+        let longest = min_rtt + ACK_DELAY;
+        if self.paces { longest } else { longest / 2 }
     }
 
     /// Returns true if an ACK at this time belongs to the train that started with the round.
@@ -254,11 +264,6 @@ impl HyStart {
         }
         self.round_rtt > min_rtt + self.rules.of(Policy::HyStart).rise(min_rtt)
     }
-}
-
-/// Returns the maximum length of a train of ACKs on a path that is not full.
-pub(super) fn longest_train(min_rtt: Duration) -> Duration {
-    (min_rtt + ACK_DELAY) / 2
 }
 
 /// Returns the settings of slow start, for an algorithm whose slow start is `default` unless it is set.

@@ -88,6 +88,8 @@ pub struct ConnectionStart {
     pub ecn: bool,
     /// Whether segments are sent in bursts, as with segmentation offload (TSO in Linux).
     pub tso: bool,
+    /// Whether the sender spreads a window over a round-trip time, although the algorithm has no pacing rate.
+    pub paces: bool,
     /// Seed of the algorithm's random decisions, different for each connection.
     pub seed: u64,
 }

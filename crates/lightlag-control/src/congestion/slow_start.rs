@@ -27,7 +27,7 @@ impl SlowStart {
     pub fn new(config: &hystart::Config, start: &ConnectionStart) -> Self {
         match config.policy {
             Policy::Standard => Self::Standard,
-            Policy::HyStart => Self::HyStart(HyStart::new(config)),
+            Policy::HyStart => Self::HyStart(HyStart::new(config, start.paces)),
             Policy::PlusPlus => Self::PlusPlus(Box::new(PlusPlus::new(config, Window::first_threshold(start)))),
             Policy::Search => Self::Search(Box::new(Search::new(config, start))),
         }

@@ -26,7 +26,7 @@
 use super::about::{About, Deviation, Signal};
 use super::cubic::linux::CubicLinux;
 use super::cubic::{self, Cubic, CubicVariant};
-use super::hystart::{self, HyStart, Policy, longest_train};
+use super::hystart::{self, HyStart, Policy};
 use super::registry::Algorithm;
 use super::{
     Ack, Cause, Congestion, CongestionControl, ConnectionStart, Departures, GrowthEpoch, Needs, Sent, Transmissions,
@@ -137,7 +137,7 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
             rounds: config.rounds as u32,
             segment: start.segment_size as f64,
             initial_window: start.initial_window as f64,
-            hystart: HyStart::new(&hystart::Config::of(Policy::HyStart)),
+            hystart: HyStart::new(&hystart::Config::of(Policy::HyStart), start.paces),
             stage: Stage::Clocked,
             part: Part::Red,
             min_rtt: Duration::MAX,
@@ -195,7 +195,7 @@ impl<C: CongestionControl + WindowBased> Suss<C> {
             return;
         }
         let factor = 1_u64 << self.jumps;
-        if now.since(self.hystart.round().0) * factor > longest_train(self.min_rtt) {
+        if now.since(self.hystart.round().0) * factor > self.hystart.longest_train(self.min_rtt) {
             self.cap = Some(window + self.blue * (factor - 1) as f64);
         }
     }

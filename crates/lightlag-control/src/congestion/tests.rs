@@ -24,6 +24,7 @@ pub(super) fn start(segments: u64) -> ConnectionStart {
         abe: false,
         ecn: false,
         tso: false,
+        paces: false,
         seed: 0,
     }
 }

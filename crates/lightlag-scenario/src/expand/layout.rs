@@ -216,8 +216,9 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     for (index, flow) in scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}]");
         let both = turns.next(&flow.tcp);
+        let transport = scenario.transport(flow.transport);
         let tcp = resolver.resolve_ends(&both, [&flow.client, &flow.server], &path, errors);
-        let quic = quic_resolver.ends(flow.transport, &flow.quic, &both, &flow.traffic, &path, errors);
+        let quic = quic_resolver.ends(transport, &flow.quic, &both, &flow.traffic, &path, errors);
         let Some((from, to)) = joins.ends(&flow.from, &flow.to, &path, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
             let message = format!("{:?} is unreachable from {:?}; add a link that connects them", flow.to, flow.from);
@@ -231,7 +232,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
             part: FlowRole::Whole,
             from,
             to,
-            transport: flow.transport,
+            transport,
             traffic: flow.traffic.clone(),
             transfer: flow.transfer,
             reader: flow.reader,
@@ -246,6 +247,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
     }
     for Generated { place, template, pairs } in scenario.generated_flows(seed) {
         let traffic = Arc::new(template.traffic.clone());
+        let transport = scenario.transport(template.transport);
         let mut start = template.start.fixed();
         let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
         for [from, to] in pairs {
@@ -253,7 +255,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                 let own = [&template.client, &template.server];
                 let both = turns.next(&template.tcp);
                 let tcp = resolver.resolve_ends(&both, own, place, errors);
-                let quic = quic_resolver.ends(template.transport, &template.quic, &both, &traffic, place, errors);
+                let quic = quic_resolver.ends(transport, &template.quic, &both, &traffic, place, errors);
                 let ends = joins.ends(&from, &to, place, errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return drafts };
                 let [tcp, receiver_tcp] = by_direction(tcp, &traffic);
@@ -264,7 +266,7 @@ fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver
                     part: FlowRole::Whole,
                     from: from_id,
                     to: to_id,
-                    transport: template.transport,
+                    transport,
                     traffic: traffic.clone(),
                     transfer: template.transfer,
                     reader: template.reader,
@@ -299,13 +301,19 @@ impl Scenario {
         self.count_flows(|_| true)
     }
 
+    /// Returns the transport of a flow that specifies `own`.
+    fn transport(&self, own: Option<Transport>) -> Transport {
+        own.or(self.defaults.transport).unwrap_or_default()
+    }
+
     /// Returns the number of flows with this transport, including generated ones.
     pub fn flows_by(&self, transport: Transport) -> u64 {
         self.count_flows(|other| other == transport)
     }
 
     fn count_flows(&self, counts: impl Fn(Transport) -> bool) -> u64 {
-        let count = |template: &FlowTemplate| if counts(template.transport) { template.count } else { 0 };
+        let count =
+            |template: &FlowTemplate| if counts(self.transport(template.transport)) { template.count } else { 0 };
         let generated = match (&self.topology, self.template()) {
             (Some(Topology::Iot(iot)), _) => iot.flow_count(count),
             (Some(Topology::Satellite(satellite)), template) => {
@@ -317,7 +325,7 @@ impl Scenario {
             (Some(topology), Some(template)) => topology.pair_count().saturating_mul(count(template)),
             _ => 0,
         };
-        generated.saturating_add(self.flows.iter().filter(|flow| counts(flow.transport)).count() as u64)
+        generated.saturating_add(self.flows.iter().filter(|flow| counts(self.transport(flow.transport))).count() as u64)
     }
 
     /// Returns the media, each with its number of nodes, both listed and generated.

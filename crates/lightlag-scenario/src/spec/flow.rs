@@ -32,10 +32,9 @@ pub struct FlowSpec {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default TCP.
-    #[serde(skip_serializing_if = "Transport::is_tcp")]
-    #[schemars(default)]
-    pub transport: Transport,
+    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default `defaults.transport`, and TCP without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Traffic of the application, such as `{ kind = "constant", rate = "1 Mbit/s" }`; by default it sends all data
     /// immediately.
     #[serde(skip_serializing_if = "Traffic::is_bulk", serialize_with = "written")]
@@ -84,9 +83,9 @@ pub struct FlowSpec {
 pub struct FlowTemplate {
     /// Number of flows for each pair of nodes, at least 1.
     pub count: u64,
-    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default TCP.
-    #[serde(skip_serializing_if = "Transport::is_tcp")]
-    pub transport: Transport,
+    /// Transport protocol, `"tcp"`, `"quic"` or `"udp"`; by default `defaults.transport`, and TCP without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Traffic of the applications, such as `{ kind = "constant", rate = "1 Mbit/s" }`; by default they send all data
     /// immediately.
     #[serde(skip_serializing_if = "Traffic::is_bulk", serialize_with = "written")]
@@ -131,7 +130,7 @@ impl Default for FlowTemplate {
     fn default() -> Self {
         Self {
             count: 1,
-            transport: Transport::Tcp,
+            transport: None,
             traffic: Traffic::default(),
             transfer: None,
             start: Varied::default(),
@@ -274,12 +273,12 @@ impl FromValue for Transfer {
 }
 
 /// Reads the traffic and the transport.
-fn traffic(table: &mut TableReader, path: &Path, beside: Beside, errors: &mut Errors) -> (Transport, Traffic) {
+fn traffic(table: &mut TableReader, path: &Path, beside: Beside, errors: &mut Errors) -> (Option<Transport>, Traffic) {
     let before = errors.len();
-    let transport = table.optional("transport", errors).unwrap_or_default();
+    let transport: Option<Transport> = table.optional("transport", errors);
     let traffic: Traffic = table.optional("traffic", errors).unwrap_or_default();
     if errors.len() == before {
-        check(&traffic, transport, path, beside, errors);
+        check(&traffic, transport.unwrap_or_default(), path, beside, errors);
     }
     (transport, traffic)
 }

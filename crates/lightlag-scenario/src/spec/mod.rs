@@ -164,6 +164,9 @@ pub struct Scenario {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Defaults {
+    /// Transport protocol of flows that do not specify one, `"tcp"` or `"quic"`; by default TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// TCP options of both endpoints, for all flows.
     pub tcp: Options,
     /// QUIC options, for all flows with `transport = "quic"`.
@@ -179,7 +182,11 @@ pub struct Defaults {
 
 impl Defaults {
     fn is_empty(&self) -> bool {
-        is_empty(&self.tcp) && is_plain(&self.quic) && self.congestion.is_empty() && self.setup.is_none()
+        self.transport.is_none()
+            && is_empty(&self.tcp)
+            && is_plain(&self.quic)
+            && self.congestion.is_empty()
+            && self.setup.is_none()
     }
 }
 
@@ -269,11 +276,16 @@ fn check_name(name: &str, errors: &mut Errors) {
 impl FromValue for Defaults {
     fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let mut table = TableReader::open(value, path, "a table such as { tcp = { … } }", errors)?;
+        let transport: Option<Transport> = table.optional("transport", errors);
+        if transport == Some(Transport::Udp) {
+            let message = "\"udp\" needs traffic with a rate; write transport = \"udp\" at the flows that have it";
+            errors.push(Path::Key(path, "transport"), message);
+        }
         let tcp = table.optional("tcp", errors).unwrap_or_default();
         let quic = table.optional("quic", errors).unwrap_or_default();
         let congestion = table.optional("congestion", errors).unwrap_or_default();
         let setup = table.optional("setup", errors);
         table.finish(errors);
-        Some(Self { tcp, quic, congestion, setup })
+        Some(Self { transport, tcp, quic, congestion, setup })
     }
 }

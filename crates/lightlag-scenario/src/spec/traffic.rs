@@ -38,10 +38,6 @@ impl Transport {
     pub fn has_connections(self) -> bool {
         self != Self::Udp
     }
-
-    pub(crate) fn is_tcp(&self) -> bool {
-        *self == Self::Tcp
-    }
 }
 
 impl FromValue for Transport {

@@ -51,7 +51,7 @@ pub(super) fn warn_together(network: &Network, ways: &[Option<ConnectionPath>], 
     for (flow, way) in network.flows.iter().zip(ways) {
         let (Some(way), Some(control)) = (way, flow.tcp.rate_control) else { continue };
         let Some(out) = network.routes.at_start().next(flow.from, flow.to) else { continue };
-        if flow.transport == Transport::Udp || !flow.traffic.is_bulk() || control.rate > way.rate {
+        if flow.transport != Transport::Tcp || !flow.traffic.is_bulk() || control.rate > way.rate {
             continue;
         }
         let (buckets, ..) = leading.entry(way.bottleneck.0).or_insert_with(|| (Buckets::new(), flow, way.rate));

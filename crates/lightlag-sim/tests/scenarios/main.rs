@@ -34,6 +34,7 @@ mod prefetch;
 mod proxies;
 mod queueing;
 mod queues;
+mod quic;
 mod radio_access;
 mod repeat;
 mod routes;

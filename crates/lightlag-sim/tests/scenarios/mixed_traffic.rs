@@ -26,7 +26,8 @@ fn times() -> impl Strategy<Value = String> {
 
 /// Generates the traffic keys of a flow.
 fn traffic() -> impl Strategy<Value = String> {
-    let udp = prop_oneof![Just(""), Just("transport = \"udp\"\n")];
+    let transport = prop_oneof![Just(""), Just("transport = \"udp\"\n"), Just("transport = \"quic\"\n")];
+    let connection = || prop_oneof![Just(""), Just("transport = \"quic\"\n")];
     let rate = (10_u32..3_000, 10_u32..4_000)
         .prop_map(|(rate, size)| format!("rate = \"{rate} kbit/s\", size = \"{size} B\""));
     let messages =
@@ -43,17 +44,17 @@ fn traffic() -> impl Strategy<Value = String> {
         format!("html = {html}, object = {object}, objects = {objects}, connections = {n}")
     });
     prop_oneof![
-        (udp, by_messages).prop_map(|(udp, traffic)| format!("{udp}traffic = {{ {traffic} }}")),
+        (transport, by_messages).prop_map(|(transport, traffic)| format!("{transport}traffic = {{ {traffic} }}")),
         (sizes(), 20_u32..400).prop_map(|(size, every)| {
             format!("traffic = {{ kind = \"transfers\", size = {size}, every = \"{every} ms\", count = 30 }}")
         }),
-        (sizes(), times()).prop_map(|(size, think)| {
-            format!("traffic = {{ kind = \"requests\", response = {size}, think = {think} }}")
+        (connection(), sizes(), times()).prop_map(|(transport, size, think)| {
+            format!("{transport}traffic = {{ kind = \"requests\", response = {size}, think = {think} }}")
         }),
         (web, times(), 1_u32..5).prop_map(|(web, think, pages)| {
             format!("traffic = {{ kind = \"web\", {web}, think = {think}, count = {pages} }}")
         }),
-        (1_u32..200_000).prop_map(|bytes| format!("transfer = \"{bytes} B\"")),
+        (connection(), 1_u32..200_000).prop_map(|(transport, bytes)| format!("{transport}transfer = \"{bytes} B\"")),
     ]
 }
 
@@ -86,7 +87,7 @@ fn check(result: &RunResult) {
         assert_eq!(flow.name, configured.name);
         match configured.transport {
             Transport::Udp => datagrams(flow, result),
-            Transport::Tcp => connection(flow, configured),
+            Transport::Tcp | Transport::Quic => connection(flow, configured),
         }
     }
     dialogues(result);

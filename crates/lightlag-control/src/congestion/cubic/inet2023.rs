@@ -79,7 +79,7 @@ impl CubicInet {
             segment_size: start.segment_size,
             cwnd: start.initial_window * start.segment_size,
             ssthresh: u64::MAX,
-            hystart: (config.hystart.policy == Policy::HyStart).then(|| HyStart::new(&config.hystart)),
+            hystart: (config.hystart.policy == Policy::HyStart).then(|| HyStart::new(&config.hystart, start.paces)),
             last_max: 0,
             min_rtt: None,
             waited: 0,

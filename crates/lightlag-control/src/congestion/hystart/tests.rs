@@ -6,7 +6,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 fn hystart() -> HyStart {
-    HyStart::new(&Config::of(Policy::HyStart))
+    HyStart::new(&Config::of(Policy::HyStart), false)
 }
 
 /// Returns an ACK in the round that ends at the stream offset 1,000,000.
@@ -52,6 +52,16 @@ fn a_train_longer_than_half_the_minimum_rtt_ends_slow_start() {
 }
 
 #[test]
+fn a_sender_that_paces_is_given_a_whole_round_trip() {
+    // As in tcp_cubic.c: the threshold is halved only without pacing.
+    let mut hystart = HyStart::new(&Config::of(Policy::HyStart), true);
+    for at in (0..=100).step_by(2) {
+        assert!(!hystart.ends_slow_start(&ack(at, ms(100), ms(100)), 20.0), "{at} ms");
+    }
+    assert!(hystart.ends_slow_start(&ack(102, ms(100), ms(100)), 20.0));
+}
+
+#[test]
 fn a_gap_breaks_the_train() {
     let mut hystart = hystart();
     for at in (0..=20).chain(23..100) {
@@ -90,7 +100,7 @@ fn rounds_count_from_the_first_ack() {
 
 #[test]
 fn late_rounds_start_at_the_low_window() {
-    let mut hystart = HyStart::new(&Config { late_rounds: true, ..Config::of(Policy::HyStart) });
+    let mut hystart = HyStart::new(&Config { late_rounds: true, ..Config::of(Policy::HyStart) }, false);
     let round = |at, una, nxt| Ack { snd_una: una, snd_nxt: nxt, ..ack(at, ms(200), ms(200)) };
     for (at, una, nxt, window) in [(400, 1, 10, 10.0), (405, 6, 20, 15.0)] {
         assert!(!hystart.ends_slow_start(&round(at, una, nxt), window));
