@@ -27,6 +27,8 @@ pub struct Control {
     needs: Needs,
     rates: Option<Box<RateSampler>>,
     pacing: Option<PacingRules>,
+    /// Pace for the current window; `None` after a change.
+    pace: Option<Pace>,
     bucket: Bucket,
     /// Time when pacing or the algorithm's timer permits the next packet.
     pub(crate) departure: Instant,
@@ -116,6 +118,7 @@ impl Control {
             needs,
             rates: needs.rate.then(|| Box::new(RateSampler::new(0))),
             pacing: config.pacing,
+            pace: None,
             bucket: Bucket::new(),
             departure: Instant::ZERO,
             datagram,
@@ -149,6 +152,7 @@ impl Control {
 
     fn copy_window(&mut self) {
         self.window = self.algorithm.window().max(self.min_window);
+        self.pace = None;
     }
 
     /// Returns the congestion window in bytes.
@@ -196,13 +200,22 @@ impl Control {
                 _ => true,
             };
         }
-        let Some(pace) = self.pace(rtt) else { return true };
+        let pace = match self.pace {
+            Some(pace) => pace,
+            None => match self.pace(rtt) {
+                Some(pace) => {
+                    self.pace = (!self.needs.pacing).then_some(pace);
+                    pace
+                }
+                None => return true,
+            },
+        };
         self.departure = self.bucket.departure(now, bytes, &pace);
         self.departure <= now
     }
 
-    #[inline]
     fn pace(&self, rtt: &Rtt) -> Option<Pace> {
+        // The rate of an algorithm may change with time; it is not kept.
         if self.needs.pacing
             && let Some(rate) = self.pacing_rate()
         {
@@ -274,7 +287,7 @@ impl Control {
     }
 
     /// Adds a packet that is acknowledged for the first time to the effects of its acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packet_acked(&mut self, now: Instant, packet: &SentPacket, delivered: &mut Delivered) {
         let bytes = u64::from(packet.size);
         delivered.bytes += bytes;

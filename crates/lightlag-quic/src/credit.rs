@@ -42,6 +42,8 @@ pub struct Credit {
     updated: Option<Instant>,
     /// Consumed bytes at the last update.
     consumed: u64,
+    /// Consumed bytes, or received ones for aioquic and picoquic, at which the next update is due.
+    due_at: u64,
 }
 
 /// Largest limit, which counts as unlimited.
@@ -50,7 +52,21 @@ pub const UNLIMITED: u64 = crate::varint::MAX;
 impl Credit {
     /// Creates a credit of `window` bytes.
     pub fn new(window: u64, tuning: Tuning) -> Self {
-        Self { limit: window.min(UNLIMITED), window, tuning, updated: None, consumed: 0 }
+        let mut credit =
+            Self { limit: window.min(UNLIMITED), window, tuning, updated: None, consumed: 0, due_at: u64::MAX };
+        credit.plan();
+        credit
+    }
+
+    /// Determines when the next update is due.
+    fn plan(&mut self) {
+        self.due_at = match self.tuning {
+            _ if self.limit >= UNLIMITED => u64::MAX,
+            Tuning::Fixed(parts) => (self.limit + (self.window / parts).max(1)).saturating_sub(self.window),
+            Tuning::Quiche(_) => (self.limit + 1).saturating_sub(self.window / 2),
+            Tuning::Msquic(_) => self.consumed + self.window / 4,
+            Tuning::Aioquic | Tuning::Picoquic => self.limit / 2 + 1,
+        };
     }
 
     /// Returns the first offset that the peer may not send.
@@ -67,27 +83,24 @@ impl Credit {
     /// Raises the window to at least `window` bytes, up to `max`.
     pub fn raise_window(&mut self, window: u64, max: u64) {
         self.window = self.window.max(window.min(max));
+        self.plan();
     }
 
     /// Returns the new limit if an update is due. `received` is the highest offset received, `consumed` the number of
     /// bytes that the application has read.
     #[inline]
     pub fn update(&mut self, now: Instant, received: u64, consumed: u64, srtt: Duration) -> Option<u64> {
-        if self.limit >= UNLIMITED {
-            return None;
-        }
-        let left = self.limit.saturating_sub(consumed);
+        let progress = match self.tuning {
+            Tuning::Aioquic | Tuning::Picoquic => received,
+            _ => consumed,
+        };
+        if progress < self.due_at { None } else { Some(self.raise(now, consumed, srtt)) }
+    }
+
+    fn raise(&mut self, now: Instant, consumed: u64, srtt: Duration) -> u64 {
         let limit = match self.tuning {
-            Tuning::Fixed(parts) => {
-                if self.window.saturating_sub(left) < (self.window / parts).max(1) {
-                    return None;
-                }
-                consumed + self.window
-            }
+            Tuning::Fixed(_) => consumed + self.window,
             Tuning::Quiche(max) => {
-                if left >= self.window / 2 {
-                    return None;
-                }
                 if self.updated.is_some_and(|updated| now.since(updated) < srtt * 2) {
                     self.window = (self.window * 2).min(max.max(self.window));
                 }
@@ -95,9 +108,6 @@ impl Credit {
             }
             Tuning::Msquic(max) => {
                 let delivered = consumed - self.consumed;
-                if delivered < self.window / 4 {
-                    return None;
-                }
                 let quarters = delivered as f64 / (self.window / 4).max(1) as f64;
                 let allowed = srtt.as_nanos() as f64 * quarters;
                 if self.updated.is_some_and(|updated| now.since(updated).as_nanos() as f64 <= allowed) {
@@ -105,23 +115,16 @@ impl Credit {
                 }
                 consumed + self.window
             }
-            Tuning::Aioquic => {
-                if received * 2 <= self.limit {
-                    return None;
-                }
-                self.limit * 2
-            }
+            Tuning::Aioquic => self.limit * 2,
             Tuning::Picoquic => {
-                if received * 2 <= self.limit {
-                    return None;
-                }
                 let factor = (srtt.as_nanos() as f64 / PICOQUIC_RTT.as_nanos() as f64).clamp(1.0, PICOQUIC_FACTOR);
                 self.limit + (self.limit as f64 * factor) as u64
             }
         };
         (self.updated, self.consumed) = (Some(now), consumed);
         self.limit = limit.clamp(self.limit, UNLIMITED);
-        Some(self.limit)
+        self.plan();
+        self.limit
     }
 }
 

@@ -10,6 +10,7 @@ use crate::frame::{AckHeader, EcnCounts, Frame};
 use crate::handle::Handle;
 use crate::kind::Kind;
 use crate::ranges::Range;
+use crate::streams::Chunk;
 use lightlag_core::Codepoint;
 
 const ACK: u8 = 0x01;
@@ -114,6 +115,83 @@ impl Packet {
         self
     }
 
+    /// Creates a 1-RTT packet without frames.
+    #[inline(always)]
+    pub(crate) fn short(number: u32, spin: bool) -> Self {
+        Self { number, flags: if spin { SPIN } else { 0 }, ..Self::default() }
+    }
+
+    /// Sets the UDP payload in bytes.
+    #[inline(always)]
+    pub(crate) fn set_size(&mut self, size: u16) {
+        self.size = size;
+    }
+
+    /// Adds a chunk of a stream, whose ID has at most 16 bits and whose offset has at most 48.
+    #[inline(always)]
+    pub(crate) fn hold_stream(&mut self, chunk: &Chunk) {
+        self.stream = chunk.stream as u16;
+        (self.offset_low, self.offset_high) = (chunk.offset as u32, (chunk.offset >> 32) as u16);
+        self.len = chunk.len;
+        self.flags |= STREAM | if chunk.fin { FIN } else { 0 } | if chunk.to_end { TO_END } else { 0 };
+    }
+
+    /// Returns the packet number of a packet that holds its contents itself.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u64 {
+        self.number.into()
+    }
+
+    #[inline(always)]
+    pub(crate) fn spin(&self) -> bool {
+        self.flags & SPIN != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_ack(&self) -> bool {
+        self.flags & ACK != 0
+    }
+
+    /// Returns true if the packet holds a frame that elicits an acknowledgement.
+    #[inline(always)]
+    pub(crate) fn is_eliciting(&self) -> bool {
+        self.flags & (STREAM | PING) != 0
+    }
+
+    /// Returns the stream data.
+    #[inline(always)]
+    pub(crate) fn chunk(&self) -> Option<Chunk> {
+        (self.flags & STREAM != 0).then(|| Chunk {
+            stream: self.stream.into(),
+            offset: u64::from(self.offset_high) << 32 | u64::from(self.offset_low),
+            len: self.len,
+            fin: self.flags & FIN != 0,
+            to_end: self.flags & TO_END != 0,
+        })
+    }
+
+    /// Writes the ranges of the ACK frame to `ranges`, in descending order. Returns the other fields and the number of
+    /// ranges. `counts` are the ECN counts that the receiver already has, to complete the counts of the packet.
+    #[inline]
+    pub(crate) fn ack(&self, counts: EcnCounts, ranges: &mut [Range; 3]) -> (AckHeader, usize) {
+        let count = usize::from(self.count).min(ranges.len());
+        let mut above = u64::from(self.largest - self.first);
+        ranges[0] = Range { start: above, end: u64::from(self.largest) + 1 };
+        for (range, (gap, len)) in ranges[1..count.max(1)].iter_mut().zip(&self.ranges) {
+            let end = above - u64::from(*gap) - 1;
+            above = end - u64::from(*len) - 1;
+            *range = Range { start: above, end };
+        }
+        let complete = |known: u64, low: u16| known + u64::from(low.wrapping_sub(known as u16));
+        let ecn = (self.flags & ECN_COUNTS != 0).then(|| EcnCounts {
+            ect0: complete(counts.ect0, self.ecn[0]),
+            ect1: complete(counts.ect1, self.ecn[1]),
+            ce: complete(counts.ce, self.ecn[2]),
+        });
+        let [low, middle, high] = self.delay;
+        (AckHeader { delay: u32::from_le_bytes([low, middle, high, 0]).into(), ecn }, count)
+    }
+
     /// Creates a packet that holds `contents` itself; `None` if they do not fit.
     #[inline]
     pub(crate) fn inline(contents: &Contents) -> Option<Self> {
@@ -129,11 +207,11 @@ impl Packet {
         for frame in &contents.frames {
             match *frame {
                 Frame::Stream { stream, offset, len, fin, to_end } if packet.flags & STREAM == 0 => {
-                    packet.stream = u16::try_from(stream).ok()?;
-                    packet.offset_low = offset as u32;
-                    packet.offset_high = u16::try_from(offset >> 32).ok()?;
-                    packet.len = len;
-                    packet.flags |= STREAM | if fin { FIN } else { 0 } | if to_end { TO_END } else { 0 };
+                    let chunk = Chunk { stream, offset, len, fin, to_end };
+                    if !chunk.is_short() {
+                        return None;
+                    }
+                    packet.hold_stream(&chunk);
                 }
                 Frame::Ping if packet.flags & PING == 0 => packet.flags |= PING,
                 _ => return None,
@@ -142,8 +220,9 @@ impl Packet {
         Some(packet)
     }
 
+    /// Adds an ACK frame; `None` if it does not fit.
     #[inline]
-    fn hold_ack(&mut self, ack: &AckHeader, ranges: &[Range]) -> Option<()> {
+    pub(crate) fn hold_ack(&mut self, ack: &AckHeader, ranges: &[Range]) -> Option<()> {
         let (first, rest) = ranges.split_first()?;
         if rest.len() > 2 {
             return None;
@@ -181,37 +260,17 @@ impl Packet {
             key_phase: self.flags & KEY_PHASE != 0,
             ..Part::default()
         };
-        if self.flags & ACK != 0 {
-            let start = u64::from(self.largest - self.first);
-            contents.ranges.push(Range { start, end: u64::from(self.largest) + 1 });
-            let mut above = start;
-            for (gap, len) in &self.ranges[..usize::from(self.count) - 1] {
-                let end = above - u64::from(*gap) - 1;
-                above = end - u64::from(*len) - 1;
-                contents.ranges.push(Range { start: above, end });
-            }
-            let complete = |known: u64, low: u16| known + u64::from(low.wrapping_sub(known as u16));
-            let ecn = (self.flags & ECN_COUNTS != 0).then(|| EcnCounts {
-                ect0: complete(counts.ect0, self.ecn[0]),
-                ect1: complete(counts.ect1, self.ecn[1]),
-                ce: complete(counts.ce, self.ecn[2]),
-            });
-            let [low, middle, high] = self.delay;
-            let delay = u32::from_le_bytes([low, middle, high, 0]).into();
-            part.ack = Some(AckHeader { delay, ecn });
-            part.ranges = contents.ranges.len() as u16;
+        if self.has_ack() {
+            let mut ranges = [Range::default(); 3];
+            let (header, count) = self.ack(counts, &mut ranges);
+            contents.ranges.extend(&ranges[..count]);
+            (part.ack, part.ranges) = (Some(header), count as u16);
         }
         if self.flags & PING != 0 {
             contents.frames.push(Frame::Ping);
         }
-        if self.flags & STREAM != 0 {
-            contents.frames.push(Frame::Stream {
-                stream: self.stream.into(),
-                offset: u64::from(self.offset_high) << 32 | u64::from(self.offset_low),
-                len: self.len,
-                fin: self.flags & FIN != 0,
-                to_end: self.flags & TO_END != 0,
-            });
+        if let Some(Chunk { stream, offset, len, fin, to_end }) = self.chunk() {
+            contents.frames.push(Frame::Stream { stream, offset, len, fin, to_end });
         }
         part.frames = contents.frames.len() as u16;
         contents.parts.push(part);

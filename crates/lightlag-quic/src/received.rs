@@ -39,7 +39,7 @@ pub struct AckRules {
 }
 
 /// The received packets of a space.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Received {
     numbers: RangeSet,
     /// Packets below this number count as received: their ranges were dropped.
@@ -53,8 +53,24 @@ pub struct Received {
     eliciting: u32,
     others: u32,
     /// Time when an acknowledgement is due; [`Instant::MAX`] if none is.
-    due: Option<Instant>,
+    due: Instant,
     counts: EcnCounts,
+}
+
+impl Default for Received {
+    fn default() -> Self {
+        Self {
+            numbers: RangeSet::default(),
+            floor: 0,
+            largest_at: Instant::ZERO,
+            largest_eliciting: None,
+            largest_acked: None,
+            eliciting: 0,
+            others: 0,
+            due: Instant::MAX,
+            counts: EcnCounts::default(),
+        }
+    }
 }
 
 impl Received {
@@ -102,9 +118,9 @@ impl Received {
             || ecn == Codepoint::Ce
             || rules.reordering > 0 && self.is_reordered(number, old, rules.reordering);
         if is_urgent {
-            self.due = Some(now);
-        } else if self.due.is_none() {
-            self.due = Some(now + rules.max_delay);
+            self.due = now;
+        } else if self.due == Instant::MAX {
+            self.due = now + rules.max_delay;
         }
     }
 
@@ -140,12 +156,18 @@ impl Received {
 
     /// Makes an acknowledgement due now.
     pub fn hasten(&mut self, now: Instant) {
-        self.due = Some(now);
+        self.due = now;
     }
 
     /// Returns the time when an acknowledgement is due.
     #[inline(always)]
     pub fn due(&self) -> Option<Instant> {
+        Some(self.due).filter(|due| *due != Instant::MAX)
+    }
+
+    /// Returns the time when an acknowledgement is due; [`Instant::MAX`] if none is.
+    #[inline(always)]
+    pub fn deadline(&self) -> Instant {
         self.due
     }
 
@@ -171,7 +193,14 @@ impl Received {
     #[inline]
     pub fn acknowledged(&mut self) {
         self.largest_acked = self.largest();
-        (self.eliciting, self.others, self.due) = (0, 0, None);
+        (self.eliciting, self.others, self.due) = (0, 0, Instant::MAX);
+    }
+
+    /// Notes that an ACK frame is sent. Returns one more than the largest number that it reports, in 32 bits.
+    #[inline(always)]
+    pub(crate) fn report(&mut self) -> u32 {
+        self.acknowledged();
+        self.largest_acked.map_or(0, |largest| largest as u32 + 1)
     }
 
     /// Drops the ranges below `reported`: the peer has acknowledged an ACK frame that reported all numbers below

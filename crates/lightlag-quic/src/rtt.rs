@@ -60,8 +60,11 @@ impl Rtt {
             Variance::Smoothed => self.smoothed.abs_diff(adjusted),
             Variance::Minimum => self.min.abs_diff(adjusted),
         };
-        self.variance = (self.variance * 3 + deviation) / 4;
-        self.smoothed = (self.smoothed * 7 + adjusted) / 8;
+        let mean = |old: Duration, weight: u64, new: Duration| {
+            Duration::from_nanos((old.as_nanos() * weight + new.as_nanos()) / (weight + 1))
+        };
+        self.variance = mean(self.variance, 3, deviation);
+        self.smoothed = mean(self.smoothed, 7, adjusted);
     }
 
     /// Restarts min_rtt with the next sample, after persistent congestion (RFC 9002 §5.2).
@@ -104,7 +107,8 @@ impl Rtt {
     /// Returns the probe timeout without the peer's max_ack_delay and without back-off.
     #[inline]
     pub fn pto(&self) -> Duration {
-        self.smoothed + (self.variance * 4).max(GRANULARITY)
+        let margin = (self.variance.as_nanos() * 4).max(GRANULARITY.as_nanos());
+        Duration::from_nanos(self.smoothed.as_nanos() + margin)
     }
 
     /// Returns the probe timeout of a path without samples: twice the initial time for aioquic, otherwise

@@ -100,6 +100,8 @@ pub struct Sent {
     last_eliciting: Option<Instant>,
     /// Bytes in flight.
     in_flight: u64,
+    /// Number of packets in the ring that are lost, skipped or were never in flight.
+    odd: u32,
 }
 
 /// Error: an acknowledgement covers a number that was not sent.
@@ -181,12 +183,55 @@ impl Sent {
         (self.first, self.resolved) = (number, number);
     }
 
+    /// Returns the packets that an acknowledgement whose highest range is `top` covers, if these are the oldest ones in
+    /// the ring, and all packets in the ring are in flight and unacknowledged.
+    #[inline(always)]
+    pub(crate) fn oldest(&self, top: Range) -> Option<u64> {
+        let [hole] = self.holes[..] else { return None };
+        let is_plain =
+            self.odd == 0 && hole == Range { start: self.first, end: self.next() } && self.resolved == self.first;
+        (is_plain && top.start <= self.first && top.end > self.first && top.end <= hole.end)
+            .then(|| top.end - self.first)
+    }
+
+    /// Removes the oldest packet, which was acknowledged. [`Self::oldest_acked`] follows.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self) -> Option<&SentPacket> {
+        self.ring.pass()
+    }
+
+    /// Notes that the `count` oldest packets were acknowledged and removed, `eliciting` of them eliciting, with `bytes`.
+    #[inline(always)]
+    pub(crate) fn oldest_acked(&mut self, count: u64, eliciting: u32, bytes: u64) {
+        self.first += count;
+        self.resolved = self.first;
+        self.largest_acked = Some(self.first - 1);
+        self.eliciting -= eliciting;
+        self.in_flight -= bytes;
+        if self.ring.is_empty() {
+            self.holes.clear();
+        } else {
+            self.holes[0].start = self.first;
+        }
+    }
+
+    /// Declares a packet lost. It leaves flight.
+    pub fn lose(&mut self, number: u64) {
+        let packet = self.get_mut(number);
+        packet.flags.set(SentFlags::LOST);
+        let (size, flags) = (packet.size, packet.flags);
+        self.odd += 1;
+        self.leaves_flight(size, flags);
+    }
+
     /// Appends a packet with the next number.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, packet: SentPacket) {
         let number = self.next();
         if packet.flags.has(SentFlags::IN_FLIGHT) {
             self.in_flight += u64::from(packet.size);
+        } else {
+            self.odd += 1;
         }
         if packet.flags.has(SentFlags::IN_FLIGHT.with(SentFlags::ELICITING)) {
             self.eliciting += 1;
@@ -251,9 +296,9 @@ impl Sent {
 
     /// Takes a packet out of flight, because it was acknowledged or lost.
     #[inline(always)]
-    pub fn leaves_flight(&mut self, packet: &SentPacket) {
-        self.in_flight -= u64::from(packet.size);
-        if packet.flags.has(SentFlags::ELICITING) {
+    pub fn leaves_flight(&mut self, size: u16, flags: SentFlags) {
+        self.in_flight -= u64::from(size);
+        if flags.has(SentFlags::ELICITING) {
             self.eliciting -= 1;
         }
     }
@@ -270,6 +315,7 @@ impl Sent {
             if !is_settled {
                 break;
             }
+            self.odd -= u32::from(flags.has(SentFlags::LOST) || !flags.has(SentFlags::IN_FLIGHT));
             each(front);
             self.ring.pass();
             self.first += 1;
@@ -341,7 +387,7 @@ mod tests {
                 prop_assert_eq!(all.iter().copied().collect::<BTreeSet<_>>(), expected);
                 for number in all {
                     let packet = *sent.get_mut(number);
-                    sent.leaves_flight(&packet);
+                    sent.leaves_flight(packet.size, packet.flags);
                     sent.get_mut(number).flags.set(SentFlags::ACKED);
                 }
                 sent.trim(Instant::ZERO, |_| {});

@@ -27,6 +27,10 @@ impl Connection {
     /// Handles a packet that arrived with the codepoint `ecn` in its ECN field. Its contents leave the arena.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, ecn: Codepoint, arena: &mut Arena) {
         self.now = now;
+        if self.is_plain() && packet.handle().is_none() {
+            return self.handle_plain(now, packet, ecn);
+        }
+        self.is_extra_due = true;
         let mut contents = arena.scratch();
         arena.take(packet, &mut contents, self.ecn.reported(SpaceId::Application));
         let size = packet.size();
@@ -61,7 +65,7 @@ impl Connection {
         if self.side == Side::Server && !self.handshake.is_validated {
             // RFC 9002 A.6: a datagram raises the amplification limit, and a probe timeout that has passed fires now.
             self.set_timers(now);
-            if self.loss_timer.is_some_and(|timer| timer <= now) {
+            if self.loss_timer <= now {
                 self.loss_timer_fired(now);
             }
         }
@@ -105,8 +109,7 @@ impl Connection {
         let largest = self.spaces[id as usize].received.largest();
         self.spaces[id as usize].received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
         if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
-            // RFC 9000 §17.4: the server copies the bit, the client inverts it.
-            self.spin = part.spin != (self.side == Side::Client);
+            self.copy_spin(part.spin);
         }
         if self.side == Side::Server && id == SpaceId::Handshake {
             self.handshake.is_validated = true;
@@ -116,6 +119,25 @@ impl Connection {
             self.fail(now, code);
         }
         true
+    }
+
+    /// RFC 9000 §17.4: the server copies the spin bit, the client inverts it.
+    #[inline(always)]
+    pub(super) fn copy_spin(&mut self, spin: bool) {
+        self.spin = spin != (self.side == Side::Client);
+    }
+
+    /// Handles a STREAM frame.
+    #[inline]
+    pub(super) fn handle_stream(&mut self, now: Instant, chunk: &Chunk) -> Result<(), u64> {
+        let (srtt, reads) = (self.rtt.smoothed(), !self.reads_later);
+        match self.streams.arrived(now, chunk, srtt, reads) {
+            Ok(_) => {
+                self.is_extra_due |= !self.streams.due.is_empty();
+                Ok(())
+            }
+            Err(error) => Err(error as u64),
+        }
     }
 
     #[inline]
@@ -134,10 +156,7 @@ impl Connection {
         let stream_error = |error: StreamError| error as u64;
         match *frame {
             Frame::Stream { stream, offset, len, fin, .. } => {
-                let chunk = Chunk { stream, offset, len, fin, to_end: false };
-                let srtt = self.rtt.smoothed();
-                let reads = !self.reads_later;
-                self.streams.arrived(now, &chunk, srtt, reads).map_err(stream_error)?;
+                self.handle_stream(now, &Chunk { stream, offset, len, fin, to_end: false })?;
             }
             Frame::Padding(_) | Frame::Ping => {}
             Frame::Crypto { offset, len } => {
@@ -186,5 +205,6 @@ impl Connection {
     pub fn permit_streams(&mut self, direction: Direction, total: u64) {
         self.streams.permit(direction, total);
         self.max_streams_due[usize::from(direction == Direction::Unidirectional)] = true;
+        self.is_extra_due = true;
     }
 }

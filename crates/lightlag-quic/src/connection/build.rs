@@ -1,5 +1,6 @@
 //! Construction of datagrams: which packets, which frames, how much (RFC 9000 §12.2, §13, §14.1).
 
+use super::plain::Plain;
 use super::space::Keys;
 use super::{Connection, State};
 use crate::arena::Arena;
@@ -23,7 +24,7 @@ const SAMPLE: u64 = 4;
 
 /// Permission to send packets that count as in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Permit {
+pub(super) enum Permit {
     /// Not determined yet.
     Unknown,
     Granted,
@@ -35,18 +36,37 @@ impl Connection {
     /// Returns the next packet to send now, if there is one.
     pub fn poll_packet(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         self.now = now;
+        if !self.is_extra_due && self.is_plain() {
+            match self.poll_plain(now) {
+                Plain::Packet(packet) => return Some(packet),
+                Plain::Nothing => return None,
+                Plain::Undecided => {}
+            }
+        }
+        let packet = self.poll_general(now, arena);
+        self.is_extra_due = !self.is_plain() || self.has_extras();
+        packet
+    }
+
+    /// Returns true if frames other than those of streams and acknowledgements, or probes, wait to be sent.
+    fn has_extras(&self) -> bool {
+        let space = &self.spaces[SpaceId::Application as usize];
+        space.probes > 0 || self.has_control(SpaceId::Application)
+    }
+
+    fn poll_general(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         match self.state {
             State::Handshaking | State::Complete => {}
             State::Closing => return self.poll_close(arena),
             State::Idle if self.handshake.retry_due => return Some(self.retry(arena)),
             _ => return None,
         }
-        self.pacing_timer = None;
+        self.pacing_timer = Instant::MAX;
         let mut permit = Permit::Unknown;
         if self.is_confirmed {
             // Most calls end here: there is nothing to send, or the window is full.
             let space = &self.spaces[SpaceId::Application as usize];
-            if space.probes == 0 && space.received.due().is_none_or(|due| due > now) {
+            if space.probes == 0 && space.received.deadline() > now {
                 let has_data = self.has_data(SpaceId::Application);
                 if has_data {
                     permit = self.permit(now);
@@ -94,13 +114,18 @@ impl Connection {
     /// Returns true if a space has frames to send other than acknowledgements.
     #[inline]
     pub(super) fn has_data(&self, id: SpaceId) -> bool {
+        self.has_control(id) || id == SpaceId::Application && self.streams.can_send()
+    }
+
+    /// Returns true if a space has frames to send other than those of streams and acknowledgements.
+    #[inline]
+    fn has_control(&self, id: SpaceId) -> bool {
         let space = &self.spaces[id as usize];
         if space.crypto.has_pending() || !space.frames.is_empty() {
             return true;
         }
         id == SpaceId::Application
-            && (self.streams.can_send()
-                || !self.streams.due.is_empty()
+            && (!self.streams.due.is_empty()
                 || !self.datagrams.is_empty()
                 || self.handshake.done_due
                 || self.handshake.token_due
@@ -109,7 +134,7 @@ impl Connection {
 
     /// Determines whether a full datagram may be sent now.
     #[inline]
-    fn permit(&mut self, now: Instant) -> Permit {
+    pub(super) fn permit(&mut self, now: Instant) -> Permit {
         if self.in_flight == 0 {
             self.control.restart_after_idle(now);
         }
@@ -129,7 +154,7 @@ impl Connection {
                 continue;
             }
             let kind = self.kind(id);
-            let due = self.spaces[id as usize].received.due().is_some_and(|due| due <= now) && kind != Kind::ZeroRtt;
+            let due = self.spaces[id as usize].received.deadline() <= now && kind != Kind::ZeroRtt;
             let mut may_send = self.spaces[id as usize].probes > 0;
             if !may_send && self.has_data(id) {
                 has_data = true;
@@ -164,11 +189,11 @@ impl Connection {
     }
 
     /// Records why nothing is sent, and sets the timer of pacing.
-    fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
+    pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
         let limit = match permit {
             Permit::Window => Limit::Cwnd,
             Permit::Pacing => {
-                self.pacing_timer = Some(self.control.departure);
+                self.pacing_timer = self.control.departure;
                 Limit::Pacing
             }
             _ if self.streams.is_blocked() => Limit::Rwnd,

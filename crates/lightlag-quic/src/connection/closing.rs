@@ -12,10 +12,10 @@ use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
 /// State of a connection that is being closed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Closing {
-    /// End of the closing or draining period.
-    pub(super) until: Option<Instant>,
+    /// End of the closing or draining period; [`Instant::MAX`] before.
+    pub(super) until: Instant,
     /// Error code of CONNECTION_CLOSE.
     code: u64,
     is_due: bool,
@@ -23,6 +23,12 @@ pub(super) struct Closing {
     /// (RFC 9000 §10.2.1).
     arrived: u32,
     next_answer: u32,
+}
+
+impl Default for Closing {
+    fn default() -> Self {
+        Self { until: Instant::MAX, code: 0, is_due: false, arrived: 0, next_answer: 0 }
+    }
 }
 
 impl Closing {
@@ -42,13 +48,8 @@ impl Connection {
         match self.state {
             State::Handshaking | State::Complete => {
                 self.state = State::Closing;
-                self.closing = Closing {
-                    until: Some(now + self.current_pto() * 3),
-                    code,
-                    is_due: true,
-                    arrived: 0,
-                    next_answer: 1,
-                };
+                self.closing =
+                    Closing { until: now + self.current_pto() * 3, code, is_due: true, arrived: 0, next_answer: 1 };
                 self.stop_timers();
             }
             State::Idle => self.end(None),
@@ -67,7 +68,7 @@ impl Connection {
         if matches!(self.state, State::Handshaking | State::Complete | State::Closing) {
             let is_open = self.state == State::Complete || self.state == State::Closing;
             self.state = State::Draining;
-            self.closing.until = Some(now + self.current_pto() * 3);
+            self.closing.until = now + self.current_pto() * 3;
             if !is_open {
                 self.failure = self.failure.or(Some(Failure::Refused));
             }
@@ -76,10 +77,10 @@ impl Connection {
     }
 
     fn stop_timers(&mut self) {
-        self.loss_timer = None;
+        self.loss_timer = Instant::MAX;
         self.timed_probe = None;
-        self.pacing_timer = None;
-        self.idle_deadline = None;
+        self.pacing_timer = Instant::MAX;
+        self.idle_deadline = Instant::MAX;
         self.spaces[SpaceId::Application as usize].received.acknowledged();
     }
 

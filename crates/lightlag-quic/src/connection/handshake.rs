@@ -217,7 +217,7 @@ impl Connection {
             }
         }
         self.in_flight -= space.sent.discard();
-        (space.loss_time, space.probes, space.lost_run) = (None, 0, None);
+        (space.loss_time, space.probes, space.lost_run) = (Instant::MAX, 0, None);
         space.frames.clear();
         self.spaces[id as usize] = space;
         self.pto_count = 0;
@@ -230,14 +230,13 @@ impl Connection {
             let sent = &mut self.spaces[id as usize].sent;
             let packet = *sent.get_mut(number);
             if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(SentFlags::ACKED.with(SentFlags::LOST)) {
-                sent.leaves_flight(&packet);
-                sent.get_mut(number).flags.set(SentFlags::LOST);
+                sent.lose(number);
                 self.in_flight -= u64::from(packet.size);
                 self.requeue(id, &packet, Requeue::Lost);
             }
             self.spaces[id as usize].sent.resolve();
         }
-        self.spaces[id as usize].loss_time = None;
+        self.spaces[id as usize].loss_time = Instant::MAX;
     }
 
     /// Client: handles a Retry packet, which is accepted once and before any other packet of the server.

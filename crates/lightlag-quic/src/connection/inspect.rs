@@ -4,16 +4,16 @@ use super::{Connection, State};
 use crate::kind::SpaceId;
 use lightlag_control::congestion::custom::Fault;
 use lightlag_control::congestion::{CongestionControl, Phase};
-use lightlag_core::Duration;
+use lightlag_core::{Duration, Instant};
 use lightlag_transport::{Failure, Inspect, Snapshot, Standing, Statistics, Status, Stream};
 
 impl Connection {
     fn own(&self) -> Option<&crate::streams::SendStream> {
-        self.streams.sending.get(&self.own_stream())
+        self.streams.sending.get(self.own_stream())
     }
 
     fn others(&self) -> Option<&crate::streams::ReceiveStream> {
-        self.streams.receiving.get(&self.peer_stream())
+        self.streams.receiving.get(self.peer_stream())
     }
 }
 
@@ -73,7 +73,7 @@ impl Inspect for Connection {
     }
 
     fn is_disordered(&self) -> bool {
-        self.control.phase() == Phase::Open && self.spaces[SpaceId::Application as usize].loss_time.is_some()
+        self.control.phase() == Phase::Open && self.spaces[SpaceId::Application as usize].loss_time != Instant::MAX
     }
 
     fn statistics(&self) -> Statistics {
@@ -87,7 +87,7 @@ impl Inspect for Connection {
             retransmitted_segments: counters.repairs,
             timeouts: counters.timeouts,
             recoveries: self.control.episodes,
-            duplicate_bytes: self.streams.receiving.values().map(|stream| stream.duplicate).sum(),
+            duplicate_bytes: self.streams.receiving.iter().map(|(_, stream)| stream.duplicate).sum(),
             undone: self.control.undone,
             mark_reactions: self.control.mark_reactions,
             failure: self.failure,

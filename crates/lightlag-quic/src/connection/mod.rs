@@ -10,6 +10,7 @@ mod codes;
 mod endpoint;
 mod handshake;
 mod inspect;
+mod plain;
 mod recovery;
 mod space;
 mod timers;
@@ -135,17 +136,22 @@ pub struct Connection {
     ecn: Ecn,
     in_flight: u64,
     pto_count: u8,
-    loss_timer: Option<Instant>,
-    /// The probe timeout that [`Self::loss_timer`] stands for, if it is one.
-    timed_probe: Option<(Instant, SpaceId)>,
+    /// Time when a packet is lost or a probe is due. This and the other timers are [`Instant::MAX`] while they do not
+    /// run.
+    loss_timer: Instant,
+    /// Space of the probe that [`Self::loss_timer`] stands for, if it does.
+    timed_probe: Option<SpaceId>,
+    /// Probe timeout of the application space with back-off, and idle timeout, since the last change of the estimates.
+    probe_wait: Duration,
+    idle_wait: Duration,
     is_confirmed: bool,
     /// Whether the peer's parameters are known.
     knows_peer: bool,
     handshake: handshake::Handshake,
     closing: closing::Closing,
-    idle_deadline: Option<Instant>,
+    idle_deadline: Instant,
     /// Time when pacing permits a packet that waits.
-    pacing_timer: Option<Instant>,
+    pacing_timer: Instant,
     /// Whether an eliciting packet was sent since the last packet arrived.
     sent_since_arrival: bool,
     /// Sizes of DATAGRAM frames that wait to be sent, and counts of those sent, arrived and lost.
@@ -159,6 +165,10 @@ pub struct Connection {
     newly: Vec<Range>,
     spin: bool,
     reads_later: bool,
+    /// Whether frames other than those of streams and acknowledgements, or probes, may wait to be sent.
+    is_extra_due: bool,
+    /// Whether all packets use the general path.
+    is_general: bool,
     now: Instant,
     // Report.
     counters: Counters,
@@ -202,14 +212,16 @@ impl Connection {
             ecn: Ecn::new(config.ecn),
             in_flight: 0,
             pto_count: 0,
-            loss_timer: None,
+            loss_timer: Instant::MAX,
             timed_probe: None,
+            probe_wait: Duration::MAX,
+            idle_wait: Duration::MAX,
             is_confirmed: false,
             knows_peer: false,
             handshake: handshake::Handshake::default(),
             closing: closing::Closing::default(),
-            idle_deadline: None,
-            pacing_timer: None,
+            idle_deadline: Instant::MAX,
+            pacing_timer: Instant::MAX,
             sent_since_arrival: false,
             datagrams: VecDeque::new(),
             datagram_counts: [0; 3],
@@ -221,6 +233,8 @@ impl Connection {
             newly: Vec::new(),
             spin: false,
             reads_later: false,
+            is_extra_due: true,
+            is_general: false,
             now: Instant::ZERO,
             counters: Counters::default(),
             failure: None,
@@ -338,6 +352,7 @@ impl Connection {
     /// Resets a stream with an error code of the application.
     pub fn reset_stream(&mut self, id: u64, code: u64) {
         self.streams.reset(id, code);
+        self.is_extra_due = true;
     }
 
     /// Sets the priority of a stream. Higher ones are sent first; `incremental` streams take turns.
@@ -349,7 +364,9 @@ impl Connection {
     /// because credit may be due.
     pub fn read_stream(&mut self, now: Instant, id: u64, bytes: u64) -> u64 {
         let srtt = self.rtt.smoothed();
-        self.streams.read(now, id, bytes, srtt)
+        let read = self.streams.read(now, id, bytes, srtt);
+        self.is_extra_due |= !self.streams.due.is_empty();
+        read
     }
 
     /// Queues a DATAGRAM frame (RFC 9221). Returns false if the peer does not accept frames of this size.
@@ -359,6 +376,7 @@ impl Connection {
         let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.config.datagram);
         if fits {
             self.datagrams.push_back(bytes);
+            self.is_extra_due = true;
         }
         fits
     }
@@ -371,6 +389,7 @@ impl Connection {
     /// Queues a PING frame in the application space.
     pub fn ping(&mut self) {
         self.spaces[SpaceId::Application as usize].frames.push(crate::frame::Frame::Ping);
+        self.is_extra_due = true;
     }
 
     fn judge_supply(&mut self) {

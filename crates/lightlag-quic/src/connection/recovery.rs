@@ -44,6 +44,14 @@ impl Connection {
         ranges: &[Range],
     ) -> Result<(), u64> {
         let index = id as usize;
+        if id == SpaceId::Application
+            && self.is_plain()
+            && let Some(count) = ranges.first().and_then(|top| self.spaces[index].sent.oldest(*top))
+        {
+            self.counters.acks_received += 1;
+            self.handle_plain_ack(now, ack, count);
+            return Ok(());
+        }
         let old_largest = self.spaces[index].sent.largest_acked();
         let mut newly = std::mem::take(&mut self.newly);
         newly.clear();
@@ -74,30 +82,40 @@ impl Connection {
         let index = id as usize;
         self.judge_supply();
         let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
-        let (mut is_eliciting, mut ect, mut largest_sent) = (false, 0, Instant::ZERO);
-        for number in newly.iter().rev().flat_map(|range| range.start..range.end) {
-            let slot = self.spaces[index].sent.get_mut(number);
-            slot.flags.set(SentFlags::ACKED);
-            let packet = *slot;
-            if packet.flags.has(SentFlags::SKIPPED) {
-                return Err(code::PROTOCOL_VIOLATION);
-            }
-            is_eliciting |= packet.flags.has(SentFlags::ELICITING);
-            ect += u64::from(packet.flags.has(SentFlags::ECT));
-            largest_sent = packet.time;
-            if packet.flags.has(SentFlags::IN_FLIGHT) {
-                if packet.flags.has(SentFlags::LOST) {
+        let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, Instant::ZERO, 0);
+        for range in newly.iter().rev() {
+            for number in range.start..range.end {
+                let packet = self.spaces[index].sent.get_mut(number);
+                packet.flags.set(SentFlags::ACKED);
+                let (size, flags, frames) = (packet.size, packet.flags, packet.frames);
+                if flags.has(SentFlags::SKIPPED) {
+                    return Err(code::PROTOCOL_VIOLATION);
+                }
+                is_eliciting |= flags.has(SentFlags::ELICITING);
+                ect += u64::from(flags.has(SentFlags::ECT));
+                largest_sent = packet.time;
+                reported = reported.max(packet.reported);
+                if !flags.has(SentFlags::IN_FLIGHT) {
+                    continue;
+                }
+                self.control.packet_acked(now, packet, &mut delivered);
+                if let Some(chunk) = chunk_of(packet) {
+                    self.streams.acknowledged(&chunk);
+                }
+                if frames != NO_FRAMES {
+                    packet.frames = NO_FRAMES;
+                    self.frames_acked(id, frames);
+                }
+                if flags.has(SentFlags::LOST) {
                     self.note_spurious(number, id);
                 } else {
-                    self.spaces[index].sent.leaves_flight(&packet);
-                    self.in_flight -= u64::from(packet.size);
+                    self.spaces[index].sent.leaves_flight(size, flags);
+                    self.in_flight -= u64::from(size);
                 }
-                self.control.packet_acked(now, &packet, &mut delivered);
-                self.data_acked(id, number, &packet);
             }
-            if packet.reported > 0 {
-                self.spaces[index].received.peer_knows(packet.reported.into());
-            }
+        }
+        if reported > 0 {
+            self.spaces[index].received.peer_knows(reported.into());
         }
         if id == SpaceId::Handshake && self.side == Side::Client {
             self.handshake.is_validated = true;
@@ -133,7 +151,8 @@ impl Connection {
     }
 
     /// Takes a round-trip sample from the largest acknowledged packet.
-    fn sample_rtt(&mut self, now: Instant, id: SpaceId, ack: &AckHeader, sent: Instant) -> Duration {
+    #[inline]
+    pub(super) fn sample_rtt(&mut self, now: Instant, id: SpaceId, ack: &AckHeader, sent: Instant) -> Duration {
         let rtt = now.since(sent);
         let mut delay = Duration::ZERO;
         if id == SpaceId::Application {
@@ -173,18 +192,19 @@ impl Connection {
     #[inline]
     fn detect_losses(&mut self, now: Instant, id: SpaceId, delivered: &mut Delivered) {
         let index = id as usize;
-        self.spaces[index].loss_time = None;
+        self.spaces[index].loss_time = Instant::MAX;
         let Some(largest) = self.spaces[index].sent.largest_acked() else { return };
         let mut delay = None;
         while self.spaces[index].sent.resolved() < largest {
             let number = self.spaces[index].sent.resolved();
-            let Some(packet) = self.spaces[index].sent.get(number).copied() else { break };
+            let Some(packet) = self.spaces[index].sent.get(number) else { break };
             if packet.flags.has(SentFlags::ACKED) {
                 self.spaces[index].lost_run = None;
             } else if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.has(SentFlags::LOST) {
+                let packet = *packet;
                 let lost_at = packet.time + *delay.get_or_insert_with(|| self.loss_delay());
                 if largest < number + self.packet_threshold && lost_at > now {
-                    self.spaces[index].loss_time = Some(lost_at);
+                    self.spaces[index].loss_time = lost_at;
                     break;
                 }
                 self.lose(now, id, number, &packet, delivered);
@@ -195,9 +215,9 @@ impl Connection {
 
     #[cold]
     fn lose(&mut self, now: Instant, id: SpaceId, number: u64, packet: &SentPacket, delivered: &mut Delivered) {
+        self.is_extra_due = true;
         let space = &mut self.spaces[id as usize];
-        space.sent.leaves_flight(packet);
-        space.sent.get_mut(number).flags.set(SentFlags::LOST);
+        space.sent.lose(number);
         let after_sample = self.rtt.first_sample().is_some_and(|first| packet.time > first);
         if packet.flags.has(SentFlags::ELICITING) && after_sample {
             let start = space.lost_run.map_or(packet.time, |(start, _)| start);
@@ -215,7 +235,7 @@ impl Connection {
     }
 
     /// Returns true if the packets lost in a row show persistent congestion (RFC 9002 §7.6).
-    fn is_persistent(&mut self, id: SpaceId) -> bool {
+    pub(super) fn is_persistent(&mut self, id: SpaceId) -> bool {
         let (Some(factor), Some((start, end))) = (self.config.loss.persistent, self.spaces[id as usize].lost_run)
         else {
             return false;
@@ -231,7 +251,7 @@ impl Connection {
     }
 
     /// Returns the lowest serial number that may still be acknowledged.
-    fn first_serial(&self) -> u64 {
+    pub(super) fn first_serial(&self) -> u64 {
         if !self.control.measures_rates() {
             return 0;
         }
@@ -252,27 +272,21 @@ impl Connection {
         });
     }
 
-    /// Marks the data of an acknowledged packet as acknowledged.
-    #[inline]
-    fn data_acked(&mut self, id: SpaceId, number: u64, packet: &SentPacket) {
-        if let Some(chunk) = chunk_of(packet) {
-            self.streams.acknowledged(&chunk);
-        }
-        if packet.frames != NO_FRAMES {
-            let list = self.lists.take(packet.frames);
-            for frame in &list {
-                match *frame {
-                    Frame::Stream { stream, offset, len, fin, .. } => {
-                        self.streams.acknowledged(&Chunk { stream, offset, len, fin, to_end: false });
-                    }
-                    Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
-                    _ => {}
+    /// Marks the data in the list of frames of a packet as acknowledged, and frees the list.
+    #[cold]
+    pub(super) fn frames_acked(&mut self, id: SpaceId, frames: u32) {
+        let list = self.lists.take(frames);
+        for frame in &list {
+            match *frame {
+                Frame::Stream { stream, offset, len, fin, .. } => {
+                    self.streams.acknowledged(&Chunk { stream, offset, len, fin, to_end: false });
                 }
+                Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
+                _ => {}
             }
-            self.lists.put_back(packet.frames, list);
-            self.lists.free(packet.frames);
-            self.spaces[id as usize].sent.get_mut(number).frames = NO_FRAMES;
         }
+        self.lists.put_back(frames, list);
+        self.lists.free(frames);
     }
 
     /// Queues the data of a packet again, because it was lost or for a probe (RFC 9000 §13.3).
@@ -302,13 +316,24 @@ impl Connection {
         self.lists.put_back(packet.frames, list);
     }
 
-    /// Returns the time of the next probe timeout, and its space (RFC 9002 A.8).
-    pub(super) fn probe_time(&self, now: Instant) -> Option<(Instant, SpaceId)> {
-        let base = match self.config.probes.first {
+    /// Returns the probe timeout without max_ack_delay and back-off.
+    #[inline]
+    pub(super) fn probe_base(&self) -> Duration {
+        match self.config.probes.first {
             Some(first) if self.rtt.first_sample().is_none() => first,
             _ => self.rtt.pto(),
-        };
-        let backoff = 1u64 << self.pto_count.min(self.config.probes.max_backoff).min(40);
+        }
+    }
+
+    /// Returns the factor of the back-off.
+    #[inline]
+    pub(super) fn backoff(&self) -> u64 {
+        1 << self.pto_count.min(self.config.probes.max_backoff).min(40)
+    }
+
+    /// Returns the time of the next probe timeout, and its space (RFC 9002 A.8).
+    pub(super) fn probe_time(&self, now: Instant) -> Option<(Instant, SpaceId)> {
+        let (base, backoff) = (self.probe_base(), self.backoff());
         let mut earliest: Option<(Instant, SpaceId)> = None;
         let mut is_eliciting = false;
         for id in SpaceId::ALL {
@@ -338,7 +363,7 @@ impl Connection {
 
     /// Handles the expiry of the loss timer (RFC 9002 A.9).
     pub(super) fn loss_timer_fired(&mut self, now: Instant) {
-        let due = |id: &SpaceId| self.spaces[*id as usize].loss_time.is_some_and(|time| time <= now);
+        let due = |id: &SpaceId| self.spaces[*id as usize].loss_time <= now;
         if let Some(id) = SpaceId::ALL.into_iter().find(due) {
             let mut delivered = Delivered::default();
             self.detect_losses(now, id, &mut delivered);
@@ -351,7 +376,7 @@ impl Connection {
             }
             return self.set_timers(now);
         }
-        let Some((_, id)) = self.timed_probe else { return self.set_timers(now) };
+        let Some(id) = self.timed_probe else { return self.set_timers(now) };
         self.counters.timeouts += 1;
         self.pto_count = self.pto_count.saturating_add(1);
         let packets = self.config.probes.packets;

@@ -19,7 +19,7 @@ pub(crate) enum Keys {
 }
 
 /// State of a packet number space.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) sent: Sent,
     pub(crate) received: Received,
@@ -27,14 +27,30 @@ pub(crate) struct Space {
     /// Keys to send and to receive.
     pub(crate) sending: Keys,
     pub(crate) receiving: Keys,
-    /// Time when the oldest packet below the largest acknowledged one is lost.
-    pub(crate) loss_time: Option<Instant>,
+    /// Time when the oldest packet below the largest acknowledged one is lost; [`Instant::MAX`] if there is none.
+    pub(crate) loss_time: Instant,
     /// Probes that a timeout has requested.
     pub(crate) probes: u8,
     /// Transmission times of the first and the last eliciting packet in a row of lost ones.
     pub(crate) lost_run: Option<(Instant, Instant)>,
     /// Other frames to send.
     pub(crate) frames: Vec<Frame>,
+}
+
+impl Default for Space {
+    fn default() -> Self {
+        Self {
+            sent: Sent::default(),
+            received: Received::default(),
+            crypto: Crypto::default(),
+            sending: Keys::Missing,
+            receiving: Keys::Missing,
+            loss_time: Instant::MAX,
+            probes: 0,
+            lost_run: None,
+            frames: Vec::new(),
+        }
+    }
 }
 
 /// The control frames of sent packets. Lists are reused.

@@ -10,9 +10,9 @@ impl Connection {
     /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let ack = self.spaces[SpaceId::Application as usize].received.due();
-        let timers = [self.loss_timer, ack, self.pacing_timer, self.idle_deadline, self.closing.until];
-        timers.into_iter().flatten().min()
+        let ack = self.spaces[SpaceId::Application as usize].received.deadline();
+        let earliest = self.loss_timer.min(ack).min(self.pacing_timer).min(self.idle_deadline).min(self.closing.until);
+        Some(earliest).filter(|earliest| *earliest != Instant::MAX)
     }
 
     /// Returns when an acknowledgement of 1-RTT packets is due.
@@ -23,7 +23,7 @@ impl Connection {
     /// Handles the timers that are due. Call it when the clock reaches [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
-        let is_due = |timer: Option<Instant>| timer.is_some_and(|timer| timer <= now);
+        let is_due = |timer: Instant| timer <= now;
         if is_due(self.closing.until) {
             return self.end(None);
         }
@@ -32,35 +32,57 @@ impl Connection {
             return self.end(Some(if opened { Failure::Timeout } else { Failure::SynTimeout }));
         }
         if is_due(self.pacing_timer) {
-            self.pacing_timer = None;
+            self.pacing_timer = Instant::MAX;
         }
         if is_due(self.loss_timer) {
             self.judge_supply();
             self.loss_timer_fired(now);
+            self.is_extra_due = true;
         }
     }
 
     /// Sets the timer for losses and probes (RFC 9002 A.8).
     pub(super) fn set_timers(&mut self, now: Instant) {
-        let loss = self.spaces.iter().filter_map(|space| space.loss_time).min();
+        self.probe_wait = self.probe_wait();
+        self.idle_wait = self.idle_timeout();
+        let [initial, handshake, application] = &self.spaces;
+        if self.is_confirmed && self.state == State::Complete {
+            // The other spaces are discarded.
+            let is_lost = application.loss_time != Instant::MAX;
+            let probe = match application.sent.last_eliciting() {
+                Some(last) if application.sent.is_eliciting() => last + self.probe_wait,
+                _ => Instant::MAX,
+            };
+            self.loss_timer = if is_lost { application.loss_time } else { probe }.max(now);
+            self.timed_probe = (!is_lost && probe != Instant::MAX).then_some(SpaceId::Application);
+            return;
+        }
+        let loss = initial.loss_time.min(handshake.loss_time).min(application.loss_time);
         self.timed_probe = None;
         self.loss_timer = loss;
         let is_open = matches!(self.state, State::Handshaking | State::Complete);
-        if loss.is_none() && is_open && self.amplification_room() >= MIN_DATAGRAM.into() {
-            self.timed_probe = self.probe_time(now);
-            self.loss_timer = self.timed_probe.map(|(time, _)| time);
+        if loss == Instant::MAX && is_open && self.amplification_room() >= MIN_DATAGRAM.into() {
+            let probe = self.probe_time(now);
+            self.timed_probe = probe.map(|(_, id)| id);
+            self.loss_timer = probe.map_or(Instant::MAX, |(time, _)| time);
         }
         // A time that has passed, for example at a lower round-trip time, fires now.
-        self.loss_timer = self.loss_timer.map(|time| time.max(now));
+        self.loss_timer = self.loss_timer.max(now);
     }
 
     /// Returns the idle timeout: the smaller of both that are not zero, but at least three probe timeouts (RFC 9000
     /// §10.1).
-    fn idle_timeout(&self) -> Option<Duration> {
-        let own = self.config.idle_timeout;
+    fn idle_timeout(&self) -> Duration {
+        // Zero stands for none: it becomes the maximum.
+        let or_none = |timeout: Duration| if timeout.is_zero() { Duration::MAX } else { timeout };
         let peer = if self.knows_peer { self.peer.idle_timeout } else { Duration::ZERO };
-        let timeout = [own, peer].into_iter().filter(|timeout| !timeout.is_zero()).min()?;
-        Some(timeout.max(self.current_pto() * 3))
+        or_none(self.config.idle_timeout).min(or_none(peer)).max(self.current_pto() * 3)
+    }
+
+    /// Returns the probe timeout of the application space with back-off.
+    #[inline]
+    fn probe_wait(&self) -> Duration {
+        (self.probe_base() + self.peer.max_ack_delay) * self.backoff()
     }
 
     /// Returns the probe timeout of the application space without back-off.
@@ -69,18 +91,19 @@ impl Connection {
     }
 
     pub(super) fn restart_idle_timer(&mut self, now: Instant) {
-        self.idle_deadline = self.idle_timeout().map(|timeout| now + timeout);
+        self.idle_wait = self.idle_timeout();
+        self.idle_deadline = now + self.idle_wait;
     }
 
     /// Ends the connection.
     pub(super) fn end(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
         self.failure = self.failure.or(failure);
-        self.loss_timer = None;
+        self.loss_timer = Instant::MAX;
         self.timed_probe = None;
-        self.idle_deadline = None;
-        self.pacing_timer = None;
-        self.closing.until = None;
+        self.idle_deadline = Instant::MAX;
+        self.pacing_timer = Instant::MAX;
+        self.closing.until = Instant::MAX;
         self.spaces[SpaceId::Application as usize].received.acknowledged();
     }
 }

@@ -1,5 +1,6 @@
 //! The streams of a connection and their credit (RFC 9000 §2 to §4).
 
+mod map;
 mod receive;
 mod schedule;
 mod send;
@@ -11,8 +12,8 @@ use crate::config::{Config, FlowRules};
 use crate::credit::Credit;
 use crate::frame::{Direction, Frame};
 use lightlag_core::{Duration, Instant};
+use map::StreamMap;
 use schedule::Schedule;
-use std::collections::BTreeMap;
 
 /// Credit that a peer gives at the start of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +64,8 @@ impl Side {
 #[derive(Debug)]
 pub struct Streams {
     side: Side,
-    pub(crate) sending: BTreeMap<u64, SendStream>,
-    pub(crate) receiving: BTreeMap<u64, ReceiveStream>,
+    pub(crate) sending: StreamMap<SendStream>,
+    pub(crate) receiving: StreamMap<ReceiveStream>,
     schedule: Schedule,
     /// Peer's credit of the connection, and bytes sent for the first time on all streams.
     peer: PeerLimits,
@@ -120,8 +121,8 @@ impl Streams {
     pub fn new(side: Side, config: &Config) -> Self {
         Self {
             side,
-            sending: BTreeMap::new(),
-            receiving: BTreeMap::new(),
+            sending: StreamMap::new(),
+            receiving: StreamMap::new(),
             schedule: Schedule::new(config.fairness),
             peer: PeerLimits::NONE,
             sent: 0,
@@ -143,7 +144,7 @@ impl Streams {
         self.peer.stream = self.peer.stream.max(limits.stream);
         self.peer.bidirectional = self.peer.bidirectional.max(limits.bidirectional);
         self.peer.unidirectional = self.peer.unidirectional.max(limits.unidirectional);
-        let ids: Vec<u64> = self.sending.keys().copied().collect();
+        let ids: Vec<u64> = self.sending.iter().map(|(id, _)| id).collect();
         for id in ids {
             self.raise_stream_limit(id, limits.stream);
         }
@@ -181,11 +182,11 @@ impl Streams {
     fn create(&mut self, id: u64) {
         if self.may_send(id) {
             let limit = self.peer.stream;
-            self.sending.entry(id).or_insert_with(|| SendStream::new(limit));
+            self.sending.add(id, || SendStream::new(limit));
         }
         if id & 2 == 0 || id & 1 != self.side as u64 {
             let credit = Credit::new(self.flow.stream, self.flow.stream_tuning);
-            self.receiving.entry(id).or_insert_with(|| ReceiveStream::new(credit));
+            self.receiving.add(id, || ReceiveStream::new(credit));
         }
     }
 
@@ -194,7 +195,7 @@ impl Streams {
     /// # Errors
     /// If it exceeds the limit, or if it is a stream that only this side can open.
     fn accept(&mut self, id: u64) -> Result<(), StreamError> {
-        if self.receiving.contains_key(&id) || self.sending.contains_key(&id) {
+        if self.receiving.contains(id) || self.sending.contains(id) {
             return Ok(());
         }
         if id & 1 == self.side as u64 {
@@ -210,7 +211,7 @@ impl Streams {
 
     /// Appends `bytes` to a stream; [`u64::MAX`] means endless data.
     pub fn write(&mut self, id: u64, bytes: u64) {
-        if let Some(stream) = self.sending.get_mut(&id) {
+        if let Some(stream) = self.sending.get_mut(id) {
             stream.write(bytes);
             self.enqueue(id);
         }
@@ -218,7 +219,7 @@ impl Streams {
 
     /// Finishes a stream after the bytes written so far.
     pub fn finish(&mut self, id: u64) {
-        if let Some(stream) = self.sending.get_mut(&id) {
+        if let Some(stream) = self.sending.get_mut(id) {
             stream.finish();
             self.enqueue(id);
         }
@@ -227,7 +228,7 @@ impl Streams {
     /// Sets the priority of a stream; higher ones are sent first. `incremental` shares the path with streams of the
     /// same priority, packet by packet.
     pub fn set_priority(&mut self, id: u64, priority: i32, incremental: bool) {
-        if let Some(stream) = self.sending.get_mut(&id) {
+        if let Some(stream) = self.sending.get_mut(id) {
             (stream.priority, stream.incremental) = (priority, Some(incremental));
             self.schedule.remove(id, stream);
             self.enqueue(id);
@@ -235,7 +236,7 @@ impl Streams {
     }
 
     fn enqueue(&mut self, id: u64) {
-        if let Some(stream) = self.sending.get_mut(&id).filter(|stream| stream.has_new()) {
+        if let Some(stream) = self.sending.get_mut(id).filter(|stream| stream.has_new()) {
             self.schedule.add(id, stream);
         }
     }
@@ -247,7 +248,7 @@ impl Streams {
     }
 
     fn has_only_fin(&self) -> bool {
-        self.schedule.front_new().and_then(|id| self.sending.get(&id)).is_some_and(SendStream::has_only_fin)
+        self.schedule.front_new().and_then(|id| self.sending.get(id)).is_some_and(SendStream::has_only_fin)
     }
 
     /// Returns true if lost data waits to be retransmitted.
@@ -267,9 +268,13 @@ impl Streams {
             return enough;
         }
         let budget = self.budget().min(enough);
+        let permitted = |stream: &SendStream| stream.unsent().min(stream.limit().saturating_sub(stream.next()));
+        if self.schedule.front_new().and_then(|id| self.sending.get(id)).is_some_and(|one| permitted(one) >= budget) {
+            return budget;
+        }
         let mut sum = 0;
-        for stream in self.schedule.queued().filter_map(|id| self.sending.get(&id)) {
-            sum += stream.unsent().min(stream.limit().saturating_sub(stream.next()));
+        for stream in self.schedule.queued().filter_map(|id| self.sending.get(id)) {
+            sum += permitted(stream);
             if sum >= budget {
                 return budget;
             }
@@ -286,7 +291,7 @@ impl Streams {
     /// Returns the next chunk for a packet with `space` bytes for STREAM frames: missing data first, then new data.
     pub fn next_chunk(&mut self, space: u64) -> Option<Chunk> {
         if let Some(id) = self.schedule.front_repair() {
-            let stream = self.sending.get_mut(&id)?;
+            let stream = self.sending.get_mut(id)?;
             let chunk = stream.take_repair(id, space);
             if !stream.has_repairs() {
                 self.schedule.remove_repair(id, stream);
@@ -296,7 +301,7 @@ impl Streams {
         loop {
             let id = self.schedule.front_new()?;
             let budget = self.budget();
-            let stream = self.sending.get_mut(&id)?;
+            let stream = self.sending.get_mut(id)?;
             if budget == 0 && !stream.has_only_fin() {
                 self.note_blocked();
                 return None;
@@ -321,6 +326,27 @@ impl Streams {
         }
     }
 
+    /// Returns the bytes of new data with which the next stream fills `room` bytes of a packet; `None` if it does not
+    /// have as many.
+    #[inline]
+    pub(crate) fn fills(&mut self, room: u64) -> Option<u64> {
+        let budget = self.budget();
+        let id = self.schedule.front_new()?;
+        self.sending.get_mut(id)?.fills(id, room, budget)
+    }
+
+    /// Takes the data that [`Self::fills`] has found.
+    #[inline]
+    pub(crate) fn take_full(&mut self, len: u64) -> Chunk {
+        let (id, stream) = self.sending.recent_mut().expect("a stream with data");
+        let chunk = stream.take_full(id, len);
+        self.sent += u64::from(chunk.len);
+        self.unacknowledged += u64::from(chunk.len);
+        let goes_on = stream.has_new();
+        self.schedule.sent(id, stream, goes_on);
+        chunk
+    }
+
     /// Notes that the peer's connection credit is used up: a BLOCKED frame is due once per limit.
     fn note_blocked(&mut self) {
         let limit = self.peer.connection;
@@ -335,9 +361,9 @@ impl Streams {
         if self.schedule.has_new() && self.sent >= self.peer.connection {
             self.due.blocked = true;
         }
-        for (id, stream) in &self.sending {
-            if stream.is_blocked && !self.due.stream_blocked.contains(id) {
-                self.due.stream_blocked.push(*id);
+        for (id, stream) in self.sending.iter() {
+            if stream.is_blocked && !self.due.stream_blocked.contains(&id) {
+                self.due.stream_blocked.push(id);
             }
         }
     }
@@ -349,12 +375,12 @@ impl Streams {
 
     /// Returns the receiving part of a stream.
     pub fn receiving(&self, id: u64) -> Option<&ReceiveStream> {
-        self.receiving.get(&id)
+        self.receiving.get(id)
     }
 
     /// Returns the sending part of a stream.
     pub fn sending(&self, id: u64) -> Option<&SendStream> {
-        self.sending.get(&id)
+        self.sending.get(id)
     }
 
     /// Returns the peer's limit of the connection.
@@ -372,7 +398,7 @@ impl Streams {
 
     /// Handles MAX_STREAM_DATA.
     pub fn raise_stream_limit(&mut self, id: u64, limit: u64) {
-        if let Some(stream) = self.sending.get_mut(&id)
+        if let Some(stream) = self.sending.get_mut(id)
             && stream.raise_limit(limit)
         {
             self.schedule.unblock(stream);
@@ -391,17 +417,24 @@ impl Streams {
     }
 
     /// Handles the acknowledgement of a chunk.
+    #[inline]
     pub fn acknowledged(&mut self, chunk: &Chunk) {
-        let Some(stream) = self.sending.get_mut(&chunk.stream) else { return };
-        self.unacknowledged -= stream.acknowledged(chunk);
-        if !stream.has_repairs() {
-            self.schedule.remove_repair(chunk.stream, stream);
+        self.acknowledged_range(chunk.stream, chunk.offset, chunk.offset + u64::from(chunk.len), chunk.fin);
+    }
+
+    /// Handles the acknowledgement of the bytes from `start` up to `end`, and of a FIN.
+    #[inline]
+    pub(crate) fn acknowledged_range(&mut self, id: u64, start: u64, end: u64, fin: bool) {
+        let Some(stream) = self.sending.get_mut(id) else { return };
+        self.unacknowledged -= stream.acknowledged(start, end, fin);
+        if stream.is_repairing && !stream.has_repairs() {
+            self.schedule.remove_repair(id, stream);
         }
     }
 
     /// Handles the loss of a chunk, or queues it again for a probe.
     pub fn lost(&mut self, chunk: &Chunk) {
-        let Some(stream) = self.sending.get_mut(&chunk.stream) else { return };
+        let Some(stream) = self.sending.get_mut(chunk.stream) else { return };
         if stream.lost(chunk) {
             self.schedule.add_repair(chunk.stream, stream);
         }
@@ -409,7 +442,7 @@ impl Streams {
 
     /// Resets a stream: nothing of it is sent any more.
     pub fn reset(&mut self, id: u64, code: u64) {
-        let Some(stream) = self.sending.get_mut(&id).filter(|stream| stream.reset.is_none()) else { return };
+        let Some(stream) = self.sending.get_mut(id).filter(|stream| stream.reset.is_none()) else { return };
         self.unacknowledged -= stream.abandon(code);
         self.schedule.remove(id, stream);
         self.schedule.remove_repair(id, stream);
@@ -429,10 +462,10 @@ impl Streams {
         srtt: Duration,
         keeps_reading: bool,
     ) -> Result<u64, StreamError> {
-        if !self.receiving.contains_key(&chunk.stream) {
+        if !self.receiving.contains(chunk.stream) {
             self.accept(chunk.stream)?;
         }
-        let stream = self.receiving.get_mut(&chunk.stream).ok_or(StreamError::State)?;
+        let stream = self.receiving.get_mut(chunk.stream).ok_or(StreamError::State)?;
         let arrival = stream.arrived(chunk)?;
         self.received += arrival.higher;
         if self.received > self.credit.limit() {
@@ -450,7 +483,7 @@ impl Streams {
     /// If the final size contradicts earlier data, or exceeds credit.
     pub fn was_reset(&mut self, id: u64, final_size: u64) -> Result<(), StreamError> {
         self.accept(id)?;
-        let stream = self.receiving.get_mut(&id).ok_or(StreamError::State)?;
+        let stream = self.receiving.get_mut(id).ok_or(StreamError::State)?;
         let (higher, unread) = stream.was_reset(final_size)?;
         self.received += higher;
         self.consumed += unread;
@@ -459,7 +492,7 @@ impl Streams {
 
     /// Lets the application read up to `bytes` of a stream. Returns the number of bytes read.
     pub fn read(&mut self, now: Instant, id: u64, bytes: u64, srtt: Duration) -> u64 {
-        let Some(stream) = self.receiving.get_mut(&id) else { return 0 };
+        let Some(stream) = self.receiving.get_mut(id) else { return 0 };
         let read = stream.read(bytes);
         self.consumed += read;
         if !stream.is_complete() && stream.update(now, srtt) {
@@ -509,13 +542,13 @@ impl Streams {
         match *frame {
             Frame::MaxData(_) => self.due.max_data = true,
             Frame::MaxStreamData { stream, .. }
-                if self.receiving.get(&stream).is_some_and(|stream| stream.final_size().is_none()) =>
+                if self.receiving.get(stream).is_some_and(|stream| stream.final_size().is_none()) =>
             {
                 add(&mut self.due.max_stream_data, stream);
             }
             Frame::DataBlocked(limit) => self.due.blocked |= limit == self.peer.connection && self.sent >= limit,
             Frame::StreamDataBlocked { stream, limit }
-                if self.sending.get(&stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) =>
+                if self.sending.get(stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) =>
             {
                 add(&mut self.due.stream_blocked, stream);
             }
@@ -534,7 +567,7 @@ impl Streams {
             return Some(frame);
         }
         if let Some(stream) = self.due.max_stream_data.last().copied() {
-            let limit = self.receiving.get(&stream).map_or(0, ReceiveStream::limit);
+            let limit = self.receiving.get(stream).map_or(0, ReceiveStream::limit);
             let frame = Some(Frame::MaxStreamData { stream, limit }).filter(fits)?;
             self.due.max_stream_data.pop();
             return Some(frame);
@@ -545,13 +578,13 @@ impl Streams {
             return Some(frame);
         }
         if let Some(stream) = self.due.stream_blocked.last().copied() {
-            let limit = self.sending.get(&stream).map_or(0, SendStream::limit);
+            let limit = self.sending.get(stream).map_or(0, SendStream::limit);
             let frame = Some(Frame::StreamDataBlocked { stream, limit }).filter(fits)?;
             self.due.stream_blocked.pop();
             return Some(frame);
         }
         if let Some(stream) = self.due.resets.last().copied() {
-            let sending = self.sending.get(&stream)?;
+            let sending = self.sending.get(stream)?;
             let (code, final_size) = (sending.reset.unwrap_or(0), sending.next());
             let frame = Some(Frame::ResetStream { stream, code, final_size }).filter(fits)?;
             self.due.resets.pop();
@@ -565,13 +598,13 @@ impl Streams {
 
     /// Requests that the peer stops sending on a stream.
     pub fn stop(&mut self, id: u64) {
-        if self.receiving.get(&id).is_some_and(|stream| !stream.is_complete()) && !self.due.stops.contains(&id) {
+        if self.receiving.get(id).is_some_and(|stream| !stream.is_complete()) && !self.due.stops.contains(&id) {
             self.due.stops.push(id);
         }
     }
 
     /// Returns the bytes written and not sent yet.
     pub fn unsent(&self) -> u64 {
-        self.sending.values().map(SendStream::unsent).fold(0, u64::saturating_add)
+        self.sending.iter().map(|(_, stream)| stream.unsent()).fold(0, u64::saturating_add)
     }
 }

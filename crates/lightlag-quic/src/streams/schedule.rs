@@ -45,7 +45,10 @@ impl Schedule {
 
     #[inline]
     pub(super) fn front_new(&self) -> Option<u64> {
-        self.classes.iter().find_map(|class| class.queue.front().copied())
+        match self.classes.first().and_then(|class| class.queue.front()) {
+            Some(id) => Some(*id),
+            None => self.classes.iter().find_map(|class| class.queue.front().copied()),
+        }
     }
 
     /// Returns the streams with new data.
@@ -84,6 +87,9 @@ impl Schedule {
     /// Notes that the front stream `id` has sent a chunk. `goes_on`: whether it has more new data.
     #[inline]
     pub(super) fn sent(&mut self, id: u64, stream: &mut SendStream, goes_on: bool) {
+        if goes_on && self.queued == 1 {
+            return;
+        }
         let turns = stream.incremental.unwrap_or(self.fairness == Fairness::RoundRobin);
         if goes_on && !turns {
             return;

@@ -19,6 +19,14 @@ pub struct Chunk {
     pub to_end: bool,
 }
 
+impl Chunk {
+    /// Returns true if the stream ID has at most 16 bits and the offset at most 48.
+    #[inline(always)]
+    pub(crate) fn is_short(&self) -> bool {
+        self.stream >> 16 == 0 && self.offset >> 48 == 0
+    }
+}
+
 /// Reason why no new data can be taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Blocked {
@@ -146,6 +154,25 @@ impl SendStream {
         is_higher
     }
 
+    /// Returns the bytes of new data with which the stream fills `room` bytes of a packet, without a length field;
+    /// `None` if it may not send as many.
+    #[inline(always)]
+    pub(super) fn fills(&self, id: u64, room: u64, budget: u64) -> Option<u64> {
+        let allowed = (self.written - self.next).min(self.limit.saturating_sub(self.next)).min(budget);
+        let len = room.checked_sub(stream_header(id, self.next))?;
+        (len > 0 && allowed >= len && id >> 16 == 0 && self.next >> 48 == 0).then_some(len)
+    }
+
+    /// Takes the data that [`Self::fills`] has found.
+    #[inline(always)]
+    pub(super) fn take_full(&mut self, id: u64, len: u64) -> Chunk {
+        let fin = self.closing && self.next + len == self.written;
+        let chunk = Chunk { stream: id, offset: self.next, len: len as u16, fin, to_end: true };
+        self.next += len;
+        self.fin_sent |= fin;
+        chunk
+    }
+
     /// Takes new data for a frame with `space` bytes; `budget` is the credit of the connection.
     #[inline]
     pub(super) fn take_new(&mut self, id: u64, space: u64, budget: u64) -> Result<Chunk, Blocked> {
@@ -175,14 +202,17 @@ impl SendStream {
         Some(Chunk { stream: id, offset, len: len as u16, fin, to_end })
     }
 
-    /// Notes an acknowledged chunk. Returns the number of bytes acknowledged for the first time.
-    pub(super) fn acknowledged(&mut self, chunk: &Chunk) -> u64 {
-        let end = chunk.offset + u64::from(chunk.len);
-        if chunk.fin {
+    /// Notes that the bytes from `start` up to `end`, and a FIN, are acknowledged. Returns the number of bytes
+    /// acknowledged for the first time.
+    #[inline]
+    pub(super) fn acknowledged(&mut self, start: u64, end: u64, fin: bool) -> u64 {
+        if fin {
             (self.fin_acked, self.fin_missing) = (true, false);
         }
-        self.missing.remove(chunk.offset, end);
-        let new = self.acked.insert(chunk.offset, end);
+        if !self.missing.is_empty() {
+            self.missing.remove(start, end);
+        }
+        let new = self.acked.insert(start, end);
         if self.reset.is_some() { 0 } else { new }
     }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub mod random;
+
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_quic::contents::Contents;
 use lightlag_quic::{Arena, Config, Connection, Packet, Parameters};
@@ -51,7 +53,7 @@ impl Link {
 }
 
 /// A datagram that was sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Logged {
     pub time: Instant,
     pub from: usize,

@@ -1,0 +1,263 @@
+//! The common packets: full 1-RTT packets of one stream, and acknowledgements of up to three ranges, without stored
+//! contents. The effects are those of the general path, which handles everything else.
+
+use super::build::Permit;
+use super::{Connection, State};
+use crate::contents::TAG;
+use crate::control::Delivered;
+use crate::frame::{AckHeader, EcnCounts, ack_size};
+use crate::kind::SpaceId;
+use crate::number::encoded_len;
+use crate::packet::Packet;
+use crate::ranges::Range;
+use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
+use crate::streams::Chunk;
+use lightlag_core::{Codepoint, Instant};
+
+const APPLICATION: usize = SpaceId::Application as usize;
+
+/// Outcome of [`Connection::poll_plain`].
+pub(super) enum Plain {
+    /// A packet.
+    Packet(Packet),
+    /// There is nothing to send.
+    Nothing,
+    /// The general path decides.
+    Undecided,
+}
+
+impl Connection {
+    /// Makes the connection use the general path for all packets, for comparisons.
+    #[must_use]
+    pub fn without_shortcuts(mut self) -> Self {
+        self.is_general = true;
+        self
+    }
+
+    /// Returns true if common packets need no stored contents.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_confirmed && self.state == State::Complete && !self.is_general
+    }
+
+    /// Builds a packet with a full STREAM frame, an acknowledgement of one range, or both. Nothing but streams and
+    /// acknowledgements waits to be sent.
+    #[inline]
+    pub(super) fn poll_plain(&mut self, now: Instant) -> Plain {
+        let space = &self.spaces[APPLICATION];
+        let due = space.received.deadline() <= now;
+        if self.streams.has_repairs() {
+            return Plain::Undecided;
+        }
+        let has_data = self.streams.can_send();
+        if !due && !has_data {
+            self.pacing_timer = Instant::MAX;
+            self.note_idle(now, Permit::Unknown, false);
+            return Plain::Nothing;
+        }
+        let number = space.sent.next();
+        let with_ack = due || space.received.has_news(&self.config.ack);
+        let fits = number < u32::MAX.into() && (!with_ack || space.received.ranges().len() == 1);
+        if !fits || self.next_skip == Some(number) {
+            return Plain::Undecided;
+        }
+        let mut packet = Packet::short(number as u32, self.spin);
+        let number_len = encoded_len(number, space.sent.largest_acked());
+        let overhead = 1 + u64::from(self.peer.id_len) + u64::from(number_len) + TAG;
+        let mut size = overhead;
+        if with_ack {
+            let counts = space.received.counts();
+            let ecn = (counts != EcnCounts::default()).then_some(counts);
+            let delay = (space.received.delay(now).as_nanos() / 1_000) >> self.config.ack_delay_exponent;
+            let header = AckHeader { delay, ecn };
+            if packet.hold_ack(&header, space.received.ranges()).is_none() {
+                return Plain::Undecided;
+            }
+            size += ack_size(&header, space.received.ranges());
+        }
+        let room = u64::from(self.config.datagram) - size;
+        let full = if has_data { self.streams.fills(room) } else { None };
+        if has_data && full.is_none() {
+            return Plain::Undecided;
+        }
+        self.pacing_timer = Instant::MAX;
+        let permit = if has_data { self.permit(now) } else { Permit::Unknown };
+        if let Some(len) = full
+            && permit == Permit::Granted
+        {
+            let chunk = self.streams.take_full(len);
+            packet.hold_stream(&chunk);
+            return Plain::Packet(self.send_stream(now, packet, &chunk, with_ack));
+        }
+        if !due {
+            self.note_idle(now, permit, has_data);
+            return Plain::Nothing;
+        }
+        Plain::Packet(self.send_ack(now, packet, size))
+    }
+
+    #[inline]
+    fn send_stream(&mut self, now: Instant, mut packet: Packet, chunk: &Chunk, with_ack: bool) -> Packet {
+        let bytes = u64::from(self.config.datagram);
+        packet.set_size(self.config.datagram);
+        let codepoint = self.ecn.send(now, SpaceId::Application, self.rtt.pto());
+        packet.set_codepoint(codepoint);
+        let mut flags = SentFlags::IN_FLIGHT.with(SentFlags::ELICITING).with(SentFlags::STREAM);
+        if codepoint.is_capable() {
+            flags.set(SentFlags::ECT);
+        }
+        if chunk.fin {
+            flags.set(SentFlags::FIN);
+        }
+        let (end, serial) = self.control.sent(now, bytes, self.in_flight, false);
+        self.in_flight += bytes;
+        self.counters.data_packets += 1;
+        self.counters.datagrams += 1;
+        self.counters.bytes_sent += bytes;
+        let space = &mut self.spaces[APPLICATION];
+        let reported = if with_ack { space.received.report() } else { 0 };
+        space.sent.push(SentPacket {
+            time: now,
+            offset: chunk.offset,
+            stream: chunk.stream as u32,
+            end,
+            serial,
+            reported,
+            frames: NO_FRAMES,
+            len: chunk.len,
+            size: self.config.datagram,
+            flags,
+        });
+        if space.loss_time == Instant::MAX {
+            self.loss_timer = now + self.probe_wait;
+            self.timed_probe = Some(SpaceId::Application);
+        } else {
+            self.loss_timer = space.loss_time.max(now);
+        }
+        if !std::mem::replace(&mut self.sent_since_arrival, true) {
+            self.idle_deadline = now + self.idle_wait;
+        }
+        packet
+    }
+
+    #[inline]
+    fn send_ack(&mut self, now: Instant, mut packet: Packet, size: u64) -> Packet {
+        packet.set_size(size as u16);
+        let codepoint = self.ecn.send(now, SpaceId::Application, self.rtt.pto());
+        packet.set_codepoint(codepoint);
+        let space = &mut self.spaces[APPLICATION];
+        let reported = space.received.report();
+        space.sent.push(SentPacket {
+            time: now,
+            serial: self.control.next_serial() as u32,
+            reported,
+            frames: NO_FRAMES,
+            size: size as u16,
+            flags: if codepoint.is_capable() { SentFlags::ECT } else { SentFlags::default() },
+            ..SentPacket::default()
+        });
+        self.counters.ack_packets += 1;
+        self.counters.datagrams += 1;
+        self.counters.bytes_sent += size;
+        packet
+    }
+
+    /// Handles a packet without stored contents.
+    #[inline]
+    pub(super) fn handle_plain(&mut self, now: Instant, packet: &Packet, ecn: Codepoint) {
+        self.counters.bytes_received += u64::from(packet.size());
+        let received = &mut self.spaces[APPLICATION].received;
+        let number = packet.number();
+        if received.is_duplicate(number) {
+            self.counters.duplicates += 1;
+            return;
+        }
+        let largest = received.largest();
+        received.arrived(now, number, packet.is_eliciting(), ecn, &self.config.ack);
+        if largest.is_none_or(|largest| number > largest) {
+            self.copy_spin(packet.spin());
+        }
+        if let Err(code) = self.handle_plain_frames(now, packet) {
+            return self.fail(now, code);
+        }
+        self.sent_since_arrival = false;
+        self.idle_deadline = now + self.idle_wait;
+    }
+
+    /// Handles an ACK frame that covers exactly the `count` oldest packets, all of them in flight. They leave the list of
+    /// sent packets immediately.
+    #[inline]
+    pub(super) fn handle_plain_ack(&mut self, now: Instant, ack: &AckHeader, count: u64) {
+        self.judge_supply();
+        let mut delivered =
+            Delivered { prior_inflight: self.in_flight, first_serial: self.first_serial(), ..Delivered::default() };
+        let (mut eliciting, mut ect, mut reported) = (0, 0, 0);
+        // Stream data that continues is acknowledged as a whole.
+        let mut data = Chunk::default();
+        let mut end = 0;
+        for _ in 0..count {
+            let Some(packet) = self.spaces[APPLICATION].sent.pass() else { break };
+            let flags = packet.flags;
+            eliciting += u32::from(flags.has(SentFlags::ELICITING));
+            ect += u64::from(flags.has(SentFlags::ECT));
+            reported = reported.max(packet.reported);
+            delivered.largest_sent = packet.time;
+            self.control.packet_acked(now, packet, &mut delivered);
+            if flags.has(SentFlags::STREAM) {
+                let stream = u64::from(packet.stream);
+                if stream != data.stream || packet.offset != end || data.fin {
+                    if end > data.offset || data.fin {
+                        self.streams.acknowledged_range(data.stream, data.offset, end, data.fin);
+                    }
+                    (data.stream, data.offset) = (stream, packet.offset);
+                }
+                end = packet.offset + u64::from(packet.len);
+                data.fin = flags.has(SentFlags::FIN);
+            }
+            if packet.frames != NO_FRAMES {
+                let frames = packet.frames;
+                self.frames_acked(SpaceId::Application, frames);
+            }
+        }
+        if end > data.offset || data.fin {
+            self.streams.acknowledged_range(data.stream, data.offset, end, data.fin);
+        }
+        self.in_flight -= delivered.bytes;
+        let space = &mut self.spaces[APPLICATION];
+        space.sent.oldest_acked(count, eliciting, delivered.bytes);
+        if reported > 0 {
+            space.received.peer_knows(reported.into());
+        }
+        space.loss_time = Instant::MAX;
+        if count > 1 {
+            // Acknowledged packets below the largest one end a row of lost ones.
+            space.lost_run = None;
+        }
+        if eliciting > 0 {
+            delivered.rtt = Some(self.sample_rtt(now, SpaceId::Application, ack, delivered.largest_sent));
+        }
+        delivered.marked = self.ecn.acknowledged(SpaceId::Application, ack.ecn, ect);
+        delivered.persistent = self.is_persistent(SpaceId::Application);
+        self.pto_count = 0;
+        delivered.inflight = self.in_flight;
+        let window = self.control.window();
+        self.control.acknowledged(now, &delivered, &self.rtt);
+        if self.control.window() != window {
+            self.window_was(now, window);
+        }
+        self.set_timers(now);
+    }
+
+    #[inline]
+    fn handle_plain_frames(&mut self, now: Instant, packet: &Packet) -> Result<(), u64> {
+        if packet.has_ack() {
+            let mut ranges = [Range::default(); 3];
+            let (header, count) = packet.ack(self.ecn.reported(SpaceId::Application), &mut ranges);
+            self.handle_ack(now, SpaceId::Application, &header, &ranges[..count])?;
+        }
+        match packet.chunk() {
+            Some(chunk) => self.handle_stream(now, &chunk),
+            None => Ok(()),
+        }
+    }
+}
