@@ -97,6 +97,7 @@ impl Credit {
         if progress < self.due_at { None } else { Some(self.raise(now, consumed, srtt)) }
     }
 
+    #[cold]
     fn raise(&mut self, now: Instant, consumed: u64, srtt: Duration) -> u64 {
         let limit = match self.tuning {
             Tuning::Fixed(_) => consumed + self.window,

@@ -57,13 +57,18 @@ impl Ecn {
         self.state
     }
 
+    /// Returns true if packets may be sent with ECT.
+    #[inline(always)]
+    pub(crate) fn is_used(&self) -> bool {
+        !matches!(self.state, EcnState::Off | EcnState::Failed)
+    }
+
     /// Returns the counts that the peer reported last in a space.
     pub fn reported(&self, space: SpaceId) -> EcnCounts {
         self.reported[space as usize]
     }
 
     /// Returns the ECN field of the next packet in `space`, and counts it. `pto` is the current probe timeout.
-    #[inline]
     pub fn send(&mut self, now: Instant, space: SpaceId, pto: Duration) -> Codepoint {
         match self.state {
             EcnState::Off | EcnState::Unknown | EcnState::Failed => return Codepoint::NotEct,
@@ -100,10 +105,12 @@ impl Ecn {
 
     /// Validates the counts of an ACK frame that raised the largest acknowledged number and newly acknowledged `acked`
     /// packets with ECT. Returns the number of packets that are newly reported as marked.
+    #[inline(always)]
     pub fn acknowledged(&mut self, space: SpaceId, counts: Option<EcnCounts>, acked: u64) -> u64 {
-        if matches!(self.state, EcnState::Off | EcnState::Failed) {
-            return 0;
-        }
+        if self.is_used() { self.validate(space, counts, acked) } else { 0 }
+    }
+
+    fn validate(&mut self, space: SpaceId, counts: Option<EcnCounts>, acked: u64) -> u64 {
         let known = &mut self.reported[space as usize];
         let Some(counts) = counts else {
             if acked > 0 {

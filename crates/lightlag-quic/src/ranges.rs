@@ -85,6 +85,31 @@ impl RangeSet {
         self.find(value).is_some()
     }
 
+    /// Adds the value after the largest one. Returns false, without an effect, for any other value.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, value: u64) -> bool {
+        match self.ranges.last_mut() {
+            Some(last) if last.end == value => {
+                last.end += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds the values from `start` up to `end` if the set has exactly the values from 0 up to `start`, at least one.
+    /// Returns false, without an effect, for any other set.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, start: u64, end: u64) -> bool {
+        match &mut self.ranges[..] {
+            [only] if only.start == 0 && only.end == start => {
+                only.end = end;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Adds the values from `start` up to `end`. Returns how many of them are new.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {

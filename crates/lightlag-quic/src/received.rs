@@ -94,14 +94,35 @@ impl Received {
     /// Notes a packet that is not a duplicate.
     #[inline]
     pub fn arrived(&mut self, now: Instant, number: u64, eliciting: bool, ecn: Codepoint, rules: &AckRules) {
+        self.insert(now, number, rules.max_ranges);
+        self.count(now, number, eliciting, ecn, rules);
+    }
+
+    /// Adds the number after the largest one. Returns false, without an effect, for any other number.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, now: Instant, number: u64) -> bool {
+        let is_next = self.numbers.extend(number);
+        if is_next {
+            self.largest_at = now;
+        }
+        is_next
+    }
+
+    /// Adds a number.
+    pub(crate) fn insert(&mut self, now: Instant, number: u64, max_ranges: usize) {
         if self.largest().is_none_or(|largest| number > largest) {
             self.largest_at = now;
         }
         self.numbers.insert(number, number + 1);
-        if self.numbers.as_slice().len() > rules.max_ranges {
+        if self.numbers.as_slice().len() > max_ranges {
             self.floor = self.numbers.first().map_or(0, |range| range.end);
             self.numbers.remove_first();
         }
+    }
+
+    /// Counts a packet whose number was added, and determines when it is acknowledged.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, now: Instant, number: u64, eliciting: bool, ecn: Codepoint, rules: &AckRules) {
         match ecn {
             Codepoint::NotEct => {}
             Codepoint::Ect0 => self.counts.ect0 += 1,

@@ -54,6 +54,7 @@ impl Connection {
         space.probes > 0 || self.has_control(SpaceId::Application)
     }
 
+    #[inline(never)]
     fn poll_general(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         match self.state {
             State::Handshaking | State::Complete => {}
@@ -189,7 +190,16 @@ impl Connection {
     }
 
     /// Records why nothing is sent, and sets the timer of pacing.
+    #[inline]
     pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
+        let is_idle = permit == Permit::Unknown && self.in_flight == 0 && self.limit == Limit::Application;
+        if is_idle && self.control.is_limited && self.pto_count == 0 && !self.streams.is_blocked() {
+            return;
+        }
+        self.note_limits(now, permit, has_data);
+    }
+
+    fn note_limits(&mut self, now: Instant, permit: Permit, has_data: bool) {
         let limit = match permit {
             Permit::Window => Limit::Cwnd,
             Permit::Pacing => {

@@ -184,6 +184,7 @@ impl Connection {
 
     fn learn_parameters(&mut self) {
         self.knows_peer = true;
+        self.set_idle_limit();
         self.streams.set_peer_limits(self.peer.limits);
     }
 

@@ -144,6 +144,7 @@ pub struct Connection {
     /// Probe timeout of the application space with back-off, and idle timeout, since the last change of the estimates.
     probe_wait: Duration,
     idle_wait: Duration,
+    idle_limit: Duration,
     is_confirmed: bool,
     /// Whether the peer's parameters are known.
     knows_peer: bool,
@@ -216,6 +217,7 @@ impl Connection {
             timed_probe: None,
             probe_wait: Duration::MAX,
             idle_wait: Duration::MAX,
+            idle_limit: Duration::MAX,
             is_confirmed: false,
             knows_peer: false,
             handshake: handshake::Handshake::default(),
@@ -248,6 +250,7 @@ impl Connection {
             window_since: Instant::ZERO,
             config,
         };
+        connection.set_idle_limit();
         connection.plan_skip(64);
         let own = connection.own_stream();
         connection.streams.open_early(own);
@@ -392,6 +395,7 @@ impl Connection {
         self.is_extra_due = true;
     }
 
+    #[inline(always)]
     fn judge_supply(&mut self) {
         if self.control.measures_rates() {
             let blocked = self.streams.is_blocked();

@@ -26,6 +26,8 @@ pub(super) enum Plain {
     Undecided,
 }
 
+const _: () = assert!(size_of::<Plain>() == size_of::<Packet>());
+
 impl Connection {
     /// Makes the connection use the general path for all packets, for comparisons.
     #[must_use]
@@ -40,21 +42,33 @@ impl Connection {
         self.is_confirmed && self.state == State::Complete && !self.is_general
     }
 
-    /// Builds a packet with a full STREAM frame, an acknowledgement of one range, or both. Nothing but streams and
+    /// Returns a packet with a full STREAM frame, an acknowledgement of one range, or both, if nothing but streams and
     /// acknowledgements waits to be sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll_plain(&mut self, now: Instant) -> Plain {
-        let space = &self.spaces[APPLICATION];
-        let due = space.received.deadline() <= now;
+        let due = self.spaces[APPLICATION].received.deadline() <= now;
         if self.streams.has_repairs() {
             return Plain::Undecided;
         }
         let has_data = self.streams.can_send();
-        if !due && !has_data {
+        if !due {
+            let limit = if !has_data {
+                Permit::Unknown
+            } else if self.in_flight > 0 && !self.control.permits(self.in_flight) {
+                Permit::Window
+            } else {
+                return self.build_plain(now, due, has_data);
+            };
             self.pacing_timer = Instant::MAX;
-            self.note_idle(now, Permit::Unknown, false);
+            self.note_idle(now, limit, has_data);
             return Plain::Nothing;
         }
+        self.build_plain(now, due, has_data)
+    }
+
+    #[inline(never)]
+    fn build_plain(&mut self, now: Instant, due: bool, has_data: bool) -> Plain {
+        let space = &self.spaces[APPLICATION];
         let number = space.sent.next();
         let with_ack = due || space.received.has_news(&self.config.ack);
         let fits = number < u32::MAX.into() && (!with_ack || space.received.ranges().len() == 1);
@@ -100,7 +114,11 @@ impl Connection {
     fn send_stream(&mut self, now: Instant, mut packet: Packet, chunk: &Chunk, with_ack: bool) -> Packet {
         let bytes = u64::from(self.config.datagram);
         packet.set_size(self.config.datagram);
-        let codepoint = self.ecn.send(now, SpaceId::Application, self.rtt.pto());
+        let codepoint = if self.ecn.is_used() {
+            self.ecn.send(now, SpaceId::Application, self.rtt.pto())
+        } else {
+            Codepoint::NotEct
+        };
         packet.set_codepoint(codepoint);
         let mut flags = SentFlags::IN_FLIGHT.with(SentFlags::ELICITING).with(SentFlags::STREAM);
         if codepoint.is_capable() {
@@ -143,7 +161,11 @@ impl Connection {
     #[inline]
     fn send_ack(&mut self, now: Instant, mut packet: Packet, size: u64) -> Packet {
         packet.set_size(size as u16);
-        let codepoint = self.ecn.send(now, SpaceId::Application, self.rtt.pto());
+        let codepoint = if self.ecn.is_used() {
+            self.ecn.send(now, SpaceId::Application, self.rtt.pto())
+        } else {
+            Codepoint::NotEct
+        };
         packet.set_codepoint(codepoint);
         let space = &mut self.spaces[APPLICATION];
         let reported = space.received.report();
@@ -168,15 +190,20 @@ impl Connection {
         self.counters.bytes_received += u64::from(packet.size());
         let received = &mut self.spaces[APPLICATION].received;
         let number = packet.number();
-        if received.is_duplicate(number) {
-            self.counters.duplicates += 1;
-            return;
-        }
-        let largest = received.largest();
-        received.arrived(now, number, packet.is_eliciting(), ecn, &self.config.ack);
-        if largest.is_none_or(|largest| number > largest) {
+        if received.extend(now, number) {
             self.copy_spin(packet.spin());
+        } else {
+            if received.is_duplicate(number) {
+                self.counters.duplicates += 1;
+                return;
+            }
+            let largest = received.largest();
+            received.insert(now, number, self.config.ack.max_ranges);
+            if largest.is_none_or(|largest| number > largest) {
+                self.copy_spin(packet.spin());
+            }
         }
+        self.spaces[APPLICATION].received.count(now, number, packet.is_eliciting(), ecn, &self.config.ack);
         if let Err(code) = self.handle_plain_frames(now, packet) {
             return self.fail(now, code);
         }

@@ -73,10 +73,15 @@ impl Connection {
     /// Returns the idle timeout: the smaller of both that are not zero, but at least three probe timeouts (RFC 9000
     /// §10.1).
     fn idle_timeout(&self) -> Duration {
+        self.idle_limit.max(self.current_pto() * 3)
+    }
+
+    /// Sets the idle timeout to the smaller one of both that are not zero.
+    pub(super) fn set_idle_limit(&mut self) {
         // Zero stands for none: it becomes the maximum.
         let or_none = |timeout: Duration| if timeout.is_zero() { Duration::MAX } else { timeout };
         let peer = if self.knows_peer { self.peer.idle_timeout } else { Duration::ZERO };
-        or_none(self.config.idle_timeout).min(or_none(peer)).max(self.current_pto() * 3)
+        self.idle_limit = or_none(self.config.idle_timeout).min(or_none(peer));
     }
 
     /// Returns the probe timeout of the application space with back-off.

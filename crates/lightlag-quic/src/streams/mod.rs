@@ -242,11 +242,12 @@ impl Streams {
     }
 
     /// Returns true if a stream has data or a FIN that may be sent now.
-    #[inline]
+    #[inline(always)]
     pub fn can_send(&self) -> bool {
         self.schedule.has_repairs() || self.schedule.has_new() && (self.budget() > 0 || self.has_only_fin())
     }
 
+    #[cold]
     fn has_only_fin(&self) -> bool {
         self.schedule.front_new().and_then(|id| self.sending.get(id)).is_some_and(SendStream::has_only_fin)
     }
@@ -257,7 +258,7 @@ impl Streams {
     }
 
     /// Returns true if credit or the send buffer holds back new data.
-    #[inline]
+    #[inline(always)]
     pub fn is_blocked(&self) -> bool {
         !self.schedule.has_repairs() && (self.schedule.has_new() && !self.can_send() || self.schedule.blocked > 0)
     }
@@ -462,6 +463,33 @@ impl Streams {
         srtt: Duration,
         keeps_reading: bool,
     ) -> Result<u64, StreamError> {
+        let len = u64::from(chunk.len);
+        if keeps_reading
+            && let Some(stream) = self.receiving.get_mut(chunk.stream)
+            && self.received + len <= self.credit.limit()
+            && stream.extend(chunk)
+        {
+            self.received += len;
+            let (read, due) = stream.read_all(now, srtt);
+            self.consumed += read;
+            if due {
+                self.stream_credit_due(chunk.stream);
+            }
+            if self.credit.update(now, self.received, self.consumed, srtt).is_some() {
+                self.due.max_data = true;
+            }
+            return Ok(len);
+        }
+        self.arrived_anywhere(now, chunk, srtt, keeps_reading)
+    }
+
+    fn arrived_anywhere(
+        &mut self,
+        now: Instant,
+        chunk: &Chunk,
+        srtt: Duration,
+        keeps_reading: bool,
+    ) -> Result<u64, StreamError> {
         if !self.receiving.contains(chunk.stream) {
             self.accept(chunk.stream)?;
         }
@@ -496,18 +524,26 @@ impl Streams {
         let read = stream.read(bytes);
         self.consumed += read;
         if !stream.is_complete() && stream.update(now, srtt) {
-            // quiche: the connection window is at least 1.5 stream windows.
-            if let crate::credit::Tuning::Quiche(max) = self.flow.connection_tuning {
-                self.credit.raise_window(stream.window() / 2 * 3, max);
-            }
-            if !self.due.max_stream_data.contains(&id) {
-                self.due.max_stream_data.push(id);
-            }
+            self.stream_credit_due(id);
         }
         if self.credit.update(now, self.received, self.consumed, srtt).is_some() {
             self.due.max_data = true;
         }
         read
+    }
+
+    /// Makes a MAX_STREAM_DATA frame due, after an update of the stream's credit.
+    #[cold]
+    fn stream_credit_due(&mut self, id: u64) {
+        // quiche: the connection window is at least 1.5 stream windows.
+        if let crate::credit::Tuning::Quiche(max) = self.flow.connection_tuning
+            && let Some(stream) = self.receiving.get(id)
+        {
+            self.credit.raise_window(stream.window() / 2 * 3, max);
+        }
+        if !self.due.max_stream_data.contains(&id) {
+            self.due.max_stream_data.push(id);
+        }
     }
 
     /// Updates the credit of the connection after data was discarded.

@@ -88,6 +88,28 @@ impl ReceiveStream {
         self.credit.window()
     }
 
+    /// Appends the chunk if it continues the data in order, nothing beyond it has arrived, and it is within the credit.
+    /// Returns false, without an effect, for any other chunk.
+    #[inline(always)]
+    pub(super) fn extend(&mut self, chunk: &Chunk) -> bool {
+        let end = chunk.offset + u64::from(chunk.len);
+        let is_plain = !chunk.fin && self.final_size.is_none() && end <= self.credit.limit();
+        if is_plain && self.highest == chunk.offset && self.received.append(chunk.offset, end) {
+            self.highest = end;
+            return true;
+        }
+        false
+    }
+
+    /// Reads all data, which [`Self::extend`] has added to. Returns the number of bytes, and whether a MAX_STREAM_DATA
+    /// frame is due.
+    #[inline(always)]
+    pub(super) fn read_all(&mut self, now: Instant, srtt: Duration) -> (u64, bool) {
+        let read = self.highest - self.read;
+        self.read = self.highest;
+        (read, self.credit.update(now, self.highest, self.read, srtt).is_some())
+    }
+
     #[inline]
     pub(super) fn arrived(&mut self, chunk: &Chunk) -> Result<Arrival, StreamError> {
         let end = chunk.offset + u64::from(chunk.len);

@@ -17,8 +17,9 @@ pub(super) struct Schedule {
     /// Classes in descending order of priority. An empty class stays, so that its memory is reused.
     classes: Vec<Class>,
     repairs: VecDeque<u64>,
-    /// Number of streams in all classes.
+    /// Number of streams in all classes, and the first one.
     queued: usize,
+    front: Option<u64>,
     /// Number of streams that wait for credit of their own.
     pub(super) blocked: usize,
     fairness: Fairness,
@@ -26,7 +27,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(fairness: Fairness) -> Self {
-        Self { classes: Vec::new(), repairs: VecDeque::new(), queued: 0, blocked: 0, fairness }
+        Self { classes: Vec::new(), repairs: VecDeque::new(), queued: 0, front: None, blocked: 0, fairness }
     }
 
     #[inline(always)]
@@ -43,12 +44,13 @@ impl Schedule {
         self.repairs.front().copied()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn front_new(&self) -> Option<u64> {
-        match self.classes.first().and_then(|class| class.queue.front()) {
-            Some(id) => Some(*id),
-            None => self.classes.iter().find_map(|class| class.queue.front().copied()),
-        }
+        self.front
+    }
+
+    fn find_front(&mut self) {
+        self.front = self.classes.iter().find_map(|class| class.queue.front().copied());
     }
 
     /// Returns the streams with new data.
@@ -73,6 +75,7 @@ impl Schedule {
             stream.is_queued = true;
             self.queued += 1;
             self.class(stream.priority).push_back(id);
+            self.find_front();
         }
     }
 
@@ -81,15 +84,19 @@ impl Schedule {
         if std::mem::take(&mut stream.is_queued) {
             self.queued -= 1;
             self.classes.iter_mut().for_each(|class| class.queue.retain(|queued| *queued != id));
+            self.find_front();
         }
     }
 
     /// Notes that the front stream `id` has sent a chunk. `goes_on`: whether it has more new data.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sent(&mut self, id: u64, stream: &mut SendStream, goes_on: bool) {
-        if goes_on && self.queued == 1 {
-            return;
+        if !goes_on || self.queued > 1 {
+            self.take_turns(id, stream, goes_on);
         }
+    }
+
+    fn take_turns(&mut self, id: u64, stream: &mut SendStream, goes_on: bool) {
         let turns = stream.incremental.unwrap_or(self.fairness == Fairness::RoundRobin);
         if goes_on && !turns {
             return;
@@ -105,6 +112,7 @@ impl Schedule {
             stream.is_queued = false;
         }
         debug_assert!(stream.is_queued == goes_on, "stream {id}");
+        self.find_front();
     }
 
     /// Removes the front stream, which waits for credit.
