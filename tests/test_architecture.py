@@ -34,10 +34,12 @@ IMPORTS: dict[str, set[str]] = {
     "routing": {"core", "mobility", "net"},
     "wire": {"core", "net", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
-    "scenario": {"core", "net", "control", "tcp", "mobility", "orbit", "wifi", "access", "routing", "traffic", "wire"},
+    "scenario": {
+        *("core", "net", "control", "tcp", "quic", "mobility", "orbit", "wifi", "access", "routing", "traffic", "wire"),
+    },
     "sim": {
         *("core", "net", "control", "transport", "tcp", "mobility", "orbit", "wifi", "routing", "traffic", "wire"),
-        *("access", "scenario"),
+        *("access", "scenario", "quic"),
     },
     "gym": {"core", "scenario", "sim"},
     "analysis": set(),

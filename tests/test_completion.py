@@ -61,7 +61,7 @@ def test_presets_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("lightlag --show-completion z", ["zsh"]),
         ("lightlag run geo -s links.gateway-server.los", ["links.gateway-server.loss.", "links.gateway-server.loss="]),
         ("lightlag run geo -s flows.", ["flows.client->server.", "flows.0."]),
-        ("lightlag run geo -s flows.0.transport=", ["flows.0.transport=tcp", "flows.0.transport=udp"]),
+        ("lightlag run geo -s flows.0.transport=", ["flows.0.transport=tcp", "flows.0.transport=quic", "flows.0.transport=udp"]),
         ("lightlag run geo -s 'flows.client->server.congestion=bb", [f"flows.client->server.congestion={one}" for one in ("bbr", "bbr3")]),
         ("lightlag compare geo --vary links.1.queue.discipline=red,co", ["links.1.queue.discipline=red,codel"]),
         ("lightlag compare geo --vary 'PER: links.1.los", ["PER: links.1.loss.", "PER: links.1.loss="]),

@@ -38,7 +38,7 @@ from manual.results import FILE, SOURCE, results, with_names
 
 __all__ = ["MODULES", "Mirror"]
 
-MODULES = ("document", "flows", "links", "radio", "record", "sky", "tcp", "topology")
+MODULES = ("document", "flows", "links", "quic", "radio", "record", "sky", "tcp", "topology")
 """The modules of `lightlag.scenario` with classes that mirror the schema."""
 _NAMED_IN_PYTHON = {("Scenario", "name")}
 """Fields without a default although their key has one: a script has to name the scenario that it makes."""

@@ -145,7 +145,7 @@ fn in_range(key: &str, value: u64, min: u64, max: u64, unit: &str) -> Result<u64
     error(key, format!("{value}{unit} is not between {min} and {max}{unit}"))
 }
 
-/// The configurations of both ends of a connection.
+/// The configurations of both endpoints.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ends {
     /// The end that opens the connection.
@@ -158,7 +158,7 @@ impl Options {
     /// Returns the configurations of both ends: the profile, modified by these options.
     ///
     /// # Errors
-    /// If a value is outside its range, or if a key stands at the wrong end.
+    /// If a value is outside its range, or if a key belongs to the other endpoint.
     pub fn resolve(&self) -> Result<Ends, OptionError> {
         let both = Self { client: None, server: None, ..self.clone() };
         let end = |own: &Option<Box<Self>>, key: &str| {
@@ -168,7 +168,7 @@ impl Options {
             }
             let place = |error: OptionError| OptionError { key: format!("{key}.{}", error.key), ..error };
             let config = both.merge(&own).resolve_end();
-            // An error of the keys of both ends is reported where they stand.
+            // An error in a common key is reported with the path of that key.
             both.resolve_end()?;
             config.map_err(place)
         };

@@ -103,7 +103,7 @@ impl Packet {
         [self.number, self.largest, self.len.into()]
     }
 
-    /// Returns numbers that identify the packet, in nearly all cases, among those of its connection on a link.
+    /// Returns numbers that identify the packet, in nearly all cases, among the packets of its connection on a link.
     pub fn look(&self) -> [u64; 3] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         [pair(self.number, self.largest), pair(self.handle.index(), self.offset_low), self.size.into()]

@@ -171,7 +171,7 @@ fn departures(hosts: &Hosts, flows: &[Flow]) -> Departures {
 }
 
 /// Returns, for each sender of a connection, its position on the path of its flow, starting at 1. Empty if no flow
-/// passes a proxy. The senders of TCP flows come first, then those at proxies, then those of QUIC flows.
+/// passes a proxy. The senders of TCP flows come first, then the proxies, then the senders of QUIC flows.
 fn legs(of_tcp: usize, splits: &[Split], of_quic: usize) -> Vec<u8> {
     if splits.is_empty() {
         return Vec::new();

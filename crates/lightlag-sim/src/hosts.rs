@@ -39,7 +39,7 @@ pub(crate) struct Hosts {
     /// TCP sockets, in the order of their endpoint IDs.
     pub(crate) tcp: Sockets<Tcp>,
     pub(crate) shared: Shared,
-    /// QUIC sockets; their IDs follow those of TCP sockets.
+    /// QUIC sockets; their IDs follow the IDs of TCP sockets.
     pub(crate) quic: Sockets<Quic>,
     /// UDP endpoints; their IDs follow the IDs of sockets.
     pub(crate) datagrams: Datagrams,

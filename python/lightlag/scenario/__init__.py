@@ -4,8 +4,8 @@ Quantities are strings with a unit, as in a scenario file: ``"10 Mbit/s"``, ``"3
 None leaves a field to the engine's default. The engine checks everything: see :func:`Scenario.check`.
 
 - ``values``: values that may have several forms.
-- ``tcp``, ``flows``, ``links``, ``topology``, ``radio``, ``sky``, ``record``: the tables of a scenario, whose fields
-  ``make mirrors`` writes from the schema.
+- ``tcp``, ``quic``, ``flows``, ``links``, ``topology``, ``radio``, ``sky``, ``record``: the tables of a scenario, whose
+  fields ``make mirrors`` writes from the schema.
 - ``document``: the complete scenario; ``plain``: its values in the form of JSON and TOML.
 - ``builder``: a scenario that a script builds step by step.
 - ``reading``: reads any form of a scenario through the engine.
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
     from lightlag.scenario.links import Link, LinkParameters
     from lightlag.scenario.plain import toml_value
+    from lightlag.scenario.quic import Quic, QuicAck, QuicLike
     from lightlag.scenario.radio import Medium, Node, Radio
     from lightlag.scenario.reading import (
         ScenarioLike,
@@ -118,6 +119,9 @@ __all__ = [
     "PointToPoint",
     "Proxy",
     "Queue",
+    "Quic",
+    "QuicAck",
+    "QuicLike",
     "Radio",
     "Ramp",
     "Rate",
@@ -164,6 +168,7 @@ _FROM = {
     "flows": "Crash Defaults Flow FlowTemplate Proxy",
     "links": "LinkParameters Link",
     "plain": "toml_value",
+    "quic": "Quic QuicAck QuicLike",
     "radio": "Medium Node Radio",
     "reading": "ScenarioLike Sets check checked congestion_names load_scenario read_scenario",
     "record": "Pcap Record",

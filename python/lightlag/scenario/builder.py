@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Literal, ParamSpec
 from lightlag.scenario.document import Scenario
 from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
 from lightlag.scenario.links import Link, LinkParameters
+from lightlag.scenario.quic import QuicLike
 from lightlag.scenario.radio import Medium, Node
 from lightlag.scenario.record import Record
 from lightlag.scenario.sky import Constellation, Station
@@ -66,6 +67,10 @@ class Network:
         keys with ``kind``.
     congestion
         Congestion controls that are assigned in turn to the flows that name none.
+    transport
+        Transport of the flows that name none.
+    quic
+        QUIC settings of all flows with ``transport="quic"``.
     ip
         The version of IP, ``"v4"`` or ``"v6"``.
     routing
@@ -98,6 +103,8 @@ class Network:
     stations: list[Station] = field(default_factory=list)
     topology: Topology | None = field(default=None, kw_only=True)
     congestion: Sequence[Congestion] | None = field(default=None, kw_only=True)
+    transport: Literal["tcp", "quic"] | None = field(default=None, kw_only=True)
+    quic: QuicLike | None = field(default=None, kw_only=True)
     ip: Literal["v4", "v6"] | None = field(default=None, kw_only=True)
     routing: Routing | None = field(default=None, kw_only=True)
 
@@ -119,7 +126,7 @@ class Network:
         destination: str,
         *,
         name: str | None = None,
-        transport: Literal["tcp", "udp"] | None = None,
+        transport: Literal["tcp", "quic", "udp"] | None = None,
         traffic: Traffic | None = None,
         transfer: Size | None = None,
         start: Start | None = None,
@@ -130,6 +137,7 @@ class Network:
         tcp: TcpLike | None = None,
         client: TcpLike | None = None,
         server: TcpLike | None = None,
+        quic: QuicLike | None = None,
     ) -> None:
         """Adds a flow; see :class:`Flow` for the parameters.
 
@@ -154,6 +162,7 @@ class Network:
             tcp=tcp,
             client=client,
             server=server,
+            quic=quic,
         )
         self.flows.append(flow)
 
@@ -196,14 +205,16 @@ class Network:
 
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
         """Returns the scenario of everything added so far."""
-        says_nothing = self.tcp is None and self.congestion is None
+        says_nothing = (self.transport, self.tcp, self.quic, self.congestion) == (None,) * 4
         return Scenario(
             name=self.name,
             duration=duration,
             seed=seed,
             ip=self.ip,
             routing=self.routing,
-            defaults=None if says_nothing else Defaults(tcp=self.tcp, congestion=self.congestion),
+            defaults=None
+            if says_nothing
+            else Defaults(transport=self.transport, tcp=self.tcp, quic=self.quic, congestion=self.congestion),
             topology=self.topology,
             media=tuple(self.media),
             nodes=tuple(self.nodes),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lightlag.scenario.quic import QuicLike
 from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.values import Congestion, Dscp, Setup, Size, Start, Time, Traffic
 
@@ -20,8 +21,8 @@ class Flow:
     """Receiving node."""
     name: str | None = None
     """Name in results; by default ``from->to``. The second and further flows between the same nodes are numbered."""
-    transport: Literal["tcp", "udp"] | None = None
-    """Transport protocol, ``"tcp"`` or ``"udp"``; by default TCP."""
+    transport: Literal["tcp", "quic", "udp"] | None = None
+    """Transport protocol, ``"tcp"``, ``"quic"`` or ``"udp"``; by default ``defaults.transport``, and TCP without it."""
     traffic: Traffic | None = None
     """Traffic of the application, such as ``{"kind": "constant", "rate": "1 Mbit/s"}``; by default it sends all data
     immediately."""
@@ -48,6 +49,8 @@ class Flow:
     ``from_`` replies to requests."""
     server: TcpLike | None = None
     """TCP options that differ from ``tcp`` at the end that accepts the connection."""
+    quic: QuicLike | None = None
+    """QUIC options of this flow that differ from ``defaults.quic``, for ``transport = "quic"``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +59,8 @@ class FlowTemplate:
 
     count: int | None = None
     """Number of flows for each pair of nodes, at least 1. Default: 1."""
-    transport: Literal["tcp", "udp"] | None = None
-    """Transport protocol, ``"tcp"`` or ``"udp"``; by default TCP."""
+    transport: Literal["tcp", "quic", "udp"] | None = None
+    """Transport protocol, ``"tcp"``, ``"quic"`` or ``"udp"``; by default ``defaults.transport``, and TCP without it."""
     traffic: Traffic | None = None
     """Traffic of the applications, such as ``{"kind": "constant", "rate": "1 Mbit/s"}``; by default they send all data
     immediately."""
@@ -86,6 +89,8 @@ class FlowTemplate:
     ``from_`` replies to requests."""
     server: TcpLike | None = None
     """TCP options that differ from ``tcp`` at the end that accepts the connection."""
+    quic: QuicLike | None = None
+    """QUIC options of these flows that differ from ``defaults.quic``, for ``transport = "quic"``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +103,10 @@ class Defaults:
     """Congestion controls that are assigned in turn to flows that do not specify one, instead of ``tcp.congestion``."""
     setup: Setup | None = None
     """Set-up of the connections of flows with requests that do not specify one."""
+    quic: QuicLike | None = None
+    """QUIC options, for all flows with ``transport = "quic"``."""
+    transport: Literal["tcp", "quic", "udp"] | None = None
+    """Transport protocol of flows that do not specify one, ``"tcp"`` or ``"quic"``; by default TCP."""
 
 
 @dataclass(frozen=True, kw_only=True)

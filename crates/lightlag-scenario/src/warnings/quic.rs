@@ -26,7 +26,7 @@ pub(super) fn warn(flow: &Flow, ends: &QuicEnds, way: &ConnectionPath, share: By
 fn timers(config: &Config, way: &ConnectionPath, path: &str, findings: &mut Found) {
     let round_trip = way.round_trip;
     let idle = config.idle_timeout;
-    // RFC 9000 §10.1 asks for three probe timeouts; before the first sample these follow the initial round-trip time.
+    // RFC 9000 §10.1 requires three probe timeouts; before the first sample these follow the initial round-trip time.
     if !idle.is_zero() && idle < round_trip * 3 {
         findings.flow(Kind::QuicIdleTimeout, path, ".quic.idle_timeout", || {
             format!(

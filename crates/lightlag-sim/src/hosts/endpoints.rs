@@ -85,7 +85,7 @@ impl EndpointIds {
         numbers
     }
 
-    /// Returns the number of TCP endpoints, including those of proxies.
+    /// Returns the number of TCP endpoints, including endpoints at proxies.
     pub(crate) fn of_tcp(&self) -> u32 {
         2 * (self.connections + self.splits)
     }

@@ -49,7 +49,7 @@ pub(crate) struct Enclosed {
 pub(crate) struct Sockets<E: Endpoint> {
     first: EndpointId,
     list: Vec<Socket<E>>,
-    /// What packets in transit cannot hold.
+    /// Parts of packets in transit that the packets cannot hold.
     arena: E::Arena,
 }
 
