@@ -430,6 +430,8 @@ pub struct Proxy {
     pub client: Arc<Config>,
     /// TCP configuration of the endpoint towards the receiver.
     pub server: Arc<Config>,
+    /// QUIC configurations of the endpoints that open and that accept connections, for a proxy that ends QUIC.
+    pub quic: Option<Arc<lightlag_quic::Ends>>,
     /// Time when the proxy opens the next connection of a flow.
     pub opens: Opens,
     /// Whether connections to the next proxy with `pool` are opened in advance.
@@ -438,6 +440,13 @@ pub struct Proxy {
     pub prefetch: bool,
     /// Time when the proxy crashes, if it does.
     pub crash: Option<Instant>,
+}
+
+impl Proxy {
+    /// Returns the congestion control of the endpoints that open connections.
+    pub fn congestion(&self) -> &Choice {
+        self.quic.as_ref().map_or(&self.server.congestion, |ends| &ends.client.congestion)
+    }
 }
 
 /// A passage of a flow through a proxy.

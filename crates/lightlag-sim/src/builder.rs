@@ -93,7 +93,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         record,
         fabric.hops.len(),
         numbers.of_connections() as usize / 2,
-        legs(numbers.senders_of_tcp(), &splits, numbers.senders_of_quic()),
+        legs(&numbers, &splits),
         datagrams.len(),
         if stations.is_some() { flows.len() } else { 0 },
     );
@@ -171,14 +171,14 @@ fn departures(hosts: &Hosts, flows: &[Flow]) -> Departures {
 }
 
 /// Returns, for each sender of a connection, its position on the path of its flow, starting at 1. Empty if no flow
-/// passes a proxy. The senders of TCP flows come first, then the proxies, then the senders of QUIC flows.
-fn legs(of_tcp: usize, splits: &[Split], of_quic: usize) -> Vec<u8> {
+/// passes a proxy.
+fn legs(numbers: &EndpointIds, splits: &[Split]) -> Vec<u8> {
     if splits.is_empty() {
         return Vec::new();
     }
     let of_flow = |at: usize| splits[..at].iter().rev().take_while(|split| split.flow == splits[at].flow).count();
-    let proxies = (0..splits.len()).map(|at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
-    std::iter::repeat_n(1, of_tcp).chain(proxies).chain(std::iter::repeat_n(1, of_quic)).collect()
+    let leg = |split: Option<usize>| split.map_or(1, |at| u8::try_from(of_flow(at) + 2).unwrap_or(u8::MAX));
+    numbers.splits_of_senders().map(leg).collect()
 }
 
 /// Message of a failed expectation that the endpoints of a flow can reach each other.
@@ -199,9 +199,7 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
         Role::Exit => &proxy().server,
     };
     let initial = tcp::initial_number(end, network, seed);
-    // The sender opens the connection, except in a dialogue.
-    let opens = end.role.sends() != flow.traffic.is_dialogue();
-    let new = if opens { Connection::client } else { Connection::server };
+    let new = if opens(&end, flow) { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
     let mut socket = Socket::new(end, out, connection, Task::Idle);
@@ -218,28 +216,74 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
     }
 }
 
-/// Returns the sockets of the QUIC flows.
+/// Returns the QUIC sockets.
 fn quic_sockets(network: &Network, numbers: &EndpointIds, seed: u64) -> Sockets<Quic> {
-    let ends = endpoints::of_connections(network, numbers).skip(numbers.of_tcp() as usize);
-    let mut sockets = Vec::with_capacity((numbers.of_connections() - numbers.of_tcp()) as usize);
-    sockets.extend(ends.map(|end| quic_socket(end, network, seed)));
-    Sockets::new(EndpointId(numbers.of_tcp()), sockets)
+    let first = numbers.of_tcp();
+    let ends: Vec<EndpointSpec> = endpoints::of_connections(network, numbers).skip(first as usize).collect();
+    let config = |at: EndpointId| quic_config(at, &ends[(at.0 - first) as usize], network, numbers);
+    let mut list = Vec::with_capacity(ends.len());
+    list.extend((first..).map(EndpointId).zip(&ends).map(|(at, end)| {
+        let configs = [config(at), config(end.peer)];
+        quic_socket(at, *end, configs, network, numbers, seed)
+    }));
+    Sockets::new(EndpointId(first), list)
 }
 
-/// Returns the socket of an endpoint of a QUIC flow, with the task of its application.
-fn quic_socket(end: EndpointSpec, network: &Network, seed: u64) -> Socket<Quic> {
+/// Returns true if the endpoint opens its connection: the sender of the data, except in a dialogue.
+fn opens(end: &EndpointSpec, flow: &Flow) -> bool {
+    end.role.sends() != flow.traffic.is_dialogue()
+}
+
+/// Returns the configuration of a QUIC endpoint.
+fn quic_config<'a>(
+    at: EndpointId,
+    end: &EndpointSpec,
+    network: &'a Network,
+    numbers: &EndpointIds,
+) -> &'a quic::Config {
     let flow = &network.flows[end.flow.index()];
     let ends = flow.quic.as_deref().expect("a QUIC flow has configurations");
-    let is_sender = end.role == Role::Sender;
-    let [own, peer] = if is_sender { [&ends.sender, &ends.receiver] } else { [&ends.receiver, &ends.sender] };
-    let opens = is_sender != flow.traffic.is_dialogue();
+    match end.role {
+        Role::Sender => &ends.sender,
+        Role::Receiver => &ends.receiver,
+        Role::Entry | Role::Exit => {
+            let proxy = &network.proxies[network.splits[numbers.split(at)].proxy as usize];
+            let ends = proxy.quic.as_deref().expect("a proxy of QUIC has configurations");
+            if opens(end, flow) { &ends.client } else { &ends.server }
+        }
+    }
+}
+
+/// Returns the socket of a QUIC endpoint, with the task of its application. `own` and `peer` are its configuration and
+/// the configuration of its peer.
+fn quic_socket(
+    at: EndpointId,
+    end: EndpointSpec,
+    [own, peer]: [&quic::Config; 2],
+    network: &Network,
+    numbers: &EndpointIds,
+    seed: u64,
+) -> Socket<Quic> {
+    let flow = &network.flows[end.flow.index()];
+    let opens = opens(&end, flow);
     let new = if opens { quic::Connection::client } else { quic::Connection::server };
-    let purpose = format!("flow {} quic {}", flow.name, if opens { "client" } else { "server" });
-    let config = quic::Config { seed: RandomStream::new(seed, &purpose).bits(), ..(**own).clone() };
+    let node = &network.nodes[end.node.0 as usize];
+    let purpose = format!("flow {} quic at {node} {}", flow.name, if opens { "client" } else { "server" });
+    let config = quic::Config { seed: RandomStream::new(seed, &purpose).bits(), ..own.clone() };
     let connection = new(config.into(), quic::Parameters::of(peer));
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
-    let socket = Socket::new(end, out, connection, Task::Idle);
-    if is_sender { sender(socket, flow, seed) } else { receiver(socket, flow) }
+    let mut socket = Socket::new(end, out, connection, Task::Idle);
+    match end.role {
+        Role::Sender => sender(socket, flow, seed),
+        Role::Receiver => receiver(socket, flow),
+        Role::Entry | Role::Exit => {
+            socket.port.task = Task::Relay(numbers.split(at) as u32);
+            if end.role == Role::Entry || flow.traffic.is_dialogue() {
+                socket.connection.read_later();
+            }
+            socket
+        }
+    }
 }
 
 /// Returns the endpoints of the UDP flows.

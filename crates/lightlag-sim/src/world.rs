@@ -380,16 +380,31 @@ impl<T: Tap, B: Border> World<T, B> {
     fn crash(&mut self, now: Instant) {
         let (_, proxy) = self.clerks.crashes.pop().expect("a crash event has a crash");
         for index in 0..self.hosts.relays.len() {
-            let relay = &mut self.hosts.relays[index];
-            let ends = [relay.entry, relay.exit];
-            let [entry, exit] = self.hosts.tcp.pair_mut(ends);
-            let flow = entry.port.flow;
-            if relay.proxy == proxy && relay.crash(now, &mut entry.connection, &mut exit.connection) {
-                self.split_flow_fails(now, flow, Failure::Crashed);
-                ends.into_iter().for_each(|end| self.hosts.vacate(end));
+            let relay = &self.hosts.relays[index];
+            if relay.proxy != proxy {
+                continue;
+            }
+            if self.hosts.numbers.is_tcp(relay.entry) {
+                self.crash_relay::<Tcp>(now, index);
+            } else {
+                self.crash_relay::<Quic>(now, index);
             }
         }
         self.agenda.settle(ScheduledEvent::Crash, self.clerks.crashes.last().map(|(at, _)| *at));
+    }
+
+    /// Crashes the connections of a relay.
+    fn crash_relay<E: Transport>(&mut self, now: Instant, index: usize) {
+        let (sockets, relays, _) = E::parts(&mut self.hosts);
+        let relay = &mut relays[index];
+        let ends = [relay.entry, relay.exit];
+        let [entry, exit] = sockets.pair_mut(ends);
+        let flow = entry.port.flow;
+        if relay.crash(now, &mut entry.connection, &mut exit.connection) {
+            self.split_flow_fails(now, flow, Failure::Crashed);
+            let of_tcp = ends.map(|end| self.hosts.numbers.is_tcp(end).then_some(end));
+            of_tcp.into_iter().flatten().for_each(|end| self.hosts.vacate(end));
+        }
     }
 
     /// Sends the packets of an endpoint, and records what changed. `received`: a segment arrived before.

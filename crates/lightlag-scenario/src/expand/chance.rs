@@ -102,7 +102,9 @@ impl Network {
     fn algorithms(&self) -> impl Iterator<Item = &Choice> {
         let of_quic = self.flows.iter().filter_map(|flow| flow.quic.as_deref());
         let of_quic = of_quic.flat_map(|ends| [&ends.sender.congestion, &ends.receiver.congestion]);
-        self.senders().map(|tcp| &tcp.congestion).chain(of_quic)
+        let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.quic.as_deref());
+        let of_proxies = of_proxies.flat_map(|ends| [&ends.client.congestion, &ends.server.congestion]);
+        self.senders().map(|tcp| &tcp.congestion).chain(of_quic).chain(of_proxies)
     }
 
     fn custom_responses(&self) -> impl Iterator<Item = &response::CustomResponse> {

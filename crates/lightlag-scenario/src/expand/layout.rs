@@ -141,12 +141,13 @@ impl<'a> Layout<'a> {
         }
         joins.check_tables(errors);
         let mut resolver = Resolver::new(&scenario.defaults.tcp, errors);
-        let drafts = drafts(scenario, seed, &joins, &mut resolver, errors);
+        let mut quic_resolver = QuicResolver::new(&scenario.defaults, errors);
+        let drafts = drafts(scenario, seed, &joins, (&mut resolver, &mut quic_resolver), errors);
         let mut nodes = joins.nodes;
         let space = space.map(|space| space.with_satellites(&mut nodes, errors));
         let mut proxies = Vec::with_capacity(scenario.proxies.len());
         for (index, proxy) in scenario.proxies.iter().enumerate() {
-            proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, errors));
+            proxies.extend(proxy.resolve(&format!("proxies[{index}]"), &nodes, &mut resolver, &quic_resolver, errors));
         }
         let pcap = scenario.record.pcap.as_ref();
         let captures = pcap.map(|pcap| pcap.plan(&nodes, &wires, &media, space.as_ref(), &drafts, errors));
@@ -196,11 +197,16 @@ fn by_direction([client, server]: [Arc<Config>; 2], traffic: &Traffic) -> [Arc<C
 }
 
 /// Returns all flows, listed and generated.
-fn drafts(scenario: &Scenario, seed: u64, joins: &Joins, resolver: &mut Resolver, errors: &mut Errors) -> Vec<Draft> {
+fn drafts(
+    scenario: &Scenario,
+    seed: u64,
+    joins: &Joins,
+    (resolver, quic_resolver): (&mut Resolver, &mut QuicResolver),
+    errors: &mut Errors,
+) -> Vec<Draft> {
     let mut drafts = Vec::with_capacity(scenario.flow_count() as usize);
     let mut names = Names::default();
     let mut turns = Turns::new(&scenario.defaults.congestion);
-    let mut quic_resolver = QuicResolver::new(&scenario.defaults, errors);
     let islands = joins.islands();
     let dialogue = |given: Option<SetupSpec>, traffic: &Traffic| {
         given

@@ -2,11 +2,12 @@
 
 use super::joins::Nodes;
 use super::layout::Draft;
+use super::quic::QuicResolver;
 use super::tcp::Resolver;
 use crate::network::{Proxy, Split};
 use crate::prefetch::loads_pages;
 use crate::read::{Errors, nearest, shortened};
-use crate::spec::{ProxySpec, Transport};
+use crate::spec::{ProxyKind, ProxySpec, Transport};
 use lightlag_core::Instant;
 use lightlag_net::{NodeId, RouteTable};
 use lightlag_tcp::Options;
@@ -20,6 +21,7 @@ impl ProxySpec {
         key: &str,
         nodes: &Nodes,
         resolver: &mut Resolver,
+        quic: &QuicResolver,
         errors: &mut Errors,
     ) -> Option<Proxy> {
         let node = nodes.find(&self.node, format_args!("{key}.node"), errors);
@@ -27,11 +29,16 @@ impl ProxySpec {
         let client = Options { receive_buffer, ..self.client.clone() };
         let client = resolver.resolve_at(&client, format_args!("{key}.client"), errors);
         let server = resolver.resolve_at(&self.server, format_args!("{key}.server"), errors);
+        let quic = match self.kind {
+            ProxyKind::Split => None,
+            ProxyKind::Quic => Some(quic.of_proxy(&self.quic, key, errors)?),
+        };
         Some(Proxy {
             node: node?,
             buffer: self.buffer,
             client: client?,
             server: server?,
+            quic,
             opens: self.opens,
             pool: self.pool,
             prefetch: self.prefetch,
@@ -41,7 +48,7 @@ impl ProxySpec {
 }
 
 /// Returns every passage of a flow through a proxy that splits it, ordered by flow, and then by the position on the path
-/// from sender to receiver. The second list contains the passages of QUIC flows, which no proxy can split.
+/// from sender to receiver. The second list contains the passages of QUIC flows through proxies of TCP.
 pub(crate) fn splits(
     specs: &[ProxySpec],
     proxies: &[Proxy],
@@ -56,7 +63,12 @@ pub(crate) fn splits(
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, drafts, errors)).collect();
     let (mut splits, mut opaque): (Vec<Split>, Vec<Split>) = (Vec::new(), Vec::new());
     for (flow, draft) in drafts.iter().enumerate() {
-        let wanted = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
+        let is_named = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
+        let ends_quic = |index: &usize| specs[*index].kind == ProxyKind::Quic;
+        // UDP is reported below if a proxy of any kind names it.
+        let suits =
+            |index: &usize| specs[*index].kind.transport() == draft.transport || draft.transport == Transport::Udp;
+        let wanted = |index: &usize| is_named(index) && suits(index);
         let back = nodes_between(routes, draft.to, draft.from);
         let before = splits.len();
         for node in nodes_between(routes, draft.from, draft.to) {
@@ -73,8 +85,11 @@ pub(crate) fn splits(
         }
         if draft.transport == Transport::Quic {
             // The transport header is encrypted (RFC 9001 §5).
-            opaque.extend(splits.drain(before..));
-            continue;
+            let between = nodes_between(routes, draft.from, draft.to);
+            let passes =
+                |index: &usize| between.contains(&proxies[*index].node) && back.contains(&proxies[*index].node);
+            let of_tcp = (0..proxies.len()).filter(|index| is_named(index) && !ends_quic(index) && passes(index));
+            opaque.extend(of_tcp.map(|proxy| Split { flow: flow as u32, proxy: proxy as u32 }));
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
         if draft.transport == Transport::Udp {
@@ -118,8 +133,9 @@ pub(crate) fn splits(
     for (index, spec) in specs.iter().enumerate() {
         if all_fit && !splits.iter().chain(&opaque).any(|split| split.proxy as usize == index) {
             let message = format!(
-                "no connection crosses {:?} in both directions, so the proxy splits none; name a node between the \
+                "no {} connection crosses {:?} in both directions, so the proxy splits none; name a node between the \
                  endpoints of a flow",
+                if spec.kind == ProxyKind::Quic { "QUIC" } else { "TCP" },
                 shortened(&spec.node)
             );
             errors.push(format_args!("proxies[{index}].node"), message);

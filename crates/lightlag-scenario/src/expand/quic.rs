@@ -3,7 +3,7 @@
 use crate::network::QuicEnds;
 use crate::read::Errors;
 use crate::spec::{Defaults, Transport};
-use lightlag_quic::{OptionError, Options};
+use lightlag_quic::{Ends, OptionError, Options};
 use lightlag_tcp::Options as TcpOptions;
 use lightlag_traffic::Traffic;
 use std::sync::Arc;
@@ -70,6 +70,21 @@ impl<'a> QuicResolver<'a> {
             Err(error) => {
                 if self.refused.as_ref() != Some(&error) {
                     errors.push(format_args!("{flow}.quic.{}", error.key), error.message);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns the configurations of a proxy's endpoints.
+    pub(crate) fn of_proxy(&self, own: &Options, proxy: &str, errors: &mut Errors) -> Option<Arc<Ends>> {
+        let merged = self.defaults.quic.merge(own);
+        let congestion = merged.congestion.clone().or_else(|| self.defaults.tcp.congestion.clone());
+        match (Options { congestion, ..merged }).resolve() {
+            Ok(ends) => Some(Arc::new(ends)),
+            Err(error) => {
+                if self.refused.as_ref() != Some(&error) {
+                    errors.push(format_args!("{proxy}.quic.{}", error.key), error.message);
                 }
                 None
             }

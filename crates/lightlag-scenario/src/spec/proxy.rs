@@ -1,6 +1,6 @@
 //! Proxies: nodes that split the connections that cross them (RFC 3135 §2.4).
 
-use super::is_empty;
+use super::{Transport, is_empty, is_plain};
 use crate::read::{Errors, FromValue, LARGEST, NodeName, Path, TableReader, leaf, not_one_of};
 use lightlag_core::{Bytes, Duration};
 use lightlag_tcp::Options;
@@ -17,8 +17,8 @@ const SMALLEST: Bytes = Bytes(64);
 pub struct ProxySpec {
     /// Node of the proxy. Flows that cross it in both directions pass through the proxy.
     pub node: String,
-    /// Kind of the proxy. `split` terminates each connection and opens another one, under the addresses of the
-    /// endpoints.
+    /// Kind of the proxy. `split` terminates each TCP connection and opens another one, under the addresses of the
+    /// endpoints. `quic` does the same with QUIC connections, whose endpoints must cooperate.
     #[schemars(default)]
     pub kind: ProxyKind,
     /// Maximum amount of data per flow and direction that the proxy has read and the next hop has not acknowledged.
@@ -34,6 +34,10 @@ pub struct ProxySpec {
     #[serde(skip_serializing_if = "is_empty")]
     #[schemars(default)]
     pub server: Options,
+    /// QUIC options of both endpoints of a proxy of kind `quic` that differ from `defaults.quic`.
+    #[serde(skip_serializing_if = "is_plain")]
+    #[schemars(default)]
+    pub quic: lightlag_quic::Options,
     /// Time when the proxy opens the next connection of a flow.
     #[serde(skip_serializing_if = "Opens::is_on_syn")]
     #[schemars(default)]
@@ -58,9 +62,23 @@ pub struct ProxySpec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyKind {
-    /// Terminates each connection and opens another one to the receiver, under the addresses of the endpoints.
+    /// Terminates each TCP connection and opens another one to the receiver, under the addresses of the endpoints (RFC
+    /// 3135).
     #[default]
     Split,
+    /// Terminates each QUIC connection and opens another one to the receiver. The transport header of QUIC is encrypted,
+    /// so the endpoints must have chosen the proxy.
+    Quic,
+}
+
+impl ProxyKind {
+    /// Returns the transport whose connections the proxy terminates.
+    pub(crate) fn transport(self) -> Transport {
+        match self {
+            Self::Split => Transport::Tcp,
+            Self::Quic => Transport::Quic,
+        }
+    }
 }
 
 /// Time when a proxy opens the next connection of a flow.
@@ -112,6 +130,7 @@ impl FromValue for ProxySpec {
             flows,
             client: table.optional("client", errors).unwrap_or_default(),
             server: table.optional("server", errors).unwrap_or_default(),
+            quic: table.optional("quic", errors).unwrap_or_default(),
             opens: table.optional("opens", errors).unwrap_or_default(),
             pool: table.optional("pool", errors).unwrap_or_default(),
             prefetch: table.optional("prefetch", errors).unwrap_or_default(),
@@ -119,6 +138,21 @@ impl FromValue for ProxySpec {
         };
         if proxy.pool && proxy.crash.is_some() {
             errors.push(Path::Key(path, "pool"), "true cannot be combined with crash; remove one");
+        }
+        match proxy.kind {
+            ProxyKind::Split if !is_plain(&proxy.quic) => {
+                errors.push(Path::Key(path, "quic"), "needs kind = \"quic\"; add it, or remove quic");
+            }
+            ProxyKind::Quic => {
+                let tables = [("client", !is_empty(&proxy.client)), ("server", !is_empty(&proxy.server))];
+                for (key, _) in tables.into_iter().filter(|(_, is_given)| *is_given) {
+                    errors.push(Path::Key(path, key), "has TCP options, and the proxy ends QUIC; write quic instead");
+                }
+                if proxy.prefetch {
+                    errors.push(Path::Key(path, "prefetch"), "true needs kind = \"split\"; remove it");
+                }
+            }
+            ProxyKind::Split => {}
         }
         table.finish(errors);
         (errors.len() == before).then_some(proxy)
@@ -128,11 +162,14 @@ impl FromValue for ProxySpec {
 impl FromValue for ProxyKind {
     fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
         let kind = String::read(value, path, errors)?;
-        if kind == "split" {
-            return Some(Self::Split);
+        match kind.as_str() {
+            "split" => Some(Self::Split),
+            "quic" => Some(Self::Quic),
+            _ => {
+                errors.push(path, not_one_of(&kind, "a kind of proxy", &["split", "quic"]));
+                None
+            }
         }
-        errors.push(path, not_one_of(&kind, "a kind of proxy", &["split"]));
-        None
     }
 }
 

@@ -1,8 +1,8 @@
 //! The endpoints of a network: their IDs, their roles in flows, and their peers.
 //!
 //! Endpoints of connections have the first IDs. Each TCP flow has two, its sender and its receiver. Then each TCP flow at
-//! a proxy has two, its entry and its exit. Each QUIC flow has the next two. Each UDP flow has one further ID, because
-//! packets are sent only to its receiver, and only its sender has events. No other module computes with these IDs: an
+//! a proxy has two, its entry and its exit. The endpoints of QUIC follow in the same order. Each UDP flow has one further
+//! ID, because packets are sent only to its receiver, and only its sender has events. No other module computes with these IDs: an
 //! endpoint stores its flow and its peer.
 
 use crate::ids::{FlowIndex, SenderIndex, UdpIndex};
@@ -57,17 +57,37 @@ pub(crate) struct EndpointIds {
     firsts: Vec<u32>,
     /// Number of TCP flows.
     connections: u32,
-    /// Number of flows at proxies.
+    /// Number of TCP flows at proxies.
     splits: u32,
     /// Number of QUIC flows.
     quic: u32,
+    /// Index of each flow at a proxy in the order of endpoint IDs, and the inverse. Empty if all flows at proxies are
+    /// TCP, because the list of flows at proxies then has this order.
+    order: Vec<u32>,
+    ranks: Vec<u32>,
+    /// Number of QUIC flows at proxies.
+    quic_splits: u32,
 }
 
 impl EndpointIds {
     pub(crate) fn new(network: &Network) -> Self {
         let count = |transport| network.flows.iter().filter(|flow| flow.transport == transport).count() as u32;
         let (connections, quic) = (count(Transport::Tcp), count(Transport::Quic));
-        let mut numbers = Self { firsts: Vec::new(), connections, splits: network.splits.len() as u32, quic };
+        let is_quic = |split: &u32| {
+            let split = network.splits[*split as usize];
+            network.flows[split.flow as usize].transport == Transport::Quic
+        };
+        let all = || 0..network.splits.len() as u32;
+        let quic_splits = all().filter(is_quic).count() as u32;
+        let splits = network.splits.len() as u32 - quic_splits;
+        let (mut order, mut ranks) = (Vec::new(), Vec::new());
+        if quic_splits > 0 {
+            order.extend(all().filter(|split| !is_quic(split)));
+            order.extend(all().filter(is_quic));
+            ranks = vec![0; order.len()];
+            (0..).zip(&order).for_each(|(rank, split)| ranks[*split as usize] = rank);
+        }
+        let mut numbers = Self { firsts: Vec::new(), connections, splits, quic, order, ranks, quic_splits };
         if (connections as usize) < network.flows.len() {
             let (mut tcp, mut quic, mut udp) = (0, numbers.of_tcp(), numbers.of_connections());
             let first = |transport| {
@@ -98,17 +118,7 @@ impl EndpointIds {
 
     /// Returns the number of endpoints of connections. UDP endpoints have higher IDs.
     pub(crate) fn of_connections(&self) -> u32 {
-        self.of_tcp() + 2 * self.quic
-    }
-
-    /// Returns the number of senders of TCP flows, without those at proxies.
-    pub(crate) fn senders_of_tcp(&self) -> usize {
-        self.connections as usize
-    }
-
-    /// Returns the number of senders of QUIC flows.
-    pub(crate) fn senders_of_quic(&self) -> usize {
-        self.quic as usize
+        self.of_tcp() + 2 * (self.quic + self.quic_splits)
     }
 
     /// Returns the number of UDP flows.
@@ -137,7 +147,9 @@ impl EndpointIds {
     /// Returns the endpoint where the data of a flow enters a proxy. `split` is the index in the list of flows at
     /// proxies.
     pub(crate) fn entry(&self, split: usize) -> EndpointId {
-        EndpointId(2 * (self.connections + split as u32))
+        let rank = self.ranks.get(split).copied().unwrap_or(split as u32);
+        let before = if rank < self.splits { self.connections } else { self.connections + self.quic };
+        EndpointId(2 * (before + rank))
     }
 
     /// Returns the endpoint where the data of a flow leaves a proxy. `split` is the index in the list of flows at
@@ -148,7 +160,22 @@ impl EndpointIds {
 
     /// Returns the index of a proxy's endpoint in the list of flows at proxies.
     pub(crate) fn split(&self, endpoint: EndpointId) -> usize {
-        (endpoint.0 / 2 - self.connections) as usize
+        let before = if self.is_tcp(endpoint) { self.connections } else { self.connections + self.quic };
+        self.split_at((endpoint.0 / 2 - before) as usize)
+    }
+
+    fn split_at(&self, rank: usize) -> usize {
+        self.order.get(rank).map_or(rank, |split| *split as usize)
+    }
+
+    /// Returns the index, in the list of flows at proxies, of each sender of a connection: `None` for the sender of a
+    /// flow. The senders have the order of their IDs.
+    pub(crate) fn splits_of_senders(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        let of_flows = |count: u32| std::iter::repeat_n(None, count as usize);
+        let at_proxies = |ranks: std::ops::Range<u32>| ranks.map(|rank| Some(self.split_at(rank as usize)));
+        let all = self.splits + self.quic_splits;
+        let of_tcp = of_flows(self.connections).chain(at_proxies(0..self.splits));
+        of_tcp.chain(of_flows(self.quic)).chain(at_proxies(self.splits..all))
     }
 
     /// Returns the index of a flow among the UDP flows; `None` if it is not a UDP flow.
@@ -163,21 +190,25 @@ pub(crate) fn of_connections<'a>(
     network: &'a Network,
     numbers: &'a EndpointIds,
 ) -> impl Iterator<Item = EndpointSpec> + 'a {
-    let flows = |transport| {
+    let flows = move |transport| {
         let is_of = move |flow: &FlowIndex| network.flows[flow.index()].transport == transport;
         (0..network.flows.len() as u32).map(FlowIndex).filter(is_of).flat_map(|flow| {
             let [first, next] = [0, 1].map(|more| network.splits.partition_point(|split| split.flow < flow.0 + more));
             [end(network, numbers, flow, Role::Sender, first), end(network, numbers, flow, Role::Receiver, next)]
         })
     };
-    let of_proxies = network.splits.iter().enumerate().flat_map(|(split_index, split)| {
-        let flow = FlowIndex(split.flow);
-        [
-            end(network, numbers, flow, Role::Entry, split_index),
-            end(network, numbers, flow, Role::Exit, split_index + 1),
-        ]
-    });
-    flows(Transport::Tcp).chain(of_proxies).chain(flows(Transport::Quic))
+    let proxies = move |transport| {
+        let is_of = move |split: &Split| network.flows[split.flow as usize].transport == transport;
+        network.splits.iter().enumerate().filter(move |(_, split)| is_of(split)).flat_map(|(split_index, split)| {
+            let flow = FlowIndex(split.flow);
+            [
+                end(network, numbers, flow, Role::Entry, split_index),
+                end(network, numbers, flow, Role::Exit, split_index + 1),
+            ]
+        })
+    };
+    let all = move |transport| flows(transport).chain(proxies(transport));
+    all(Transport::Tcp).chain(all(Transport::Quic))
 }
 
 /// Returns the receivers of UDP flows, in the order of their IDs.

@@ -96,7 +96,10 @@ impl LegIdentity {
                     leg: leg as u64 + 1,
                     from: node(relay.map_or(flow.from, |relay| proxy(relay).node)),
                     to: node(if leg < count { proxy(first + leg).node } else { flow.to }),
-                    congestion: relay.map_or(&flow.tcp, |relay| &proxy(relay).server).congestion.name().to_owned(),
+                    congestion: match relay {
+                        Some(relay) => proxy(relay).congestion().name().to_owned(),
+                        None => flow.congestion().map_or_else(String::new, |choice| choice.name().to_owned()),
+                    },
                     sender: relay.map_or_else(|| numbers.sender(index), |relay| numbers.exit(relay)),
                     opens: match relay {
                         _ if is_dialogue && leg < count => Opening::Relay(first + leg),

@@ -86,7 +86,7 @@ impl ProxyIdentity {
             Self {
                 node: network.nodes[proxy.node.0 as usize].clone(),
                 flow: network.flows[split.flow as usize].name.clone(),
-                congestion: proxy.server.congestion.name().to_owned(),
+                congestion: proxy.congestion().name().to_owned(),
             }
         };
         network.splits.iter().map(identity).collect()
