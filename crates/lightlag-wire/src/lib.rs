@@ -11,6 +11,7 @@
 //! - [`icmp`]: network errors that concern TCP; [`signal`]: notifications from stations about links.
 //! - [`dot11`]: 802.11 frames; [`arp`]: requests for MAC addresses, and replies.
 //! - [`routing`]: messages of AODV, OLSR, DSDV and GPSR.
+//! - [`quic`]: protected packets of QUIC, and logs of its packets.
 //! - [`capture`]: capture files, compatible with other tools.
 //! - [`analysis`]: analysis of the TCP connections in a capture.
 
@@ -28,6 +29,7 @@ mod encode;
 pub mod icmp;
 mod ip;
 mod options;
+pub mod quic;
 pub mod replay;
 pub mod routing;
 pub mod signal;

@@ -90,8 +90,9 @@ impl Connection {
     #[inline(always)]
     pub(super) fn header_lengths(&self, kind: Kind) -> HeaderLengths {
         let token = if kind == Kind::Initial { self.own_token() } else { 0 };
-        // Before the server has chosen an ID, the client's destination is a random one of 8 bytes.
-        let chosen = self.side == Side::Server || self.handshake.has_hello;
+        // Before the server has chosen an ID, the client's destination is a random one of 8 bytes. A Retry packet has
+        // an ID of the server (RFC 9000 §17.2.5.2).
+        let chosen = self.side == Side::Server || self.handshake.has_hello || self.handshake.was_retried;
         let destination = if chosen { self.peer.id_len } else { 8 };
         HeaderLengths { destination, source: self.config.id_len, token }
     }

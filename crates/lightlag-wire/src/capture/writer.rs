@@ -17,6 +17,10 @@ const RECORDS_END: u16 = 0;
 const RECORD_V4: u16 = 1;
 const RECORD_V6: u16 = 2;
 
+/// Type of a decryption secrets block, and the type of secrets in it: a TLS key log (§4.7).
+const SECRETS: u32 = 10;
+const TLS_KEY_LOG: u32 = 0x544c_534b;
+
 /// Maximum number of names in one block, so that no block becomes large.
 const NAMES_IN_BLOCK: usize = 1000;
 
@@ -96,6 +100,19 @@ impl<W: Write> Writer<W> {
             self.end()?;
         }
         Ok(())
+    }
+
+    /// Writes a TLS key log (§4.7), with which other programs decrypt packets. It must be written before these packets.
+    ///
+    /// # Errors
+    /// If the file returns an error.
+    pub fn secrets(&mut self, key_log: &str) -> io::Result<()> {
+        self.begin(SECRETS);
+        self.put(&TLS_KEY_LOG.to_le_bytes());
+        self.put(&(key_log.len() as u32).to_le_bytes());
+        self.put(key_log.as_bytes());
+        self.put(&[0; 3][..padding(key_log.len())]);
+        self.end()
     }
 
     /// Writes a packet, or a frame of the interface's link type. An empty comment is omitted.
