@@ -32,7 +32,7 @@ IMPORTS: dict[str, set[str]] = {
     "wifi": {"core", "mobility", "net"},
     "access": {"core", "net"},
     "routing": {"core", "mobility", "net"},
-    "wire": {"core", "net", "routing", "tcp"},
+    "wire": {"core", "net", "quic", "routing", "tcp"},
     "host": {"core", "control", "tcp", "wire"},
     "scenario": {
         *("core", "net", "control", "tcp", "quic", "mobility", "orbit", "wifi", "access", "routing", "traffic", "wire"),

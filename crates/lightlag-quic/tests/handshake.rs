@@ -3,6 +3,7 @@
 mod path;
 
 use lightlag_core::{Duration, Instant};
+use lightlag_quic::codec::{self, Ids, Version};
 use lightlag_quic::config::{HandshakeSizes, ServerRules};
 use lightlag_quic::connection::EarlyData;
 use lightlag_quic::frame::Frame;
@@ -94,6 +95,23 @@ fn a_retry_costs_a_round_trip_and_packet_numbers_continue() {
     let part = second.contents.parts[0];
     assert_eq!((part.kind, part.number, part.token), (Kind::Initial, 1, 64));
     assert_eq!(path.sent(SERVER).next().map(|logged| logged.contents.parts[0].kind), Some(Kind::Retry));
+}
+
+#[test]
+fn a_client_adopts_the_length_of_the_id_in_a_retry() {
+    let retry = ServerRules { retry: true, ..ServerRules::default() };
+    let config = Config { server: retry, id_len: 4, ..with_certificate(2_000) };
+    let mut path = geo(config);
+    path.open();
+    path.run_until(at(5_000));
+    let encoded = |index: usize, destination: &[u8]| {
+        let mut bytes = Vec::new();
+        let ids = Ids { destination, source: &[1; 4], version: Version::One };
+        codec::encode(&mut bytes, &path.sent(CLIENT).nth(index).expect("an Initial").contents, &ids);
+        bytes.len()
+    };
+    // The first ID is the client's, of 8 bytes (RFC 9000 §7.2); encoding checks the sizes.
+    assert_eq!((encoded(0, &[2; 8]), encoded(1, &[3; 4])), (1_200, 1_200));
 }
 
 fn early(accepted: bool) -> Path {

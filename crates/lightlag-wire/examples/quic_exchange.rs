@@ -6,8 +6,8 @@
 
 use lightlag_core::{Codepoint, Duration, Instant};
 use lightlag_quic::config::{HandshakeSizes, ServerRules};
-use lightlag_quic::contents::PartView;
-use lightlag_quic::frame::Frame;
+use lightlag_quic::contents::{Contents, HeaderLengths, Part, PartView, TAG};
+use lightlag_quic::frame::{self, Frame};
 use lightlag_quic::{Arena, Config, Connection, Kind, Packet, Parameters, Profile};
 use lightlag_transport::Stream;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
@@ -32,19 +32,39 @@ struct Case {
     data: [u64; 2],
     /// One in this many 1-RTT packets is lost.
     loses: u64,
+    /// Numbers of the client's and the server's datagrams that are lost as well.
+    lost: [&'static [u64]; 2],
+    /// Whether a packet with every other kind of frame follows the exchange, a key update, and a stateless reset.
+    shows_all: bool,
+    application: &'static str,
 }
 
 impl Case {
     fn named(name: &str) -> Option<Self> {
         let handshake = HandshakeSizes::with_certificate(2_000);
         let usual = Config { handshake, ..Profile::Rfc9002.config() };
-        let base =
-            Self { client: usual.clone(), server: usual, version: Version::One, data: [2_000, 200_000], loses: 7 };
+        let base = Self {
+            client: usual.clone(),
+            server: usual,
+            version: Version::One,
+            data: [2_000, 200_000],
+            loses: 7,
+            lost: [&[]; 2],
+            shows_all: false,
+            application: "lightlag",
+        };
         Some(match name {
             "version1" => base,
+            "http3" => Self { application: "h3", ..base },
+            "all-frames" => Self { shows_all: true, ..base },
+            "all-frames2" => Self { shows_all: true, version: Version::Two, ..base },
+            "lost-hello" => Self { lost: [&[1], &[]], ..base },
+            "lost-answer" => Self { lost: [&[], &[1]], ..base },
+            "lost-flight" => Self { lost: [&[2, 3], &[2, 3]], ..base },
             "version2" => Self { version: Version::Two, ..base },
             "retry" => base.with_server(|server| server.server = ServerRules { retry: true, ..server.server }),
             "retry2" => Self { version: Version::Two, ..Self::named("retry")? },
+            "retry-short-ids" => Self::named("retry")?.with_server(|server| server.id_len = 4),
             "early" => {
                 let ticket = base.server.remembered();
                 base.with_client(|client| client.ticket = Some(ticket))
@@ -52,7 +72,7 @@ impl Case {
             "short-ids" => base.with_client(|client| client.id_len = 0).with_server(|server| server.id_len = 4),
             "long-ids" => base.with_client(|client| client.id_len = 20).with_server(|server| server.id_len = 20),
             "large-hello" => {
-                // A ClientHello and a ServerHello with a share of X25519MLKEM768.
+                // A ClientHello and a ServerHello with keys of X25519MLKEM768.
                 let change = |config: &mut Config| {
                     (config.handshake.client_hello, config.handshake.server_hello) = (1_700, 1_178);
                 };
@@ -98,26 +118,24 @@ struct Exchange {
     arena: Arena,
     now: Instant,
     queue: BTreeMap<(Instant, u64), (usize, Packet, Codepoint)>,
-    sent: u64,
-    loses: u64,
+    sent: [u64; 2],
+    case: Case,
     place: usize,
     session: Session,
     writer: Writer<BufWriter<File>>,
     interface: InterfaceId,
     /// Datagrams in the capture so far.
     index: u64,
-    /// Whether the client sends a DATAGRAM frame (RFC 9221).
-    sends_datagram: bool,
 }
 
 impl Exchange {
     fn new(case: Case, place: usize, path: &str) -> io::Result<Self> {
-        let session = Session::new(SessionSpec::new(1, case.version, &case.client, &case.server));
-        let sends_datagram = case.client.max_datagram_frame > 0;
+        let spec = SessionSpec::new(1, case.version, &case.client, &case.server);
+        let session = Session::new(SessionSpec { application: case.application, ..spec });
         let (of_client, of_server) = (Parameters::of(&case.client), Parameters::of(&case.server));
         let mut ends = [
-            Connection::client(Arc::new(case.client), of_server),
-            Connection::server(Arc::new(case.server), of_client),
+            Connection::client(Arc::new(case.client.clone()), of_server),
+            Connection::server(Arc::new(case.server.clone()), of_client),
         ];
         for (end, bytes) in ends.iter_mut().zip(case.data) {
             end.write(bytes);
@@ -127,13 +145,13 @@ impl Exchange {
         let interface = writer.interface(["client", "server"][place])?;
         writer.secrets(&session.key_log())?;
         let (arena, queue) = (Arena::new(), BTreeMap::new());
-        let (now, sent, index, loses) = (Instant::ZERO, 0, 0, case.loses);
-        Ok(Self { ends, arena, now, queue, sent, loses, place, session, writer, interface, index, sends_datagram })
+        let (now, sent, index) = (Instant::ZERO, [0; 2], 0);
+        Ok(Self { ends, arena, now, queue, sent, case, place, session, writer, interface, index })
     }
 
     fn run(mut self) -> io::Result<()> {
         self.ends[0].open(self.now);
-        if self.sends_datagram {
+        if self.case.client.max_datagram_frame > 0 {
             self.ends[0].send_datagram(500);
         }
         self.flush(0)?;
@@ -163,7 +181,29 @@ impl Exchange {
                 self.flush(0)?;
             }
         }
+        if self.case.shows_all {
+            self.show_all()?;
+        }
         self.writer.finish().map(drop)
+    }
+
+    /// Writes packets that the exchange lacks.
+    fn show_all(&mut self) -> io::Result<()> {
+        let numbers = 100_000..;
+        for (number, frame) in numbers.zip(every_frame()) {
+            let is_server = matches!(frame, Frame::NewToken(_) | Frame::NewConnectionId { .. });
+            let part = Part { kind: Kind::OneRtt, number, number_len: 4, ..Part::default() };
+            self.write(usize::from(is_server), Direction::Unknown, Codepoint::NotEct, &single(part, vec![frame]))?;
+        }
+        for from in [0, 1, 0] {
+            let number = 200_000 + self.index;
+            let part =
+                Part { kind: Kind::OneRtt, number, number_len: 4, key_phase: true, spin: true, ..Part::default() };
+            self.write(from, Direction::Unknown, Codepoint::NotEct, &single(part, vec![Frame::Ping]))?;
+        }
+        let reset = Part { kind: Kind::StatelessReset, size: 43, ..Part::default() };
+        let reset = Contents { parts: vec![reset], ..Contents::default() };
+        self.write(1, Direction::Unknown, Codepoint::NotEct, &reset)
     }
 
     /// Sends everything that an end can send now.
@@ -172,35 +212,82 @@ impl Exchange {
             if from == self.place {
                 self.capture(from, Direction::Outbound, &packet)?;
             }
-            self.sent += 1;
-            let part = self.arena.copy(&packet).parts[0];
-            if part.kind == Kind::OneRtt && part.number % self.loses == self.loses - 1 {
+            self.sent[from] += 1;
+            let Part { kind, number, .. } = self.arena.copy(&packet).parts[0];
+            let is_chosen = kind == Kind::OneRtt && number % self.case.loses == self.case.loses - 1;
+            if is_chosen || self.case.lost[from].contains(&self.sent[from]) {
                 self.arena.release(&packet);
                 continue;
             }
-            self.queue.insert((self.now + DELAY, self.sent), (1 - from, packet, packet.codepoint()));
+            let serial = self.sent.iter().sum();
+            self.queue.insert((self.now + DELAY, serial), (1 - from, packet, packet.codepoint()));
         }
         Ok(())
     }
 
     fn capture(&mut self, from: usize, direction: Direction, packet: &Packet) -> io::Result<()> {
         let contents = self.arena.copy(packet);
+        self.write(from, direction, packet.codepoint(), &contents)
+    }
+
+    fn write(&mut self, from: usize, direction: Direction, ecn: Codepoint, contents: &Contents) -> io::Result<()> {
         let mut payload = Vec::new();
-        self.session.encode(&mut payload, SIDES[from], &contents);
+        self.session.encode(&mut payload, SIDES[from], contents);
         let [client, server] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2], 443)]
             .map(|(address, port)| SocketAddr::new(Ipv4Addr::from(address).into(), port));
         let forward = Addresses { source: client, destination: server };
         let addresses = if from == 0 { forward } else { forward.reversed() };
         let mut bytes = Vec::new();
-        encode_udp(&mut bytes, &addresses, &IpFields { ecn: packet.codepoint(), ..IpFields::default() }, &payload);
+        encode_udp(&mut bytes, &addresses, &IpFields { ecn, ..IpFields::default() }, &payload);
         self.writer.packet(self.interface, self.now, direction, &bytes, "")?;
         self.index += 1;
         let parts: Vec<serde_json::Value> = contents.iter().map(|view| described(&view)).collect();
-        let ends = if from == 0 { "client" } else { "server" };
-        let size = contents.size();
-        println!("{}", serde_json::json!({"frame": self.index, "from": ends, "size": size, "parts": parts}));
+        let (sender, size) = (["client", "server"][from], contents.size());
+        println!("{}", serde_json::json!({"frame": self.index, "from": sender, "size": size, "parts": parts}));
         Ok(())
     }
+}
+
+/// Returns a frame of every type that may be in a 1-RTT packet.
+fn every_frame() -> Vec<Frame> {
+    use frame::Direction::{Bidirectional, Unidirectional};
+    vec![
+        Frame::Ping,
+        Frame::ResetStream { stream: 4, code: 7, final_size: 5_000 },
+        Frame::StopSending { stream: 4, code: 7 },
+        Frame::Crypto { offset: 0, len: 210 },
+        Frame::NewToken(64),
+        Frame::Stream { stream: 8, offset: 70_000, len: 200, fin: true, to_end: false },
+        Frame::MaxData(1 << 30),
+        Frame::MaxStreamData { stream: 4, limit: 1 << 20 },
+        Frame::MaxStreams(Bidirectional, 100),
+        Frame::MaxStreams(Unidirectional, 100),
+        Frame::DataBlocked(90_000),
+        Frame::StreamDataBlocked { stream: 4, limit: 90_000 },
+        Frame::StreamsBlocked(Bidirectional, 9),
+        Frame::StreamsBlocked(Unidirectional, 9),
+        Frame::NewConnectionId { sequence: 1, retire_prior: 0, len: 8 },
+        Frame::RetireConnectionId(0),
+        Frame::PathChallenge(0x1234_5678),
+        Frame::PathResponse(0x1234_5678),
+        Frame::Datagram { len: 100, to_end: true },
+        Frame::Datagram { len: 100, to_end: false },
+        Frame::AckFrequency { sequence: 0, threshold: 10, max_delay_us: 25_000, reordering: 1 },
+        Frame::Close { code: 10, frame_type: 8, reason: 5 },
+        Frame::ApplicationClose { code: 7, reason: 5 },
+    ]
+}
+
+/// Returns contents with one packet, padded for header protection, of the size that it takes with IDs of 8 bytes.
+fn single(mut part: Part, mut frames: Vec<Frame>) -> Contents {
+    if !matches!(frames[..], [Frame::Datagram { to_end: true, .. }]) {
+        frames.push(Frame::Padding(3));
+    }
+    part.frames = frames.len() as u16;
+    let payload: u64 = frames.iter().map(Frame::size).sum();
+    let lengths = HeaderLengths { destination: 8, source: 8, token: part.token };
+    part.size = (lengths.header(part.kind, part.number_len) + payload + TAG) as u16;
+    Contents { parts: vec![part], frames, ..Contents::default() }
 }
 
 /// Returns what a reader of the capture has to find in a packet.

@@ -352,6 +352,21 @@ fn names_of_addresses_are_in_a_block_of_their_own() {
     assert_eq!(none.out.len(), empty);
 }
 
+/// A decryption secrets block (§4.7): its type, its length, the type of the secrets, their length, and padding.
+#[test]
+fn secrets_are_in_a_block_that_is_skipped() {
+    let mut writer = Writer::new(Vec::new(), "").expect("a vector takes everything");
+    let interface = writer.interface("node").expect("a vector takes everything");
+    let start = writer.out.len();
+    writer.secrets("LABEL 00 11\n").expect("a vector takes everything");
+    writer.packet(interface, Instant::ZERO, Direction::Unknown, &[0x45; 40], "").expect("a vector takes everything");
+    let bytes = writer.finish().expect("a vector takes everything");
+    let block = Bytes::new(false).u32(0x544c_534b).u32(12).put(b"LABEL 00 11\n").u32(0);
+    let expected = Bytes::new(false).block(10, &block).bytes;
+    assert_eq!(bytes[start..start + expected.len()], expected);
+    assert_eq!(good(&bytes).len(), 1);
+}
+
 #[test]
 fn many_names_are_in_several_blocks() {
     let mut writer = Writer::new(Vec::new(), "").unwrap();

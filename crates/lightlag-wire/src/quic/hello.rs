@@ -20,9 +20,6 @@ const AROUND_CERTIFICATE: usize = tls::HEADER + 1 + 3 + 3 + 2;
 /// Bytes of a ServerHello around its key share, with the extensions supported_versions and key_share.
 const AROUND_SHARE: usize = 58;
 
-/// Name of the application protocol, which payload of zeros does not follow.
-const APPLICATION: &[u8] = b"lightlag";
-
 /// Transport parameters (RFC 9000 §18.2, RFC 9221 §3).
 mod parameter {
     pub(super) const ORIGINAL_DESTINATION: u64 = 0x00;
@@ -59,7 +56,7 @@ pub(super) fn client_random(spec: &SessionSpec) -> [u8; 32] {
     derived("client random", [spec.connection, 0])
 }
 
-/// A group for key exchange, with the lengths of the shares of client and server.
+/// A group for key exchange, with the lengths of both key shares.
 struct Group {
     code: u16,
     client: usize,
@@ -67,7 +64,7 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the group whose share fills a ServerHello of `size` bytes: x25519, P-256, X25519MLKEM768, or the first
+    /// Returns the group whose key share fills a ServerHello of `size` bytes: x25519, P-256, X25519MLKEM768, or the first
     /// group for private use.
     fn that_fills(size: usize) -> Self {
         let server = size.saturating_sub(AROUND_SHARE);
@@ -106,7 +103,7 @@ fn client_hello(spec: &SessionSpec) -> Vec<u8> {
     ];
     let optional = [
         extension(tls::KEY_SHARE, &vector(2, &group.share(spec, Side::Client))),
-        protocol(),
+        protocol(spec),
         extension(tls::SUPPORTED_GROUPS, &vector(2, &group.code.to_be_bytes())),
         // ecdsa_secp256r1_sha256.
         extension(tls::SIGNATURE_ALGORITHMS, &vector(2, &[4, 3])),
@@ -131,8 +128,8 @@ fn resumption(spec: &SessionSpec) -> Vec<Vec<u8>> {
     ]
 }
 
-fn protocol() -> Vec<u8> {
-    extension(tls::ALPN, &vector(2, &vector(1, APPLICATION)))
+fn protocol(spec: &SessionSpec) -> Vec<u8> {
+    extension(tls::ALPN, &vector(2, &vector(1, spec.application.as_bytes())))
 }
 
 fn server_hello(spec: &SessionSpec) -> Vec<u8> {
@@ -153,7 +150,7 @@ fn server_hello(spec: &SessionSpec) -> Vec<u8> {
 fn server_flight(spec: &SessionSpec) -> Vec<u8> {
     let sizes = spec.server.handshake;
     let size = usize::from(if spec.client.resumes { sizes.resumed_flight } else { sizes.server_flight });
-    let mut optional = vec![protocol()];
+    let mut optional = vec![protocol(spec)];
     if spec.client.resumes && spec.server.accepts_early_data {
         optional.push(extension(tls::EARLY_DATA, &[]));
     }

@@ -1,7 +1,8 @@
-//! Connection IDs, reset tokens and random values, which follow from the number of a connection.
+//! Connection IDs, reset tokens and random values, which follow from the index of a connection.
 
 use lightlag_quic::streams::Side;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// Maximum length of a connection ID (RFC 9000 §17.2).
 const MAX_ID: usize = 20;
@@ -38,7 +39,7 @@ pub(super) struct ConnectionId {
 
 impl ConnectionId {
     /// Returns the ID with this sequence number. Its bytes are the role and the low six bits of the sequence number, the
-    /// number of the connection in little-endian order, the rest of the sequence number, and zeros. IDs of 8 bytes are
+    /// index of the connection in little-endian order, the rest of the sequence number, and zeros. IDs of 8 bytes are
     /// therefore unique for 2⁴⁸ connections with 2¹⁴ IDs each.
     pub(super) fn new(connection: u64, role: Role, sequence: u64, len: u8) -> Self {
         let mut bytes = [0; MAX_ID];
@@ -73,4 +74,12 @@ pub(super) fn fill(out: &mut [u8], label: &str, numbers: [u64; 2]) {
     for (index, chunk) in (0..).zip(out.chunks_mut(32)) {
         chunk.copy_from_slice(&derived(label, [numbers[0], numbers[1] << 16 | index])[..chunk.len()]);
     }
+}
+
+/// Returns bytes as hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -15,6 +15,7 @@ mod hello;
 mod ids;
 mod keys;
 mod protect;
+pub mod qlog;
 mod session;
 mod spec;
 mod tls;

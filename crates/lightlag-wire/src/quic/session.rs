@@ -1,7 +1,7 @@
 //! A connection in a capture: its connection IDs, its handshake messages and its protected packets.
 
 use super::hello;
-use super::ids::{ConnectionId, Role, fill, reset_token};
+use super::ids::{ConnectionId, Role, fill, hexadecimal, reset_token};
 use super::keys::{PacketKeys, initial_secret, null_keys, retry_tag};
 use super::protect::protect;
 use super::spec::SessionSpec;
@@ -42,7 +42,7 @@ impl Session {
         log
     }
 
-    /// Appends the UDP payload of a datagram that `sender` sends. Its size is that of `contents`.
+    /// Appends the UDP payload of a datagram that `sender` sends. Its size is [`Contents::size`].
     ///
     /// # Panics
     /// If a packet does not have the size that its header and its frames take, or is too short to be protected (RFC 9001
@@ -161,11 +161,4 @@ impl Session {
             end.copy_from_slice(token);
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

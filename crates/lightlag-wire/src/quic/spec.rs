@@ -8,10 +8,10 @@ use lightlag_quic::{Config, Parameters};
 /// Bytes of the destination ID that a client makes up (RFC 9000 §7.2).
 const ORIGINAL_ID: u8 = 8;
 
-/// The properties of a connection from which all bytes of its packets follow.
+/// The properties of a connection that determine the bytes of its packets.
 #[derive(Clone, Debug)]
 pub struct SessionSpec {
-    /// Number of the connection. Connections with different numbers have different IDs and random values.
+    /// Index of the connection. Connections with different indices have different IDs and random values.
     pub connection: u64,
     /// Version of QUIC.
     pub version: Version,
@@ -21,6 +21,9 @@ pub struct SessionSpec {
     pub server: Parameters,
     /// Whether the server answers the first Initial with a Retry packet.
     pub retry: bool,
+    /// Name of the application protocol (RFC 7301), at most 255 bytes. With `h3`, other programs read the payload, which
+    /// is all zero, as HTTP/3.
+    pub application: &'static str,
 }
 
 impl SessionSpec {
@@ -34,6 +37,7 @@ impl SessionSpec {
             client: Parameters::of(client),
             server: Parameters::of(server),
             retry: server.server.retry && !has_token,
+            application: "lightlag",
         }
     }
 

@@ -55,7 +55,7 @@ fn the_hellos_have_a_suite_a_random_and_the_transport_parameters() {
     let mut expected = List::default();
     expected.integer(4, spec.client.limits.connection);
     assert!(parameters.windows(expected.0.len()).any(|window| window == expected.0), "{parameters:02x?}");
-    // RFC 9001 A.3: a ServerHello with a share of x25519 has 90 bytes. With P-256 it has 33 more.
+    // RFC 9001 A.3: a ServerHello with a key of x25519 has 90 bytes. With P-256 it has 33 more.
     let answer = messages(&spec, Side::Server, SpaceId::Initial);
     let [(tls::SERVER_HELLO, body)] = split(&answer)[..] else { panic!("one ServerHello") };
     assert_eq!((answer.len(), &body[34..38]), (123, &[0, 19, 1, 0][..]));
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(len(Side::Server, SpaceId::Application), usize::from(ticket));
     }
 
-    /// From 250 bytes on, no message is cut.
+    /// A ClientHello of at least 250 bytes is not cut, nor is a flight of at least 500 bytes.
     #[test]
     fn messages_of_usual_sizes_are_complete(
         (client_hello, server_hello) in (250u16..2_500, 59u16..600),
