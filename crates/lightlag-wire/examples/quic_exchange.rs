@@ -11,14 +11,16 @@ use lightlag_quic::frame::{self, Frame};
 use lightlag_quic::{Arena, Config, Connection, Kind, Packet, Parameters, Profile};
 use lightlag_transport::Stream;
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
-use lightlag_wire::quic::{Session, SessionSpec, Side, Version};
-use lightlag_wire::{Addresses, IpFields, encode_udp};
+use lightlag_wire::quic::{Datagram, SERVER_PORT, SessionSpec, Sessions, Side, Version, WrittenSecrets};
+use lightlag_wire::{Addresses, IpFields};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+/// Index of the connection.
+const CONNECTION: u64 = 1;
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const DELAY: Duration = Duration::from_millis(50);
 const END: Instant = Instant::from_nanos(20_000_000_000);
@@ -121,7 +123,8 @@ struct Exchange {
     sent: [u64; 2],
     case: Case,
     place: usize,
-    session: Session,
+    sessions: Sessions,
+    secrets: WrittenSecrets,
     writer: Writer<BufWriter<File>>,
     interface: InterfaceId,
     /// Datagrams in the capture so far.
@@ -130,8 +133,9 @@ struct Exchange {
 
 impl Exchange {
     fn new(case: Case, place: usize, path: &str) -> io::Result<Self> {
-        let spec = SessionSpec::new(1, case.version, &case.client, &case.server);
-        let session = Session::new(SessionSpec { application: case.application, ..spec });
+        let spec = SessionSpec::new(CONNECTION, case.version, &case.client, &case.server);
+        let mut sessions = Sessions::default();
+        sessions.insert(SessionSpec { application: case.application, ..spec });
         let (of_client, of_server) = (Parameters::of(&case.client), Parameters::of(&case.server));
         let mut ends = [
             Connection::client(Arc::new(case.client.clone()), of_server),
@@ -143,10 +147,22 @@ impl Exchange {
         }
         let mut writer = Writer::new(BufWriter::new(File::create(path)?), "lightlag")?;
         let interface = writer.interface(["client", "server"][place])?;
-        writer.secrets(&session.key_log())?;
         let (arena, queue) = (Arena::new(), BTreeMap::new());
         let (now, sent, index) = (Instant::ZERO, [0; 2], 0);
-        Ok(Self { ends, arena, now, queue, sent, case, place, session, writer, interface, index })
+        Ok(Self {
+            ends,
+            arena,
+            now,
+            queue,
+            sent,
+            case,
+            place,
+            sessions,
+            secrets: WrittenSecrets::default(),
+            writer,
+            interface,
+            index,
+        })
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -231,14 +247,15 @@ impl Exchange {
     }
 
     fn write(&mut self, from: usize, direction: Direction, ecn: Codepoint, contents: &Contents) -> io::Result<()> {
-        let mut payload = Vec::new();
-        self.session.encode(&mut payload, SIDES[from], contents);
-        let [client, server] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2], 443)]
+        let [client, server] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2], SERVER_PORT)]
             .map(|(address, port)| SocketAddr::new(Ipv4Addr::from(address).into(), port));
         let forward = Addresses { source: client, destination: server };
         let addresses = if from == 0 { forward } else { forward.reversed() };
         let mut bytes = Vec::new();
-        encode_udp(&mut bytes, &addresses, &IpFields { ecn, ..IpFields::default() }, &payload);
+        let ip = IpFields { ecn, ..IpFields::default() };
+        let datagram = Datagram { connection: CONNECTION, sender: SIDES[from], addresses, ip: &ip };
+        self.sessions.encode(&mut bytes, &datagram, contents);
+        self.secrets.write(&mut self.writer, &self.sessions, CONNECTION)?;
         self.writer.packet(self.interface, self.now, direction, &bytes, "")?;
         self.index += 1;
         let parts: Vec<serde_json::Value> = contents.iter().map(|view| described(&view)).collect();

@@ -9,6 +9,9 @@
 //!   Decryption Secrets Block ([`capture::Writer::secrets`](crate::capture::Writer::secrets)), with which a reader decrypts
 //!   the packets.
 //! - Stream data, tokens, signatures and reasons are zeros.
+//!
+//! [`Sessions`] holds the connections of a run, and [`WrittenSecrets`] writes the secrets of each to a file once. [`qlog`]
+//! writes logs instead of captures.
 
 mod certificate;
 mod hello;
@@ -17,12 +20,14 @@ mod keys;
 mod protect;
 pub mod qlog;
 mod session;
+mod sessions;
 mod spec;
 mod tls;
 
 pub use lightlag_quic::codec::Version;
 pub use lightlag_quic::streams::Side;
 pub use session::Session;
+pub use sessions::{Datagram, SERVER_PORT, Sessions, WrittenSecrets};
 pub use spec::SessionSpec;
 
 #[cfg(test)]
