@@ -1,6 +1,7 @@
 //! Writes a capture of a QUIC connection over a path that loses packets, and its contents as JSON, which
 //! `tests/test_quic_capture.py` compares with what tshark reads:
-//! `cargo run -p lightlag-wire --example quic_exchange -- CASE FILE`.
+//! `cargo run -p lightlag-wire --example quic_exchange -- CASE FILE`. Names of files after that receive logs in qlog 0.3 and
+//! in the current schema.
 //!
 //! The capture is taken at the client, or at the server for cases that end in `@server`.
 
@@ -9,8 +10,9 @@ use lightlag_quic::config::{HandshakeSizes, ServerRules};
 use lightlag_quic::contents::{Contents, HeaderLengths, Part, PartView, TAG};
 use lightlag_quic::frame::{self, Frame};
 use lightlag_quic::{Arena, Config, Connection, Kind, Packet, Parameters, Profile};
-use lightlag_transport::Stream;
+use lightlag_transport::{Inspect, Stream};
 use lightlag_wire::capture::{Direction, InterfaceId, Writer};
+use lightlag_wire::quic::qlog::{Event, Log, Metrics, Owner, Schema, Titles};
 use lightlag_wire::quic::{Datagram, SERVER_PORT, SessionSpec, Sessions, Side, Version, WrittenSecrets};
 use lightlag_wire::{Addresses, IpFields};
 use std::collections::BTreeMap;
@@ -19,11 +21,9 @@ use std::io::{self, BufWriter};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// Index of the connection.
-const CONNECTION: u64 = 1;
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const DELAY: Duration = Duration::from_millis(50);
-const END: Instant = Instant::from_nanos(20_000_000_000);
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// A connection and the path that it takes.
 struct Case {
@@ -107,35 +107,59 @@ impl Case {
 
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [case, path] = &arguments[..] else { return Err(io::Error::other("usage: quic_exchange CASE FILE")) };
-    let (name, place) = case.split_once('@').unwrap_or((case, "client"));
-    let case = Case::named(name).ok_or_else(|| io::Error::other(format!("no case is named {name}")))?;
-    let place = usize::from(place == "server");
-    Exchange::new(case, place, path)?.run()
+    let [cases, path, logs @ ..] = &arguments[..] else {
+        return Err(io::Error::other("usage: quic_exchange CASE[+CASE...][@server] FILE [LOG...]"));
+    };
+    let (cases, place) = cases.split_once('@').unwrap_or((cases, "client"));
+    let mut output = Output::new(usize::from(place == "server"), path)?;
+    for (connection, name) in (1..).zip(cases.split('+')) {
+        let case = Case::named(name).ok_or_else(|| io::Error::other(format!("no case is named {name}")))?;
+        output = Exchange::new(connection, case, output).run(logs)?;
+    }
+    output.writer.finish().map(drop)
 }
 
-/// Two endpoints, the packets between them, and a capture at one of them.
+/// A capture at one endpoint.
+struct Output {
+    place: usize,
+    sessions: Sessions,
+    secrets: WrittenSecrets,
+    writer: Writer<BufWriter<File>>,
+    interface: InterfaceId,
+    /// Frames in the capture so far.
+    index: u64,
+    /// Start of the next exchange.
+    now: Instant,
+}
+
+impl Output {
+    fn new(place: usize, path: &str) -> io::Result<Self> {
+        let mut writer = Writer::new(BufWriter::new(File::create(path)?), "lightlag")?;
+        let interface = writer.interface(["client", "server"][place])?;
+        let (sessions, secrets) = (Sessions::default(), WrittenSecrets::default());
+        Ok(Self { place, sessions, secrets, writer, interface, index: 0, now: Instant::ZERO })
+    }
+}
+
+/// Two endpoints, and the packets between them.
 struct Exchange {
+    connection: u64,
     ends: [Connection; 2],
     arena: Arena,
     now: Instant,
     queue: BTreeMap<(Instant, u64), (usize, Packet, Codepoint)>,
     sent: [u64; 2],
     case: Case,
-    place: usize,
-    sessions: Sessions,
-    secrets: WrittenSecrets,
-    writer: Writer<BufWriter<File>>,
-    interface: InterfaceId,
-    /// Datagrams in the capture so far.
-    index: u64,
+    output: Output,
+    /// Logs of the endpoint with the capture, in both schemas.
+    logs: [(Log, String); 2],
 }
 
 impl Exchange {
-    fn new(case: Case, place: usize, path: &str) -> io::Result<Self> {
-        let spec = SessionSpec::new(CONNECTION, case.version, &case.client, &case.server);
-        let mut sessions = Sessions::default();
-        sessions.insert(SessionSpec { application: case.application, ..spec });
+    fn new(connection: u64, case: Case, mut output: Output) -> Self {
+        let spec = SessionSpec::new(connection, case.version, &case.client, &case.server);
+        let spec = SessionSpec { application: case.application, ..spec };
+        output.sessions.insert(spec.clone());
         let (of_client, of_server) = (Parameters::of(&case.client), Parameters::of(&case.server));
         let mut ends = [
             Connection::client(Arc::new(case.client.clone()), of_server),
@@ -145,27 +169,46 @@ impl Exchange {
             end.write(bytes);
             end.close();
         }
-        let mut writer = Writer::new(BufWriter::new(File::create(path)?), "lightlag")?;
-        let interface = writer.interface(["client", "server"][place])?;
-        let (arena, queue) = (Arena::new(), BTreeMap::new());
-        let (now, sent, index) = (Instant::ZERO, [0; 2], 0);
-        Ok(Self {
-            ends,
-            arena,
-            now,
-            queue,
-            sent,
-            case,
-            place,
-            sessions,
-            secrets: WrittenSecrets::default(),
-            writer,
-            interface,
-            index,
-        })
+        let side = SIDES[output.place];
+        let (local, remote) = if side == Side::Client { (&of_client, &of_server) } else { (&of_server, &of_client) };
+        let titles = Titles { title: "an exchange", description: "lightlag", name: "endpoint" };
+        let logs = [Schema::V03, Schema::Current].map(|schema| {
+            let (log, mut text) = (Log::new(schema, side, spec.clone()), String::new());
+            log.header(&mut text, &titles);
+            for (owner, parameters) in [(Owner::Local, local), (Owner::Remote, remote)] {
+                log.record(&mut text, output.now, &Event::Parameters { owner, parameters });
+            }
+            (log, text)
+        });
+        let (arena, queue, now) = (Arena::new(), BTreeMap::new(), output.now);
+        Self { connection, ends, arena, now, queue, sent: [0; 2], case, output, logs }
     }
 
-    fn run(mut self) -> io::Result<()> {
+    fn log(&mut self, event: &Event<'_>) {
+        for (log, text) in &mut self.logs {
+            log.record(text, self.now, event);
+        }
+    }
+
+    /// Logs the state of the endpoint with the capture.
+    fn log_metrics(&mut self) {
+        let state = self.ends[self.output.place].snapshot();
+        let known = |rtt: Duration| Some(rtt).filter(|rtt| !rtt.is_zero());
+        let metrics = Metrics {
+            min_rtt: self.ends[self.output.place].min_rtt(),
+            smoothed_rtt: known(state.srtt),
+            latest_rtt: known(state.rtt),
+            congestion_window: Some(state.cwnd),
+            bytes_in_flight: Some(state.inflight),
+            ssthresh: Some(state.ssthresh).filter(|bytes| *bytes < u64::MAX),
+            ..Metrics::default()
+        };
+        self.log(&Event::Metrics(metrics));
+    }
+
+    /// Runs until both endpoints have closed the connection, and writes the logs, of qlog 0.3 first, to files.
+    fn run(mut self, logs: &[String]) -> io::Result<Output> {
+        let end = self.now + LONGEST;
         self.ends[0].open(self.now);
         if self.case.client.max_datagram_frame > 0 {
             self.ends[0].send_datagram(500);
@@ -174,14 +217,15 @@ impl Exchange {
         loop {
             let arrival = self.queue.keys().next().map(|(time, _)| *time);
             let timers = self.ends.iter().map(Connection::poll_timeout);
-            let Some(next) = timers.chain([arrival]).flatten().min().filter(|time| *time <= END) else { break };
+            let Some(next) = timers.chain([arrival]).flatten().min().filter(|time| *time <= end) else { break };
             self.now = self.now.max(next);
             if arrival.is_some_and(|arrival| arrival <= self.now) {
                 let (_, (to, packet, ecn)) = self.queue.pop_first().expect("an arrival");
-                if to == self.place {
+                if to == self.output.place {
                     self.capture(1 - to, Direction::Inbound, &packet)?;
                 }
                 self.ends[to].handle_packet(self.now, &packet, ecn, &mut self.arena);
+                self.log_metrics();
                 self.flush(to)?;
                 continue;
             }
@@ -200,7 +244,11 @@ impl Exchange {
         if self.case.shows_all {
             self.show_all()?;
         }
-        self.writer.finish().map(drop)
+        for ((_, text), path) in self.logs.iter().zip(logs) {
+            std::fs::write(path, text)?;
+        }
+        self.output.now = self.now;
+        Ok(self.output)
     }
 
     /// Writes packets that the exchange lacks.
@@ -212,7 +260,7 @@ impl Exchange {
             self.write(usize::from(is_server), Direction::Unknown, Codepoint::NotEct, &single(part, vec![frame]))?;
         }
         for from in [0, 1, 0] {
-            let number = 200_000 + self.index;
+            let number = 200_000 + self.output.index;
             let part =
                 Part { kind: Kind::OneRtt, number, number_len: 4, key_phase: true, spin: true, ..Part::default() };
             self.write(from, Direction::Unknown, Codepoint::NotEct, &single(part, vec![Frame::Ping]))?;
@@ -225,7 +273,7 @@ impl Exchange {
     /// Sends everything that an end can send now.
     fn flush(&mut self, from: usize) -> io::Result<()> {
         while let Some(packet) = self.ends[from].poll_packet(self.now, &mut self.arena) {
-            if from == self.place {
+            if from == self.output.place {
                 self.capture(from, Direction::Outbound, &packet)?;
             }
             self.sent[from] += 1;
@@ -243,24 +291,29 @@ impl Exchange {
 
     fn capture(&mut self, from: usize, direction: Direction, packet: &Packet) -> io::Result<()> {
         let contents = self.arena.copy(packet);
+        self.log(&match direction {
+            Direction::Inbound => Event::Received { contents: &contents },
+            _ => Event::Sent { contents: &contents, trigger: None },
+        });
         self.write(from, direction, packet.codepoint(), &contents)
     }
 
     fn write(&mut self, from: usize, direction: Direction, ecn: Codepoint, contents: &Contents) -> io::Result<()> {
-        let [client, server] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2], SERVER_PORT)]
+        let [client, server] = [([10, 0, 0, 1], 49_151 + self.connection as u16), ([10, 0, 0, 2], SERVER_PORT)]
             .map(|(address, port)| SocketAddr::new(Ipv4Addr::from(address).into(), port));
         let forward = Addresses { source: client, destination: server };
         let addresses = if from == 0 { forward } else { forward.reversed() };
         let mut bytes = Vec::new();
         let ip = IpFields { ecn, ..IpFields::default() };
-        let datagram = Datagram { connection: CONNECTION, sender: SIDES[from], addresses, ip: &ip };
-        self.sessions.encode(&mut bytes, &datagram, contents);
-        self.secrets.write(&mut self.writer, &self.sessions, CONNECTION)?;
-        self.writer.packet(self.interface, self.now, direction, &bytes, "")?;
-        self.index += 1;
+        let datagram = Datagram { connection: self.connection, sender: SIDES[from], addresses, ip: &ip };
+        let Output { sessions, secrets, writer, interface, index, .. } = &mut self.output;
+        sessions.encode(&mut bytes, &datagram, contents);
+        secrets.write(writer, sessions, self.connection)?;
+        writer.packet(*interface, self.now, direction, &bytes, "")?;
+        *index += 1;
         let parts: Vec<serde_json::Value> = contents.iter().map(|view| described(&view)).collect();
         let (sender, size) = (["client", "server"][from], contents.size());
-        println!("{}", serde_json::json!({"frame": self.index, "from": sender, "size": size, "parts": parts}));
+        println!("{}", serde_json::json!({"frame": self.output.index, "from": sender, "size": size, "parts": parts}));
         Ok(())
     }
 }
