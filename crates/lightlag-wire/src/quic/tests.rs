@@ -227,3 +227,5 @@ fn a_stateless_reset_ends_with_the_token_of_the_server() {
         assert_eq!(bytes[bytes.len() - shown..], token[16 - shown..]);
     }
 }
+
+mod exchange;
