@@ -1,7 +1,7 @@
 //! Writes a capture of a QUIC connection over a path that loses packets, and its contents as JSON, which
 //! `tests/test_quic_capture.py` compares with what tshark reads:
-//! `cargo run -p lightlag-wire --example quic_exchange -- CASE FILE`. Names of files after that receive logs in qlog 0.3 and
-//! in the current schema.
+//! `cargo run -p lightlag-wire --example quic_exchange -- CASE FILE`. Further names are of files for logs in qlog 0.3
+//! and in the current schema.
 //!
 //! The capture is taken at the client, or at the server for cases that end in `@server`.
 
@@ -151,6 +151,8 @@ struct Exchange {
     sent: [u64; 2],
     case: Case,
     output: Output,
+    /// Number of times that the client has moved to another port and another ID of the server.
+    moves: u16,
     /// Logs of the endpoint with the capture, in both schemas.
     logs: [(Log, String); 2],
 }
@@ -181,7 +183,7 @@ impl Exchange {
             (log, text)
         });
         let (arena, queue, now) = (Arena::new(), BTreeMap::new(), output.now);
-        Self { connection, ends, arena, now, queue, sent: [0; 2], case, output, logs }
+        Self { connection, ends, arena, now, queue, sent: [0; 2], case, output, moves: 0, logs }
     }
 
     fn log(&mut self, event: &Event<'_>) {
@@ -265,6 +267,15 @@ impl Exchange {
                 Part { kind: Kind::OneRtt, number, number_len: 4, key_phase: true, spin: true, ..Part::default() };
             self.write(from, Direction::Unknown, Codepoint::NotEct, &single(part, vec![Frame::Ping]))?;
         }
+        // The server has issued a second ID.
+        self.moves = 1;
+        for from in [0, 1] {
+            let number = 400_000 + self.output.index;
+            let part = Part { kind: Kind::OneRtt, number, number_len: 4, key_phase: true, ..Part::default() };
+            let frames = vec![Frame::PathChallenge(7)];
+            self.write(from, Direction::Unknown, Codepoint::NotEct, &single(part, frames))?;
+        }
+        self.moves = 0;
         let reset = Part { kind: Kind::StatelessReset, size: 43, ..Part::default() };
         let reset = Contents { parts: vec![reset], ..Contents::default() };
         self.write(1, Direction::Unknown, Codepoint::NotEct, &reset)
@@ -299,13 +310,15 @@ impl Exchange {
     }
 
     fn write(&mut self, from: usize, direction: Direction, ecn: Codepoint, contents: &Contents) -> io::Result<()> {
-        let [client, server] = [([10, 0, 0, 1], 49_151 + self.connection as u16), ([10, 0, 0, 2], SERVER_PORT)]
-            .map(|(address, port)| SocketAddr::new(Ipv4Addr::from(address).into(), port));
+        let [client, server] =
+            [([10, 0, 0, 1], 49_151 + self.connection as u16 + 1_000 * self.moves), ([10, 0, 0, 2], SERVER_PORT)]
+                .map(|(address, port)| SocketAddr::new(Ipv4Addr::from(address).into(), port));
         let forward = Addresses { source: client, destination: server };
         let addresses = if from == 0 { forward } else { forward.reversed() };
         let mut bytes = Vec::new();
         let ip = IpFields { ecn, ..IpFields::default() };
-        let datagram = Datagram { connection: self.connection, sender: SIDES[from], addresses, ip: &ip };
+        let sequence = if from == 0 { self.moves.into() } else { 0 };
+        let datagram = Datagram { connection: self.connection, sender: SIDES[from], sequence, addresses, ip: &ip };
         let Output { sessions, secrets, writer, interface, index, .. } = &mut self.output;
         sessions.encode(&mut bytes, &datagram, contents);
         secrets.write(writer, sessions, self.connection)?;

@@ -1,7 +1,7 @@
 //! TLS 1.3 handshake messages of exactly the sizes that a simulation counts (RFC 8446 §4, RFC 9001 §8).
 //!
-//! They contain what a dissector needs to choose keys, and the real transport parameters. Signatures, verify data, tickets
-//! and key shares are filler. If a size is too small for a message, the message is cut.
+//! They contain the fields that a dissector needs to choose keys, and the real transport parameters. Signatures, verify
+//! data, tickets and key shares are filler. If a size is too small for a message, the message is cut.
 
 use super::certificate::certificate;
 use super::ids::{ConnectionId, Role, derived, fill, reset_token};
@@ -64,8 +64,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the group whose key share fills a ServerHello of `size` bytes: x25519, P-256, X25519MLKEM768, or the first
-    /// group for private use.
+    /// Returns the group whose key share fills a ServerHello of `size` bytes: x25519, P-256, X25519MLKEM768, or the
+    /// first group for private use.
     fn that_fills(size: usize) -> Self {
         let server = size.saturating_sub(AROUND_SHARE);
         match server {

@@ -38,8 +38,8 @@ pub(super) struct ConnectionId {
 }
 
 impl ConnectionId {
-    /// Returns the ID with this sequence number. Its bytes are the role and the low six bits of the sequence number, the
-    /// index of the connection in little-endian order, the rest of the sequence number, and zeros. IDs of 8 bytes are
+    /// Returns the ID with this sequence number. Its bytes are the role and the low six bits of the sequence number,
+    /// the index of the connection in little-endian order, the rest of the sequence number, and zeros. IDs of 8 bytes are
     /// therefore unique for 2⁴⁸ connections with 2¹⁴ IDs each.
     pub(super) fn new(connection: u64, role: Role, sequence: u64, len: u8) -> Self {
         let mut bytes = [0; MAX_ID];

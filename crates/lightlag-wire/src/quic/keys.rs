@@ -168,8 +168,8 @@ pub(super) fn null_keys(version: Version, key_phase: bool) -> &'static PacketKey
     })
 }
 
-/// Returns the integrity tag of a Retry packet, whose bytes before the tag are `packet`. `original` is the destination ID
-/// of the Initial that it answers (RFC 9001 §5.8).
+/// Returns the integrity tag of a Retry packet, whose bytes before the tag are `packet`. `original` is the destination
+/// ID of the Initial that it answers (RFC 9001 §5.8).
 pub(super) fn retry_tag(version: Version, original: &[u8], packet: &[u8]) -> [u8; 16] {
     let constants = constants(version);
     let mut covered = vec![original.len() as u8];

@@ -6,12 +6,12 @@
 //!
 //! - Initial packets have the keys that follow from the client's first destination ID, as in every implementation.
 //! - All other keys follow from traffic secrets that are all zero. [`Session::key_log`] returns these secrets for a
-//!   Decryption Secrets Block ([`capture::Writer::secrets`](crate::capture::Writer::secrets)), with which a reader decrypts
-//!   the packets.
+//!   Decryption Secrets Block ([`capture::Writer::secrets`](crate::capture::Writer::secrets)), so that a reader can
+//!   decrypt the packets.
 //! - Stream data, tokens, signatures and reasons are zeros.
 //!
-//! [`Sessions`] holds the connections of a run, and [`WrittenSecrets`] writes the secrets of each to a file once. [`qlog`]
-//! writes logs instead of captures.
+//! [`Sessions`] holds the connections of a run, and [`WrittenSecrets`] writes the secrets of each to a file once.
+//! [`qlog`] writes logs instead of captures.
 
 mod certificate;
 mod hello;

@@ -44,37 +44,40 @@ impl Session {
 
     /// Appends the UDP payload of a datagram that `sender` sends. Its size is [`Contents::size`].
     ///
+    /// `sequence` is the sequence number of the destination ID among those that the peer issued: 0 until the sender
+    /// changes to another one. For a stateless reset it selects the ID of the sender whose token the reset contains.
+    ///
     /// # Panics
-    /// If a packet does not have the size that its header and its frames take, or is too short to be protected (RFC 9001
-    /// §5.4.2).
-    pub fn encode(&self, out: &mut Vec<u8>, sender: Side, contents: &Contents) {
+    /// If a packet does not have the size that its header and its frames take, or is too short to be protected
+    /// (RFC 9001 §5.4.2).
+    pub fn encode(&self, out: &mut Vec<u8>, sender: Side, sequence: u64, contents: &Contents) {
         let source = match contents.parts.first() {
             Some(part) if part.kind == Kind::Retry => self.spec.retried(),
-            _ => self.spec.own_id(sender),
+            _ => self.spec.own_id(sender, 0),
         };
-        let destination = self.destination(sender, contents);
+        let destination = self.destination(sender, sequence, contents);
         let (source_id, destination_id) = (source.as_slice(), destination.as_slice());
         let mut start = out.len();
         let ids = Ids { destination: destination_id, source: source_id, version: self.spec.version };
         codec::encode(out, contents, &ids);
         for view in contents.iter() {
             let end = start + usize::from(view.part.size);
-            self.finish(&mut out[start..end], sender, &view);
+            self.finish(&mut out[start..end], sender, sequence, &view);
             start = end;
         }
     }
 
     /// Returns the destination ID of a datagram. A client uses the server's ID when it has received an Initial packet
     /// (RFC 9000 §7.2), which an acknowledgement or a later packet type shows.
-    fn destination(&self, sender: Side, contents: &Contents) -> ConnectionId {
+    fn destination(&self, sender: Side, sequence: u64, contents: &Contents) -> ConnectionId {
         if sender == Side::Server {
-            return self.spec.own_id(Side::Client);
+            return self.spec.own_id(Side::Client, sequence);
         }
         let knows = |part: &Part| matches!(part.kind, Kind::Handshake | Kind::OneRtt) || part.ack.is_some();
         let was_retried = self.spec.retry && contents.parts.iter().any(|part| part.token > 0);
         let len = contents.iter().next().map_or(0, |view| self.destination_len(&view));
         if len == self.spec.server.id_len && contents.parts.iter().any(knows) {
-            self.spec.own_id(Side::Server)
+            self.spec.own_id(Side::Server, sequence)
         } else if was_retried {
             self.spec.retried()
         } else {
@@ -94,10 +97,10 @@ impl Session {
     }
 
     /// Completes a packet that has null keys and payload of zeros.
-    fn finish(&self, packet: &mut [u8], sender: Side, view: &PartView<'_>) {
+    fn finish(&self, packet: &mut [u8], sender: Side, sequence: u64, view: &PartView<'_>) {
         let spec = &self.spec;
         match view.part.kind {
-            Kind::StatelessReset => return self.write_reset(packet, sender),
+            Kind::StatelessReset => return self.write_reset(packet, sender, sequence),
             Kind::Retry => {
                 let (body, tag) = packet.split_at_mut(packet.len() - TAG as usize);
                 tag.copy_from_slice(&retry_tag(spec.version, spec.original().as_slice(), body));
@@ -151,11 +154,11 @@ impl Session {
     }
 
     /// Writes a stateless reset: bytes that look random, and the token (RFC 9000 §10.3).
-    fn write_reset(&self, packet: &mut [u8], sender: Side) {
+    fn write_reset(&self, packet: &mut [u8], sender: Side, sequence: u64) {
         let len = packet.len();
         fill(packet, "stateless reset", [self.spec.connection, len as u64]);
         packet[0] = 0x40 | packet[0] & 0x3f;
-        let token = reset_token(self.spec.connection, Role::of(sender), 0);
+        let token = reset_token(self.spec.connection, Role::of(sender), sequence);
         if let Some(end) = packet.get_mut(len.saturating_sub(token.len()).max(1)..) {
             let token = &token[token.len() - end.len()..];
             end.copy_from_slice(token);

@@ -37,7 +37,7 @@ impl Sessions {
     pub fn encode(&mut self, out: &mut Vec<u8>, datagram: &Datagram<'_>, contents: &Contents) {
         let session = self.sessions.get(&datagram.connection).expect("a connection that was added");
         self.payload.clear();
-        session.encode(&mut self.payload, datagram.sender, contents);
+        session.encode(&mut self.payload, datagram.sender, datagram.sequence, contents);
         encode_udp(out, &datagram.addresses, datagram.ip, &self.payload);
     }
 }
@@ -49,6 +49,8 @@ pub struct Datagram<'a> {
     pub connection: u64,
     /// The endpoint that sent it.
     pub sender: Side,
+    /// Sequence number of the destination ID, as in [`Session::encode`].
+    pub sequence: u64,
     /// Its addresses and ports.
     pub addresses: Addresses,
     /// The other fields of its IP header.
@@ -60,8 +62,8 @@ pub struct Datagram<'a> {
 pub struct WrittenSecrets(BTreeSet<u64>);
 
 impl WrittenSecrets {
-    /// Writes the secrets of a connection, unless the file contains them. Has to be called before each of its packets is
-    /// written.
+    /// Writes the secrets of a connection, unless the file contains them. Has to be called before each of its packets
+    /// is written.
     ///
     /// # Errors
     /// If the file returns an error.

@@ -21,8 +21,8 @@ pub struct SessionSpec {
     pub server: Parameters,
     /// Whether the server answers the first Initial with a Retry packet.
     pub retry: bool,
-    /// Name of the application protocol (RFC 7301), at most 255 bytes. With `h3`, other programs read the payload, which
-    /// is all zero, as HTTP/3.
+    /// Name of the application protocol (RFC 7301), at most 255 bytes. With `h3`, other programs read the payload,
+    /// which is all zero, as HTTP/3.
     pub application: &'static str,
 }
 
@@ -49,9 +49,9 @@ impl SessionSpec {
         }
     }
 
-    /// Returns the ID that an endpoint chose for itself.
-    pub(super) fn own_id(&self, side: Side) -> ConnectionId {
-        ConnectionId::new(self.connection, Role::of(side), 0, self.parameters(side).id_len)
+    /// Returns the ID with this sequence number that an endpoint chose for itself.
+    pub(super) fn own_id(&self, side: Side, sequence: u64) -> ConnectionId {
+        ConnectionId::new(self.connection, Role::of(side), sequence, self.parameters(side).id_len)
     }
 
     /// Returns the destination ID of the client's first Initial.

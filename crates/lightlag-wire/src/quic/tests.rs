@@ -170,10 +170,11 @@ proptest! {
         let ack = (kind != Kind::ZeroRtt).then_some(AckHeader { delay: 9, ecn: None });
         let ranges = ack.map(|_| Range { start: 0, end: largest + 1 }).into_iter().collect();
         let frames = vec![Frame::Stream { stream: 4, offset: 1 << 20, len, fin: false, to_end: true }];
-        let part = Part { kind, number, number_len, key_phase: key_phase && kind == Kind::OneRtt, ack, ..Part::default() };
+        let key_phase = key_phase && kind == Kind::OneRtt;
+        let part = Part { kind, number, number_len, key_phase, ack, ..Part::default() };
         let contents = single(part, frames, ranges, server_id, client_id);
         let mut bytes = Vec::new();
-        session.encode(&mut bytes, Side::Client, &contents);
+        session.encode(&mut bytes, Side::Client, 0, &contents);
         prop_assert_eq!(bytes.len() as u64, contents.size());
         let payload = contents.iter().next().expect("a part").payload();
         let number_at = bytes.len() - (payload + TAG) as usize - usize::from(number_len);
@@ -200,7 +201,7 @@ fn a_client_uses_the_ids_in_their_order() {
     let session = Session::new(spec(&config(), &server));
     let id = |part: Part, frames: Vec<Frame>, ranges: Vec<Range>| {
         let mut bytes = Vec::new();
-        session.encode(&mut bytes, Side::Client, &single(part, frames, ranges, 8, 8));
+        session.encode(&mut bytes, Side::Client, 0, &single(part, frames, ranges, 8, 8));
         bytes[6] >> 6
     };
     let initial = Part { kind: Kind::Initial, number_len: 1, ..Part::default() };
@@ -220,7 +221,7 @@ fn a_stateless_reset_ends_with_the_token_of_the_server() {
     for size in [5, 21, 43] {
         let part = Part { kind: Kind::StatelessReset, size, ..Part::default() };
         let mut bytes = Vec::new();
-        session.encode(&mut bytes, Side::Server, &Contents { parts: vec![part], ..Contents::default() });
+        session.encode(&mut bytes, Side::Server, 0, &Contents { parts: vec![part], ..Contents::default() });
         assert_eq!((bytes.len(), bytes[0] >> 6), (size.into(), 1));
         let token = super::ids::reset_token(7, super::ids::Role::Server, 0);
         let shown = (bytes.len() - 1).min(16);

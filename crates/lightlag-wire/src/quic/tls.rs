@@ -1,4 +1,4 @@
-//! The form of TLS 1.3 handshake messages (RFC 8446 §4): vectors with lengths, extensions, and messages of a given size.
+//! The form of TLS 1.3 handshake messages (RFC 8446 §4): vectors, extensions, and messages of a given size.
 
 /// TLS_AES_128_GCM_SHA256.
 pub(super) const CIPHER_SUITE: u16 = 0x1301;
@@ -39,8 +39,8 @@ pub(super) fn extension(kind: u16, content: &[u8]) -> Vec<u8> {
     [&kind.to_be_bytes()[..], &vector(2, content)].concat()
 }
 
-/// Returns extensions that take `size` bytes in total: `required`, as many of `optional` as fit, padding (RFC 7685), and
-/// `last`.
+/// Returns extensions that take `size` bytes in total: `required`, as many of `optional` as fit, padding (RFC 7685),
+/// and `last`.
 ///
 /// If not even the others fit, the result is cut.
 pub(super) fn extensions(size: usize, required: &[Vec<u8>], optional: &[Vec<u8>], last: &[Vec<u8>]) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! Logs of QUIC connections in qlog, as JSON text sequences (RFC 7464): each record is a line that starts with the byte
 //! 0x1e.
 //!
-//! [`Log::header`] writes the first record and [`Log::record`] one event; both append to a string. Times are relative to
-//! the start of the run. Events have to be written in the order of their times.
+//! [`Log::header`] writes the first record and [`Log::record`] one event; both append to a string. Times are relative
+//! to the start of the run. Events have to be written in the order of their times.
 
 mod events;
 mod frames;

@@ -31,10 +31,10 @@ impl Observer {
     /// Encodes a datagram, decrypts it, and compares its contents.
     fn check(&mut self, sender: Side, contents: &Contents) {
         let mut bytes = Vec::new();
-        self.session.encode(&mut bytes, sender, contents);
+        self.session.encode(&mut bytes, sender, 0, contents);
         assert_eq!(bytes.len() as u64, contents.size());
         let mut again = Vec::new();
-        self.session.encode(&mut again, sender, contents);
+        self.session.encode(&mut again, sender, 0, contents);
         assert_eq!(bytes, again);
         let mut start = 0;
         for view in contents.iter() {
