@@ -272,11 +272,17 @@ pub struct AckHeader {
 pub fn ack_size(header: &AckHeader, ranges: &[crate::ranges::Range]) -> u64 {
     use varint::size as v;
     let Some(first) = ranges.first() else { return 0 };
-    let mut size = 1 + v(first.end - 1) + v(header.delay) + v(ranges.len() as u64 - 1) + v(first.len() - 1);
-    for pair in ranges.windows(2) {
-        // RFC 9000 §19.3.1: the next largest is smallest − gap − 2.
-        size += v(pair[0].start - pair[1].end - 1) + v(pair[1].len() - 1);
-    }
+    // RFC 9000 §19.3.1: the next largest is smallest − gap − 2.
+    let pairs = ranges.windows(2).map(|pair| v(pair[0].start - pair[1].end - 1) + v(pair[1].len() - 1));
+    ack_size_with(header, *first, ranges.len(), pairs.sum())
+}
+
+/// Returns the size of an ACK frame of `count` ranges. `first` is the highest one, and `pairs` is the size of the gaps
+/// and lengths of the others.
+#[inline]
+pub(crate) fn ack_size_with(header: &AckHeader, first: crate::ranges::Range, count: usize, pairs: u64) -> u64 {
+    use varint::size as v;
+    let mut size = 1 + v(first.end - 1) + v(header.delay) + v(count as u64 - 1) + v(first.len() - 1) + pairs;
     if let Some(ecn) = header.ecn {
         size += v(ecn.ect0) + v(ecn.ect1) + v(ecn.ce);
     }

@@ -5,8 +5,9 @@
 //! missing packet to the largest received is n or more, or if it is n or more below the largest acknowledged one. For
 //! n = 1 these are the rules of RFC 9000.
 
-use crate::frame::EcnCounts;
+use crate::frame::{AckHeader, EcnCounts, ack_size_with};
 use crate::ranges::{Range, RangeSet};
+use crate::varint;
 use lightlag_core::{Codepoint, Duration, Instant};
 
 /// Addition of a PING to acknowledgements, so that the peer acknowledges them and ranges can be dropped.
@@ -55,6 +56,8 @@ pub struct Received {
     /// Time when an acknowledgement is due; [`Instant::MAX`] if none is.
     due: Instant,
     counts: EcnCounts,
+    /// Bytes of the gaps and lengths of all ranges but the highest in an ACK frame; `None` after a change of these.
+    pairs: Option<u64>,
 }
 
 impl Default for Received {
@@ -69,6 +72,7 @@ impl Default for Received {
             others: 0,
             due: Instant::MAX,
             counts: EcnCounts::default(),
+            pairs: None,
         }
     }
 }
@@ -113,6 +117,7 @@ impl Received {
         if self.largest().is_none_or(|largest| number > largest) {
             self.largest_at = now;
         }
+        self.pairs = None;
         self.numbers.insert(number, number + 1);
         if self.numbers.as_slice().len() > max_ranges {
             self.floor = self.numbers.first().map_or(0, |range| range.end);
@@ -205,6 +210,18 @@ impl Received {
         self.numbers.as_slice()
     }
 
+    /// Returns the size of an ACK frame of all ranges.
+    #[inline]
+    pub(crate) fn ack_size(&mut self, header: &AckHeader) -> u64 {
+        let ranges = self.numbers.as_slice();
+        let Some(highest) = ranges.last() else { return 0 };
+        let pairs = *self.pairs.get_or_insert_with(|| {
+            let pairs = ranges.windows(2);
+            pairs.map(|pair| varint::size(pair[1].start - pair[0].end - 1) + varint::size(pair[0].len() - 1)).sum()
+        });
+        ack_size_with(header, *highest, ranges.len(), pairs)
+    }
+
     /// Returns the time since the largest packet arrived.
     pub fn delay(&self, now: Instant) -> Duration {
         now.since(self.largest_at)
@@ -229,6 +246,7 @@ impl Received {
     #[inline]
     pub fn peer_knows(&mut self, reported: u64) {
         if reported > self.floor && self.numbers.first().is_some_and(|first| first.start < reported) {
+            self.pairs = None;
             let below = reported.min(self.largest().unwrap_or(0));
             self.floor = below;
             self.numbers.remove_below(below);
@@ -303,8 +321,12 @@ mod tests {
         }
         assert_eq!(received.ranges().len(), 3);
         assert!(received.is_duplicate(0) && !received.is_duplicate(1) && !received.is_duplicate(3));
+        let header = AckHeader::default();
+        let descending: Vec<Range> = received.ranges().iter().rev().copied().collect();
+        assert_eq!(received.ack_size(&header), crate::frame::ack_size(&header, &descending));
         received.peer_knows(5);
         assert_eq!(received.ranges(), [Range { start: 6, end: 7 }]);
+        assert_eq!(received.ack_size(&header), crate::frame::ack_size(&header, received.ranges()));
         assert!(received.is_duplicate(3));
         received.peer_knows(100);
         assert_eq!(received.largest(), Some(6));

@@ -258,6 +258,10 @@ impl Sent {
         self.largest_acked = self.largest_acked.max(Some(top.end - 1));
         let mut index = self.holes.len();
         for range in ranges {
+            if index == 0 {
+                // The other ranges lie below everything unacknowledged.
+                break;
+            }
             while index > 0 {
                 let hole = self.holes[index - 1];
                 if hole.start >= range.end {

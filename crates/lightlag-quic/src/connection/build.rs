@@ -302,14 +302,14 @@ impl Connection {
     /// Appends the ranges of an ACK frame of up to `space` bytes. Returns its fields and its size.
     #[inline]
     fn write_ack(&mut self, now: Instant, id: SpaceId, space: u64, contents: &mut Contents) -> (AckHeader, u64) {
-        let received = &self.spaces[id as usize].received;
+        let received = &mut self.spaces[id as usize].received;
         let exponent = if id == SpaceId::Application { self.config.ack_delay_exponent } else { 3 };
         let counts = received.counts();
         let ecn = (counts != EcnCounts::default()).then_some(counts);
         let header = AckHeader { delay: (received.delay(now).as_nanos() / 1_000) >> exponent, ecn };
         let start = contents.ranges.len();
         contents.ranges.extend(received.ranges().iter().rev());
-        let mut size = ack_size(&header, &contents.ranges[start..]);
+        let mut size = received.ack_size(&header);
         while size > space && contents.ranges.len() > start + 1 {
             contents.ranges.pop();
             size = ack_size(&header, &contents.ranges[start..]);

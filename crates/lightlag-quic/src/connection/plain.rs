@@ -5,7 +5,7 @@ use super::build::Permit;
 use super::{Connection, State};
 use crate::contents::TAG;
 use crate::control::Delivered;
-use crate::frame::{AckHeader, EcnCounts, ack_size};
+use crate::frame::{AckHeader, EcnCounts};
 use crate::kind::SpaceId;
 use crate::number::encoded_len;
 use crate::packet::Packet;
@@ -68,7 +68,7 @@ impl Connection {
 
     #[inline(never)]
     fn build_plain(&mut self, now: Instant, due: bool, has_data: bool) -> Plain {
-        let space = &self.spaces[APPLICATION];
+        let space = &mut self.spaces[APPLICATION];
         let number = space.sent.next();
         let with_ack = due || space.received.has_news(&self.config.ack);
         let fits = number < u32::MAX.into() && (!with_ack || space.received.ranges().len() == 1);
@@ -87,7 +87,7 @@ impl Connection {
             if packet.hold_ack(&header, space.received.ranges()).is_none() {
                 return Plain::Undecided;
             }
-            size += ack_size(&header, space.received.ranges());
+            size += space.received.ack_size(&header);
         }
         let room = u64::from(self.config.datagram) - size;
         let full = if has_data { self.streams.fills(room) } else { None };
