@@ -6,6 +6,7 @@ use crate::profile::Profile;
 use crate::received::AckRules;
 use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
+use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::{Codepoint, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,6 +149,17 @@ pub struct Ticket {
     pub token: u16,
 }
 
+/// Frequency of acknowledgements that a sender requests (draft-ietf-quic-ack-frequency-14).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckFrequency {
+    /// Number of eliciting packets that may arrive without an acknowledgement.
+    pub threshold: u64,
+    /// Maximum delay; `None` requests a quarter of the round-trip time.
+    pub max_delay: Option<Duration>,
+    /// Reordering threshold in packets; 0 turns immediate acknowledgements off.
+    pub reordering: u64,
+}
+
 /// Treatment of address validation and early data by a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServerRules {
@@ -166,6 +178,8 @@ pub struct Config {
     pub congestion: Choice,
     /// UDP payload of a full datagram in bytes, at least [`MIN_DATAGRAM`].
     pub datagram: u16,
+    /// State of an earlier connection on the same path, for Careful Resume (RFC 9959).
+    pub careful_resume: Option<Saved>,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
     /// Minimum congestion window in datagrams.
@@ -180,6 +194,10 @@ pub struct Config {
     pub probes: ProbeRules,
     /// Acknowledgements in the application space.
     pub ack: AckRules,
+    /// Frequency of acknowledgements that is requested from a peer that supports it.
+    pub ack_frequency: Option<AckFrequency>,
+    /// Minimum delay of acknowledgements that a peer may request; `None` does not support requests.
+    pub min_ack_delay: Option<Duration>,
     /// Exponent of the unit of acknowledgement delays, 2^n µs.
     pub ack_delay_exponent: u8,
     /// Pacing by the window; `None` sends as the window permits. An algorithm with its own rate uses that.
@@ -192,6 +210,8 @@ pub struct Config {
     pub fairness: Fairness,
     /// Idle timeout; zero for none (RFC 9000 §10.1).
     pub idle_timeout: Duration,
+    /// Interval of PING frames that keep an idle connection open; `None` for none.
+    pub keep_alive: Option<Duration>,
     /// Idle time that resets the window to its initial size; `None` never does (msquic: 1 s).
     pub idle_restart: Option<Duration>,
     /// Sizes of the handshake messages.

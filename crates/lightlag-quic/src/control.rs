@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::pacing::{Bucket, Pace, PacingRules};
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
+use lightlag_control::congestion::careful_resume::CarefulResume;
 use lightlag_control::congestion::{
     self, Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, Phase, Sent as SentReport,
 };
@@ -106,7 +107,15 @@ impl Control {
             paces: config.pacing.is_some(),
             seed: config.seed,
         };
-        Self::with_algorithm(config, congestion::build(&config.congestion, &start), config.congestion.needs(start.ecn))
+        let needs = config.congestion.needs(start.ecn);
+        let (algorithm, needs) = match config.careful_resume {
+            None => (congestion::build(&config.congestion, &start), needs),
+            Some(saved) => (
+                Box::new(CarefulResume::new(saved, &config.congestion, &start)) as Box<dyn CongestionControl>,
+                CarefulResume::needs(needs),
+            ),
+        };
+        Self::with_algorithm(config, algorithm, needs)
     }
 
     /// Creates the congestion control with a given algorithm.

@@ -37,6 +37,8 @@ pub struct AckRules {
     pub lazy: Option<u32>,
     /// PING in packets that otherwise contain only an acknowledgement.
     pub ping: PingRule,
+    /// Whether a packet marked with CE is acknowledged immediately only if the one before was not marked.
+    pub marks_once: bool,
 }
 
 /// The received packets of a space.
@@ -53,6 +55,8 @@ pub struct Received {
     /// Numbers of eliciting and of other packets since the last ACK frame.
     eliciting: u32,
     others: u32,
+    /// Whether the last packet was marked with CE.
+    was_marked: bool,
     /// Time when an acknowledgement is due; [`Instant::MAX`] if none is.
     due: Instant,
     counts: EcnCounts,
@@ -70,6 +74,7 @@ impl Default for Received {
             largest_acked: None,
             eliciting: 0,
             others: 0,
+            was_marked: false,
             due: Instant::MAX,
             counts: EcnCounts::default(),
             pairs: None,
@@ -134,6 +139,9 @@ impl Received {
             Codepoint::Ect1 => self.counts.ect1 += 1,
             Codepoint::Ce => self.counts.ce += 1,
         }
+        let is_marked = ecn == Codepoint::Ce;
+        let alerts = is_marked && !(rules.marks_once && self.was_marked);
+        self.was_marked = is_marked;
         if !eliciting {
             self.others += 1;
             return;
@@ -141,7 +149,7 @@ impl Received {
         self.eliciting += 1;
         let old = self.largest_eliciting.replace(self.largest_eliciting.map_or(number, |old| old.max(number)));
         let is_urgent = self.eliciting > rules.threshold
-            || ecn == Codepoint::Ce
+            || alerts
             || rules.reordering > 0 && self.is_reordered(number, old, rules.reordering);
         if is_urgent {
             self.due = now;
@@ -267,6 +275,7 @@ mod tests {
             max_ranges: 64,
             lazy: None,
             ping: PingRule::Never,
+            marks_once: false,
         }
     }
 

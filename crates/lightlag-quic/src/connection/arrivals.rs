@@ -21,6 +21,7 @@ const AT_ONCE: AckRules = AckRules {
     max_ranges: 64,
     lazy: None,
     ping: PingRule::Never,
+    marks_once: false,
 };
 
 impl Connection {
@@ -105,7 +106,7 @@ impl Connection {
             self.counters.duplicates += 1;
             return false;
         }
-        let rules = if id == SpaceId::Application { &self.config.ack } else { &AT_ONCE };
+        let rules = if id == SpaceId::Application { &self.ack_rules } else { &AT_ONCE };
         let largest = self.spaces[id as usize].received.largest();
         self.spaces[id as usize].received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
         if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
@@ -189,7 +190,7 @@ impl Connection {
             }
             Frame::Close { .. } | Frame::ApplicationClose { .. } => self.drain(now),
             Frame::ImmediateAck => self.spaces[id as usize].received.hasten(now),
-            Frame::AckFrequency { .. } => return Err(code::FRAME_ENCODING),
+            Frame::AckFrequency { .. } => self.handle_frequency(id, frame)?,
             Frame::NewToken(_)
             | Frame::DataBlocked(_)
             | Frame::StreamDataBlocked { .. }

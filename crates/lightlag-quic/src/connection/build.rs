@@ -130,6 +130,7 @@ impl Connection {
             && (!self.streams.due.is_empty()
                 || !self.datagrams.is_empty()
                 || self.handshake.done_due
+                || self.frequency_is_due()
                 || self.handshake.token_due
                 || self.max_streams_due != [false; 2])
     }
@@ -255,7 +256,7 @@ impl Connection {
         if kind == Kind::Initial {
             part.token = self.own_token();
         }
-        let with_ack = ack_due || kind != Kind::ZeroRtt && self.spaces[index].received.has_news(&self.config.ack);
+        let with_ack = ack_due || kind != Kind::ZeroRtt && self.spaces[index].received.has_news(&self.ack_rules);
         if with_ack {
             let (header, size) = self.write_ack(now, id, space, contents);
             part.ack = Some(header);
@@ -263,8 +264,12 @@ impl Connection {
             space -= size;
         }
         if may_send {
-            space -= self.write_frames(id, kind, space, contents);
             let is_probe = self.spaces[index].probes > 0;
+            if is_probe && id == SpaceId::Application && self.uses_frequency() {
+                contents.frames.push(Frame::ImmediateAck);
+                space -= 1;
+            }
+            space -= self.write_frames(id, kind, space, contents);
             if is_probe && space > 0 && contents.frames.len() == first_frame {
                 contents.frames.push(Frame::Ping);
                 space -= 1;
@@ -323,7 +328,7 @@ impl Connection {
         if space.received.ranges().len() < 2 || !self.control.permits(self.in_flight) {
             return false;
         }
-        match self.config.ack.ping {
+        match self.ack_rules.ping {
             PingRule::Never => false,
             PingRule::PerRoundTrip => {
                 space.sent.last_eliciting().is_none_or(|last| now.since(last) >= self.rtt.smoothed())
@@ -362,6 +367,11 @@ impl Connection {
         }
         if id != SpaceId::Application {
             return space - left;
+        }
+        if self.frequency_is_due()
+            && let Some(frame) = self.next_frequency(left)
+        {
+            push(&mut left, frame);
         }
         if !self.streams.due.is_empty() || self.max_streams_due != [false; 2] {
             self.write_credit(&mut left, &mut push);

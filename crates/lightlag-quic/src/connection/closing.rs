@@ -81,6 +81,7 @@ impl Connection {
         self.timed_probe = None;
         self.pacing_timer = Instant::MAX;
         self.idle_deadline = Instant::MAX;
+        self.rare_timer = Instant::MAX;
         self.spaces[SpaceId::Application as usize].received.acknowledged();
     }
 

@@ -192,6 +192,7 @@ impl Connection {
         self.handshake.completed = Some(now);
         self.state = State::Complete;
         self.spaces[SpaceId::Application as usize].receiving = Keys::Ready;
+        self.start_keep_alive(now);
     }
 
     /// Notes that the handshake is confirmed, and discards the Handshake keys (RFC 9001 §4.9.2).
@@ -201,6 +202,7 @@ impl Connection {
             self.handshake.is_validated = true;
             self.discard(now, SpaceId::Initial);
             self.discard(now, SpaceId::Handshake);
+            self.review_frequency();
         }
     }
 

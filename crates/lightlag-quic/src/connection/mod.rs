@@ -3,11 +3,13 @@
 //! As in the trait `Endpoint` of `lightlag-transport`, the owner passes packets and the time, and polls packets and a
 //! deadline. The methods that build or read packets also take the [`Arena`] of the partition.
 
+mod alive;
 mod arrivals;
 mod build;
 mod closing;
 mod codes;
 mod endpoint;
+mod frequency;
 mod handshake;
 mod inspect;
 mod plain;
@@ -21,6 +23,7 @@ use crate::ecn::Ecn;
 use crate::frame::Direction;
 use crate::kind::SpaceId;
 use crate::ranges::Range;
+use crate::received::AckRules;
 use crate::rtt::Rtt;
 use crate::sent::SentPacket;
 use crate::streams::{PeerLimits, Side, Streams};
@@ -38,6 +41,8 @@ pub use handshake::EarlyData;
 pub struct Parameters {
     /// Maximum delay of acknowledgements.
     pub max_ack_delay: Duration,
+    /// Minimum delay of acknowledgements that it supports; `None` if ACK_FREQUENCY is not supported.
+    pub min_ack_delay: Option<Duration>,
     /// Exponent of the unit of acknowledgement delays.
     pub ack_delay_exponent: u8,
     /// Idle timeout; zero for none.
@@ -61,6 +66,7 @@ impl Parameters {
     pub fn of(config: &Config) -> Self {
         Self {
             max_ack_delay: config.ack.max_delay,
+            min_ack_delay: config.min_ack_delay,
             ack_delay_exponent: config.ack_delay_exponent,
             idle_timeout: config.idle_timeout,
             limits: PeerLimits::of(&config.flow),
@@ -145,6 +151,14 @@ pub struct Connection {
     probe_wait: Duration,
     idle_wait: Duration,
     idle_limit: Duration,
+    /// Time when a packet was processed, or the first eliciting packet since was sent.
+    last_activity: Instant,
+    /// Earliest of the timers that rarely run.
+    rare_timer: Instant,
+    /// Rules of own acknowledgements, maximum delay of the peer's, and their negotiation.
+    ack_rules: AckRules,
+    ack_delay: Duration,
+    frequency: frequency::Frequency,
     is_confirmed: bool,
     /// Whether the peer's parameters are known.
     knows_peer: bool,
@@ -218,6 +232,11 @@ impl Connection {
             probe_wait: Duration::MAX,
             idle_wait: Duration::MAX,
             idle_limit: Duration::MAX,
+            last_activity: Instant::ZERO,
+            rare_timer: Instant::MAX,
+            ack_rules: config.ack,
+            ack_delay: peer.max_ack_delay,
+            frequency: frequency::Frequency::default(),
             is_confirmed: false,
             knows_peer: false,
             handshake: handshake::Handshake::default(),

@@ -70,7 +70,7 @@ impl Connection {
     fn build_plain(&mut self, now: Instant, due: bool, has_data: bool) -> Plain {
         let space = &mut self.spaces[APPLICATION];
         let number = space.sent.next();
-        let with_ack = due || space.received.has_news(&self.config.ack);
+        let with_ack = due || space.received.has_news(&self.ack_rules);
         let fits = number < u32::MAX.into() && (!with_ack || space.received.ranges().len() == 1);
         if !fits || self.next_skip == Some(number) {
             return Plain::Undecided;
@@ -154,6 +154,7 @@ impl Connection {
         }
         if !std::mem::replace(&mut self.sent_since_arrival, true) {
             self.idle_deadline = now + self.idle_wait;
+            self.last_activity = now;
         }
         packet
     }
@@ -198,17 +199,18 @@ impl Connection {
                 return;
             }
             let largest = received.largest();
-            received.insert(now, number, self.config.ack.max_ranges);
+            received.insert(now, number, self.ack_rules.max_ranges);
             if largest.is_none_or(|largest| number > largest) {
                 self.copy_spin(packet.spin());
             }
         }
-        self.spaces[APPLICATION].received.count(now, number, packet.is_eliciting(), ecn, &self.config.ack);
+        self.spaces[APPLICATION].received.count(now, number, packet.is_eliciting(), ecn, &self.ack_rules);
         if let Err(code) = self.handle_plain_frames(now, packet) {
             return self.fail(now, code);
         }
         self.sent_since_arrival = false;
         self.idle_deadline = now + self.idle_wait;
+        self.last_activity = now;
     }
 
     /// Handles an ACK frame that covers exactly the `count` oldest packets, all of them in flight. They leave the list of

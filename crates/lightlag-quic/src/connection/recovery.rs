@@ -160,12 +160,15 @@ impl Connection {
             let micros = (ack.delay << self.peer.ack_delay_exponent.min(20)).min(u64::from(u32::MAX));
             delay = Duration::from_micros(micros);
             if self.is_confirmed {
-                delay = delay.min(self.peer.max_ack_delay);
+                delay = delay.min(self.max_ack_delay());
             }
         }
         self.rtt.sample(now, rtt, delay);
         self.rtt_sum += rtt;
         self.rtt_count += 1;
+        if self.config.ack_frequency.is_some() {
+            self.review_frequency();
+        }
         rtt
     }
 
@@ -240,7 +243,7 @@ impl Connection {
         else {
             return false;
         };
-        let duration = (self.rtt.pto() + self.peer.max_ack_delay) * factor;
+        let duration = (self.rtt.pto() + self.max_ack_delay()) * factor;
         if end.since(start) <= duration {
             return false;
         }
@@ -262,7 +265,7 @@ impl Connection {
     /// Removes settled packets from the front of a space. Lost packets are remembered for three probe timeouts, to
     /// detect that they were only late.
     fn trim(&mut self, now: Instant, id: SpaceId) {
-        let keep = (self.rtt.pto() + self.peer.max_ack_delay) * 3;
+        let keep = (self.rtt.pto() + self.max_ack_delay()) * 3;
         let forget = Instant::ZERO + now.since(Instant::ZERO + keep);
         let lists = &mut self.lists;
         self.spaces[id as usize].sent.trim(forget, |packet| {
@@ -282,6 +285,7 @@ impl Connection {
                     self.streams.acknowledged(&Chunk { stream, offset, len, fin, to_end: false });
                 }
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
+                Frame::AckFrequency { sequence, .. } => self.frequency_acked(sequence),
                 _ => {}
             }
         }
@@ -305,6 +309,7 @@ impl Connection {
                 }
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.lost(offset, len),
                 Frame::HandshakeDone => self.handshake.done_due = true,
+                Frame::AckFrequency { sequence, .. } => self.frequency_lost(sequence),
                 Frame::NewToken(_) => self.handshake.token_due = true,
                 Frame::MaxStreams(direction, _) => {
                     self.max_streams_due[usize::from(direction == crate::frame::Direction::Unidirectional)] = true;
@@ -345,7 +350,7 @@ impl Connection {
                 if !self.is_confirmed {
                     continue;
                 }
-                wait += self.peer.max_ack_delay * backoff;
+                wait += self.max_ack_delay() * backoff;
             }
             let time = last + wait;
             if earliest.is_none_or(|(earliest, _)| time < earliest) {

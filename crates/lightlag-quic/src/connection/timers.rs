@@ -11,7 +11,13 @@ impl Connection {
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let ack = self.spaces[SpaceId::Application as usize].received.deadline();
-        let earliest = self.loss_timer.min(ack).min(self.pacing_timer).min(self.idle_deadline).min(self.closing.until);
+        let earliest = self
+            .loss_timer
+            .min(ack)
+            .min(self.pacing_timer)
+            .min(self.idle_deadline)
+            .min(self.closing.until)
+            .min(self.rare_timer);
         Some(earliest).filter(|earliest| *earliest != Instant::MAX)
     }
 
@@ -30,6 +36,9 @@ impl Connection {
         if is_due(self.idle_deadline) {
             let opened = self.state == State::Complete;
             return self.end(Some(if opened { Failure::Timeout } else { Failure::SynTimeout }));
+        }
+        if is_due(self.rare_timer) {
+            self.rare_timer_fired(now);
         }
         if is_due(self.pacing_timer) {
             self.pacing_timer = Instant::MAX;
@@ -87,17 +96,18 @@ impl Connection {
     /// Returns the probe timeout of the application space with back-off.
     #[inline]
     fn probe_wait(&self) -> Duration {
-        (self.probe_base() + self.peer.max_ack_delay) * self.backoff()
+        (self.probe_base() + self.max_ack_delay()) * self.backoff()
     }
 
     /// Returns the probe timeout of the application space without back-off.
     pub(super) fn current_pto(&self) -> Duration {
-        self.rtt.pto() + self.peer.max_ack_delay
+        self.rtt.pto() + self.max_ack_delay()
     }
 
     pub(super) fn restart_idle_timer(&mut self, now: Instant) {
         self.idle_wait = self.idle_timeout();
         self.idle_deadline = now + self.idle_wait;
+        self.last_activity = now;
     }
 
     /// Ends the connection.
@@ -109,6 +119,7 @@ impl Connection {
         self.idle_deadline = Instant::MAX;
         self.pacing_timer = Instant::MAX;
         self.closing.until = Instant::MAX;
+        self.rare_timer = Instant::MAX;
         self.spaces[SpaceId::Application as usize].received.acknowledged();
     }
 }

@@ -1,0 +1,31 @@
+//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2).
+
+use super::{Connection, State};
+use lightlag_core::Instant;
+
+impl Connection {
+    /// Starts the keep-alive timer when the handshake is complete.
+    pub(super) fn start_keep_alive(&mut self, now: Instant) {
+        if let Some(interval) = self.config.keep_alive {
+            self.rare_timer = self.rare_timer.min(now + interval);
+        }
+    }
+
+    /// Handles the timers that rarely run, and sets the next time. Activity does not move the keep-alive timer; the
+    /// time of the last activity is compared when it fires.
+    #[cold]
+    pub(super) fn rare_timer_fired(&mut self, now: Instant) {
+        self.rare_timer = Instant::MAX;
+        if self.state != State::Complete {
+            return;
+        }
+        if let Some(interval) = self.config.keep_alive {
+            let mut due = self.last_activity + interval;
+            if due <= now {
+                self.ping();
+                due = now + interval;
+            }
+            self.rare_timer = self.rare_timer.min(due);
+        }
+    }
+}
