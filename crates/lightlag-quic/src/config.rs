@@ -216,6 +216,8 @@ pub struct Config {
     pub idle_restart: Option<Duration>,
     /// Sizes of the handshake messages.
     pub handshake: HandshakeSizes,
+    /// Number of connection IDs that the endpoint keeps issued, and accepts at least from the peer.
+    pub active_ids: u8,
     /// Length of the local connection ID, 0 to 20 bytes.
     pub id_len: u8,
     /// Rules of a server.

@@ -159,6 +159,29 @@ impl Control {
         control
     }
 
+    /// Restarts on another path. An algorithm that was passed by the caller is not replaced; it returns to the initial
+    /// window.
+    pub(crate) fn restart(&mut self, now: Instant, config: &Config, is_custom: bool) {
+        if is_custom {
+            self.algorithm.on_idle(now, self.initial_window, u64::MAX);
+            (self.recovery_start, self.phase, self.extra) = (None, Phase::Open, false);
+            self.acked = self.sent;
+            self.copy_window();
+            return;
+        }
+        let fresh = Self::new(config, None);
+        *self = Self {
+            rates: fresh.needs.rate.then(|| Box::new(RateSampler::new(self.serial))),
+            sent: self.sent,
+            acked: self.sent,
+            serial: self.serial,
+            undone: self.undone,
+            episodes: self.episodes,
+            mark_reactions: self.mark_reactions,
+            ..fresh
+        };
+    }
+
     fn copy_window(&mut self) {
         self.window = self.algorithm.window().max(self.min_window);
         self.pace = None;

@@ -57,6 +57,13 @@ impl Ecn {
         self.state
     }
 
+    /// Validates another path. The counts of the connection go on.
+    pub(crate) fn restart(&mut self) {
+        if self.state != EcnState::Off {
+            (self.state, self.tested, self.lost) = (EcnState::Testing, 0, 0);
+        }
+    }
+
     /// Returns true if packets may be sent with ECT.
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {

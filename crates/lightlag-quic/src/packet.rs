@@ -22,6 +22,10 @@ const PING: u8 = 0x20;
 const SPIN: u8 = 0x40;
 const KEY_PHASE: u8 = 0x80;
 
+/// Bits of [`Packet::count`]: the number of ACK ranges, and the path.
+const RANGES: u8 = 0x03;
+const PATH_SHIFT: u8 = 2;
+
 /// Bytes of an acknowledgement delay that the value holds, in units of 2^exponent µs.
 const DELAY_BYTES: usize = 3;
 
@@ -44,7 +48,7 @@ pub struct Packet {
     ecn: [u16; 3],
     delay: [u8; DELAY_BYTES],
     flags: u8,
-    /// Number of ACK ranges.
+    /// Number of ACK ranges in the low bits, and the path above.
     count: u8,
     codepoint: Codepoint,
 }
@@ -121,6 +125,18 @@ impl Packet {
         Self { number, flags: if spin { SPIN } else { 0 }, ..Self::default() }
     }
 
+    /// Returns the path that the packet was sent on, 0 to 63, for a receiver that follows its peer.
+    #[inline(always)]
+    pub fn path(&self) -> u8 {
+        self.count >> PATH_SHIFT
+    }
+
+    /// Sets the path.
+    #[inline(always)]
+    pub(crate) fn set_path(&mut self, path: u8) {
+        self.count = self.count & RANGES | path << PATH_SHIFT;
+    }
+
     /// Sets the UDP payload in bytes.
     #[inline(always)]
     pub(crate) fn set_size(&mut self, size: u16) {
@@ -174,7 +190,7 @@ impl Packet {
     /// ranges. `counts` are the ECN counts that the receiver already has, to complete the counts of the packet.
     #[inline]
     pub(crate) fn ack(&self, counts: EcnCounts, ranges: &mut [Range; 3]) -> (AckHeader, usize) {
-        let count = usize::from(self.count).min(ranges.len());
+        let count = usize::from(self.count & RANGES);
         let mut above = u64::from(self.largest - self.first);
         ranges[0] = Range { start: above, end: u64::from(self.largest) + 1 };
         for (range, (gap, len)) in ranges[1..count.max(1)].iter_mut().zip(&self.ranges) {
@@ -228,7 +244,7 @@ impl Packet {
             return None;
         }
         self.flags |= ACK;
-        self.count = ranges.len() as u8;
+        self.count = self.count & !RANGES | ranges.len() as u8;
         self.largest = u32::try_from(first.end - 1).ok()?;
         self.first = first.len() as u32 - 1;
         if ack.delay >> (8 * DELAY_BYTES) != 0 {

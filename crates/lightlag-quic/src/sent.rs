@@ -29,6 +29,8 @@ impl SentFlags {
     pub const FIN: Self = Self(0x80);
     /// Sent as 0-RTT.
     pub const EARLY: Self = Self(0x100);
+    /// Sent on a path that the connection has left: no longer counts towards bytes in flight.
+    pub const OLD_PATH: Self = Self(0x200);
 
     /// Returns true if all bits of `other` are set.
     #[inline(always)]
@@ -100,7 +102,7 @@ pub struct Sent {
     last_eliciting: Option<Instant>,
     /// Bytes in flight.
     in_flight: u64,
-    /// Number of packets in the ring that are lost, skipped or were never in flight.
+    /// Number of packets in the ring that are lost, skipped, of another path, or were never in flight.
     odd: u32,
 }
 
@@ -215,12 +217,24 @@ impl Sent {
         }
     }
 
+    /// Marks all packets in flight, and those that may only be late, as sent on another path. They no longer count as bytes in flight.
+    pub(crate) fn leave_path(&mut self) {
+        let settled = SentFlags::ACKED.with(SentFlags::OLD_PATH);
+        for packet in self.ring.iter_mut() {
+            if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled) {
+                self.odd += u32::from(!packet.flags.has(SentFlags::LOST));
+                packet.flags.set(SentFlags::OLD_PATH);
+            }
+        }
+        self.in_flight = 0;
+    }
+
     /// Declares a packet lost. It leaves flight.
     pub fn lose(&mut self, number: u64) {
         let packet = self.get_mut(number);
         packet.flags.set(SentFlags::LOST);
         let (size, flags) = (packet.size, packet.flags);
-        self.odd += 1;
+        self.odd += u32::from(!flags.has(SentFlags::OLD_PATH));
         self.leaves_flight(size, flags);
     }
 
@@ -301,7 +315,9 @@ impl Sent {
     /// Takes a packet out of flight, because it was acknowledged or lost.
     #[inline(always)]
     pub fn leaves_flight(&mut self, size: u16, flags: SentFlags) {
-        self.in_flight -= u64::from(size);
+        if !flags.has(SentFlags::OLD_PATH) {
+            self.in_flight -= u64::from(size);
+        }
         if flags.has(SentFlags::ELICITING) {
             self.eliciting -= 1;
         }
@@ -319,7 +335,8 @@ impl Sent {
             if !is_settled {
                 break;
             }
-            self.odd -= u32::from(flags.has(SentFlags::LOST) || !flags.has(SentFlags::IN_FLIGHT));
+            let odd = SentFlags::LOST.with(SentFlags::OLD_PATH);
+            self.odd -= u32::from(flags.any(odd) || !flags.has(SentFlags::IN_FLIGHT));
             each(front);
             self.ring.pass();
             self.first += 1;

@@ -80,6 +80,7 @@ fn rfc9002() -> Config {
         keep_alive: None,
         idle_restart: None,
         handshake: HandshakeSizes::with_certificate(2_000),
+        active_ids: 2,
         id_len: 8,
         server: ServerRules::default(),
         ticket: None,
@@ -112,6 +113,8 @@ fn quinn(rfc: Config) -> Config {
         },
         ack: AckRules { lazy: Some(10), ping: PingRule::Never, ..rfc.ack },
         ecn: Codepoint::Ect0,
+        // From memory: quinn issues as many as the peer accepts, and accepts five.
+        active_ids: 5,
         skip_numbers: true,
         ..rfc
     }

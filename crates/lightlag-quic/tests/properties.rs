@@ -53,6 +53,33 @@ fn a_hundred_thousand_transfers_over_random_paths_complete() {
 }
 
 #[test]
+fn transfers_complete_while_the_client_changes_its_address_and_port() {
+    for seed in 0..1_000 {
+        let (mut path, sizes) = case(seed);
+        path.logs = false;
+        let mut random = RandomStream::new(seed, "rebinding");
+        path.open();
+        let goes_on = |ends: &[Connection; 2]| {
+            ends.iter().any(|end| !end.all_acknowledged() || !end.peer_closed() || !end.is_confirmed())
+        };
+        while goes_on(&path.ends) {
+            if random.uniform() < 0.05 && path.now < at(20_000) {
+                if path.ends[CLIENT].is_confirmed() && random.uniform() < 0.5 {
+                    let now = path.now;
+                    path.ends[CLIENT].migrate(now);
+                    path.flush(CLIENT);
+                } else if path.ends[SERVER].is_confirmed() {
+                    path.ends[CLIENT].rebind(random.uniform() < 0.5);
+                }
+            }
+            assert!(path.step(at(4_000_000)), "seed {seed}: a deadlock");
+        }
+        assert_eq!([path.ends[SERVER].received(), path.ends[CLIENT].received()], sizes, "seed {seed}");
+        assert!(path.ends.iter().all(|end| end.failure().is_none()), "seed {seed}");
+    }
+}
+
+#[test]
 fn shortcuts_send_the_packets_of_the_general_path() {
     for seed in 0..3_000 {
         let runs = [false, true].map(|is_general| {

@@ -1,4 +1,4 @@
-//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2).
+//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2), and the validation of a path (§8.2.4).
 
 use super::{Connection, State};
 use lightlag_core::Instant;
@@ -18,6 +18,13 @@ impl Connection {
         self.rare_timer = Instant::MAX;
         if self.state != State::Complete {
             return;
+        }
+        if let Some(until) = self.validation.as_ref().map(|validation| validation.until) {
+            if until <= now {
+                self.validation_failed(now);
+            } else {
+                self.rare_timer = until;
+            }
         }
         if let Some(interval) = self.config.keep_alive {
             let mut due = self.last_activity + interval;

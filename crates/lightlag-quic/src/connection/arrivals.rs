@@ -12,6 +12,7 @@ use crate::packet::Packet;
 use crate::received::{AckRules, PingRule};
 use crate::streams::{Chunk, Side, StreamError};
 use lightlag_core::{Codepoint, Duration, Instant};
+use lightlag_transport::Failure;
 
 /// Rules for Initial and Handshake packets, which are acknowledged immediately (RFC 9000 §13.2.1).
 const AT_ONCE: AckRules = AckRules {
@@ -28,7 +29,7 @@ impl Connection {
     /// Handles a packet that arrived with the codepoint `ecn` in its ECN field. Its contents leave the arena.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet, ecn: Codepoint, arena: &mut Arena) {
         self.now = now;
-        if self.is_plain() && packet.handle().is_none() {
+        if self.is_plain() && packet.handle().is_none() && (packet.path() == self.path || self.side == Side::Client) {
             return self.handle_plain(now, packet, ecn);
         }
         self.is_extra_due = true;
@@ -43,6 +44,10 @@ impl Connection {
         let mut is_processed = false;
         for view in contents.iter() {
             match self.state {
+                State::Closed if self.failure == Some(Failure::Crashed) => {
+                    self.note_lost_state(view.part.kind, size);
+                    break;
+                }
                 State::Closed | State::Draining => break,
                 State::Closing => {
                     self.closing.arrived();
@@ -55,7 +60,7 @@ impl Connection {
                     }
                     continue;
                 }
-                _ => is_processed |= self.handle_part(now, &view, ecn, size),
+                _ => is_processed |= self.handle_part(now, &view, ecn, packet),
             }
         }
         arena.put_back(contents);
@@ -72,19 +77,22 @@ impl Connection {
         }
     }
 
-    /// Handles a packet of a datagram with `datagram` bytes. Returns false if it was dropped.
+    /// Handles a packet of a datagram. Returns false if it was dropped.
     #[inline]
-    fn handle_part(&mut self, now: Instant, view: &PartView<'_>, ecn: Codepoint, datagram: u32) -> bool {
-        let part = view.part;
+    fn handle_part(&mut self, now: Instant, view: &PartView<'_>, ecn: Codepoint, packet: &Packet) -> bool {
+        let (part, datagram) = (view.part, packet.size());
         let Some(id) = part.kind.space() else {
             match part.kind {
                 Kind::Retry => self.handle_retry(now, part.token),
-                _ => self.drain(now),
+                _ => self.handle_stateless_reset(now),
             }
             return true;
         };
-        if self.state == State::Idle && !self.accept(now, part.kind, part.token, datagram) {
-            return false;
+        if self.state == State::Idle {
+            if !self.accept(now, part.kind, part.token, datagram) {
+                return false;
+            }
+            self.path = packet.path();
         }
         let has_keys = match part.kind {
             Kind::ZeroRtt => {
@@ -111,6 +119,9 @@ impl Connection {
         self.spaces[id as usize].received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
         if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
             self.copy_spin(part.spin);
+            if self.moves(view, packet.path()) {
+                self.peer_moved(now, packet.path(), datagram);
+            }
         }
         if self.side == Side::Server && id == SpaceId::Handshake {
             self.handshake.is_validated = true;
@@ -125,7 +136,9 @@ impl Connection {
     /// RFC 9000 §17.4: the server copies the spin bit, the client inverts it.
     #[inline(always)]
     pub(super) fn copy_spin(&mut self, spin: bool) {
-        self.spin = spin != (self.side == Side::Client);
+        if self.spins {
+            self.spin = spin != (self.side == Side::Client);
+        }
     }
 
     /// Handles a STREAM frame.
@@ -189,15 +202,15 @@ impl Connection {
                 self.datagram_counts[1] += 1;
             }
             Frame::Close { .. } | Frame::ApplicationClose { .. } => self.drain(now),
+            Frame::NewConnectionId { sequence, retire_prior, .. } => self.handle_new_id(sequence, retire_prior)?,
+            Frame::RetireConnectionId(sequence) => self.handle_retired_id(sequence)?,
+            Frame::PathResponse(data) => self.handle_response(now, data),
             Frame::ImmediateAck => self.spaces[id as usize].received.hasten(now),
             Frame::AckFrequency { .. } => self.handle_frequency(id, frame)?,
             Frame::NewToken(_)
             | Frame::DataBlocked(_)
             | Frame::StreamDataBlocked { .. }
-            | Frame::StreamsBlocked(..)
-            | Frame::NewConnectionId { .. }
-            | Frame::RetireConnectionId(_)
-            | Frame::PathResponse(_) => {}
+            | Frame::StreamsBlocked(..) => {}
         }
         Ok(())
     }
@@ -205,7 +218,7 @@ impl Connection {
     /// Makes a MAX_STREAMS frame due, with which the peer may open as many more streams as it has finished.
     pub fn permit_streams(&mut self, direction: Direction, total: u64) {
         self.streams.permit(direction, total);
-        self.max_streams_due[usize::from(direction == Direction::Unidirectional)] = true;
+        self.streams.due.max_streams[usize::from(direction == Direction::Unidirectional)] = true;
         self.is_extra_due = true;
     }
 }

@@ -38,12 +38,18 @@ impl Connection {
         self.now = now;
         if !self.is_extra_due && self.is_plain() {
             match self.poll_plain(now) {
-                Plain::Packet(packet) => return Some(packet),
+                Plain::Packet(mut packet) => {
+                    packet.set_path(self.path);
+                    return Some(packet);
+                }
                 Plain::Nothing => return None,
                 Plain::Undecided => {}
             }
         }
-        let packet = self.poll_general(now, arena);
+        let mut packet = self.poll_general(now, arena);
+        if let Some(packet) = &mut packet {
+            packet.set_path(self.path);
+        }
         self.is_extra_due = !self.is_plain() || self.has_extras();
         packet
     }
@@ -59,6 +65,7 @@ impl Connection {
         match self.state {
             State::Handshaking | State::Complete => {}
             State::Closing => return self.poll_close(arena),
+            State::Closed => return self.poll_reset(arena),
             State::Idle if self.handshake.retry_due => return Some(self.retry(arena)),
             _ => return None,
         }
@@ -131,8 +138,7 @@ impl Connection {
                 || !self.datagrams.is_empty()
                 || self.handshake.done_due
                 || self.frequency_is_due()
-                || self.handshake.token_due
-                || self.max_streams_due != [false; 2])
+                || self.handshake.token_due)
     }
 
     /// Determines whether a full datagram may be sent now.
@@ -373,7 +379,7 @@ impl Connection {
         {
             push(&mut left, frame);
         }
-        if !self.streams.due.is_empty() || self.max_streams_due != [false; 2] {
+        if !self.streams.due.is_empty() {
             self.write_credit(&mut left, &mut push);
         }
         while let Some(len) = self.datagrams.front().copied() {
@@ -401,8 +407,9 @@ impl Connection {
     #[cold]
     fn write_credit(&mut self, left: &mut u64, push: &mut impl FnMut(&mut u64, Frame)) {
         for direction in [Direction::Bidirectional, Direction::Unidirectional] {
-            let due = &mut self.max_streams_due[usize::from(direction == Direction::Unidirectional)];
-            let frame = Frame::MaxStreams(direction, self.streams.permitted(direction));
+            let permitted = self.streams.permitted(direction);
+            let due = &mut self.streams.due.max_streams[usize::from(direction == Direction::Unidirectional)];
+            let frame = Frame::MaxStreams(direction, permitted);
             if *due && frame.size() <= *left {
                 *due = false;
                 push(left, frame);
@@ -418,6 +425,9 @@ impl Connection {
     fn dispatch(&mut self, now: Instant, arena: &mut Arena, contents: &mut Contents) -> Packet {
         if contents.parts[0].kind != Kind::OneRtt {
             self.pad(contents);
+        } else if contents.frames.iter().any(|frame| matches!(frame, Frame::PathChallenge(_) | Frame::PathResponse(_)))
+        {
+            self.pad_path(contents);
         }
         let size = contents.size();
         let first = contents.parts[0].kind.space().unwrap_or(SpaceId::Application);
@@ -471,6 +481,21 @@ impl Connection {
         contents.frames.insert(position.into(), Frame::Padding(missing));
         contents.parts[index].frames += 1;
         contents.parts[index].size += missing;
+    }
+
+    /// Adds PADDING so that a datagram that validates a path has 1200 bytes, as far as the amplification limit permits
+    /// (RFC 9000 §8.2.1).
+    #[cold]
+    fn pad_path(&mut self, contents: &mut Contents) {
+        let size = u64::from(MIN_DATAGRAM).min(self.amplification_room());
+        let missing = size.saturating_sub(contents.size()) as u16;
+        if missing > 0 {
+            contents.frames.push(Frame::Padding(missing));
+            if let Some(part) = contents.parts.last_mut() {
+                part.frames += 1;
+                part.size += missing;
+            }
+        }
     }
 
     /// Registers a packet as sent. Returns true if it elicits an acknowledgement.

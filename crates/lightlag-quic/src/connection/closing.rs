@@ -11,6 +11,11 @@ use crate::streams::Side;
 use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
+/// Minimum size of a stateless reset, and the size if the packet that causes it is large enough: that of a short packet
+/// with a connection ID of 20 bytes and a token of 16 (RFC 9000 §10.3).
+const MIN_RESET: u16 = 21;
+const RESET: u16 = 43;
+
 /// State of a connection that is being closed.
 #[derive(Debug)]
 pub(super) struct Closing {
@@ -91,9 +96,40 @@ impl Connection {
         self.close_with(self.now, 0);
     }
 
-    /// Simulates a crash of the host: the connection and its data are lost, and the peer is not notified.
+    /// Simulates a crash of the host: the connection and its data are lost. The peer is not notified; the answer to its
+    /// packets is a stateless reset (RFC 9000 §10.3).
     pub fn crash(&mut self) {
         self.end(Some(Failure::Crashed));
+    }
+
+    /// Notes a packet that belongs to the lost state. A reset is smaller than the packet that causes it, so that two
+    /// endpoints without state do not answer each other for ever (RFC 9000 §10.3.3).
+    pub(super) fn note_lost_state(&mut self, kind: Kind, datagram: u32) {
+        if kind == Kind::OneRtt && datagram > u32::from(MIN_RESET) {
+            self.reset_due = (datagram - 1).min(RESET.into()) as u16;
+        }
+    }
+
+    /// Handles a stateless reset: the peer has lost the connection.
+    pub(super) fn handle_stateless_reset(&mut self, now: Instant) {
+        self.failure = self.failure.or(Some(Failure::Reset));
+        self.drain(now);
+    }
+
+    /// Returns the stateless reset that is due.
+    pub(super) fn poll_reset(&mut self, arena: &mut Arena) -> Option<Packet> {
+        let size = std::mem::take(&mut self.reset_due);
+        if size == 0 {
+            return None;
+        }
+        let mut contents = arena.scratch();
+        contents.clear();
+        contents.parts.push(Part { kind: Kind::StatelessReset, size, ..Part::default() });
+        let packet = arena.pack(&mut contents);
+        arena.put_back(contents);
+        self.counters.datagrams += 1;
+        self.counters.bytes_sent += u64::from(size);
+        Some(packet)
     }
 
     /// Returns the packet with CONNECTION_CLOSE, if it is due.

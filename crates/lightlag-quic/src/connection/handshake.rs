@@ -203,6 +203,7 @@ impl Connection {
             self.discard(now, SpaceId::Initial);
             self.discard(now, SpaceId::Handshake);
             self.review_frequency();
+            self.issue_ids();
         }
     }
 
@@ -234,7 +235,7 @@ impl Connection {
             let packet = *sent.get_mut(number);
             if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(SentFlags::ACKED.with(SentFlags::LOST)) {
                 sent.lose(number);
-                self.in_flight -= u64::from(packet.size);
+                self.in_flight -= if packet.flags.has(SentFlags::OLD_PATH) { 0 } else { u64::from(packet.size) };
                 self.requeue(id, &packet, Requeue::Lost);
             }
             self.spaces[id as usize].sent.resolve();

@@ -17,6 +17,13 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Returns true if the spin bit is used on this connection; otherwise it has a constant value.
+    pub fn uses_spin(&self) -> bool {
+        self.spins
+    }
+}
+
 impl Inspect for Connection {
     fn status(&self) -> Status {
         let peer_closed = self.peer_closed();

@@ -11,7 +11,9 @@ mod codes;
 mod endpoint;
 mod frequency;
 mod handshake;
+mod ids;
 mod inspect;
+mod path;
 mod plain;
 mod recovery;
 mod space;
@@ -45,6 +47,8 @@ pub struct Parameters {
     pub min_ack_delay: Option<Duration>,
     /// Exponent of the unit of acknowledgement delays.
     pub ack_delay_exponent: u8,
+    /// Number of active connection IDs that the endpoint accepts.
+    pub active_ids: u8,
     /// Idle timeout; zero for none.
     pub idle_timeout: Duration,
     /// Initial credit and numbers of streams.
@@ -68,6 +72,7 @@ impl Parameters {
             max_ack_delay: config.ack.max_delay,
             min_ack_delay: config.min_ack_delay,
             ack_delay_exponent: config.ack_delay_exponent,
+            active_ids: config.active_ids,
             idle_timeout: config.idle_timeout,
             limits: PeerLimits::of(&config.flow),
             max_datagram_frame: config.max_datagram_frame,
@@ -121,6 +126,10 @@ pub struct Counters {
     pub duplicates: u64,
     /// Packets that were dropped because their keys were missing or discarded.
     pub undecryptable: u64,
+    /// Changes of the peer's path.
+    pub migrations: u64,
+    /// Validations of a path that failed.
+    pub failed_validations: u64,
     /// Bytes of datagrams sent and received, in UDP payload.
     pub bytes_sent: u64,
     /// Bytes received.
@@ -172,13 +181,22 @@ pub struct Connection {
     /// Sizes of DATAGRAM frames that wait to be sent, and counts of those sent, arrived and lost.
     datagrams: VecDeque<u16>,
     datagram_counts: [u64; 3],
-    max_streams_due: [bool; 2],
     packet_threshold: u64,
     time_threshold: f64,
     next_skip: Option<u64>,
     random: Option<RandomStream>,
     newly: Vec<Range>,
     spin: bool,
+    /// Whether the spin bit is used on this connection.
+    spins: bool,
+    /// A client's own path, or the path to the client, and its validation.
+    path: u8,
+    validation: Option<Box<path::Validation>>,
+    challenges: u64,
+    ids: ids::Ids,
+    control_is_custom: bool,
+    /// Size of a stateless reset that is due; 0 for none.
+    reset_due: u16,
     reads_later: bool,
     /// Whether frames other than those of streams and acknowledgements, or probes, may wait to be sent.
     is_extra_due: bool,
@@ -246,13 +264,19 @@ impl Connection {
             sent_since_arrival: false,
             datagrams: VecDeque::new(),
             datagram_counts: [0; 3],
-            max_streams_due: [false; 2],
             packet_threshold: config.loss.packet_threshold,
             time_threshold: config.loss.time_threshold,
             next_skip: None,
             random: config.skip_numbers.then(|| RandomStream::new(config.seed, "quic skipped packet numbers")),
             newly: Vec::new(),
             spin: false,
+            spins: true,
+            path: 0,
+            validation: None,
+            challenges: 0,
+            ids: ids::Ids::default(),
+            control_is_custom: false,
+            reset_due: 0,
             reads_later: false,
             is_extra_due: true,
             is_general: false,
@@ -269,6 +293,7 @@ impl Connection {
             window_since: Instant::ZERO,
             config,
         };
+        connection.choose_spin();
         connection.set_idle_limit();
         connection.plan_skip(64);
         let own = connection.own_stream();
@@ -280,6 +305,7 @@ impl Connection {
     #[must_use]
     pub fn with_congestion(mut self, algorithm: Box<dyn CongestionControl>, needs: Needs) -> Self {
         self.control = Control::with_algorithm(&self.config, algorithm, needs);
+        self.control_is_custom = true;
         self
     }
 
@@ -421,6 +447,14 @@ impl Connection {
             let unsent = if blocked { 0 } else { self.streams.unsent() };
             self.control.check_supply(unsent, self.in_flight, self.streams.has_repairs());
         }
+    }
+
+    /// Turns the spin bit off on one of 16 connections at random; it then has a random value (RFC 9000 §17.4).
+    fn choose_spin(&mut self) {
+        let mut random =
+            RandomStream::new(self.config.seed, ["quic spin of client", "quic spin of server"][self.side as usize]);
+        self.spins = random.bits() % 16 > 0;
+        self.spin = !self.spins && random.bits() % 2 > 0;
     }
 
     /// Chooses the next packet number that is skipped: one in [from, 2 from).

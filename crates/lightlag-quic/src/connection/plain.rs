@@ -39,7 +39,7 @@ impl Connection {
     /// Returns true if common packets need no stored contents.
     #[inline(always)]
     pub(super) fn is_plain(&self) -> bool {
-        self.is_confirmed && self.state == State::Complete && !self.is_general
+        self.is_confirmed && self.state == State::Complete && self.handshake.is_validated && !self.is_general
     }
 
     /// Returns a packet with a full STREAM frame, an acknowledgement of one range, or both, if nothing but streams and
@@ -251,6 +251,7 @@ impl Connection {
         if end > data.offset || data.fin {
             self.streams.acknowledged_range(data.stream, data.offset, end, data.fin);
         }
+        self.is_extra_due |= !self.streams.due.is_empty();
         self.in_flight -= delivered.bytes;
         let space = &mut self.spaces[APPLICATION];
         space.sent.oldest_acked(count, eliciting, delivered.bytes);

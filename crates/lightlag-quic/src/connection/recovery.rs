@@ -83,6 +83,7 @@ impl Connection {
         self.judge_supply();
         let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
         let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, Instant::ZERO, 0);
+        let mut is_largest_old = false;
         for range in newly.iter().rev() {
             for number in range.start..range.end {
                 let packet = self.spaces[index].sent.get_mut(number);
@@ -94,11 +95,15 @@ impl Connection {
                 is_eliciting |= flags.has(SentFlags::ELICITING);
                 ect += u64::from(flags.has(SentFlags::ECT));
                 largest_sent = packet.time;
+                is_largest_old = flags.has(SentFlags::OLD_PATH);
                 reported = reported.max(packet.reported);
                 if !flags.has(SentFlags::IN_FLIGHT) {
                     continue;
                 }
-                self.control.packet_acked(now, packet, &mut delivered);
+                let is_old = flags.has(SentFlags::OLD_PATH);
+                if !is_old {
+                    self.control.packet_acked(now, packet, &mut delivered);
+                }
                 if let Some(chunk) = chunk_of(packet) {
                     self.streams.acknowledged(&chunk);
                 }
@@ -110,7 +115,7 @@ impl Connection {
                     self.note_spurious(number, id);
                 } else {
                     self.spaces[index].sent.leaves_flight(size, flags);
-                    self.in_flight -= u64::from(size);
+                    self.in_flight -= if is_old { 0 } else { u64::from(size) };
                 }
             }
         }
@@ -126,8 +131,9 @@ impl Connection {
                 *run = None;
             }
         }
+        self.is_extra_due |= !self.streams.due.is_empty();
         delivered.largest_sent = largest_sent;
-        if is_largest_new && is_eliciting {
+        if is_largest_new && is_eliciting && !is_largest_old {
             delivered.rtt = Some(self.sample_rtt(now, id, ack, largest_sent));
         }
         if raises {
@@ -226,14 +232,16 @@ impl Connection {
             let start = space.lost_run.map_or(packet.time, |(start, _)| start);
             space.lost_run = Some((start, packet.time));
         }
-        self.in_flight -= u64::from(packet.size);
         self.counters.lost += 1;
-        delivered.lost += u64::from(packet.size);
-        delivered.last_lost = delivered.last_lost.max(Some(packet.time));
-        if packet.flags.has(SentFlags::ECT) {
-            self.ecn.lost();
+        if !packet.flags.has(SentFlags::OLD_PATH) {
+            self.in_flight -= u64::from(packet.size);
+            delivered.lost += u64::from(packet.size);
+            delivered.last_lost = delivered.last_lost.max(Some(packet.time));
+            if packet.flags.has(SentFlags::ECT) {
+                self.ecn.lost();
+            }
+            self.control.packet_lost(now, packet);
         }
-        self.control.packet_lost(now, packet);
         self.requeue(id, packet, Requeue::Lost);
     }
 
@@ -309,10 +317,14 @@ impl Connection {
                 }
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.lost(offset, len),
                 Frame::HandshakeDone => self.handshake.done_due = true,
+                Frame::NewConnectionId { .. } | Frame::RetireConnectionId(_) => {
+                    self.spaces[id as usize].frames.push(*frame)
+                }
                 Frame::AckFrequency { sequence, .. } => self.frequency_lost(sequence),
                 Frame::NewToken(_) => self.handshake.token_due = true,
                 Frame::MaxStreams(direction, _) => {
-                    self.max_streams_due[usize::from(direction == crate::frame::Direction::Unidirectional)] = true;
+                    self.streams.due.max_streams[usize::from(direction == crate::frame::Direction::Unidirectional)] =
+                        true;
                 }
                 Frame::Datagram { .. } => self.datagram_counts[2] += u64::from(reason == Requeue::Lost),
                 _ => self.streams.frame_lost(frame),
@@ -396,6 +408,9 @@ impl Connection {
             }
         }
         self.streams.repeat_blocked();
+        if self.is_validating() {
+            self.challenge();
+        }
         self.set_timers(now);
     }
 

@@ -55,7 +55,7 @@ impl Connection {
         self.probe_wait = self.probe_wait();
         self.idle_wait = self.idle_timeout();
         let [initial, handshake, application] = &self.spaces;
-        if self.is_confirmed && self.state == State::Complete {
+        if self.is_confirmed && self.state == State::Complete && self.handshake.is_validated {
             // The other spaces are discarded.
             let is_lost = application.loss_time != Instant::MAX;
             let probe = match application.sent.last_eliciting() {

@@ -79,6 +79,11 @@ pub struct Streams {
     pub(crate) consumed: u64,
     /// Number of streams opened by this side: bidirectional, unidirectional.
     opened: [u64; 2],
+    /// Numbers of streams that the peer has opened, and of those that have finished.
+    peer_opened: [u64; 2],
+    peer_finished: [u64; 2],
+    /// Numbers of streams that the peer might open at the start.
+    initial_streams: [u64; 2],
     flow: FlowRules,
     /// Credit frames that are due.
     pub(crate) due: DueFrames,
@@ -89,6 +94,8 @@ pub struct Streams {
 /// Credit frames that wait to be sent.
 #[derive(Debug, Default)]
 pub struct DueFrames {
+    /// MAX_STREAMS: bidirectional, unidirectional.
+    pub max_streams: [bool; 2],
     /// MAX_DATA.
     pub max_data: bool,
     /// Streams with a MAX_STREAM_DATA.
@@ -109,6 +116,7 @@ impl DueFrames {
     pub fn is_empty(&self) -> bool {
         !self.max_data
             && !self.blocked
+            && self.max_streams == [false; 2]
             && self.max_stream_data.is_empty()
             && self.stream_blocked.is_empty()
             && self.resets.is_empty()
@@ -132,6 +140,9 @@ impl Streams {
             received: 0,
             consumed: 0,
             opened: [0; 2],
+            peer_opened: [0; 2],
+            peer_finished: [0; 2],
+            initial_streams: [config.flow.bidirectional, config.flow.unidirectional],
             flow: config.flow,
             due: DueFrames::default(),
             reported_block: None,
@@ -205,6 +216,8 @@ impl Streams {
         if id >> 2 >= limit {
             return Err(StreamError::Limit);
         }
+        let opened = &mut self.peer_opened[usize::from(id & 2 != 0)];
+        *opened = (*opened).max((id >> 2) + 1);
         self.create(id);
         Ok(())
     }
@@ -428,8 +441,12 @@ impl Streams {
     pub(crate) fn acknowledged_range(&mut self, id: u64, start: u64, end: u64, fin: bool) {
         let Some(stream) = self.sending.get_mut(id) else { return };
         self.unacknowledged -= stream.acknowledged(start, end, fin);
+        let ended = stream.is_closing() && stream.is_acknowledged();
         if stream.is_repairing && !stream.has_repairs() {
             self.schedule.remove_repair(id, stream);
+        }
+        if ended {
+            self.review(id);
         }
     }
 
@@ -502,6 +519,7 @@ impl Streams {
         if keeps_reading && arrival.in_order > 0 {
             self.read(now, chunk.stream, u64::MAX, srtt);
         }
+        self.review(chunk.stream);
         Ok(arrival.in_order)
     }
 
@@ -515,6 +533,7 @@ impl Streams {
         let (higher, unread) = stream.was_reset(final_size)?;
         self.received += higher;
         self.consumed += unread;
+        self.review(id);
         if self.received > self.credit.limit() { Err(StreamError::FlowControl) } else { Ok(()) }
     }
 
@@ -549,6 +568,30 @@ impl Streams {
     /// Updates the credit of the connection after data was discarded.
     pub fn update_credit(&mut self, now: Instant, srtt: Duration) {
         self.due.max_data |= self.credit.update(now, self.received, self.consumed, srtt).is_some();
+    }
+
+    /// Counts a stream of the peer that has finished in both directions. The peer may open another one in its place; it is
+    /// notified when fewer than half of the initial number are left.
+    #[cold]
+    fn review(&mut self, id: u64) {
+        let sends = self
+            .sending
+            .get(id)
+            .is_some_and(|stream| stream.reset.is_none() && !(stream.is_closing() && stream.is_acknowledged()));
+        let Some(stream) = self.receiving.get_mut(id) else { return };
+        if id & 1 == self.side as u64 || sends || !stream.is_complete() || std::mem::replace(&mut stream.counted, true)
+        {
+            return;
+        }
+        let index = usize::from(id & 2 != 0);
+        self.peer_finished[index] += 1;
+        let initial = self.initial_streams[index];
+        let limit = if index == 0 { &mut self.flow.bidirectional } else { &mut self.flow.unidirectional };
+        if limit.saturating_sub(self.peer_opened[index]) < initial.div_ceil(2) {
+            let permitted = initial + self.peer_finished[index];
+            self.due.max_streams[index] |= permitted > *limit;
+            *limit = permitted.max(*limit);
+        }
     }
 
     /// Permits the peer to open `total` streams of a direction; the number never decreases.

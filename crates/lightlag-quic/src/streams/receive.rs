@@ -36,6 +36,8 @@ pub struct ReceiveStream {
     final_size: Option<u64>,
     is_reset: bool,
     credit: Credit,
+    /// Whether the stream was counted as finished.
+    pub(super) counted: bool,
     /// Bytes that arrived again.
     pub(crate) duplicate: u64,
 }
@@ -49,6 +51,7 @@ impl ReceiveStream {
             final_size: None,
             is_reset: false,
             credit,
+            counted: false,
             duplicate: 0,
         }
     }
