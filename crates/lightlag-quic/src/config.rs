@@ -160,6 +160,28 @@ pub struct AckFrequency {
     pub reordering: u64,
 }
 
+/// Search for the path MTU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MtuSearch {
+    /// Half of the interval, until sizes differ by less than this number of bytes; then the upper end (quinn).
+    Binary(u16),
+    /// Steps of this number of bytes.
+    Step(u16),
+}
+
+/// Discovery of the path MTU (RFC 8899).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MtuRules {
+    /// Maximum UDP payload in bytes.
+    pub max: u16,
+    /// Order of the sizes that are probed.
+    pub search: MtuSearch,
+    /// Time after which a complete search starts again (RFC 8899 §5.1.1: 600 s).
+    pub raise: Duration,
+    /// Pause of the search after a black hole; `None` does not detect any.
+    pub black_hole: Option<Duration>,
+}
+
 /// Treatment of address validation and early data by a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServerRules {
@@ -176,8 +198,10 @@ pub struct Config {
     pub profile: Profile,
     /// Congestion control.
     pub congestion: Choice,
-    /// UDP payload of a full datagram in bytes, at least [`MIN_DATAGRAM`].
+    /// UDP payload of a full datagram in bytes, at least [`MIN_DATAGRAM`]; at the start, if the path MTU is searched.
     pub datagram: u16,
+    /// Discovery of the path MTU; `None` keeps [`Self::datagram`].
+    pub mtu: Option<MtuRules>,
     /// State of an earlier connection on the same path, for Careful Resume (RFC 9959).
     pub careful_resume: Option<Saved>,
     /// Initial congestion window.
@@ -273,10 +297,69 @@ impl Config {
         if credit < u64::from(self.datagram) {
             return error(format!("flow: a credit of {credit} bytes is below one datagram of {}", self.datagram));
         }
+        if let Some(mtu) = self.mtu
+            && mtu.max < self.datagram
+        {
+            return error(format!("mtu.max: {} is below the datagram of {} bytes", mtu.max, self.datagram));
+        }
+        if let Some(min) = self.min_ack_delay
+            && min > self.ack.max_delay
+        {
+            let (min, max) = (min, self.ack.max_delay);
+            return error(format!("min_ack_delay: {min:?} is above ack.max_delay, {max:?} (ack-frequency §3)"));
+        }
+        if let Some(interval) = self.keep_alive
+            && !self.idle_timeout.is_zero()
+            && interval >= self.idle_timeout
+        {
+            let idle = self.idle_timeout;
+            return error(format!("keep_alive: {interval:?} is not below idle_timeout, {idle:?}; use half of it"));
+        }
+        if let Some(ticket) = self.ticket
+            && ticket.stream.min(ticket.connection) == 0
+        {
+            let remedy = "use the remembered limits of the server, or no ticket for a handshake without 0-RTT";
+            return error(format!("ticket: no credit for 0-RTT data; {remedy}"));
+        }
         if self.ack.max_ranges == 0 {
             return error("ack.max_ranges: 0 would drop every received packet; use 1 or more".to_owned());
         }
         Ok(())
+    }
+
+    /// Checks that an endpoint can work on a path with this round-trip time.
+    ///
+    /// # Errors
+    /// If the idle timeout is less than three probe timeouts, so that a few losses end the connection; the message names
+    /// the value that is needed.
+    pub fn check_path(&self, rtt: Duration) -> Result<(), ConfigError> {
+        let needed = self.needed_idle_timeout(rtt);
+        if self.idle_timeout.is_zero() || self.idle_timeout >= needed {
+            return Ok(());
+        }
+        let seconds = needed.as_secs_f64().ceil();
+        let idle = self.idle_timeout.as_secs_f64();
+        let path = rtt.as_secs_f64();
+        Err(ConfigError(format!(
+            "idle_timeout: {idle} s is below three probe timeouts of a path with a round-trip time of {path} s; \
+             use {seconds} s or more, or 0 for none (RFC 9000 §10.1)"
+        )))
+    }
+
+    /// Returns three probe timeouts after the first sample of the round-trip time, srtt + 4 rttvar + max_ack_delay with
+    /// rttvar = srtt/2.
+    pub fn needed_idle_timeout(&self, rtt: Duration) -> Duration {
+        (rtt * 3 + self.ack.max_delay) * 3
+    }
+
+    /// Returns a warning if the initial round-trip time is so short for the path that probes are sent before an answer
+    /// can arrive.
+    pub fn warning(&self, rtt: Duration) -> Option<String> {
+        let first = self.probes.first.unwrap_or(self.initial_rtt * 3);
+        (first < rtt).then(|| {
+            let (first, path) = (first.as_secs_f64(), rtt.as_secs_f64());
+            format!("initial_rtt: the first probe is sent after {first} s, before an answer can arrive after {path} s")
+        })
     }
 
     /// Returns the state that a client of this server remembers for 0-RTT.
@@ -312,6 +395,24 @@ mod tests {
         assert!(broken(|config| config.id_len = 21).contains("id_len: 21 is above 20"));
         assert!(broken(|config| config.ack.max_delay = Duration::from_millis(16_384)).contains("2^14 ms"));
         assert!(broken(|config| config.flow.connection = 1_000).contains("1000 bytes is below one datagram"));
+        assert!(
+            broken(|config| config.min_ack_delay = Some(Duration::from_millis(26))).contains("min_ack_delay: 26 ms")
+        );
+        assert!(broken(|config| config.keep_alive = Some(Duration::from_secs(30))).contains("keep_alive: 30 s"));
+        let mtu = |max| {
+            let raise = Duration::from_secs(600);
+            Some(MtuRules { max, search: MtuSearch::Step(80), raise, black_hole: None })
+        };
+        assert!(Config { mtu: mtu(1_100), ..Config::default() }.check().unwrap_err().0.contains("mtu.max: 1100"));
+        let ticket = Some(Ticket { stream: 0, ..Config::default().remembered() });
+        assert!(Config { ticket, ..Config::default() }.check().unwrap_err().0.contains("no credit for 0-RTT"));
+        let far = Duration::from_secs(10);
+        let message = Config::default().check_path(far).unwrap_err().to_string();
+        assert!(message.contains("30 s is below") && message.contains("use 91 s or more"), "{message}");
+        assert!(Config::default().check_path(Duration::from_secs(3)).is_ok());
+        assert!(Config { idle_timeout: Duration::ZERO, ..Config::default() }.check_path(far).is_ok());
+        assert!(Config::default().warning(far).is_some_and(|text| text.contains("after 0.999 s")));
+        assert_eq!(Config::default().warning(Duration::from_millis(600)), None);
         assert!(Profile::ALL.iter().all(|profile| profile.config().check().is_ok()));
     }
 }

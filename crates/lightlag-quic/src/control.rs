@@ -33,7 +33,10 @@ pub struct Control {
     bucket: Bucket,
     /// Time when pacing or the algorithm's timer permits the next packet.
     pub(crate) departure: Instant,
+    /// UDP payload of a full datagram, and the segment of the algorithm.
     datagram: u64,
+    segment: u64,
+    min_datagrams: u64,
     min_window: u64,
     initial_window: u64,
     window: u64,
@@ -131,6 +134,8 @@ impl Control {
             bucket: Bucket::new(),
             departure: Instant::ZERO,
             datagram,
+            segment: datagram,
+            min_datagrams: config.min_window,
             min_window: config.min_window * datagram,
             initial_window,
             window: 0,
@@ -201,6 +206,12 @@ impl Control {
     /// Returns the phase of the current episode.
     pub(crate) fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Sets the size of a full datagram. The algorithm keeps counting in segments of the first size.
+    pub(crate) fn set_datagram(&mut self, datagram: u64) {
+        (self.datagram, self.min_window) = (datagram, self.min_datagrams * datagram);
+        self.copy_window();
     }
 
     /// Returns the size of a full datagram.
@@ -386,7 +397,7 @@ impl Control {
                 duplicate: false,
                 ece: delivered.marked > 0,
                 one_way: None,
-                growth: delivered.after as f64 / self.datagram as f64,
+                growth: delivered.after as f64 / self.segment as f64,
                 rtt: delivered.rtt,
                 srtt: rtt.measured(),
                 min_rtt: rtt.min(),

@@ -31,6 +31,10 @@ impl SentFlags {
     pub const EARLY: Self = Self(0x100);
     /// Sent on a path that the connection has left: no longer counts towards bytes in flight.
     pub const OLD_PATH: Self = Self(0x200);
+    /// Probes the path MTU.
+    pub const MTU_PROBE: Self = Self(0x400);
+    /// Any of these keeps a packet from being acknowledged together with the oldest ones.
+    const ODD: Self = Self(Self::LOST.0 | Self::OLD_PATH.0 | Self::MTU_PROBE.0);
 
     /// Returns true if all bits of `other` are set.
     #[inline(always)]
@@ -102,7 +106,7 @@ pub struct Sent {
     last_eliciting: Option<Instant>,
     /// Bytes in flight.
     in_flight: u64,
-    /// Number of packets in the ring that are lost, skipped, of another path, or were never in flight.
+    /// Number of packets in the ring that are lost, skipped, of another path, probes of the MTU, or were never in flight.
     odd: u32,
 }
 
@@ -222,19 +226,28 @@ impl Sent {
         let settled = SentFlags::ACKED.with(SentFlags::OLD_PATH);
         for packet in self.ring.iter_mut() {
             if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled) {
-                self.odd += u32::from(!packet.flags.has(SentFlags::LOST));
+                self.odd += u32::from(!packet.flags.any(SentFlags::ODD));
                 packet.flags.set(SentFlags::OLD_PATH);
             }
         }
         self.in_flight = 0;
     }
 
+    /// Marks the last packet as a probe of the path MTU.
+    pub(crate) fn mark_probe(&mut self) {
+        if let Some(packet) = self.ring.back_mut() {
+            packet.flags.set(SentFlags::MTU_PROBE);
+            self.odd += 1;
+        }
+    }
+
     /// Declares a packet lost. It leaves flight.
     pub fn lose(&mut self, number: u64) {
         let packet = self.get_mut(number);
+        let is_new = !packet.flags.any(SentFlags::ODD);
         packet.flags.set(SentFlags::LOST);
         let (size, flags) = (packet.size, packet.flags);
-        self.odd += u32::from(!flags.has(SentFlags::OLD_PATH));
+        self.odd += u32::from(is_new);
         self.leaves_flight(size, flags);
     }
 
@@ -335,8 +348,7 @@ impl Sent {
             if !is_settled {
                 break;
             }
-            let odd = SentFlags::LOST.with(SentFlags::OLD_PATH);
-            self.odd -= u32::from(flags.any(odd) || !flags.has(SentFlags::IN_FLIGHT));
+            self.odd -= u32::from(flags.any(SentFlags::ODD) || !flags.has(SentFlags::IN_FLIGHT));
             each(front);
             self.ring.pass();
             self.first += 1;

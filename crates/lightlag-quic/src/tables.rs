@@ -1,6 +1,8 @@
 //! The values of each profile.
 
-use crate::config::{Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, ProbeRules, ServerRules};
+use crate::config::{
+    Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, MtuRules, MtuSearch, ProbeRules, ServerRules,
+};
 use crate::credit::{Tuning, UNLIMITED};
 use crate::pacing::{Burst, PacingRules};
 use crate::profile::Profile;
@@ -32,11 +34,16 @@ impl Profile {
     }
 }
 
+fn mtu(max: u16, search: MtuSearch, black_hole: Option<Duration>) -> Option<MtuRules> {
+    Some(MtuRules { max, search, raise: Duration::from_secs(600), black_hole })
+}
+
 fn rfc9002() -> Config {
     Config {
         profile: Profile::Rfc9002,
         congestion: Choice::named("newreno"),
         datagram: 1_200,
+        mtu: None,
         careful_resume: None,
         initial_window: InitialWindow::Rfc9002,
         min_window: 2,
@@ -99,6 +106,7 @@ fn quinn(rfc: Config) -> Config {
     Config {
         profile: Profile::Quinn,
         congestion: cubic_with(Policy::Standard),
+        mtu: mtu(1_452, MtuSearch::Binary(20), Some(Duration::from_secs(60))),
         initial_window: InitialWindow::Bytes(12_000),
         probes: ProbeRules { packets: 2, max_backoff: 16, first: None },
         loss: LossRules { extra_packet: false, ..rfc.loss },
@@ -124,6 +132,8 @@ fn picoquic(rfc: Config) -> Config {
     Config {
         profile: Profile::Picoquic,
         datagram: 1_252,
+        // One probe of the maximum.
+        mtu: mtu(1_440, MtuSearch::Step(u16::MAX / 2), None),
         initial_window: InitialWindow::Bytes(15_360),
         initial_rtt: Duration::from_millis(250),
         loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },
@@ -171,6 +181,7 @@ fn msquic(rfc: Config) -> Config {
         profile: Profile::Msquic,
         congestion: cubic_with(Policy::Standard),
         datagram: 1_240,
+        mtu: mtu(1_472, MtuSearch::Step(80), None),
         initial_window: InitialWindow::TenDatagrams,
         loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },
         ack_delay_exponent: 8,

@@ -1,4 +1,5 @@
-//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2), and the validation of a path (§8.2.4).
+//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2), the validation of a path (§8.2.4), and the search
+//! for the path MTU (RFC 8899 §5.1.1).
 
 use super::{Connection, State};
 use lightlag_core::Instant;
@@ -24,6 +25,13 @@ impl Connection {
                 self.validation_failed(now);
             } else {
                 self.rare_timer = until;
+            }
+        }
+        if let Some(raise_at) = self.mtu.as_ref().map(|mtu| mtu.raise_at) {
+            if raise_at <= now {
+                self.mtu_timer_fired();
+            } else {
+                self.rare_timer = self.rare_timer.min(raise_at);
             }
         }
         if let Some(interval) = self.config.keep_alive {

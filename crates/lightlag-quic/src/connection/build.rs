@@ -57,7 +57,7 @@ impl Connection {
     /// Returns true if frames other than those of streams and acknowledgements, or probes, wait to be sent.
     fn has_extras(&self) -> bool {
         let space = &self.spaces[SpaceId::Application as usize];
-        space.probes > 0 || self.has_control(SpaceId::Application)
+        space.probes > 0 || self.has_control(SpaceId::Application) || self.mtu_is_due()
     }
 
     #[inline(never)]
@@ -70,6 +70,11 @@ impl Connection {
             _ => return None,
         }
         self.pacing_timer = Instant::MAX;
+        if self.mtu_is_due()
+            && let Some(packet) = self.poll_mtu(now, arena)
+        {
+            return Some(packet);
+        }
         let mut permit = Permit::Unknown;
         if self.is_confirmed {
             // Most calls end here: there is nothing to send, or the window is full.
@@ -85,7 +90,10 @@ impl Connection {
                 }
             }
         }
-        let room = self.amplification_room().min(self.config.datagram.into());
+        // A probe also passes a path whose MTU has shrunk (from memory: quinn).
+        let is_probe = self.spaces[SpaceId::Application as usize].probes > 0;
+        let size = if is_probe { self.config.datagram } else { self.datagram };
+        let room = self.amplification_room().min(size.into());
         let mut contents = arena.scratch();
         contents.clear();
         let packet = self.build(now, room, permit, &mut contents).then(|| self.dispatch(now, arena, &mut contents));
@@ -422,7 +430,7 @@ impl Connection {
 
     /// Pads the datagram if necessary, registers its packets as sent, and packs it.
     #[inline]
-    fn dispatch(&mut self, now: Instant, arena: &mut Arena, contents: &mut Contents) -> Packet {
+    pub(super) fn dispatch(&mut self, now: Instant, arena: &mut Arena, contents: &mut Contents) -> Packet {
         if contents.parts[0].kind != Kind::OneRtt {
             self.pad(contents);
         } else if contents.frames.iter().any(|frame| matches!(frame, Frame::PathChallenge(_) | Frame::PathResponse(_)))

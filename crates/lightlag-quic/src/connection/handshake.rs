@@ -204,6 +204,7 @@ impl Connection {
             self.discard(now, SpaceId::Handshake);
             self.review_frequency();
             self.issue_ids();
+            self.start_mtu();
         }
     }
 

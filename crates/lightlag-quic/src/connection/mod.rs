@@ -13,6 +13,7 @@ mod frequency;
 mod handshake;
 mod ids;
 mod inspect;
+mod mtu;
 mod path;
 mod plain;
 mod recovery;
@@ -126,6 +127,10 @@ pub struct Counters {
     pub duplicates: u64,
     /// Packets that were dropped because their keys were missing or discarded.
     pub undecryptable: u64,
+    /// Increases of the datagram size by the search for the path MTU.
+    pub mtu_changes: u64,
+    /// Black holes that it found.
+    pub black_holes: u64,
     /// Changes of the peer's path.
     pub migrations: u64,
     /// Validations of a path that failed.
@@ -194,6 +199,9 @@ pub struct Connection {
     validation: Option<Box<path::Validation>>,
     challenges: u64,
     ids: ids::Ids,
+    /// UDP payload of a full datagram, and the search for the path MTU.
+    datagram: u16,
+    mtu: Option<Box<mtu::Mtu>>,
     control_is_custom: bool,
     /// Size of a stateless reset that is due; 0 for none.
     reset_due: u16,
@@ -275,6 +283,8 @@ impl Connection {
             validation: None,
             challenges: 0,
             ids: ids::Ids::default(),
+            datagram: config.datagram,
+            mtu: None,
             control_is_custom: false,
             reset_due: 0,
             reads_later: false,
@@ -421,7 +431,7 @@ impl Connection {
     pub fn send_datagram(&mut self, bytes: u16) -> bool {
         let max = u64::from(self.peer.max_datagram_frame);
         let frame = 1 + crate::varint::size(bytes.into()) + u64::from(bytes);
-        let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.config.datagram);
+        let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.datagram);
         if fits {
             self.datagrams.push_back(bytes);
             self.is_extra_due = true;

@@ -123,6 +123,7 @@ impl Connection {
         self.control.restart(now, &self.config, self.control_is_custom);
         self.rtt = Rtt::new(self.config.initial_rtt, self.config.variance);
         self.ecn.restart();
+        self.start_mtu();
         (self.packet_threshold, self.time_threshold) =
             (self.config.loss.packet_threshold, self.config.loss.time_threshold);
         let space = &mut self.spaces[SpaceId::Application as usize];

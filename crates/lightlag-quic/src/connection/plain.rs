@@ -89,7 +89,7 @@ impl Connection {
             }
             size += space.received.ack_size(&header);
         }
-        let room = u64::from(self.config.datagram) - size;
+        let room = u64::from(self.datagram) - size;
         let full = if has_data { self.streams.fills(room) } else { None };
         if has_data && full.is_none() {
             return Plain::Undecided;
@@ -112,8 +112,8 @@ impl Connection {
 
     #[inline]
     fn send_stream(&mut self, now: Instant, mut packet: Packet, chunk: &Chunk, with_ack: bool) -> Packet {
-        let bytes = u64::from(self.config.datagram);
-        packet.set_size(self.config.datagram);
+        let bytes = u64::from(self.datagram);
+        packet.set_size(self.datagram);
         let codepoint = if self.ecn.is_used() {
             self.ecn.send(now, SpaceId::Application, self.rtt.pto())
         } else {
@@ -143,7 +143,7 @@ impl Connection {
             reported,
             frames: NO_FRAMES,
             len: chunk.len,
-            size: self.config.datagram,
+            size: self.datagram,
             flags,
         });
         if space.loss_time == Instant::MAX {
@@ -220,7 +220,7 @@ impl Connection {
         self.judge_supply();
         let mut delivered =
             Delivered { prior_inflight: self.in_flight, first_serial: self.first_serial(), ..Delivered::default() };
-        let (mut eliciting, mut ect, mut reported) = (0, 0, 0);
+        let (mut eliciting, mut ect, mut reported, mut size) = (0, 0, 0, 0);
         // Stream data that continues is acknowledged as a whole.
         let mut data = Chunk::default();
         let mut end = 0;
@@ -231,6 +231,7 @@ impl Connection {
             ect += u64::from(flags.has(SentFlags::ECT));
             reported = reported.max(packet.reported);
             delivered.largest_sent = packet.time;
+            size = packet.size;
             self.control.packet_acked(now, packet, &mut delivered);
             if flags.has(SentFlags::STREAM) {
                 let stream = u64::from(packet.stream);
@@ -266,6 +267,7 @@ impl Connection {
         if eliciting > 0 {
             delivered.rtt = Some(self.sample_rtt(now, SpaceId::Application, ack, delivered.largest_sent));
         }
+        self.mtu_passed(size);
         delivered.marked = self.ecn.acknowledged(SpaceId::Application, ack.ecn, ect);
         delivered.persistent = self.is_persistent(SpaceId::Application);
         self.pto_count = 0;

@@ -83,7 +83,7 @@ impl Connection {
         self.judge_supply();
         let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
         let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, Instant::ZERO, 0);
-        let mut is_largest_old = false;
+        let (mut is_largest_old, mut largest_size, mut probed) = (false, 0, None);
         for range in newly.iter().rev() {
             for number in range.start..range.end {
                 let packet = self.spaces[index].sent.get_mut(number);
@@ -96,11 +96,15 @@ impl Connection {
                 ect += u64::from(flags.has(SentFlags::ECT));
                 largest_sent = packet.time;
                 is_largest_old = flags.has(SentFlags::OLD_PATH);
+                largest_size = size;
                 reported = reported.max(packet.reported);
                 if !flags.has(SentFlags::IN_FLIGHT) {
                     continue;
                 }
                 let is_old = flags.has(SentFlags::OLD_PATH);
+                if flags.has(SentFlags::MTU_PROBE) {
+                    probed = Some(size);
+                }
                 if !is_old {
                     self.control.packet_acked(now, packet, &mut delivered);
                 }
@@ -118,6 +122,10 @@ impl Connection {
                     self.in_flight -= if is_old { 0 } else { u64::from(size) };
                 }
             }
+        }
+        self.mtu_passed(largest_size);
+        if let Some(size) = probed {
+            self.mtu_acked(now, size);
         }
         if reported > 0 {
             self.spaces[index].received.peer_knows(reported.into());
@@ -220,6 +228,7 @@ impl Connection {
             }
             self.spaces[index].sent.resolve();
         }
+        self.mtu_judge(now);
     }
 
     #[cold]
@@ -227,6 +236,13 @@ impl Connection {
         self.is_extra_due = true;
         let space = &mut self.spaces[id as usize];
         space.sent.lose(number);
+        if packet.flags.has(SentFlags::MTU_PROBE) {
+            // RFC 9000 §14.4: the loss of a probe is no sign of congestion.
+            self.in_flight -= if packet.flags.has(SentFlags::OLD_PATH) { 0 } else { u64::from(packet.size) };
+            return self.mtu_lost(now, packet.size);
+        }
+        self.mtu_suspect(packet.size);
+        let space = &mut self.spaces[id as usize];
         let after_sample = self.rtt.first_sample().is_some_and(|first| packet.time > first);
         if packet.flags.has(SentFlags::ELICITING) && after_sample {
             let start = space.lost_run.map_or(packet.time, |(start, _)| start);
