@@ -52,6 +52,12 @@ pub struct LossRules {
     pub persistent: Option<u64>,
     /// Whether a window reduction is undone when all packets of its episode prove to be late.
     pub undo: bool,
+    /// Number of probe timeouts after which a loss shows persistent congestion; `None` leaves it to the durations (msquic:
+    /// more than 2).
+    pub persistent_probes: Option<u8>,
+    /// Whether a reduction is also undone at the end of its episode if fewer packets were lost than 20 % of the window,
+    /// at least 2 (quiche).
+    pub undo_few: bool,
     /// Whether one packet beyond the window may be sent when an episode starts (RFC 9002 §7.3.2).
     pub extra_packet: bool,
 }
@@ -63,6 +69,13 @@ pub struct ProbeRules {
     pub packets: u8,
     /// Maximum number of doublings.
     pub max_backoff: u8,
+    /// Whether timeouts are limited to 1 s during the handshake and then to the larger one of 2 s and, above 610 ms, 1.5
+    /// srtt (picoquic).
+    pub limited: bool,
+    /// Whether a timeout declares packets with CRYPTO frames lost (aioquic).
+    pub marks_crypto: bool,
+    /// Age of the oldest packet in flight that ends the connection; `None` for no limit (msquic: 16 s).
+    pub give_up: Option<Duration>,
     /// First timeout, if it is not srtt + 4 rttvar of the initial round-trip time.
     pub first: Option<Duration>,
 }
@@ -206,6 +219,9 @@ pub struct Config {
     pub careful_resume: Option<Saved>,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
+    /// Round-trip time above which the initial window is multiplied by the ratio of the first sample to it, at most 6.1
+    /// times; `None` never is (picoquic: 100 ms).
+    pub window_rtt: Option<Duration>,
     /// Minimum congestion window in datagrams.
     pub min_window: u64,
     /// Round-trip time before the first sample.
@@ -234,6 +250,8 @@ pub struct Config {
     pub fairness: Fairness,
     /// Idle timeout; zero for none (RFC 9000 §10.1).
     pub idle_timeout: Duration,
+    /// Idle timeout during the handshake; `None` for the other one.
+    pub handshake_timeout: Option<Duration>,
     /// Interval of PING frames that keep an idle connection open; `None` for none.
     pub keep_alive: Option<Duration>,
     /// Idle time that resets the window to its initial size; `None` never does (msquic: 1 s).

@@ -11,7 +11,7 @@
 //! - A rise of the CE count is a [`Cause::Mark`], once per episode; persistent congestion is a [`Cause::Timeout`]; a
 //!   probe timeout is not reported.
 
-use crate::config::Config;
+use crate::config::{Config, InitialWindow};
 use crate::pacing::{Bucket, Pace, PacingRules};
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
@@ -21,6 +21,13 @@ use lightlag_control::congestion::{
 };
 use lightlag_control::delivery_rate::{RateSampler, Supply};
 use lightlag_core::{Duration, Instant};
+
+/// Maximum factor of picoquic's initial window on a long path.
+const MAX_SCALE: f64 = 6.1;
+
+/// Share of the window whose loss is not undone, as a divisor, and minimum number of packets (from memory: quiche).
+const FEW_SHARE: u64 = 5;
+const MIN_FEW: u64 = 2;
 
 /// The congestion control of a path.
 pub struct Control {
@@ -56,6 +63,7 @@ pub struct Control {
     extra: bool,
     allows_extra: bool,
     undo: bool,
+    undo_few: bool,
     last_sent: Option<Instant>,
     idle_restart: Option<Duration>,
     pub(crate) undone: u64,
@@ -150,6 +158,7 @@ impl Control {
             extra: false,
             allows_extra: config.loss.extra_packet,
             undo: config.loss.undo,
+            undo_few: config.loss.undo_few,
             last_sent: None,
             idle_restart: config.idle_restart,
             undone: 0,
@@ -162,6 +171,18 @@ impl Control {
         }
         control.copy_window();
         control
+    }
+
+    /// Multiplies the initial window by the ratio of the first round-trip time to `long`, at most 6.1 times (picoquic).
+    #[cold]
+    pub(crate) fn scale_initial(&mut self, config: &Config, rtt: Duration, long: Duration) {
+        if rtt > long && self.window <= self.initial_window {
+            let factor = (rtt.as_nanos() as f64 / long.as_nanos() as f64).min(MAX_SCALE);
+            let bytes = (self.initial_window as f64 * factor) as u64;
+            let scaled = Self::new(&Config { initial_window: InitialWindow::Bytes(bytes), ..config.clone() }, None);
+            (self.algorithm, self.initial_window) = (scaled.algorithm, bytes);
+            self.copy_window();
+        }
     }
 
     /// Restarts on another path. An algorithm that was passed by the caller is not replaced; it returns to the initial
@@ -382,6 +403,12 @@ impl Control {
         let ended = self.phase == Phase::Recovery && delivered.after > 0;
         if ended {
             self.phase = Phase::Open;
+        }
+        if ended && self.undo_few && delivered.last_lost.is_none() {
+            let few = (self.window / self.datagram / FEW_SHARE).max(MIN_FEW);
+            if u64::from(self.episode_lost) < few {
+                self.undo(now);
+            }
         }
         let is_new = |sent: Instant| self.recovery_start.is_none_or(|start| sent > start);
         let lost = delivered.last_lost.is_some_and(is_new);

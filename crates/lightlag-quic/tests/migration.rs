@@ -177,7 +177,7 @@ fn the_peer_may_open_a_stream_for_each_that_has_finished() {
             opened += 1;
         }
         path.flush(CLIENT);
-        now = now + ms(100);
+        now += ms(100);
         path.run_until(now);
         assert!(now < at(5_000), "{opened} streams");
     }
@@ -191,8 +191,8 @@ fn the_peer_may_open_a_stream_for_each_that_has_finished() {
 
 #[test]
 fn a_token_of_an_earlier_connection_avoids_retry_and_the_amplification_limit() {
-    let mut server = Config::default();
-    server.handshake = lightlag_quic::config::HandshakeSizes::with_certificate(9_000);
+    let handshake = lightlag_quic::config::HandshakeSizes::with_certificate(9_000);
+    let mut server = Config { handshake, ..Config::default() };
     server.handshake.new_token = 48;
     server.server.retry = true;
     for (token, round_trips, retried) in [(48, 1.0, false), (0, 3.0, true)] {

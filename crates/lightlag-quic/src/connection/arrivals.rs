@@ -22,6 +22,7 @@ const AT_ONCE: AckRules = AckRules {
     max_ranges: 64,
     lazy: None,
     ping: PingRule::Never,
+    adapts: false,
     marks_once: false,
 };
 
@@ -122,6 +123,9 @@ impl Connection {
             if self.moves(view, packet.path()) {
                 self.peer_moved(now, packet.path(), datagram);
             }
+        }
+        if id == SpaceId::Application && self.ack_rules.adapts {
+            self.adapt_acks(now, datagram);
         }
         if self.side == Side::Server && id == SpaceId::Handshake {
             self.handshake.is_validated = true;

@@ -5,7 +5,7 @@ use super::Connection;
 use super::codes as code;
 use crate::frame::Frame;
 use crate::kind::SpaceId;
-use lightlag_core::Duration;
+use lightlag_core::{Duration, Instant};
 
 /// State of acknowledgement frequency at both roles of an endpoint.
 #[derive(Debug, Default)]
@@ -21,7 +21,35 @@ pub(super) struct Frequency {
     received: u64,
 }
 
+/// Packets that arrive in a round-trip time.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    since: Instant,
+    packets: u32,
+    bytes: u64,
+}
+
+/// Rate and round-trip time above which picoquic acknowledges at most every tenth packet.
+const FAST: u64 = 16_000_000;
+const LONG: Duration = Duration::from_millis(100);
+
 impl Connection {
+    /// Adapts the threshold of acknowledgements once in a round-trip time to the packets that arrived (picoquic), until
+    /// the peer requests another one.
+    pub(super) fn adapt_acks(&mut self, now: Instant, datagram: u32) {
+        let arrivals = &mut self.arrivals;
+        arrivals.packets += 1;
+        arrivals.bytes += u64::from(datagram);
+        let (span, srtt) = (now.since(arrivals.since), self.rtt.smoothed());
+        if span < srtt || self.frequency.received > 0 {
+            return;
+        }
+        let is_fast = arrivals.bytes.saturating_mul(8_000_000_000) / span.as_nanos().max(1) > FAST;
+        let min = if is_fast && srtt > LONG { 10 } else { 2 };
+        self.ack_rules.threshold = (arrivals.packets / 4).clamp(min, 32) - 1;
+        self.arrivals = Arrivals { since: now, packets: 0, bytes: 0 };
+    }
+
     /// Returns the maximum delay of the peer's acknowledgements: while the peer may not have the last ACK_FREQUENCY
     /// frame, the larger one of both (§7).
     #[inline(always)]

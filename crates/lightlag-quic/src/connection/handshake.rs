@@ -193,6 +193,7 @@ impl Connection {
         self.state = State::Complete;
         self.spaces[SpaceId::Application as usize].receiving = Keys::Ready;
         self.start_keep_alive(now);
+        self.set_idle_limit();
     }
 
     /// Notes that the handshake is confirmed, and discards the Handshake keys (RFC 9001 §4.9.2).

@@ -173,6 +173,7 @@ pub struct Connection {
     ack_rules: AckRules,
     ack_delay: Duration,
     frequency: frequency::Frequency,
+    arrivals: frequency::Arrivals,
     is_confirmed: bool,
     /// Whether the peer's parameters are known.
     knows_peer: bool,
@@ -263,6 +264,7 @@ impl Connection {
             ack_rules: config.ack,
             ack_delay: peer.max_ack_delay,
             frequency: frequency::Frequency::default(),
+            arrivals: frequency::Arrivals::default(),
             is_confirmed: false,
             knows_peer: false,
             handshake: handshake::Handshake::default(),
@@ -463,8 +465,8 @@ impl Connection {
     fn choose_spin(&mut self) {
         let mut random =
             RandomStream::new(self.config.seed, ["quic spin of client", "quic spin of server"][self.side as usize]);
-        self.spins = random.bits() % 16 > 0;
-        self.spin = !self.spins && random.bits() % 2 > 0;
+        self.spins = !random.bits().is_multiple_of(16);
+        self.spin = !self.spins && !random.bits().is_multiple_of(2);
     }
 
     /// Chooses the next packet number that is skipped: one in [from, 2 from).

@@ -205,6 +205,9 @@ impl Connection {
             }
         }
         self.spaces[APPLICATION].received.count(now, number, packet.is_eliciting(), ecn, &self.ack_rules);
+        if self.ack_rules.adapts {
+            self.adapt_acks(now, packet.size());
+        }
         if let Err(code) = self.handle_plain_frames(now, packet) {
             return self.fail(now, code);
         }
@@ -269,7 +272,7 @@ impl Connection {
         }
         self.mtu_passed(size);
         delivered.marked = self.ecn.acknowledged(SpaceId::Application, ack.ecn, ect);
-        delivered.persistent = self.is_persistent(SpaceId::Application);
+        delivered.persistent = self.is_persistent(SpaceId::Application, false);
         self.pto_count = 0;
         delivered.inflight = self.in_flight;
         let window = self.control.window();

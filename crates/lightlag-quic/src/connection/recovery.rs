@@ -11,6 +11,7 @@ use crate::rtt::GRANULARITY;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Failure;
 
 /// Reason why the data of a packet is retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,7 +149,7 @@ impl Connection {
             delivered.marked = self.ecn.acknowledged(id, ack.ecn, ect);
         }
         self.detect_losses(now, id, &mut delivered);
-        delivered.persistent = self.is_persistent(id);
+        delivered.persistent = self.is_persistent(id, delivered.last_lost.is_some());
         if self.peer_is_unblocked() {
             self.pto_count = 0;
         }
@@ -180,6 +181,12 @@ impl Connection {
         self.rtt.sample(now, rtt, delay);
         self.rtt_sum += rtt;
         self.rtt_count += 1;
+        if let Some(long) = self.config.window_rtt
+            && self.rtt_count == 1
+            && !self.control_is_custom
+        {
+            self.control.scale_initial(&self.config, rtt, long);
+        }
         if self.config.ack_frequency.is_some() {
             self.review_frequency();
         }
@@ -262,7 +269,12 @@ impl Connection {
     }
 
     /// Returns true if the packets lost in a row show persistent congestion (RFC 9002 §7.6).
-    pub(super) fn is_persistent(&mut self, id: SpaceId) -> bool {
+    pub(super) fn is_persistent(&mut self, id: SpaceId, found_loss: bool) -> bool {
+        if let Some(probes) = self.config.loss.persistent_probes {
+            let is_persistent = found_loss && self.pto_count > probes;
+            self.counters.persistent += u64::from(is_persistent);
+            return is_persistent;
+        }
         let (Some(factor), Some((start, end))) = (self.config.loss.persistent, self.spaces[id as usize].lost_run)
         else {
             return false;
@@ -380,7 +392,7 @@ impl Connection {
                 }
                 wait += self.max_ack_delay() * backoff;
             }
-            let time = last + wait;
+            let time = last + self.limit_wait(wait);
             if earliest.is_none_or(|(earliest, _)| time < earliest) {
                 earliest = Some((time, id));
             }
@@ -389,7 +401,7 @@ impl Connection {
             // RFC 9002 §6.2.2.1: the client may have to unblock the server.
             let has_keys = self.spaces[SpaceId::Handshake as usize].sending == Keys::Ready;
             let id = if has_keys { SpaceId::Handshake } else { SpaceId::Initial };
-            return Some((now + base * backoff, id));
+            return Some((now + self.limit_wait(base * backoff), id));
         }
         earliest
     }
@@ -410,6 +422,14 @@ impl Connection {
             return self.set_timers(now);
         }
         let Some(id) = self.timed_probe else { return self.set_timers(now) };
+        if let Some(limit) = self.config.probes.give_up
+            && self.oldest_in_flight().is_some_and(|oldest| oldest + limit <= now)
+        {
+            return self.end(Some(Failure::Timeout));
+        }
+        if self.config.probes.marks_crypto {
+            self.lose_crypto(now);
+        }
         self.counters.timeouts += 1;
         self.pto_count = self.pto_count.saturating_add(1);
         let packets = self.config.probes.packets;
@@ -428,6 +448,39 @@ impl Connection {
             self.challenge();
         }
         self.set_timers(now);
+    }
+
+    /// Returns the time when the oldest packet in flight was sent.
+    pub(super) fn oldest_in_flight(&self) -> Option<Instant> {
+        let settled = SentFlags::ACKED.with(SentFlags::LOST);
+        let oldest = |space: &super::space::Space| {
+            let sent = &space.sent;
+            let mut packets = (sent.resolved()..sent.next()).filter_map(|number| sent.get(number));
+            let is_open = |packet: &&SentPacket| packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled);
+            packets.find(is_open).map(|packet| packet.time)
+        };
+        self.spaces.iter().filter_map(oldest).min()
+    }
+
+    /// Declares all packets with CRYPTO frames lost.
+    #[cold]
+    fn lose_crypto(&mut self, now: Instant) {
+        let settled = SentFlags::ACKED.with(SentFlags::LOST);
+        let mut delivered = Delivered::default();
+        for id in SpaceId::ALL {
+            for number in self.spaces[id as usize].sent.resolved()..self.spaces[id as usize].sent.next() {
+                let Some(packet) = self.spaces[id as usize].sent.get(number).copied() else { continue };
+                let is_open = packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled);
+                if is_open && packet.frames != NO_FRAMES && self.lists.has_crypto(packet.frames) {
+                    self.lose(now, id, number, &packet, &mut delivered);
+                }
+            }
+        }
+        if let Some(last) = delivered.last_lost {
+            let window = self.control.window();
+            self.control.lost_by_timer(now, last, &self.rtt);
+            self.window_was(now, window);
+        }
     }
 
     /// Requests probes in a space. Without anything new to send, they repeat the oldest data in flight.

@@ -71,6 +71,11 @@ impl FrameLists {
         index
     }
 
+    /// Returns true if a list has a CRYPTO frame.
+    pub(crate) fn has_crypto(&self, index: u32) -> bool {
+        self.lists[index as usize].iter().any(|frame| matches!(frame, Frame::Crypto { .. }))
+    }
+
     /// Takes a list for reading; [`Self::put_back`] or [`Self::free`] follows.
     pub(crate) fn take(&mut self, index: u32) -> Vec<Frame> {
         std::mem::take(&mut self.lists[index as usize])

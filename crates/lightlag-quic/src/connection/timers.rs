@@ -6,6 +6,13 @@ use crate::kind::SpaceId;
 use lightlag_core::{Duration, Instant};
 use lightlag_transport::Failure;
 
+/// picoquic's limits of the probe timeout: during a handshake with an idle timeout of at most 30 s, and later below and
+/// above a round-trip time of 610 ms.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(2);
+const LONG_PATH: Duration = Duration::from_millis(610);
+
 impl Connection {
     /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
     #[inline]
@@ -91,12 +98,34 @@ impl Connection {
         let or_none = |timeout: Duration| if timeout.is_zero() { Duration::MAX } else { timeout };
         let peer = if self.knows_peer { self.peer.idle_timeout } else { Duration::ZERO };
         self.idle_limit = or_none(self.config.idle_timeout).min(or_none(peer));
+        if let Some(limit) = self.config.handshake_timeout
+            && self.state != State::Complete
+        {
+            self.idle_limit = self.idle_limit.min(limit);
+        }
     }
 
     /// Returns the probe timeout of the application space with back-off.
     #[inline]
     fn probe_wait(&self) -> Duration {
-        (self.probe_base() + self.max_ack_delay()) * self.backoff()
+        self.limit_wait((self.probe_base() + self.max_ack_delay()) * self.backoff())
+    }
+
+    /// Limits a probe timeout as picoquic does.
+    #[inline]
+    pub(super) fn limit_wait(&self, wait: Duration) -> Duration {
+        if !self.config.probes.limited {
+            return wait;
+        }
+        let srtt = self.rtt.smoothed();
+        let longest = match self.state {
+            State::Complete if srtt > LONG_PATH => (srtt * 3 / 2).max(LIMIT),
+            State::Complete => LIMIT,
+            _ if self.config.idle_timeout <= IDLE => HANDSHAKE_LIMIT,
+            _ => Duration::MAX,
+        };
+        // The limit applies to repetitions.
+        wait.min(longest.max(self.probe_base()))
     }
 
     /// Returns the probe timeout of the application space without back-off.

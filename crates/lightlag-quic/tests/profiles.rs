@@ -1,0 +1,150 @@
+//! Rules in which implementations differ.
+
+mod path;
+
+use lightlag_core::{Duration, Instant};
+use lightlag_quic::{Config, Profile, State};
+use lightlag_transport::{Failure, Inspect, Stream};
+use path::{CLIENT, Fate, Path, SERVER, at, ms};
+
+/// Returns an endless download, and the number of datagrams with data for each acknowledgement from 5 to 10 s.
+fn packets_per_ack(profile: Profile, delay: u64, rate: f64) -> f64 {
+    let mut config = profile.config();
+    config.mtu = None;
+    let mut path = Path::new(config, delay).with_rates(rate, rate);
+    path.logs = false;
+    path.links[SERVER].max_queue = ms(2 * delay);
+    path.ends[SERVER].write(u64::MAX);
+    path.open();
+    path.run_until(at(5_000));
+    let before = [path.ends[SERVER].counters().data_packets, path.ends[CLIENT].counters().ack_packets];
+    path.run_until(at(10_000));
+    let after = [path.ends[SERVER].counters().data_packets, path.ends[CLIENT].counters().ack_packets];
+    (after[0] - before[0]) as f64 / (after[1] - before[1]) as f64
+}
+
+#[test]
+fn picoquic_acknowledges_a_quarter_of_the_window() {
+    // 100 Mbit/s and 100 ms: 1000 packets, so 32 for one acknowledgement; the delay of 10 ms is that of 83.
+    let packets = packets_per_ack(Profile::Picoquic, 50, 100.0);
+    assert!((24.0..=32.5).contains(&packets), "{packets}");
+    // 1 Mbit/s: 10 ms between two packets, which is the maximum delay.
+    let packets = packets_per_ack(Profile::Picoquic, 10, 1.0);
+    assert!((1.0..=2.5).contains(&packets), "{packets}");
+    let packets = packets_per_ack(Profile::Rfc9002, 50, 100.0);
+    assert!((1.9..=2.1).contains(&packets), "{packets}");
+}
+
+#[test]
+fn picoquic_scales_the_initial_window_with_the_round_trip_time() {
+    for (delay, factor) in [(40, 1.0), (150, 3.0), (300, 6.0), (600, 6.1)] {
+        let mut path = Path::new(Profile::Picoquic.config(), delay);
+        path.open();
+        path.run_until(at(2 * delay + 1));
+        let window = path.ends[CLIENT].window() as f64;
+        assert!((window / 15_360.0 - factor).abs() < 0.01, "{delay}: {window}");
+    }
+}
+
+#[test]
+fn picoquics_probe_timeouts_are_limited() {
+    let mut path = Path::new(Profile::Picoquic.config(), 50);
+    path.rule = Box::new(|logged| if logged.time > at(1_000) { Fate::Drop } else { Fate::Deliver });
+    path.open();
+    path.run_until(at(1_001));
+    path.ends[CLIENT].write(100);
+    path.flush(CLIENT);
+    path.run_until(at(25_000));
+    let times: Vec<Instant> = path.sent(CLIENT).map(|logged| logged.time).filter(|time| *time > at(1_000)).collect();
+    let longest = times.windows(2).map(|pair| pair[1].since(pair[0])).max().expect("probes");
+    assert!(longest <= ms(2_001) && longest > ms(1_900) && times.len() >= 12, "{longest:?}, {} probes", times.len());
+    // In the handshake: 750 ms, then 1 s.
+    let mut path = Path::new(Profile::Picoquic.config(), 50).with_rule(|_| Fate::Drop);
+    path.open();
+    path.run_until(at(10_000));
+    let mut times: Vec<Instant> = path.sent(CLIENT).map(|logged| logged.time).collect();
+    times.dedup();
+    assert_eq!(times[..4], [at(0), at(750), at(1_750), at(2_750)]);
+}
+
+#[test]
+fn quiche_undoes_a_reduction_after_few_losses() {
+    for (profile, undone) in [(Profile::Quiche, 1), (Profile::Rfc9002, 0)] {
+        let mut count = 0;
+        let mut path = Path::new(profile.config(), 50).with_rates(20.0, 20.0).with_rule(move |logged| {
+            count += u32::from(logged.from == SERVER);
+            if logged.from == SERVER && count == 200 { Fate::Drop } else { Fate::Deliver }
+        });
+        path.download(1_500_000, at(60_000)).expect("a download");
+        let statistics = path.ends[SERVER].statistics();
+        assert_eq!((statistics.recoveries, statistics.undone), (1, undone), "{profile:?}");
+    }
+}
+
+/// Returns a download whose path is cut from 1 s until `end`.
+fn cut(profile: Profile, end: Instant) -> Path {
+    let mut path = Path::new(profile.config(), 50)
+        .with_rates(10.0, 10.0)
+        .with_rule(move |logged| if (at(1_000)..end).contains(&logged.time) { Fate::Drop } else { Fate::Deliver });
+    path.links[SERVER].max_queue = ms(200);
+    path.ends[SERVER].write(u64::MAX);
+    path.open();
+    path
+}
+
+#[test]
+fn msquic_finds_persistent_congestion_after_more_than_two_timeouts() {
+    for (milliseconds, persistent) in [(300, 0), (6_000, 1)] {
+        let mut path = cut(Profile::Msquic, at(1_000) + ms(milliseconds));
+        path.run_until(at(15_000));
+        let counters = path.ends[SERVER].counters();
+        assert_eq!((counters.persistent, path.ends[SERVER].failure()), (persistent, None), "{milliseconds}");
+    }
+}
+
+#[test]
+fn msquic_gives_up_after_16_s_without_an_acknowledgement_and_after_10_s_of_a_handshake() {
+    let mut path = cut(Profile::Msquic, Instant::MAX);
+    path.run_until(at(16_900));
+    assert_eq!(path.ends[SERVER].state(), State::Complete);
+    path.run_until(at(32_000));
+    assert_eq!((path.ends[SERVER].state(), path.ends[SERVER].failure()), (State::Closed, Some(Failure::Timeout)));
+    let mut path = Path::new(Profile::Msquic.config(), 50).with_rule(|_| Fate::Drop);
+    path.open();
+    path.run_until(at(9_999));
+    assert_eq!(path.ends[CLIENT].state(), State::Handshaking);
+    path.run_until(at(10_001));
+    assert_eq!((path.ends[CLIENT].state(), path.ends[CLIENT].failure()), (State::Closed, Some(Failure::SynTimeout)));
+}
+
+#[test]
+fn msquic_restarts_from_the_initial_window_after_a_second_of_idle() {
+    let window = |pause: Duration| {
+        let mut config = Profile::Msquic.config();
+        config.mtu = None;
+        let mut path = Path::new(config, 50).with_rates(50.0, 50.0);
+        path.ends[SERVER].write(1_000_000);
+        path.open();
+        path.run_until(at(3_000));
+        assert_eq!(path.ends[SERVER].in_flight(), 0);
+        let last = path.sent(SERVER).last().expect("data").time;
+        path.run_until(last + pause);
+        path.ends[SERVER].write(100_000);
+        path.flush(SERVER);
+        path.ends[SERVER].window()
+    };
+    assert_eq!(window(Duration::from_secs(5)), 12_400);
+}
+
+#[test]
+fn aioquic_declares_crypto_packets_lost_at_a_timeout() {
+    let lost = |config: Config| {
+        let mut path = Path::new(config, 300);
+        path.open();
+        path.run_until(at(590));
+        (path.ends[CLIENT].counters().lost, path.ends[CLIENT].counters().timeouts)
+    };
+    assert_eq!(lost(Profile::Aioquic.config()), (1, 1));
+    let rfc = Config { initial_rtt: ms(70), ..Config::default() };
+    assert_eq!(lost(rfc), (0, 1));
+}
