@@ -95,6 +95,21 @@ impl Packet {
         }
     }
 
+    /// Returns the contents that the value holds itself; `None` if they are stored in an arena.
+    pub fn contents(&self) -> Option<Contents> {
+        if self.handle.exists() {
+            return None;
+        }
+        let mut contents = Contents::default();
+        self.unpack(&mut contents, EcnCounts::default());
+        Some(contents)
+    }
+
+    /// Returns the slot of an arena that stores the contents, if one does.
+    pub fn slot(&self) -> Option<u32> {
+        self.handle.exists().then(|| self.handle.index())
+    }
+
     /// Returns true if the packet carries data of streams, datagrams or the handshake.
     #[inline(always)]
     pub fn carries_data(&self) -> bool {

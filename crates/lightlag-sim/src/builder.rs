@@ -7,7 +7,7 @@ use crate::hosts::application::{Application, Exchange, Forwarding, Reading};
 use crate::hosts::collector::Collector;
 use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
-use crate::hosts::quic::Quic;
+use crate::hosts::quic::{self as of_quic, Quic};
 use crate::hosts::relay::{Pooled, Relay};
 use crate::hosts::session::Session;
 use crate::hosts::socket::{Port, Socket, Task};
@@ -199,7 +199,7 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
         Role::Exit => &proxy().server,
     };
     let initial = tcp::initial_number(end, network, seed);
-    let new = if opens(&end, flow) { Connection::client } else { Connection::server };
+    let new = if of_quic::opens(&end, flow) { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
     let mut socket = Socket::new(end, out, connection, Task::Idle);
@@ -220,38 +220,13 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
 fn quic_sockets(network: &Network, numbers: &EndpointIds, seed: u64) -> Sockets<Quic> {
     let first = numbers.of_tcp();
     let ends: Vec<EndpointSpec> = endpoints::of_connections(network, numbers).skip(first as usize).collect();
-    let config = |at: EndpointId| quic_config(at, &ends[(at.0 - first) as usize], network, numbers);
+    let config = |at: EndpointId| of_quic::config(at, &ends[(at.0 - first) as usize], network, numbers);
     let mut list = Vec::with_capacity(ends.len());
     list.extend((first..).map(EndpointId).zip(&ends).map(|(at, end)| {
         let configs = [config(at), config(end.peer)];
         quic_socket(at, *end, configs, network, numbers, seed)
     }));
     Sockets::new(EndpointId(first), list)
-}
-
-/// Returns true if the endpoint opens its connection: the sender of the data, except in a dialogue.
-fn opens(end: &EndpointSpec, flow: &Flow) -> bool {
-    end.role.sends() != flow.traffic.is_dialogue()
-}
-
-/// Returns the configuration of a QUIC endpoint.
-fn quic_config<'a>(
-    at: EndpointId,
-    end: &EndpointSpec,
-    network: &'a Network,
-    numbers: &EndpointIds,
-) -> &'a quic::Config {
-    let flow = &network.flows[end.flow.index()];
-    let ends = flow.quic.as_deref().expect("a QUIC flow has configurations");
-    match end.role {
-        Role::Sender => &ends.sender,
-        Role::Receiver => &ends.receiver,
-        Role::Entry | Role::Exit => {
-            let proxy = &network.proxies[network.splits[numbers.split(at)].proxy as usize];
-            let ends = proxy.quic.as_deref().expect("a proxy of QUIC has configurations");
-            if opens(end, flow) { &ends.client } else { &ends.server }
-        }
-    }
 }
 
 /// Returns the socket of a QUIC endpoint, with the task of its application. `own` and `peer` are its configuration and
@@ -265,7 +240,7 @@ fn quic_socket(
     seed: u64,
 ) -> Socket<Quic> {
     let flow = &network.flows[end.flow.index()];
-    let opens = opens(&end, flow);
+    let opens = of_quic::opens(&end, flow);
     let new = if opens { quic::Connection::client } else { quic::Connection::server };
     let node = &network.nodes[end.node.0 as usize];
     let purpose = format!("flow {} quic at {node} {}", flow.name, if opens { "client" } else { "server" });

@@ -6,6 +6,7 @@ use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
 use lightlag_net::{Exit, InterfaceId, LinkId, NodeId};
+use lightlag_quic as quic;
 use lightlag_transport::Snapshot;
 use passages::Watcher;
 
@@ -19,6 +20,9 @@ pub(crate) trait Tap {
     /// Called when an endpoint sends a packet on a link. `state` returns the state of the connection if the endpoint
     /// sends its data.
     fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
+
+    /// Called before [`Self::sent`] for a QUIC packet, whose contents may be stored in an arena.
+    fn stored(&mut self, packet: &quic::Packet, arena: &quic::Arena);
 
     /// Called when a node forwards a packet to a link.
     fn forwarded(&mut self, now: Instant, node: NodeId, on: Exit, packet: &Packet);
@@ -52,6 +56,9 @@ pub(crate) struct Silent;
 impl Tap for Silent {
     #[inline(always)]
     fn sent(&mut self, _: Instant, _: Exit, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+
+    #[inline(always)]
+    fn stored(&mut self, _: &quic::Packet, _: &quic::Arena) {}
 
     #[inline(always)]
     fn forwarded(&mut self, _: Instant, _: NodeId, _: Exit, _: &Packet) {}
@@ -94,6 +101,13 @@ impl Tap for Observers {
         }
         if let Some(captures) = &mut self.captures {
             captures.sent(now, on, packet, state);
+        }
+    }
+
+    #[cold]
+    fn stored(&mut self, packet: &quic::Packet, arena: &quic::Arena) {
+        if let Some(captures) = &mut self.captures {
+            captures.stored(packet, arena);
         }
     }
 

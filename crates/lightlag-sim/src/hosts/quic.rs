@@ -1,12 +1,15 @@
 //! QUIC endpoints, and the contents of their packets in transit.
 
 use super::Hosts;
+use super::endpoints::{EndpointIds, EndpointSpec, Role};
 use super::relay::Relay;
 use super::session::Session;
 use super::transport::{Enclosed, Sockets, Transport};
 use crate::body::{Other, Packet, PacketBody, UDP_HEADER};
-use lightlag_net::PacketFlags;
-use lightlag_quic::{Connection, Packet as Datagram};
+use crate::tap::Tap;
+use lightlag_net::{EndpointId, PacketFlags};
+use lightlag_quic::{Config, Connection, Packet as Datagram};
+use lightlag_scenario::{Flow, Network};
 
 /// A QUIC endpoint.
 pub(crate) type Quic = Connection;
@@ -20,6 +23,11 @@ impl Transport for Quic {
     #[inline(always)]
     fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay], &mut [Session]) {
         (&mut hosts.quic, &mut hosts.relays, &mut hosts.dialogues)
+    }
+
+    #[inline(always)]
+    fn show(hosts: &Hosts, datagram: &Datagram, tap: &mut impl Tap) {
+        tap.stored(datagram, hosts.quic.arena());
     }
 
     #[inline(always)]
@@ -37,6 +45,31 @@ impl Hosts {
     pub(crate) fn discard(&mut self, packet: &Packet) {
         if let PacketBody::Other(Other::Quic(datagram)) = &packet.body {
             self.quic.arena_mut().release(datagram);
+        }
+    }
+}
+
+/// Returns true if the endpoint opens its connection: the sender of the data, except in a dialogue.
+pub(crate) fn opens(end: &EndpointSpec, flow: &Flow) -> bool {
+    end.role.sends() != flow.traffic.is_dialogue()
+}
+
+/// Returns the configuration of a QUIC endpoint.
+pub(crate) fn config<'a>(
+    at: EndpointId,
+    end: &EndpointSpec,
+    network: &'a Network,
+    numbers: &EndpointIds,
+) -> &'a Config {
+    let flow = &network.flows[end.flow.index()];
+    let ends = flow.quic.as_deref().expect("a QUIC flow has configurations");
+    match end.role {
+        Role::Sender => &ends.sender,
+        Role::Receiver => &ends.receiver,
+        Role::Entry | Role::Exit => {
+            let proxy = &network.proxies[network.splits[numbers.split(at)].proxy as usize];
+            let ends = proxy.quic.as_deref().expect("a proxy of QUIC has configurations");
+            if opens(end, flow) { &ends.client } else { &ends.server }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::relay::{Connections, Relay};
 use super::session::Session;
 use super::socket::Socket;
 use crate::body::PacketBody;
+use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_transport::{Endpoint, Stream};
@@ -32,6 +33,10 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
         let (socket, arena) = Self::sockets_mut(hosts).with_arena(endpoint);
         socket.connection.poll_packet(now, arena)
     }
+
+    /// Shows a packet that [`Self::poll`] has just returned to the tap, if it has parts outside of its body.
+    #[inline(always)]
+    fn show(_: &Hosts, _: &Self::Packet, _: &mut impl Tap) {}
 
     /// Encloses a packet that [`Self::poll`] has just returned in a body, with its size and flags.
     fn enclose(&self, packet: Self::Packet) -> Enclosed;

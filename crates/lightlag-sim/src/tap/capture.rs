@@ -15,10 +15,13 @@ use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{EndpointId, Exit, LinkId, NodeId};
+use lightlag_quic::contents::Contents;
+use lightlag_quic::streams::Side;
 use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
 use lightlag_tcp::segment::Flags;
 use lightlag_transport::Snapshot;
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
+use lightlag_wire::quic::{Datagram, SERVER_PORT, WrittenSecrets};
 use lightlag_wire::signal::{self, NotificationKind};
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::BTreeSet;
@@ -28,8 +31,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 pub(crate) mod air;
 mod pending;
+mod quic;
 
 use pending::Pending;
+use quic::QuicConnections;
 
 /// Destination of a capture file.
 pub type Output = Box<dyn Write + Send>;
@@ -47,6 +52,7 @@ pub(crate) struct Setup {
     plan: CapturePlan,
     ip: IpVersion,
     endpoints: Vec<EndpointSpec>,
+    quic: Option<QuicConnections>,
     /// Sending node and receiving node of each flow.
     hosts: Vec<[NodeId; 2]>,
     /// DSCP of each flow.
@@ -75,11 +81,12 @@ impl Setup {
             CapturePlace::Link(link) => links[link.0 as usize].1.clone(),
             CapturePlace::Interface(interface) => of_interfaces[interface.index()].clone(),
         };
+        let ends = endpoints::of_connections(network, &numbers).chain(endpoints::of_datagrams(network, &numbers));
+        let endpoints: Vec<EndpointSpec> = ends.collect();
         Some(Self {
             ip: network.ip,
-            endpoints: endpoints::of_connections(network, &numbers)
-                .chain(endpoints::of_datagrams(network, &numbers))
-                .collect(),
+            quic: QuicConnections::new(network, &numbers, &endpoints),
+            endpoints,
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             dscp: network.flows.iter().map(|flow| flow.dscp.unwrap_or_default()).collect(),
             names: plan.places.iter().map(name).collect(),
@@ -112,7 +119,8 @@ impl Setup {
             };
             let interface = writer.interface_of(name, link)?;
             writer.names(self.hosts_named.iter().map(|(node, name)| (address(self.ip, *node), name.as_str())))?;
-            files.push(File { name: file, writer, interface, pending: Pending::default() });
+            let secrets = WrittenSecrets::default();
+            files.push(File { name: file, writer, interface, pending: Pending::default(), secrets });
         }
         Ok(Captures {
             files,
@@ -123,6 +131,7 @@ impl Setup {
             comments: self.plan.comments,
             ip: self.ip,
             endpoints: self.endpoints,
+            quic: self.quic,
             hosts: self.hosts,
             dscp: self.dscp,
             links: self.links,
@@ -152,8 +161,21 @@ fn shown_nodes(network: &Network, plan: &CapturePlan) -> Vec<(NodeId, String)> {
 /// The contents of a captured record.
 enum CaptureRecord {
     Packet(Packet),
+    /// A QUIC packet with its contents.
+    Quic(Packet, Box<Contents>),
     /// The bytes of an 802.11 frame.
     Frame(Vec<u8>),
+}
+
+impl CaptureRecord {
+    /// Returns the packet, with the contents of a QUIC packet; `None` for a frame.
+    fn packet(&self) -> Option<(&Packet, Option<&Contents>)> {
+        match self {
+            Self::Packet(packet) => Some((packet, None)),
+            Self::Quic(packet, contents) => Some((packet, Some(contents))),
+            Self::Frame(_) => None,
+        }
+    }
 }
 
 /// The captures of a run.
@@ -168,6 +190,8 @@ pub(crate) struct Captures {
     comments: bool,
     ip: IpVersion,
     endpoints: Vec<EndpointSpec>,
+    /// QUIC connections, if there are any.
+    quic: Option<QuicConnections>,
     hosts: Vec<[NodeId; 2]>,
     dscp: Vec<Dscp>,
     links: Vec<(NodeId, String)>,
@@ -184,6 +208,8 @@ struct File {
     interface: InterfaceId,
     /// Packets that are not written yet, because the fate of the first one is unknown.
     pending: Pending,
+    /// QUIC connections whose secrets the file contains.
+    secrets: WrittenSecrets,
 }
 
 /// The fate of a packet on a link.
@@ -210,12 +236,19 @@ impl Captures {
     }
 
     #[cold]
+    pub(crate) fn stored(&mut self, packet: &lightlag_quic::Packet, arena: &lightlag_quic::Arena) {
+        if let Some(quic) = &mut self.quic {
+            quic.stored(packet, arena);
+        }
+    }
+
+    #[cold]
     pub(crate) fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Outbound,
-            record: CaptureRecord::Packet(*packet),
+            record: self.record_of(packet),
             comment,
             awaits: self.link(on),
         };
@@ -228,7 +261,7 @@ impl Captures {
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Inbound,
-            record: CaptureRecord::Packet(*packet),
+            record: self.record_of(packet),
             comment,
             awaits: self.link(on),
         };
@@ -241,7 +274,7 @@ impl Captures {
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Inbound,
-            record: CaptureRecord::Packet(*packet),
+            record: self.record_of(packet),
             comment,
             awaits: None,
         };
@@ -256,7 +289,7 @@ impl Captures {
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Outbound,
-            record: CaptureRecord::Packet(*packet),
+            record: self.record_of(packet),
             comment,
             awaits: self.link(on),
         };
@@ -276,7 +309,7 @@ impl Captures {
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Inbound,
-            record: CaptureRecord::Packet(*packet),
+            record: self.record_of(packet),
             comment,
             awaits: None,
         };
@@ -394,23 +427,42 @@ impl Captures {
 
     fn write(&mut self, file: usize, seen: &CapturedPacket) -> io::Result<()> {
         let CapturedPacket { at: time, direction, record, comment, .. } = seen;
-        if let CaptureRecord::Packet(packet) = record {
+        if let Some((packet, contents)) = record.packet() {
             let ttl = match direction {
                 Direction::Inbound => packet.ttl.saturating_add(1),
                 _ => packet.ttl,
             };
-            self.put(packet, ttl);
+            self.put(packet, contents, ttl);
+            self.write_secrets(file, packet)?;
         }
         let File { writer, interface, .. } = &mut self.files[file];
         let bytes = match record {
-            CaptureRecord::Packet(_) => &self.bytes,
+            CaptureRecord::Packet(_) | CaptureRecord::Quic(..) => &self.bytes,
             CaptureRecord::Frame(bytes) => bytes,
         };
         writer.packet(*interface, *time, *direction, bytes, comment)
     }
 
-    /// Encodes a packet into `bytes`.
-    fn put(&mut self, packet: &Packet, ttl: u8) {
+    /// Writes the secrets of the connection of a QUIC packet, once per file.
+    fn write_secrets(&mut self, file: usize, packet: &Packet) -> io::Result<()> {
+        if let (Some(quic), PacketBody::Other(Other::Quic(_))) = (&self.quic, &packet.body) {
+            let File { writer, secrets, .. } = &mut self.files[file];
+            let connection = quic::connection(packet.to, &self.endpoints[packet.to.index()]);
+            secrets.write(writer, &quic.sessions, connection)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the record of a packet.
+    fn record_of(&self, packet: &Packet) -> CaptureRecord {
+        match self.quic.as_ref().and_then(|quic| quic.contents(packet)) {
+            Some(contents) => CaptureRecord::Quic(*packet, Box::new(contents)),
+            None => CaptureRecord::Packet(*packet),
+        }
+    }
+
+    /// Encodes a packet into `bytes`. `contents` are those of a QUIC packet.
+    fn put(&mut self, packet: &Packet, contents: Option<&Contents>, ttl: u8) {
         let EndpointSpec { flow, role, .. } = self.endpoints[packet.to.index()];
         let dscp = if packet.body.is_signal() { Dscp::default() } else { self.dscp[flow.index()] };
         let fields = IpFields { dscp, ecn: packet.ecn(), ttl, ..IpFields::default() };
@@ -425,9 +477,12 @@ impl Captures {
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }
-            PacketBody::Other(Other::Quic(datagram)) => {
-                let payload = &self.payload[..datagram.size() as usize];
-                encode_udp(&mut self.bytes, &addresses, &fields, payload);
+            PacketBody::Other(Other::Quic(_)) => {
+                let quic = self.quic.as_mut().expect("a QUIC packet has a connection");
+                let (connection, sender) = quic.sender(packet.to, &self.endpoints[packet.to.index()]);
+                let addresses = quic_addresses(addresses, sender);
+                let datagram = Datagram { connection, sender, sequence: 0, addresses, ip: &fields };
+                quic.sessions.encode(&mut self.bytes, &datagram, contents.expect("a QUIC packet has contents"));
             }
             PacketBody::Other(Other::Datagram(datagram)) => {
                 // A datagram starts with its index modulo 256.
@@ -458,6 +513,20 @@ fn addresses(ip: IpVersion, nodes: [NodeId; 2], flow: FlowIndex) -> Addresses {
     let ports = [client, server];
     let [source, destination] = [0, 1].map(|end| SocketAddr::new(address(ip, nodes[end]), ports[end]));
     Addresses { source, destination }
+}
+
+/// Returns the addresses of a QUIC packet: the port of the server is 443 instead of the discard service, and the client
+/// has a dynamic port, even if it receives the data.
+fn quic_addresses(addresses: Addresses, sender: Side) -> Addresses {
+    let Addresses { source, destination } = addresses;
+    let ports = [source.port(), destination.port()];
+    let (client, server) = (ports[0].max(ports[1]), ports[0].min(ports[1]));
+    let server = if server == DISCARD { SERVER_PORT } else { server };
+    let ports = if sender == Side::Client { [client, server] } else { [server, client] };
+    Addresses {
+        source: SocketAddr::new(source.ip(), ports[0]),
+        destination: SocketAddr::new(destination.ip(), ports[1]),
+    }
 }
 
 /// Returns the address of a node: the first node has 10.0.0.1 or fd00::1, the second 10.0.0.2 or fd00::2, and so on.

@@ -93,10 +93,14 @@ impl Captures {
     #[cold]
     pub(crate) fn on_air(&mut self, on: InterfaceId, frame: &AirFrame<'_>) {
         let Some(file) = self.on_air[on.index()].filter(|_| self.error.is_none()) else { return };
-        if let FrameContents::Data { content: Content::Packet(packet, _), .. } = frame.form
-            && !self.wants(packet.to)
-        {
-            return;
+        if let FrameContents::Data { content: Content::Packet(packet, _), .. } = frame.form {
+            if !self.wants(packet.to) {
+                return;
+            }
+            if let Err(error) = self.write_secrets(file, packet) {
+                self.error = Some((self.files[file].name.clone(), error));
+                return;
+            }
         }
         let time = match frame.direction {
             Direction::Inbound => frame.start + frame.length,
@@ -166,7 +170,8 @@ impl Captures {
                     routing::gpsr::encode(payload, &header);
                     ethertype = routing::gpsr::ETHERTYPE;
                 }
-                self.put(packet, packet.ttl);
+                let contents = self.quic.as_ref().and_then(|quic| quic.contents(packet));
+                self.put(packet, contents.as_ref(), packet.ttl);
                 payload.extend_from_slice(&self.bytes);
                 ethertype
             }

@@ -3,7 +3,7 @@
 //! When the fate of a packet is decided, the packet is found in an index instead of by a search, because links hold
 //! tens of thousands of packets.
 
-use super::{CaptureRecord, CapturedPacket};
+use super::CapturedPacket;
 use crate::body::Packet;
 use lightlag_net::{EndpointId, LinkId};
 use std::collections::{BTreeMap, VecDeque};
@@ -32,7 +32,7 @@ fn look(packet: &Packet) -> PacketIdentity {
 impl Pending {
     /// Appends a captured packet.
     pub(super) fn add(&mut self, seen: CapturedPacket) {
-        if let (Some(link), CaptureRecord::Packet(packet)) = (seen.awaits, &seen.record) {
+        if let (Some(link), Some((packet, _))) = (seen.awaits, seen.record.packet()) {
             let number = self.first + self.seen.len() as u64;
             self.alike.entry((link, look(packet))).or_default().push_back(number);
         }
@@ -53,7 +53,7 @@ impl Pending {
                 self.compared += 1;
             }
             let position = (alike[index] - self.first) as usize;
-            if matches!(&self.seen[position].record, CaptureRecord::Packet(seen) if seen.body == packet.body) {
+            if self.seen[position].record.packet().is_some_and(|(seen, _)| seen.body == packet.body) {
                 alike.remove(index);
                 if alike.is_empty() {
                     self.alike.remove(&key);
@@ -86,6 +86,7 @@ impl Pending {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CaptureRecord;
     use super::*;
     use crate::body::{Datagram, Other, PacketBody};
     use lightlag_core::Instant;
