@@ -61,10 +61,9 @@ pub(crate) fn splits(
     }
     let named: Vec<Option<Vec<usize>>> =
         specs.iter().enumerate().map(|(index, spec)| spec.named_flows(index, drafts, errors)).collect();
-    let (mut splits, mut opaque): (Vec<Split>, Vec<Split>) = (Vec::new(), Vec::new());
+    let (mut splits, mut passing): (Vec<Split>, Vec<Split>) = (Vec::new(), Vec::new());
     for (flow, draft) in drafts.iter().enumerate() {
         let is_named = |index: &usize| named[*index].as_ref().is_none_or(|flows| flows.binary_search(&flow).is_ok());
-        let ends_quic = |index: &usize| specs[*index].kind == ProxyKind::Quic;
         // UDP is reported below if a proxy of any kind names it.
         let suits =
             |index: &usize| specs[*index].kind.transport() == draft.transport || draft.transport == Transport::Udp;
@@ -72,6 +71,11 @@ pub(crate) fn splits(
         let back = nodes_between(routes, draft.to, draft.from);
         let before = splits.len();
         for node in nodes_between(routes, draft.from, draft.to) {
+            if draft.transport.has_connections() && back.contains(&node) {
+                let passed = (0..proxies.len()).filter(|index| is_named(index) && !suits(index));
+                let here = passed.filter(|index| proxies[*index].node == node);
+                passing.extend(here.map(|proxy| Split { flow: flow as u32, proxy: proxy as u32 }));
+            }
             let mut here = (0..proxies.len()).filter(wanted).filter(|index| proxies[*index].node == node);
             let Some(proxy) = here.next().filter(|_| back.contains(&node)) else { continue };
             splits.push(Split { flow: flow as u32, proxy: proxy as u32 });
@@ -82,14 +86,6 @@ pub(crate) fn splits(
                 );
                 errors.push(format_args!("proxies[{second}].flows"), message);
             }
-        }
-        if draft.transport == Transport::Quic {
-            // The transport header is encrypted (RFC 9001 §5).
-            let between = nodes_between(routes, draft.from, draft.to);
-            let passes =
-                |index: &usize| between.contains(&proxies[*index].node) && back.contains(&proxies[*index].node);
-            let of_tcp = (0..proxies.len()).filter(|index| is_named(index) && !ends_quic(index) && passes(index));
-            opaque.extend(of_tcp.map(|proxy| Split { flow: flow as u32, proxy: proxy as u32 }));
         }
         let are_named = |index: &usize| named[*index].is_some() && wanted(index);
         if draft.transport == Transport::Udp {
@@ -120,7 +116,8 @@ pub(crate) fn splits(
             let both = pair.iter().all(|split| proxies[split.proxy as usize].pool);
             both && pair[0].flow == pair[1].flow && pair.iter().any(|split| split.proxy as usize == index)
         };
-        if errors.len() == 0 && !splits.windows(2).any(is_used) {
+        let is_passed = passing.iter().any(|split| split.proxy as usize == index);
+        if errors.len() == 0 && !is_passed && !splits.windows(2).any(is_used) {
             let message = format!(
                 "true needs another proxy with pool = true next to {:?} on the path of a flow; add one, or remove it",
                 shortened(&spec.node)
@@ -131,7 +128,7 @@ pub(crate) fn splits(
     check_prefetch(specs, proxies, drafts, &splits, errors);
     let all_fit = errors.len() == 0;
     for (index, spec) in specs.iter().enumerate() {
-        if all_fit && !splits.iter().chain(&opaque).any(|split| split.proxy as usize == index) {
+        if all_fit && !splits.iter().chain(&passing).any(|split| split.proxy as usize == index) {
             let message = format!(
                 "no {} connection crosses {:?} in both directions, so the proxy splits none; name a node between the \
                  endpoints of a flow",
@@ -141,7 +138,9 @@ pub(crate) fn splits(
             errors.push(format_args!("proxies[{index}].node"), message);
         }
     }
-    (splits, opaque)
+    let is_quic = |split: &Split| drafts[split.flow as usize].transport == Transport::Quic;
+    passing.retain(is_quic);
+    (splits, passing)
 }
 
 /// Rejects proxies that prefetch for a web page without another proxy towards the client, and pages that two proxies

@@ -7,7 +7,7 @@
 use super::{Found, Kind, Warning};
 use crate::expand::flow_path;
 use crate::network::{Flow, Network};
-use crate::spec::{Scenario, Transport};
+use crate::spec::{Scenario, Transport, is_empty, is_plain};
 use lightlag_tcp::config::{DelayedAckSwitch, Variance};
 use lightlag_tcp::ecn::EcnMode;
 use lightlag_tcp::{Config, Options, Scheme};
@@ -19,6 +19,7 @@ type Idle = (&'static str, String);
 impl Scenario {
     /// Warns of TCP keys that have no effect.
     pub(super) fn idle_keys(&self, network: &Network, findings: &mut Found) {
+        self.idle_tables(network, findings);
         let is_tcp = |flow: &&Flow| flow.transport == Transport::Tcp;
         let mut defaults: Option<BTreeMap<&str, String>> = None;
         let mut idle_by_path: BTreeMap<String, Vec<Idle>> = BTreeMap::new();
@@ -44,6 +45,30 @@ impl Scenario {
             idle_by_path.iter().flat_map(|(place, idle)| idle.iter().map(move |one| (place.as_str(), one.clone())));
         for (place, (key, message)) in of_defaults.chain(of_flows) {
             findings.warnings.push((Warning { kind: Kind::IdleKey, path: format!("{place}.{key}"), message }, 0));
+        }
+    }
+}
+
+impl Scenario {
+    /// Warns of tables of another transport than the flow's. A comparison of transports needs both, so they are no
+    /// errors.
+    fn idle_tables(&self, network: &Network, findings: &mut Found) {
+        for flow in network.flows.iter().filter(|flow| flow.transport.has_connections()) {
+            let Some(spec) = flow.listed.and_then(|at| self.flows.get(at as usize)) else { continue };
+            let tcp = Options { congestion: None, ..(*spec.tcp).clone() };
+            let (path, is_quic) = (flow_path(flow), flow.transport == Transport::Quic);
+            let tables = [
+                ("tcp", is_quic && !is_empty(&tcp)),
+                ("client", is_quic && !is_empty(&spec.client)),
+                ("server", is_quic && !is_empty(&spec.server)),
+                ("quic", !is_quic && !is_plain(&spec.quic)),
+            ];
+            for (key, _) in tables.into_iter().filter(|(_, is_idle)| *is_idle) {
+                let (used, instead) = if is_quic { ("QUIC", "quic") } else { ("TCP", "tcp") };
+                findings.flow(Kind::IdleTable, &path, &format!(".{key}"), || {
+                    format!("has no effect: the flow uses {used}; write {instead}, or remove it")
+                });
+            }
         }
     }
 }

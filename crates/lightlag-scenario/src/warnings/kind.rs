@@ -168,6 +168,9 @@ kinds! {
         "Satellites of a file have no links to others, because they are in none of the planes that a grid joins: \
          spares, satellites in transfer to another height, single planes. Paths use them only directly between two \
          stations."
+    IdleTable "idle-table"
+        "A flow has settings of another transport than its own: a table tcp with QUIC, or quic with TCP. They have no \
+         effect. A comparison of transports needs both."
     IdleKey "idle-key"
         "A key of tcp has no effect with other keys: D-SACK without SACK, ABE without ECN, a count of segments for \
          delayed ACKs with Linux's adaptive rules. Remove it, or set the key that it needs."
