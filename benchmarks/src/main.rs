@@ -15,6 +15,7 @@
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
+//! lightlag-bench quic                       QUIC beside TCP, alone
 //! lightlag-bench instructions [--keep]      instructions per packet-hop, against the kept value
 //! ```
 //!
@@ -28,6 +29,7 @@ mod features;
 mod instructions;
 mod measure;
 mod parallel;
+mod quic;
 mod report;
 mod scenarios;
 mod set_up;
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         },
         ["comparison"] => report::print_comparison(),
         ["features"] => report::print_features(),
+        ["quic"] => quic::print_quic(),
         ["instructions"] => return instructions::check(false),
         ["instructions", "--keep"] => return instructions::check(true),
         _ => return usage(),
@@ -100,7 +103,7 @@ fn print(sample: Sample) -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | access [NAME COUNT] | sky | plan NAME | comparison | features | instructions [--keep]]"
+        "usage: lightlag-bench [once NAME [KEY=VALUE ...] | engine SIDE | floor ENTITIES | setup FLOWS | parallel NAME PARTITIONS THREADS [KEY=VALUE ...] | air | access [NAME COUNT] | sky | plan NAME | comparison | features | quic | instructions [--keep]]"
     );
     ExitCode::from(2)
 }

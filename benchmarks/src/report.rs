@@ -6,6 +6,7 @@ use crate::features;
 use crate::instructions;
 use crate::measure::{Sample, best, cpu_of, in_child, read, wall_of};
 use crate::parallel;
+use crate::quic;
 use crate::set_up;
 use crate::sky;
 use std::process::Command;
@@ -65,6 +66,7 @@ pub fn print_all() {
     set_up(&mut verdicts);
     comparison(&mut verdicts);
     count_instructions(&mut verdicts);
+    quic::quic(&mut verdicts);
     features::features(&mut verdicts);
     verdicts.print();
 }
