@@ -37,8 +37,12 @@ fn run(seed: u64) {
     // The last acknowledgements may have been lost; probes get others.
     let is_busy = |ends: &[Connection; 2]| ends.iter().any(|end| end.in_flight() > 0);
     assert!(path.run_while(at(8_000_000), is_busy).is_some(), "seed {seed}: bytes stay in flight");
-    path.run_until(path.now + ms(2_000));
-    assert_eq!(path.arena.used(), 0, "seed {seed}");
+    // The search for the path MTU may still have a probe in transit.
+    let is_done = (0..20).any(|_| {
+        path.run_until(path.now + ms(2_000));
+        path.arena.used() == 0
+    });
+    assert!(is_done, "seed {seed}: {} packets keep their contents", path.arena.used());
 }
 
 #[test]

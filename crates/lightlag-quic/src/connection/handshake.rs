@@ -1,7 +1,7 @@
 //! The handshake as messages of known sizes (RFC 9000 §7, §8, §17.2.5; RFC 9001 §4).
 
 use super::recovery::Requeue;
-use super::space::Keys;
+use super::space::{Keys, Space};
 use super::{Connection, State};
 use crate::kind::{Kind, SpaceId};
 use crate::sent::{NO_FRAMES, SentFlags};
@@ -215,7 +215,6 @@ impl Connection {
             return;
         }
         let mut space = std::mem::take(&mut self.spaces[id as usize]);
-        (space.sending, space.receiving) = (Keys::Discarded, Keys::Discarded);
         for number in space.sent.numbers() {
             let frames = space.sent.get_mut(number).frames;
             if frames != NO_FRAMES {
@@ -223,9 +222,9 @@ impl Connection {
             }
         }
         self.in_flight -= space.sent.discard();
-        (space.loss_time, space.probes, space.lost_run) = (Instant::MAX, 0, None);
-        space.frames.clear();
-        self.spaces[id as usize] = space;
+        // The rest, with its memory, is dropped.
+        let (sending, receiving) = (Keys::Discarded, Keys::Discarded);
+        self.spaces[id as usize] = Space { sent: space.sent, sending, receiving, ..Space::default() };
         self.pto_count = 0;
         self.set_timers(now);
     }
@@ -247,7 +246,8 @@ impl Connection {
 
     /// Client: handles a Retry packet, which is accepted once and before any other packet of the server.
     pub(super) fn handle_retry(&mut self, now: Instant, token: u16) {
-        let is_first = self.spaces[SpaceId::Initial as usize].received.largest().is_none();
+        let initial = &self.spaces[SpaceId::Initial as usize];
+        let is_first = initial.sending == Keys::Ready && initial.received.largest().is_none();
         if self.side == Side::Server || self.handshake.was_retried || !is_first || self.state != State::Handshaking {
             return;
         }

@@ -462,7 +462,8 @@ impl Connection {
         self.spaces.iter().filter_map(oldest).min()
     }
 
-    /// Declares all packets with CRYPTO frames lost.
+    /// Declares all packets with CRYPTO frames lost, so that their data is sent again. The window is not reduced: a
+    /// download of 10 MiB from aioquic over 600 ms takes 9.3 s, although its first timeout is 200 ms.
     #[cold]
     fn lose_crypto(&mut self, now: Instant) {
         let settled = SentFlags::ACKED.with(SentFlags::LOST);
@@ -475,11 +476,6 @@ impl Connection {
                     self.lose(now, id, number, &packet, &mut delivered);
                 }
             }
-        }
-        if let Some(last) = delivered.last_lost {
-            let window = self.control.window();
-            self.control.lost_by_timer(now, last, &self.rtt);
-            self.window_was(now, window);
         }
     }
 

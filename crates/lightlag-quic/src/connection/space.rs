@@ -53,6 +53,9 @@ impl Default for Space {
     }
 }
 
+/// Number of unused lists that keep their memory.
+const MAX_SPARE: usize = 2;
+
 /// The control frames of sent packets. Lists are reused.
 #[derive(Debug, Default)]
 pub(crate) struct FrameLists {
@@ -89,5 +92,8 @@ impl FrameLists {
     pub(crate) fn free(&mut self, index: u32) {
         self.lists[index as usize].clear();
         self.free.push(index);
+        if self.free.len() == self.lists.len() && self.lists.len() > MAX_SPARE {
+            *self = Self::default();
+        }
     }
 }
