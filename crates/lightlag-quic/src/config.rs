@@ -52,8 +52,8 @@ pub struct LossRules {
     pub persistent: Option<u64>,
     /// Whether a window reduction is undone when all packets of its episode prove to be late.
     pub undo: bool,
-    /// Number of probe timeouts after which a loss shows persistent congestion; `None` leaves it to the durations (msquic:
-    /// more than 2).
+    /// A loss after more probe timeouts than this shows persistent congestion; `None` leaves it to the durations (msquic:
+    /// 2).
     pub persistent_probes: Option<u8>,
     /// Whether a reduction is also undone at the end of its episode if fewer packets were lost than 20 % of the window,
     /// at least 2 (quiche).
@@ -189,7 +189,7 @@ pub struct MtuRules {
     pub max: u16,
     /// Order of the sizes that are probed.
     pub search: MtuSearch,
-    /// Time after which a complete search starts again (RFC 8899 §5.1.1: 600 s).
+    /// Time from the end of a search to the start of the next one (RFC 8899 §5.1.1: 600 s).
     pub raise: Duration,
     /// Pause of the search after a black hole; `None` does not detect any.
     pub black_hole: Option<Duration>,
@@ -219,8 +219,8 @@ pub struct Config {
     pub careful_resume: Option<Saved>,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
-    /// Round-trip time above which the initial window is multiplied by the ratio of the first sample to it, at most 6.1
-    /// times; `None` never is (picoquic: 100 ms).
+    /// If the first sample of the round-trip time exceeds this value, the initial window is multiplied by their ratio, up
+    /// to 6.1; `None` turns this off (picoquic: 100 ms).
     pub window_rtt: Option<Duration>,
     /// Minimum congestion window in datagrams.
     pub min_window: u64,

@@ -25,7 +25,7 @@ use lightlag_core::{Duration, Instant};
 /// Maximum factor of picoquic's initial window on a long path.
 const MAX_SCALE: f64 = 6.1;
 
-/// Share of the window whose loss is not undone, as a divisor, and minimum number of packets (from memory: quiche).
+/// Divisor of the window for the number of losses whose reaction is not undone, and its minimum (from memory: quiche).
 const FEW_SHARE: u64 = 5;
 const MIN_FEW: u64 = 2;
 

@@ -42,7 +42,7 @@ pub struct Credit {
     updated: Option<Instant>,
     /// Consumed bytes at the last update.
     consumed: u64,
-    /// Consumed bytes, or received ones for aioquic and picoquic, at which the next update is due.
+    /// Consumed bytes, or received ones for aioquic and picoquic, that make the next update due.
     due_at: u64,
 }
 

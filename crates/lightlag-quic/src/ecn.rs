@@ -57,7 +57,7 @@ impl Ecn {
         self.state
     }
 
-    /// Validates another path. The counts of the connection go on.
+    /// Validates another path. The counts of the connection stay.
     pub(crate) fn restart(&mut self) {
         if self.state != EcnState::Off {
             (self.state, self.tested, self.lost) = (EcnState::Testing, 0, 0);

@@ -167,7 +167,7 @@ impl Packet {
         self.flags |= STREAM | if chunk.fin { FIN } else { 0 } | if chunk.to_end { TO_END } else { 0 };
     }
 
-    /// Returns the packet number of a packet that holds its contents itself.
+    /// Returns the packet number, if the value holds the contents itself.
     #[inline(always)]
     pub(crate) fn number(&self) -> u64 {
         self.number.into()

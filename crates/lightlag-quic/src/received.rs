@@ -245,7 +245,7 @@ impl Received {
         (self.eliciting, self.others, self.due) = (0, 0, Instant::MAX);
     }
 
-    /// Notes that an ACK frame is sent. Returns one more than the largest number that it reports, in 32 bits.
+    /// Notes that an ACK frame is sent. Returns one more than the maximum that it reports, in 32 bits.
     #[inline(always)]
     pub(crate) fn report(&mut self) -> u32 {
         self.acknowledged();

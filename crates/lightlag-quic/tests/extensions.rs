@@ -31,7 +31,7 @@ fn a_requested_frequency_reduces_acknowledgements_and_keeps_the_throughput() {
     for threshold in [3, 9] {
         let (time, few) = run(frequent(threshold, None));
         assert!((time / plain - 1.0).abs() < 0.02, "threshold {threshold}: {time} s instead of {plain} s");
-        // One for threshold + 1 packets instead of two, apart from the start.
+        // One for threshold + 1 packets instead of two, except at the start.
         let expected = many as f64 * 2.0 / (threshold as f64 + 1.0);
         assert!((few as f64 / expected - 1.0).abs() < 0.15, "threshold {threshold}: {few} of {many}");
     }

@@ -25,7 +25,7 @@ fn packets_per_ack(profile: Profile, delay: u64, rate: f64) -> f64 {
 
 #[test]
 fn picoquic_acknowledges_a_quarter_of_the_window() {
-    // 100 Mbit/s and 100 ms: 1000 packets, so 32 for one acknowledgement; the delay of 10 ms is that of 83.
+    // 100 Mbit/s and 100 ms: 1000 packets, so 32 for one acknowledgement; the delay of 10 ms permits 83.
     let packets = packets_per_ack(Profile::Picoquic, 50, 100.0);
     assert!((24.0..=32.5).contains(&packets), "{packets}");
     // 1 Mbit/s: 10 ms between two packets, which is the maximum delay.

@@ -1,6 +1,6 @@
 //! Construction of datagrams: which packets, which frames, how much (RFC 9000 §12.2, §13, §14.1).
 
-use super::plain::Plain;
+use super::permit::{Permit, Plain};
 use super::space::Keys;
 use super::{Connection, State};
 use crate::arena::Arena;
@@ -14,23 +14,12 @@ use crate::received::PingRule;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
 use lightlag_core::{Codepoint, Instant};
-use lightlag_transport::Limit;
 
 /// A packet needs space for a few bytes of frames, or it is not started.
 const MIN_PAYLOAD: u64 = 8;
 
 /// Bytes from the packet number to the end of the frames that header protection needs (RFC 9001 §5.4.2).
 const SAMPLE: u64 = 4;
-
-/// Permission to send packets that count as in flight.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Permit {
-    /// Not determined yet.
-    Unknown,
-    Granted,
-    Window,
-    Pacing,
-}
 
 impl Connection {
     /// Returns the next packet to send now, if there is one.
@@ -54,7 +43,7 @@ impl Connection {
         packet
     }
 
-    /// Returns true if frames other than those of streams and acknowledgements, or probes, wait to be sent.
+    /// Returns true if frames besides STREAM and ACK, or probes, wait to be sent.
     fn has_extras(&self) -> bool {
         let space = &self.spaces[SpaceId::Application as usize];
         space.probes > 0 || self.has_control(SpaceId::Application) || self.mtu_is_due()
@@ -134,7 +123,7 @@ impl Connection {
         self.has_control(id) || id == SpaceId::Application && self.streams.can_send()
     }
 
-    /// Returns true if a space has frames to send other than those of streams and acknowledgements.
+    /// Returns true if a space has frames to send besides STREAM and ACK.
     #[inline]
     fn has_control(&self, id: SpaceId) -> bool {
         let space = &self.spaces[id as usize];
@@ -147,19 +136,6 @@ impl Connection {
                 || self.handshake.done_due
                 || self.frequency_is_due()
                 || self.handshake.token_due)
-    }
-
-    /// Determines whether a full datagram may be sent now.
-    #[inline]
-    pub(super) fn permit(&mut self, now: Instant) -> Permit {
-        if self.in_flight == 0 {
-            self.control.restart_after_idle(now);
-        }
-        if !self.control.permits(self.in_flight) {
-            return Permit::Window;
-        }
-        let size = self.control.datagram();
-        if self.control.paces(now, size, &self.rtt) { Permit::Granted } else { Permit::Pacing }
     }
 
     /// Builds the packets of a datagram of up to `room` bytes. Returns false if there is nothing to send.
@@ -195,52 +171,6 @@ impl Connection {
             return false;
         }
         true
-    }
-
-    /// Returns true if handshake data is sent although the window is full: packets with 0.5-RTT or 0-RTT data fill it,
-    /// the peer cannot acknowledge them before the handshake has advanced, and no probe timeout would free it (RFC 9002
-    /// §6.2.1 arms none for the application space until the handshake is confirmed).
-    #[cold]
-    fn must_go_on(&self, id: SpaceId) -> bool {
-        id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
-    }
-
-    /// Records why nothing is sent, and sets the timer of pacing.
-    #[inline]
-    pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
-        let is_idle = permit == Permit::Unknown && self.in_flight == 0 && self.limit == Limit::Application;
-        if is_idle && self.control.is_limited && self.pto_count == 0 && !self.streams.is_blocked() {
-            return;
-        }
-        self.note_limits(now, permit, has_data);
-    }
-
-    fn note_limits(&mut self, now: Instant, permit: Permit, has_data: bool) {
-        let limit = match permit {
-            Permit::Window => Limit::Cwnd,
-            Permit::Pacing => {
-                self.pacing_timer = self.control.departure;
-                Limit::Pacing
-            }
-            _ if self.streams.is_blocked() => Limit::Rwnd,
-            _ => Limit::Application,
-        };
-        // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With
-        // permission to send, credit of a stream was missing.
-        let unused = self.control.window().saturating_sub(self.in_flight);
-        self.control.is_limited = unused >= self.control.datagram()
-            && match permit {
-                Permit::Window => false,
-                Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
-                Permit::Granted | Permit::Unknown => true,
-            };
-        let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
-        let limit = match limit {
-            _ if self.pto_count > 0 => Limit::Timeout,
-            Limit::Cwnd if repairing => Limit::Recovery,
-            limit => limit,
-        };
-        self.note_limit(now, limit);
     }
 
     /// Appends a packet of up to `room` bytes. Returns its size; 0 if nothing fits.

@@ -29,7 +29,7 @@ pub(super) struct Arrivals {
     bytes: u64,
 }
 
-/// Rate and round-trip time above which picoquic acknowledges at most every tenth packet.
+/// Picoquic acknowledges at most every tenth packet if rate and round-trip time exceed these values.
 const FAST: u64 = 16_000_000;
 const LONG: Duration = Duration::from_millis(100);
 

@@ -9,7 +9,7 @@ use crate::ranges::RangeSet;
 /// Number of active connection IDs that every endpoint accepts (RFC 9000 §18.2).
 const MIN_ACTIVE: u64 = 2;
 
-/// Connection IDs of both ends. Sequence number 0 is that of the handshake.
+/// Connection IDs of both ends. The handshake uses sequence number 0.
 #[derive(Debug)]
 pub(super) struct Ids {
     /// Sequence number of the next own ID.

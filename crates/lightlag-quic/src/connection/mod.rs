@@ -15,6 +15,7 @@ mod ids;
 mod inspect;
 mod mtu;
 mod path;
+mod permit;
 mod plain;
 mod recovery;
 mod space;
@@ -207,7 +208,7 @@ pub struct Connection {
     /// Size of a stateless reset that is due; 0 for none.
     reset_due: u16,
     reads_later: bool,
-    /// Whether frames other than those of streams and acknowledgements, or probes, may wait to be sent.
+    /// Whether frames besides STREAM and ACK, or probes, may wait to be sent.
     is_extra_due: bool,
     /// Whether all packets use the general path.
     is_general: bool,

@@ -1,11 +1,11 @@
 //! Discovery of the path MTU by probes of PING and PADDING (RFC 8899, RFC 9000 §14.3).
 //!
 //! A probe that is acknowledged raises the size of datagrams. One that is lost is repeated up to [`MAX_PROBES`] times,
-//! and is no sign of congestion. The search starts again after the raise timer. Losses of nothing but large packets,
+//! and does not count as congestion. The search starts again after the raise timer. Losses of nothing but large packets,
 //! without an acknowledgement of one between, show a black hole: the size returns to the base.
 
 use super::Connection;
-use super::build::Permit;
+use super::permit::Permit;
 use crate::arena::Arena;
 use crate::config::MtuSearch;
 use crate::contents::{Part, TAG};
@@ -156,7 +156,7 @@ impl Connection {
         }
     }
 
-    /// Notes a lost packet that was no probe.
+    /// Notes a lost packet of data.
     #[inline]
     pub(super) fn mtu_suspect(&mut self, size: u16) {
         if let Some(mtu) = &mut self.mtu {

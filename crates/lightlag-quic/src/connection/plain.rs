@@ -1,7 +1,7 @@
 //! The common packets: full 1-RTT packets of one stream, and acknowledgements of up to three ranges, without stored
-//! contents. The effects are those of the general path, which handles everything else.
+//! contents. The effects do not differ from the general path, which handles everything else.
 
-use super::build::Permit;
+use super::permit::{Permit, Plain};
 use super::{Connection, State};
 use crate::contents::TAG;
 use crate::control::Delivered;
@@ -15,18 +15,6 @@ use crate::streams::Chunk;
 use lightlag_core::{Codepoint, Instant};
 
 const APPLICATION: usize = SpaceId::Application as usize;
-
-/// Outcome of [`Connection::poll_plain`].
-pub(super) enum Plain {
-    /// A packet.
-    Packet(Packet),
-    /// There is nothing to send.
-    Nothing,
-    /// The general path decides.
-    Undecided,
-}
-
-const _: () = assert!(size_of::<Plain>() == size_of::<Packet>());
 
 impl Connection {
     /// Makes the connection use the general path for all packets, for comparisons.
@@ -264,7 +252,7 @@ impl Connection {
         }
         space.loss_time = Instant::MAX;
         if count > 1 {
-            // Acknowledged packets below the largest one end a row of lost ones.
+            // Lost packets before and after an acknowledged one are not in a row.
             space.lost_run = None;
         }
         if eliciting > 0 {

@@ -244,7 +244,7 @@ impl Connection {
         let space = &mut self.spaces[id as usize];
         space.sent.lose(number);
         if packet.flags.has(SentFlags::MTU_PROBE) {
-            // RFC 9000 §14.4: the loss of a probe is no sign of congestion.
+            // RFC 9000 §14.4: the loss of a probe does not count as congestion.
             self.in_flight -= if packet.flags.has(SentFlags::OLD_PATH) { 0 } else { u64::from(packet.size) };
             return self.mtu_lost(now, packet.size);
         }
@@ -462,7 +462,7 @@ impl Connection {
         self.spaces.iter().filter_map(oldest).min()
     }
 
-    /// Declares all packets with CRYPTO frames lost, so that their data is sent again. The window is not reduced: a
+    /// Declares all packets with CRYPTO frames lost, so that their data is retransmitted. The window is not reduced: a
     /// download of 10 MiB from aioquic over 600 ms takes 9.3 s, although its first timeout is 200 ms.
     #[cold]
     fn lose_crypto(&mut self, now: Instant) {

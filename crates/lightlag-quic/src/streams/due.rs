@@ -109,7 +109,7 @@ impl Streams {
         }
     }
 
-    /// Counts a stream of the peer that has finished in both directions. The peer may open another one in its place; it is
+    /// Counts a stream of the peer that has finished in both directions. The peer may open another one instead; it is
     /// notified when fewer than half of the initial number are left.
     #[cold]
     pub(super) fn review(&mut self, id: u64) {

@@ -14,7 +14,7 @@ fn pick<T: Copy>(random: &mut RandomStream, from: &[T]) -> T {
 
 fn config(random: &mut RandomStream, profile: Profile) -> Config {
     let mut config = profile.config();
-    // No end gives up.
+    // No end aborts.
     (config.idle_timeout, config.handshake_timeout, config.probes.give_up) = (Duration::ZERO, None, None);
     config.congestion = Choice::named(pick(random, &["newreno", "cubic", "bbr", "dctcp"]));
     config.handshake = HandshakeSizes::with_certificate(pick(random, &[500, 2_000, 3_507, 9_000]));

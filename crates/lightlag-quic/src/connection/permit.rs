@@ -1,0 +1,90 @@
+//! Permission to send by the window and by pacing, and the reasons why nothing is sent.
+
+use super::Connection;
+use crate::kind::SpaceId;
+use crate::packet::Packet;
+use lightlag_core::Instant;
+use lightlag_transport::Limit;
+
+/// Permission to send packets that count as in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Permit {
+    /// Not determined yet.
+    Unknown,
+    Granted,
+    Window,
+    Pacing,
+}
+
+/// Outcome of [`Connection::poll_plain`].
+pub(super) enum Plain {
+    /// A packet.
+    Packet(Packet),
+    /// There is nothing to send.
+    Nothing,
+    /// The general path decides.
+    Undecided,
+}
+
+const _: () = assert!(size_of::<Plain>() == size_of::<Packet>());
+
+impl Connection {
+    /// Determines whether a full datagram may be sent now.
+    #[inline]
+    pub(super) fn permit(&mut self, now: Instant) -> Permit {
+        if self.in_flight == 0 {
+            self.control.restart_after_idle(now);
+        }
+        if !self.control.permits(self.in_flight) {
+            return Permit::Window;
+        }
+        let size = self.control.datagram();
+        if self.control.paces(now, size, &self.rtt) { Permit::Granted } else { Permit::Pacing }
+    }
+
+    /// Returns true if handshake data is sent although the window is full: packets with 0.5-RTT or 0-RTT data fill it,
+    /// the peer cannot acknowledge them before the handshake has advanced, and no probe timeout would free it (RFC 9002
+    /// §6.2.1 arms none for the application space until the handshake is confirmed).
+    #[cold]
+    pub(super) fn must_go_on(&self, id: SpaceId) -> bool {
+        id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
+    }
+
+    /// Records why nothing is sent, and sets the timer of pacing.
+    #[inline]
+    pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
+        let is_idle = permit == Permit::Unknown && self.in_flight == 0 && self.limit == Limit::Application;
+        if is_idle && self.control.is_limited && self.pto_count == 0 && !self.streams.is_blocked() {
+            return;
+        }
+        self.note_limits(now, permit, has_data);
+    }
+
+    fn note_limits(&mut self, now: Instant, permit: Permit, has_data: bool) {
+        let limit = match permit {
+            Permit::Window => Limit::Cwnd,
+            Permit::Pacing => {
+                self.pacing_timer = self.control.departure;
+                Limit::Pacing
+            }
+            _ if self.streams.is_blocked() => Limit::Rwnd,
+            _ => Limit::Application,
+        };
+        // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With
+        // permission to send, credit of a stream was missing.
+        let unused = self.control.window().saturating_sub(self.in_flight);
+        self.control.is_limited = unused >= self.control.datagram()
+            && match permit {
+                Permit::Window => false,
+                Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
+                Permit::Granted | Permit::Unknown => true,
+            };
+        let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
+        let limit = match limit {
+            _ if self.pto_count > 0 => Limit::Timeout,
+            Limit::Cwnd if repairing => Limit::Recovery,
+            limit => limit,
+        };
+        self.note_limit(now, limit);
+    }
+}
