@@ -134,10 +134,10 @@ impl Packet {
         self
     }
 
-    /// Creates a 1-RTT packet without frames.
+    /// Creates a 1-RTT packet without frames on a path.
     #[inline(always)]
-    pub(crate) fn short(number: u32, spin: bool) -> Self {
-        Self { number, flags: if spin { SPIN } else { 0 }, ..Self::default() }
+    pub(crate) fn short(number: u32, spin: bool, path: u8) -> Self {
+        Self { number, flags: if spin { SPIN } else { 0 }, count: path << PATH_SHIFT, ..Self::default() }
     }
 
     /// Returns the path that the packet was sent on, 0 to 63, for a receiver that follows its peer.

@@ -25,12 +25,9 @@ impl Connection {
     /// Returns the next packet to send now, if there is one.
     pub fn poll_packet(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         self.now = now;
-        if !self.is_extra_due && self.is_plain() {
+        if !self.is_extra_due {
             match self.poll_plain(now) {
-                Plain::Packet(mut packet) => {
-                    packet.set_path(self.path);
-                    return Some(packet);
-                }
+                Plain::Packet(packet) => return Some(packet),
                 Plain::Nothing => return None,
                 Plain::Undecided => {}
             }

@@ -63,7 +63,7 @@ impl Connection {
         if !fits || self.next_skip == Some(number) {
             return Plain::Undecided;
         }
-        let mut packet = Packet::short(number as u32, self.spin);
+        let mut packet = Packet::short(number as u32, self.spin, self.path);
         let number_len = encoded_len(number, space.sent.largest_acked());
         let overhead = 1 + u64::from(self.peer.id_len) + u64::from(number_len) + TAG;
         let mut size = overhead;
@@ -89,17 +89,19 @@ impl Connection {
         {
             let chunk = self.streams.take_full(len);
             packet.hold_stream(&chunk);
-            return Plain::Packet(self.send_stream(now, packet, &chunk, with_ack));
+            self.send_stream(now, &mut packet, &chunk, with_ack);
+            return Plain::Packet(packet);
         }
         if !due {
             self.note_idle(now, permit, has_data);
             return Plain::Nothing;
         }
-        Plain::Packet(self.send_ack(now, packet, size))
+        self.send_ack(now, &mut packet, size);
+        Plain::Packet(packet)
     }
 
-    #[inline]
-    fn send_stream(&mut self, now: Instant, mut packet: Packet, chunk: &Chunk, with_ack: bool) -> Packet {
+    #[inline(always)]
+    fn send_stream(&mut self, now: Instant, packet: &mut Packet, chunk: &Chunk, with_ack: bool) {
         let bytes = u64::from(self.datagram);
         packet.set_size(self.datagram);
         let codepoint = if self.ecn.is_used() {
@@ -144,11 +146,10 @@ impl Connection {
             self.idle_deadline = now + self.idle_wait;
             self.last_activity = now;
         }
-        packet
     }
 
-    #[inline]
-    fn send_ack(&mut self, now: Instant, mut packet: Packet, size: u64) -> Packet {
+    #[inline(always)]
+    fn send_ack(&mut self, now: Instant, packet: &mut Packet, size: u64) {
         packet.set_size(size as u16);
         let codepoint = if self.ecn.is_used() {
             self.ecn.send(now, SpaceId::Application, self.rtt.pto())
@@ -170,7 +171,6 @@ impl Connection {
         self.counters.ack_packets += 1;
         self.counters.datagrams += 1;
         self.counters.bytes_sent += size;
-        packet
     }
 
     /// Handles a packet without stored contents.

@@ -142,6 +142,7 @@ impl Connection {
     /// Ends the connection.
     pub(super) fn end(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
+        self.is_extra_due = true;
         self.failure = self.failure.or(failure);
         self.loss_timer = Instant::MAX;
         self.timed_probe = None;
