@@ -5,7 +5,7 @@ mod path;
 use lightlag_control::congestion::{Choice, names};
 use lightlag_core::{Instant, RandomStream};
 use lightlag_quic::config::HandshakeSizes;
-use lightlag_quic::{Config, Profile};
+use lightlag_quic::{Config, Profile, SpaceId};
 use lightlag_transport::{Inspect, Stream};
 use path::{CLIENT, Fate, Path, SERVER, at};
 
@@ -60,6 +60,21 @@ fn a_download_without_loss_takes_the_time_of_the_worked_example() {
         assert!((time - expected).abs() < 0.05 * expected, "{bytes}: {time} instead of {expected}");
         assert_eq!(path.ends[SERVER].counters().lost, 0);
     }
+}
+
+#[test]
+fn a_receiver_forgets_its_old_acknowledgements() {
+    let mut config = Config::default();
+    config.flow.send_buffer = Some(60_000);
+    let mut path = Path::new(config, 10).with_rates(100.0, 100.0);
+    path.logs = false;
+    path.download(20_000_000, at(60_000)).expect("a download");
+    let client = &path.ends[CLIENT];
+    // 8,600 acknowledgements in 7 s; three probe timeouts last for less than 0.4 s.
+    assert!(client.counters().ack_packets > 8_000, "{:?}", client.counters());
+    let last = client.counters().ack_packets;
+    assert!(client.sent_packet(SpaceId::Application, last / 2).is_none());
+    assert!(client.sent_packet(SpaceId::Application, last - 10).is_some());
 }
 
 #[test]

@@ -478,6 +478,9 @@ impl Connection {
             packet.flags.set(SentFlags::EARLY);
         }
         self.spaces[id as usize].sent.push(packet);
+        if id == SpaceId::Application && !packet.flags.has(SentFlags::IN_FLIGHT) {
+            self.forget_acknowledgements(now);
+        }
         packet.flags.has(SentFlags::ELICITING)
     }
 

@@ -203,6 +203,7 @@ impl Connection {
             self.handshake.is_validated = true;
             self.discard(now, SpaceId::Initial);
             self.discard(now, SpaceId::Handshake);
+            self.spaces.free();
             self.review_frequency();
             self.issue_ids();
             self.start_mtu();
@@ -223,8 +224,7 @@ impl Connection {
         }
         self.in_flight -= space.sent.discard();
         // The rest, with its memory, is dropped.
-        let (sending, receiving) = (Keys::Discarded, Keys::Discarded);
-        self.spaces[id as usize] = Space { sent: space.sent, sending, receiving, ..Space::default() };
+        self.spaces[id as usize] = Space { sent: space.sent, ..Space::discarded() };
         self.pto_count = 0;
         self.set_timers(now);
     }

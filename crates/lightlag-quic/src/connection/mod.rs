@@ -34,7 +34,7 @@ use crate::streams::{PeerLimits, Side, Streams};
 use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_transport::{Failure, Integral, Limit, Limited};
-use space::{FrameLists, Keys, Space};
+use space::{FrameLists, Keys, Spaces};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ pub struct Connection {
     side: Side,
     state: State,
     peer: Parameters,
-    spaces: [Space; 3],
+    spaces: Spaces,
     lists: FrameLists,
     streams: Streams,
     control: Control,
@@ -239,9 +239,9 @@ impl Connection {
     }
 
     fn new(side: Side, config: Arc<Config>, peer: Parameters) -> Self {
-        let mut spaces = <[Space; 3]>::default();
+        let mut spaces = Spaces::new();
         if side == Side::Server {
-            spaces[0].receiving = Keys::Ready;
+            spaces[SpaceId::Initial as usize].receiving = Keys::Ready;
         }
         let control = Control::new(&config, None);
         let mut connection = Self {

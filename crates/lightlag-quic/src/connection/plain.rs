@@ -168,6 +168,7 @@ impl Connection {
             flags: if codepoint.is_capable() { SentFlags::ECT } else { SentFlags::default() },
             ..SentPacket::default()
         });
+        self.forget_acknowledgements(now);
         self.counters.ack_packets += 1;
         self.counters.datagrams += 1;
         self.counters.bytes_sent += size;

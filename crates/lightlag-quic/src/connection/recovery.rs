@@ -135,9 +135,9 @@ impl Connection {
             self.handshake.is_validated = true;
         }
         for other in SpaceId::ALL {
-            let run = &mut self.spaces[other as usize].lost_run;
+            let run = self.spaces[other as usize].lost_run;
             if other != id && run.is_some_and(|(start, _)| start < largest_sent) {
-                *run = None;
+                self.spaces[other as usize].lost_run = None;
             }
         }
         self.is_extra_due |= !self.streams.due.is_empty();
@@ -296,6 +296,15 @@ impl Connection {
         }
         let fronts = self.spaces.iter().filter_map(|space| space.sent.front()).map(|packet| u64::from(packet.serial));
         fronts.min().unwrap_or(self.control.next_serial())
+    }
+
+    /// Removes old packets without data from the front, now and then: an endpoint that only receives data may never get an
+    /// acknowledgement.
+    #[inline(always)]
+    pub(super) fn forget_acknowledgements(&mut self, now: Instant) {
+        if self.spaces[SpaceId::Application as usize].sent.next().is_multiple_of(32) {
+            self.trim(now, SpaceId::Application);
+        }
     }
 
     /// Removes settled packets from the front of a space. Lost packets are remembered for three probe timeouts, to

@@ -2,9 +2,12 @@
 
 use crate::crypto::Crypto;
 use crate::frame::Frame;
+use crate::kind::SpaceId;
 use crate::received::Received;
 use crate::sent::Sent;
 use lightlag_core::Instant;
+use std::ops::{Index, IndexMut};
+use std::sync::LazyLock;
 
 /// Keys of a space (RFC 9001 §4.9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +53,64 @@ impl Default for Space {
             lost_run: None,
             frames: Vec::new(),
         }
+    }
+}
+
+impl Space {
+    /// Returns a space whose keys are discarded.
+    pub(crate) fn discarded() -> Self {
+        Self { sending: Keys::Discarded, receiving: Keys::Discarded, ..Self::default() }
+    }
+}
+
+/// The three spaces, by the values of [`SpaceId`]. The first two are freed when the handshake is confirmed.
+#[derive(Debug)]
+pub(crate) struct Spaces {
+    application: Space,
+    early: Option<Box<[Space; 2]>>,
+}
+
+/// A space of the handshake after it was freed.
+static FREED: LazyLock<Space> = LazyLock::new(Space::discarded);
+
+impl Spaces {
+    pub(crate) fn new() -> Self {
+        Self { application: Space::default(), early: Some(Box::default()) }
+    }
+
+    /// Frees the spaces of the handshake, whose keys are discarded.
+    pub(crate) fn free(&mut self) {
+        self.early = None;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Space> {
+        (0..3).map(|index| &self[index])
+    }
+
+    #[inline(never)]
+    fn early_mut(&mut self, index: usize) -> &mut Space {
+        // A packet that confirms the handshake may have further frames of its space.
+        &mut self.early.get_or_insert_with(|| Box::new([Space::discarded(), Space::discarded()]))[index]
+    }
+}
+
+impl Index<usize> for Spaces {
+    type Output = Space;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &Space {
+        match &self.early {
+            _ if index == SpaceId::Application as usize => &self.application,
+            Some(early) => &early[index],
+            None => &FREED,
+        }
+    }
+}
+
+impl IndexMut<usize> for Spaces {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut Space {
+        if index == SpaceId::Application as usize { &mut self.application } else { self.early_mut(index) }
     }
 }
 

@@ -61,7 +61,7 @@ impl Connection {
     pub(super) fn set_timers(&mut self, now: Instant) {
         self.probe_wait = self.probe_wait();
         self.idle_wait = self.idle_timeout();
-        let [initial, handshake, application] = &self.spaces;
+        let application = &self.spaces[SpaceId::Application as usize];
         if self.is_confirmed && self.state == State::Complete && self.handshake.is_validated {
             // The other spaces are discarded.
             let is_lost = application.loss_time != Instant::MAX;
@@ -73,7 +73,7 @@ impl Connection {
             self.timed_probe = (!is_lost && probe != Instant::MAX).then_some(SpaceId::Application);
             return;
         }
-        let loss = initial.loss_time.min(handshake.loss_time).min(application.loss_time);
+        let loss = self.spaces.iter().map(|space| space.loss_time).fold(Instant::MAX, Instant::min);
         self.timed_probe = None;
         self.loss_timer = loss;
         let is_open = matches!(self.state, State::Handshaking | State::Complete);

@@ -62,6 +62,10 @@ impl Schedule {
         let index = match self.classes.binary_search_by(|class| priority.cmp(&class.priority)) {
             Ok(index) => index,
             Err(index) => {
+                if self.classes.is_empty() {
+                    // Most connections have one class.
+                    self.classes.reserve_exact(1);
+                }
                 self.classes.insert(index, Class { priority, queue: VecDeque::new() });
                 index
             }
