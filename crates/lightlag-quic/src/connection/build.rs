@@ -23,8 +23,14 @@ const SAMPLE: u64 = 4;
 
 impl Connection {
     /// Returns the next packet to send now, if there is one.
+    #[inline]
     pub fn poll_packet(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         self.now = now;
+        if self.is_quiet(now) { None } else { self.poll(now, arena) }
+    }
+
+    #[inline(never)]
+    fn poll(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         if !self.is_extra_due {
             match self.poll_plain(now) {
                 Plain::Packet(packet) => return Some(packet),

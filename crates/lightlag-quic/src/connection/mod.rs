@@ -208,8 +208,8 @@ pub struct Connection {
     /// Size of a stateless reset that is due; 0 for none.
     reset_due: u16,
     reads_later: bool,
-    /// Whether frames besides STREAM and ACK, or probes, may wait to be sent, or the connection may not be in its usual
-    /// state.
+    /// Whether frames besides STREAM and ACK, or probes, may wait to be sent, or the general path may be needed for
+    /// another reason.
     is_extra_due: bool,
     /// Whether all packets use the general path.
     is_general: bool,

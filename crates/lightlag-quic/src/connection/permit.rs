@@ -50,6 +50,19 @@ impl Connection {
         id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
     }
 
+    /// Returns true if there is nothing to send, nothing in flight, and a poll would not change anything: most polls of an
+    /// endpoint that only receives data.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self, now: Instant) -> bool {
+        let is_idle = self.in_flight == 0 && self.limit == Limit::Application && self.control.is_limited;
+        !self.is_extra_due
+            && is_idle
+            && self.pto_count == 0
+            && self.pacing_timer == Instant::MAX
+            && self.spaces[SpaceId::Application as usize].received.deadline() > now
+            && self.streams.is_silent()
+    }
+
     /// Records why nothing is sent, and sets the timer of pacing.
     #[inline]
     pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {

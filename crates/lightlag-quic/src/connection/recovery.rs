@@ -298,8 +298,8 @@ impl Connection {
         fronts.min().unwrap_or(self.control.next_serial())
     }
 
-    /// Removes old packets without data from the front, now and then: an endpoint that only receives data may never get an
-    /// acknowledgement.
+    /// Removes old packets without data from the front with every 32nd packet: an endpoint that only receives data may
+    /// never get an acknowledgement.
     #[inline(always)]
     pub(super) fn forget_acknowledgements(&mut self, now: Instant) {
         if self.spaces[SpaceId::Application as usize].sent.next().is_multiple_of(32) {

@@ -234,6 +234,12 @@ impl Streams {
         self.schedule.front_new().and_then(|id| self.sending.get(id)).is_some_and(SendStream::has_only_fin)
     }
 
+    /// Returns true if no stream has data to send, with or without credit.
+    #[inline(always)]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.schedule.is_empty()
+    }
+
     /// Returns true if lost data waits to be retransmitted.
     pub fn has_repairs(&self) -> bool {
         self.schedule.has_repairs()

@@ -35,6 +35,12 @@ impl Schedule {
         !self.repairs.is_empty()
     }
 
+    /// Returns true if no stream has new data or repairs, or waits for credit.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queued == 0 && self.blocked == 0 && self.repairs.is_empty()
+    }
+
     #[inline(always)]
     pub(super) fn has_new(&self) -> bool {
         self.queued > 0
