@@ -1,9 +1,11 @@
 //! Transfers data over a link with as little else as possible, to count instructions of both ends per datagram:
-//! `valgrind --tool=callgrind target/release/examples/cost PROFILE MEGABYTES LOSS CONGESTION`. The functions `build`,
+//! `valgrind --tool=callgrind target/release/examples/cost PROFILE MEGABYTES LOSS CONGESTION [ranges]`. The functions `build`,
 //! `handle` and `expire` contain all work of the connections.
 
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream};
+use lightlag_quic::credit::UNLIMITED;
+use lightlag_quic::received::PingRule;
 use lightlag_quic::{Arena, Connection, Packet, Parameters, Profile};
 use lightlag_transport::Stream;
 use std::collections::VecDeque;
@@ -45,6 +47,11 @@ fn main() {
     let bytes = argument(1, "20").parse::<u64>().expect("a number of megabytes") * 1_000_000;
     let loss: f64 = argument(2, "0").parse().expect("a probability");
     config.congestion = Choice::named(&argument(3, "cubic"));
+    if argument(4, "") == "ranges" {
+        // Nothing that the receiver sends is acknowledged, so that its ranges stay open.
+        config.ack.ping = PingRule::Never;
+        (config.flow.stream, config.flow.connection) = (UNLIMITED, UNLIMITED);
+    }
     let parameters = Parameters::of(&config);
     let config = Arc::new(config);
     let mut ends = [Connection::client(config.clone(), parameters), Connection::server(config, parameters)];

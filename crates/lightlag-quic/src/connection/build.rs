@@ -270,7 +270,7 @@ impl Connection {
     }
 
     /// Returns true if an acknowledgement also contains a PING.
-    fn adds_ping(&self, now: Instant, number: u64) -> bool {
+    pub(super) fn adds_ping(&self, now: Instant, number: u64) -> bool {
         let space = &self.spaces[SpaceId::Application as usize];
         if space.received.ranges().len() < 2 || !self.control.permits(self.in_flight) {
             return false;

@@ -30,7 +30,7 @@ impl Connection {
         self.is_confirmed && self.state == State::Complete && self.handshake.is_validated && !self.is_general
     }
 
-    /// Returns a packet with a full STREAM frame, an acknowledgement of one range, or both, if nothing but streams and
+    /// Returns a packet with a full STREAM frame, an acknowledgement of up to three ranges, or both, if nothing but streams and
     /// acknowledgements waits to be sent.
     #[inline(always)]
     pub(super) fn poll_plain(&mut self, now: Instant) -> Plain {
@@ -59,10 +59,15 @@ impl Connection {
         let space = &mut self.spaces[APPLICATION];
         let number = space.sent.next();
         let with_ack = due || space.received.has_news(&self.ack_rules);
-        let fits = number < u32::MAX.into() && (!with_ack || space.received.ranges().len() == 1);
+        let count = space.received.ranges().len();
+        let fits = number < u32::MAX.into() && (!with_ack || (1..=3).contains(&count));
         if !fits || self.next_skip == Some(number) {
             return Plain::Undecided;
         }
+        if due && count > 1 && self.adds_ping(now, number) {
+            return Plain::Undecided;
+        }
+        let space = &mut self.spaces[APPLICATION];
         let mut packet = Packet::short(number as u32, self.spin, self.path);
         let number_len = encoded_len(number, space.sent.largest_acked());
         let overhead = 1 + u64::from(self.peer.id_len) + u64::from(number_len) + TAG;
@@ -72,7 +77,11 @@ impl Connection {
             let ecn = (counts != EcnCounts::default()).then_some(counts);
             let delay = (space.received.delay(now).as_nanos() / 1_000) >> self.config.ack_delay_exponent;
             let header = AckHeader { delay, ecn };
-            if packet.hold_ack(&header, space.received.ranges()).is_none() {
+            let mut ranges = [Range::default(); 3];
+            for (range, received) in ranges.iter_mut().zip(space.received.ranges().iter().rev()) {
+                *range = *received;
+            }
+            if packet.hold_ack(&header, &ranges[..count]).is_none() {
                 return Plain::Undecided;
             }
             size += space.received.ack_size(&header);
