@@ -1,6 +1,6 @@
 //! Transfers data over a link with as little else as possible, to count instructions of both ends per datagram:
-//! `valgrind --tool=callgrind target/release/examples/cost PROFILE MEGABYTES LOSS CONGESTION [ranges]`. The functions `build`,
-//! `handle` and `expire` contain all work of the connections.
+//! `valgrind --tool=callgrind target/release/examples/cost PROFILE MEGABYTES LOSS CONGESTION [ranges]`. The functions
+//! `build`, `handle` and `expire` contain all work of the connections.
 
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Codepoint, Duration, Instant, RandomStream};

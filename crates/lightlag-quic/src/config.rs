@@ -52,8 +52,8 @@ pub struct LossRules {
     pub persistent: Option<u64>,
     /// Whether a window reduction is undone when all packets of its episode prove to be late.
     pub undo: bool,
-    /// A loss after more probe timeouts than this shows persistent congestion; `None` leaves it to the durations (msquic:
-    /// 2).
+    /// A loss after more probe timeouts than this shows persistent congestion; `None` leaves it to the durations
+    /// (msquic: 2).
     pub persistent_probes: Option<u8>,
     /// Whether a reduction is also undone at the end of its episode if fewer packets were lost than 20 % of the window,
     /// at least 2 (quiche).
@@ -69,8 +69,8 @@ pub struct ProbeRules {
     pub packets: u8,
     /// Maximum number of doublings.
     pub max_backoff: u8,
-    /// Whether timeouts are limited to 1 s during the handshake and then to the larger one of 2 s and, above 610 ms, 1.5
-    /// srtt (picoquic).
+    /// Whether timeouts are limited to 1 s during the handshake and then to the larger one of 2 s and, above 610 ms,
+    /// 1.5 srtt (picoquic).
     pub limited: bool,
     /// Whether a timeout declares packets with CRYPTO frames lost (aioquic).
     pub marks_crypto: bool,
@@ -219,8 +219,8 @@ pub struct Config {
     pub careful_resume: Option<Saved>,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
-    /// If the first sample of the round-trip time exceeds this value, the initial window is multiplied by their ratio, up
-    /// to 6.1; `None` turns this off (picoquic: 100 ms).
+    /// If the first sample of the round-trip time exceeds this value, the initial window is multiplied by their ratio,
+    /// up to 6.1; `None` turns this off (picoquic: 100 ms).
     pub window_rtt: Option<Duration>,
     /// Minimum congestion window in datagrams.
     pub min_window: u64,
@@ -348,8 +348,8 @@ impl Config {
     /// Checks that an endpoint can work on a path with this round-trip time.
     ///
     /// # Errors
-    /// If the idle timeout is less than three probe timeouts, so that a few losses end the connection; the message names
-    /// the value that is needed.
+    /// If the idle timeout is less than three probe timeouts, so that a few losses end the connection; the message
+    /// names the value that is needed.
     pub fn check_path(&self, rtt: Duration) -> Result<(), ConfigError> {
         let needed = self.needed_idle_timeout(rtt);
         if self.idle_timeout.is_zero() || self.idle_timeout >= needed {

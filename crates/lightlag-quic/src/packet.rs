@@ -1,9 +1,9 @@
 //! A UDP datagram of a QUIC connection as a value of 48 bytes.
 //!
 //! The common packets are stored in the value itself: a 1-RTT packet with up to one STREAM frame and an ACK of up to
-//! three ranges. Anything else (more ranges, control frames, PADDING, handshake packets, coalesced packets) is stored in
-//! an [`Arena`](crate::Arena), and the value holds a handle. The last byte has unused values, so that an enum of this
-//! and smaller types has the same size.
+//! three ranges. Anything else (more ranges, control frames, PADDING, handshake packets, coalesced packets) is stored
+//! in an [`Arena`](crate::Arena), and the value holds a handle. The last byte has unused values, so that an enum of
+//! this and smaller types has the same size.
 
 use crate::contents::{Contents, Part};
 use crate::frame::{AckHeader, EcnCounts, Frame};

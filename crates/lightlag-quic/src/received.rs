@@ -37,8 +37,8 @@ pub struct AckRules {
     pub lazy: Option<u32>,
     /// PING in packets that otherwise contain only an acknowledgement.
     pub ping: PingRule,
-    /// Whether the threshold follows the number of packets in a round-trip time: a quarter of them, 2 to 32, and at least
-    /// 10 above 16 Mbit/s and 100 ms (picoquic).
+    /// Whether the threshold follows the number of packets in a round-trip time: a quarter of them, 2 to 32, and at
+    /// least 10 above 16 Mbit/s and 100 ms (picoquic).
     pub adapts: bool,
     /// Whether a packet marked with CE is acknowledged immediately only if the one before was not marked.
     pub marks_once: bool,

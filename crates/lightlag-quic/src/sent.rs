@@ -106,7 +106,8 @@ pub struct Sent {
     last_eliciting: Option<Instant>,
     /// Bytes in flight.
     in_flight: u64,
-    /// Number of packets in the ring that are lost, skipped, of another path, probes of the MTU, or were never in flight.
+    /// Number of packets in the ring that are lost, skipped, of another path, probes of the MTU, or were never in
+    /// flight.
     odd: u32,
 }
 
@@ -206,7 +207,8 @@ impl Sent {
         self.ring.pass()
     }
 
-    /// Notes that the `count` oldest packets were acknowledged and removed, `eliciting` of them eliciting, with `bytes`.
+    /// Notes that the `count` oldest packets were acknowledged and removed, `eliciting` of them eliciting, with
+    /// `bytes`.
     #[inline(always)]
     pub(crate) fn oldest_acked(&mut self, count: u64, eliciting: u32, bytes: u64) {
         self.first += count;
@@ -221,7 +223,8 @@ impl Sent {
         }
     }
 
-    /// Marks all packets in flight, and those that may only be late, as sent on another path. They no longer count as bytes in flight.
+    /// Marks all packets in flight, and those that may only be late, as sent on another path. They no longer count as
+    /// bytes in flight.
     pub(crate) fn leave_path(&mut self) {
         let settled = SentFlags::ACKED.with(SentFlags::OLD_PATH);
         for packet in self.ring.iter_mut() {

@@ -11,8 +11,8 @@ use crate::streams::Side;
 use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
-/// Minimum size of a stateless reset, and its size in answer to a large packet: a short header with a connection ID of 20
-/// bytes, and a token of 16 (RFC 9000 §10.3).
+/// Minimum size of a stateless reset, and its size in answer to a large packet: a short header with a connection ID of
+/// 20 bytes, and a token of 16 (RFC 9000 §10.3).
 const MIN_RESET: u16 = 21;
 const RESET: u16 = 43;
 

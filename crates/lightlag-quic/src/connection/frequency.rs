@@ -62,8 +62,8 @@ impl Connection {
         self.ack_delay = self.frequency.requested.unwrap_or(current).max(current);
     }
 
-    /// Makes an ACK_FREQUENCY frame due if the requested delay, by default a quarter of the round-trip time, has changed
-    /// by more than a quarter.
+    /// Makes an ACK_FREQUENCY frame due if the requested delay, by default a quarter of the round-trip time, has
+    /// changed by more than a quarter.
     #[cold]
     pub(super) fn review_frequency(&mut self) {
         let (Some(rules), Some(min)) = (self.config.ack_frequency, self.peer.min_ack_delay) else { return };

@@ -1,8 +1,8 @@
 //! Discovery of the path MTU by probes of PING and PADDING (RFC 8899, RFC 9000 §14.3).
 //!
 //! A probe that is acknowledged raises the size of datagrams. One that is lost is repeated up to [`MAX_PROBES`] times,
-//! and does not count as congestion. The search starts again after the raise timer. Losses of nothing but large packets,
-//! without an acknowledgement of one between, show a black hole: the size returns to the base.
+//! and does not count as congestion. The search starts again after the raise timer. Losses of nothing but large
+//! packets, without an acknowledgement of one between, show a black hole: the size returns to the base.
 
 use super::Connection;
 use super::permit::Permit;

@@ -2,8 +2,8 @@
 //!
 //! The path of a datagram is a small number that its sender's side of the network sets. A server that receives a
 //! non-probing packet with the highest number from another path sends there, validates the path, and obeys the
-//! amplification limit until then. Unless only the port has changed, the window and the round-trip time start again, and
-//! packets of the old path no longer count. If the validation fails, the server returns to the last validated path.
+//! amplification limit until then. Unless only the port has changed, the window and the round-trip time start again,
+//! and packets of the old path no longer count. If the validation fails, the server returns to the last validated path.
 
 use super::Connection;
 use crate::contents::PartView;

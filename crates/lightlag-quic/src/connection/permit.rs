@@ -50,8 +50,8 @@ impl Connection {
         id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
     }
 
-    /// Returns true if there is nothing to send, nothing in flight, and a poll would not change anything: most polls of an
-    /// endpoint that only receives data.
+    /// Returns true if there is nothing to send, nothing in flight, and a poll would not change anything: most polls of
+    /// an endpoint that only receives data.
     #[inline(always)]
     pub(super) fn is_quiet(&self, now: Instant) -> bool {
         let is_idle = self.in_flight == 0 && self.limit == Limit::Application && self.control.is_limited;

@@ -30,8 +30,8 @@ impl Connection {
         self.is_confirmed && self.state == State::Complete && self.handshake.is_validated && !self.is_general
     }
 
-    /// Returns a packet with a full STREAM frame, an acknowledgement of up to three ranges, or both, if nothing but streams and
-    /// acknowledgements waits to be sent.
+    /// Returns a packet with a full STREAM frame, an acknowledgement of up to three ranges, or both, if nothing but
+    /// streams and acknowledgements waits to be sent.
     #[inline(always)]
     pub(super) fn poll_plain(&mut self, now: Instant) -> Plain {
         let due = self.spaces[APPLICATION].received.deadline() <= now;
@@ -214,8 +214,8 @@ impl Connection {
         self.last_activity = now;
     }
 
-    /// Handles an ACK frame that covers exactly the `count` oldest packets, all of them in flight. They leave the list of
-    /// sent packets immediately.
+    /// Handles an ACK frame that covers exactly the `count` oldest packets, all of them in flight. They leave the list
+    /// of sent packets immediately.
     #[inline]
     pub(super) fn handle_plain_ack(&mut self, now: Instant, ack: &AckHeader, count: u64) {
         self.judge_supply();
