@@ -15,7 +15,7 @@
 //! lightlag-bench sky                        constellations, alone
 //! lightlag-bench plan NAME                  the ways through a sky alone, as JSON
 //! lightlag-bench comparison                 a comparison beside one run of ns-3, alone
-//! lightlag-bench quic                       QUIC beside TCP, alone
+//! lightlag-bench quic                       QUIC, alone
 //! lightlag-bench instructions [--keep]      instructions per packet-hop, against the kept value
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Storage for the contents of packets that do not fit in a [`Packet`].
 //!
 //! One arena serves all connections of a partition. A packet with a handle owns its slot until it is delivered
-//! ([`Arena::take`]) or dropped ([`Arena::release`]). Slots and their memory are reused, so a run does not allocate in
+//! (`take`) or dropped ([`Arena::release`]). Slots and their memory are reused, so a run does not allocate in
 //! its steady state. A generation in the handle detects that a slot is used after it was freed.
 
 use crate::contents::Contents;

@@ -412,7 +412,9 @@ impl<T: Tap, B: Border> World<T, B> {
     fn flush<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, received: bool) {
         while let Some(packet) = E::poll(&mut self.hosts, now, endpoint) {
             // Read after the call instead of before the loop, so that no value must be saved across it.
-            E::show(&self.hosts, &packet, &mut self.tap);
+            if let Some((packet, arena)) = E::stored(&self.hosts, &packet) {
+                self.tap.stored(packet, arena);
+            }
             let Socket { port, connection } = &E::sockets(&self.hosts)[endpoint];
             let Enclosed { size, flags, body } = connection.enclose(packet);
             let (out, role) = (port.out, port.role);

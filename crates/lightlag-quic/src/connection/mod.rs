@@ -1,7 +1,7 @@
 //! One end of a connection.
 //!
 //! As in the trait `Endpoint` of `lightlag-transport`, the owner passes packets and the time, and polls packets and a
-//! deadline. The methods that build or read packets also take the [`Arena`] of the partition.
+//! deadline. The methods that build or read packets also take the [`Arena`](crate::Arena) of the partition.
 
 mod alive;
 mod arrivals;

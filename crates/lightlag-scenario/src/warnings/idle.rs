@@ -50,8 +50,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Warns of tables of another transport than the flow's. A comparison of transports needs both, so they are no
-    /// errors.
+    /// Warns of tables of another transport than the flow's. They are valid, because a comparison of transports needs
+    /// both.
     fn idle_tables(&self, network: &Network, findings: &mut Found) {
         for flow in network.flows.iter().filter(|flow| flow.transport.has_connections()) {
             let Some(spec) = flow.listed.and_then(|at| self.flows.get(at as usize)) else { continue };

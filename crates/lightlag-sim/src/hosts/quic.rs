@@ -6,9 +6,8 @@ use super::relay::Relay;
 use super::session::Session;
 use super::transport::{Enclosed, Sockets, Transport};
 use crate::body::{Other, Packet, PacketBody, UDP_HEADER};
-use crate::tap::Tap;
 use lightlag_net::{EndpointId, PacketFlags};
-use lightlag_quic::{Config, Connection, Packet as Datagram};
+use lightlag_quic::{Arena, Config, Connection, Packet as Datagram};
 use lightlag_scenario::{Flow, Network};
 
 /// A QUIC endpoint.
@@ -26,8 +25,8 @@ impl Transport for Quic {
     }
 
     #[inline(always)]
-    fn show(hosts: &Hosts, datagram: &Datagram, tap: &mut impl Tap) {
-        tap.stored(datagram, hosts.quic.arena());
+    fn stored<'a>(hosts: &'a Hosts, datagram: &'a Datagram) -> Option<(&'a Datagram, &'a Arena)> {
+        Some((datagram, hosts.quic.arena()))
     }
 
     #[inline(always)]

@@ -5,9 +5,9 @@ use super::relay::{Connections, Relay};
 use super::session::Session;
 use super::socket::Socket;
 use crate::body::PacketBody;
-use crate::tap::Tap;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, PacketFlags};
+use lightlag_quic as quic;
 use lightlag_transport::{Endpoint, Stream};
 use std::ops::{Index, IndexMut};
 
@@ -34,9 +34,11 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
         socket.connection.poll_packet(now, arena)
     }
 
-    /// Shows a packet that [`Self::poll`] has just returned to the tap, if it has parts outside of its body.
+    /// Returns a packet of QUIC with the arena that may store its contents; `None` for other transports.
     #[inline(always)]
-    fn show(_: &Hosts, _: &Self::Packet, _: &mut impl Tap) {}
+    fn stored<'a>(_: &'a Hosts, _: &'a Self::Packet) -> Option<(&'a quic::Packet, &'a quic::Arena)> {
+        None
+    }
 
     /// Encloses a packet that [`Self::poll`] has just returned in a body, with its size and flags.
     fn enclose(&self, packet: Self::Packet) -> Enclosed;

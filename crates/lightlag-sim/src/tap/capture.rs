@@ -461,7 +461,7 @@ impl Captures {
         }
     }
 
-    /// Encodes a packet into `bytes`. `contents` are those of a QUIC packet.
+    /// Encodes a packet into `bytes`. QUIC packets have `contents`.
     fn put(&mut self, packet: &Packet, contents: Option<&Contents>, ttl: u8) {
         let EndpointSpec { flow, role, .. } = self.endpoints[packet.to.index()];
         let dscp = if packet.body.is_signal() { Dscp::default() } else { self.dscp[flow.index()] };

@@ -101,7 +101,7 @@ fn a_proxy_splits_tcp_and_passes_quic() {
     assert!(warning.message.contains("does not split \"server->client\""), "{}", warning.message);
 }
 
-/// A server, a gateway 10 ms away, and a client behind a satellite that loses packets. `proxy` has the keys of a proxy at
+/// A server, a gateway 10 ms away, and a client over a satellite link that loses packets. `proxy` has the keys of a proxy at
 /// the gateway.
 fn satellite(proxy: &str, flow: &str) -> String {
     format!(
