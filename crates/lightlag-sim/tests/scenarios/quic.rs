@@ -52,7 +52,7 @@ fn fixed_credit_limits_the_rate() {
     };
     let (limited, free) = (flow(""), flow(", stream_credit = \"30 MB\""));
     assert!(limited.goodput_bps < 16.7e6 && limited.limited_s.rwnd > 1.0, "{limited:?}");
-    assert!(free.limited_s.rwnd == 0.0 && free.goodput_bps > limited.goodput_bps, "{free:?}");
+    assert!(free.limited_s.rwnd < limited.limited_s.rwnd && free.goodput_bps > limited.goodput_bps, "{free:?}");
 }
 
 #[test]
