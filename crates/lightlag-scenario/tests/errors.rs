@@ -129,7 +129,7 @@ fn wrong_keys_are_rejected_with_a_suggestion() {
         ("transfer = \"20 MB\"", "size = \"20 MB\"", "flows[0].size", "\"size\" is not a key here"),
         ("congestion = \"cubic\"", "congestoin = \"cubic\"", "flows[0].tcp.congestoin", "did you mean \"congestion\"?"),
         ("profile = \"linux\"", "profil = \"linux\"", "defaults.tcp.profil", "did you mean \"profile\"?"),
-        ("[defaults.tcp]", "[defaults.udp]", "defaults.udp", "write one of tcp"),
+        ("[defaults.tcp]", "[defaults.udp]", "defaults.udp", "write one of transport, tcp, quic"),
         ("interval =", "intervall =", "record.intervall", "did you mean \"interval\"?"),
         ("loss = 1e-4", "loss = { bit_eror_rate = 1e-7 }", "links[1].loss.bit_eror_rate", "\"bit_error_rate\"?"),
         ("profile = \"linux\"", "rto = { mni = \"1 s\" }", "defaults.tcp.rto.mni", "did you mean \"min\"?"),

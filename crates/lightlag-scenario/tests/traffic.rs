@@ -70,7 +70,7 @@ fn generated_flows_also_have_traffic() {
     );
     assert_eq!(network.flows.len(), 3);
     for flow in &network.flows {
-        assert!(flow.transport == Some(Transport::Udp) && matches!(*flow.traffic, Traffic::Periodic(_)));
+        assert!(flow.transport == Transport::Udp && matches!(*flow.traffic, Traffic::Periodic(_)));
         assert!(!flow.is_finite());
     }
 }
@@ -102,7 +102,7 @@ fn assert_refused(keys: &str, path: &str, fragment: &str) {
 fn contradictory_settings_are_rejected() {
     let udp = "transport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"1 Mbit/s\" }\n";
     for (keys, path, fragment) in [
-        ("transport = \"sctp\"", "transport", "tcp, udp"),
+        ("transport = \"sctp\"", "transport", "tcp, quic, udp"),
         ("transport = \"udp\"", "traffic", "kind = \\\"constant\\\""),
         (&*format!("{udp}congestion = \"cubic\""), "congestion", "has no congestion control"),
         (&*format!("{udp}reader = {{ rate = \"1 kB/s\" }}"), "reader", "has no receive window"),
