@@ -246,7 +246,7 @@ fn the_schema_rejects_what_the_parser_rejects() {
         ("/flows/0/traffic", json!({ "kind": "page" })),
         ("/flows/0/setup", json!({ "tls": "1.1" })),
         ("/flows/0/setup", json!({ "dns": "resolver" })),
-        ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB", "objects": 1, "http": "3" })),
+        ("/flows/0/traffic", json!({ "kind": "web", "html": "1 kB", "object": "1 kB", "objects": 1, "http": "4" })),
         ("/flows/0/traffic", json!({ "kind": "constant", "rate": "1 Mbit/s", "every": "1 s" })),
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "normal" } })),
         ("/flows/0/traffic", json!({ "kind": "poisson", "every": "1 s", "size": { "distribution": "uniform" } })),

@@ -180,7 +180,11 @@ fn wrong_traffic_is_rejected() {
             "connections",
             "from 1 to 64",
         ),
-        ("kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"3\"", "http", "\"1.1\" or \"2\""),
+        (
+            "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"4\"",
+            "http",
+            "\"auto\" or \"1.1\" or \"2\" or \"3\"",
+        ),
         (
             "kind = \"web\", html = \"1 kB\", object = \"1 kB\", objects = 1, http = \"2\", connections = 6",
             "connections",
@@ -190,6 +194,7 @@ fn wrong_traffic_is_rejected() {
         ("kind = \"page\", file = \"\"", "file", "is not a file"),
         ("kind = \"page\", file = \"a.json\", html = \"1 kB\"", "html", "not a key here"),
         ("kind = \"page\", file = \"a.json\", http = \"2\", connections = 6", "connections", "combined with HTTP/2"),
+        ("kind = \"page\", file = \"a.json\", http = \"3\", connections = 2", "connections", "combined with HTTP/3"),
     ] {
         assert_refused(&format!("traffic = {{ {keys} }}"), &format!("traffic.{path}"), fragment);
     }

@@ -245,7 +245,10 @@ fn quic_socket(
     let node = &network.nodes[end.node.0 as usize];
     let purpose = format!("flow {} quic at {node} {}", flow.name, if opens { "client" } else { "server" });
     let config = quic::Config { seed: RandomStream::new(seed, &purpose).bits(), ..own.clone() };
-    let connection = new(config.into(), quic::Parameters::of(peer));
+    let mut connection = new(config.into(), quic::Parameters::of(peer));
+    if of_quic::uses_several_streams(end.flow, network) {
+        connection = connection.with_several_streams();
+    }
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
     let mut socket = Socket::new(end, out, connection, Task::Idle);
     match end.role {
@@ -285,7 +288,9 @@ fn dialogues(flows: &[Flow], hosts: &mut Hosts, seed: u64) -> Vec<Session> {
         let ends = (index.0..index.0 + lines as u32)
             .map(FlowIndex)
             .map(|flow| [hosts.numbers.receiver(flow), hosts.numbers.sender(flow)]);
-        dialogues.extend(Session::new(index, flow, seed, ends));
+        let has_streams =
+            hosts.quic.get(hosts.numbers.receiver(index)).is_some_and(|of| of.connection.has_several_streams());
+        dialogues.extend(Session::new(index, flow, seed, ends, has_streams));
         let due = (line == 0).then_some(flow.start);
         let talk = Exchange { dialogue: dialogues.len() as u32 - 1, line: line as u32, due: None };
         let [server, client] = [hosts.numbers.sender(index), hosts.numbers.receiver(index)];

@@ -78,6 +78,24 @@ impl Traffic {
         matches!(self, Self::Web(_) | Self::Page(_))
     }
 
+    /// Returns the HTTP version of pages; `None` for other kinds.
+    pub fn http_mut(&mut self) -> Option<&mut Http> {
+        match self {
+            Self::Web(web) => Some(&mut web.http),
+            Self::Page(page) => Some(&mut page.http),
+            _ => None,
+        }
+    }
+
+    /// Returns the HTTP version of pages; `None` for other kinds.
+    pub fn http(&self) -> Option<Http> {
+        match self {
+            Self::Web(web) => Some(web.http),
+            Self::Page(page) => Some(page.http),
+            _ => None,
+        }
+    }
+
     /// Returns the number of connections of a flow with this traffic. The number for a listed page follows from its
     /// file ([`WebPage::connections`]).
     pub fn connections(&self) -> u64 {

@@ -2,7 +2,7 @@
 //! browser: the server is at the start of the flow, the browser at its end.
 
 use crate::kind::{TrafficKind, count, stop};
-use crate::web::{Http, MOST_CONNECTIONS, VERSIONS};
+use crate::web::{Http, MOST_CONNECTIONS};
 use lightlag_core::params::{Described, Setting};
 use lightlag_core::{Bytes, Duration, Varied};
 use std::fmt;
@@ -17,7 +17,7 @@ pub struct Page {
     pub file: String,
     /// HTTP version; it determines how objects share connections.
     pub http: Http,
-    /// Maximum number of simultaneous connections to each host; always one with HTTP/2.
+    /// Maximum number of simultaneous connections to each host; always one with HTTP/2 and HTTP/3.
     pub connections: Option<u32>,
     /// Whether objects of more important types come first.
     pub priorities: bool,
@@ -33,7 +33,7 @@ impl Default for Page {
     fn default() -> Self {
         Self {
             file: String::new(),
-            http: Http::One,
+            http: Http::Auto,
             connections: None,
             priorities: true,
             think: None,
@@ -51,28 +51,19 @@ impl Described for Page {
             Setting::text("file", |of: &mut Self| &mut of.file, "a file")
                 .about("JSON file with the objects of the page.")
                 .required("name the JSON file with the objects of the page"),
-            Setting::word(
-                "http",
-                "a version of HTTP",
-                &["1.1", "2"],
-                |page: &Self| usize::from(page.http == Http::Two),
-                |page, version| page.http = VERSIONS[version],
-            )
-            .about(
+            Setting::choice("http", |of: &mut Self| &mut of.http, "a version of HTTP").about(
                 "Rule by which objects share connections: with 1.1 one object at a time on each of several connections \
                  per host (RFC 9112 §9.3); with 2 one connection per host, whose responses are interleaved in frames \
-                 of 16,384 B (RFC 9113).",
+                 of 16,384 B (RFC 9113); with 3 one QUIC connection per host, with a stream for each object \
+                 (RFC 9114). auto is 3 over QUIC and 1.1 over TCP.",
             ),
             Setting::count("connections", |of: &mut Self| &mut of.connections, MOST_CONNECTIONS, "a whole number", "")
-                .by_default("6; 1 with HTTP/2")
-                .about("Maximum number of simultaneous connections to each host; always one with HTTP/2.")
-                .checked(|of| {
-                    let is_several = of.http == Http::Two && of.connections > Some(1);
-                    is_several.then_some("cannot be combined with HTTP/2, which uses one connection; remove it")
-                }),
+                .by_default("6; 1 with HTTP/2 and HTTP/3")
+                .about("Maximum number of simultaneous connections to each host; always one with HTTP/2 and HTTP/3.")
+                .checked(|of| of.http.refuses(of.connections)),
             Setting::flag("priorities", |of: &mut Self| &mut of.priorities).about(
                 "Whether objects with a lower urgency wait for others: for a free connection with 1.1, for the frames \
-                 of others with 2. Without, all objects are equal.",
+                 of others with 2, and for their streams with 3. Without, all objects are equal.",
             ),
             Setting::drawn_time("think", |of: &mut Self| &mut of.think)
                 .about("Time from the last byte of the page to its next load."),

@@ -71,7 +71,8 @@ impl Described for Setup {
             }),
             Setting::choice("tls", |of: &mut Self| &mut of.tls, "a version of TLS").about(
                 "TLS handshake before the first request: \"none\", \"1.2\" (two round trips, RFC 5246), \"1.3\" (one, \
-                 RFC 8446), or \"1.3 0-RTT\" (none: the request follows the ClientHello).",
+                 RFC 8446), or \"1.3 0-RTT\" (none: the request follows the ClientHello). QUIC contains TLS 1.3: over \
+                 QUIC, \"1.3 0-RTT\" sets quic.zero_rtt, and the other values and keys of TLS have no effect.",
             ),
             Setting::size("certificate", |of: &mut Self| &mut of.certificate)
                 .about("Size of the server's certificate chain.")

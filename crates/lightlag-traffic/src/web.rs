@@ -23,7 +23,7 @@ pub struct Web {
     pub object: Varied<Bytes>,
     /// HTTP version; it determines how objects share connections.
     pub http: Http,
-    /// Maximum number of simultaneous connections; always one with HTTP/2.
+    /// Maximum number of simultaneous connections; always one with HTTP/2 and HTTP/3.
     pub connections: Option<u32>,
     /// Size of a request.
     pub request: Varied<Bytes>,
@@ -37,22 +37,39 @@ pub struct Web {
     pub stop: Option<Duration>,
 }
 
-/// HTTP version, as far as it determines how the objects of a page share connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Http {
-    /// HTTP/1.1: several connections, which stay open, with one object at a time on each (RFC 9112 §9.3).
-    #[default]
-    One,
-    /// HTTP/2: all objects simultaneously on one connection (RFC 9113).
-    Two,
+lightlag_core::words! {
+    /// HTTP version, as far as it determines how the objects of a page share connections.
+    pub enum Http {
+        /// The version that the transport implies: HTTP/3 over QUIC, HTTP/1.1 over TCP.
+        Auto = "auto",
+        /// HTTP/1.1: several connections, which stay open, with one object at a time on each (RFC 9112 §9.3).
+        One = "1.1",
+        /// HTTP/2: all objects simultaneously on one connection (RFC 9113).
+        Two = "2",
+        /// HTTP/3: all objects simultaneously on one QUIC connection, each on a stream of its own (RFC 9114).
+        Three = "3",
+    }
 }
 
 impl Http {
     /// Returns the number of connections to a host, where `configured` is the key of a scenario.
     pub fn connections(self, configured: Option<u32>) -> u32 {
         match self {
-            Self::One => configured.unwrap_or(CONNECTIONS),
-            Self::Two => 1,
+            Self::Auto | Self::One => configured.unwrap_or(CONNECTIONS),
+            Self::Two | Self::Three => 1,
+        }
+    }
+
+    /// Returns the reason why more than one connection is an error, if it is one.
+    pub(crate) fn refuses(self, connections: Option<u32>) -> Option<&'static str> {
+        match self {
+            Self::Two if connections > Some(1) => {
+                Some("cannot be combined with HTTP/2, which uses one connection; remove it")
+            }
+            Self::Three if connections > Some(1) => {
+                Some("cannot be combined with HTTP/3, which uses one connection; remove it")
+            }
+            _ => None,
         }
     }
 }
@@ -63,7 +80,7 @@ impl Default for Web {
             html: Varied::constant(Bytes(30_000)),
             objects: Varied::constant(20),
             object: Varied::constant(Bytes(20_000)),
-            http: Http::One,
+            http: Http::Auto,
             connections: None,
             request: Varied::constant(REQUEST),
             server_time: None,
@@ -72,25 +89,6 @@ impl Default for Web {
             stop: None,
         }
     }
-}
-
-/// Versions of HTTP, in the order of their names.
-pub(crate) const VERSIONS: [Http; 2] = [Http::One, Http::Two];
-
-/// Returns the setting `http`.
-fn http() -> Setting<Web> {
-    Setting::word(
-        "http",
-        "a version of HTTP",
-        &["1.1", "2"],
-        |web: &Web| usize::from(web.http == Http::Two),
-        |web, version| web.http = VERSIONS[version],
-    )
-    .about(
-        "Rule by which objects share connections: with 1.1 one object at a time on each of several, which stay open \
-         (RFC 9112 §9.3); with 2 all simultaneously on one, whose responses are sent in the order of their requests \
-         (RFC 9113).",
-    )
 }
 
 impl Described for Web {
@@ -107,14 +105,16 @@ impl Described for Web {
             Setting::drawn_size("object", |of: &mut Self| &mut of.object)
                 .about("Size of each of them.")
                 .required("specify the size of these objects, such as \"20 kB\""),
-            http(),
+            Setting::choice("http", |of: &mut Self| &mut of.http, "a version of HTTP").about(
+                "Rule by which objects share connections: with 1.1 one object at a time on each of several, which stay \
+                 open (RFC 9112 §9.3); with 2 all simultaneously on one, whose responses are sent in the order of their \
+                 requests (RFC 9113); with 3 the same on one QUIC connection, with a stream for each object (RFC 9114). \
+                 auto is 3 over QUIC and 1.1 over TCP.",
+            ),
             Setting::count("connections", |of: &mut Self| &mut of.connections, MOST_CONNECTIONS, "a whole number", "")
-                .by_default("6; 1 with HTTP/2")
-                .about("Maximum number of simultaneous connections; always one with HTTP/2.")
-                .checked(|of| {
-                    let is_several = of.http == Http::Two && of.connections > Some(1);
-                    is_several.then_some("cannot be combined with HTTP/2, which uses one connection; remove it")
-                }),
+                .by_default("6; 1 with HTTP/2 and HTTP/3")
+                .about("Maximum number of simultaneous connections; always one with HTTP/2 and HTTP/3.")
+                .checked(|of| of.http.refuses(of.connections)),
             request(|of: &mut Self| &mut of.request),
             server_time(|of: &mut Self| &mut of.server_time),
             Setting::drawn_time("think", |of: &mut Self| &mut of.think)

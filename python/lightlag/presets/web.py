@@ -15,7 +15,7 @@ from lightlag.text.terminal import printable
 
 __all__ = ["geo_pep", "geo_web", "page_file"]
 
-Http = Literal["1.1", "2"]
+Http = Literal["1.1", "2", "3"]
 Tls = Literal["none", "1.2", "1.3", "1.3 0-RTT"]
 
 PAGE: dict[str, Any] = {
@@ -67,7 +67,7 @@ def geo_web(
     """A web page over a geostationary satellite without a PEP: 50 and 5 Mbit/s, 600 ms.
 
     `page` is a file with the objects of a page, such as ``page_file("etsi-kepler")``; by default sizes are drawn from
-    the medians of the Web Almanac 2024.
+    the medians of the Web Almanac 2024. HTTP/3 goes over QUIC, which contains TLS 1.3.
 
     Examples
     --------
@@ -117,6 +117,7 @@ def _scenario(
     duration: Time,
     proxies: tuple[Proxy, ...],
 ) -> Scenario:
+    transport: Literal["quic"] | None = "quic" if http == "3" else None
     traffic: Traffic = {**PAGE, "http": http}
     if page is not None:
         traffic = {"kind": "page", "file": os.fspath(page), "http": http, "count": 1}
@@ -137,6 +138,6 @@ def _scenario(
             satellite,
             Link(between=("terminal", "browser"), rate="1 Gbit/s", delay="1 ms"),
         ),
-        flows=(Flow(name="page", from_="server", to="browser", traffic=traffic),),
+        flows=(Flow(name="page", from_="server", to="browser", transport=transport, traffic=traffic),),
         proxies=proxies,
     )

@@ -54,6 +54,7 @@ impl Connection {
 
     #[inline(never)]
     fn poll_general(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
+        self.close_requested(now);
         match self.state {
             State::Handshaking | State::Complete => {}
             State::Closing => return self.poll_close(arena),

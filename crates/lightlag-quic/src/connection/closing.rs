@@ -11,6 +11,8 @@ use crate::streams::Side;
 use lightlag_core::Instant;
 use lightlag_transport::Failure;
 
+/// Error code of HTTP/3 for a connection that has served its purpose (RFC 9114 §8.1).
+const H3_NO_ERROR: u64 = 0x100;
 /// Minimum size of a stateless reset, and its size in answer to a large packet: a short header with a connection ID of
 /// 20 bytes, and a token of 16 (RFC 9000 §10.3).
 const MIN_RESET: u16 = 21;
@@ -24,6 +26,8 @@ pub(super) struct Closing {
     /// Error code of CONNECTION_CLOSE.
     code: u64,
     is_due: bool,
+    /// Whether the application has closed the connection, before the next packet is polled.
+    pub(super) is_requested: bool,
     /// Packets that arrived, and the number of them that the next answer waits for. The answers become rarer
     /// (RFC 9000 §10.2.1).
     arrived: u32,
@@ -32,7 +36,7 @@ pub(super) struct Closing {
 
 impl Default for Closing {
     fn default() -> Self {
-        Self { until: Instant::MAX, code: 0, is_due: false, arrived: 0, next_answer: 0 }
+        Self { until: Instant::MAX, code: 0, is_due: false, is_requested: false, arrived: 0, next_answer: 0 }
     }
 }
 
@@ -53,12 +57,19 @@ impl Connection {
         match self.state {
             State::Handshaking | State::Complete => {
                 self.state = State::Closing;
-                self.closing =
-                    Closing { until: now + self.current_pto() * 3, code, is_due: true, arrived: 0, next_answer: 1 };
+                let until = now + self.current_pto() * 3;
+                self.closing = Closing { until, code, is_due: true, is_requested: false, arrived: 0, next_answer: 1 };
                 self.stop_timers();
             }
             State::Idle => self.end(None),
             _ => {}
+        }
+    }
+
+    /// Closes the connection of an application with several streams, which needs nothing more from it.
+    pub(super) fn close_requested(&mut self, now: Instant) {
+        if std::mem::take(&mut self.closing.is_requested) {
+            self.close_with(now, H3_NO_ERROR);
         }
     }
 

@@ -2,18 +2,23 @@
 
 use super::{Connection, State};
 use crate::kind::SpaceId;
+use crate::streams::{ReceiveStream, SendStream};
 use lightlag_control::congestion::custom::Fault;
 use lightlag_control::congestion::{CongestionControl, Phase};
 use lightlag_core::{Duration, Instant};
-use lightlag_transport::{Failure, Inspect, Snapshot, Standing, Statistics, Status, Stream};
+use lightlag_transport::{
+    Failure, Inspect, Multiplexed, Priority, Snapshot, Standing, Statistics, Status, Stream, StreamArrival,
+};
 
 impl Connection {
-    fn own(&self) -> Option<&crate::streams::SendStream> {
-        self.streams.sending.get(self.own_stream())
+    /// Returns the stream that [`Stream`] writes to, unless there are several.
+    fn own(&self) -> Option<&SendStream> {
+        self.streams.sending.get(self.own_stream()).filter(|_| !self.streams.are_several())
     }
 
-    fn others(&self) -> Option<&crate::streams::ReceiveStream> {
-        self.streams.receiving.get(self.peer_stream())
+    /// Returns the stream that [`Stream`] reads from, unless there are several.
+    fn others(&self) -> Option<&ReceiveStream> {
+        self.streams.receiving.get(self.peer_stream()).filter(|_| !self.streams.are_several())
     }
 }
 
@@ -27,7 +32,7 @@ impl Connection {
 impl Inspect for Connection {
     fn status(&self) -> Status {
         let peer_closed = self.peer_closed();
-        let closing = self.own().is_some_and(crate::streams::SendStream::is_closing);
+        let closing = self.own().is_some_and(SendStream::is_closing);
         match self.state {
             State::Idle if self.side == crate::streams::Side::Server => Status::Listening,
             State::Idle | State::Closed => Status::Closed,
@@ -55,7 +60,12 @@ impl Inspect for Connection {
         let algorithm: &dyn CongestionControl = self.control.algorithm();
         let backoff = 1 << self.pto_count.min(self.config.probes.max_backoff).min(32);
         let own = self.own();
-        let una = own.map_or(0, crate::streams::SendStream::acknowledged_in_order);
+        let una = self.acknowledged();
+        let [next, limit] = match own {
+            Some(own) => [own.next(), own.limit()],
+            None if self.streams.are_several() => [self.streams.sent, self.streams.peer_limit()],
+            None => [0; 2],
+        };
         Snapshot {
             cwnd: self.control.window(),
             ssthresh: algorithm.ssthresh(),
@@ -66,8 +76,8 @@ impl Inspect for Connection {
             rto: self.current_pto() * backoff,
             phase: self.control.phase(),
             snd_una: una,
-            snd_nxt: own.map_or(0, crate::streams::SendStream::next),
-            peer_window: own.map_or(0, |own| own.limit().saturating_sub(una)),
+            snd_nxt: next,
+            peer_window: limit.saturating_sub(una),
             segment_size: self.control.datagram(),
             epoch: algorithm.epoch(),
             internals: algorithm.internals(),
@@ -94,7 +104,7 @@ impl Inspect for Connection {
             retransmitted_segments: counters.repairs,
             timeouts: counters.timeouts,
             recoveries: self.control.episodes,
-            duplicate_bytes: self.streams.receiving.iter().map(|(_, stream)| stream.duplicate).sum(),
+            duplicate_bytes: self.streams.totals()[2],
             undone: self.control.undone,
             mark_reactions: self.control.mark_reactions,
             failure: self.failure,
@@ -127,7 +137,11 @@ impl Stream for Connection {
     }
 
     fn close(&mut self) {
-        self.finish_stream(self.own_stream());
+        if self.streams.are_several() {
+            (self.closing.is_requested, self.is_extra_due) = (true, true);
+        } else {
+            self.finish_stream(self.own_stream());
+        }
     }
 
     fn read_later(&mut self) {
@@ -139,7 +153,7 @@ impl Stream for Connection {
     }
 
     fn unread(&self) -> u64 {
-        self.others().map_or(0, crate::streams::ReceiveStream::unread)
+        self.others().map_or(0, ReceiveStream::unread)
     }
 
     fn until_update(&self) -> Option<u64> {
@@ -148,7 +162,11 @@ impl Stream for Connection {
     }
 
     fn received(&self) -> u64 {
-        self.others().map_or(0, crate::streams::ReceiveStream::in_order)
+        if self.streams.are_several() {
+            // All data is read as it arrives.
+            return self.streams.consumed;
+        }
+        self.others().map_or(0, ReceiveStream::in_order)
     }
 
     fn delivered(&self) -> u64 {
@@ -156,11 +174,17 @@ impl Stream for Connection {
     }
 
     fn held(&self) -> u64 {
-        self.others().map_or(0, crate::streams::ReceiveStream::held)
+        if self.streams.are_several() {
+            return self.streams.totals()[1];
+        }
+        self.others().map_or(0, ReceiveStream::held)
     }
 
     fn acknowledged(&self) -> u64 {
-        self.own().map_or(0, crate::streams::SendStream::acknowledged_in_order)
+        if self.streams.are_several() {
+            return self.streams.totals()[0];
+        }
+        self.own().map_or(0, SendStream::acknowledged_in_order)
     }
 
     fn confirmed(&self) -> u64 {
@@ -168,7 +192,7 @@ impl Stream for Connection {
     }
 
     fn peer_closed(&self) -> bool {
-        self.others().is_some_and(crate::streams::ReceiveStream::is_complete)
+        self.others().is_some_and(ReceiveStream::is_complete)
     }
 
     fn is_over(&self) -> bool {
@@ -176,10 +200,38 @@ impl Stream for Connection {
     }
 
     fn has_sent_everything(&self) -> bool {
-        self.own().is_some_and(crate::streams::SendStream::has_sent_everything)
+        if self.streams.are_several() {
+            return self.is_over() || self.closing.is_requested;
+        }
+        self.own().is_some_and(SendStream::has_sent_everything)
     }
 
     fn all_acknowledged(&self) -> bool {
-        self.own().is_none_or(crate::streams::SendStream::is_acknowledged)
+        if self.streams.are_several() {
+            return self.streams.unacknowledged == 0 && self.streams.unsent() == 0;
+        }
+        self.own().is_none_or(SendStream::is_acknowledged)
+    }
+}
+
+impl Multiplexed for Connection {
+    fn permitted(&self) -> u64 {
+        self.streams.peer_permits()
+    }
+
+    fn write_on(&mut self, stream: u64, bytes: u64, is_last: bool) {
+        self.streams.open_at(stream);
+        self.write_stream(stream, bytes);
+        if is_last {
+            self.finish_stream(stream);
+        }
+    }
+
+    fn prioritise(&mut self, stream: u64, priority: Priority) {
+        self.set_priority(stream, priority.level, priority.is_incremental);
+    }
+
+    fn next_arrival(&mut self) -> Option<StreamArrival> {
+        self.streams.next_arrival()
     }
 }

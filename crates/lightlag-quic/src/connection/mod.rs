@@ -323,6 +323,21 @@ impl Connection {
         self
     }
 
+    /// Prepares a new connection for an application that uses several streams, through the trait
+    /// [`Multiplexed`](lightlag_transport::Multiplexed). As a [`Stream`](lightlag_transport::Stream), the connection
+    /// then stands for all of them: sizes are sums, and closing it ends the connection.
+    #[must_use]
+    pub fn with_several_streams(mut self) -> Self {
+        self.streams = Streams::new(self.side, &self.config);
+        self.streams.serve_several();
+        self
+    }
+
+    /// Returns true after [`Self::with_several_streams`].
+    pub fn has_several_streams(&self) -> bool {
+        self.streams.are_several()
+    }
+
     /// Returns the stream that [`Stream`](lightlag_transport::Stream) writes to: the first bidirectional one of this
     /// end.
     pub fn own_stream(&self) -> u64 {

@@ -287,6 +287,7 @@ impl Connection {
             let mut ranges = [Range::default(); 3];
             let (header, count) = packet.ack(self.ecn.reported(SpaceId::Application), &mut ranges);
             self.handle_ack(now, SpaceId::Application, &header, &ranges[..count])?;
+            self.is_extra_due |= self.streams.due.max_streams != [false; 2];
         }
         match packet.chunk() {
             Some(chunk) => self.handle_stream(now, &chunk),

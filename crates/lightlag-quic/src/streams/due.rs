@@ -122,6 +122,11 @@ impl Streams {
         {
             return;
         }
+        self.count_finished(id);
+    }
+
+    /// Counts a stream of the peer that has finished in both directions.
+    pub(super) fn count_finished(&mut self, id: u64) {
         let index = usize::from(id & 2 != 0);
         self.peer_finished[index] += 1;
         let initial = self.initial_streams[index];

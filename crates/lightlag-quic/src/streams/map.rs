@@ -61,6 +61,12 @@ impl<T> StreamMap<T> {
         }
     }
 
+    /// Removes the stream with this ID, and returns it.
+    pub(super) fn remove(&mut self, id: u64) -> Option<T> {
+        let index = self.position(id).ok()?;
+        Some(self.entries.remove(index).1)
+    }
+
     /// Returns the streams in the order of their IDs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.entries.iter().map(|(id, stream)| (*id, stream))

@@ -5,6 +5,7 @@ mod map;
 mod receive;
 mod schedule;
 mod send;
+mod several;
 
 pub use due::DueFrames;
 pub use receive::{ReceiveStream, StreamError};
@@ -16,6 +17,7 @@ use crate::frame::Direction;
 use lightlag_core::{Duration, Instant};
 use map::StreamMap;
 use schedule::Schedule;
+use several::Several;
 
 /// Credit that a peer gives at the start of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +93,8 @@ pub struct Streams {
     pub(crate) due: DueFrames,
     /// Limit of the connection in the last BLOCKED frame.
     reported_block: Option<u64>,
+    /// State of an application with several streams.
+    several: Option<Box<Several>>,
 }
 
 impl Streams {
@@ -115,6 +119,7 @@ impl Streams {
             flow: config.flow,
             due: DueFrames::default(),
             reported_block: None,
+            several: None,
         }
     }
 
@@ -185,6 +190,7 @@ impl Streams {
         if id >> 2 >= limit {
             return Err(StreamError::Limit);
         }
+        self.create_lower(id);
         let opened = &mut self.peer_opened[usize::from(id & 2 != 0)];
         *opened = (*opened).max((id >> 2) + 1);
         self.create(id);
@@ -422,6 +428,7 @@ impl Streams {
         }
         if ended {
             self.review(id);
+            self.forget_sent(id);
         }
     }
 
@@ -470,6 +477,9 @@ impl Streams {
             if self.credit.update(now, self.received, self.consumed, srtt).is_some() {
                 self.due.max_data = true;
             }
+            if self.several.is_some() {
+                self.note_arrival(chunk.stream);
+            }
             return Ok(len);
         }
         self.arrived_anywhere(now, chunk, srtt, keeps_reading)
@@ -483,6 +493,10 @@ impl Streams {
         keeps_reading: bool,
     ) -> Result<u64, StreamError> {
         if !self.receiving.contains(chunk.stream) {
+            if self.has_ended(chunk.stream) {
+                self.note_duplicate(chunk.len.into());
+                return Ok(0);
+            }
             self.accept(chunk.stream)?;
         }
         let stream = self.receiving.get_mut(chunk.stream).ok_or(StreamError::State)?;
@@ -495,6 +509,9 @@ impl Streams {
             self.read(now, chunk.stream, u64::MAX, srtt);
         }
         self.review(chunk.stream);
+        if arrival.in_order > 0 || chunk.fin {
+            self.note_arrival(chunk.stream);
+        }
         Ok(arrival.in_order)
     }
 
@@ -503,6 +520,9 @@ impl Streams {
     /// # Errors
     /// If the final size contradicts earlier data, or exceeds credit.
     pub fn was_reset(&mut self, id: u64, final_size: u64) -> Result<(), StreamError> {
+        if self.has_ended(id) {
+            return Ok(());
+        }
         self.accept(id)?;
         let stream = self.receiving.get_mut(id).ok_or(StreamError::State)?;
         let (higher, unread) = stream.was_reset(final_size)?;

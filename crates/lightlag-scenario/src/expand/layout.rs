@@ -2,7 +2,7 @@
 
 use super::joins::{Joins, Nodes};
 use super::media::{self, Radios};
-use super::quic::QuicResolver;
+use super::quic::{QuicFlow, QuicResolver, with_http};
 use super::space::SpaceNetwork;
 use super::tcp::{Resolver, Turns};
 use crate::network::{CapturePlan, DialoguePlan, FlowRole, Proxy, QuicEnds};
@@ -224,7 +224,10 @@ fn drafts(
         let both = turns.next(&flow.tcp);
         let transport = scenario.transport(flow.transport);
         let tcp = resolver.resolve_ends(&both, [&flow.client, &flow.server], &path, errors);
-        let quic = quic_resolver.ends(transport, &flow.quic, &both, &flow.traffic, &path, errors);
+        let traffic = with_http(transport, &flow.traffic, &path, errors);
+        let setup = flow.setup.or(scenario.defaults.setup).map(|SetupSpec(setup)| setup);
+        let quic_flow = QuicFlow { transport, own: &flow.quic, tcp: &both, traffic: &traffic, setup };
+        let quic = quic_resolver.ends(quic_flow, &path, errors);
         let Some((from, to)) = joins.ends(&flow.from, &flow.to, &path, errors) else { continue };
         if islands[from.0 as usize] != islands[to.0 as usize] {
             let message = format!("{:?} is unreachable from {:?}; add a link that connects them", flow.to, flow.from);
@@ -239,7 +242,7 @@ fn drafts(
             from,
             to,
             transport,
-            traffic: flow.traffic.clone(),
+            traffic,
             transfer: flow.transfer,
             reader: flow.reader,
             start: flow.start.fixed(),
@@ -252,8 +255,9 @@ fn drafts(
         });
     }
     for Generated { place, template, pairs } in scenario.generated_flows(seed) {
-        let traffic = Arc::new(template.traffic.clone());
         let transport = scenario.transport(template.transport);
+        let traffic = with_http(transport, &Arc::new(template.traffic.clone()), place, errors);
+        let setup = template.setup.or(scenario.defaults.setup).map(|SetupSpec(setup)| setup);
         let mut start = template.start.fixed();
         let drawn_start = template.start.is_random().then(|| Arc::new(template.start.clone()));
         for [from, to] in pairs {
@@ -261,7 +265,8 @@ fn drafts(
                 let own = [&template.client, &template.server];
                 let both = turns.next(&template.tcp);
                 let tcp = resolver.resolve_ends(&both, own, place, errors);
-                let quic = quic_resolver.ends(transport, &template.quic, &both, &traffic, place, errors);
+                let quic_flow = QuicFlow { transport, own: &template.quic, tcp: &both, traffic: &traffic, setup };
+                let quic = quic_resolver.ends(quic_flow, place, errors);
                 let ends = joins.ends(&from, &to, place, errors);
                 let (Some((from_id, to_id)), Some(tcp)) = (ends, tcp) else { return drafts };
                 let [tcp, receiver_tcp] = by_direction(tcp, &traffic);

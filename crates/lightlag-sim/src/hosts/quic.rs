@@ -6,9 +6,11 @@ use super::relay::Relay;
 use super::session::Session;
 use super::transport::{Enclosed, Sockets, Transport};
 use crate::body::{Other, Packet, PacketBody, UDP_HEADER};
+use crate::ids::FlowIndex;
 use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_quic::{Arena, Config, Connection, Packet as Datagram};
 use lightlag_scenario::{Flow, Network};
+use lightlag_transport::Multiplexed;
 
 /// A QUIC endpoint.
 pub(crate) type Quic = Connection;
@@ -22,6 +24,11 @@ impl Transport for Quic {
     #[inline(always)]
     fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay], &mut [Session]) {
         (&mut hosts.quic, &mut hosts.relays, &mut hosts.dialogues)
+    }
+
+    #[inline(always)]
+    fn multiplexed(&mut self) -> Option<&mut dyn Multiplexed> {
+        self.has_several_streams().then_some(self)
     }
 
     #[inline(always)]
@@ -51,6 +58,13 @@ impl Hosts {
 /// Returns true if the endpoint opens its connection: the sender of the data, except in a dialogue.
 pub(crate) fn opens(end: &EndpointSpec, flow: &Flow) -> bool {
     end.role.sends() != flow.traffic.is_dialogue()
+}
+
+/// Returns true if the connection of a flow carries the objects of a dialogue on streams of their own. Through a proxy,
+/// which relays one stream, they share it.
+pub(crate) fn uses_several_streams(flow: FlowIndex, network: &Network) -> bool {
+    let is_split = network.splits.binary_search_by_key(&flow.0, |split| split.flow).is_ok();
+    network.flows[flow.index()].traffic.is_dialogue() && !is_split
 }
 
 /// Returns the configuration of a QUIC endpoint.

@@ -6,6 +6,7 @@
 //!
 //! This module decides when the client and the server write, and how much. The world executes these actions.
 //!
+//! - `streams`: the streams of a connection with HTTP/3.
 //! - `line`: a connection with its handshake, its requests and its responses.
 //! - `handshake`: the flights of TLS.
 //! - `responses`: the order in which a server writes responses.
@@ -18,20 +19,23 @@ use accelerator::Accelerator;
 pub(crate) use accelerator::Prefetched;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Varied};
 use lightlag_net::EndpointId;
-use lightlag_scenario::Flow;
-use lightlag_traffic::{Http, Page, Requests, Setup, Traffic, Web, WebObject, WebPage};
+use lightlag_scenario::{Flow, Transport};
+use lightlag_traffic::{Http, Page, Requests, Setup, Tls, Traffic, Web, WebObject, WebPage};
 use line::Line;
 use load::PageLoad;
 pub(crate) use load::{LoadedObject, LoadedPage};
 use responses::Request;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+pub(crate) use streams::StreamWrite;
+use streams::{Exchanges, Order};
 
 mod accelerator;
 mod handshake;
 mod line;
 mod load;
 mod responses;
+mod streams;
 
 /// An action that the world must execute at an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +44,8 @@ pub(crate) enum SessionAction {
     Open(EndpointId),
     /// Write this number of bytes.
     Write(EndpointId, u64),
+    /// Write on a stream.
+    WriteOn(EndpointId, StreamWrite),
     /// Close the connection of the endpoint.
     Close(EndpointId),
     /// Set the timer of the endpoint to this time.
@@ -119,7 +125,7 @@ pub(crate) struct Session {
     setup: Setup,
     random: RandomStream,
     lines: Vec<Line>,
-    /// Whether all objects of a host are requested immediately on its first connection (HTTP/2).
+    /// Whether all objects of a host are requested immediately on its first connection (HTTP/2 and HTTP/3).
     multiplexed: bool,
     /// Number of pages that may still start, and the time limit: no page starts later.
     left: u64,
@@ -152,12 +158,14 @@ struct Host {
 
 impl Session {
     /// Returns the dialogue of `flow`, which has the index `index`; `None` unless the flow is the first connection of a
-    /// dialogue. `ends` are the client and the server of each connection.
+    /// dialogue. `ends` are the client and the server of each connection. `has_streams`: each object has a stream of its
+    /// own (HTTP/3).
     pub(crate) fn new(
         index: FlowIndex,
         flow: &Flow,
         seed: u64,
         ends: impl Iterator<Item = [EndpointId; 2]>,
+        has_streams: bool,
     ) -> Option<Self> {
         if flow.part.connection() > 0 {
             return None;
@@ -181,15 +189,26 @@ impl Session {
             }
             _ => return None,
         };
-        let multiplexed = http == Http::Two;
+        let over_quic = flow.transport == Transport::Quic;
+        let multiplexed = http == Http::Two || over_quic;
         let (hosts, interleaves) = match &plan {
-            PagePlan::Listed(page) => (Some(page.connections(per_host)), multiplexed),
+            PagePlan::Listed(page) => (Some(page.connections(per_host)), multiplexed && !has_streams),
             PagePlan::Drawn(_) => (None, false),
         };
         let host = |line: usize| hosts.as_ref().map_or(0, |hosts| hosts[line]);
-        let lines: Vec<Line> =
-            ends.enumerate().map(|(line, ends)| Line::new(ends, host(line), interleaves, is_equal)).collect();
-        let setup = flow.setup().unwrap_or_default();
+        let order = match &plan {
+            PagePlan::Drawn(_) => Order::Requests,
+            PagePlan::Listed(_) if is_equal => Order::Turns,
+            PagePlan::Listed(_) => Order::Urgency,
+        };
+        let streams = || has_streams.then(|| Box::new(Exchanges::new(order)));
+        let line = |(line, ends)| Line::new(ends, host(line), interleaves, is_equal).with_streams(streams());
+        let lines: Vec<Line> = ends.enumerate().map(line).collect();
+        let mut setup = flow.setup().unwrap_or_default();
+        if over_quic {
+            // The handshake of QUIC contains that of TLS.
+            setup.tls = Tls::None;
+        }
         let address = if setup.lookup().is_some() { Address::Unknown } else { Address::Known };
         let count_hosts = lines.iter().map(|line| line.host() + 1).max().unwrap_or(1);
         let hosts = (0..count_hosts).map(|_| Host { address, has_session: false, waiting: BTreeSet::new() }).collect();
@@ -375,17 +394,29 @@ impl Session {
         let mut are_complete = false;
         while let Some(object) = self.lines[line].next_object(now, received, &mut self.load) {
             are_complete = true;
-            let flow = FlowIndex(self.flow.0 + line as u32);
-            if self.listed().is_some() {
-                let prefetched = self.accelerator.as_ref().is_some_and(|pair| pair.is_prefetched(object));
-                let loaded = self.load.loaded(now, object, flow, self.pages.len());
-                self.objects.push(LoadedObject { prefetched, ..loaded });
-            }
-            for follower in self.load.object_arrives(object) {
-                self.want(now, follower);
-            }
+            self.object_arrives(now, line, object);
         }
-        if !are_complete || self.over {
+        if are_complete {
+            self.go_on(now, actions);
+        }
+    }
+
+    /// Records an object that has arrived over a connection, and the objects that it leads to.
+    fn object_arrives(&mut self, now: Instant, line: usize, object: u32) {
+        let flow = FlowIndex(self.flow.0 + line as u32);
+        if self.listed().is_some() {
+            let prefetched = self.accelerator.as_ref().is_some_and(|pair| pair.is_prefetched(object));
+            let loaded = self.load.loaded(now, object, flow, self.pages.len());
+            self.objects.push(LoadedObject { prefetched, ..loaded });
+        }
+        for follower in self.load.object_arrives(object) {
+            self.want(now, follower);
+        }
+    }
+
+    /// Continues after objects have arrived: requests those that they lead to, or ends the page.
+    fn go_on(&mut self, now: Instant, actions: &mut Vec<SessionAction>) {
+        if self.over {
             return;
         }
         self.request(now, actions);
@@ -430,8 +461,9 @@ impl Session {
                 }
                 _ => {}
             }
+            self.open_for_streams(now, host, actions);
             while let Some((_, object)) = self.hosts[host as usize].waiting.first().copied() {
-                let Some(line) = self.line_for(host) else { break };
+                let Some(line) = self.line_for(host).filter(|line| self.lines[*line].permits_request()) else { break };
                 self.hosts[host as usize].waiting.pop_first();
                 self.ask(now, line, object, actions);
             }

@@ -8,7 +8,7 @@ use crate::body::PacketBody;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_quic as quic;
-use lightlag_transport::{Endpoint, Stream};
+use lightlag_transport::{Endpoint, Multiplexed, Stream};
 use std::ops::{Index, IndexMut};
 
 /// An endpoint of a transport, whose sockets are stored in [`Hosts`]. The code of the world is monomorphised for each
@@ -32,6 +32,12 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
     fn poll(hosts: &mut Hosts, now: Instant, endpoint: EndpointId) -> Option<Self::Packet> {
         let (socket, arena) = Self::sockets_mut(hosts).with_arena(endpoint);
         socket.connection.poll_packet(now, arena)
+    }
+
+    /// Returns the interface for several streams; `None` for a connection with one in each direction.
+    #[inline(always)]
+    fn multiplexed(&mut self) -> Option<&mut dyn Multiplexed> {
+        None
     }
 
     /// Returns a packet of QUIC with the arena that may store its contents; `None` for other transports.

@@ -180,6 +180,9 @@ impl<T: Tap, B: Border> World<T, B> {
         if is_due {
             talk.due = None;
         }
+        if connection.multiplexed().is_some() {
+            return self.converse_on_streams::<E>(now, endpoint, is_due);
+        }
         let (index, line, received) = (talk.dialogue as usize, talk.line as usize, connection.received());
         let written = self.hosts.dialogues[index].interleaved(line).filter(|_| !asks);
         let room = written.map_or(0, |written| room(&E::sockets(&self.hosts)[endpoint].connection, written));
@@ -194,12 +197,45 @@ impl<T: Tap, B: Border> World<T, B> {
         self.act::<E>(now, endpoint, index, &actions);
     }
 
+    /// Handles a timer or an arrival at an endpoint of a dialogue that uses several streams. `is_due`: it has waited for
+    /// this time.
+    fn converse_on_streams<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, is_due: bool) {
+        let (sockets, _, dialogues) = E::parts(&mut self.hosts);
+        let Socket { port: Port { application, .. }, connection } = &mut sockets[endpoint];
+        let (Some(streams), Some(application)) = (connection.multiplexed(), application.as_deref()) else { return };
+        let mut actions = Vec::new();
+        let index = match application {
+            Application::Asks(talk) => {
+                let dialogue = &mut dialogues[talk.dialogue as usize];
+                dialogue.client_hears_streams(now, talk.line as usize, streams, &mut actions);
+                if is_due {
+                    dialogue.client_wakes(now, &mut actions);
+                }
+                talk.dialogue
+            }
+            Application::Answers(talk) => {
+                let dialogue = &mut dialogues[talk.dialogue as usize];
+                dialogue.server_hears_streams(now, talk.line as usize, streams, &mut actions);
+                talk.dialogue
+            }
+            _ => return,
+        };
+        self.act::<E>(now, endpoint, index as usize, &actions);
+    }
+
     /// Executes the actions of a dialogue. The caller sends the packets of `endpoint` afterwards; the other endpoints
     /// send immediately.
     fn act<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, dialogue: usize, actions: &[SessionAction]) {
         for action in actions {
             match *action {
                 SessionAction::Open(end) => E::sockets_mut(&mut self.hosts)[end].connection.open(now),
+                SessionAction::WriteOn(end, write) => {
+                    let connection = &mut E::sockets_mut(&mut self.hosts)[end].connection;
+                    if let Some(streams) = connection.multiplexed() {
+                        streams.write_on(write.stream, write.bytes, write.is_last);
+                        streams.prioritise(write.stream, write.priority);
+                    }
+                }
                 SessionAction::Write(end, bytes) => {
                     let connection = &mut E::sockets_mut(&mut self.hosts)[end].connection;
                     // A proxy may have reset the connection while the server prepared its response.
@@ -218,10 +254,12 @@ impl<T: Tap, B: Border> World<T, B> {
                 SessionAction::Finish => self.dialogue_ends(now, dialogue),
             }
         }
+        self.ask_early::<E>(now, actions);
         for action in actions {
             match *action {
                 SessionAction::Open(end)
                 | SessionAction::Write(end, _)
+                | SessionAction::WriteOn(end, _)
                 | SessionAction::Close(end)
                 | SessionAction::Wake(end, _)
                     if end != endpoint =>
@@ -229,6 +267,17 @@ impl<T: Tap, B: Border> World<T, B> {
                     self.serve::<E>(now, end);
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Sends the requests that may accompany the first packet of a connection that was just opened (0-RTT).
+    fn ask_early<E: Transport>(&mut self, now: Instant, actions: &[SessionAction]) {
+        for action in actions {
+            if let SessionAction::Open(end) = *action
+                && E::sockets_mut(&mut self.hosts)[end].connection.multiplexed().is_some()
+            {
+                self.converse_on_streams::<E>(now, end, false);
             }
         }
     }

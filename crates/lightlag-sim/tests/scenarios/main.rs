@@ -24,6 +24,7 @@ mod dialogues;
 mod fec;
 mod following;
 mod gateways;
+mod http3;
 mod iot;
 mod mixed_traffic;
 mod offload;

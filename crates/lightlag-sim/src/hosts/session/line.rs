@@ -4,6 +4,7 @@ use super::SessionAction;
 use super::handshake::{Handshake, Side};
 use super::load::PageLoad;
 use super::responses::{Part, Request, Responses};
+use super::streams::Exchanges;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_traffic::Setup;
@@ -41,6 +42,8 @@ pub(super) struct Line {
     outstanding: u32,
     /// Number of bytes of responses that the client has received.
     seen: u64,
+    /// Streams of HTTP/3, which replace the fields above from `handshake` on.
+    pub(super) streams: Option<Box<Exchanges>>,
 }
 
 impl Line {
@@ -61,7 +64,13 @@ impl Line {
             parts: VecDeque::new(),
             outstanding: 0,
             seen: 0,
+            streams: None,
         }
+    }
+
+    /// Makes requests and responses use these streams.
+    pub(super) fn with_streams(self, streams: Option<Box<Exchanges>>) -> Self {
+        Self { streams, ..self }
     }
 
     /// Returns an unused connection to the same host, for a proxy that requests objects itself.
@@ -73,6 +82,11 @@ impl Line {
     /// Returns the endpoint of the client.
     pub(super) fn client(&self) -> EndpointId {
         self.client
+    }
+
+    /// Returns the endpoint of the server.
+    pub(super) fn server(&self) -> EndpointId {
+        self.server
     }
 
     /// Returns the index of the host.
@@ -90,6 +104,11 @@ impl Line {
         self.opened.is_some() && self.outstanding == 0
     }
 
+    /// Returns true unless a request has to wait until the server permits another stream.
+    pub(super) fn permits_request(&self) -> bool {
+        self.streams.as_ref().is_none_or(|streams| streams.permits_request())
+    }
+
     /// Returns the number of bytes that the server has written, if it interleaves responses.
     pub(super) fn interleaved(&self) -> Option<u64> {
         matches!(self.responses, Responses::Interleaved { .. }).then_some(self.answered)
@@ -99,6 +118,9 @@ impl Line {
     pub(super) fn open(&mut self, now: Instant, setup: &Setup, resumes: bool, actions: &mut Vec<SessionAction>) {
         self.opened = Some(now);
         actions.push(SessionAction::Open(self.client));
+        if let Some(streams) = &mut self.streams {
+            return streams.open(self.client, actions);
+        }
         self.handshake = Handshake::new(setup, resumes);
         if let Some(handshake) = &mut self.handshake {
             self.prelude = handshake.of_server();
@@ -115,6 +137,10 @@ impl Line {
         load: &mut PageLoad,
         actions: &mut Vec<SessionAction>,
     ) {
+        if let Some(streams) = &mut self.streams {
+            load.is_requested(now, request.object);
+            return streams.ask(request, self.client, actions);
+        }
         self.outstanding += 1;
         if self.handshake.as_ref().is_none_or(|handshake| handshake.lets_requests_pass(0)) {
             self.send(now, request, load, actions);

@@ -10,7 +10,8 @@ fn dialogue(traffic: &str, connections: u32) -> Session {
     );
     let scenario = parse_toml(&text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\nin\n{text}"));
     let flow = scenario.expand().unwrap().flows.remove(0);
-    Session::new(FlowIndex(0), &flow, 1, (0..connections).map(|line| [2 * line, 2 * line + 1].map(EndpointId))).unwrap()
+    Session::new(FlowIndex(0), &flow, 1, (0..connections).map(|line| [2 * line, 2 * line + 1].map(EndpointId)), false)
+        .unwrap()
 }
 
 fn at(ms: u64) -> Instant {

@@ -1,0 +1,36 @@
+//! Several streams in one connection, as an application uses them.
+
+/// A connection whose application uses several streams. Streams have the IDs of RFC 9000 §2.1, and the first write on a
+/// stream of this end opens it. Bytes are counted, not carried, and are read as they arrive.
+pub trait Multiplexed {
+    /// Returns the number of bidirectional streams that the peer permits this end to open, in total since the start.
+    fn permitted(&self) -> u64;
+
+    /// Appends `bytes` to a stream. `is_last` finishes it after these bytes.
+    fn write_on(&mut self, stream: u64, bytes: u64, is_last: bool);
+
+    /// Sets the priority of a stream that is open.
+    fn prioritise(&mut self, stream: u64, priority: Priority);
+
+    /// Returns the next stream on which data has arrived in order since the last call.
+    fn next_arrival(&mut self) -> Option<StreamArrival>;
+}
+
+/// Priority of a stream among those of its connection that have new data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Priority {
+    /// Streams with a higher level are sent first.
+    pub level: i32,
+    /// Whether the stream takes turns with others of its level, packet by packet; otherwise it is sent completely before
+    /// the next one.
+    pub is_incremental: bool,
+}
+
+/// News of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamArrival {
+    /// Stream ID.
+    pub stream: u64,
+    /// Number of bytes that have arrived in order since the stream was opened.
+    pub received: u64,
+}
