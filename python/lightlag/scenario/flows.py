@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lightlag.scenario.quic import QuicLike
+from lightlag.scenario.quic import Quic, QuicLike
 from lightlag.scenario.tcp import TcpLike
 from lightlag.scenario.values import Congestion, Dscp, Setup, Size, Start, Time, Traffic
 
@@ -123,9 +123,9 @@ class Proxy:
 
     node: str
     """Node of the proxy. Flows that cross it in both directions pass through the proxy."""
-    kind: Literal["split"] | None = None
-    """Kind of the proxy. ``split`` terminates each connection and opens another one, under the addresses of the
-    endpoints. Default: ``"split"``."""
+    kind: Literal["split", "quic"] | None = None
+    """Kind of the proxy. ``split`` terminates each TCP connection and opens another one, under the addresses of the
+    endpoints. ``quic`` does the same with QUIC connections, whose endpoints must cooperate. Default: ``"split"``."""
     buffer: Size
     """Maximum amount of data per flow and direction that the proxy has read and the next hop has not acknowledged."""
     flows: tuple[str, ...] | None = None
@@ -146,3 +146,5 @@ class Proxy:
     load of a page."""
     crash: Crash | None = None
     """Crash of the proxy; by default it never crashes."""
+    quic: Quic | Mapping[str, Any] | None = None
+    """QUIC options of both endpoints of a proxy of kind ``quic`` that differ from ``defaults.quic``."""

@@ -85,9 +85,9 @@ ABOUT = [
     f"PEP buffers of {BUFFER}; {webpages.HEADERS} B of headers per response and {webpages.REQUEST} B per request. "
     "Our browser requests objects when the document is complete, and spends no time on parsing.",
     f"Ours: the median of {SEEDS} seeds where packets are lost. A row agrees if the ratio is within {PAGES:.0%}; the "
-    "quartiles of the measurement are shown and do not count. Reasons list the ratio with one setting changed. QUIC has "
-    "NewReno, the algorithm of RFC 9002; the testbed's is not known to us. The rows of Michel et al. were not read in "
-    "their source and leave page, HTTP and TLS open: they have no verdict.",
+    "quartiles of the measurement are shown and do not count. Reasons list the ratio with one setting changed. QUIC "
+    "has NewReno, the algorithm of RFC 9002; the testbed's is not known to us. The rows of Michel et al. were not read "
+    "in their source and leave page, HTTP and TLS open: they have no verdict.",
 ]
 
 

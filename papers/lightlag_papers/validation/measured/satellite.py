@@ -49,7 +49,10 @@ def satellite_page(section: Section) -> Page:
     judged = [fact for fact in section.facts if fact.verdict is not Verdict.NO_VERDICT]
     agree = section.count(Verdict.AGREES)
     result = f"{agree} of {len(judged)} facts about page loads agree within {PAGES:.0%}."
-    about = f"{section.count(Verdict.NO_VERDICT)} more have no verdict: QUIC, and results not read in their source."
+    about = (
+        f"{section.count(Verdict.NO_VERDICT)} more have no verdict: QUIC with proxies, and results not read in their "
+        "source."
+    )
     parts = [
         "## Page loads\n",
         "Kosek et al. (IFIP Networking 2022) load one page over an emulated satellite, with TCP and QUIC, with and "
@@ -70,7 +73,7 @@ def _groups(judged: Sequence[Fact]) -> list[tuple[str, ...]]:
     """Returns a row for each quantity, with PEPs or without, in the order of the section."""
     groups: dict[str, list[Fact]] = {}
     for fact in judged:
-        ends = ", with PEPs" if "TCP with PEPs" in fact.setting else ", without"
+        ends = ", QUIC" if "QUIC" in fact.setting else ", with PEPs" if "TCP with PEPs" in fact.setting else ", without"
         name = fact.quantity if "without" in fact.quantity else fact.quantity + ends
         groups.setdefault(name, []).append(fact)
     rows = []
