@@ -153,13 +153,21 @@ def test_goodput_counts_the_bytes_of_30_s(work: Work) -> None:
     assert 0.5 * full < mine["bytes"].value * 8e-6 / loads.DOWNLOAD_S < full
 
 
-def test_sources_that_were_not_read_and_quic_have_no_verdict(work: Work) -> None:
+def test_pages_over_quic_are_judged_without_proxies(work: Work) -> None:
+    loads.write_pages(work)
     found = Section("pages", "Pages")
-    loads._quic(found)
+    loads._quic(work, found, seeds=1)
+    plain, proxied = found.facts[:3], found.facts[3:]
+    assert all(fact.ours is not None and fact.verdict is not Verdict.NO_VERDICT for fact in plain)
+    assert all(fact.ours is None and fact.verdict is Verdict.NO_VERDICT for fact in proxied)
+    assert [fact.verdict for fact in plain if "loss 0" in fact.setting] == [Verdict.AGREES] * 2
+
+
+def test_sources_that_were_not_read_have_no_verdict(work: Work) -> None:
+    found = Section("pages", "Pages")
     loads._websites(work, found)
     assert {fact.verdict for fact in found.facts} == {Verdict.NO_VERDICT}
-    quic, sites = found.facts[:6], found.facts[6:]
-    assert all(fact.ours is None for fact in quic)
+    sites = found.facts
     assert len(sites) == 6
     ratio = sites[-1]
     assert ratio.setting == "GEO / Starlink"

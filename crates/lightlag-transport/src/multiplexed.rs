@@ -12,11 +12,11 @@ pub trait Multiplexed {
     /// Sets the priority of a stream that is open.
     fn prioritise(&mut self, stream: u64, priority: Priority);
 
-    /// Returns the next stream on which data has arrived in order since the last call.
+    /// Returns the next stream with data that has arrived in order since the last call.
     fn next_arrival(&mut self) -> Option<StreamArrival>;
 }
 
-/// Priority of a stream among those of its connection that have new data.
+/// Priority of a stream among the streams of its connection with new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Priority {
     /// Streams with a higher level are sent first.
@@ -26,7 +26,7 @@ pub struct Priority {
     pub is_incremental: bool,
 }
 
-/// News of a stream.
+/// Arrival of data on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamArrival {
     /// Stream ID.

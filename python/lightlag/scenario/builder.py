@@ -170,17 +170,18 @@ class Network:
         self,
         node: str,
         *,
-        kind: Literal["split"] | None = None,
+        kind: Literal["split", "quic"] | None = None,
         buffer: Size,
         flows: Sequence[str] | None = None,
         client: TcpLike | None = None,
         server: TcpLike | None = None,
+        quic: QuicLike | None = None,
         opens: Literal["on-syn", "when-established"] | None = None,
         pool: bool | None = None,
         prefetch: bool | None = None,
         crash: Crash | None = None,
     ) -> None:
-        """Adds a proxy that splits the connections crossing a node; see :class:`Proxy` for the parameters.
+        """Adds a proxy that splits the connections that cross a node; see :class:`Proxy` for the parameters.
 
         Raises
         ------
@@ -196,6 +197,7 @@ class Network:
             flows=named,
             client=client,
             server=server,
+            quic=quic,
             opens=opens,
             pool=pool,
             prefetch=prefetch,

@@ -4,10 +4,10 @@ use super::Streams;
 use lightlag_transport::StreamArrival;
 use std::collections::VecDeque;
 
-/// State of an application with several streams. Finished streams are forgotten, apart from these totals.
+/// State of an application with several streams. Finished streams are forgotten, except for these totals.
 #[derive(Debug, Default)]
 pub(super) struct Several {
-    /// Arrivals that the application has not been told.
+    /// Arrivals that the application has not received.
     arrivals: VecDeque<StreamArrival>,
     /// Bytes acknowledged, received and received again on streams that are forgotten.
     acknowledged: u64,
@@ -31,7 +31,7 @@ impl Streams {
         self.peer.bidirectional
     }
 
-    /// Returns the next arrival that the application has not been told.
+    /// Returns the next arrival that the application has not received.
     pub(crate) fn next_arrival(&mut self) -> Option<StreamArrival> {
         self.several.as_mut()?.arrivals.pop_front()
     }
@@ -147,7 +147,7 @@ mod tests {
         streams.acknowledged(&response);
         assert!(!streams.sending.contains(4));
         assert_eq!((streams.totals(), streams.unacknowledged), ([5, 10, 10], 0));
-        // The peer may open another one in its place.
+        // The peer may open another one instead.
         assert_eq!((streams.due.max_streams, streams.permitted(Direction::Bidirectional)), ([true, false], 3));
         assert_eq!(arrive(&mut streams, 8), Ok(10));
     }

@@ -206,7 +206,7 @@ impl Session {
         let lines: Vec<Line> = ends.enumerate().map(line).collect();
         let mut setup = flow.setup().unwrap_or_default();
         if over_quic {
-            // The handshake of QUIC contains that of TLS.
+            // The handshake of QUIC contains TLS.
             setup.tls = Tls::None;
         }
         let address = if setup.lookup().is_some() { Address::Unknown } else { Address::Known };

@@ -42,7 +42,7 @@ pub(super) struct Line {
     outstanding: u32,
     /// Number of bytes of responses that the client has received.
     seen: u64,
-    /// Streams of HTTP/3, which replace the fields above from `handshake` on.
+    /// Streams of HTTP/3, which replace `handshake` and the fields after it.
     pub(super) streams: Option<Box<Exchanges>>,
 }
 

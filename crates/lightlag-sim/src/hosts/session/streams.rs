@@ -1,4 +1,4 @@
-//! The streams of a connection with HTTP/3 (RFC 9114): one for each object, and those of both ends for control.
+//! The streams of a connection with HTTP/3 (RFC 9114): one for each object, and control streams of both endpoints.
 //!
 //! A request is a HEADERS frame on a new bidirectional stream of the client, which ends with it. A response is a
 //! HEADERS frame and DATA frames. The size of an object contains its field section, as with the other versions of HTTP;
@@ -22,11 +22,11 @@ const SETTINGS: u64 = 10;
 const CONTROL: [u64; 3] = [TYPE + TYPE + 1 + SETTINGS, TYPE, TYPE];
 /// Part of a response that is its field section in bytes, our choice. It only determines the sizes of frame headers.
 const RESPONSE_FIELDS: u64 = 100;
-/// Maximum payload of a DATA frame in bytes, our choice: that of HTTP/2. RFC 9114 has no maximum.
+/// Maximum payload of a DATA frame in bytes, our choice: the default of HTTP/2. RFC 9114 has no maximum.
 const DATA: u64 = 16_384;
 /// First urgency whose objects take turns (RFC 9218 §4.2): images can be displayed in part, other objects cannot.
 const INCREMENTAL: u8 = 4;
-/// Level of the control streams, above that of any response.
+/// Level of the control streams, above any response.
 const CONTROL_LEVEL: i32 = 1;
 
 /// Returns the size of a frame on its stream.
@@ -56,7 +56,7 @@ pub(crate) struct StreamWrite {
 /// Order in which a server sends its responses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// That of the requests: all have the default priority of RFC 9218 §4, which is not incremental.
+    /// The order of the requests: all have the default priority of RFC 9218 §4, which is not incremental.
     Requests,
     /// The most urgent first. Images take turns.
     Urgency,
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn frame_headers_are_counted() {
-        // Lengths below 64 have one byte, below 16,384 two, and four from there on.
+        // Lengths below 64 have one byte, below 16,384 two, and larger ones four.
         assert_eq!((frame(63), frame(64), frame(16_383), frame(16_384)), (65, 67, 16_386, 16_389));
         // HEADERS of 100 B and DATA of 900 B.
         assert_eq!(response_on_stream(1_000), 103 + 903);
